@@ -1,0 +1,84 @@
+#pragma once
+
+// Is a history of acquires and releases linearizable as a mutex?
+//
+// A history is linearizable if every operation can be given one point of time between its invocation and its
+// completion such that the operations, in the order of their points, are what a perfect mutex could have done. Both
+// ends are included: two operations that touch (one completes when the other is invoked) are concurrent, in either
+// order, also two of one process.
+//
+// What an end means:
+//   ok            took effect, between invocation and completion.
+//   fail          took no effect. It is left out, and says nothing about the lock.
+//   info, invoke  unknown: took effect at some time after its invocation, even long after its completion, or never.
+//                 A release that a crash interrupted is such a one. An info acquire must not simply be dropped: in
+//                 [A acquire info] [A release ok] the release proves that the acquire did take effect.
+//
+// Validity deadlines and crashes are not part of this history: a crashed holder never releases, and a lease that ran
+// out is no release. So a correct lock with leases may well be not linearizable as a mutex; that is a result, too.
+//
+// Two specifications, both with one lock that is free at first:
+//   mutex        an acquire needs it free, a release needs it held, by whomever.
+//   owner_mutex  a release needs it held by the same process.
+//
+// Cost. mutex: O(n log n), exact, always (see mutex.cpp for the argument). owner_mutex: O(n log n) and exact unless
+// some process has both an unknown acquire and an unknown release, or overlapping or touching operations of its own. Then
+// a found order is still a proof, but a conflict that involves such a process is not: a hold may be split by
+// [unknown release, somebody else's hold, unknown acquire]. What is then left is asked of the exact search in mutex_search.hpp.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "checker/verdict.hpp"
+#include "sim/history.hpp"
+
+namespace lockstep::checker {
+
+enum class MutexFunction : std::uint8_t { acquire, release };
+enum class MutexSpecification : std::uint8_t { mutex, owner_mutex };
+
+/// One operation, from wherever the history comes. Requires: invoked <= completed if it ended ok.
+struct MutexOperation {
+  std::uint32_t process = 0;  ///< any numbering
+  MutexFunction function = MutexFunction::acquire;
+  sim::Phase phase = sim::Phase::ok;
+  sim::Duration invoked;    ///< since the origin
+  sim::Duration completed;  ///< meaningful only if it ended ok
+
+  bool is_certain() const { return phase == sim::Phase::ok; }
+  bool is_possible() const { return phase != sim::Phase::fail; }
+  /// The latest moment at which it can take effect.
+  sim::Duration deadline() const;
+};
+
+struct MutexResult {
+  /// unknown only if the exact search was needed and gave up.
+  Verdict verdict = Verdict::unknown;
+  /// holds: a linearization, by position in the input: all certain operations and those unknown ones that had to take
+  /// effect. It is a proof: `is_linearization` of the tests needs 30 lines to check it.
+  std::vector<std::uint32_t> order;
+  /// violated: the operations that cannot be ordered, by position in the input, ascending. For two overlapping holds,
+  /// the two acquires; for k acquires among which too few releases fit (or the reverse), those k. If no single stretch
+  /// of time holds too many, all certain operations up to `at`.
+  std::vector<std::uint32_t> conflict;
+  /// violated: the history up to this moment is not linearizable, and up to any earlier moment it is.
+  std::optional<sim::Duration> at;
+  /// Was the exact search needed?
+  bool searched = false;
+};
+
+MutexResult check_mutex(std::span<const MutexOperation> operations, MutexSpecification specification);
+
+/// The acquires and releases of one object.
+struct MutexHistory {
+  std::vector<MutexOperation> operations;
+  std::vector<sim::OperationId> ids;  ///< of the operation at the same position
+};
+
+/// Requires: instants are true times.
+MutexHistory mutex_history(const sim::History& history, std::string_view object);
+
+}  // namespace lockstep::checker

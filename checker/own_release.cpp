@@ -1,0 +1,117 @@
+#include "checker/own_release.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "checker/evidence.hpp"
+#include "checker/ownership.hpp"
+
+namespace lockstep::checker {
+namespace {
+
+constexpr std::string_view property = "own-release";
+using Place = std::pair<sim::ProcessId, std::string_view>;  ///< server, object
+
+struct Grant {
+  const sim::Operation* acquire;
+  const sim::Effect* write;
+};
+
+/// The acquire that a write can be a grant of; null if it is none.
+const sim::Operation* granted_by(const sim::History& history, const sim::Effect& effect) {
+  if (effect.kind != sim::Effect::Kind::write) return nullptr;
+  const sim::Operation* operation = find_operation(history, effect.operation);
+  return operation != nullptr && is_successful(*operation, "acquire") ? operation : nullptr;
+}
+
+/// May a contender still not touch it at this moment?
+bool is_alive(const Grant& grant, const Belief& belief, const OwnershipInterval& interval, sim::Instant moment) {
+  if (!grant.acquire->lease_until) return !interval.to || compare(moment, *interval.to) < 0;
+  if (belief.released && compare(belief.released->at, moment) <= 0) return false;
+  if (belief.crashed && compare(belief.crashed->at, moment) <= 0) return false;
+  return compare(moment, *grant.acquire->lease_until) < 0;
+}
+
+Finding violated(const sim::History& history, const Grant& grant, const sim::Effect& removal,
+                 const sim::Operation& operation, const Names& names) {
+  const sim::ProcessId owner = grant.acquire->process;
+  const bool by_release = operation.function == "release";
+  const sim::Operation* own = by_release ? find_operation(history, operation.of) : nullptr;
+  const bool remover_first = own != nullptr && compare(own->completed, grant.acquire->completed) < 0;
+
+  Finding finding{.property = property, .view = View::server, .verdict = Verdict::violated};
+  finding.by = remover_first ? std::vector{removal.by, owner} : std::vector{owner, removal.by};
+  finding.at = removal.at;
+  finding.evidence = sorted_evidence({grant.write->step, operation.invoked_in, removal.step});
+  finding.why =
+      fmt::format("{}'s {} removed at {} the lock that {} had been granted at {}", name_of(names, removal.by),
+                  operation.function, time_text(removal.at), name_of(names, owner), time_text(grant.write->at));
+  if (!by_release) {
+    finding.why += grant.acquire->lease_until
+                       ? fmt::format(" with a lease until {}", time_text(*grant.acquire->lease_until))
+                       : " and still believed to hold";
+  }
+  return finding;
+}
+
+}  // namespace
+
+Finding own_release(const sim::History& history, const Names& names) {
+  // The last write of each successful acquire at each place, by position among the effects.
+  std::map<std::pair<Place, sim::OperationId>, const sim::Effect*> last_write;
+  for (const sim::Effect& effect : history.effects) {
+    if (granted_by(history, effect) != nullptr) {
+      last_write[{{effect.server, effect.object}, effect.operation}] = &effect;
+    }
+  }
+  const std::vector<Belief> beliefs = collect_beliefs(history);
+  const std::vector<OwnershipInterval> intervals = ownership_intervals(history);
+  std::vector<std::size_t> belief_of(history.operations.size() + 1, 0);
+  for (std::size_t i = 0; i < beliefs.size(); ++i) belief_of[beliefs[i].acquire] = i;
+
+  std::map<Place, Grant> grants;
+  std::size_t granted = 0;
+  std::size_t removed = 0;
+  for (const sim::Effect& effect : history.effects) {
+    const Place place{effect.server, effect.object};
+    const auto found = grants.find(place);
+
+    if (const sim::Operation* acquire = granted_by(history, effect)) {
+      if (found == grants.end()) {
+        grants.emplace(place, Grant{acquire, &effect});
+        ++granted;
+      } else if (found->second.acquire != acquire && (found->second.acquire->process == acquire->process ||
+                                                      last_write.at({place, effect.operation}) == &effect)) {
+        found->second = Grant{acquire, &effect};
+        ++granted;
+      }
+      continue;
+    }
+    if (found == grants.end()) continue;
+    if (effect.kind == sim::Effect::Kind::expire) grants.erase(found);
+    if (effect.kind != sim::Effect::Kind::remove) continue;
+
+    const Grant grant = found->second;
+    grants.erase(found);
+    ++removed;
+    const sim::Operation* operation = find_operation(history, effect.operation);
+    if (operation == nullptr || effect.by == grant.acquire->process) continue;
+    const std::size_t belief = belief_of[grant.acquire->id];
+    if (operation->function == "release" ||
+        (operation->function == "acquire" && is_alive(grant, beliefs[belief], intervals[belief], effect.at))) {
+      return violated(history, grant, effect, *operation, names);
+    }
+  }
+
+  Finding finding{.property = property, .view = View::server, .verdict = Verdict::holds};
+  finding.why = granted == 0 ? "no lock was ever granted"
+                             : fmt::format("{}, {} removed, none by a stranger", counted(granted, "grant", "grants"),
+                                           removed == 0 ? "none" : fmt::format("{}", removed));
+  if (granted != 0 && removed == 0) finding.why = counted(granted, "grant", "grants") + ", none removed by anybody";
+  return finding;
+}
+
+}  // namespace lockstep::checker

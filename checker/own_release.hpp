@@ -1,0 +1,35 @@
+#pragma once
+
+#include "checker/verdict.hpp"
+
+namespace lockstep::checker {
+
+/// own-release (server): nobody removes somebody else's grant.
+///
+/// A *grant* is what the lock server keeps for one successful acquire, per server and object. It begins with a write
+/// made during an acquire that ended ok, and ends when the object is removed or expires. Three readings were possible,
+/// and each needs its counterexample:
+///
+/// - "Every write is a grant" is wrong. In the getset locks B and C both read an expired timestamp; B's GETSET wins,
+///   C's GETSET overwrites the text and loses. C's acquire fails, so B's grant stays: otherwise B's own release
+///   would be blamed for removing "C's" lock, which C never had.
+/// - "The last write of a successful acquire" is wrong. SETNX; EXPIRE is one acquire with two writes; between them a
+///   stale DEL may remove the grant of the SETNX. So any write of a successful acquire makes a grant where there is
+///   none; but where another process' grant lies, only the acquire's last write there takes it over: an acquire that
+///   loses a GETSET, waits and wins the next one held nothing in between.
+/// - "Whoever removes what is not his" is too wide. An operator's DEL outside any operation is a decision of people.
+///   And a contender may clear away a grant that is over: after a crash this is how the timestamp locks recover.
+///
+/// So: a removal by X of a grant of Y is a violation
+///   - during a release of X, always: X gave back what was not X's, even if Y's lease had run out as well;
+///   - during an acquire of X, if Y's grant was alive: Y had neither invoked its release nor crashed, and its announced
+///     lease (`lease_until`) was not over; without an announced lease, Y's belief was not over (it counts from the
+///     grant on, because the reply may still be travelling). [from, until): at the very end it is over.
+/// A grant that expires, or is overwritten by another grant, was not removed: that is mutual exclusion's business.
+///
+/// violated: the first such removal in the servers' order; `by` = both, the earlier holder first (a releaser whose
+/// hold is older than the grant comes before its owner, a contender after); evidence = the write, the remover's
+/// invocation, the removal.
+Finding own_release(const sim::History& history, const Names& names);
+
+}  // namespace lockstep::checker

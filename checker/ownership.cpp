@@ -1,0 +1,117 @@
+#include "checker/ownership.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "checker/evidence.hpp"
+
+namespace lockstep::checker {
+namespace {
+
+constexpr std::size_t no_belief = static_cast<std::size_t>(-1);
+
+/// Crash steps of each process, ascending.
+std::map<sim::ProcessId, std::vector<Ending>> crashes_of(const sim::History& history) {
+  std::map<sim::ProcessId, std::vector<Ending>> crashes;
+  for (const sim::Interruption& i : history.interruptions) {
+    if (i.kind == sim::Interruption::Kind::crash) crashes[i.process].push_back({i.from, i.step});
+  }
+  for (auto& [process, list] : crashes) {
+    std::sort(list.begin(), list.end(), [](const Ending& a, const Ending& b) { return a.step < b.step; });
+  }
+  return crashes;
+}
+
+}  // namespace
+
+std::vector<Belief> collect_beliefs(const sim::History& history) {
+  std::vector<Belief> beliefs;
+  std::vector<std::size_t> belief_of(history.operations.size() + 1, no_belief);
+  const auto crashes = crashes_of(history);
+
+  for (const sim::Operation& operation : history.operations) {
+    if (!is_successful(operation, "acquire")) continue;
+    Belief belief{.acquire = operation.id,
+                  .process = operation.process,
+                  .object = operation.object,
+                  .from = operation.completed,
+                  .from_step = operation.completed_in,
+                  .released = {},
+                  .lost = {},
+                  .deadline = {},
+                  .crashed = {}};
+    if (operation.valid_until) belief.deadline = Ending{*operation.valid_until, sim::no_step};
+    if (const auto found = crashes.find(operation.process); found != crashes.end()) {
+      const auto first = std::upper_bound(found->second.begin(), found->second.end(), operation.completed_in,
+                                          [](sim::Step step, const Ending& crash) { return step < crash.step; });
+      if (first != found->second.end()) belief.crashed = *first;
+    }
+    belief_of[operation.id] = beliefs.size();
+    beliefs.push_back(belief);
+  }
+
+  for (const sim::Operation& operation : history.operations) {
+    if (operation.of == 0 || operation.of >= belief_of.size() || belief_of[operation.of] == no_belief) continue;
+    Belief& belief = beliefs[belief_of[operation.of]];
+    const Ending ending{operation.invoked, operation.invoked_in};
+    if (operation.function == "release" && !belief.released) belief.released = ending;
+    if (operation.function == "lost" && !belief.lost) belief.lost = ending;
+  }
+  return beliefs;
+}
+
+OwnershipInterval resolve(const Belief& belief, std::span<const sim::Interruption> pauses) {
+  OwnershipInterval interval{.acquire = belief.acquire,
+                             .process = belief.process,
+                             .object = belief.object,
+                             .from = belief.from,
+                             .from_step = belief.from_step,
+                             .to = {},
+                             .to_step = sim::no_step,
+                             .end = BeliefEnd::never};
+  const auto end_by = [&interval](BeliefEnd kind, const std::optional<Ending>& ending) {
+    if (!ending || (interval.to && compare(*interval.to, ending->at) <= 0)) return;
+    interval.to = ending->at;
+    interval.to_step = ending->step;
+    interval.end = kind;
+  };
+  end_by(BeliefEnd::released, belief.released);
+  end_by(BeliefEnd::lost, belief.lost);
+  end_by(BeliefEnd::crashed, belief.crashed);
+
+  // A deadline in a pause is noticed when the pause ends, unless the next one begins there.
+  std::optional<Ending> noticed = belief.deadline;
+  for (const sim::Interruption& pause : pauses) {
+    if (!noticed || compare(noticed->at, pause.from) < 0) break;
+    if (pause.until && compare(noticed->at, *pause.until) >= 0) continue;
+    if (pause.until) {
+      noticed = Ending{*pause.until, pause.step};
+    } else {
+      noticed.reset();
+    }
+  }
+  end_by(BeliefEnd::deadline, noticed);
+  return interval;
+}
+
+std::vector<OwnershipInterval> ownership_intervals(const sim::History& history) {
+  std::map<sim::ProcessId, std::vector<sim::Interruption>> pauses;
+  for (const sim::Interruption& i : history.interruptions) {
+    if (i.kind == sim::Interruption::Kind::pause) pauses[i.process].push_back(i);
+  }
+  for (auto& [process, list] : pauses) {
+    std::sort(list.begin(), list.end(), [](const sim::Interruption& a, const sim::Interruption& b) {
+      return std::pair(a.from.offset(), a.step) < std::pair(b.from.offset(), b.step);
+    });
+  }
+  std::vector<OwnershipInterval> intervals;
+  for (const Belief& belief : collect_beliefs(history)) {
+    const auto own = pauses.find(belief.process);
+    intervals.push_back(
+        resolve(belief, own == pauses.end() ? std::span<const sim::Interruption>{} : std::span(own->second)));
+  }
+  return intervals;
+}
+
+}  // namespace lockstep::checker

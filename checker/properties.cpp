@@ -1,0 +1,36 @@
+#include "checker/properties.hpp"
+
+#include <array>
+
+namespace lockstep::checker {
+namespace {
+
+constexpr std::array<Property, 6> table{{
+    {"mutual-exclusion", View::belief, "No two clients believe at the same moment that they hold the lock.",
+     "任何时刻都不会有两个客户端同时认为自己持有锁。"},
+    {"linearizable", View::belief,
+     "All acquires and releases can be put in one order, true to real time, that a perfect mutex allows.",
+     "所有加锁与解锁操作能按真实时间排成一个理想互斥锁所允许的顺序。"},
+    {"own-release", View::server, "Nobody removes a lock that the server granted to somebody else.",
+     "任何客户端都不会删除服务器授予别人的锁。"},
+    {"recoverable", View::server,
+     "When all holders are done or dead and every lease is over, a fresh client gets the lock in bounded time.",
+     "所有持有者结束或崩溃、所有租约到期之后，新的客户端能在限定时间内拿到锁。"},
+    {"no-lost-update", View::damage, "Nobody overwrites an update of the resource that he has not seen.",
+     "没有人会覆盖资源上自己未曾读到的更新。"},
+    {"fencing", View::damage, "The resource never applies a write of an older grant after one of a newer grant.",
+     "资源在应用了较新持锁者的写入之后，绝不再应用较旧持锁者的写入。"},
+}};
+
+}  // namespace
+
+std::span<const Property> properties() { return table; }
+
+const Property* find_property(std::string_view name) {
+  for (const Property& property : table) {
+    if (property.name == name) return &property;
+  }
+  return nullptr;
+}
+
+}  // namespace lockstep::checker

@@ -1,0 +1,47 @@
+#include "checker/properties.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "checker/fencing.hpp"
+#include "checker/linearizable.hpp"
+#include "checker/mutual_exclusion.hpp"
+#include "checker/no_lost_update.hpp"
+#include "checker/own_release.hpp"
+#include "checker/recoverable.hpp"
+
+namespace lockstep::checker {
+namespace {
+
+TEST_CASE("properties: every checker's property is in the table under its own name and view, and nothing else is") {
+  const sim::History empty;
+  const std::vector<Finding> findings = {mutual_exclusion(empty, {}),   linearizable(empty, {}),
+                                         own_release(empty, {}),        recoverable(empty, {}, {}),
+                                         no_lost_update(empty, {}, {}), fencing(empty, {}, {})};
+  REQUIRE(findings.size() == properties().size());
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    CHECK(findings[i].property == properties()[i].name);
+    CHECK(findings[i].view == properties()[i].view);
+    CHECK_FALSE(findings[i].why.empty());
+  }
+}
+
+TEST_CASE("properties: names are unique, and meanings are given in both languages") {
+  for (const Property& property : properties()) {
+    CHECK(find_property(property.name) == &property);
+    CHECK(property.meaning.ends_with("."));
+    CHECK(property.meaning_zh.ends_with("。"));
+  }
+  CHECK(find_property("mutual exclusion") == nullptr);
+}
+
+TEST_CASE("verdicts and views have the names that the JSON contract gives them") {
+  CHECK(to_string(Verdict::holds) == "holds");
+  CHECK(to_string(Verdict::violated) == "violated");
+  CHECK(to_string(Verdict::unknown) == "unknown");
+  CHECK(to_string(View::belief) == "belief");
+  CHECK(to_string(View::server) == "server");
+  CHECK(to_string(View::damage) == "damage");
+}
+
+}  // namespace
+}  // namespace lockstep::checker

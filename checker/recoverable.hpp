@@ -1,0 +1,23 @@
+#pragma once
+
+#include "checker/verdict.hpp"
+
+namespace lockstep::checker {
+
+/// What to ask: a fresh client that tries to get the lock after everything has come to rest.
+struct RecoverableQuestion {
+  sim::ProcessId probe;       ///< the fresh client
+  sim::Instant quiescent;     ///< all holders are done or dead, and every lease has run out
+  sim::Duration within;       ///< how long it may take from there
+  sim::Instant probed_until;  ///< when the probing (or the story) ended
+};
+
+/// recoverable (server): a fresh client gets the lock no later than `within` after `quiescent`.
+///
+/// Only the first successful acquire of the probe counts, and its completion: a grant whose reply never arrives helps
+/// nobody. If it got the lock too late, or never in the probing, the property is violated at quiescent + within, by
+/// whoever had the lock last before (nobody, if nobody did). unknown: there is no such probe, or the probing ended
+/// before the bound, so that silence proves nothing.
+Finding recoverable(const sim::History& history, const Names& names, const RecoverableQuestion& question);
+
+}  // namespace lockstep::checker

@@ -1,0 +1,42 @@
+# `cmake --install` and what find_package(lockstep) reads. lockstep::lockstep is everything: a program that
+# registers its own algorithms links it and is a complete Lockstep.
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(folders sim models checker scenarios reports cli)
+list(TRANSFORM folders PREPEND lockstep_ OUTPUT_VARIABLE libraries)
+
+add_library(lockstep_everything INTERFACE)
+set_target_properties(lockstep_everything PROPERTIES EXPORT_NAME lockstep)
+add_library(lockstep::lockstep ALIAS lockstep_everything)
+target_link_libraries(lockstep_everything INTERFACE ${libraries})
+
+install(TARGETS lockstep_everything ${libraries} EXPORT lockstep ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET lockstep)
+  install(TARGETS lockstep RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+foreach(folder ${folders})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION include/lockstep
+    FILES_MATCHING PATTERN "*.hpp" PATTERN corpus EXCLUDE)
+endforeach()
+if(LOCKSTEP_GENERATED_HEADERS)
+  install(FILES ${LOCKSTEP_GENERATED_HEADERS} DESTINATION include/lockstep/models)
+endif()
+
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/lockstep)
+install(EXPORT lockstep NAMESPACE lockstep:: FILE targets.cmake DESTINATION ${package})
+configure_package_config_file(cmake/config.cmake.in ${PROJECT_BINARY_DIR}/lockstep-config.cmake
+  INSTALL_DESTINATION ${package} NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/lockstep-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/lockstep-config.cmake ${PROJECT_BINARY_DIR}/lockstep-config-version.cmake
+  DESTINATION ${package})
+
+# Libraries built with sanitizers are not meant to be installed: their users would have to link the same runtime.
+if(LOCKSTEP_TESTS AND NOT LOCKSTEP_SANITIZE)
+  add_test(NAME package_config
+    COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DEXAMPLE=${PROJECT_SOURCE_DIR}/examples/own_lock
+            -DCOMPILER=${CMAKE_CXX_COMPILER} -DBUILD_TYPE=${CMAKE_BUILD_TYPE} -DCCACHE=${LOCKSTEP_CCACHE}
+            -P ${PROJECT_SOURCE_DIR}/cmake/package_config_test.cmake)
+  set_tests_properties(package_config PROPERTIES TIMEOUT 300)
+endif()

@@ -1,0 +1,43 @@
+#pragma once
+
+// The table of lock algorithms: every one that a scenario file can name. Start here to add one.
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "models/locks/lock.hpp"
+#include "models/locks/parameters.hpp"
+
+namespace lockstep::models::locks {
+
+/// One algorithm as the catalogue lists it.
+struct Entry {
+  std::string_view id;       ///< "set-nx-px-lua"
+  std::string_view summary;  ///< one sentence
+  std::vector<std::string_view> documents;   ///< ids of the texts that describe it
+  std::vector<ParameterSpec> parameters;
+  std::vector<std::string_view> claims;      ///< properties that its documents promise
+  std::string_view repaired_by = "";         ///< id of the algorithm that repairs it, if there is one
+  bool many_nodes = false;   ///< works on several independent servers; otherwise it uses the first only
+  std::function<std::unique_ptr<LockAlgorithm>(const Parameters&)> make;
+};
+
+/// An explicit list, in the order in which `lockstep list algorithms` shows it.
+class Catalogue {
+ public:
+  /// All algorithms of this project. A program that brings its own starts from this one and adds to it.
+  static Catalogue built_in();
+
+  /// Requires: no entry with this id yet.
+  void add(Entry entry);
+  const Entry* find(std::string_view id) const;
+  std::span<const Entry> entries() const { return entries_; }
+
+ private:
+  std::vector<Entry> entries_;
+};
+
+}  // namespace lockstep::models::locks

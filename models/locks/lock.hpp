@@ -1,0 +1,55 @@
+#pragma once
+
+// What a lock algorithm is. Start here to read or to write one; the catalogue lists them all.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "models/redis/value.hpp"
+#include "sim/task.hpp"
+#include "sim/time.hpp"
+
+namespace lockstep::models {
+class Client;
+}
+
+namespace lockstep::models::locks {
+
+/// What a client has in hand after a successful attempt.
+struct Hold {
+  redis::Value token;  ///< what release compares with, where the algorithm compares
+  /// From this reading of the client's own clock on it knows that its hold is over. Absent: it never looks.
+  std::optional<sim::Instant> valid_until = std::nullopt;
+  /// `valid_until` is a reading of its monotonic clock instead of its wall clock.
+  bool on_monotonic_clock = false;
+  /// The end of the lease that it wrote where others read it (timestamp locks), on its own clock.
+  std::optional<sim::Instant> lease_until = std::nullopt;
+  std::optional<std::int64_t> fencing_token = std::nullopt;
+};
+
+/// A lock algorithm: straight-line coroutine code, written once for every engine. Each `co_await` is a point where
+/// others may come in between. An object is shared by all clients of a world and keeps no state of its own; what one
+/// lock object of a real library remembers travels in the `Hold`.
+class LockAlgorithm {
+ public:
+  virtual ~LockAlgorithm() = default;
+
+  /// Name of the key that is the lock.
+  const redis::Value& key() const { return key_; }
+  void set_key(std::string key) { key_ = std::move(key); }
+
+  /// One attempt to get the lock: a hold, or nothing. Waiting and trying again is the workload's business, with the
+  /// algorithm's `attempts` and `retry`, so that a client's state between two attempts is small and known.
+  virtual sim::Task<std::optional<Hold>> acquire(Client& client) const = 0;
+
+  /// Gives the lock back. What it answers is what the algorithm would tell its caller: true = "I was the owner and
+  /// released it", also where the document's code has no way of knowing.
+  virtual sim::Task<bool> release(Client& client, Hold hold) const = 0;
+
+ private:
+  redis::Value key_ = "lock";
+};
+
+}  // namespace lockstep::models::locks

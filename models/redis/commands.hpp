@@ -1,0 +1,69 @@
+#pragma once
+
+// The commands of the simulated Redis, as an explicit table. Adding one is adding an entry here, in commands.cpp, and a
+// function in the file of its family.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "models/redis/keyspace.hpp"
+#include "models/redis/reply.hpp"
+#include "models/redis/value.hpp"
+#include "sim/clock.hpp"
+
+namespace lockstep::models::redis {
+
+class Database;
+
+/// One execution of one command, with what a handler may use. Requires of the caller: the arity fits.
+struct Call {
+  Database& database;
+  Keyspace& keys;
+  std::span<const Value> arguments;  ///< name first, as sent
+  const sim::Clock& clock;           ///< the server's own
+  std::string_view command;          ///< as the table spells it
+
+  std::string scratch = {};  ///< for a key that was sent as a number
+
+  /// An argument as the bytes of a key. Valid until the next call of `key`.
+  std::string_view key(std::size_t i = 1) { return arguments[i].view(scratch); }
+};
+
+using Handler = Reply (*)(Call& call);
+
+/// What matters of Redis' command flags.
+enum CommandFlags : std::uint8_t {
+  kReadOnly = 1,       ///< never changes a key, apart from expiring it
+  kWrite = 2,          ///< may change keys
+  kNoScript = 4,       ///< refused inside a script
+  kEveryKey = 8,       ///< touches keys that it does not name: ordered with every command of its server
+  kScriptReader = 16,  ///< its reply depends on the server's script cache
+  kScriptWriter = 32   ///< may change the server's script cache
+};
+
+struct CommandSpec {
+  std::string_view name;    ///< in capitals; a subcommand with its container: "SCRIPT LOAD"
+  int arity = 0;            ///< arguments with the name; -n: at least n. As COMMAND INFO prints it
+  std::int8_t first_key = 0;  ///< 0: no keys, or (EVAL) a number of them that an argument tells
+  std::int8_t last_key = 0;   ///< -1: up to the last argument
+  std::int8_t key_step = 0;
+  std::uint8_t flags = 0;
+  Handler handler = nullptr;  ///< null: a container of subcommands
+
+  bool is(CommandFlags flag) const { return (flags & flag) != 0; }
+  bool accepts(std::size_t arguments) const;
+};
+
+/// All commands, sorted by name.
+std::span<const CommandSpec> command_table();
+
+/// The entry for a request, also if its arity is wrong: the subcommand's if there is one of that name, else the
+/// container's. Null for an unknown command. Requires: at least the name.
+const CommandSpec* find_command(std::span<const Value> arguments);
+
+/// How Redis writes the name in errors: "set", "script|load".
+std::string error_name(std::string_view name);
+
+}  // namespace lockstep::models::redis

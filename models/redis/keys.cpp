@@ -1,0 +1,187 @@
+// Commands on keys of any type, and their time to live.
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+
+#include "models/redis/handlers.hpp"
+
+namespace lockstep::models::redis {
+namespace {
+
+/// 250 years: what an `Instant` in nanoseconds holds, with some room.
+constexpr std::int64_t kLongestMilliseconds = 250LL * 365 * 86'400 * 1000;
+
+struct Conditions {
+  bool only_if_none = false;     // NX
+  bool only_if_some = false;     // XX
+  bool only_if_later = false;    // GT
+  bool only_if_earlier = false;  // LT
+};
+
+std::variant<Conditions, Reply> read_conditions(std::span<const Value> words) {
+  Conditions c;
+  for (const Value& word : words) {
+    if (word.is_word("NX")) {
+      c.only_if_none = true;
+    } else if (word.is_word("XX")) {
+      c.only_if_some = true;
+    } else if (word.is_word("GT")) {
+      c.only_if_later = true;
+    } else if (word.is_word("LT")) {
+      c.only_if_earlier = true;
+    } else {
+      return Reply::error("ERR Unsupported option " + word.text());
+    }
+  }
+  if (c.only_if_none && (c.only_if_some || c.only_if_later || c.only_if_earlier)) {
+    return Reply::error("ERR NX and XX, GT or LT options at the same time are not compatible");
+  }
+  if (c.only_if_later && c.only_if_earlier) {
+    return Reply::error("ERR GT and LT options at the same time are not compatible");
+  }
+  return c;
+}
+
+/// Whether a new deadline is later (`GT`), or earlier (`LT`), than the one that a key has.
+///
+/// The new one is mostly the present plus a length, so the question is put to the clock: that works for symbolic instants
+/// too. Two deadlines that were both sent as timestamps have no present in them.
+bool is_later(const ExpireTime& time, TimeBase base, sim::Instant than, const sim::Clock& clock) {
+  if (base == TimeBase::now) return clock.has_passed(than - time.length);
+  assert(time.deadline.anchor() == than.anchor() && "two symbolic deadlines cannot be compared yet");
+  return time.deadline.offset() > than.offset();
+}
+
+bool is_earlier(const ExpireTime& time, TimeBase base, sim::Instant than, const sim::Clock& clock) {
+  if (base == TimeBase::now) return !clock.has_reached(than - time.length);
+  assert(time.deadline.anchor() == than.anchor() && "two symbolic deadlines cannot be compared yet");
+  return time.deadline.offset() < than.offset();
+}
+
+/// A key without a deadline counts as one that lives for ever: nothing is later than it, everything is earlier.
+bool allows(const Conditions& c, const Entry& entry, const ExpireTime& time, TimeBase base, const sim::Clock& clock) {
+  if (c.only_if_none && entry.expires) return false;
+  if (c.only_if_some && !entry.expires) return false;
+  if (c.only_if_later && (!entry.expires || !is_later(time, base, entry.deadline, clock))) return false;
+  if (c.only_if_earlier && entry.expires && !is_earlier(time, base, entry.deadline, clock)) return false;
+  return true;
+}
+
+Reply expire(Call& call, TimeUnit unit, TimeBase base) {
+  const auto conditions = read_conditions(call.arguments.subspan(3));
+  if (const Reply* error = std::get_if<Reply>(&conditions)) return *error;
+  const auto time = read_expire_time(call, call.arguments[2], unit, base, false);
+  if (const Reply* error = std::get_if<Reply>(&time)) return *error;
+  const auto& expire_time = std::get<ExpireTime>(time);
+
+  Entry* entry = call.keys.find(call.key(), call.clock);
+  if (entry == nullptr) return Reply::integer(0);
+  if (!allows(std::get<Conditions>(conditions), *entry, expire_time, base, call.clock)) return Reply::integer(0);
+
+  // A deadline that has passed removes the key at once. For one that counts from now the sign says it all.
+  const bool passed = base == TimeBase::now ? expire_time.length <= sim::Duration::zero()
+                                            : call.clock.has_reached(expire_time.deadline);
+  if (passed) {
+    call.keys.remove(*entry);
+  } else {
+    entry->expires = true;
+    entry->deadline = expire_time.deadline;
+    call.keys.written(*entry);
+  }
+  return Reply::integer(1);
+}
+
+constexpr std::int64_t kNoKey = -2;
+constexpr std::int64_t kNoDeadline = -1;
+
+/// Milliseconds from the origin of the server's clock (`epoch`) or from now to the key's deadline, -1 or -2.
+std::int64_t milliseconds_left(Call& call, TimeBase base) {
+  const Entry* entry = call.keys.find(call.key(), call.clock);
+  if (entry == nullptr) return kNoKey;
+  if (!entry->expires) return kNoDeadline;
+  if (base == TimeBase::epoch) return whole_milliseconds(entry->deadline);
+  // Redis subtracts whole milliseconds, each rounded down.
+  const sim::Instant now = call.clock.now();
+  assert(now.anchor() == entry->deadline.anchor() && "a time to live between two symbolic instants has no number yet");
+  return std::max<std::int64_t>(0, entry->deadline.offset().floor_ms() - now.offset().floor_ms());
+}
+
+Reply in_seconds(std::int64_t milliseconds) {
+  return Reply::integer(milliseconds < 0 ? milliseconds : (milliseconds + 500) / 1000);
+}
+
+}  // namespace
+
+std::int64_t whole_milliseconds(sim::Instant reading) {
+  assert(reading.anchor() == 0 && "a symbolic reading has no digits");
+  return reading.offset().floor_ms();
+}
+
+std::variant<ExpireTime, Reply> read_expire_time(const Call& call, const Value& argument, TimeUnit unit, TimeBase base,
+                                                 bool only_positive) {
+  const std::int64_t factor = unit == TimeUnit::seconds ? 1000 : 1;
+  if (const Timestamp* t = argument.timestamp();
+      t != nullptr && base == TimeBase::epoch && t->unit == sim::Duration::milliseconds(factor)) {
+    const bool known = t->instant.anchor() == 0;
+    if (only_positive && known && argument.integer() <= 0) return invalid_expire_time(call);
+    return ExpireTime{t->instant, sim::Duration::zero()};
+  }
+
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  const std::optional<std::int64_t> number = argument.integer();
+  if (!number) return not_an_integer();
+  if (only_positive && *number <= 0) return invalid_expire_time(call);
+  if (*number > kMost / factor || *number < -(kMost / factor)) return invalid_expire_time(call);
+  const std::int64_t milliseconds = *number * factor;
+  const auto length = sim::Duration::milliseconds(std::clamp(milliseconds, -kLongestMilliseconds, kLongestMilliseconds));
+  if (base == TimeBase::epoch) return ExpireTime{sim::Instant::at(length), sim::Duration::zero()};
+  const sim::Instant now = call.clock.now();
+  // An old anchor's offset says nothing of the present reading, and matters only within a story's length of the limit.
+  if (milliseconds > kMost - std::max<std::int64_t>(0, now.offset().floor_ms())) return invalid_expire_time(call);
+  return ExpireTime{now + length, length};
+}
+
+Reply del_command(Call& call) {
+  std::int64_t removed = 0;
+  for (std::size_t i = 1; i < call.arguments.size(); ++i) {
+    if (Entry* entry = call.keys.find(call.key(i), call.clock)) {
+      call.keys.remove(*entry);
+      ++removed;
+    }
+  }
+  return Reply::integer(removed);
+}
+
+Reply exists_command(Call& call) {
+  std::int64_t found = 0;
+  for (std::size_t i = 1; i < call.arguments.size(); ++i) {
+    if (call.keys.find(call.key(i), call.clock) != nullptr) ++found;
+  }
+  return Reply::integer(found);
+}
+
+Reply type_command(Call& call) {
+  const Entry* entry = call.keys.find(call.key(), call.clock);
+  return Reply::status(entry == nullptr ? "none" : std::string(type_name(entry->object)));
+}
+
+Reply expire_command(Call& call) { return expire(call, TimeUnit::seconds, TimeBase::now); }
+Reply pexpire_command(Call& call) { return expire(call, TimeUnit::milliseconds, TimeBase::now); }
+Reply expireat_command(Call& call) { return expire(call, TimeUnit::seconds, TimeBase::epoch); }
+Reply pexpireat_command(Call& call) { return expire(call, TimeUnit::milliseconds, TimeBase::epoch); }
+
+Reply ttl_command(Call& call) { return in_seconds(milliseconds_left(call, TimeBase::now)); }
+Reply pttl_command(Call& call) { return Reply::integer(milliseconds_left(call, TimeBase::now)); }
+Reply expiretime_command(Call& call) { return in_seconds(milliseconds_left(call, TimeBase::epoch)); }
+Reply pexpiretime_command(Call& call) { return Reply::integer(milliseconds_left(call, TimeBase::epoch)); }
+
+Reply persist_command(Call& call) {
+  Entry* entry = call.keys.find(call.key(), call.clock);
+  if (entry == nullptr || !entry->expires) return Reply::integer(0);
+  entry->expires = false;
+  call.keys.written(*entry);
+  return Reply::integer(1);
+}
+
+}  // namespace lockstep::models::redis

@@ -1,0 +1,202 @@
+// Commands on strings.
+
+#include <cstdint>
+#include <limits>
+
+#include "models/redis/handlers.hpp"
+
+namespace lockstep::models::redis {
+namespace {
+
+void store(Entry& entry, const Value& value, std::optional<sim::Instant> deadline) {
+  entry.object = value;
+  entry.expires = deadline.has_value();
+  if (deadline) entry.deadline = *deadline;
+}
+
+struct SetOptions {
+  bool only_if_absent = false;
+  bool only_if_present = false;
+  bool keep_deadline = false;
+  bool get = false;
+  const Value* time = nullptr;
+  std::string_view time_option;
+  TimeUnit unit = TimeUnit::seconds;
+  TimeBase base = TimeBase::now;
+};
+
+struct TimeOption {
+  std::string_view word;
+  TimeUnit unit;
+  TimeBase base;
+};
+constexpr TimeOption kTimeOptions[] = {{"EX", TimeUnit::seconds, TimeBase::now},
+                                       {"PX", TimeUnit::milliseconds, TimeBase::now},
+                                       {"EXAT", TimeUnit::seconds, TimeBase::epoch},
+                                       {"PXAT", TimeUnit::milliseconds, TimeBase::epoch}};
+
+const TimeOption* time_option(const Value& word) {
+  for (const TimeOption& option : kTimeOptions) {
+    if (word.is_word(option.word)) return &option;
+  }
+  return nullptr;
+}
+
+/// Nothing for a syntax error. As Redis, the same option twice is no error: the last one counts.
+std::optional<SetOptions> read_set_options(std::span<const Value> words) {
+  SetOptions options;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const Value& word = words[i];
+    if (word.is_word("NX") && !options.only_if_present) {
+      options.only_if_absent = true;
+    } else if (word.is_word("XX") && !options.only_if_absent) {
+      options.only_if_present = true;
+    } else if (word.is_word("GET")) {
+      options.get = true;
+    } else if (word.is_word("KEEPTTL") && options.time == nullptr) {
+      options.keep_deadline = true;
+    } else if (const TimeOption* option = time_option(word);
+               option != nullptr && !options.keep_deadline && i + 1 < words.size() &&
+               (options.time == nullptr || options.time_option == option->word)) {
+      options.time = &words[++i];
+      options.time_option = option->word;
+      options.unit = option->unit;
+      options.base = option->base;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return options;
+}
+
+Reply set_with_time(Call& call, TimeUnit unit) {
+  const auto time = read_expire_time(call, call.arguments[2], unit, TimeBase::now, true);
+  if (const Reply* error = std::get_if<Reply>(&time)) return *error;
+  store(call.keys.overwrite(call.key()), call.arguments[3], std::get<ExpireTime>(time).deadline);
+  return Reply::ok();
+}
+
+Reply add(Call& call, std::int64_t increment) {
+  Entry* entry = call.keys.find(call.key(), call.clock);
+  std::int64_t sum = 0;
+  if (entry != nullptr) {
+    const Value* value = string_in(*entry);
+    if (value == nullptr) return wrong_type();
+    const std::optional<std::int64_t> number = value->integer();
+    if (!number) return not_an_integer();
+    sum = *number;
+  }
+  if (__builtin_add_overflow(sum, increment, &sum)) return Reply::error("ERR increment or decrement would overflow");
+  Entry& target = entry != nullptr ? *entry : call.keys.overwrite(call.key());
+  target.object = Value(sum);
+  call.keys.written(target);
+  return Reply::integer(sum);
+}
+
+/// What GET replies for an entry, or the error if it is not a string.
+Reply content(Entry* entry) {
+  if (entry == nullptr) return Reply::nil();
+  const Value* value = string_in(*entry);
+  return value != nullptr ? Reply::bulk(*value) : wrong_type();
+}
+
+}  // namespace
+
+Reply set_command(Call& call) {
+  const std::optional<SetOptions> options = read_set_options(call.arguments.subspan(3));
+  if (!options) return syntax_error();
+  std::optional<sim::Instant> deadline;
+  if (options->time != nullptr) {
+    const auto time = read_expire_time(call, *options->time, options->unit, options->base, true);
+    if (const Reply* error = std::get_if<Reply>(&time)) return *error;
+    deadline = std::get<ExpireTime>(time).deadline;
+  }
+  const Value& value = call.arguments[2];
+
+  // A blind SET does not care whether an older value had expired.
+  const bool looks = options->only_if_absent || options->only_if_present || options->get || options->keep_deadline;
+  if (!looks) {
+    store(call.keys.overwrite(call.key()), value, deadline);
+    return Reply::ok();
+  }
+
+  Entry* entry = call.keys.find(call.key(), call.clock);
+  Reply reply = Reply::ok();
+  if (options->get) {
+    reply = content(entry);
+    if (reply.is_error()) return reply;
+  }
+  if ((options->only_if_absent && entry != nullptr) || (options->only_if_present && entry == nullptr)) {
+    return options->get ? reply : Reply::nil();
+  }
+  if (options->keep_deadline && entry != nullptr && entry->expires) deadline = entry->deadline;
+  store(call.keys.overwrite(call.key()), value, deadline);
+  return reply;
+}
+
+Reply setnx_command(Call& call) {
+  if (call.keys.find(call.key(), call.clock) != nullptr) return Reply::integer(0);
+  store(call.keys.overwrite(call.key()), call.arguments[2], std::nullopt);
+  return Reply::integer(1);
+}
+
+Reply setex_command(Call& call) { return set_with_time(call, TimeUnit::seconds); }
+Reply psetex_command(Call& call) { return set_with_time(call, TimeUnit::milliseconds); }
+
+Reply get_command(Call& call) { return content(call.keys.find(call.key(), call.clock)); }
+
+Reply getset_command(Call& call) {
+  Reply old = content(call.keys.find(call.key(), call.clock));
+  // The new value has no deadline, whatever the old one had.
+  if (!old.is_error()) store(call.keys.overwrite(call.key()), call.arguments[2], std::nullopt);
+  return old;
+}
+
+Reply getdel_command(Call& call) {
+  Entry* entry = call.keys.find(call.key(), call.clock);
+  Reply old = content(entry);
+  if (old.is_bulk()) call.keys.remove(*entry);
+  return old;
+}
+
+Reply incr_command(Call& call) { return add(call, 1); }
+Reply decr_command(Call& call) { return add(call, -1); }
+
+Reply incrby_command(Call& call) {
+  const std::optional<std::int64_t> increment = call.arguments[2].integer();
+  return increment ? add(call, *increment) : not_an_integer();
+}
+
+Reply decrby_command(Call& call) {
+  const std::optional<std::int64_t> decrement = call.arguments[2].integer();
+  if (!decrement) return not_an_integer();
+  if (*decrement == std::numeric_limits<std::int64_t>::min()) return Reply::error("ERR decrement would overflow");
+  return add(call, -*decrement);
+}
+
+Reply append_command(Call& call) {
+  Entry* entry = call.keys.find(call.key(), call.clock);
+  if (entry == nullptr) {
+    Entry& added = call.keys.overwrite(call.key());
+    store(added, call.arguments[2], std::nullopt);
+    return Reply::integer(static_cast<std::int64_t>(call.arguments[2].text().size()));
+  }
+  Value* value = string_in(*entry);
+  if (value == nullptr) return wrong_type();
+  std::string text = value->text();
+  call.arguments[2].append_to(text);
+  const auto length = static_cast<std::int64_t>(text.size());
+  *value = std::move(text);
+  call.keys.written(*entry);
+  return Reply::integer(length);
+}
+
+Reply strlen_command(Call& call) {
+  Entry* entry = call.keys.find(call.key(), call.clock);
+  if (entry == nullptr) return Reply::integer(0);
+  const Value* value = string_in(*entry);
+  if (value == nullptr) return wrong_type();
+  return Reply::integer(static_cast<std::int64_t>(value->view(call.scratch).size()));
+}
+
+}  // namespace lockstep::models::redis

@@ -1,0 +1,108 @@
+#include "models/workloads/lock_user.hpp"
+
+#include <utility>
+
+#include "models/resources/resource.hpp"
+
+namespace lockstep::models::workloads {
+namespace {
+
+/// A hold, and the operation that got it.
+struct Grant {
+  locks::Hold hold;
+  sim::OperationId acquire = 0;
+};
+
+sim::OperationId invoke(Client& client, std::string_view function, std::string_view object, sim::OperationId of) {
+  const sim::OperationId id = client.world().invoke(client.id(), function, object);
+  client.world().operation(id).of = of;
+  client.session() = {id, false};
+  return id;
+}
+
+/// An attempt during which a reply was missing may have taken the lock without anybody knowing.
+void complete(Client& client, sim::OperationId id, bool succeeded) {
+  const sim::Phase negative = client.session().missed_reply ? sim::Phase::info : sim::Phase::fail;
+  client.world().complete(id, succeeded ? sim::Phase::ok : negative);
+  client.session() = {};
+}
+
+sim::Task<std::optional<Grant>> attempt(Client& client, const locks::LockAlgorithm& lock, const LockUser& settings) {
+  co_await client.step("acquire", sim::Moment::before);
+  const sim::OperationId id = invoke(client, "acquire", settings.lock, 0);
+  std::optional<locks::Hold> hold = co_await lock.acquire(client);
+  if (hold) {
+    sim::Operation& operation = client.world().operation(id);
+    const sim::Clock& clock = hold->on_monotonic_clock ? client.monotonic() : client.clock();
+    operation.valid_on_wall_clock = !hold->on_monotonic_clock;
+    if (hold->valid_until) operation.valid_until = clock.true_time_of(*hold->valid_until);
+    if (hold->lease_until) operation.lease_until = client.clock().true_time_of(*hold->lease_until);
+    operation.value = hold->fencing_token;
+  }
+  complete(client, id, hold.has_value());
+  if (!hold) co_return std::nullopt;
+  co_await client.step("acquire", sim::Moment::after);
+  co_return Grant{std::move(*hold), id};
+}
+
+sim::Task<void> write(Client& client, const LockUser& settings, const Grant& grant, std::int64_t value) {
+  co_await client.step("write", sim::Moment::before);
+  const sim::OperationId id = invoke(client, "write", "resource", grant.acquire);
+  client.world().operation(id).value = value;
+  const std::optional<resources::Answer> answer = co_await resources::write(
+      client, settings.resource, id, value, grant.hold.fencing_token, settings.timeout);
+  client.session().missed_reply = !answer;
+  complete(client, id, answer && answer->accepted);
+}
+
+sim::Task<void> critical_section(Client& client, const LockUser& settings, const Grant& grant) {
+  std::int64_t value = client.id().index;
+  if (settings.use == Use::increment) {
+    const sim::OperationId id = invoke(client, "read", "resource", grant.acquire);
+    const std::optional<resources::Answer> answer =
+        co_await resources::read(client, settings.resource, id, settings.timeout);
+    client.session().missed_reply = !answer;
+    if (answer) {
+      value = answer->value + 1;
+      client.world().operation(id).value = answer->value;
+    }
+    complete(client, id, answer.has_value());
+    if (!answer) co_return;
+    co_await client.step("read", sim::Moment::after);
+  }
+  if (settings.hold.hi > sim::Duration::zero()) co_await client.work(settings.hold);
+  if (settings.use != Use::none) co_await write(client, settings, grant, value);
+}
+
+sim::Task<void> give_back(Client& client, const locks::LockAlgorithm& lock, const LockUser& settings, Grant grant) {
+  co_await client.step("release", sim::Moment::before);
+  const sim::OperationId id = invoke(client, "release", settings.lock, grant.acquire);
+  const bool released = co_await lock.release(client, std::move(grant.hold));
+  complete(client, id, released);
+  co_await client.step("release", sim::Moment::after);
+}
+
+}  // namespace
+
+sim::Task<void> run(Client& client, const locks::LockAlgorithm& lock, const LockUser& settings) {
+  for (std::int64_t round = 0; round < settings.rounds; ++round) {
+    if (round > 0 && settings.between.hi > sim::Duration::zero()) co_await client.sleep(settings.between);
+
+    std::optional<Grant> grant;
+    for (std::int64_t tried = 0; !grant && tried < settings.attempts; ++tried) {
+      if (tried > 0) co_await client.sleep(settings.retry);
+      grant = co_await attempt(client, lock, settings);
+    }
+    if (!grant) continue;
+
+    co_await critical_section(client, settings, *grant);
+    if (settings.release) {
+      co_await give_back(client, lock, settings, std::move(*grant));
+    } else {
+      // It goes on with something else and never thinks of the lock again: nobody believes, nobody gives back.
+      complete(client, invoke(client, "lost", settings.lock, grant->acquire), true);
+    }
+  }
+}
+
+}  // namespace lockstep::models::workloads

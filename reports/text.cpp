@@ -1,0 +1,190 @@
+#include "reports/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace lockstep::reports {
+namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+constexpr std::string_view kEllipsis = "…";
+
+struct Character {
+  std::string_view bytes;
+  char32_t code = 0;
+};
+
+/// The character at the front of `text`, which is not empty; one byte of U+FFFD where the bytes are not UTF-8.
+Character first_of(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return {text.substr(0, 1), lead};
+  const std::size_t size = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  const Character broken{text.substr(0, 1), 0xFFFD};
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < size) return broken;
+  char32_t code = lead & (0x7FU >> size);
+  for (std::size_t i = 1; i < size; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80) return broken;
+    code = (code << 6U) | (byte(i) & 0x3FU);
+  }
+  constexpr std::array<char32_t, 5> smallest{0, 0, 0x80, 0x800, 0x10000};
+  if (code < smallest[size] || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) return broken;
+  return {text.substr(0, size), code};
+}
+
+struct Range {
+  char32_t first, last;
+};
+
+bool is_in(char32_t code, std::initializer_list<Range> ranges) {
+  return std::any_of(ranges.begin(), ranges.end(), [&](Range r) { return code >= r.first && code <= r.last; });
+}
+
+bool is_control(char32_t code) {
+  return code < 0x20 || is_in(code, {{0x7F, 0x9F}, {0x200E, 0x200F}, {0x2028, 0x202E}, {0x2066, 0x2069}});
+}
+
+bool is_wide(char32_t code) {
+  return is_in(code, {{0x1100, 0x115F}, {0x2E80, 0x303E}, {0x3041, 0x33FF}, {0x3400, 0x4DBF}, {0x4E00, 0x9FFF},
+                      {0xA000, 0xA4CF}, {0xAC00, 0xD7A3}, {0xF900, 0xFAFF}, {0xFE30, 0xFE4F}, {0xFF00, 0xFF60},
+                      {0xFFE0, 0xFFE6}, {0x1F300, 0x1F64F}, {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD}});
+}
+
+std::size_t width_of(char32_t code) {
+  if (is_in(code, {{0x0300, 0x036F}, {0x200B, 0x200D}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF}})) return 0;
+  return is_wide(code) ? 2 : 1;
+}
+
+/// Punctuation that belongs to what stands before it.
+bool clings(char32_t code) {
+  return is_in(code, {{0x3001, 0x3002}, {0x300D, 0x300D}, {0x300F, 0x300F}, {0x3009, 0x3009}, {0x300B, 0x300B},
+                      {0x201D, 0x201D}, {0x2019, 0x2019}, {0xFF01, 0xFF01}, {0xFF09, 0xFF09}, {0xFF0C, 0xFF0C},
+                      {0xFF0E, 0xFF0E}, {0xFF1A, 0xFF1B}, {0xFF1F, 0xFF1F}});
+}
+
+/// What a line must not be broken inside: a word, or one Chinese character with its punctuation.
+struct Unit {
+  std::string text;
+  std::size_t width = 0;
+  bool after_blank = false;
+};
+
+std::vector<Unit> units_of(std::string_view text) {
+  std::vector<Unit> units;
+  bool after_blank = false;
+  bool may_join = false;
+  while (!text.empty()) {
+    const Character c = first_of(text);
+    text.remove_prefix(c.bytes.size());
+    if (c.code == ' ') {
+      after_blank = true;
+      may_join = false;
+      continue;
+    }
+    const bool joins = !units.empty() && !after_blank && (clings(c.code) || (may_join && !is_wide(c.code)));
+    if (!joins) units.push_back({"", 0, after_blank});
+    units.back().text += c.bytes;
+    units.back().width += width_of(c.code);
+    after_blank = false;
+    may_join = !is_wide(c.code);
+  }
+  return units;
+}
+
+/// As much of `text` as fits into `width` columns.
+std::string_view prefix_within(std::string_view text, std::size_t width) {
+  std::size_t used = 0;
+  std::size_t bytes = 0;
+  while (bytes < text.size()) {
+    const Character c = first_of(text.substr(bytes));
+    if (used + width_of(c.code) > width) break;
+    used += width_of(c.code);
+    bytes += c.bytes.size();
+  }
+  return text.substr(0, bytes);
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  std::string clean;
+  clean.reserve(text.size());
+  while (!text.empty()) {
+    const Character c = first_of(text);
+    text.remove_prefix(c.bytes.size());
+    if (c.code == '\n' || c.code == '\r' || c.code == '\t') {
+      clean += ' ';
+    } else if (c.code == 0xFFFD || is_control(c.code)) {
+      clean += kReplacement;
+    } else {
+      clean += c.bytes;
+    }
+  }
+  return clean;
+}
+
+std::size_t display_width(std::string_view text) {
+  std::size_t width = 0;
+  while (!text.empty()) {
+    const Character c = first_of(text);
+    text.remove_prefix(c.bytes.size());
+    width += width_of(c.code);
+  }
+  return width;
+}
+
+std::string clip(std::string_view text, std::size_t width) {
+  const std::string clean = printable(text);
+  if (display_width(clean) <= width) return clean;
+  if (width == 0) return "";
+  std::string cut(prefix_within(clean, width - 1));
+  while (cut.ends_with(' ')) cut.pop_back();
+  return cut.append(kEllipsis);
+}
+
+std::string pad(std::string_view text, std::size_t width) {
+  std::string padded = clip(text, width);
+  return padded.append(width - display_width(padded), ' ');
+}
+
+std::string pad_left(std::string_view text, std::size_t width) {
+  const std::string clipped = clip(text, width);
+  return std::string(width - display_width(clipped), ' ') + clipped;
+}
+
+std::vector<std::string> wrap(std::string_view text, std::size_t width) {
+  width = std::max<std::size_t>(width, 2);
+  std::vector<std::string> lines(1);
+  std::size_t used = 0;
+  const auto new_line = [&] {
+    lines.emplace_back();
+    used = 0;
+  };
+  for (Unit& unit : units_of(printable(text))) {
+    const std::size_t blank = unit.after_blank && used > 0 ? 1 : 0;
+    if (used > 0 && used + blank + unit.width > width) new_line();
+    else if (blank == 1) lines.back() += ' ', ++used;
+    std::string_view rest = unit.text;
+    while (display_width(rest) > width) {
+      const std::string_view part = prefix_within(rest, width);
+      lines.back() += part;
+      rest.remove_prefix(part.size());
+      new_line();
+    }
+    lines.back() += rest;
+    used += display_width(rest);
+  }
+  return lines;
+}
+
+std::string joined(const std::vector<std::string>& names, std::string_view separator) {
+  std::string text;
+  for (const std::string& name : names) {
+    if (!text.empty()) text += separator;
+    text += name;
+  }
+  return text;
+}
+
+}  // namespace lockstep::reports

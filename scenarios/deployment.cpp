@@ -1,0 +1,220 @@
+#include "scenarios/deployment.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace lockstep::scenarios {
+
+using models::Client;
+using models::workloads::LockUser;
+using models::workloads::Use;
+
+namespace {
+
+const models::locks::Entry& entry_of(const models::locks::Catalogue& catalogue, const std::string& id) {
+  const models::locks::Entry* entry = catalogue.find(id);
+  assert(entry != nullptr && "the loader has checked it");
+  return *entry;
+}
+
+models::locks::Parameters parameters_of(const models::locks::Entry& entry, const LockSpec& spec) {
+  models::locks::Parameters parameters(entry.parameters);
+  for (const auto& [name, value] : spec.parameters) parameters.set(name, value);
+  return parameters;
+}
+
+Use use_of(const std::optional<ResourceSpec>& resource) {
+  if (!resource) return Use::none;
+  return resource->kind == ResourceSpec::Kind::counter ? Use::increment : Use::overwrite;
+}
+
+}  // namespace
+
+Deployment::Deployment(const Scenario& scenario, const models::locks::Catalogue& catalogue, sim::Decisions& decisions)
+    : scenario_(scenario),
+      parameters_(parameters_of(entry_of(catalogue, scenario.lock.algorithm), scenario.lock)),
+      lock_(entry_of(catalogue, scenario.lock.algorithm).make(parameters_)),
+      world_(decisions),
+      simulation_(world_) {
+  lock_->set_key(scenario.lock.key);
+  add_clients();
+  add_servers();
+  probe_ = world_.add(clients_.emplace_back([this](Client& client) { return probe_program(client); }), "probe", {});
+  for (std::size_t i = 0; i < client_ids_.size(); ++i) connect(clients_[i], client_ids_[i]);
+  connect(clients_.back(), probe_);
+  plan_faults();
+  plan_pins();
+}
+
+sim::World::ClockSettings Deployment::clock_settings(const ClockSpec& spec) const {
+  return {.offset = spec.offset, .drift_ppb = spec.drift_ppm * 1000, .uptime = spec.uptime};
+}
+
+void Deployment::add_clients() {
+  for (std::size_t i = 0; i < scenario_.clients.size(); ++i) {
+    const ClientSpec& spec = scenario_.clients[i];
+    settings_.push_back(settings_of(spec));
+    const LockUser& settings = settings_.back();
+    const auto program = [this, &spec, &settings](Client& client) {
+      if (!spec.commands.empty()) return command_program(client, spec);
+      return models::workloads::run(client, *lock_, settings);
+    };
+    client_ids_.push_back(world_.add(clients_.emplace_back(program), spec.name, clock_settings(spec.clock)));
+  }
+}
+
+void Deployment::add_servers() {
+  for (const ServerSpec& spec : scenario_.servers) {
+    server_ids_.push_back(world_.add(servers_.emplace_back(scripts_), spec.name, clock_settings(spec.clock)));
+  }
+  if (!scenario_.resource) return;
+  resource_.emplace("resource", scenario_.resource->fenced);
+  resource_id_ = world_.add(*resource_, "resource", {});
+}
+
+LockUser Deployment::settings_of(const ClientSpec& client) const {
+  return {.lock = scenario_.lock.key,
+          .rounds = client.rounds,
+          .between = client.between,
+          .attempts = client.attempts.value_or(parameters_.number("attempts")),
+          .retry = client.retry.value_or(parameters_.range("retry")),
+          .hold = client.hold,
+          .release = client.release,
+          .use = use_of(scenario_.resource),
+          .resource = {},
+          .timeout = scenario_.network.timeout};
+}
+
+void Deployment::connect(Client& client, sim::ProcessId id) {
+  for (std::size_t i = 0; i < server_ids_.size(); ++i) {
+    const sim::DurationRange latency = scenario_.servers[i].latency.value_or(scenario_.network.latency);
+    client.connect_redis(world_.connect(id, server_ids_[i], latency), scenario_.network.timeout);
+  }
+  if (!resource_ || id == probe_) return;
+  const sim::DurationRange latency = scenario_.resource->latency.value_or(scenario_.network.latency);
+  settings_[id.index].resource = world_.connect(id, resource_id_, latency);
+}
+
+sim::Task<void> Deployment::command_program(Client& client, const ClientSpec& spec) {
+  for (const ClientSpec::Line& line : spec.commands) {
+    co_await client.redis().call(line.command);
+    if (trouble_) continue;
+    if (std::optional<std::string> message = servers_.front().database().limit_hit()) {
+      trouble_ = ScriptTrouble{std::move(*message), line.at};
+    }
+  }
+}
+
+sim::Task<void> Deployment::probe_program(Client& client) {
+  const sim::Duration least = sim::Duration::microseconds(1);
+  while (!world_.is_at_or_after(world_.now(), probe_until_)) {
+    const sim::OperationId id = world_.invoke(client.id(), "acquire", scenario_.lock.key);
+    client.session() = {id, false};
+    const std::optional<models::locks::Hold> hold = co_await lock_->acquire(client);
+    world_.complete(id, hold ? sim::Phase::ok : sim::Phase::fail);
+    if (hold) co_return;
+    co_await client.sleep(std::max(probe_poll_, least));
+  }
+}
+
+void Deployment::begin() {
+  for (std::size_t i = 0; i < client_ids_.size(); ++i) world_.start(client_ids_[i], scenario_.clients[i].acquire_at);
+  world_.arm_faults();
+}
+
+void Deployment::begin_probing(sim::Duration poll, sim::Instant give_up) {
+  probe_poll_ = poll;
+  probe_until_ = give_up;
+  world_.start_now(probe_);
+}
+
+std::vector<sim::ProcessId> Deployment::resources() const {
+  if (!resource_) return {};
+  return {resource_id_};
+}
+
+std::vector<Lane> Deployment::lanes() const {
+  std::vector<Lane> lanes;
+  for (const ClientSpec& client : scenario_.clients) lanes.push_back({client.name, Lane::Role::client, client.clock});
+  for (const ServerSpec& server : scenario_.servers) lanes.push_back({server.name, Lane::Role::server, server.clock});
+  if (resource_) lanes.push_back({"resource", Lane::Role::resource, {}});
+  lanes.push_back({"probe", Lane::Role::probe, {}});
+  return lanes;
+}
+
+std::vector<std::string> Deployment::names() const {
+  std::vector<std::string> names;
+  for (const Lane& lane : lanes()) names.push_back(lane.name);
+  return names;
+}
+
+std::optional<Deployment::ScriptTrouble> Deployment::script_trouble() const {
+  if (trouble_) return trouble_;
+  for (const models::redis::Node& server : servers_) {
+    if (std::optional<std::string> message = server.database().limit_hit()) return ScriptTrouble{std::move(*message), {}};
+  }
+  return std::nullopt;
+}
+
+std::optional<sim::Duration> Deployment::lease() const {
+  if (parameters_.find("ttl") == nullptr) return std::nullopt;
+  return parameters_.duration("ttl");
+}
+
+// --- Faults and pins.
+
+sim::ProcessId Deployment::process_named(const std::string& name) const {
+  for (std::size_t i = 0; i < world_.process_count(); ++i) {
+    const sim::ProcessId id{static_cast<std::uint16_t>(i)};
+    if (world_.name(id) == name) return id;
+  }
+  return {};
+}
+
+void Deployment::plan_faults() {
+  for (const FaultSpec& spec : scenario_.faults) {
+    if (spec.kind == FaultSpec::Kind::partition) {
+      sim::Partition partition{.left = {}, .right = {}, .from = spec.trigger.time, .until = spec.trigger.time + spec.length.lo};
+      for (const std::string& name : spec.between[0]) partition.left.push_back(process_named(name));
+      for (const std::string& name : spec.between[1]) partition.right.push_back(process_named(name));
+      world_.plan(std::move(partition));
+      continue;
+    }
+    sim::PlannedFault fault;
+    switch (spec.kind) {
+      case FaultSpec::Kind::pause: fault.kind = sim::PlannedFault::Kind::pause; break;
+      case FaultSpec::Kind::crash: fault.kind = sim::PlannedFault::Kind::crash; break;
+      case FaultSpec::Kind::jump: fault.kind = sim::PlannedFault::Kind::jump; break;
+      case FaultSpec::Kind::lose: fault.kind = sim::PlannedFault::Kind::lose; break;
+      case FaultSpec::Kind::delay: fault.kind = sim::PlannedFault::Kind::delay; break;
+      case FaultSpec::Kind::partition: break;
+    }
+    fault.process = process_named(spec.who);
+    fault.length = spec.kind == FaultSpec::Kind::jump ? spec.by.lo : spec.length.lo;
+    if (spec.restart_after) fault.restart_after = spec.restart_after->lo;
+    fault.keep = spec.keep;
+    fault.step = spec.trigger.step;
+    fault.occurrence = spec.trigger.occurrence;
+    fault.of_reply = spec.direction == FaultSpec::Direction::reply;
+    switch (spec.trigger.kind) {
+      case Trigger::Kind::at: fault.at = spec.trigger.time; break;
+      case Trigger::Kind::before: fault.moment = sim::Moment::before; break;
+      case Trigger::Kind::sent: fault.moment = sim::Moment::sent; break;
+      case Trigger::Kind::after: fault.moment = sim::Moment::after; break;
+    }
+    world_.plan(std::move(fault));
+  }
+}
+
+void Deployment::plan_pins() {
+  std::vector<sim::Pin> order;
+  for (const PinEntry& entry : scenario_.pin) {
+    order.push_back({.client = process_named(entry.client),
+                     .step = entry.command,
+                     .occurrence = entry.occurrence,
+                     .server = entry.server.empty() ? sim::ProcessId{} : process_named(entry.server)});
+  }
+  if (!order.empty()) simulation_.pin(std::move(order));
+}
+
+}  // namespace lockstep::scenarios

@@ -1,0 +1,85 @@
+#pragma once
+
+// A story's world: its processes, connections, faults and pins, made from the plain data of a `Scenario`.
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/client.hpp"
+#include "models/locks/catalogue.hpp"
+#include "models/redis/node.hpp"
+#include "models/resources/resource.hpp"
+#include "models/workloads/lock_user.hpp"
+#include "scenarios/outcome.hpp"
+#include "scenarios/scenario.hpp"
+#include "sim/simulation.hpp"
+#include "sim/world.hpp"
+
+namespace lockstep::scenarios {
+
+/// Everything that one world consists of. Processes are numbered in this order: clients, servers, the resource, the
+/// probe; so a scenario always gives the same world.
+class Deployment {
+ public:
+  /// Requires: `scenario` came out of the loader, or is as consistent; it and `decisions` outlive the deployment.
+  Deployment(const Scenario& scenario, const models::locks::Catalogue& catalogue, sim::Decisions& decisions);
+
+  sim::World& world() { return world_; }
+  sim::Simulation& simulation() { return simulation_; }
+
+  /// Emits what happens by itself: clients' starts and faults at given times.
+  void begin();
+  /// Lets the probe start to compete for the lock, every `poll` until true time `give_up`, or until it got it.
+  void begin_probing(sim::Duration poll, sim::Instant give_up);
+
+  sim::ProcessId probe() const { return probe_; }
+  std::vector<sim::ProcessId> resources() const;
+  std::vector<Lane> lanes() const;
+  std::vector<std::string> names() const;
+  /// A script ran away: the message, and the line of the file whose command it was (0:0: an algorithm's own).
+  struct ScriptTrouble {
+    std::string message;
+    Position at;
+  };
+  std::optional<ScriptTrouble> script_trouble() const;
+  /// The longest of the durations that the algorithm calls "ttl", or nothing.
+  std::optional<sim::Duration> lease() const;
+
+ private:
+  sim::World::ClockSettings clock_settings(const ClockSpec& spec) const;
+  sim::ProcessId process_named(const std::string& name) const;
+  void add_servers();
+  void add_clients();
+  void connect(models::Client& client, sim::ProcessId id);
+  models::workloads::LockUser settings_of(const ClientSpec& client) const;
+  sim::Task<void> command_program(models::Client& client, const ClientSpec& spec);
+  sim::Task<void> probe_program(models::Client& client);
+  void plan_faults();
+  void plan_pins();
+
+  const Scenario& scenario_;
+  models::locks::Parameters parameters_;
+  std::unique_ptr<models::locks::LockAlgorithm> lock_;
+  sim::World world_;
+  sim::Simulation simulation_;
+  models::redis::ScriptEngine scripts_;
+  std::deque<models::redis::Node> servers_;
+  std::vector<sim::ProcessId> server_ids_;
+  std::optional<models::resources::Resource> resource_;
+  sim::ProcessId resource_id_;
+  std::deque<models::workloads::LockUser> settings_;  ///< programs refer to them: they must not move
+  std::deque<models::Client> clients_;
+  std::vector<sim::ProcessId> client_ids_;
+  std::vector<sim::ConnectionId> resource_connections_;  ///< by client
+  sim::ProcessId probe_;
+  sim::Duration probe_poll_;
+  sim::Instant probe_until_;
+  Position last_command_;  ///< of a command client: where the latest answered command stands in the file
+  std::optional<ScriptTrouble> trouble_;
+};
+
+}  // namespace lockstep::scenarios

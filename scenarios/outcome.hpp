@@ -1,0 +1,43 @@
+#pragma once
+
+// What one execution of a story showed: the judged properties, and all that the reports need to explain it.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "checker/verdict.hpp"
+#include "scenarios/scenario.hpp"
+#include "sim/history.hpp"
+#include "sim/trace.hpp"
+
+namespace lockstep::scenarios {
+
+/// A process as the reports show it.
+struct Lane {
+  enum class Role : std::uint8_t { client, server, resource, probe };
+  std::string name;
+  Role role = Role::client;
+  ClockSpec clock;
+};
+
+/// One property: what the checker found, beside what the file expects.
+struct Judgement {
+  checker::Finding finding;
+  std::optional<Expectation> expected;
+  bool as_expected = true;  ///< true when nothing was expected
+};
+
+struct Outcome {
+  std::vector<Judgement> properties;  ///< in the order of `checker/properties.hpp`
+  bool as_expected = true;
+  std::uint64_t digest = 0;
+  std::vector<Lane> lanes;      ///< by process index
+  sim::History history;
+  sim::Trace trace;             ///< empty unless it was asked for
+  sim::Instant quiescent;       ///< true time at which every client was done or dead; the probe starts here
+  std::uint64_t events = 0;
+};
+
+}  // namespace lockstep::scenarios

@@ -1,0 +1,32 @@
+#pragma once
+
+// Builds a world from a story, lets it happen once, and judges it.
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+
+#include "models/locks/catalogue.hpp"
+#include "scenarios/diagnostic.hpp"
+#include "scenarios/outcome.hpp"
+#include "scenarios/scenario.hpp"
+#include "sim/decisions.hpp"
+
+namespace lockstep::scenarios {
+
+struct RunOptions {
+  /// Random delays and ties instead of the shortest ones and first come, first served. Pins and faults stay.
+  std::optional<std::uint64_t> seed;
+  /// Answers every question of the run: for recording and replay. Takes the place of `seed`.
+  sim::Decisions* decisions = nullptr;
+  /// Fill `Outcome::trace`.
+  bool trace = false;
+  std::uint64_t max_events = 5'000'000;
+};
+
+/// One execution. A diagnostic when the story cannot happen as the file has it: a pin that cannot be kept, a story that
+/// does not end, a script that runs away.
+std::variant<Outcome, Diagnostic> run(const Scenario& scenario, const models::locks::Catalogue& catalogue,
+                                      const RunOptions& options = {});
+
+}  // namespace lockstep::scenarios

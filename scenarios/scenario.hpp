@@ -1,0 +1,181 @@
+#pragma once
+
+// One story, as a scenario file tells it: what is deployed, who does what, what may go wrong, and what to expect.
+// Plain data; `loader.hpp` reads it from TOML, `runner.hpp` builds a world from it and judges it.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "checker/verdict.hpp"
+#include "models/locks/parameters.hpp"
+#include "models/redis/command.hpp"
+#include "sim/time.hpp"
+
+namespace lockstep::scenarios {
+
+/// Where in its file something was said; 1-based, 0 when it was not said in a file.
+struct Position {
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+};
+
+/// Text for people, in both languages.
+struct Text {
+  std::string en;
+  std::string zh;
+};
+
+enum class Cost : std::uint8_t { fast, slow, rare };
+
+/// A process's clocks: `offset` moves the wall clock only, `drift` (parts per million) speeds up both, and `uptime` is
+/// what the monotonic clock shows when the story begins.
+struct ClockSpec {
+  sim::Duration offset;
+  std::int64_t drift_ppm = 0;
+  sim::Duration uptime;
+};
+
+struct LockSpec {
+  std::string algorithm;
+  Position algorithm_at;
+  std::string key = "lock";
+  std::map<std::string, models::locks::ParameterValue, std::less<>> parameters;  ///< only what the file sets
+};
+
+struct NetworkSpec {
+  sim::DurationRange latency = {sim::Duration::milliseconds(1), sim::Duration::milliseconds(1)};  ///< one way
+  /// How long a client waits for a reply before it gives up on it. Nothing: for ever.
+  std::optional<sim::Duration> timeout;
+};
+
+/// A lock server. Named "redis" if there is one, "redis1" … "redisN" if there are more, unless the file names them.
+struct ServerSpec {
+  std::string name;
+  ClockSpec clock;
+  std::optional<sim::DurationRange> latency;  ///< to and from this server, instead of the network's
+};
+
+/// What the lock protects.
+struct ResourceSpec {
+  enum class Kind : std::uint8_t {
+    counter,  ///< every holder reads it, works, and writes one more than it read
+    reg       ///< "register": every holder works, then writes its name; `fenced` refuses tokens that go back
+  };
+  Kind kind = Kind::counter;
+  bool fenced = false;
+  std::optional<sim::DurationRange> latency;  ///< to and from the resource, instead of the network's
+};
+
+struct ClientSpec {
+  std::string name;
+  Position at;
+  /// When it starts its first attempt, in true time.
+  sim::DurationRange acquire_at;
+  /// Processor time inside the critical section: a pause lengthens it.
+  sim::DurationRange hold;
+  std::int64_t rounds = 1;             ///< acquire, hold, release: this often
+  sim::DurationRange between;          ///< from a release (or giving up) to the next round
+  std::optional<std::int64_t> attempts;          ///< instead of the algorithm's
+  std::optional<sim::DurationRange> retry;       ///< instead of the algorithm's
+  bool release = true;                 ///< false: forgets to release (the client goes on living)
+  ClockSpec clock;
+  /// Set: this client does not use the lock but sends these commands to the first server, one after the other.
+  struct Line {
+    models::redis::Command command;
+    Position at;
+  };
+  std::vector<Line> commands;
+};
+
+/// When a fault strikes: at a true time, or at a step of a process.
+struct Trigger {
+  enum class Kind : std::uint8_t {
+    at,      ///< at a true time
+    before,  ///< the client is about to send `step`: it has not left yet
+    sent,    ///< `step` has just left; the reply will find the client so
+    after    ///< the client has handled the reply to `step` and run on to its next wait; nothing it sent then has left
+  };
+  Kind kind = Kind::at;
+  sim::Duration time;
+  std::string step;             ///< a command in capitals ("SETNX"), or "acquire", "release", "read", "write"
+  std::int64_t occurrence = 1;  ///< the how many-th such step of that client, from 1
+};
+
+struct FaultSpec {
+  enum class Kind : std::uint8_t {
+    pause,      ///< `who` freezes for `length`
+    crash,      ///< `who` dies; comes back `restart_after`, if set; a server keeps its keys if `keep`
+    jump,       ///< the wall clock of `who` moves by `by`
+    lose,       ///< one message is lost: the request (`direction` request) or the reply of `trigger.step` of client `who`
+    delay,      ///< the same message takes `length` longer than the network's latency
+    partition   ///< no message passes between `between[0]` and `between[1]` from `trigger.time` for `length`
+  };
+  enum class Direction : std::uint8_t { request, reply };
+  Kind kind = Kind::pause;
+  Position at;
+  std::string who;
+  Trigger trigger;
+  sim::DurationRange length;    ///< pause, delay, partition; exact in [[fault]], may be a range in [[may]]
+  std::optional<sim::DurationRange> restart_after;
+  bool keep = false;
+  sim::DurationRange by;        ///< jump, in [[may]] also skew
+  Direction direction = Direction::request;
+  std::vector<std::vector<std::string>> between;
+};
+
+/// A fault that might happen, in `check` and `fuzz`: at any place, up to `times` times.
+struct MaySpec {
+  enum class Kind : std::uint8_t { pause, crash, lose, jump, skew };
+  Kind kind = Kind::pause;
+  Position at;
+  std::vector<std::string> who;  ///< empty: any client (lose: any connection; jump: any server)
+  sim::DurationRange length;     ///< pause: how long; jump and skew: by how much
+  std::optional<sim::DurationRange> restart_after;
+  bool keep = false;
+  std::int64_t times = 1;
+};
+
+/// One entry of a pinned order: a command of a client, at a server.
+struct PinEntry {
+  std::string client;
+  std::string command;                    ///< in capitals
+  std::optional<std::int64_t> occurrence;  ///< "#2": the client's second such command; else its next one in order
+  std::string server;                      ///< "@redis2"; empty: any
+  Position at;
+};
+
+/// What the file expects of one property in one mode.
+struct Expectation {
+  std::string property;
+  checker::Verdict verdict = checker::Verdict::holds;
+  std::vector<std::string> violated_by;          ///< empty: by anyone
+  std::optional<sim::Duration> at;               ///< when it is first broken (run)
+  std::map<std::string, std::string, std::less<>> from;  ///< parameter of a fault → exact threshold (check)
+  Position position;
+};
+
+struct Scenario {
+  std::string file;  ///< as it was named on the command line
+  std::string id;    ///< the file's name without its ending
+  Text title, story, lesson;
+  std::string source;
+  std::vector<std::string> reproduces;
+  Cost cost = Cost::fast;
+  LockSpec lock;
+  NetworkSpec network;
+  std::vector<ServerSpec> servers;
+  std::optional<ResourceSpec> resource;
+  std::vector<ClientSpec> clients;
+  std::vector<FaultSpec> faults;
+  std::vector<MaySpec> may;
+  std::vector<PinEntry> pin;
+  /// `recoverable`: a fresh client must have the lock this long after everybody is done or dead. Nothing: the lock's
+  /// longest lease, plus a few round trips.
+  std::optional<sim::Duration> recover_within;
+  std::vector<Expectation> expect_run, expect_check;
+};
+
+}  // namespace lockstep::scenarios

@@ -1,0 +1,53 @@
+#pragma once
+
+// Faults that do happen, and the place where each strikes.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/ids.hpp"
+#include "sim/time.hpp"
+
+namespace lockstep::sim {
+
+/// The moments of a process's step at which a fault can strike.
+///
+/// `after` and `before` differ from `sent` in what is frozen with the process: after a reply was handled, or before a
+/// request leaves, what the process sends then stays behind until the pause ends; after `sent` it is on its way.
+enum class Moment : std::uint8_t { before, sent, after };
+
+struct PlannedFault {
+  enum class Kind : std::uint8_t {
+    pause,  ///< the process freezes for `length`: its timers, its clocks' readers, what it is about to send
+    crash,  ///< it dies with all that was not durable; comes back `restart_after`, if set
+    jump,   ///< its wall clock moves by `length`
+    lose,   ///< one message of it, or one reply to it, never arrives
+    delay   ///< one message arrives `length` later than the network alone would make it
+  };
+  Kind kind = Kind::pause;
+  ProcessId process;
+  Duration length;
+  std::optional<Duration> restart_after;
+  bool keep = false;  ///< crash of a server: its data survive
+
+  /// Strikes at this true time, or …
+  std::optional<Duration> at;
+  /// … at this moment of the `occurrence`-th (from 1) step of that name. lose, delay: the message of that step.
+  std::string step;
+  Moment moment = Moment::after;
+  std::int64_t occurrence = 1;
+  bool of_reply = false;  ///< lose, delay: the reply instead of the request
+};
+
+/// No message that is sent between a process of `left` and one of `right` from `from` on gets through before `until`:
+/// it is repeated until then, as TCP would. Without `until` it is lost.
+struct Partition {
+  std::vector<ProcessId> left;
+  std::vector<ProcessId> right;
+  Duration from;
+  std::optional<Duration> until;
+};
+
+}  // namespace lockstep::sim

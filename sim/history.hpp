@@ -1,0 +1,87 @@
+#pragma once
+
+// What a run leaves behind for the checkers: which operations the clients invoked and how they ended, what the
+// servers did to their objects, and which processes were interrupted. It names no lock and no server: functions
+// ("acquire") and objects ("lock") are plain names that the models and the checkers agree on.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/ids.hpp"
+#include "sim/time.hpp"
+
+namespace lockstep::sim {
+
+/// How an operation stands. `info` is an unknown outcome: it may have taken effect, may still take effect, or never.
+enum class Phase : std::uint8_t { invoke, ok, fail, info };
+
+/// One operation of a client, from its invocation to its end. A process has at most one operation open per
+/// `thread`, and `thread` 0 is all that most clients have.
+struct Operation {
+  OperationId id = 0;
+  ProcessId process;
+  std::string_view function;  ///< "acquire", "release", "read", "write"; static text
+  std::string object;         ///< which lock, counter, register
+  Instant invoked;            ///< true time
+  Step invoked_in = no_step;
+  Phase phase = Phase::invoke;  ///< `invoke` while it is open: also when its process crashed
+  Instant completed;            ///< true time; meaningless while open
+  Step completed_in = no_step;
+  /// read ok: what was read; write: what was to be written; acquire ok: the fencing token, if one was issued.
+  std::optional<std::int64_t> value;
+  /// acquire ok: from this true time on the client knows by its own clock that its hold is over. Absent: it never
+  /// looks. A paused client cannot look, so it goes on believing until it runs again.
+  std::optional<Instant> valid_until;
+  /// acquire ok: the end of the lease that the client announced to the others, in true time by its own clock.
+  std::optional<Instant> lease_until;
+  /// Which of its clocks `valid_until` was read on: a jump moves what the wall clock shows.
+  bool valid_on_wall_clock = true;
+  /// release: the acquire whose hold it gives back. read and write: the acquire under which they happen. Else 0.
+  OperationId of = 0;
+};
+
+/// What a server did to one of its objects.
+struct Effect {
+  enum class Kind : std::uint8_t {
+    read,    ///< served the object's value to `by`
+    write,   ///< created it or changed it
+    remove,  ///< deleted it on command
+    expire,  ///< deleted it because its time to live had passed, noticed while it handled a command
+    reject   ///< refused a write, e.g. because its fencing token was too old
+  };
+  Kind kind = Kind::write;
+  ProcessId server;
+  std::string object;
+  ProcessId by;                ///< whose command did it; invalid for an expiry
+  OperationId operation = 0;   ///< during which of that client's operations; 0: outside any
+  std::optional<std::int64_t> token;  ///< fencing token that came with a write
+  Instant at;                         ///< true time
+  Step step = no_step;
+};
+
+/// A process that was stopped for a while, or for ever.
+struct Interruption {
+  enum class Kind : std::uint8_t { pause, crash };
+  Kind kind = Kind::pause;
+  ProcessId process;
+  Instant from;
+  Step step = no_step;
+  std::optional<Instant> until;  ///< end of the pause, or the restart; nothing: never came back
+};
+
+struct History {
+  std::vector<Operation> operations;  ///< by id: operation n is operations[n - 1]
+  std::vector<Effect> effects;        ///< in the order in which the servers did them
+  std::vector<Interruption> interruptions;
+
+  void clear() {
+    operations.clear();
+    effects.clear();
+    interruptions.clear();
+  }
+};
+
+}  // namespace lockstep::sim

@@ -1,0 +1,72 @@
+#pragma once
+
+// Anything sequential that can be slow, stop or die: a client, a server, a resource.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/clock.hpp"
+#include "sim/ids.hpp"
+#include "sim/message.hpp"
+#include "sim/task.hpp"
+#include "sim/time.hpp"
+
+namespace lockstep::sim {
+
+class World;
+struct ConnectionId;
+
+/// Base of all processes. Its state changes only in these calls, each of which is one event.
+class Process {
+ public:
+  virtual ~Process() = default;
+
+  /// Its first event, and its first one after a restart.
+  virtual void start() {}
+  /// A request arrived. Answer with `World::send_reply`, now or later.
+  virtual void receive(Message& request, ConnectionId connection);
+  /// It died: forget everything that is not durable (`keep`: nothing is lost). Its tasks are gone already.
+  virtual void crashed(bool keep) { static_cast<void>(keep); }
+  /// The world starts over: forget everything.
+  virtual void reset() {}
+
+  World& world() const { return *world_; }
+  ProcessId id() const { return id_; }
+  const std::string& name() const;
+  /// Its wall clock: may be off, drift and jump.
+  const Clock& clock() const;
+  /// Its monotonic clock: drifts as the wall clock does, but never jumps. Only differences mean anything.
+  const Clock& monotonic() const;
+  Executor& executor() const;
+
+  /// Runs a task as part of this process; it dies with the process.
+  void spawn(Task<void> task);
+
+ private:
+  friend class World;
+  World* world_ = nullptr;
+  ProcessId id_;
+  std::vector<Task<void>> tasks_;
+};
+
+/// What the world knows of a process.
+struct ProcessState {
+  Process* process = nullptr;
+  std::string name;
+  Clock wall;
+  Clock monotonic;
+  Duration initial_offset;       ///< of the wall clock
+  Duration initial_uptime;       ///< of the monotonic clock
+  std::int64_t drift_ppb = 0;
+  bool alive = true;
+  bool doomed = false;           ///< dies at the end of the event that is being handled
+  bool has_step_faults = false;  ///< some planned fault waits for a step of it
+  bool was_paused = false;       ///< `frozen_until` means something
+  std::uint32_t incarnation = 0;
+  Instant frozen_until;          ///< end of its latest pause
+  Duration paused_total;         ///< length of all its pauses so far, including the one that is going on
+  const PlannedFault* doom = nullptr;
+};
+
+}  // namespace lockstep::sim

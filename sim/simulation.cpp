@@ -1,0 +1,278 @@
+#include "sim/simulation.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lockstep::sim {
+namespace {
+
+/// Delays are chosen in steps of a microsecond: fine enough for any order of events, and still readable.
+constexpr Duration kDelayGrain = Duration::microseconds(1);
+
+}  // namespace
+
+Simulation::Simulation(World& world) : world_(world) { world.set_scheduler(*this); }
+
+Duration Simulation::concrete_delay(const Event& event) {
+  const DurationRange range = event.delay;
+  // A pinned command makes haste, so that it is there when its turn comes.
+  if (range.is_exact() || event.pin != Event::kNoPin) return range.lo;
+  const std::int64_t width = (range.hi - range.lo).count_ns();
+  const std::int64_t steps = (width + kDelayGrain.count_ns() - 1) / kDelayGrain.count_ns();
+  const std::uint64_t chosen =
+      world_.decisions().choose(Choice::delay, static_cast<std::uint64_t>(steps) + 1, event.id);
+  return std::min(range.lo + kDelayGrain * static_cast<std::int64_t>(chosen), range.hi);
+}
+
+void Simulation::emitted(std::uint32_t slot) {
+  Event& event = world_.event(slot);
+  if (!pins_.empty()) assign_pin(event);
+  event.sequence = sequence_++;
+  event.at = event.base.offset() + concrete_delay(event);
+  if (event.channel != Event::kNoChannel) {
+    if (event.channel >= channel_floor_.size()) channel_floor_.resize(event.channel + 1, Duration::zero());
+    event.at = std::max(event.at, channel_floor_[event.channel]);
+    channel_floor_[event.channel] = event.at;
+  }
+  event.arrived = event.at;
+  push(slot);
+}
+
+void Simulation::cancelled(std::uint32_t slot) {
+  const auto held = std::find(held_.begin(), held_.end(), slot);
+  if (held != held_.end()) {
+    held_.erase(held);
+  } else {
+    remove(world_.event(slot).heap_position);
+  }
+}
+
+bool Simulation::is_at_or_after(Instant a, Instant b) {
+  assert(a.anchor() == 0 && b.anchor() == 0);
+  return a.offset() >= b.offset();
+}
+
+Instant Simulation::later_of(Instant a, Instant b) { return a.offset() >= b.offset() ? a : b; }
+
+std::optional<Instant> Simulation::next_due() const {
+  if (heap_.empty()) return std::nullopt;
+  return Instant::at(heap_.front().at);
+}
+
+Simulation::End Simulation::run(Instant until, std::uint64_t max_events) {
+  for (std::uint64_t events = 0; events < max_events; ++events) {
+    if (heap_.empty()) return held_.empty() ? End::quiet : End::pin_impossible;
+    if (heap_.front().at > until.offset()) return End::time_is_up;
+    if (!step()) return failure_ ? End::pin_impossible : End::quiet;
+  }
+  return End::too_many_events;
+}
+
+bool Simulation::step() {
+  while (!heap_.empty()) {
+    const std::uint32_t slot = pick_among_simultaneous();
+    const Event& event = world_.event(slot);
+    if (!held_.empty() && !failure_) {
+      failure_ = overdue_pin(event.at);
+      if (failure_) return false;
+    }
+    if (put_off(slot) || hold_back(slot)) continue;
+    const bool was_pinned = event.pin != Event::kNoPin;
+    const Duration at = event.at;
+    world_.execute(slot, Instant::at(at));
+    if (was_pinned) pinned_event_happened();
+    return true;
+  }
+  return false;
+}
+
+/// Takes the earliest event out of the heap. Where several are due at the same moment, which one comes first is a
+/// decision, except that nothing overtakes on its own channel.
+std::uint32_t Simulation::pick_among_simultaneous() {
+  const std::uint32_t first = pop();
+  const Duration at = world_.event(first).at;
+  if (heap_.empty() || heap_.front().at != at || world_.decisions().always_first()) return first;
+
+  simultaneous_.assign(1, first);
+  while (!heap_.empty() && heap_.front().at == at) simultaneous_.push_back(pop());
+  const auto is_overtaking = [&](std::size_t candidate) {
+    const std::uint32_t channel = world_.event(simultaneous_[candidate]).channel;
+    if (channel == Event::kNoChannel) return false;
+    for (std::size_t i = 0; i < candidate; ++i) {
+      if (world_.event(simultaneous_[i]).channel == channel) return true;
+    }
+    return false;
+  };
+  std::size_t free_count = 0;
+  for (std::size_t i = 0; i < simultaneous_.size(); ++i) {
+    if (!is_overtaking(i)) std::swap(simultaneous_[free_count++], simultaneous_[i]);
+  }
+  std::sort(simultaneous_.begin(), simultaneous_.begin() + static_cast<std::ptrdiff_t>(free_count),
+            [&](std::uint32_t a, std::uint32_t b) { return world_.event(a).sequence < world_.event(b).sequence; });
+  std::size_t chosen = 0;
+  if (free_count > 1) chosen = world_.decisions().choose(Choice::order, free_count, world_.event(simultaneous_[0]).id);
+  for (std::size_t i = 0; i < simultaneous_.size(); ++i) {
+    if (i != chosen) push(simultaneous_[i]);
+  }
+  return simultaneous_[chosen];
+}
+
+/// A frozen process handles nothing; work that a pause interrupted takes that much longer.
+bool Simulation::put_off(std::uint32_t slot) {
+  Event& event = world_.event(slot);
+  if (event.kind == EventKind::fault) return false;
+  const ProcessState& process = world_.state(event.process);
+  Duration at = event.at;
+  if (event.kind == EventKind::timer && event.timer_kind == TimerKind::work) {
+    at += process.paused_total - event.paused_before;
+    event.paused_before = process.paused_total;
+  }
+  if (process.was_paused && process.alive) at = std::max(at, process.frozen_until.offset());
+  if (at == event.at) return false;
+  event.at = at;
+  push(slot);
+  return true;
+}
+
+// --- Pins.
+
+void Simulation::pin(std::vector<Pin> order) {
+  pins_ = std::move(order);
+  pin_taken_.assign(pins_.size(), false);
+  pin_seen_.assign(pins_.size(), 0);
+}
+
+/// A client's commands match its entries of the order one after the other, and commands in between are free; an entry
+/// that says "#n" matches just that command of the client, wherever it stands.
+void Simulation::assign_pin(Event& event) {
+  if (event.kind != EventKind::message || event.message->is_reply || event.bounced) return;
+  const auto matches = [&](const Pin& pin) {
+    return pin.client == event.from && pin.step == event.message->name() &&
+           (!pin.server.is_valid() || pin.server == event.process);
+  };
+  for (std::size_t i = 0; i < pins_.size(); ++i) {
+    if (matches(pins_[i])) ++pin_seen_[i];
+  }
+  bool is_next_known = false;
+  for (std::size_t i = 0; i < pins_.size(); ++i) {
+    const Pin& pin = pins_[i];
+    if (pin.client != event.from || pin_taken_[i]) continue;
+    if (!pin.occurrence && std::exchange(is_next_known, true)) continue;
+    if (!matches(pin) || (pin.occurrence && pin_seen_[i] != *pin.occurrence)) continue;
+    event.pin = static_cast<std::uint32_t>(i);
+    pin_taken_[i] = true;
+    return;
+  }
+}
+
+bool Simulation::hold_back(std::uint32_t slot) {
+  const Event& event = world_.event(slot);
+  bool wait = event.pin != Event::kNoPin && event.pin != next_pin_;
+  if (!wait && event.channel != Event::kNoChannel) {
+    wait = std::any_of(held_.begin(), held_.end(),
+                       [&](std::uint32_t other) { return world_.event(other).channel == event.channel; });
+  }
+  if (wait) held_.push_back(slot);
+  return wait;
+}
+
+void Simulation::pinned_event_happened() {
+  ++next_pin_;
+  const Duration now = world_.now().offset();
+  // Those that wait, and those that wait behind them, go back in their old order.
+  std::vector<std::uint32_t> waiting;
+  waiting.swap(held_);
+  bool is_turn = false;
+  for (const std::uint32_t slot : waiting) is_turn = is_turn || world_.event(slot).pin == next_pin_;
+  for (const std::uint32_t slot : waiting) {
+    Event& event = world_.event(slot);
+    if (!is_turn) {
+      held_.push_back(slot);
+      continue;
+    }
+    event.at = std::max(event.at, now);
+    push(slot);
+  }
+}
+
+std::optional<Simulation::PinFailure> Simulation::overdue_pin(Duration at) const {
+  for (const std::uint32_t slot : held_) {
+    const Event& event = world_.event(slot);
+    if (event.pin == Event::kNoPin) continue;
+    const Duration latest = event.base.offset() + event.delay.hi;
+    if (at <= latest) continue;
+    const Pin& predecessor = pins_[next_pin_];
+    const Pin& pin = pins_[event.pin];
+    return PinFailure{event.pin,
+                      fmt::format("{}.{} reaches {} at {} at the latest, and {}.{}, which is to come before it, has not happened "
+                                  "by then",
+                                  world_.name(pin.client), pin.step, world_.name(event.process), to_string(latest),
+                                  world_.name(predecessor.client), predecessor.step)};
+  }
+  return std::nullopt;
+}
+
+std::optional<Simulation::PinFailure> Simulation::pin_failure() const {
+  if (failure_) return failure_;
+  if (next_pin_ == pins_.size()) return std::nullopt;
+  const Pin& pin = pins_[next_pin_];
+  return PinFailure{next_pin_, fmt::format("{}.{} never comes: {} does not send it at this place of the order",
+                                           world_.name(pin.client), pin.step, world_.name(pin.client))};
+}
+
+// --- A binary heap that knows where each event is, so that cancelling is cheap and leaves nothing behind.
+
+void Simulation::place(std::uint32_t position, Key key) {
+  heap_[position] = key;
+  world_.event(key.slot).heap_position = position;
+}
+
+void Simulation::push(std::uint32_t slot) {
+  const Event& event = world_.event(slot);
+  heap_.push_back({event.at, event.arrived, event.sequence, slot});
+  sift_up(static_cast<std::uint32_t>(heap_.size() - 1));
+}
+
+std::uint32_t Simulation::pop() {
+  const std::uint32_t slot = heap_.front().slot;
+  remove(0);
+  return slot;
+}
+
+void Simulation::remove(std::uint32_t position) {
+  const Key last = heap_.back();
+  heap_.pop_back();
+  if (position == heap_.size()) return;
+  place(position, last);
+  sift_up(position);
+  sift_down(world_.event(last.slot).heap_position);
+}
+
+void Simulation::sift_up(std::uint32_t position) {
+  const Key key = heap_[position];
+  while (position > 0) {
+    const std::uint32_t parent = (position - 1) / 2;
+    if (!key.before(heap_[parent])) break;
+    place(position, heap_[parent]);
+    position = parent;
+  }
+  place(position, key);
+}
+
+void Simulation::sift_down(std::uint32_t position) {
+  const Key key = heap_[position];
+  while (true) {
+    std::uint32_t child = 2 * position + 1;
+    if (child >= heap_.size()) break;
+    if (child + 1 < heap_.size() && heap_[child + 1].before(heap_[child])) ++child;
+    if (!heap_[child].before(key)) break;
+    place(position, heap_[child]);
+    position = child;
+  }
+  place(position, key);
+}
+
+}  // namespace lockstep::sim

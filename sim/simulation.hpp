@@ -1,0 +1,99 @@
+#pragma once
+
+// Runs a world on a line of virtual time: every event gets a concrete moment, and the earliest is next.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/scheduler.hpp"
+#include "sim/world.hpp"
+
+namespace lockstep::sim {
+
+/// A command of a client that must be handled in its turn.
+struct Pin {
+  ProcessId client;
+  std::string step;                        ///< name of the request
+  std::optional<std::int64_t> occurrence;  ///< the client's how many-th such request; else its next one after its previous pin
+  ProcessId server;                        ///< invalid: any
+};
+
+class Simulation final : public Scheduler {
+ public:
+  /// Becomes the scheduler of `world`. Requires: outlives the world's last event.
+  explicit Simulation(World& world);
+
+  /// Fixes the order in which servers handle certain commands. A pinned command travels as fast as the network allows
+  /// and is then held back until its turn, but never longer than the network's longest latency.
+  void pin(std::vector<Pin> order);
+
+  enum class End : std::uint8_t {
+    quiet,           ///< nothing is pending any more
+    time_is_up,      ///< the next event lies after `until`
+    too_many_events,
+    pin_impossible   ///< see `pin_failure`
+  };
+  /// Executes events up to and including true time `until`.
+  End run(Instant until, std::uint64_t max_events);
+  /// Executes one event. False: nothing is left, or a pin cannot be kept.
+  bool step();
+
+  struct PinFailure {
+    std::size_t entry = 0;  ///< of the order: the first that cannot happen
+    std::string reason;
+  };
+  /// Call when the run has ended: also finds pins whose command never came.
+  std::optional<PinFailure> pin_failure() const;
+
+  /// When the next event is due; nothing if none is.
+  std::optional<Instant> next_due() const;
+
+  void emitted(std::uint32_t slot) override;
+  void cancelled(std::uint32_t slot) override;
+  bool is_at_or_after(Instant a, Instant b) override;
+  Instant later_of(Instant a, Instant b) override;
+
+ private:
+  struct Key {
+    Duration at;
+    Duration arrived;
+    std::uint32_t sequence;
+    std::uint32_t slot;
+    bool before(const Key& o) const {
+      if (at != o.at) return at < o.at;
+      if (arrived != o.arrived) return arrived < o.arrived;
+      return sequence < o.sequence;
+    }
+  };
+
+  Duration concrete_delay(const Event& event);
+  void push(std::uint32_t slot);
+  std::uint32_t pop();
+  void remove(std::uint32_t position);
+  void sift_up(std::uint32_t position);
+  void sift_down(std::uint32_t position);
+  void place(std::uint32_t position, Key key);
+  std::uint32_t pick_among_simultaneous();
+  bool put_off(std::uint32_t slot);
+  bool hold_back(std::uint32_t slot);
+  void assign_pin(Event& event);
+  void pinned_event_happened();
+  std::optional<PinFailure> overdue_pin(Duration at) const;
+
+  World& world_;
+  std::vector<Key> heap_;
+  std::vector<Duration> channel_floor_;  ///< latest arrival on each channel: the next may not be earlier
+  std::uint32_t sequence_ = 0;
+  std::vector<std::uint32_t> simultaneous_;
+
+  std::vector<Pin> pins_;
+  std::vector<bool> pin_taken_;
+  std::size_t next_pin_ = 0;
+  std::vector<std::int64_t> pin_seen_;  ///< requests so far that match each pin with an occurrence
+  std::vector<std::uint32_t> held_;     ///< events that wait for their turn, or behind such an event
+  std::optional<PinFailure> failure_;
+};
+
+}  // namespace lockstep::sim

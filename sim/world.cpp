@@ -1,0 +1,558 @@
+#include "sim/world.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+#include "sim/random.hpp"
+
+namespace lockstep::sim {
+namespace {
+
+/// The identity of the beginning of every world.
+constexpr EventId kOrigin{0x4c6f636b73746570ULL};
+
+bool contains(const std::vector<ProcessId>& processes, ProcessId process) {
+  return std::find(processes.begin(), processes.end(), process) != processes.end();
+}
+
+std::string_view name_of(PlannedFault::Kind kind) {
+  switch (kind) {
+    case PlannedFault::Kind::pause: return "pause";
+    case PlannedFault::Kind::crash: return "crash";
+    case PlannedFault::Kind::jump: return "jump";
+    case PlannedFault::Kind::lose: return "lose";
+    case PlannedFault::Kind::delay: return "delay";
+  }
+  return "?";
+}
+
+std::string_view name_of(TimerKind kind) {
+  switch (kind) {
+    case TimerKind::sleep: return "sleep";
+    case TimerKind::work: return "work";
+    case TimerKind::timeout: return "timeout";
+  }
+  return "?";
+}
+
+}  // namespace
+
+// --- Processes.
+
+void Process::receive(Message&, ConnectionId) { assert(false && "this process serves nobody"); }
+const std::string& Process::name() const { return world_->name(id_); }
+const Clock& Process::clock() const { return world_->state(id_).wall; }
+const Clock& Process::monotonic() const { return world_->state(id_).monotonic; }
+Executor& Process::executor() const { return world_->executor(); }
+
+void Process::spawn(Task<void> task) {
+  std::erase_if(tasks_, [](const Task<void>& t) { return t.done(); });
+  tasks_.push_back(std::move(task));
+  tasks_.back().start();
+}
+
+// --- Building.
+
+World::~World() { drop_events(); }
+
+ProcessId World::add(Process& process, std::string name, ClockSettings clock) {
+  const ProcessId id{static_cast<std::uint16_t>(processes_.size())};
+  ProcessState state;
+  state.process = &process;
+  state.name = std::move(name);
+  state.initial_offset = clock.offset;
+  state.drift_ppb = clock.drift_ppb;
+  state.wall = Clock(*this, clock.offset, clock.drift_ppb);
+  state.initial_uptime = clock.uptime;
+  state.monotonic = Clock(*this, clock.uptime, clock.drift_ppb);
+  processes_.push_back(std::move(state));
+  process.world_ = this;
+  process.id_ = id;
+  current_ = kOrigin;
+  return id;
+}
+
+ConnectionId World::connect(ProcessId client, ProcessId server, DurationRange latency) {
+  connections_.push_back({client, server, latency});
+  return {static_cast<std::uint32_t>(connections_.size() - 1)};
+}
+
+void World::plan(PlannedFault fault) {
+  if (!fault.at) state(fault.process).has_step_faults = true;
+  faults_.push_back({std::move(fault), 0});
+}
+
+void World::start(ProcessId process, DurationRange delay) {
+  Event event;
+  event.kind = EventKind::start;
+  event.process = process;
+  event.incarnation = state(process).incarnation;
+  event.base = Instant::origin();
+  event.delay = delay;
+  emit(std::move(event));
+}
+
+void World::start_now(ProcessId process) {
+  Event event;
+  event.kind = EventKind::start;
+  event.process = process;
+  event.incarnation = state(process).incarnation;
+  event.base = now_;
+  emit(std::move(event));
+}
+
+void World::arm_faults() {
+  for (const FaultState& state : faults_) {
+    if (!state.fault.at) continue;
+    Event event;
+    event.kind = EventKind::fault;
+    event.process = state.fault.process;
+    event.base = Instant::origin();
+    event.delay = DurationRange::exactly(*state.fault.at);
+    event.fault = &state.fault;
+    emit(std::move(event));
+  }
+}
+
+// --- Events.
+
+std::uint32_t World::emit(Event event) {
+  event.id = EventId{combine64(current_.value, ++emitted_by_current_)};
+  event.cause = step_;
+  std::uint32_t slot;
+  if (free_events_.empty()) {
+    slot = static_cast<std::uint32_t>(events_.size());
+    events_.push_back(std::move(event));
+  } else {
+    slot = free_events_.back();
+    free_events_.pop_back();
+    events_[slot] = std::move(event);
+  }
+  ++pending_;
+  scheduler_->emitted(slot);
+  return slot;
+}
+
+void World::release(std::uint32_t slot) {
+  events_[slot].message.reset();
+  events_[slot].id = EventId{};
+  free_events_.push_back(slot);
+  --pending_;
+}
+
+Instant World::departure(ProcessId process) const {
+  const ProcessState& sender = state(process);
+  return sender.was_paused ? scheduler_->later_of(now_, sender.frozen_until) : now_;
+}
+
+TimerRef World::set_timer(ProcessId process, DurationRange delay, TimerKind kind, TimerOwner& owner) {
+  const ProcessState& setter = state(process);
+  if (setter.doomed || !setter.alive) return {};
+  Event event;
+  event.kind = EventKind::timer;
+  event.timer_kind = kind;
+  event.process = process;
+  event.incarnation = setter.incarnation;
+  event.base = departure(process);
+  event.delay = delay;
+  event.timer = &owner;
+  event.paused_before = setter.paused_total;
+  const std::uint32_t slot = emit(std::move(event));
+  return {slot, events_[slot].id};
+}
+
+void World::cancel_timer(TimerRef timer) {
+  if (timer.slot >= events_.size() || events_[timer.slot].id != timer.id || timer.id == EventId{}) return;
+  scheduler_->cancelled(timer.slot);
+  release(timer.slot);
+}
+
+void World::send_request(ConnectionId connection, MessagePtr request) {
+  const Connection& c = connections_[connection.index];
+  transmit(connection, c.client, c.server, std::move(request));
+}
+
+void World::send_reply(ConnectionId connection, const Message& request, MessagePtr reply) {
+  const Connection& c = connections_[connection.index];
+  reply->is_reply = true;
+  reply->call = request.call;
+  reply->operation = request.operation;
+  transmit(connection, c.server, c.client, std::move(reply));
+}
+
+void World::transmit(ConnectionId connection, ProcessId from, ProcessId to, MessagePtr message) {
+  if (state(from).doomed) return;
+  const bool is_request = !message->is_reply;
+  const Connection& c = connections_[connection.index];
+  const bool watched = state(c.client).has_step_faults;
+  const std::string_view step_name = message->name();
+  if (watched && is_request) reach(from, step_name, Moment::before);
+  if (state(from).doomed) return;
+
+  Event event;
+  event.kind = EventKind::message;
+  event.process = to;
+  event.from = from;
+  event.incarnation = state(to).incarnation;
+  event.channel = connection.index * 2 + (is_request ? 0 : 1);
+  event.base = departure(from);
+  event.delay = c.latency;
+  event.message = std::move(message);
+
+  bool is_lost = false;
+  if (watched) {
+    for (FaultState& planned : faults_) {
+      const PlannedFault& fault = planned.fault;
+      const bool of_messages = fault.kind == PlannedFault::Kind::lose || fault.kind == PlannedFault::Kind::delay;
+      if (!of_messages || fault.process != c.client || fault.of_reply == is_request || fault.step != step_name) continue;
+      if (++planned.seen != fault.occurrence) continue;
+      if (fault.kind == PlannedFault::Kind::lose) is_lost = true;
+      event.delay = {event.delay.lo + fault.length, event.delay.hi + fault.length};
+    }
+  }
+  if (const Partition* partition = partition_between(from, to)) {
+    if (is_at_or_after(event.base, Instant::at(partition->from))) {
+      if (!partition->until) {
+        is_lost = true;
+      } else if (!is_at_or_after(event.base, Instant::at(*partition->until))) {
+        event.base = Instant::at(*partition->until);
+      }
+    }
+  }
+
+  if (is_lost) {
+    event.id = EventId{combine64(current_.value, ++emitted_by_current_)};
+    event.cause = step_;
+    if (tracing_) record(event, true);
+  } else {
+    emit(std::move(event));
+  }
+  if (watched && is_request) reach(from, step_name, Moment::sent);
+}
+
+const Partition* World::partition_between(ProcessId a, ProcessId b) const {
+  for (const Partition& partition : partitions_) {
+    if ((contains(partition.left, a) && contains(partition.right, b)) ||
+        (contains(partition.left, b) && contains(partition.right, a))) {
+      // Several partitions may follow each other: the one that is over does not hide the next.
+      if (!partition.until || !is_at_or_after(departure(a), Instant::at(*partition.until))) return &partition;
+    }
+  }
+  return nullptr;
+}
+
+void World::execute(std::uint32_t slot, Instant at) {
+  Event event = std::move(events_[slot]);
+  release(slot);
+  now_ = at;
+  ++step_;
+  current_ = event.id;
+  emitted_by_current_ = 0;
+  digest_ = combine64(digest_, event.id.value);
+  digest_ = combine64(digest_, static_cast<std::uint64_t>(at.offset().count_ns()));
+  if (event.message) digest_ = combine64(digest_, event.message->digest());
+  if (tracing_) record(event, false);
+
+  deliver(event);
+  executor_.drain();
+
+  // Destroying a program may wake nobody, so this cannot add to the list while it is walked.
+  for (std::size_t i = 0; i < doomed_.size(); ++i) crash_now(doomed_[i]);
+  doomed_.clear();
+}
+
+void World::deliver(Event& event) {
+  ProcessState& receiver = state(event.process);
+  const bool is_gone = !receiver.alive || receiver.incarnation != event.incarnation;
+  switch (event.kind) {
+    case EventKind::start:
+      if (receiver.incarnation != event.incarnation) return;
+      if (!receiver.alive) revive(event.process);
+      receiver.process->start();
+      return;
+    case EventKind::timer:
+      if (!is_gone) event.timer->timer_fired();
+      return;
+    case EventKind::fault:
+      strike(*event.fault);
+      return;
+    case EventKind::message:
+      if (event.message->is_reply || event.bounced) {
+        if (!is_gone) answer_call(event);
+      } else if (is_gone) {
+        bounce(std::move(event));
+      } else {
+        receiver.process->receive(*event.message, ConnectionId{event.channel / 2});
+      }
+      return;
+  }
+}
+
+/// The machine is there, but nobody has this connection any more: it is reset, as TCP would.
+void World::bounce(Event&& event) {
+  Event answer;
+  answer.kind = EventKind::message;
+  answer.bounced = true;
+  answer.process = event.from;
+  answer.from = event.process;
+  answer.incarnation = state(event.from).incarnation;
+  answer.channel = event.channel + 1;
+  answer.base = now_;
+  answer.delay = connections_[event.channel / 2].latency;
+  answer.message = std::move(event.message);
+  emit(std::move(answer));
+}
+
+// --- Calls.
+
+CallRef World::open_call(ReplyOwner& owner) {
+  std::uint32_t slot;
+  if (free_calls_.empty()) {
+    slot = static_cast<std::uint32_t>(calls_.size());
+    calls_.emplace_back();
+  } else {
+    slot = free_calls_.back();
+    free_calls_.pop_back();
+  }
+  calls_[slot].owner = &owner;
+  return {slot, calls_[slot].generation};
+}
+
+void World::close_call(CallRef call) {
+  CallSlot& slot = calls_[call.slot];
+  if (slot.generation != call.generation) return;
+  ++slot.generation;
+  slot.owner = nullptr;
+  free_calls_.push_back(call.slot);
+}
+
+void World::answer_call(Event& event) {
+  Message& message = *event.message;
+  if (!event.bounced && state(event.process).has_step_faults) reach(event.process, message.name(), Moment::after);
+  if (message.call.generation == 0) return;
+  const CallSlot slot = calls_[message.call.slot];
+  if (slot.generation != message.call.generation) return;  // it gave up before
+  close_call(message.call);
+  if (event.bounced) {
+    slot.owner->connection_lost();
+  } else {
+    slot.owner->reply_arrived(message);
+  }
+}
+
+// --- Faults.
+
+void World::reach(ProcessId process, std::string_view step_name, Moment moment) {
+  if (!state(process).has_step_faults) return;
+  for (FaultState& planned : faults_) {
+    const PlannedFault& fault = planned.fault;
+    const bool of_messages = fault.kind == PlannedFault::Kind::lose || fault.kind == PlannedFault::Kind::delay;
+    if (of_messages || fault.at || fault.process != process || fault.moment != moment || fault.step != step_name) continue;
+    if (++planned.seen == fault.occurrence) strike(fault);
+  }
+}
+
+void World::strike(const PlannedFault& fault) {
+  ProcessState& victim = state(fault.process);
+  if (!victim.alive || victim.doomed) return;
+  if (tracing_) {
+    TraceRecord note;
+    note.step = step_;
+    note.id = current_;
+    note.cause = step_;
+    note.kind = EventKind::fault;
+    note.process = fault.process;
+    note.from = fault.process;
+    note.sent = note.at = now_;
+    note.local = victim.wall.now();
+    note.name = name_of(fault.kind);
+    note.text = fault.kind == PlannedFault::Kind::crash ? "crash" : note.name + " " + to_string(fault.length);
+    // A fault at a given time is an event of its own, and has its record already.
+    if (!fault.at) trace_.records.push_back(std::move(note));
+    else trace_.records.back().text = note.text;
+  }
+  switch (fault.kind) {
+    case PlannedFault::Kind::pause:
+      pause(fault.process, fault.length);
+      return;
+    case PlannedFault::Kind::crash:
+      victim.doomed = true;
+      victim.doom = &fault;
+      doomed_.push_back(fault.process);
+      return;
+    case PlannedFault::Kind::jump:
+      victim.wall.jump(fault.length);
+      // What the process will notice by this clock, it notices that much earlier.
+      for (Operation& operation : history_.operations) {
+        if (operation.process != fault.process) continue;
+        const auto advance = [&](std::optional<Instant>& deadline) {
+          if (!deadline || is_at_or_after(now_, *deadline)) return;
+          deadline = scheduler_->later_of(now_, *deadline - fault.length);
+        };
+        if (operation.valid_on_wall_clock) advance(operation.valid_until);
+        advance(operation.lease_until);
+      }
+      return;
+    case PlannedFault::Kind::lose:
+    case PlannedFault::Kind::delay:
+      return;
+  }
+}
+
+void World::pause(ProcessId process, Duration length) {
+  ProcessState& victim = state(process);
+  const Instant until = now_ + length;
+  Duration added = length;
+  if (victim.was_paused && !is_at_or_after(now_, victim.frozen_until)) {
+    // Two pauses that overlap are one longer pause.
+    assert(until.anchor() == victim.frozen_until.anchor());
+    added = std::max(Duration::zero(), until.offset() - victim.frozen_until.offset());
+  }
+  victim.frozen_until = victim.was_paused ? scheduler_->later_of(until, victim.frozen_until) : until;
+  victim.was_paused = true;
+  victim.paused_total += added;
+  history_.interruptions.push_back({Interruption::Kind::pause, process, now_, step_, until});
+}
+
+void World::crash_now(ProcessId process) {
+  ProcessState& victim = state(process);
+  const PlannedFault& fault = *victim.doom;
+  victim.process->tasks_.clear();
+  victim.doomed = false;
+  victim.alive = false;
+  victim.was_paused = false;
+  ++victim.incarnation;
+  history_.interruptions.push_back({Interruption::Kind::crash, process, now_, step_, std::nullopt});
+  victim.process->crashed(fault.keep);
+  // What a pause had kept from leaving never leaves.
+  for (std::uint32_t slot = 0; slot < events_.size(); ++slot) {
+    Event& event = events_[slot];
+    if (event.id == EventId{} || event.kind != EventKind::message || event.from != process) continue;
+    if (event.base.identical(now_) || is_at_or_after(now_, event.base)) continue;
+    scheduler_->cancelled(slot);
+    release(slot);
+  }
+  if (fault.restart_after) {
+    Event event;
+    event.kind = EventKind::start;
+    event.process = process;
+    event.incarnation = victim.incarnation;
+    event.base = now_;
+    event.delay = DurationRange::exactly(*fault.restart_after);
+    emit(std::move(event));
+  }
+}
+
+void World::revive(ProcessId process) {
+  state(process).alive = true;
+  for (auto it = history_.interruptions.rbegin(); it != history_.interruptions.rend(); ++it) {
+    if (it->process == process && it->kind == Interruption::Kind::crash) {
+      it->until = now_;
+      break;
+    }
+  }
+}
+
+// --- History and trace.
+
+OperationId World::invoke(ProcessId process, std::string_view function, std::string_view object) {
+  Operation& operation = history_.operations.emplace_back();
+  operation.id = static_cast<OperationId>(history_.operations.size());
+  operation.process = process;
+  operation.function = function;
+  operation.object = object;
+  operation.invoked = now_;
+  operation.invoked_in = step_;
+  return operation.id;
+}
+
+void World::complete(OperationId id, Phase phase) {
+  Operation& done = operation(id);
+  done.phase = phase;
+  done.completed = now_;
+  done.completed_in = step_;
+}
+
+void World::record_effect(Effect::Kind kind, ProcessId server, std::string_view object, ProcessId by,
+                          OperationId operation, std::optional<std::int64_t> token) {
+  Effect& effect = history_.effects.emplace_back();
+  effect.kind = kind;
+  effect.server = server;
+  effect.object = object;
+  effect.by = by;
+  effect.operation = operation;
+  effect.token = token;
+  effect.at = now_;
+  effect.step = step_;
+}
+
+void World::record(const Event& event, bool lost) {
+  TraceRecord& note = trace_.records.emplace_back();
+  note.step = step_;
+  note.id = event.id;
+  note.cause = event.cause;
+  note.kind = event.kind;
+  note.process = event.process;
+  note.from = event.from;
+  note.sent = event.base;
+  note.at = lost ? event.base + event.delay.lo : now_;
+  note.local = state(event.process).wall.reading_at(note.at);
+  note.lost = lost;
+  switch (event.kind) {
+    case EventKind::start:
+      note.name = state(event.process).alive ? "start" : "restart";
+      note.text = note.name;
+      return;
+    case EventKind::timer:
+      note.name = name_of(event.timer_kind);
+      note.text = note.name;
+      return;
+    case EventKind::fault:
+      note.name = name_of(event.fault->kind);
+      return;
+    case EventKind::message:
+      note.name = event.message->name();
+      note.text = event.bounced ? "connection reset" : event.message->describe();
+      note.is_reply = event.message->is_reply || event.bounced;
+      return;
+  }
+}
+
+// --- Starting over.
+
+void World::drop_events() {
+  for (ProcessState& state : processes_) state.process->tasks_.clear();
+  events_.clear();
+  free_events_.clear();
+  pending_ = 0;
+  calls_.clear();
+  free_calls_.clear();
+  executor_.reset();
+}
+
+void World::restart() {
+  drop_events();
+  for (ProcessState& state : processes_) {
+    state.wall = Clock(*this, state.initial_offset, state.drift_ppb);
+    state.monotonic = Clock(*this, state.initial_uptime, state.drift_ppb);
+    state.alive = true;
+    state.doomed = false;
+    state.was_paused = false;
+    state.incarnation = 0;
+    state.frozen_until = Instant::origin();
+    state.paused_total = Duration::zero();
+    state.doom = nullptr;
+    state.process->reset();
+  }
+  for (FaultState& state : faults_) state.seen = 0;
+  doomed_.clear();
+  now_ = Instant::origin();
+  step_ = 0;
+  current_ = kOrigin;
+  emitted_by_current_ = 0;
+  digest_ = 0;
+  history_.clear();
+  trace_.records.clear();
+}
+
+}  // namespace lockstep::sim

@@ -1,0 +1,257 @@
+#pragma once
+
+// The world: processes, their connections, the events that are pending, and how an event is executed. Start here.
+//
+// A process's state changes only when it handles an event. An event has one process, one cause and a delay range after
+// its cause. Which pending event comes next, and when, is not the world's business but its scheduler's: `Simulation`
+// puts them on a line of virtual time, an explorer tries them all.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/clock.hpp"
+#include "sim/decisions.hpp"
+#include "sim/executor.hpp"
+#include "sim/faults.hpp"
+#include "sim/history.hpp"
+#include "sim/ids.hpp"
+#include "sim/message.hpp"
+#include "sim/process.hpp"
+#include "sim/scheduler.hpp"
+#include "sim/time.hpp"
+#include "sim/trace.hpp"
+
+namespace lockstep::sim {
+
+/// A connection between a client and a server: each direction is first in, first out, as TCP is.
+struct ConnectionId {
+  std::uint32_t index = 0xffffffff;
+};
+
+/// Whoever set a timer hears from it unless it was cancelled.
+class TimerOwner {
+ public:
+  virtual void timer_fired() = 0;
+
+ protected:
+  ~TimerOwner() = default;
+};
+
+/// Whoever waits for a reply hears exactly one of the two, unless it withdrew.
+class ReplyOwner {
+ public:
+  virtual void reply_arrived(Message& reply) = 0;
+  /// The other side is dead or restarted: nobody will ever answer this call.
+  virtual void connection_lost() = 0;
+
+ protected:
+  ~ReplyOwner() = default;
+};
+
+/// What a timer is for.
+enum class TimerKind : std::uint8_t {
+  sleep,    ///< wall time: a pause does not move it, but it is noticed only when the pause is over
+  work,     ///< processor time: a pause lengthens it
+  timeout   ///< as sleep
+};
+
+struct TimerRef {
+  std::uint32_t slot = 0xffffffff;
+  EventId id;
+};
+
+/// One pending event. Plain data; the scheduler keeps its own notes in the last part.
+struct Event {
+  EventId id;
+  Step cause = no_step;
+  EventKind kind = EventKind::start;
+  TimerKind timer_kind = TimerKind::sleep;
+  bool bounced = false;  ///< a message that comes back because its receiver is gone
+  ProcessId process;
+  ProcessId from;
+  std::uint32_t incarnation = 0;  ///< of `process`, when it was emitted
+  std::uint32_t channel = kNoChannel;
+  Instant base;         ///< when it leaves: at its cause, or at the end of the pause in which its cause left it
+  DurationRange delay;  ///< after `base`
+  MessagePtr message;
+  TimerOwner* timer = nullptr;
+  const PlannedFault* fault = nullptr;
+
+  // The scheduler's notes.
+  Duration at;                 ///< when it is due
+  Duration arrived;            ///< when it was due before a pause of its process put it off
+  Duration paused_before;      ///< work: pauses of its process so far that it already counts
+  std::uint32_t sequence = 0;  ///< order of emission
+  std::uint32_t heap_position = 0;
+  std::uint32_t pin = kNoPin;
+
+  static constexpr std::uint32_t kNoChannel = 0xffffffff;
+  static constexpr std::uint32_t kNoPin = 0xffffffff;
+};
+
+class World {
+ public:
+  /// Requires: `decisions` outlives the world.
+  explicit World(Decisions& decisions) : decisions_(&decisions) {}
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  // --- Building. The order of these calls is part of the world's identity.
+
+  struct ClockSettings {
+    Duration offset;             ///< of the wall clock
+    std::int64_t drift_ppb = 0;  ///< of both clocks
+    Duration uptime;             ///< what the monotonic clock shows at the origin
+  };
+  /// The world does not own its processes. Requires: `process` outlives the world's last use.
+  ProcessId add(Process& process, std::string name, ClockSettings clock);
+  ConnectionId connect(ProcessId client, ProcessId server, DurationRange latency);
+  void plan(PlannedFault fault);
+  void plan(Partition partition) { partitions_.push_back(std::move(partition)); }
+  /// Lets `process` begin within `delay` after the origin.
+  void start(ProcessId process, DurationRange delay);
+  /// The same, from the event that is being handled, or at the present time between two events.
+  void start_now(ProcessId process);
+  /// Emits the events of the faults that strike at a given time. Call once, after `plan` and before running.
+  void arm_faults();
+
+  /// Writes a record of every executed event. Costs memory and time: for people only.
+  void enable_trace() { tracing_ = true; }
+  /// Who decides when and in which order. Requires: set before anything is emitted, and outlives the world.
+  void set_scheduler(Scheduler& scheduler) { scheduler_ = &scheduler; }
+
+  // --- For processes and their programs.
+
+  Executor& executor() { return executor_; }
+  Arena& arena() { return executor_.arena(); }
+  /// True time of the event that is being handled.
+  Instant now() const { return now_; }
+  /// The step of the event that is being handled.
+  Step step() const { return step_; }
+
+  template <class T, class... Args>
+  MessagePtrOf<T> make(Args&&... args) {
+    return make_message<T>(arena(), std::forward<Args>(args)...);
+  }
+  /// From the client of a connection to its server.
+  void send_request(ConnectionId connection, MessagePtr request);
+  /// From the server of a connection to its client; answers `request`.
+  void send_reply(ConnectionId connection, const Message& request, MessagePtr reply);
+
+  CallRef open_call(ReplyOwner& owner);
+  void close_call(CallRef call);
+
+  TimerRef set_timer(ProcessId process, DurationRange delay, TimerKind kind, TimerOwner& owner);
+  /// Does nothing if it has fired already.
+  void cancel_timer(TimerRef timer);
+
+  std::uint64_t choose(Choice choice, std::uint64_t options) {
+    return options < 2 ? 0 : decisions_->choose(choice, options, current_);
+  }
+
+  /// `a >= b` for two readings of comparable clocks. In exploration this may fork.
+  bool is_at_or_after(Instant a, Instant b) const {
+    if (a.anchor() == b.anchor()) return a.offset() >= b.offset();
+    return scheduler_->is_at_or_after(a, b);
+  }
+
+  /// Tells the faults that a process comes to a step of its program that is no message: "acquire", "release".
+  void reach(ProcessId process, std::string_view step, Moment moment);
+
+  // --- History, for the checkers.
+
+  OperationId invoke(ProcessId process, std::string_view function, std::string_view object);
+  /// The record of an operation, to be filled while it ends.
+  Operation& operation(OperationId id) { return history_.operations[id - 1]; }
+  void complete(OperationId id, Phase phase);
+  void record_effect(Effect::Kind kind, ProcessId server, std::string_view object, ProcessId by, OperationId operation,
+                     std::optional<std::int64_t> token = std::nullopt);
+  History& history() { return history_; }
+  const History& history() const { return history_; }
+
+  // --- For schedulers.
+
+  /// Executes a pending event at a true time: its process handles it, and runs until everybody waits again.
+  void execute(std::uint32_t slot, Instant at);
+  Event& event(std::uint32_t slot) { return events_[slot]; }
+  const Event& event(std::uint32_t slot) const { return events_[slot]; }
+  std::uint32_t pending_count() const { return pending_; }
+  Decisions& decisions() { return *decisions_; }
+  /// How many processes, and what they are called.
+  std::size_t process_count() const { return processes_.size(); }
+  const std::string& name(ProcessId process) const { return processes_[process.index].name; }
+  ProcessState& state(ProcessId process) { return processes_[process.index]; }
+  const ProcessState& state(ProcessId process) const { return processes_[process.index]; }
+  ProcessId client_of(ConnectionId c) const { return connections_[c.index].client; }
+  ProcessId server_of(ConnectionId c) const { return connections_[c.index].server; }
+
+  // --- Results.
+
+  /// A hash over every executed event: its identity, its time, and what its message said.
+  std::uint64_t digest() const { return digest_; }
+  const Trace& trace() const { return trace_; }
+  std::uint64_t events_executed() const { return step_; }
+
+  /// Drops coroutines, events, history and trace, and sets the clocks back, so that the same processes, connections and
+  /// faults can run again. Processes are told by `Process::reset`.
+  void restart();
+
+ private:
+  struct Connection {
+    ProcessId client;
+    ProcessId server;
+    DurationRange latency;
+  };
+  struct CallSlot {
+    ReplyOwner* owner = nullptr;
+    std::uint32_t generation = 1;
+  };
+  struct FaultState {
+    PlannedFault fault;
+    std::int64_t seen = 0;
+  };
+
+  std::uint32_t emit(Event event);
+  void release(std::uint32_t slot);
+  void transmit(ConnectionId connection, ProcessId from, ProcessId to, MessagePtr message);
+  void bounce(Event&& event);
+  void deliver(Event& event);
+  void answer_call(Event& event);
+  const Partition* partition_between(ProcessId a, ProcessId b) const;
+  void strike(const PlannedFault& fault);
+  void pause(ProcessId process, Duration length);
+  void crash_now(ProcessId process);
+  void revive(ProcessId process);
+  void drop_events();
+  Instant departure(ProcessId process) const;
+  void record(const Event& event, bool lost);
+
+  Decisions* decisions_;
+  Scheduler* scheduler_ = nullptr;
+  Executor executor_;
+  std::vector<ProcessState> processes_;
+  std::vector<Connection> connections_;
+  std::vector<CallSlot> calls_;
+  std::vector<std::uint32_t> free_calls_;
+  std::vector<Event> events_;
+  std::vector<std::uint32_t> free_events_;
+  std::uint32_t pending_ = 0;
+  std::vector<FaultState> faults_;
+  std::vector<Partition> partitions_;
+  std::vector<ProcessId> doomed_;  ///< crash at the end of this event
+
+  Instant now_;
+  Step step_ = 0;
+  EventId current_;
+  std::uint64_t emitted_by_current_ = 0;
+  std::uint64_t digest_ = 0;
+  bool tracing_ = false;
+  History history_;
+  Trace trace_;
+};
+
+}  // namespace lockstep::sim

@@ -1,0 +1,66 @@
+#pragma once
+
+// What the repository demands of itself, beyond what a compiler checks. Start here.
+//
+// A rule looks at one file, or at all of them, and returns findings; "tidy/rules_test.cpp" shows for each rule
+// a text that breaks it and one that does not, and "tidy/tidy_test.cpp" applies all of them to the tree.
+// Where a rule can be wrong, a comment on the same line or the line above says why it does not apply:
+//
+//   // tidy: lookup only     an unordered container that nothing iterates over, a hash that decides nothing
+//   // tidy: not deciding    floating point that only people see
+//   // tidy: progress only   a real clock behind a progress display, in cli/
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "tidy/source.hpp"
+
+namespace lockstep::tidy {
+
+struct Finding {
+  std::string path;
+  std::size_t line = 0;  ///< from 1; 0: the file as a whole
+  std::string message;   ///< what is wrong, and what to do instead
+};
+
+/// "sim/time.hpp:12: ...".
+std::string to_string(const Finding& finding);
+
+using Findings = std::vector<Finding>;
+
+// One file at a time.
+
+/// A folder includes only folders below it (DESIGN, section 2), always by their path from the root.
+Findings include_direction(const File& file);
+/// Sources of chance and time other than sim's: they would make a run unrepeatable.
+Findings real_chance_and_time(const File& file);
+/// Hash order differs between standard libraries.
+Findings unordered_containers(const File& file);
+/// Addresses differ between runs.
+Findings pointer_keys(const File& file);
+/// What decides is an integer: floating point rounds differently between machines and optimisation levels.
+Findings floating_point(const File& file);
+/// Two worlds in two threads would see each other.
+Findings mutable_globals(const File& file);
+Findings unfinished_marks(const File& file);
+/// Tests that do not run by themselves, or may fail, and code that is switched off.
+Findings disabled_code(const File& file);
+Findings file_length(const File& file);
+/// Tabs, blanks at line ends, CRLF, no newline at the end.
+Findings whitespace(const File& file);
+Findings header_guard(const File& file);
+/// Folders are rooms with a name.
+Findings folder_names(const File& file);
+
+// All files at once.
+
+/// Iteration over an unordered container, also one that is declared in the header of the same name.
+Findings unordered_iteration(const std::vector<File>& files);
+Findings dead_headers(const std::vector<File>& files);
+Findings dead_scripts(const std::vector<File>& files);
+
+/// Every rule above, over all files.
+Findings all_findings(const std::vector<File>& files);
+
+}  // namespace lockstep::tidy

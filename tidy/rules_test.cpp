@@ -1,0 +1,223 @@
+// Every rule on a text that breaks it and on one that does not: a rule that cannot fail checks nothing.
+
+#include "tidy/rules.hpp"
+
+#include <catch2/catch.hpp>
+#include <string>
+
+using namespace lockstep::tidy;
+
+namespace {
+
+using Rule = Findings (*)(const File&);
+
+struct Example {
+  Rule rule;
+  std::string path;
+  std::string text;
+  std::size_t line;  ///< of the only finding; kNothing: there is none
+};
+
+constexpr std::size_t kNothing = 1'000'000;
+
+void require_judged(const std::vector<Example>& examples) {
+  for (const Example& example : examples) {
+    INFO(example.path << "\n" << example.text);
+    const Findings findings = example.rule({example.path, example.text});
+    for (const Finding& finding : findings) UNSCOPED_INFO(to_string(finding));
+    if (example.line == kNothing) {
+      CHECK(findings.empty());
+    } else {
+      REQUIRE(findings.size() == 1);
+      CHECK(findings[0].line == example.line);
+      CHECK(findings[0].path == example.path);
+    }
+  }
+}
+
+const std::string kPragma = "#pragma once\n";
+
+}  // namespace
+
+TEST_CASE("tidy: includes point down, never up or sideways") {
+  require_judged({
+      {include_direction, "sim/a.cpp", "#include <map>\n#include \"models/b.hpp\"\n", 2},
+      {include_direction, "models/a.cpp", "#include \"checker/b.hpp\"\n", 1},
+      {include_direction, "checker/a.hpp", "#include \"models/b.hpp\"\n", 1},
+      {include_direction, "checker/a_test.cpp", "#include \"scenarios/b.hpp\"\n", 1},
+      {include_direction, "scenarios/a.cpp", "#include \"reports/b.hpp\"\n", 1},
+      {include_direction, "reports/a.cpp", "#include \"cli/b.hpp\"\n", 1},
+      {include_direction, "sim/a.cpp", "#include \"b.hpp\"\n", 1},
+      {include_direction, "elsewhere/a.cpp", "", 0},
+      {include_direction, "scenarios/a.cpp",
+       "#include \"checker/b.hpp\"\n#include \"models/b.hpp\"\n#include \"sim/b.hpp\"\n", kNothing},
+      {include_direction, "cli/a.cpp", "#include \"reports/b.hpp\"\n#include <CLI/CLI.hpp>\n", kNothing},
+  });
+}
+
+TEST_CASE("tidy: chance and time come from sim") {
+  require_judged({
+      {real_chance_and_time, "sim/a.cpp", "int f() {\n  std::random_device d;\n}\n", 2},
+      {real_chance_and_time, "sim/a.cpp", "#include <random>\n", 1},
+      {real_chance_and_time, "models/a.cpp", "std::uniform_int_distribution<int> d;\n", 1},
+      {real_chance_and_time, "models/a_test.cpp", "std::shuffle(a, b, g);\n", 1},
+      {real_chance_and_time, "sim/a.cpp", "int x = rand();\n", 1},
+      {real_chance_and_time, "checker/a.cpp", "std::chrono::steady_clock::now();\n", 1},
+      {real_chance_and_time, "cli/a.cpp", "std::chrono::system_clock::now();\n", 1},
+      {real_chance_and_time, "reports/a.cpp", "std::chrono::high_resolution_clock::now(); // tidy: progress only\n", 1},
+      {real_chance_and_time, "cli/a.cpp", "std::chrono::steady_clock::now();  // tidy: progress only\n", kNothing},
+      {real_chance_and_time, "bench/a_bench.cpp", "std::chrono::steady_clock::now();\n", kNothing},
+      {real_chance_and_time, "sim/a.cpp", "// not steady_clock\nint operand(int);\nconst char* s = \"rand()\";\n",
+       kNothing},
+  });
+}
+
+TEST_CASE("tidy: unordered containers are for lookup, and say so") {
+  require_judged({
+      {unordered_containers, "sim/a.cpp", "#include <unordered_map>\n", 1},
+      {unordered_containers, "sim/a.cpp", "#include <unordered_set>\n", 1},
+      {unordered_containers, "sim/a.cpp", "auto h = std::hash<int>{}(3);\n", 1},
+      {unordered_containers, "sim/a.cpp", "#include <unordered_map>  // tidy: lookup only\n", kNothing},
+      {unordered_containers, "sim/a.cpp", "// tidy: lookup only\n#include <unordered_set>\n", kNothing},
+  });
+}
+
+TEST_CASE("tidy: nothing iterates over an unordered container") {
+  const File header{"sim/a.hpp", "std::unordered_map<int, std::vector<int>> seen_;\nstd::map<int, int> sorted_;\n"};
+  const auto findings = [&](const std::string& code) { return unordered_iteration({header, {"sim/a.cpp", code}}); };
+  CHECK(findings("for (const auto& [k, v] : seen_) f(k);\n").size() == 1);
+  CHECK(findings("for (auto i = seen_.begin(); i != e; ++i) f(i);\n").size() == 1);
+  CHECK(findings("for (const auto& [k, v] : this->seen_) f(k);\n").size() == 1);
+  CHECK(findings("for (const int k : sorted_) f(seen_.at(k));\n").empty() == false);  // rather too strict than blind
+  CHECK(findings("for (const auto& [k, v] : sorted_) f(k);\n").empty());
+  CHECK(findings("if (seen_.contains(3)) f(3);\n").empty());
+  CHECK(unordered_iteration({header, {"sim/b.cpp", "for (const auto& e : seen_) f(e);\n"}}).empty());
+}
+
+TEST_CASE("tidy: a key is never an address") {
+  require_judged({
+      {pointer_keys, "sim/a.cpp", "std::map<Process*, int> m;\n", 1},
+      {pointer_keys, "sim/a.cpp", "std::set<const Process*> s;\n", 1},
+      {pointer_keys, "sim/a.cpp", "std::unordered_map<Process *, int> m;\n", 1},
+      {pointer_keys, "sim/a.cpp", "std::map<int, Process*> m;\n", kNothing},
+      {pointer_keys, "sim/a.cpp", "const auto bitset = a * b < c;\n", kNothing},
+  });
+}
+
+TEST_CASE("tidy: what decides does not calculate in floating point") {
+  require_judged({
+      {floating_point, "sim/a.cpp", "double x = 0;\n", 1},
+      {floating_point, "models/a.hpp", "float x = 0;\n", 1},
+      {floating_point, "checker/a.cpp", "f(static_cast<double>(3));\n", 1},
+      {floating_point, "models/a.cpp", "double x = 0;  // tidy: not deciding\n", kNothing},
+      {floating_point, "reports/a.cpp", "double x = 0;\n", kNothing},
+      {floating_point, "sim/a.cpp", "int redouble = 1;  // double\n", kNothing},
+  });
+}
+
+TEST_CASE("tidy: there are no mutable globals") {
+  const auto in_namespace = [](const std::string& text) {
+    return "namespace lockstep {\nnamespace {\n" + text + "}\n}\n";
+  };
+  require_judged({
+      {mutable_globals, "sim/a.cpp", in_namespace("int counter = 0;\n"), 3},
+      {mutable_globals, "sim/a.cpp", in_namespace("static int counter;\n"), 3},
+      {mutable_globals, "sim/a.cpp", in_namespace("inline std::map<int, int> seen;\n"), 3},
+      {mutable_globals, "sim/a.cpp", in_namespace("Registry registry{3};\n"), 3},
+      {mutable_globals, "sim/a.cpp", in_namespace("std::atomic<int>* next = nullptr;\n"), 3},
+      {mutable_globals, "sim/a.cpp", in_namespace("thread_local int depth = 0;\n"), 3},
+      {mutable_globals, "sim/a.cpp", in_namespace("int f() {\n  static int calls = 0;\n  return ++calls;\n}\n"), 4},
+      {mutable_globals, "sim/a.cpp", in_namespace("int f() {\n  static Pool pool(3);\n  return 0;\n}\n"), 4},
+      {mutable_globals, "sim/a.hpp", in_namespace("class A {\n  static int calls_;\n};\n"), 4},
+      {mutable_globals, "sim/a.hpp", in_namespace("struct A {\n  inline static int calls = 0;\n};\n"), 4},
+      {mutable_globals, "sim/a.cpp",
+       in_namespace("constexpr int kMax = 3;\nconst std::map<int, int> kTable{{1, 2}};\nstatic int f();\n"
+                    "inline int g(int x = 3) { return x; }\nusing A = int;\nenum class B { c, d };\nstruct C;\n"
+                    "bool operator==(const C&, const C&);\ntemplate <typename T>\nstruct D {\n  int member = 0;\n"
+                    "  static D make();\n  static constexpr int kSize = 3;\n};\n"
+                    "int h() {\n  int local = 0;\n  static const int kOnce = f();\n  return local + kOnce;\n}\n"
+                    "sim::Task<int> C::run(\n    int a,\n    int b) const {\n  co_return a;\n}\n"
+                    "A::A(int a) : a_{a}, b_(2) {}\n"),
+       kNothing},
+      {mutable_globals, "bench/a_bench.cpp", "int allocations = 0;\n", kNothing},
+  });
+}
+
+TEST_CASE("tidy: nothing is left for later") {
+  for (const std::string& mark : {std::string("TO") + "DO", std::string("FIX") + "ME", std::string("XX") + "X"}) {
+    require_judged({
+        {unfinished_marks, "sim/a.cpp", "int a;\n// " + mark + ": later\n", 2},
+        {unfinished_marks, "docs/a.md", mark + "\n", 1},
+        {unfinished_marks, "sim/a.cpp", "int " + mark + "S;\n", kNothing},
+    });
+  }
+}
+
+TEST_CASE("tidy: tests and code are not switched off") {
+  const std::string test = "TEST_" + std::string("CASE(");
+  require_judged({
+      {disabled_code, "sim/a_test.cpp", test + "\"a claim\", \"[.]\") {\n", 1},
+      {disabled_code, "sim/a_test.cpp", test + "\"a claim\", \"[.slow]\") {\n", 1},
+      {disabled_code, "sim/a_test.cpp", test + "\"a claim\",\n          \"[!mayfail]\") {\n", 1},
+      {disabled_code, "sim/a.cpp", "int a;\n#if " + std::string("0\n"), 2},
+      {disabled_code, "sim/a_test.cpp", test + "\"a claim\", \"[redis]\") {\n  f(\"[.]\");\n", kNothing},
+  });
+}
+
+TEST_CASE("tidy: a file holds one thing") {
+  std::string text;
+  for (int i = 0; i < 600; ++i) text += "int a;\n";
+  require_judged({{file_length, "sim/a.cpp", text, kNothing},
+                  {file_length, "sim/a.cpp", text + "int b;\n", 0},
+                  {file_length, "docs/a.md", text + "text\n", kNothing}});
+}
+
+TEST_CASE("tidy: white space is plain") {
+  require_judged({
+      {whitespace, "sim/a.cpp", "int a;\n\tint b;\n", 2},
+      {whitespace, "sim/a.cpp", "int a; \n", 1},
+      {whitespace, "scenarios/a.toml", "a = 1", 1},
+      {whitespace, "scenarios/a.toml", "a = 1\r\nb = 2\r\n", 1},
+      {whitespace, "scenarios/corpus/loader/a", "a = 1\r\n", 1},
+      {whitespace, "scenarios/corpus/loader/a", "a\t= 1 ", kNothing},
+      {whitespace, "sim/a.cpp", "int a;\n\nint b;\n", kNothing},
+      {whitespace, "sim/a.cpp", "", kNothing},
+  });
+}
+
+TEST_CASE("tidy: headers guard themselves") {
+  require_judged({
+      {header_guard, "sim/a.hpp", "int a();\n", 0},
+      {header_guard, "sim/a.hpp", "// about\n" + kPragma + "int a();\n", kNothing},
+      {header_guard, "sim/a.cpp", "int a();\n", kNothing},
+  });
+}
+
+TEST_CASE("tidy: folders have names") {
+  require_judged({
+      {folder_names, "sim/utils/a.hpp", "", 0},
+      {folder_names, "helpers/a.hpp", "", 0},
+      {folder_names, "models/common/redis/a.hpp", "", 0},
+      {folder_names, "models/redis/common_commands.hpp", "", kNothing},
+  });
+}
+
+TEST_CASE("tidy: every header is included by somebody") {
+  const File header{"sim/a.hpp", kPragma};
+  CHECK(dead_headers({header, {"sim/b.cpp", "#include \"sim/other.hpp\"\n#include <a.hpp>\n"}}).size() == 1);
+  CHECK(dead_headers({header, {"sim/b.cpp", "#include \"sim/a.hpp\"\n"}}).empty());
+}
+
+TEST_CASE("tidy: every script is used by somebody") {
+  const File script{"models/locks/check-and-del.lua", "return 1\n"};
+  CHECK(dead_scripts({script, {"models/a.cpp", "f(scripts::del_lua);\n"}}).size() == 1);
+  CHECK(dead_scripts({script, {"models/a.cpp", "f(scripts::check_and_del_lua);\n"}}).empty());
+}
+
+TEST_CASE("tidy: comments and literals are not code") {
+  CHECK(code_of("a // b\nc") == "a     \nc");
+  CHECK(code_of("a /* b\nc */ d") == "a     \n     d");
+  CHECK(code_of("f(\"a\\\"b\", 'x', '\\'')") == "f(\"    \", ' ', '  ')");
+  CHECK(code_of("R\"x(a\"b)x\" c") == "R\"       \" c");
+  CHECK(code_of("1'000'000 + a") == "1'000'000 + a");
+}
