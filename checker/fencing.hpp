@@ -13,7 +13,7 @@ namespace lockstep::checker {
 /// the write was invoked: not when it arrived, since a write that was sent in time and arrives late is just what
 /// fencing is about. Grants are ordered by the last write that each acquire caused at a lock server (any server that
 /// is not a resource): the order of completions would be wrong, since the reply to the earlier grant may come later.
-/// Equal order is no step back. A write that can be compared with nothing (no token, no grant) is left out, and counted.
+/// Equal order is no step back. A write with neither a token nor a grant is compared with nothing, and counted.
 /// A refused write is fencing at work, not a violation.
 ///
 /// violated: the earliest write that goes back; `by` = the older grant's owner, whose write came too late, then the

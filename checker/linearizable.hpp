@@ -5,8 +5,8 @@
 
 namespace lockstep::checker {
 
-/// linearizable (belief): the acquires and releases of each object, as their clients saw them begin and end, are those of a
-/// perfect mutex. Each object is judged by itself; that is enough, because linearizability is local (Herlihy and
+/// linearizable (belief): the acquires and releases of each object, as their clients saw them begin and end, are those
+/// of a perfect mutex. Each object is judged by itself; that is enough, because linearizability is local (Herlihy and
 /// Wing 1990, theorem 1). It asks more than mutual-exclusion, which accepts that a lease runs out, and in one
 /// respect other: it looks at releases that succeeded although nothing was held. See mutex.hpp for what counts.
 ///

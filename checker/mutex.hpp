@@ -21,10 +21,14 @@
 //   mutex        an acquire needs it free, a release needs it held, by whomever.
 //   owner_mutex  a release needs it held by the same process.
 //
-// Cost. mutex: O(n log n), exact, always (see mutex.cpp for the argument). owner_mutex: O(n log n) and exact unless
-// some process has both an unknown acquire and an unknown release, or overlapping or touching operations of its own. Then
-// a found order is still a proof, but a conflict that involves such a process is not: a hold may be split by
-// [unknown release, somebody else's hold, unknown acquire]. What is then left is asked of the exact search in mutex_search.hpp.
+// Cost. mutex: O(n log n), exact, always (mutex_anonymous.cpp has the argument). owner_mutex: O(n log n), and
+// exact when it finds an order. When it finds a conflict, that is final unless it involves a process
+//   - with both an unknown acquire and an unknown release: a hold of its may be split by [unknown release, somebody
+//     else's hold, unknown acquire];
+//   - with an unknown release before the certain release of the same hold: the conflict is real, but shows only when
+//     the certain one completes;
+//   - whose own operations overlap or touch.
+// These few are asked of the exact search in mutex_search.hpp, which may give up on long ones.
 
 #include <cstdint>
 #include <optional>

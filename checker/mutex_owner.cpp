@@ -30,7 +30,7 @@ struct Hold {
   Position acquire;
   Position release;  ///< none: never released
   bool is_flash;
-  bool is_rigid;  ///< the pairing of its process has no alternative
+  bool is_rigid;  ///< the pairing of its process has no alternative, neither now nor in any earlier part of the history
   std::int64_t moment = 0;
 };
 
@@ -96,7 +96,11 @@ class Pairing {
         if (held != none) close(held, take(releases_, next_release_, key.deadline), is_rigid);
         held = key.position;
       } else if (held != none) {
-        close(held, key.position, is_rigid);
+        // Until this release completes, an unknown one may have ended the hold: then the history up to a conflict with
+        // this hold is still fine, and only the search finds the moment at which it no longer is.
+        const bool may_end_before =
+            next_release_ < releases_.size() && releases_[next_release_].invoked <= key.deadline;
+        close(held, key.position, is_rigid && !may_end_before);
         held = none;
       } else if (const Position acquire = take(acquires_, next_acquire_, key.deadline); acquire != none) {
         close(acquire, key.position, is_rigid);

@@ -1,6 +1,8 @@
 #include "checker/mutex_search.hpp"
 
 #include <algorithm>
+#include <deque>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -12,12 +14,17 @@ using Position = std::uint32_t;
 using Timed = std::pair<sim::Duration, Position>;
 constexpr std::uint32_t none = 0xffffffff;
 
-/// What is left of an order once its past is forgotten.
-struct Configuration {
-  std::uint32_t holder = none;      ///< process; any number if the specification does not care
+/// What is left of an order once its past is forgotten, but for the unknown operations that it used.
+struct State {
+  std::uint32_t holder = none;    ///< process; 0 if the specification does not care who
+  std::vector<Position> ordered;  ///< certain operations that are ordered and not completed, ascending
+  auto operator<=>(const State&) const = default;
+};
+
+/// One way to a state.
+struct Way {
   std::vector<std::uint32_t> used;  ///< how many unknown operations of each class took effect
-  std::vector<Position> ordered;    ///< certain operations that are ordered and not completed, ascending
-  auto operator<=>(const Configuration&) const = default;
+  std::uint32_t trace = none;       ///< position of the last operation among the traces
 };
 
 /// The last operation of an order, and where the rest of it is.
@@ -26,7 +33,21 @@ struct Trace {
   Position operation = none;
 };
 
-using Frontier = std::map<Configuration, std::uint32_t>;  ///< to a position in the traces
+using Frontier = std::map<State, std::vector<Way>>;
+
+bool is_as_good_as(const Way& a, const Way& b) {
+  return std::equal(a.used.begin(), a.used.end(), b.used.begin(), std::less_equal<>());
+}
+
+/// Keeps only the ways that use fewest unknown operations: whatever follows another one follows them as well, because
+/// what they have left was invoked no later. Was the way added?
+bool add(Frontier& frontier, const State& state, const Way& way) {
+  std::vector<Way>& ways = frontier[state];
+  if (std::any_of(ways.begin(), ways.end(), [&way](const Way& w) { return is_as_good_as(w, way); })) return false;
+  std::erase_if(ways, [&way](const Way& w) { return is_as_good_as(way, w); });
+  ways.push_back(way);
+  return true;
+}
 
 class Search {
  public:
@@ -51,7 +72,8 @@ class Search {
   }
 
   MutexResult run() {
-    Frontier frontier{{Configuration{none, std::vector<std::uint32_t>(unknown_.size(), 0), {}}, none}};
+    Frontier frontier;
+    add(frontier, State{}, Way{std::vector<std::uint32_t>(unknown_.size(), 0), none});
     std::size_t invoked = 0;
     for (const auto& [now, x] : by_completion_) {
       while (invoked < by_invocation_.size() && by_invocation_[invoked].first <= now) {
@@ -64,7 +86,7 @@ class Search {
       pending_.erase(x);
     }
     MutexResult result{.verdict = Verdict::holds, .searched = true};
-    for (std::uint32_t at = frontier.begin()->second; at != none; at = traces_[at].before) {
+    for (std::uint32_t at = frontier.begin()->second.front().trace; at != none; at = traces_[at].before) {
       result.order.push_back(traces_[at].operation);
     }
     std::reverse(result.order.begin(), result.order.end());
@@ -72,58 +94,59 @@ class Search {
   }
 
  private:
-  /// All configurations in which x has just been ordered, or had been before.
+  /// All states in which x has just been ordered, or had been before.
   Frontier complete(const Frontier& frontier, Position x, sim::Duration now) {
     Frontier done;
     Frontier seen = frontier;
-    std::vector<std::pair<Configuration, std::uint32_t>> open(frontier.begin(), frontier.end());
+    std::deque<std::pair<State, Way>> open;  // first in, first out: the ways that use little come first
+    for (const auto& [state, ways] : frontier) {
+      for (const Way& way : ways) open.emplace_back(state, way);
+    }
     while (!open.empty() && traces_.size() <= limit_) {
-      auto [configuration, trace] = std::move(open.back());
-      open.pop_back();
-      if (const auto it = std::lower_bound(configuration.ordered.begin(), configuration.ordered.end(), x);
-          it != configuration.ordered.end() && *it == x) {
-        configuration.ordered.erase(it);
-        done.emplace(std::move(configuration), trace);
+      auto [state, way] = std::move(open.front());
+      open.pop_front();
+      if (const auto it = std::lower_bound(state.ordered.begin(), state.ordered.end(), x);
+          it != state.ordered.end() && *it == x) {
+        state.ordered.erase(it);
+        add(done, state, way);
         continue;
       }
-      const auto visit = [&](Configuration&& reached, Position operation) {
-        const auto [it, is_new] = seen.emplace(std::move(reached), static_cast<std::uint32_t>(traces_.size()));
-        if (!is_new) return;
-        traces_.push_back({trace, operation});
-        open.emplace_back(it->first, it->second);
+      const auto visit = [&](const State& next_state, std::vector<std::uint32_t> used, Position operation) {
+        const Way next{std::move(used), static_cast<std::uint32_t>(traces_.size())};
+        if (!add(seen, next_state, next)) return;
+        traces_.push_back({way.trace, operation});
+        open.emplace_back(next_state, next);
       };
       for (const Position i : pending_) {
-        if (!fits(configuration, i)) continue;
-        const auto it = std::lower_bound(configuration.ordered.begin(), configuration.ordered.end(), i);
-        if (it != configuration.ordered.end() && *it == i) continue;
-        Configuration reached = applied(configuration, i);
-        reached.ordered.insert(reached.ordered.begin() + (it - configuration.ordered.begin()), i);
-        visit(std::move(reached), i);
+        const auto it = std::lower_bound(state.ordered.begin(), state.ordered.end(), i);
+        if (!fits(state, i) || (it != state.ordered.end() && *it == i)) continue;
+        State next = applied(state, i);
+        next.ordered.insert(next.ordered.begin() + (it - state.ordered.begin()), i);
+        visit(next, way.used, i);
       }
       for (std::size_t c = 0; c < unknown_.size(); ++c) {
-        const std::uint32_t used = configuration.used[c];
-        if (used == unknown_[c].size() || unknown_[c][used].first > now) continue;
-        const Position i = unknown_[c][used].second;
-        if (!fits(configuration, i)) continue;
-        Configuration reached = applied(configuration, i);
-        ++reached.used[c];
-        visit(std::move(reached), i);
+        if (way.used[c] == unknown_[c].size()) continue;
+        const auto [invoked, i] = unknown_[c][way.used[c]];
+        if (invoked > now || !fits(state, i)) continue;
+        std::vector<std::uint32_t> used = way.used;
+        ++used[c];
+        visit(applied(state, i), std::move(used), i);
       }
     }
     return done;
   }
 
-  bool fits(const Configuration& configuration, Position i) const {
+  bool fits(const State& state, Position i) const {
     const MutexOperation& o = operations_[i];
-    if (o.function == MutexFunction::acquire) return configuration.holder == none;
-    return configuration.holder != none && (!has_owner_ || configuration.holder == o.process);
+    if (o.function == MutexFunction::acquire) return state.holder == none;
+    return state.holder != none && (!has_owner_ || state.holder == o.process);
   }
 
-  Configuration applied(const Configuration& configuration, Position i) const {
+  State applied(const State& state, Position i) const {
     const MutexOperation& o = operations_[i];
-    Configuration reached = configuration;
-    reached.holder = o.function == MutexFunction::release ? none : (has_owner_ ? o.process : 0);
-    return reached;
+    State next = state;
+    next.holder = o.function == MutexFunction::release ? none : (has_owner_ ? o.process : 0);
+    return next;
   }
 
   /// x, and whoever may have held the lock when x could not be ordered.
@@ -131,8 +154,9 @@ class Search {
     MutexResult result{.verdict = Verdict::violated, .searched = true};
     result.at = now;
     std::set<Position> conflict{x};
-    for (const auto& [configuration, trace] : frontier) {
-      if (configuration.holder != none) conflict.insert(traces_[trace].operation);
+    for (const auto& [state, ways] : frontier) {
+      if (state.holder == none) continue;
+      for (const Way& way : ways) conflict.insert(traces_[way.trace].operation);
     }
     result.conflict.assign(conflict.begin(), conflict.end());
     return result;

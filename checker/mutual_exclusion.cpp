@@ -16,26 +16,6 @@ using Intervals = std::span<const OwnershipInterval>;
 
 sim::Duration end_of(const OwnershipInterval& i) { return i.to ? i.to->offset() : sim::Duration::forever(); }
 
-/// The latest ends so far: of whoever believes longest, and of the longest among all other processes.
-struct LatestEnds {
-  const OwnershipInterval* longest = nullptr;
-  const OwnershipInterval* other = nullptr;
-
-  void add(const OwnershipInterval& i) {
-    if (longest == nullptr || longest->process == i.process) {
-      if (longest == nullptr || end_of(i) > end_of(*longest)) longest = &i;
-    } else if (end_of(i) > end_of(*longest)) {
-      other = longest;
-      longest = &i;
-    } else if (other == nullptr || end_of(i) > end_of(*other)) {
-      other = &i;
-    }
-  }
-  const OwnershipInterval* of_another_than(sim::ProcessId process) const {
-    return longest != nullptr && longest->process == process ? other : longest;
-  }
-};
-
 struct Overlap {
   const OwnershipInterval* first = nullptr;
   const OwnershipInterval* second = nullptr;
@@ -99,9 +79,10 @@ Finding mutual_exclusion(const sim::History& history, const Names& names) {
   for (std::size_t begin = 0, end = 0; begin < intervals.size(); begin = end) {
     while (end < intervals.size() && intervals[end].object == intervals[begin].object) ++end;
     const Intervals sorted = Intervals(intervals).subspan(begin, end - begin);
-    LatestEnds latest;
+    // The latest end decides: had anybody else still believed as well, that overlap would have come first.
+    const OwnershipInterval* before = nullptr;
     for (const OwnershipInterval& next : sorted) {
-      if (const OwnershipInterval* before = latest.of_another_than(next.process)) {
+      if (before != nullptr && before->process != next.process) {
         if (!before->to || compare(*before->to, next.from) > 0) {
           Overlap overlap = first_overlap_at(sorted, next.from);
           if (!earliest || overlap.key() < earliest->key()) earliest = std::move(overlap);
@@ -110,7 +91,7 @@ Finding mutual_exclusion(const sim::History& history, const Names& names) {
         const sim::Duration gap = next.from.offset() - before->to->offset();
         if (!closest || gap < *closest) closest = gap;
       }
-      latest.add(next);
+      if (before == nullptr || end_of(next) > end_of(*before)) before = &next;
     }
   }
   if (earliest) return violated(*earliest, names);

@@ -43,8 +43,9 @@ std::vector<Belief> collect_beliefs(const sim::History& history) {
                   .crashed = {}};
     if (operation.valid_until) belief.deadline = Ending{*operation.valid_until, sim::no_step};
     if (const auto found = crashes.find(operation.process); found != crashes.end()) {
-      const auto first = std::upper_bound(found->second.begin(), found->second.end(), operation.completed_in,
-                                          [](sim::Step step, const Ending& crash) { return step < crash.step; });
+      // A crash in the very step of the completion comes after it: a process dies at the end of an event.
+      const auto first = std::lower_bound(found->second.begin(), found->second.end(), operation.completed_in,
+                                          [](const Ending& crash, sim::Step step) { return crash.step < step; });
       if (first != found->second.end()) belief.crashed = *first;
     }
     belief_of[operation.id] = beliefs.size();

@@ -93,6 +93,7 @@ TEST_CASE("ownership: a pause that begins exactly at the deadline hides it, one 
   ends.acquire(A, 20_ms, 100_ms);
   ends.pause(A, 50_ms, 100_ms);
   require_end(only(ends), BeliefEnd::deadline, 100_ms);
+  CHECK(only(ends).to_step == sim::no_step);
 }
 
 TEST_CASE("ownership: pauses that follow each other without a gap are one, also when they overlap") {

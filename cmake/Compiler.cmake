@@ -25,7 +25,7 @@ option(LOCKSTEP_WERROR "Warnings are errors" OFF)
 option(LOCKSTEP_SANITIZE "Address and undefined-behaviour sanitizers; the first finding ends the program" OFF)
 
 add_compile_options(
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Woverloaded-virtual
   # {.nx = true, .px = ttl} is how options are passed here; what is left out has its default.
   -Wno-missing-field-initializers
   # A fused multiply-add rounds differently: the same run would print other digits on another machine.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include <fmt/format.h>
+
 namespace lockstep::scenarios {
 
 using models::Client;
@@ -174,36 +176,56 @@ sim::ProcessId Deployment::process_named(const std::string& name) const {
 void Deployment::plan_faults() {
   for (const FaultSpec& spec : scenario_.faults) {
     if (spec.kind == FaultSpec::Kind::partition) {
-      sim::Partition partition{.left = {}, .right = {}, .from = spec.trigger.time, .until = spec.trigger.time + spec.length.lo};
-      for (const std::string& name : spec.between[0]) partition.left.push_back(process_named(name));
-      for (const std::string& name : spec.between[1]) partition.right.push_back(process_named(name));
-      world_.plan(std::move(partition));
-      continue;
+      plan_partition(spec);
+    } else {
+      world_.plan(planned(spec));
+      planned_faults_.push_back(&spec);
     }
-    sim::PlannedFault fault;
-    switch (spec.kind) {
-      case FaultSpec::Kind::pause: fault.kind = sim::PlannedFault::Kind::pause; break;
-      case FaultSpec::Kind::crash: fault.kind = sim::PlannedFault::Kind::crash; break;
-      case FaultSpec::Kind::jump: fault.kind = sim::PlannedFault::Kind::jump; break;
-      case FaultSpec::Kind::lose: fault.kind = sim::PlannedFault::Kind::lose; break;
-      case FaultSpec::Kind::delay: fault.kind = sim::PlannedFault::Kind::delay; break;
-      case FaultSpec::Kind::partition: break;
-    }
-    fault.process = process_named(spec.who);
-    fault.length = spec.kind == FaultSpec::Kind::jump ? spec.by.lo : spec.length.lo;
-    if (spec.restart_after) fault.restart_after = spec.restart_after->lo;
-    fault.keep = spec.keep;
-    fault.step = spec.trigger.step;
-    fault.occurrence = spec.trigger.occurrence;
-    fault.of_reply = spec.direction == FaultSpec::Direction::reply;
-    switch (spec.trigger.kind) {
-      case Trigger::Kind::at: fault.at = spec.trigger.time; break;
-      case Trigger::Kind::before: fault.moment = sim::Moment::before; break;
-      case Trigger::Kind::sent: fault.moment = sim::Moment::sent; break;
-      case Trigger::Kind::after: fault.moment = sim::Moment::after; break;
-    }
-    world_.plan(std::move(fault));
   }
+}
+
+void Deployment::plan_partition(const FaultSpec& spec) {
+  sim::Partition partition{.left = {}, .right = {}, .from = spec.trigger.time, .until = spec.trigger.time + spec.length.lo};
+  for (const std::string& name : spec.between[0]) partition.left.push_back(process_named(name));
+  for (const std::string& name : spec.between[1]) partition.right.push_back(process_named(name));
+  world_.plan(std::move(partition));
+}
+
+sim::PlannedFault Deployment::planned(const FaultSpec& spec) const {
+  sim::PlannedFault fault;
+  switch (spec.kind) {
+    case FaultSpec::Kind::pause: fault.kind = sim::PlannedFault::Kind::pause; break;
+    case FaultSpec::Kind::crash: fault.kind = sim::PlannedFault::Kind::crash; break;
+    case FaultSpec::Kind::jump: fault.kind = sim::PlannedFault::Kind::jump; break;
+    case FaultSpec::Kind::lose: fault.kind = sim::PlannedFault::Kind::lose; break;
+    case FaultSpec::Kind::delay: fault.kind = sim::PlannedFault::Kind::delay; break;
+    case FaultSpec::Kind::partition: assert(false && "a partition is no fault of one process"); break;
+  }
+  fault.process = process_named(spec.who);
+  fault.length = spec.kind == FaultSpec::Kind::jump ? spec.by.lo : spec.length.lo;
+  if (spec.restart_after) fault.restart_after = spec.restart_after->lo;
+  fault.keep = spec.keep;
+  fault.step = spec.trigger.step;
+  fault.occurrence = spec.trigger.occurrence;
+  fault.of_reply = spec.direction == FaultSpec::Direction::reply;
+  switch (spec.trigger.kind) {
+    case Trigger::Kind::at: fault.at = spec.trigger.time; break;
+    case Trigger::Kind::before: fault.moment = sim::Moment::before; break;
+    case Trigger::Kind::sent: fault.moment = sim::Moment::sent; break;
+    case Trigger::Kind::after: fault.moment = sim::Moment::after; break;
+  }
+  return fault;
+}
+
+std::vector<std::string> Deployment::missed_faults() const {
+  std::vector<std::string> sentences;
+  for (const std::size_t index : world_.faults_that_never_struck()) {
+    const FaultSpec& spec = *planned_faults_[index];
+    sentences.push_back(fmt::format("the fault in line {} never struck: {} did not come to {}{}", spec.at.line, spec.who,
+                                    spec.trigger.step,
+                                    spec.trigger.occurrence > 1 ? fmt::format(" #{}", spec.trigger.occurrence) : ""));
+  }
+  return sentences;
 }
 
 void Deployment::plan_pins() {

@@ -46,6 +46,8 @@ class Deployment {
     Position at;
   };
   std::optional<ScriptTrouble> script_trouble() const;
+  /// One sentence for each fault of the story whose moment never came.
+  std::vector<std::string> missed_faults() const;
   /// The longest of the durations that the algorithm calls "ttl", or nothing.
   std::optional<sim::Duration> lease() const;
 
@@ -59,6 +61,8 @@ class Deployment {
   sim::Task<void> command_program(models::Client& client, const ClientSpec& spec);
   sim::Task<void> probe_program(models::Client& client);
   void plan_faults();
+  void plan_partition(const FaultSpec& spec);
+  sim::PlannedFault planned(const FaultSpec& spec) const;
   void plan_pins();
 
   const Scenario& scenario_;
@@ -74,7 +78,7 @@ class Deployment {
   std::deque<models::workloads::LockUser> settings_;  ///< programs refer to them: they must not move
   std::deque<models::Client> clients_;
   std::vector<sim::ProcessId> client_ids_;
-  std::vector<sim::ConnectionId> resource_connections_;  ///< by client
+  std::vector<const FaultSpec*> planned_faults_;  ///< by order of planning
   sim::ProcessId probe_;
   sim::Duration probe_poll_;
   sim::Instant probe_until_;

@@ -79,7 +79,7 @@ class Run {
     const Instant quiescent = deployment_.world().now();
     const Duration within = scenario_.recover_within.value_or(default_recovery(scenario_, deployment_));
     const Duration long_enough = std::max(within * 4, Duration::seconds(120));
-    const Duration poll = std::clamp(within / 64, Duration::milliseconds(1), Duration::seconds(1));
+    const Duration poll = Duration::milliseconds(std::clamp<std::int64_t>((within / 64).floor_ms(), 1, 1000));
     deployment_.begin_probing(poll, quiescent + long_enough);
     if (std::optional<Diagnostic> problem = execute()) return std::move(*problem);
     return outcome(quiescent, within);
@@ -129,6 +129,7 @@ class Run {
     outcome.events = world.events_executed();
     outcome.quiescent = quiescent;
     outcome.lanes = deployment_.lanes();
+    outcome.notes = deployment_.missed_faults();
     outcome.history = world.history();
     outcome.trace = world.trace();
     return outcome;

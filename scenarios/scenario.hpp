@@ -176,6 +176,7 @@ struct Scenario {
   /// longest lease, plus a few round trips.
   std::optional<sim::Duration> recover_within;
   std::vector<Expectation> expect_run, expect_check;
+  std::optional<std::int64_t> expect_traces;  ///< how many traces `check` explores
 };
 
 }  // namespace lockstep::scenarios

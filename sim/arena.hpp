@@ -17,7 +17,7 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  /// At least `size` bytes, aligned for any ordinary type.
+  /// At least `size` bytes, aligned for any ordinary type. Requires: size > 0.
   void* allocate(std::size_t size) {
     const std::size_t size_class = (size + kGrain - 1) / kGrain;
     if (size_class < kClasses && free_[size_class] != nullptr) {
@@ -47,7 +47,7 @@ class Arena {
     Block* next;
   };
   static constexpr std::size_t kGrain = 32;
-  static constexpr std::size_t kClasses = 64;
+  static constexpr std::size_t kClasses = 512;
   static constexpr std::size_t kChunk = 16 * 1024;
   struct Chunk {
     std::unique_ptr<std::byte[]> bytes;

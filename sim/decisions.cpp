@@ -30,6 +30,10 @@ std::uint64_t RecordedDecisions::choose(Choice choice, std::uint64_t options, Ev
                     event.value);
     return 0;
   }
+  if (expected.index >= options) {
+    divergence_ = fmt::format("decision {}: the record answers {}, but there are only {} options", next_, expected.index, options);
+    return 0;
+  }
   ++next_;
   return expected.index;
 }

@@ -16,11 +16,16 @@ namespace lockstep::sim {
 
 class World;
 struct ConnectionId;
+struct PlannedFault;
 
 /// Base of all processes. Its state changes only in these calls, each of which is one event.
 class Process {
  public:
-  virtual ~Process() = default;
+  Process() = default;
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+  /// Its tasks die with it. It may go before its world or after it.
+  virtual ~Process();
 
   /// Its first event, and its first one after a restart.
   virtual void start() {}

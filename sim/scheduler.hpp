@@ -14,6 +14,8 @@ class Scheduler {
   virtual void emitted(std::uint32_t slot) = 0;
   /// A pending event was taken back; its slot is still filled.
   virtual void cancelled(std::uint32_t slot) = 0;
+  /// The base of a pending event has moved by this much: the pause that keeps it from leaving has grown.
+  virtual void postponed(std::uint32_t slot, Duration by) = 0;
   /// `a >= b`. Called only for instants with different anchors.
   virtual bool is_at_or_after(Instant a, Instant b) = 0;
   /// The later of the two.

@@ -48,6 +48,33 @@ void Simulation::cancelled(std::uint32_t slot) {
   } else {
     remove(world_.event(slot).heap_position);
   }
+  // What comes later need not wait behind what never comes.
+  const std::uint32_t channel = world_.event(slot).channel;
+  if (channel != Event::kNoChannel) channel_floor_[channel] = latest_arrival(channel, sequence_);
+}
+
+void Simulation::postponed(std::uint32_t slot, Duration by) {
+  Event& event = world_.event(slot);
+  remove(event.heap_position);
+  event.at += by;
+  if (event.channel != Event::kNoChannel) {
+    event.at = std::max(event.at, latest_arrival(event.channel, event.sequence));
+    channel_floor_[event.channel] = std::max(channel_floor_[event.channel], event.at);
+  }
+  event.arrived = event.at;
+  push(slot);
+}
+
+/// When the last of those pending events of a channel arrives that were emitted before the given one.
+Duration Simulation::latest_arrival(std::uint32_t channel, std::uint32_t before_sequence) const {
+  Duration latest;
+  const auto look_at = [&](std::uint32_t slot) {
+    const Event& event = world_.event(slot);
+    if (event.channel == channel && event.sequence < before_sequence) latest = std::max(latest, event.arrived);
+  };
+  for (const Key& key : heap_) look_at(key.slot);
+  for (const std::uint32_t slot : held_) look_at(slot);
+  return latest;
 }
 
 bool Simulation::is_at_or_after(Instant a, Instant b) {
@@ -64,15 +91,19 @@ std::optional<Instant> Simulation::next_due() const {
 
 Simulation::End Simulation::run(Instant until, std::uint64_t max_events) {
   for (std::uint64_t events = 0; events < max_events; ++events) {
-    if (heap_.empty()) return held_.empty() ? End::quiet : End::pin_impossible;
-    if (heap_.front().at > until.offset()) return End::time_is_up;
-    if (!step()) return failure_ ? End::pin_impossible : End::quiet;
+    if (step_until(until.offset())) continue;
+    if (failure_) return End::pin_impossible;
+    if (!heap_.empty()) return End::time_is_up;
+    return held_.empty() ? End::quiet : End::pin_impossible;
   }
   return End::too_many_events;
 }
 
-bool Simulation::step() {
-  while (!heap_.empty()) {
+bool Simulation::step() { return step_until(Duration::forever()); }
+
+bool Simulation::step_until(Duration until) {
+  // What is due in time may be put off until later, so each turn looks anew.
+  while (!heap_.empty() && heap_.front().at <= until) {
     const std::uint32_t slot = pick_among_simultaneous();
     const Event& event = world_.event(slot);
     if (!held_.empty() && !failure_) {
@@ -90,7 +121,8 @@ bool Simulation::step() {
 }
 
 /// Takes the earliest event out of the heap. Where several are due at the same moment, which one comes first is a
-/// decision, except that nothing overtakes on its own channel.
+/// decision, except that nothing overtakes on its own channel, and that a process which wakes from a pause handles what
+/// waited for it in the order of arrival.
 std::uint32_t Simulation::pick_among_simultaneous() {
   const std::uint32_t first = pop();
   const Duration at = world_.event(first).at;
@@ -98,22 +130,24 @@ std::uint32_t Simulation::pick_among_simultaneous() {
 
   simultaneous_.assign(1, first);
   while (!heap_.empty() && heap_.front().at == at) simultaneous_.push_back(pop());
-  const auto is_overtaking = [&](std::size_t candidate) {
-    const std::uint32_t channel = world_.event(simultaneous_[candidate]).channel;
-    if (channel == Event::kNoChannel) return false;
-    for (std::size_t i = 0; i < candidate; ++i) {
-      if (world_.event(simultaneous_[i]).channel == channel) return true;
+  const auto must_wait = [&](std::size_t position) {
+    const Event& event = world_.event(simultaneous_[position]);
+    for (std::size_t i = 0; i < position; ++i) {
+      const Event& earlier = world_.event(simultaneous_[i]);
+      if (earlier.channel == event.channel && event.channel != Event::kNoChannel) return true;
+      if (earlier.process == event.process && earlier.arrived < event.arrived) return true;
     }
     return false;
   };
-  std::size_t free_count = 0;
-  for (std::size_t i = 0; i < simultaneous_.size(); ++i) {
-    if (!is_overtaking(i)) std::swap(simultaneous_[free_count++], simultaneous_[i]);
+  candidates_.clear();
+  for (std::uint32_t i = 0; i < simultaneous_.size(); ++i) {
+    if (!must_wait(i)) candidates_.push_back(i);
   }
-  std::sort(simultaneous_.begin(), simultaneous_.begin() + static_cast<std::ptrdiff_t>(free_count),
-            [&](std::uint32_t a, std::uint32_t b) { return world_.event(a).sequence < world_.event(b).sequence; });
-  std::size_t chosen = 0;
-  if (free_count > 1) chosen = world_.decisions().choose(Choice::order, free_count, world_.event(simultaneous_[0]).id);
+  std::uint64_t answer = 0;
+  if (candidates_.size() > 1) {
+    answer = world_.decisions().choose(Choice::order, candidates_.size(), world_.event(first).id);
+  }
+  const std::size_t chosen = candidates_[answer];
   for (std::size_t i = 0; i < simultaneous_.size(); ++i) {
     if (i != chosen) push(simultaneous_[i]);
   }
@@ -129,12 +163,24 @@ bool Simulation::put_off(std::uint32_t slot) {
   if (event.kind == EventKind::timer && event.timer_kind == TimerKind::work) {
     at += process.paused_total - event.paused_before;
     event.paused_before = process.paused_total;
+    event.arrived = at;
   }
   if (process.was_paused && process.alive) at = std::max(at, process.frozen_until.offset());
   if (at == event.at) return false;
   event.at = at;
   push(slot);
   return true;
+}
+
+void Simulation::restart() {
+  world_.restart();
+  heap_.clear();
+  held_.clear();
+  std::fill(channel_floor_.begin(), channel_floor_.end(), Duration::zero());
+  sequence_ = 0;
+  next_pin_ = 0;
+  failure_.reset();
+  pin(std::move(pins_));
 }
 
 // --- Pins.
@@ -202,7 +248,10 @@ std::optional<Simulation::PinFailure> Simulation::overdue_pin(Duration at) const
   for (const std::uint32_t slot : held_) {
     const Event& event = world_.event(slot);
     if (event.pin == Event::kNoPin) continue;
-    const Duration latest = event.base.offset() + event.delay.hi;
+    // Behind a late message of its channel, or at a process that is frozen, it comes later than the network alone allows.
+    Duration latest = std::max(event.base.offset() + event.delay.hi, event.arrived);
+    const ProcessState& receiver = world_.state(event.process);
+    if (receiver.was_paused && receiver.alive) latest = std::max(latest, receiver.frozen_until.offset());
     if (at <= latest) continue;
     const Pin& predecessor = pins_[next_pin_];
     const Pin& pin = pins_[event.pin];

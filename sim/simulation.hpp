@@ -24,6 +24,12 @@ class Simulation final : public Scheduler {
  public:
   /// Becomes the scheduler of `world`. Requires: outlives the world's last event.
   explicit Simulation(World& world);
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
+  ~Simulation() { world_.leave(*this); }
+
+  /// The world starts over (`World::restart`), under the same pins.
+  void restart();
 
   /// Fixes the order in which servers handle certain commands. A pinned command travels as fast as the network allows
   /// and is then held back until its turn, but never longer than the network's longest latency.
@@ -52,6 +58,7 @@ class Simulation final : public Scheduler {
 
   void emitted(std::uint32_t slot) override;
   void cancelled(std::uint32_t slot) override;
+  void postponed(std::uint32_t slot, Duration by) override;
   bool is_at_or_after(Instant a, Instant b) override;
   Instant later_of(Instant a, Instant b) override;
 
@@ -68,7 +75,9 @@ class Simulation final : public Scheduler {
     }
   };
 
+  bool step_until(Duration until);
   Duration concrete_delay(const Event& event);
+  Duration latest_arrival(std::uint32_t channel, std::uint32_t before_sequence) const;
   void push(std::uint32_t slot);
   std::uint32_t pop();
   void remove(std::uint32_t position);
@@ -87,6 +96,7 @@ class Simulation final : public Scheduler {
   std::vector<Duration> channel_floor_;  ///< latest arrival on each channel: the next may not be earlier
   std::uint32_t sequence_ = 0;
   std::vector<std::uint32_t> simultaneous_;
+  std::vector<std::uint32_t> candidates_;  ///< those of the simultaneous ones that may come first
 
   std::vector<Pin> pins_;
   std::vector<bool> pin_taken_;

@@ -45,6 +45,11 @@ const Clock& Process::clock() const { return world_->state(id_).wall; }
 const Clock& Process::monotonic() const { return world_->state(id_).monotonic; }
 Executor& Process::executor() const { return world_->executor(); }
 
+Process::~Process() {
+  tasks_.clear();
+  if (world_ != nullptr) world_->state(id_).process = nullptr;
+}
+
 void Process::spawn(Task<void> task) {
   std::erase_if(tasks_, [](const Task<void>& t) { return t.done(); });
   tasks_.push_back(std::move(task));
@@ -53,7 +58,14 @@ void Process::spawn(Task<void> task) {
 
 // --- Building.
 
-World::~World() { drop_events(); }
+World::~World() {
+  drop_events();
+  for (ProcessState& state : processes_) {
+    if (state.process == nullptr) continue;
+    state.process->reset();
+    state.process->world_ = nullptr;
+  }
+}
 
 ProcessId World::add(Process& process, std::string name, ClockSettings clock) {
   const ProcessId id{static_cast<std::uint16_t>(processes_.size())};
@@ -140,9 +152,11 @@ void World::release(std::uint32_t slot) {
   --pending_;
 }
 
-Instant World::departure(ProcessId process) const {
-  const ProcessState& sender = state(process);
-  return sender.was_paused ? scheduler_->later_of(now_, sender.frozen_until) : now_;
+/// What is emitted now leaves now, or when the pause of its emitter is over.
+void World::set_departure(Event& event, ProcessId emitter) const {
+  const ProcessState& sender = state(emitter);
+  event.frozen = sender.was_paused && !is_at_or_after(now_, sender.frozen_until);
+  event.base = event.frozen ? sender.frozen_until : now_;
 }
 
 TimerRef World::set_timer(ProcessId process, DurationRange delay, TimerKind kind, TimerOwner& owner) {
@@ -153,7 +167,7 @@ TimerRef World::set_timer(ProcessId process, DurationRange delay, TimerKind kind
   event.timer_kind = kind;
   event.process = process;
   event.incarnation = setter.incarnation;
-  event.base = departure(process);
+  set_departure(event, process);
   event.delay = delay;
   event.timer = &owner;
   event.paused_before = setter.paused_total;
@@ -163,7 +177,7 @@ TimerRef World::set_timer(ProcessId process, DurationRange delay, TimerKind kind
 
 void World::cancel_timer(TimerRef timer) {
   if (timer.slot >= events_.size() || events_[timer.slot].id != timer.id || timer.id == EventId{}) return;
-  scheduler_->cancelled(timer.slot);
+  if (scheduler_ != nullptr) scheduler_->cancelled(timer.slot);
   release(timer.slot);
 }
 
@@ -195,7 +209,7 @@ void World::transmit(ConnectionId connection, ProcessId from, ProcessId to, Mess
   event.from = from;
   event.incarnation = state(to).incarnation;
   event.channel = connection.index * 2 + (is_request ? 0 : 1);
-  event.base = departure(from);
+  set_departure(event, from);
   event.delay = c.latency;
   event.message = std::move(message);
 
@@ -210,15 +224,7 @@ void World::transmit(ConnectionId connection, ProcessId from, ProcessId to, Mess
       event.delay = {event.delay.lo + fault.length, event.delay.hi + fault.length};
     }
   }
-  if (const Partition* partition = partition_between(from, to)) {
-    if (is_at_or_after(event.base, Instant::at(partition->from))) {
-      if (!partition->until) {
-        is_lost = true;
-      } else if (!is_at_or_after(event.base, Instant::at(*partition->until))) {
-        event.base = Instant::at(*partition->until);
-      }
-    }
-  }
+  if (!pass_partitions(event)) is_lost = true;
 
   if (is_lost) {
     event.id = EventId{combine64(current_.value, ++emitted_by_current_)};
@@ -230,15 +236,22 @@ void World::transmit(ConnectionId connection, ProcessId from, ProcessId to, Mess
   if (watched && is_request) reach(from, step_name, Moment::sent);
 }
 
-const Partition* World::partition_between(ProcessId a, ProcessId b) const {
-  for (const Partition& partition : partitions_) {
-    if ((contains(partition.left, a) && contains(partition.right, b)) ||
-        (contains(partition.left, b) && contains(partition.right, a))) {
-      // Several partitions may follow each other: the one that is over does not hide the next.
-      if (!partition.until || !is_at_or_after(departure(a), Instant::at(*partition.until))) return &partition;
-    }
+/// Puts a message's departure off until no partition is in its way; false: it is lost.
+bool World::pass_partitions(Event& message) const {
+  const ProcessId a = message.from;
+  const ProcessId b = message.process;
+  // Whoever waits for one partition to heal may then meet another, planned before or after it.
+  for (std::size_t passed = 0, i = 0; passed < partitions_.size(); ++passed, i = (i + 1) % partitions_.size()) {
+    const Partition& partition = partitions_[i];
+    const bool is_between = (contains(partition.left, a) && contains(partition.right, b)) ||
+                            (contains(partition.left, b) && contains(partition.right, a));
+    if (!is_between || !is_at_or_after(message.base, Instant::at(partition.from))) continue;
+    if (!partition.until) return false;
+    if (is_at_or_after(message.base, Instant::at(*partition.until))) continue;
+    message.base = Instant::at(*partition.until);
+    passed = 0;
   }
-  return nullptr;
+  return true;
 }
 
 void World::execute(std::uint32_t slot, Instant at) {
@@ -300,7 +313,7 @@ void World::bounce(Event&& event) {
   answer.base = now_;
   answer.delay = connections_[event.channel / 2].latency;
   answer.message = std::move(event.message);
-  emit(std::move(answer));
+  if (pass_partitions(answer)) emit(std::move(answer));
 }
 
 // --- Calls.
@@ -328,10 +341,10 @@ void World::close_call(CallRef call) {
 
 void World::answer_call(Event& event) {
   Message& message = *event.message;
-  if (!event.bounced && state(event.process).has_step_faults) reach(event.process, message.name(), Moment::after);
   if (message.call.generation == 0) return;
   const CallSlot slot = calls_[message.call.slot];
   if (slot.generation != message.call.generation) return;  // it gave up before
+  if (!event.bounced && state(event.process).has_step_faults) reach(event.process, message.name(), Moment::after);
   close_call(message.call);
   if (event.bounced) {
     slot.owner->connection_lost();
@@ -411,7 +424,29 @@ void World::pause(ProcessId process, Duration length) {
   victim.frozen_until = victim.was_paused ? scheduler_->later_of(until, victim.frozen_until) : until;
   victim.was_paused = true;
   victim.paused_total += added;
+  if (added != length) postpone_frozen(process, victim.frozen_until);
   history_.interruptions.push_back({Interruption::Kind::pause, process, now_, step_, until});
+}
+
+/// What a process does after one pause, it does after both.
+void World::postpone_frozen(ProcessId process, Instant until) {
+  std::vector<std::uint32_t> slots;
+  for (std::uint32_t slot = 0; slot < events_.size(); ++slot) {
+    const Event& event = events_[slot];
+    const ProcessId emitter = event.kind == EventKind::message ? event.from : event.process;
+    if (event.id == EventId{} || !event.frozen || emitter != process) continue;
+    if (!is_at_or_after(now_, event.base) && !is_at_or_after(event.base, until)) slots.push_back(slot);
+  }
+  std::sort(slots.begin(), slots.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return events_[a].sequence < events_[b].sequence; });
+  for (const std::uint32_t slot : slots) {
+    Event& event = events_[slot];
+    assert(event.base.anchor() == until.anchor());
+    const Duration by = until.offset() - event.base.offset();
+    event.base = until;
+    event.paused_before = state(process).paused_total;
+    scheduler_->postponed(slot, by);
+  }
 }
 
 void World::crash_now(ProcessId process) {
@@ -427,8 +462,8 @@ void World::crash_now(ProcessId process) {
   // What a pause had kept from leaving never leaves.
   for (std::uint32_t slot = 0; slot < events_.size(); ++slot) {
     Event& event = events_[slot];
-    if (event.id == EventId{} || event.kind != EventKind::message || event.from != process) continue;
-    if (event.base.identical(now_) || is_at_or_after(now_, event.base)) continue;
+    if (event.id == EventId{} || event.kind != EventKind::message || event.from != process || !event.frozen) continue;
+    if (is_at_or_after(now_, event.base)) continue;
     scheduler_->cancelled(slot);
     release(slot);
   }
@@ -518,16 +553,26 @@ void World::record(const Event& event, bool lost) {
   }
 }
 
+std::vector<std::size_t> World::faults_that_never_struck() const {
+  std::vector<std::size_t> missed;
+  for (std::size_t i = 0; i < faults_.size(); ++i) {
+    if (!faults_[i].fault.at && faults_[i].seen < faults_[i].fault.occurrence) missed.push_back(i);
+  }
+  return missed;
+}
+
 // --- Starting over.
 
 void World::drop_events() {
-  for (ProcessState& state : processes_) state.process->tasks_.clear();
+  // Without events no timer is left to cancel, so the scheduler, which may be gone, is not asked.
   events_.clear();
+  for (ProcessState& state : processes_) {
+    if (state.process != nullptr) state.process->tasks_.clear();
+  }
   free_events_.clear();
   pending_ = 0;
   calls_.clear();
   free_calls_.clear();
-  executor_.reset();
 }
 
 void World::restart() {
@@ -542,8 +587,10 @@ void World::restart() {
     state.frozen_until = Instant::origin();
     state.paused_total = Duration::zero();
     state.doom = nullptr;
+    // It may hold messages, so it comes before the arena.
     state.process->reset();
   }
+  executor_.reset();
   for (FaultState& state : faults_) state.seen = 0;
   doomed_.clear();
   now_ = Instant::origin();

@@ -70,6 +70,7 @@ struct Event {
   EventKind kind = EventKind::start;
   TimerKind timer_kind = TimerKind::sleep;
   bool bounced = false;  ///< a message that comes back because its receiver is gone
+  bool frozen = false;   ///< emitted during a pause of its emitter, so it leaves only when that is over
   ProcessId process;
   ProcessId from;
   std::uint32_t incarnation = 0;  ///< of `process`, when it was emitted
@@ -107,7 +108,7 @@ class World {
     std::int64_t drift_ppb = 0;  ///< of both clocks
     Duration uptime;             ///< what the monotonic clock shows at the origin
   };
-  /// The world does not own its processes. Requires: `process` outlives the world's last use.
+  /// The world does not own its processes. Requires: `process` outlives the last event.
   ProcessId add(Process& process, std::string name, ClockSettings clock);
   ConnectionId connect(ProcessId client, ProcessId server, DurationRange latency);
   void plan(PlannedFault fault);
@@ -123,6 +124,10 @@ class World {
   void enable_trace() { tracing_ = true; }
   /// Who decides when and in which order. Requires: set before anything is emitted, and outlives the world.
   void set_scheduler(Scheduler& scheduler) { scheduler_ = &scheduler; }
+  /// A scheduler that ends takes its leave; what is cancelled afterwards, nobody needs to know.
+  void leave(const Scheduler& scheduler) {
+    if (scheduler_ == &scheduler) scheduler_ = nullptr;
+  }
 
   // --- For processes and their programs.
 
@@ -191,13 +196,16 @@ class World {
 
   // --- Results.
 
+  /// Which of the planned faults, by order of `plan`, never found their moment: the step did not come, or not so often.
+  std::vector<std::size_t> faults_that_never_struck() const;
+
   /// A hash over every executed event: its identity, its time, and what its message said.
   std::uint64_t digest() const { return digest_; }
   const Trace& trace() const { return trace_; }
   std::uint64_t events_executed() const { return step_; }
 
   /// Drops coroutines, events, history and trace, and sets the clocks back, so that the same processes, connections and
-  /// faults can run again. Processes are told by `Process::reset`.
+  /// faults can run again. Processes are told by `Process::reset`. With a `Simulation`, call its `restart` instead.
   void restart();
 
  private:
@@ -212,7 +220,7 @@ class World {
   };
   struct FaultState {
     PlannedFault fault;
-    std::int64_t seen = 0;
+    std::int64_t seen = 0;  ///< steps so far that it might have struck at
   };
 
   std::uint32_t emit(Event event);
@@ -221,13 +229,14 @@ class World {
   void bounce(Event&& event);
   void deliver(Event& event);
   void answer_call(Event& event);
-  const Partition* partition_between(ProcessId a, ProcessId b) const;
+  bool pass_partitions(Event& message) const;
   void strike(const PlannedFault& fault);
   void pause(ProcessId process, Duration length);
+  void postpone_frozen(ProcessId process, Instant until);
   void crash_now(ProcessId process);
   void revive(ProcessId process);
   void drop_events();
-  Instant departure(ProcessId process) const;
+  void set_departure(Event& event, ProcessId emitter) const;
   void record(const Event& event, bool lost);
 
   Decisions* decisions_;

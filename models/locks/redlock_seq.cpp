@@ -28,6 +28,7 @@ class RedlockSeq final : public LockAlgorithm {
         drift_(p.duration("ttl") * p.number("drift_percent") / 100 + p.duration("drift_extra")),
         quorum_(static_cast<std::size_t>(p.number("quorum"))),
         wall_clock_(p.choice("clock") == "wall"),
+        check_validity_(p.flag("check_validity")),
         unlock_granted_only_(p.choice("unlock") == "granted") {}
 
   sim::Task<std::optional<Hold>> acquire(Client& client) const override {
@@ -50,10 +51,11 @@ class RedlockSeq final : public LockAlgorithm {
 
     // Steps 3 to 5: a majority, and something left of the lease.
     Hold hold{token};
-    hold.valid_until = started + ttl_ - drift_;
+    if (check_validity_) hold.valid_until = started + ttl_ - drift_;
     hold.on_monotonic_clock = !wall_clock_;
     const std::size_t quorum = quorum_ != 0 ? quorum_ : masters.size() / 2 + 1;
-    if (votes >= quorum && !clock.has_reached(*hold.valid_until)) co_return hold;
+    const bool is_too_late = hold.valid_until && clock.has_reached(*hold.valid_until);
+    if (votes >= quorum && !is_too_late) co_return hold;
 
     // Step 6: give back what was taken, also where no answer came.
     co_await unlock(client, token, unlock_granted_only_ ? granted : ~std::uint64_t{0});
@@ -83,6 +85,7 @@ class RedlockSeq final : public LockAlgorithm {
   sim::Duration drift_;
   std::size_t quorum_;
   bool wall_clock_;
+  bool check_validity_;
   bool unlock_granted_only_;
 };
 
@@ -97,6 +100,7 @@ Entry redlock_seq() {
                          {"drift_percent", std::int64_t{1}, "share of the lease that is given up for clock drift"},
                          {"drift_extra", 2_ms, "and this much more"},
                          {"quorum", std::int64_t{0}, "votes that are needed; 0: more than half of the servers"},
+                         {"check_validity", true, "look whether anything is left of the lease; the algorithm is wrong without"},
                          {"clock", std::string("monotonic"), "what measures the time an attempt took", kClocks},
                          {"unlock", std::string("all"), "whom a failed attempt gives back to: all, or only those that granted",
                           kUnlock},

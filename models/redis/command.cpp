@@ -87,10 +87,8 @@ void Command::clear() {
 const CommandSpec* Command::spec() const { return empty() ? nullptr : find_command(values()); }
 
 std::string_view Command::name() const {
-  assert(!empty());
-  if (const CommandSpec* known = spec()) return known->name;
-  // A number is no command's name; whoever sends one still wants to see something.
-  return values()[0].bytes().value_or("?");
+  const CommandSpec* known = spec();
+  return known != nullptr ? known->name : "(unknown)";
 }
 
 std::string Command::describe() const {

@@ -27,7 +27,7 @@ class Command {
   Command() = default;
   template <class First, class... Rest>
     requires(!std::is_same_v<std::remove_cvref_t<First>, Command> && std::is_constructible_v<Value, First>)
-  explicit Command(First&& name, Rest&&... arguments) {
+  explicit(sizeof...(Rest) == 0) Command(First&& name, Rest&&... arguments) {
     reserve(1 + sizeof...(arguments));
     push_back(Value(std::forward<First>(name)));
     (push_back(Value(std::forward<Rest>(arguments))), ...);
@@ -50,7 +50,7 @@ class Command {
 
   /// The command's entry in the table of commands, or null: then a server answers "ERR unknown command".
   const CommandSpec* spec() const;
-  /// As the table spells it: "SETNX", "SCRIPT LOAD"; an unknown command's own text. Requires: not empty.
+  /// As the table spells it: "SETNX", "SCRIPT LOAD"; "(unknown)" for what is not in the table. Static text.
   std::string_view name() const;
 
   /// For timelines: `SET lock A-1 NX PX 100`. Text that would not survive the command line is quoted; the text of a

@@ -1,5 +1,8 @@
 // Reading a command from a line of text, with the rules of Redis' sdssplitargs.
 
+#include <optional>
+#include <string>
+
 #include "models/redis/command.hpp"
 
 namespace lockstep::models::redis {

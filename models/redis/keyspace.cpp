@@ -1,6 +1,6 @@
 #include "models/redis/keyspace.hpp"
 
-#include <cassert>
+#include <algorithm>
 #include <utility>
 
 namespace lockstep::models::redis {
@@ -149,13 +149,15 @@ void Keyspace::free_slot(std::size_t slot) {
 }
 
 void Keyspace::note(Kind kind, std::string_view key) {
-  if (kind != Kind::expire) {
-    for (std::size_t i = command_begin_; i < changes_count_; ++i) {
-      KeyChange& change = changes_[i];
-      if (change.kind == Kind::expire || change.key != key) continue;
-      if (kind != Kind::read) change.kind = kind;
-      return;
-    }
+  // A command looks a key up and then changes it; between the two it has touched few others. Looking far back would make
+  // a DEL of thousands of keys quadratic.
+  constexpr std::size_t kLookBack = 8;
+  const std::size_t oldest = std::max(command_begin_, changes_count_ - std::min(changes_count_, kLookBack));
+  for (std::size_t i = changes_count_; kind != Kind::expire && i > oldest; --i) {
+    KeyChange& change = changes_[i - 1];
+    if (change.kind == Kind::expire || change.key != key) continue;
+    if (kind != Kind::read) change.kind = kind;
+    return;
   }
   append(kind, key);
 }

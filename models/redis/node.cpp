@@ -17,7 +17,11 @@ void Node::receive(sim::Message& message, sim::ConnectionId connection) {
 }
 
 void Node::crashed(bool keep) {
-  if (!keep) database_.reset();
+  if (keep) {
+    database_.restart_with_keys();
+  } else {
+    database_.restart_empty();
+  }
 }
 
 void Node::reset() { database_.reset(); }

@@ -1,0 +1,271 @@
+#include "checker/own_release.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <optional>
+#include <set>
+
+#include "checker/forged_history.hpp"
+#include "checker/ownership.hpp"
+#include "sim/random.hpp"
+
+namespace lockstep::checker {
+namespace {
+
+using namespace sim::literals;
+
+Finding judge(const ForgedHistory& h) { return own_release(h.history(), forged_names()); }
+
+/// A granted acquire: its write at the server, and a lease.
+sim::OperationId grant(ForgedHistory& h, sim::ProcessId who, Duration at, std::optional<Duration> lease = {}) {
+  const auto id = h.operation(who, "acquire", at, at + 1_ms);
+  h.effect(Did::write, server, who, id, at);
+  if (lease) h.of(id).lease_until = sim::Instant::at(*lease);
+  return id;
+}
+
+TEST_CASE("own release: a late release that removes the next owner's grant is caught, one that finds nothing is not") {
+  for (const bool taken_over : {true, false}) {
+    ForgedHistory h;
+    const auto a = grant(h, A, 20_ms);
+    h.effect(Did::expire, server, {}, 0, 120_ms);
+    if (taken_over) grant(h, B, 120_ms);
+    const auto release = h.operation(A, "release", 150_ms, 160_ms, Phase::ok, a);
+    if (taken_over) h.effect(Did::remove, server, A, release, 155_ms);
+    const Finding finding = judge(h);
+    CHECK((finding.verdict == Verdict::violated) == taken_over);
+    if (taken_over) {
+      CHECK(finding.by == std::vector{A, B});
+      CHECK(finding.at->offset() == 155_ms);
+      CHECK(finding.why == "A's release removed at 155ms the lock that B had been granted at 120ms");
+      CHECK(finding.evidence.size() == 3);
+    }
+  }
+}
+
+TEST_CASE("own release: an owner may remove its own grant, an expired grant is removed by nobody") {
+  ForgedHistory h;
+  const auto a = grant(h, A, 20_ms);
+  h.effect(Did::remove, server, A, h.operation(A, "release", 30_ms, 32_ms, Phase::ok, a), 31_ms);
+  grant(h, B, 40_ms);
+  h.effect(Did::expire, server, {}, 0, 140_ms);
+  const Finding finding = judge(h);
+  CHECK(finding.verdict == Verdict::holds);
+  CHECK(finding.why == "2 grants, 1 removed, none by a stranger");
+}
+
+TEST_CASE("own release: a contender that deletes a live lock is caught; at the very end of the lease it is innocent") {
+  for (const Duration at : {119_ms, 120_ms}) {
+    ForgedHistory h;
+    grant(h, B, 20_ms, 120_ms);
+    h.effect(Did::remove, server, C, h.operation(C, "acquire", 100_ms, 130_ms), at);
+    const Finding finding = judge(h);
+    CHECK((finding.verdict == Verdict::violated) == (at == 119_ms));
+    if (at == 119_ms) {
+      CHECK(finding.by == std::vector{B, C});
+      CHECK(finding.why ==
+            "C's acquire removed at 119ms the lock that B had been granted at 20ms with a lease until 120ms");
+    }
+  }
+}
+
+TEST_CASE(
+    "own release: a contender may clear away the grant of a dead owner, or of one that has asked to give it back") {
+  for (const int innocent : {0, 1, 2}) {
+    ForgedHistory h;
+    const auto b = grant(h, B, 20_ms, 120_ms);
+    if (innocent == 1) h.crash(B, 50_ms);
+    if (innocent == 2) h.operation(B, "release", 50_ms, 50_ms, Phase::info, b);
+    h.effect(Did::remove, server, C, h.operation(C, "acquire", 40_ms, 70_ms), 50_ms);
+    CHECK((judge(h).verdict == Verdict::holds) == (innocent != 0));
+  }
+}
+
+TEST_CASE("own release: without an announced lease the owner's belief decides, from the grant on") {
+  for (const int variant : {0, 1, 2}) {
+    ForgedHistory h;
+    const auto b = h.operation(B, "acquire", 20_ms, 60_ms);
+    h.effect(Did::write, server, B, b, 30_ms);
+    if (variant == 1) h.of(b).valid_until = sim::Instant::at(80_ms);
+    // Variant 2: the reply is still travelling when the contender deletes the grant.
+    const Duration at = variant == 2 ? 40_ms : 90_ms;
+    h.effect(Did::remove, server, C, h.operation(C, "acquire", 30_ms, 100_ms), at);
+    CHECK((judge(h).verdict == Verdict::holds) == (variant == 1));
+  }
+}
+
+TEST_CASE("own release: a release is no excuse when the other's lease has run out, an operator's command is one") {
+  for (const bool by_operator : {false, true}) {
+    ForgedHistory h;
+    grant(h, B, 20_ms, 120_ms);
+    const auto release = h.operation(A, "release", 200_ms, 210_ms);
+    h.effect(Did::remove, server, A, by_operator ? 0 : release, 205_ms);
+    const Finding finding = judge(h);
+    CHECK((finding.verdict == Verdict::holds) == by_operator);
+    if (!by_operator) CHECK(finding.by == std::vector{B, A});
+  }
+}
+
+TEST_CASE("own release: a losing GETSET overwrites the text and takes no grant, a winning one does") {
+  for (const bool c_wins : {false, true}) {
+    ForgedHistory h;
+    const auto b = grant(h, B, 20_ms);
+    const auto c = h.operation(C, "acquire", 19_ms, 30_ms, c_wins ? Phase::ok : Phase::fail);
+    h.effect(Did::write, server, C, c, 21_ms);
+    h.effect(Did::remove, server, B, h.operation(B, "release", 40_ms, 42_ms, Phase::ok, b), 41_ms);
+    CHECK((judge(h).verdict == Verdict::violated) == c_wins);
+  }
+}
+
+TEST_CASE("own release: a losing GETSET of an acquire that wins later takes no grant before it wins") {
+  for (const bool after_the_win : {false, true}) {
+    ForgedHistory h;
+    const auto b = grant(h, B, 20_ms);
+    const auto c = h.operation(C, "acquire", 19_ms, 60_ms);
+    h.effect(Did::write, server, C, c, 21_ms);
+    if (after_the_win) h.effect(Did::write, server, C, c, 35_ms);
+    const auto release = h.operation(B, "release", 40_ms, 42_ms, Phase::ok, b);
+    h.effect(Did::remove, server, B, release, 41_ms);
+    if (!after_the_win) h.effect(Did::write, server, C, c, 50_ms);
+    CHECK((judge(h).verdict == Verdict::violated) == after_the_win);
+  }
+}
+
+TEST_CASE("own release: a grant exists from the SETNX on, before the EXPIRE of the same acquire") {
+  ForgedHistory h;
+  const auto old = h.acquire(A, 1_ms);
+  const auto b = h.operation(B, "acquire", 20_ms, 30_ms);
+  h.effect(Did::write, server, B, b, 21_ms);
+  h.effect(Did::remove, server, A, h.operation(A, "release", 20_ms, 24_ms, Phase::ok, old), 23_ms);
+  h.effect(Did::write, server, B, b, 25_ms);
+  CHECK(judge(h).verdict == Verdict::violated);
+}
+
+TEST_CASE("own release: each server and each object has its own grant") {
+  ForgedHistory h;
+  grant(h, B, 20_ms);
+  const auto a = h.operation(A, "acquire", 20_ms, 22_ms);
+  h.effect(Did::write, second_server, A, a, 21_ms);
+  h.effect(Did::write, server, A, a, 21_ms, "other");
+  const auto release = h.operation(A, "release", 30_ms, 33_ms, Phase::ok, a);
+  h.effect(Did::remove, second_server, A, release, 31_ms);
+  h.effect(Did::remove, server, A, release, 32_ms, "other");
+  CHECK(judge(h).verdict == Verdict::holds);
+}
+
+// The definition once more, backwards and quadratic: which effect is the grant that effect `i` finds?
+class Oracle {
+ public:
+  explicit Oracle(const sim::History& history) : h_(history), intervals_(ownership_intervals(history)) {}
+
+  std::optional<std::size_t> first_violation() const {
+    for (std::size_t i = 0; i < h_.effects.size(); ++i) {
+      const sim::Effect& e = h_.effects[i];
+      if (e.kind != Did::remove || e.operation == 0) continue;
+      const auto grant = found_by(i);
+      if (!grant || h_.effects[*grant].by == e.by) continue;
+      const sim::Operation& mine = h_.operations[e.operation - 1];
+      if (mine.function == "release" || (mine.function == "acquire" && lives(*grant, e.at.offset()))) return i;
+    }
+    return {};
+  }
+
+ private:
+  std::optional<std::size_t> found_by(std::size_t i) const {
+    for (std::size_t j = i; j-- > 0;) {
+      const sim::Effect& e = h_.effects[j];
+      if (e.server != h_.effects[i].server || e.object != h_.effects[i].object) continue;
+      if (e.kind == Did::remove || e.kind == Did::expire) return {};
+      if (!is_winning(e)) continue;
+      const auto before = found_by(j);
+      if (!before) return j;
+      const bool same_process = h_.effects[*before].by == e.by;
+      if (same_process || !written_again(j)) return j;
+    }
+    return {};
+  }
+  bool is_winning(const sim::Effect& e) const {
+    if (e.kind != Did::write || e.operation == 0) return false;
+    const sim::Operation& o = h_.operations[e.operation - 1];
+    return o.function == "acquire" && o.phase == Phase::ok;
+  }
+  bool written_again(std::size_t j) const {
+    for (std::size_t k = j + 1; k < h_.effects.size(); ++k) {
+      const sim::Effect& e = h_.effects[k];
+      const sim::Effect& f = h_.effects[j];
+      if (e.kind == Did::write && e.operation == f.operation && e.server == f.server && e.object == f.object)
+        return true;
+    }
+    return false;
+  }
+  bool lives(std::size_t grant, Duration now) const {
+    const sim::Operation& owner = h_.operations[h_.effects[grant].operation - 1];
+    if (!owner.lease_until) {
+      for (const auto& i : intervals_) {
+        if (i.acquire == owner.id) return !i.to || now < i.to->offset();
+      }
+      return false;
+    }
+    for (const sim::Operation& o : h_.operations) {
+      if (o.function == "release" && o.of == owner.id && o.invoked.offset() <= now) return false;
+    }
+    for (const auto& crash : h_.interruptions) {
+      if (crash.process == owner.process && crash.step > owner.completed_in && crash.from.offset() <= now) return false;
+    }
+    return now < owner.lease_until->offset();
+  }
+
+  const sim::History& h_;
+  std::vector<OwnershipInterval> intervals_;
+};
+
+TEST_CASE("own release: the walk agrees with the backward definition on 20,000 random histories") {
+  int violated = 0;
+  for (std::uint64_t seed = 0; seed < 20'000; ++seed) {
+    sim::Random random(seed);
+    ForgedHistory h;
+    std::vector<sim::OperationId> ids;
+    std::set<sim::OperationId> released;
+    const auto process = [&] { return sim::ProcessId{static_cast<std::uint16_t>(random.below(3))}; };
+    for (std::uint64_t n = 0; n < 6; ++n) {
+      const Duration at = Duration::nanoseconds(random.between(0, 30));
+      const Duration later = at + Duration::nanoseconds(random.between(0, 10));
+      const sim::OperationId of = ids.empty() ? 0 : ids[random.below(ids.size())];
+      if (of != 0 && random.one_in(3) && released.insert(of).second) {
+        ids.push_back(h.operation(h.of(of).process, "release", at, later, Phase::ok, of));
+      } else {
+        const auto id = h.operation(process(), "acquire", at, later, random.one_in(4) ? Phase::fail : Phase::ok);
+        if (random.one_in(2))
+          h.of(id).lease_until = sim::Instant::at(later + Duration::nanoseconds(random.between(0, 20)));
+        if (random.one_in(2))
+          h.of(id).valid_until = sim::Instant::at(later + Duration::nanoseconds(random.between(0, 20)));
+        ids.push_back(id);
+      }
+    }
+    if (random.one_in(3)) h.crash(process(), Duration::nanoseconds(random.between(0, 60)));
+    Duration now = Duration::zero();
+    for (std::uint64_t n = 0; n < 12; ++n) {
+      now += Duration::nanoseconds(random.between(0, 5));
+      const sim::OperationId id = ids[random.below(ids.size())];
+      const bool outside = random.one_in(12);
+      const bool writes = h.of(id).function == "acquire" && !random.one_in(4);
+      const Did kind = random.one_in(10) ? Did::expire : writes ? Did::write : Did::remove;
+      const sim::ProcessId where = random.one_in(5) ? second_server : server;
+      h.effect(kind, where, kind == Did::expire ? sim::ProcessId{} : h.of(id).process,
+               kind == Did::expire || outside ? 0 : id, now);
+    }
+    const auto expected = Oracle(h.history()).first_violation();
+    const Finding finding = judge(h);
+    INFO("seed " << seed << ": " << finding.why);
+    REQUIRE((finding.verdict == Verdict::violated) == expected.has_value());
+    if (!expected) continue;
+    ++violated;
+    const sim::Step step = h.history().effects[*expected].step;
+    REQUIRE(std::count(finding.evidence.begin(), finding.evidence.end(), step) == 1);
+  }
+  CHECK(violated > 3'000);
+  CHECK(violated < 17'000);
+}
+
+}  // namespace
+}  // namespace lockstep::checker

@@ -1,0 +1,27 @@
+#pragma once
+
+// What each command does with a call: one function per command, one file per function.
+
+#include <iosfwd>
+
+#include "cli/call.hpp"
+#include "models/locks/catalogue.hpp"
+
+namespace lockstep::cli {
+
+/// Where a command writes, and how it may look there.
+struct Output {
+  std::ostream& out;
+  std::ostream& err;
+  std::size_t width = 100;
+  bool colour = false;
+};
+
+Exit list(const Call& call, const models::locks::Catalogue& catalogue, Output& output);
+Exit run_stories(const Call& call, const models::locks::Catalogue& catalogue, Output& output);
+
+/// The scenarios of these files and directories, or nothing after one message on `err` for each that is bad.
+std::optional<std::vector<scenarios::Scenario>> load_all(const std::vector<std::string>& files,
+                                                         const models::locks::Catalogue& catalogue, std::ostream& err);
+
+}  // namespace lockstep::cli

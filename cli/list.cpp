@@ -1,0 +1,30 @@
+#include <ostream>
+
+#include "cli/commands.hpp"
+#include "reports/json.hpp"
+#include "reports/listing.hpp"
+
+namespace lockstep::cli {
+
+Exit list(const Call& call, const models::locks::Catalogue& catalogue, Output& output) {
+  const reports::ListingOptions options{.width = output.width, .language = call.language};
+  const auto show = [&](const reports::Lines& lines) { output.out << reports::to_string(lines, output.colour); };
+  if (call.what == "scenarios") {
+    const auto loaded = load_all(call.files, catalogue, output.err);
+    if (!loaded) return Exit::bad_input;
+    if (call.json) output.out << reports::scenarios_json(*loaded);
+    else show(reports::list_scenarios(*loaded, options));
+  } else if (call.what == "algorithms") {
+    if (call.json) output.out << reports::algorithms_json(catalogue);
+    else show(reports::list_algorithms(catalogue, options));
+  } else if (call.what == "properties") {
+    if (call.json) output.out << reports::properties_json();
+    else show(reports::list_properties(options));
+  } else {
+    if (call.json) output.out << reports::faults_json();
+    else show(reports::list_faults(options));
+  }
+  return Exit::as_expected;
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,44 @@
+#include "cli/run.hpp"
+
+#include <algorithm>
+#include <ostream>
+
+#include "cli/commands.hpp"
+
+namespace lockstep::cli {
+namespace {
+
+constexpr std::size_t kWidthUnknown = 100;
+constexpr std::size_t kWidthMin = 60;
+
+Output output_for(const Call& call, std::ostream& out, std::ostream& err, Terminal terminal) {
+  Output output{.out = out, .err = err};
+  output.width = call.width.value_or(terminal.width == 0 ? kWidthUnknown : std::max(terminal.width, kWidthMin));
+  const bool automatic = terminal.is_tty && !terminal.no_color;
+  output.colour = call.colour == Call::Colour::always || (call.colour == Call::Colour::automatic && automatic);
+  return output;
+}
+
+}  // namespace
+
+int run(std::span<const std::string> args, std::ostream& out, std::ostream& err,
+        const models::locks::Catalogue& catalogue, Terminal terminal) {
+  const std::variant<Call, Answer> read = read_arguments(args);
+  Exit exit = Exit::as_expected;
+  if (const Answer* answer = std::get_if<Answer>(&read)) {
+    (answer->exit == Exit::as_expected ? out : err) << answer->text;
+    exit = answer->exit;
+  } else {
+    const Call& call = std::get<Call>(read);
+    Output output = output_for(call, out, err, terminal);
+    exit = call.command == Call::Command::run ? run_stories(call, catalogue, output) : list(call, catalogue, output);
+  }
+  // A result that nobody could read is no result: a full disk must not look like success.
+  if (!out.flush()) {
+    err << "lockstep: cannot write to standard output\n";
+    exit = Exit::bad_input;
+  }
+  return static_cast<int>(exit);
+}
+
+}  // namespace lockstep::cli

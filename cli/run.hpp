@@ -1,0 +1,29 @@
+#pragma once
+
+// The command line, without a process around it: arguments in, text out, exit status back. Start here.
+
+#include <cstdint>
+#include <iosfwd>
+#include <span>
+#include <string>
+
+#include "models/locks/catalogue.hpp"
+
+namespace lockstep::cli {
+
+/// What stdout is connected to.
+struct Terminal {
+  bool is_tty = false;
+  std::size_t width = 0;  ///< columns; 0: unknown
+  bool no_color = false;  ///< the environment has NO_COLOR
+};
+
+/// One call of the program. `args` are without the program's name. Results go to `out`, messages to `err`; under
+/// `--json` exactly one document goes to `out`, or nothing if there is none.
+///
+/// Returns the exit status: 0 everything as expected, 1 something was not, 2 the input or the call was wrong, 3 a bound
+/// was hit so that the answer is not complete. Bad input is refused before anything is reported: `out` is then empty.
+int run(std::span<const std::string> args, std::ostream& out, std::ostream& err,
+        const models::locks::Catalogue& catalogue, Terminal terminal);
+
+}  // namespace lockstep::cli

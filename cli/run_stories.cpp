@@ -1,0 +1,88 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <ostream>
+#include <thread>
+
+#include "cli/commands.hpp"
+#include "reports/json.hpp"
+#include "reports/junit.hpp"
+#include "reports/output_file.hpp"
+#include "reports/summary.hpp"
+#include "reports/timeline.hpp"
+#include "scenarios/runner.hpp"
+
+namespace lockstep::cli {
+namespace {
+
+using scenarios::Diagnostic;
+using scenarios::Outcome;
+using scenarios::Scenario;
+
+/// Each story by itself, on any thread; the result is in the order of the stories.
+std::vector<std::variant<Outcome, Diagnostic>> run_each(const std::vector<Scenario>& scenarios,
+                                                        const models::locks::Catalogue& catalogue,
+                                                        const scenarios::RunOptions& options, std::size_t jobs) {
+  std::vector<std::variant<Outcome, Diagnostic>> results(scenarios.size());
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i = next++; i < scenarios.size(); i = next++) {
+      results[i] = scenarios::run(scenarios[i], catalogue, options);
+    }
+  };
+  if (jobs == 0) jobs = std::max(1U, std::thread::hardware_concurrency());
+  std::vector<std::jthread> others;
+  for (std::size_t i = 1; i < std::min(jobs, scenarios.size()); ++i) others.emplace_back(work);
+  work();
+  others.clear();
+  return results;
+}
+
+void show(const std::vector<reports::Story>& stories, bool with_timelines, const Call& call, Output& output) {
+  const auto put = [&](const reports::Lines& lines) { output.out << reports::to_string(lines, output.colour); };
+  if (with_timelines) {
+    for (const reports::Story& story : stories) {
+      put(reports::timeline(story, {.width = output.width, .language = call.language}));
+      if (stories.size() > 1) put({reports::Line(), reports::Line(), reports::Line()});
+    }
+  }
+  if (stories.size() > 1 || !with_timelines) {
+    put(reports::summary(stories, {.width = output.width, .language = call.language}));
+  }
+}
+
+}  // namespace
+
+Exit run_stories(const Call& call, const models::locks::Catalogue& catalogue, Output& output) {
+  std::optional<std::vector<Scenario>> loaded = load_all(call.files, catalogue, output.err);
+  if (!loaded) return Exit::bad_input;
+
+  const bool with_timelines = !call.json && call.timeline.value_or(loaded->size() == 1);
+  scenarios::RunOptions options;
+  options.seed = call.seed;
+  options.trace = with_timelines;
+  std::vector<std::variant<Outcome, Diagnostic>> results = run_each(*loaded, catalogue, options, call.jobs);
+
+  // A story that cannot happen as its file has it is bad input too: nothing is reported then.
+  std::vector<reports::Story> stories;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (const auto* trouble = std::get_if<Diagnostic>(&results[i])) output.err << trouble->to_string() << '\n';
+    else stories.push_back({std::move((*loaded)[i]), std::get<Outcome>(std::move(results[i]))});
+  }
+  if (stories.size() < results.size()) return Exit::bad_input;
+
+  if (call.json) output.out << reports::run_json(stories);
+  else show(stories, with_timelines, call, output);
+
+  if (call.junit) {
+    if (const auto trouble = reports::write_whole(*call.junit, reports::junit_xml(stories))) {
+      output.err << fmt::format("lockstep: cannot write {}: {}\n", *call.junit, *trouble);
+      return Exit::bad_input;
+    }
+  }
+  const bool good = reports::count_as_expected(stories) == stories.size();
+  return good ? Exit::as_expected : Exit::not_as_expected;
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,28 @@
+#pragma once
+
+// The table `redis` of a script, and the conversions between Redis' values and Lua's.
+
+#include <lua.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "models/redis/reply.hpp"
+
+namespace lockstep::models::redis {
+
+/// Adds `redis` to the table of globals on top of the stack.
+void install_redis_functions(lua_State* lua);
+
+/// The reply of EVAL for the value on top of the stack. Replies of more than `most_items` items in all are refused.
+std::optional<Reply> to_reply(lua_State* lua, std::size_t most_items);
+
+/// What a failed script left on top of the stack, as an error reply: "ERR user_script:1: boom script: <sha1>, on
+/// @user_script:1."
+Reply to_error_reply(lua_State* lua, std::string_view sha1);
+
+/// The error handler of a script's outermost call: makes the error a table {err, source, line}.
+int describe_error(lua_State* lua);
+
+}  // namespace lockstep::models::redis

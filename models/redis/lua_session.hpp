@@ -1,0 +1,80 @@
+#pragma once
+
+// What one Lua state of the engine may use up, and on whose behalf it runs.
+
+#include <lua.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <string>
+
+#include "models/redis/command.hpp"
+#include "models/redis/script_engine.hpp"
+
+namespace lockstep::models::redis {
+
+/// Counts instructions and memory, and stops a script that exceeds its limits in such a way that the script's own pcall
+/// cannot go on: from then on every instruction fails.
+///
+/// A count hook alone does not bound the time of a script, since one instruction may copy, compare or convert a string of
+/// megabytes, or walk over an emptied table. So an instruction costs 1 + (largest block of memory so far) / 1 KiB, and
+/// library functions that loop charge their steps.
+class LuaSession {
+ public:
+  explicit LuaSession(const ScriptLimits& limits) : limits_(limits) {}
+
+  /// For lua_newstate, with the session as its `ud`.
+  static void* allocate(void* session, void* block, std::size_t old_size, std::size_t new_size);
+  static LuaSession& of(lua_State* lua) {
+    void* session = nullptr;
+    lua_getallocf(lua, &session);
+    return *static_cast<LuaSession*>(session);
+  }
+
+  /// From here to `end` the limits hold. `largest` is the longest of the script's own text and arguments.
+  void begin(lua_State* lua, ScriptHost& host, bool may_write, std::size_t largest);
+  void end();
+  /// Frees what scripts left behind. Between scripts only, so that nothing within a script depends on when it happens.
+  void collect_if_worthwhile(lua_State* lua);
+
+  /// Counts steps of a library function. Throws, as all of Lua's errors do, if that was too much.
+  void charge(std::uint64_t steps);
+  /// Whether `bytes` more are within the memory limit; if not, throws.
+  void require_memory(std::uint64_t bytes);
+  /// Stops the script for a reason that its author must hear of.
+  [[noreturn]] void stop(std::string reason);
+  bool is_stopped() const { return stopped_.has_value(); }
+  const std::optional<std::string>& stopped() const { return stopped_; }
+
+  std::size_t memory_bytes() const { return used_; }
+
+  // Of the script that is running.
+  ScriptHost* host = nullptr;
+  bool may_write = true;
+  Command command;                   ///< of the redis.call that is going on; kept for its memory
+  std::exception_ptr host_failure;   ///< what the host threw: passes through Lua and goes on at its other side
+  std::uint64_t random_state = 0;    ///< of math.random
+  int printed_objects = 0;           ///< tables and functions that tostring has numbered
+
+ private:
+  static void count_hook(lua_State* lua, lua_Debug* at);
+  void count_hook();
+  void arm();
+  void mark_stopped(std::string reason);
+  std::uint64_t price() const { return 1 + largest_ / 1024; }
+
+  ScriptLimits limits_;
+  lua_State* lua_ = nullptr;  ///< while limits hold
+  std::size_t used_ = 0;
+  std::size_t used_at_begin_ = 0;
+  std::size_t used_after_collection_ = 0;
+  std::size_t collect_above_ = 0;
+  std::size_t largest_ = 0;
+  std::uint64_t executed_ = 0;
+  int period_ = 0;  ///< instructions between two hooks
+  std::optional<std::string> stopped_;
+};
+
+}  // namespace lockstep::models::redis

@@ -1,0 +1,183 @@
+#include "models/redis/script_engine.hpp"
+
+#include <lua.hpp>
+
+#include <algorithm>
+#include <cassert>
+#include <vector>
+
+#include "models/redis/lua_redis.hpp"
+#include "models/redis/lua_sandbox.hpp"
+#include "models/redis/lua_session.hpp"
+#include "models/redis/sha1.hpp"
+
+namespace lockstep::models::redis {
+namespace {
+
+/// What the first line of a script, `#!lua flags=no-writes`, says.
+struct Shebang {
+  bool may_write = true;
+  std::size_t length = 0;  ///< up to the end of the line, which stays: line numbers count it
+};
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(separator), text.size());
+    if (end > 0) parts.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return parts;
+}
+
+std::variant<Shebang, Reply> read_shebang(std::string_view script) {
+  Shebang shebang;
+  if (!script.starts_with("#!")) return shebang;
+  shebang.length = script.find('\n');
+  if (shebang.length == std::string_view::npos) return Reply::error("ERR Invalid script shebang");
+  const std::vector<std::string_view> words = split(script.substr(0, shebang.length), ' ');
+  if (words[0] != "#!lua") return Reply::error("ERR Unexpected engine in script shebang: " + std::string(words[0]));
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    constexpr std::string_view kFlags = "flags=";
+    if (!words[i].starts_with(kFlags)) return Reply::error("ERR Unknown lua shebang option: " + std::string(words[i]));
+    for (const std::string_view flag : split(words[i].substr(kFlags.size()), ',')) {
+      constexpr std::string_view kIgnored[] = {"allow-oom", "allow-stale", "no-cluster", "allow-cross-slot-keys"};
+      if (flag == "no-writes") {
+        shebang.may_write = false;
+      } else if (std::find(std::begin(kIgnored), std::end(kIgnored), flag) == std::end(kIgnored)) {
+        return Reply::error("ERR Unexpected flag in script shebang: " + std::string(flag));
+      }
+    }
+  }
+  return shebang;
+}
+
+}  // namespace
+
+/// The Lua state, and all scripts that it has compiled. They are found by their text: of a few scripts hardly
+/// two are equally long, and a SHA-1 costs as much as a short script's run.
+class ScriptEngine::Interpreter {
+ public:
+  explicit Interpreter(const ScriptLimits& limits) : session_(limits) {
+    lua_ = lua_newstate(&LuaSession::allocate, &session_);
+    assert(lua_ != nullptr);
+    // When Lua collects depends on what ran before. Within a script nothing may, so the session says when.
+    lua_gc(lua_, LUA_GCSTOP, 0);
+    open_safe_libraries(lua_);
+    install_redis_functions(lua_);
+    lua_pushvalue(lua_, -1);
+    globals_ = luaL_ref(lua_, LUA_REGISTRYINDEX);
+    install_globals(lua_);
+    lua_pushcfunction(lua_, describe_error);  // stays at the bottom of the stack
+  }
+  ~Interpreter() { lua_close(lua_); }
+  Interpreter(const Interpreter&) = delete;
+  Interpreter& operator=(const Interpreter&) = delete;
+
+  std::variant<ScriptId, Reply> compile(std::string_view text) {
+    for (std::size_t i = 0; i < scripts_.size(); ++i) {
+      if (scripts_[i].text == text) return static_cast<ScriptId>(i);
+    }
+    const auto shebang = read_shebang(text);
+    if (const Reply* error = std::get_if<Reply>(&shebang)) return *error;
+    const Shebang& first_line = std::get<Shebang>(shebang);
+
+    // A first byte that would announce bytecode is read as text behind a blank.
+    std::string body(text.substr(first_line.length));
+    if (body.starts_with(LUA_SIGNATURE[0])) body.insert(0, 1, ' ');
+    if (luaL_loadbuffer(lua_, body.data(), body.size(), "@user_script") != 0) {
+      Reply error = Reply::error("ERR Error compiling script (new function): " + std::string(lua_tostring(lua_, -1)));
+      lua_pop(lua_, 1);
+      return error;
+    }
+    const int function = luaL_ref(lua_, LUA_REGISTRYINDEX);
+    scripts_.push_back({std::string(text), sha1_hex(text), function, first_line.may_write});
+    return static_cast<ScriptId>(scripts_.size() - 1);
+  }
+
+  std::string_view sha1(ScriptId script) const { return scripts_[script].sha1; }
+
+  Result run(ScriptId id, std::span<const Value> keys, std::span<const Value> arguments, ScriptHost& host) {
+    const Script& script = scripts_[id];
+    lua_rawgeti(lua_, LUA_REGISTRYINDEX, globals_);
+    std::size_t largest = script.text.size();
+    set_global_list("KEYS", keys, largest);
+    set_global_list("ARGV", arguments, largest);
+    lua_pop(lua_, 1);
+    lua_rawgeti(lua_, LUA_REGISTRYINDEX, script.function);
+
+    session_.begin(lua_, host, script.may_write, largest);
+    const int status = lua_pcall(lua_, 0, 1, kHandler);
+    session_.end();
+
+    Result result = finish(script, status);
+    lua_settop(lua_, kHandler);
+    if (session_.printed_objects > 0) forget_printed_objects(lua_);
+    session_.collect_if_worthwhile(lua_);
+    if (session_.host_failure) std::rethrow_exception(std::exchange(session_.host_failure, nullptr));
+    return result;
+  }
+
+  std::size_t memory_bytes() const { return session_.memory_bytes(); }
+
+ private:
+  struct Script {
+    std::string text;
+    std::string sha1;
+    int function;  ///< in the registry
+    bool may_write;
+  };
+  static constexpr int kHandler = 1;
+  /// As many as a client of the simulation would ever read, and few enough for the memory limit to mean something.
+  static constexpr std::size_t kMostItems = 100'000;
+
+  void set_global_list(const char* name, std::span<const Value> values, std::size_t& largest) {
+    lua_pushstring(lua_, name);
+    lua_createtable(lua_, static_cast<int>(values.size()), 0);
+    std::string scratch;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::string_view bytes = values[i].view(scratch);
+      largest = std::max(largest, bytes.size());
+      lua_pushlstring(lua_, bytes.data(), bytes.size());
+      lua_rawseti(lua_, -2, static_cast<int>(i) + 1);
+    }
+    lua_rawset(lua_, -3);
+  }
+
+  Result finish(const Script& script, int status) {
+    std::optional<std::string> stopped = session_.stopped();
+    if (!stopped && status == 0) {
+      if (auto reply = to_reply(lua_, kMostItems)) return {std::move(*reply), std::nullopt};
+      stopped = "script returned more than 100,000 items";
+    }
+    if (stopped) {
+      return {Reply::error("ERR Lockstep: " + *stopped + " script: " + script.sha1 + "."), std::move(stopped)};
+    }
+    return {to_error_reply(lua_, script.sha1), std::nullopt};
+  }
+
+  LuaSession session_;
+  lua_State* lua_;
+  int globals_ = LUA_NOREF;
+  std::vector<Script> scripts_;
+};
+
+ScriptEngine::ScriptEngine(ScriptLimits limits) : limits_(limits) {}
+ScriptEngine::~ScriptEngine() = default;
+
+ScriptEngine::Interpreter& ScriptEngine::interpreter() {
+  if (!interpreter_) interpreter_ = std::make_unique<Interpreter>(limits_);
+  return *interpreter_;
+}
+
+std::variant<ScriptId, Reply> ScriptEngine::compile(std::string_view text) { return interpreter().compile(text); }
+std::string_view ScriptEngine::sha1(ScriptId script) const { return interpreter_->sha1(script); }
+
+ScriptEngine::Result ScriptEngine::run(ScriptId script, std::span<const Value> keys, std::span<const Value> arguments,
+                                       ScriptHost& host) {
+  return interpreter().run(script, keys, arguments, host);
+}
+
+std::size_t ScriptEngine::memory_bytes() const { return interpreter_ ? interpreter_->memory_bytes() : 0; }
+
+}  // namespace lockstep::models::redis

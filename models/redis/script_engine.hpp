@@ -1,0 +1,77 @@
+#pragma once
+
+// A Lua 5.1 interpreter that runs scripts as Redis 7.0 does, deterministically and within limits.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "models/redis/command.hpp"
+#include "models/redis/reply.hpp"
+#include "models/redis/value.hpp"
+
+namespace lockstep::models::redis {
+
+struct ScriptLimits {
+  /// Virtual machine instructions, and steps of library functions that cost as much. An instruction counts more while
+  /// the script handles strings or tables of many kilobytes, because it may walk over all of one.
+  std::uint64_t instructions = 1'000'000;
+  /// Bytes of Lua memory that one script may add.
+  std::size_t memory_bytes = 16 << 20;
+};
+
+/// Names a compiled script of one engine.
+using ScriptId = std::uint32_t;
+
+/// Whom a script's redis.call reaches.
+class ScriptHost {
+ public:
+  /// `may_write` is false for a script that declared flags=no-writes.
+  virtual Reply call_from_script(const Command& command, bool may_write) = 0;
+  virtual bool knows_command(const Command& command) const = 0;
+
+ protected:
+  ~ScriptHost() = default;
+};
+
+/// Compiles each text once and keeps it. Costs nothing until the first script. Not for several threads.
+///
+/// Nothing of one run is visible to the next: globals and libraries are read-only, math.random starts from the same seed,
+/// and `tostring` of a table numbers tables in the order in which the script prints them. The same script, keys,
+/// arguments and replies of the host give the same result on every machine.
+class ScriptEngine {
+ public:
+  explicit ScriptEngine(ScriptLimits limits = {});
+  ~ScriptEngine();
+  ScriptEngine(const ScriptEngine&) = delete;
+  ScriptEngine& operator=(const ScriptEngine&) = delete;
+
+  /// The script of this text, or the error that Redis replies to EVAL and SCRIPT LOAD.
+  std::variant<ScriptId, Reply> compile(std::string_view text);
+  /// 40 lower-case hexadecimal digits: what SCRIPT LOAD replies.
+  std::string_view sha1(ScriptId script) const;
+
+  struct Result {
+    Reply reply;
+    std::optional<std::string> limit_hit;  ///< why the script was stopped: "script ran for more than … instructions"
+  };
+  /// Requires: no script is running; `host` does not run one.
+  Result run(ScriptId script, std::span<const Value> keys, std::span<const Value> arguments, ScriptHost& host);
+
+  /// Bytes that Lua holds now: 0 before the first script.
+  std::size_t memory_bytes() const;
+
+ private:
+  class Interpreter;
+  Interpreter& interpreter();
+
+  ScriptLimits limits_;
+  std::unique_ptr<Interpreter> interpreter_;
+};
+
+}  // namespace lockstep::models::redis

@@ -1,0 +1,67 @@
+// EVAL, EVALSHA and the script cache.
+
+#include "models/redis/database.hpp"
+#include "models/redis/handlers.hpp"
+
+namespace lockstep::models::redis {
+namespace {
+
+/// `arguments` is: name, script or SHA1, number of keys, keys, arguments.
+std::optional<Reply> wrong_number_of_keys(const Call& call) {
+  const std::optional<std::int64_t> keys = call.arguments[2].integer();
+  if (!keys) return not_an_integer();
+  if (*keys > static_cast<std::int64_t>(call.arguments.size()) - 3) {
+    return Reply::error("ERR Number of keys can't be greater than number of args");
+  }
+  if (*keys < 0) return Reply::error("ERR Number of keys can't be negative");
+  return std::nullopt;
+}
+
+Reply run(Call& call, ScriptId script) {
+  const auto keys = static_cast<std::size_t>(*call.arguments[2].integer());
+  return call.database.run_script(script, call.arguments.subspan(3, keys), call.arguments.subspan(3 + keys));
+}
+
+}  // namespace
+
+Reply eval_command(Call& call) {
+  if (auto error = wrong_number_of_keys(call)) return *error;
+  const auto script = call.database.load_script(call.arguments[1]);
+  if (const Reply* error = std::get_if<Reply>(&script)) return *error;
+  return run(call, std::get<ScriptId>(script));
+}
+
+Reply evalsha_command(Call& call) {
+  // A text of another length than a SHA1's is known to be missing before the keys are counted.
+  constexpr std::size_t kSha1Digits = 40;
+  const Reply missing = Reply::error("NOSCRIPT No matching script. Please use EVAL.");
+  if (call.key(1).size() != kSha1Digits) return missing;
+  if (auto error = wrong_number_of_keys(call)) return *error;
+  const std::optional<ScriptId> script = call.database.cached_script(call.arguments[1]);
+  return script ? run(call, *script) : missing;
+}
+
+Reply script_load_command(Call& call) {
+  const auto script = call.database.load_script(call.arguments[2]);
+  if (const Reply* error = std::get_if<Reply>(&script)) return *error;
+  return Reply::bulk(std::string(call.database.sha1_of(std::get<ScriptId>(script))));
+}
+
+Reply script_exists_command(Call& call) {
+  std::vector<Reply> found;
+  for (const Value& sha1 : call.arguments.subspan(2)) {
+    found.push_back(Reply::integer(call.database.cached_script(sha1) ? 1 : 0));
+  }
+  return Reply::array(std::move(found));
+}
+
+Reply script_flush_command(Call& call) {
+  const auto options = call.arguments.subspan(2);
+  if (options.size() > 1 || (options.size() == 1 && !options[0].is_word("SYNC") && !options[0].is_word("ASYNC"))) {
+    return Reply::error("ERR SCRIPT FLUSH only support SYNC|ASYNC option");
+  }
+  call.database.forget_scripts();
+  return Reply::ok();
+}
+
+}  // namespace lockstep::models::redis

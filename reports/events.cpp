@@ -1,0 +1,352 @@
+#include "reports/events.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "reports/lane_state.hpp"
+#include "reports/text.hpp"
+
+namespace lockstep::reports {
+namespace {
+
+using scenarios::Lane;
+using sim::Duration;
+using sim::EventKind;
+using sim::Instant;
+using sim::Operation;
+using sim::ProcessId;
+using sim::Step;
+using sim::TraceRecord;
+
+/// What happens in one step comes in this order.
+enum class Rank : std::uint8_t { message, completion, invocation, fault };
+
+std::string time_text(Instant at) { return sim::to_string(at.offset()); }
+
+class Collector {
+ public:
+  explicit Collector(const Story& story) : story_(story), outcome_(story.outcome), states_(story) {
+    for (std::size_t i = 0; i < records().size(); ++i) {
+      const TraceRecord& r = records()[i];
+      if (r.kind != EventKind::message) continue;
+      if (r.is_reply) replies_.emplace(std::pair(r.cause, r.from), i);
+      if (!r.lost) message_in_.emplace(r.step, i);
+    }
+    for (const Operation& operation : outcome_.history.operations) {
+      if (operation.function != "acquire") continue;
+      acquires_[operation.process].push_back(&operation);
+    }
+  }
+
+  std::vector<Event> collect() {
+    for (const TraceRecord& r : records()) add_record(r);
+    for (const Operation& operation : outcome_.history.operations) add_operation(operation);
+    for (const sim::Interruption& interruption : outcome_.history.interruptions) add_interruption(interruption);
+    for (const auto& hold : states_.holds()) {
+      if (hold.end != checker::BeliefEnd::deadline || hold.is_empty()) continue;
+      add_between(*hold.to, hold.process, "its lease is over by its own clock", Ink::plain);
+    }
+    for (const scenarios::FaultSpec& fault : story_.scenario.faults) add_partition(fault);
+
+    std::sort(found_.begin(), found_.end(), [](const Found& a, const Found& b) {
+      return std::tuple(a.event.at.offset(), a.event.step, a.rank, a.order) <
+             std::tuple(b.event.at.offset(), b.event.step, b.rank, b.order);
+    });
+    std::vector<Event> events;
+    for (Found& found : found_) {
+      if (!belongs_to_the_story(found.event)) continue;
+      found.event.text = printable(found.event.text);
+      events.push_back(std::move(found.event));
+    }
+    return events;
+  }
+
+ private:
+  struct Found {
+    Event event;
+    Rank rank;
+    std::size_t order;
+  };
+
+  const std::vector<TraceRecord>& records() const { return outcome_.trace.records; }
+
+  Lane::Role role_of(ProcessId process) const {
+    return process.index < outcome_.lanes.size() ? outcome_.lanes[process.index].role : Lane::Role::client;
+  }
+  std::string name(ProcessId process) const { return name_of(outcome_, process); }
+
+  bool belongs_to_the_story(const Event& event) const {
+    if (shows_probe(outcome_)) return true;
+    const auto is_probe = [&](ProcessId p) { return p.is_valid() && role_of(p) == Lane::Role::probe; };
+    return !is_probe(event.who) && !(event.arrow && (is_probe(event.arrow->from) || is_probe(event.arrow->to)));
+  }
+
+  Event& add(Rank rank, Instant at, Step step, ProcessId who, std::string text, Ink ink = Ink::plain) {
+    Event event;
+    event.at = at;
+    event.step = step;
+    event.is_fault = rank == Rank::fault;
+    event.who = who;
+    event.text = std::move(text);
+    event.ink = ink;
+    found_.push_back({std::move(event), rank, found_.size()});
+    return found_.back().event;
+  }
+
+  /// At a time at which nothing is executed: after everything earlier, before whatever is executed at that time.
+  Event& add_between(Instant at, ProcessId who, std::string text, Ink ink) {
+    Step step = 0;
+    for (const TraceRecord& r : records()) {
+      if (!r.lost && r.at.offset() < at.offset()) step = std::max(step, r.step);
+    }
+    return add(Rank::fault, at, step, who, std::move(text), ink);
+  }
+
+  /// The longest that a message between these two may take by itself.
+  Duration latency_max(ProcessId a, ProcessId b) const {
+    const scenarios::Scenario& s = story_.scenario;
+    for (const ProcessId p : {a, b}) {
+      if (role_of(p) == Lane::Role::resource && s.resource && s.resource->latency) return s.resource->latency->hi;
+      for (const scenarios::ServerSpec& server : s.servers) {
+        if (server.name == name(p) && server.latency) return server.latency->hi;
+      }
+    }
+    return s.network.latency.hi;
+  }
+  bool is_late(const TraceRecord& r) const {
+    return r.at.offset() - r.sent.offset() > latency_max(r.from, r.process);
+  }
+
+  /// The failed attempt during which this process sent something in `step`; 0 if there is none.
+  sim::OperationId failed_attempt(ProcessId process, Step step) const {
+    const auto own = acquires_.find(process);
+    if (own == acquires_.end()) return 0;
+    for (const Operation* operation : own->second) {
+      if (operation->phase != sim::Phase::fail) continue;
+      if (operation->invoked_in <= step && step < operation->completed_in) return operation->id;
+    }
+    return 0;
+  }
+
+  void add_record(const TraceRecord& r) {
+    switch (r.kind) {
+      case EventKind::start:
+        if (role_of(r.process) == Lane::Role::probe) {
+          add(Rank::message, r.at, r.step, r.process, "comes when all is quiet, and wants the lock", Ink::plain);
+        }
+        return;
+      case EventKind::timer:
+        if (r.name == "timeout") add_timeout(r);
+        return;
+      case EventKind::fault:
+        if (r.name == "jump") add(Rank::fault, r.at, r.step, r.process, "its clock jumps by " + r.text.substr(r.text.rfind(' ') + 1), Ink::warning);
+        return;
+      case EventKind::message:
+        if (r.lost) return add_lost(r);
+        return r.is_reply ? add_reply(r) : add_request(r);
+    }
+  }
+
+  void add_timeout(const TraceRecord& r) {
+    std::string command;
+    ProcessId server;
+    for (const TraceRecord& sent : records()) {
+      if (sent.kind != EventKind::message || sent.is_reply || sent.from != r.process || sent.cause != r.cause) continue;
+      command = sent.name;
+      server = sent.process;
+    }
+    Event& event = add(Rank::message, r.at, r.step, r.process,
+                       command.empty() ? "waits no longer for an answer"
+                                       : fmt::format("waits no longer for {}'s answer to {}", name(server), command),
+                       Ink::warning);
+    event.attempt = failed_attempt(r.process, r.cause);
+    event.shape = "timeout " + command;
+  }
+
+  void add_lost(const TraceRecord& r) {
+    const std::string what = r.is_reply ? fmt::format("the answer to {} is lost: {}", r.name, r.text) : r.text + " is lost";
+    Event& event = add(Rank::message, r.sent, r.step, r.from, what, Ink::warning);
+    event.arrow = Arrow{r.from, r.process, Arrow::Fate::lost};
+    const ProcessId client = r.is_reply ? r.process : r.from;
+    event.attempt = failed_attempt(client, r.cause);
+    event.shape = "lost " + r.name;
+  }
+
+  void add_request(const TraceRecord& r) {
+    if (is_late(r)) {
+      Event& left = add(Rank::invocation, r.sent, r.cause, r.from,
+                        fmt::format("{} leaves, arrives only at {}", r.text, time_text(r.at)), Ink::warning);
+      left.arrow = Arrow{r.from, r.process, Arrow::Fate::leaves};
+      left.attempt = failed_attempt(r.from, r.cause);
+      left.shape = "late " + r.name;
+    }
+    std::string text = r.text;
+    const auto reply = replies_.find({r.step, r.process});
+    const std::string answer = reply == replies_.end() ? "" : records()[reply->second].text;
+    if (!answer.empty()) text += " → " + answer;
+    const auto [remark, ink] = remark_on_key(r);
+    if (!remark.empty()) text += ": " + remark;
+    Event& event = add(Rank::message, r.at, r.step, r.from, text, ink);
+    event.arrow = Arrow{r.from, r.process, Arrow::Fate::arrives};
+    event.attempt = failed_attempt(r.from, r.cause);
+    event.shape = fmt::format("{} {} {} {}", r.process.index, r.name, answer, remark);
+  }
+
+  /// What a command did to the lock's key beyond its own words.
+  std::pair<std::string, Ink> remark_on_key(const TraceRecord& r) const {
+    bool expired = false;
+    std::string remark;
+    Ink ink = Ink::plain;
+    std::optional<ProcessId> writer = states_.key_writer_before(r.process, r.step);
+    const auto& effects = outcome_.history.effects;
+    auto effect = std::partition_point(effects.begin(), effects.end(), [&](const sim::Effect& e) { return e.step < r.step; });
+    for (; effect != effects.end() && effect->step == r.step; ++effect) {
+      if (effect->server != r.process || effect->object != story_.scenario.lock.key) continue;
+      if (effect->kind == sim::Effect::Kind::expire) {
+        expired = true;
+        writer.reset();
+      }
+      if (!writer || *writer == effect->by) continue;
+      if (effect->kind == sim::Effect::Kind::remove) {
+        remark = fmt::format("removes {}'s key", name(*writer));
+        ink = Ink::warning;
+      }
+      if (effect->kind == sim::Effect::Kind::write) {
+        remark = fmt::format("overwrites {}'s key", name(*writer));
+        ink = Ink::warning;
+      }
+    }
+    if (remark.empty() && expired) remark = "the key had expired";
+    return {remark, ink};
+  }
+
+  void add_reply(const TraceRecord& r) {
+    if (r.text == "connection reset") {
+      Event& event = add(Rank::message, r.at, r.step, r.process,
+                         fmt::format("{} does not answer {}: connection reset", name(r.from), r.name), Ink::warning);
+      event.arrow = Arrow{r.from, r.process, Arrow::Fate::arrives};
+      event.attempt = failed_attempt(r.process, r.cause);
+      event.shape = "reset";
+      return;
+    }
+    // A reply that brings news has its row with the operation that it completes.
+    if (!is_late(r) || completes_an_operation(r)) return;
+    Event& event = add(Rank::message, r.at, r.step, r.process,
+                       fmt::format("sees the answer to {} only now: {}", r.name, r.text), Ink::warning);
+    event.arrow = Arrow{r.from, r.process, Arrow::Fate::arrives};
+    event.attempt = failed_attempt(r.process, r.cause);
+    event.shape = "late answer";
+  }
+
+  bool completes_an_operation(const TraceRecord& r) const {
+    const auto& all = outcome_.history.operations;
+    return std::any_of(all.begin(), all.end(), [&](const Operation& o) {
+      return o.process == r.process && o.completed_in == r.step && o.phase != sim::Phase::invoke && has_news(o);
+    });
+  }
+
+  bool is_last_attempt(const Operation& operation) const {
+    return acquires_.at(operation.process).back() == &operation;
+  }
+
+  /// Whether its end says more than the last command's answer did.
+  bool has_news(const Operation& o) const {
+    if (o.phase == sim::Phase::info) return true;
+    if (o.function == "acquire") return o.phase == sim::Phase::ok || is_last_attempt(o);
+    if (o.function == "release") return o.phase == sim::Phase::fail;
+    return o.function == "lost";
+  }
+
+  std::string news_of(const Operation& o, Ink& ink) const {
+    if (o.function == "lost") return "learns that it lost the lock";
+    const bool is_acquire = o.function == "acquire";
+    ink = Ink::warning;
+    if (o.phase == sim::Phase::info) {
+      if (is_acquire) return "does not know whether it got the lock";
+      return o.function == "release" ? "does not know whether it released the lock"
+                                     : fmt::format("does not know what became of its {}", o.function);
+    }
+    if (!is_acquire) return "was not the owner any more";
+    if (o.phase == sim::Phase::fail) {
+      return role_of(o.process) == Lane::Role::probe ? "never gets the lock" : "gives up: no lock";
+    }
+    ink = Ink::accent;
+    std::string text = "has the lock";
+    if (const auto until = o.valid_until ? o.valid_until : o.lease_until) text += " until " + time_text(*until);
+    std::vector<std::string> others;
+    for (const ProcessId holder : states_.overlapping({o.completed, o.completed_in})) {
+      if (holder != o.process) others.push_back(name(holder));
+    }
+    if (!others.empty()) {
+      ink = Ink::bad;
+      text += fmt::format(", and so {} {}", others.size() == 1 ? "has" : "have", joined(others, " and "));
+    }
+    return text;
+  }
+
+  void add_operation(const Operation& o) {
+    if (o.function == "release") add(Rank::invocation, o.invoked, o.invoked_in, o.process, "releases the lock");
+    if (o.phase == sim::Phase::invoke || !has_news(o)) return;
+    Ink ink = Ink::plain;
+    std::string text = news_of(o, ink);
+    const auto message = message_in_.find(o.completed_in);
+    const bool by_reply = message != message_in_.end() && records()[message->second].process == o.process;
+    if (by_reply) {
+      const TraceRecord& r = records()[message->second];
+      if (is_late(r)) text = fmt::format("sees the answer to {} only now: {}", r.name, text);
+    }
+    Event& event = add(Rank::completion, o.completed, o.completed_in, o.process, text, ink);
+    if (by_reply) event.arrow = Arrow{records()[message->second].from, o.process, Arrow::Fate::arrives};
+  }
+
+  void add_interruption(const sim::Interruption& i) {
+    if (i.kind == sim::Interruption::Kind::crash) {
+      std::string text = "crashes";
+      if (role_of(i.process) == Lane::Role::server) {
+        text += keeps_keys(story_.scenario, name(i.process)) ? ", its keys survive" : " and forgets its keys";
+      }
+      add(Rank::fault, i.from, i.step, i.process, text, Ink::bad);
+      if (i.until) add_between(*i.until, i.process, "comes back", Ink::plain);
+      return;
+    }
+    add(Rank::fault, i.from, i.step, i.process,
+        i.until ? "is paused for " + sim::to_string(i.until->offset() - i.from.offset()) : "is paused for ever",
+        Ink::warning);
+    if (!i.until) return;
+    const Moment end{*i.until, sim::no_step};
+    if (states_.is_dead(i.process, end) || states_.is_paused(i.process, end)) return;
+    add_between(*i.until, i.process, "runs again", Ink::plain);
+  }
+
+  void add_partition(const scenarios::FaultSpec& fault) {
+    if (fault.kind != scenarios::FaultSpec::Kind::partition || fault.between.size() < 2) return;
+    const std::string sides = joined(fault.between[0]) + " from " + joined(fault.between[1]);
+    const Instant from = Instant::at(fault.trigger.time);
+    add_between(from, {}, "the network cuts off " + sides, Ink::warning);
+    add_between(from + fault.length.lo, {}, "the network joins " + joined(fault.between[0]) + " and " + joined(fault.between[1]), Ink::plain);
+  }
+
+  const Story& story_;
+  const scenarios::Outcome& outcome_;
+  LaneStates states_;
+  std::map<std::pair<Step, ProcessId>, std::size_t> replies_;  ///< by the step that emitted it, and by whom
+  std::map<Step, std::size_t> message_in_;
+  std::map<ProcessId, std::vector<const Operation*>> acquires_;
+  std::vector<Found> found_;
+};
+
+}  // namespace
+
+bool shows_probe(const scenarios::Outcome& outcome) {
+  return std::any_of(outcome.properties.begin(), outcome.properties.end(), [](const scenarios::Judgement& j) {
+    return j.finding.property == "recoverable" && j.finding.verdict == checker::Verdict::violated;
+  });
+}
+
+std::vector<Event> events_of(const Story& story) { return Collector(story).collect(); }
+
+}  // namespace lockstep::reports

@@ -1,0 +1,83 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "reports/events.hpp"
+
+namespace lockstep::reports {
+namespace {
+
+struct Attempt {
+  sim::OperationId id = 0;
+  std::string shape;
+  std::size_t first = 0;  ///< index of its first event
+};
+
+/// A run of attempts that are like the one before them.
+struct Repetition {
+  sim::ProcessId who;
+  std::size_t count = 0;
+  sim::Instant last;
+};
+
+constexpr std::size_t kRepetitionsMin = 2;
+
+}  // namespace
+
+void fold_repetitions(std::vector<Event>& events, const Story& story) {
+  // What proves a violation is never hidden.
+  std::set<sim::Step> evidence;
+  for (const scenarios::Judgement& judgement : story.outcome.properties) {
+    if (judgement.finding.verdict != checker::Verdict::violated) continue;
+    evidence.insert(judgement.finding.evidence.begin(), judgement.finding.evidence.end());
+  }
+
+  std::map<sim::ProcessId, std::vector<Attempt>> attempts;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const Event& event = events[i];
+    if (event.attempt == 0) continue;
+    const sim::ProcessId client = story.outcome.history.operations[event.attempt - 1].process;
+    std::vector<Attempt>& own = attempts[client];
+    if (own.empty() || own.back().id != event.attempt) own.push_back({event.attempt, "", i});
+    own.back().shape += event.shape + "\n";
+    if (evidence.contains(event.step)) own.back().shape += fmt::format("evidence {}\n", event.step);
+  }
+
+  std::map<sim::OperationId, bool> hidden;              // attempt → is its first event where the note goes
+  std::map<sim::OperationId, Repetition> repetition_at;  // by the first attempt that is hidden
+  for (const auto& [client, own] : attempts) {
+    for (std::size_t begin = 0, end = 0; begin < own.size(); begin = end) {
+      end = begin + 1;
+      while (end < own.size() && own[end].shape == own[begin].shape) ++end;
+      const std::size_t repeated = end - begin - 1;
+      if (repeated < kRepetitionsMin) continue;
+      for (std::size_t i = begin + 1; i < end; ++i) hidden[own[i].id] = i == begin + 1;
+      repetition_at[own[begin + 1].id] = {client, repeated, events[own[end - 1].first].at};
+    }
+  }
+  if (hidden.empty()) return;
+
+  std::vector<Event> kept;
+  std::set<sim::OperationId> noted;
+  for (Event& event : events) {
+    if (event.attempt == 0 || !hidden.contains(event.attempt)) {
+      kept.push_back(std::move(event));
+      continue;
+    }
+    if (!hidden[event.attempt] || !noted.insert(event.attempt).second) continue;
+    const Repetition& repetition = repetition_at.at(event.attempt);
+    Event note;
+    note.at = event.at;
+    note.step = event.step;
+    note.who = repetition.who;
+    note.text = fmt::format("tries {} more times until {}, always the same", repetition.count,
+                            sim::to_string(repetition.last.offset()));
+    note.ink = Ink::faint;
+    kept.push_back(std::move(note));
+  }
+  events = std::move(kept);
+}
+
+}  // namespace lockstep::reports

@@ -1,0 +1,155 @@
+#include "reports/json.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "checker/properties.hpp"
+#include "reports/fault_kinds.hpp"
+#include "reports/summary.hpp"
+
+namespace lockstep::reports {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// Bytes that are no UTF-8 (Redis keeps any) become U+FFFD: a document is always valid.
+std::string written(const ordered_json& document) {
+  return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+ordered_json document(std::string_view command) {
+  ordered_json json;
+  json["lockstep"] = 1;
+  json["command"] = command;
+  return json;
+}
+
+ordered_json json_of(const scenarios::Text& text) { return {{"en", text.en}, {"zh", text.zh}}; }
+
+ordered_json json_of(const scenarios::Outcome& outcome, const scenarios::Judgement& judgement) {
+  const checker::Finding& finding = judgement.finding;
+  ordered_json json;
+  json["name"] = finding.property;
+  json["view"] = checker::to_string(finding.view);
+  json["expected"] = judgement.expected ? ordered_json(checker::to_string(judgement.expected->verdict)) : ordered_json();
+  json["verdict"] = checker::to_string(finding.verdict);
+  json["as_expected"] = judgement.as_expected;
+  json["by"] = blamed(outcome, finding);
+  json["at"] = finding.at ? ordered_json(sim::to_string(finding.at->offset())) : ordered_json();
+  json["why"] = finding.why;
+  json["evidence"] = finding.evidence;
+  return json;
+}
+
+ordered_json json_of(const Story& story) {
+  ordered_json json;
+  json["file"] = story.scenario.file;
+  json["id"] = story.scenario.id;
+  json["title"] = json_of(story.scenario.title);
+  json["reproduces"] = story.scenario.reproduces;
+  json["algorithm"] = story.scenario.lock.algorithm;
+  json["as_expected"] = story.outcome.as_expected;
+  json["digest"] = digest_text(story.outcome.digest);
+  json["events"] = story.outcome.events;
+  json["properties"] = ordered_json::array();
+  for (const scenarios::Judgement& judgement : story.outcome.properties) {
+    json["properties"].push_back(json_of(story.outcome, judgement));
+  }
+  return json;
+}
+
+std::string_view name_of(scenarios::Cost cost) {
+  switch (cost) {
+    case scenarios::Cost::fast: return "fast";
+    case scenarios::Cost::slow: return "slow";
+    case scenarios::Cost::rare: return "rare";
+  }
+  return "fast";
+}
+
+/// As a scenario file would write it.
+struct DefaultValue {
+  ordered_json operator()(sim::Duration d) const { return sim::to_string(d); }
+  ordered_json operator()(sim::DurationRange r) const {
+    if (r.is_exact()) return sim::to_string(r.lo);
+    return {sim::to_string(r.lo), sim::to_string(r.hi)};
+  }
+  ordered_json operator()(std::int64_t n) const { return n; }
+  ordered_json operator()(bool b) const { return b; }
+  ordered_json operator()(const std::string& s) const { return s; }
+};
+
+ordered_json json_of(const models::locks::ParameterSpec& parameter) {
+  ordered_json json;
+  json["name"] = parameter.name;
+  json["kind"] = models::locks::kind_of(parameter);
+  json["default"] = std::visit(DefaultValue{}, parameter.fallback);
+  json["meaning"] = parameter.meaning;
+  json["choices"] = ordered_json::array();
+  for (const std::string_view choice : parameter.choices) json["choices"].push_back(choice);
+  return json;
+}
+
+}  // namespace
+
+std::string run_json(std::span<const Story> stories) {
+  ordered_json json = document("run");
+  json["results"] = ordered_json::array();
+  for (const Story& story : stories) json["results"].push_back(json_of(story));
+  json["summary"] = {{"stories", stories.size()}, {"as_expected", count_as_expected(stories)}};
+  return written(json);
+}
+
+std::string scenarios_json(std::span<const scenarios::Scenario> scenarios) {
+  ordered_json json = document("list");
+  json["scenarios"] = ordered_json::array();
+  for (const scenarios::Scenario& scenario : scenarios) {
+    json["scenarios"].push_back({{"file", scenario.file},
+                                 {"id", scenario.id},
+                                 {"title", json_of(scenario.title)},
+                                 {"reproduces", scenario.reproduces},
+                                 {"algorithm", scenario.lock.algorithm},
+                                 {"cost", name_of(scenario.cost)},
+                                 {"source", scenario.source}});
+  }
+  return written(json);
+}
+
+std::string algorithms_json(const models::locks::Catalogue& catalogue) {
+  ordered_json json = document("list");
+  json["algorithms"] = ordered_json::array();
+  for (const models::locks::Entry& entry : catalogue.entries()) {
+    ordered_json one;
+    one["id"] = entry.id;
+    one["summary"] = entry.summary;
+    one["documents"] = entry.documents;
+    one["parameters"] = ordered_json::array();
+    for (const models::locks::ParameterSpec& parameter : entry.parameters) one["parameters"].push_back(json_of(parameter));
+    one["claims"] = entry.claims;
+    one["repaired_by"] = entry.repaired_by.empty() ? ordered_json() : ordered_json(entry.repaired_by);
+    one["many_nodes"] = entry.many_nodes;
+    json["algorithms"].push_back(std::move(one));
+  }
+  return written(json);
+}
+
+std::string properties_json() {
+  ordered_json json = document("list");
+  json["properties"] = ordered_json::array();
+  for (const checker::Property& property : checker::properties()) {
+    json["properties"].push_back({{"name", property.name},
+                                  {"view", checker::to_string(property.view)},
+                                  {"meaning", {{"en", property.meaning}, {"zh", property.meaning_zh}}}});
+  }
+  return written(json);
+}
+
+std::string faults_json() {
+  ordered_json json = document("list");
+  json["faults"] = ordered_json::array();
+  for (const FaultKind& kind : fault_kinds()) {
+    json["faults"].push_back({{"name", kind.name}, {"tables", kind.tables}, {"meaning", kind.meaning}});
+  }
+  return written(json);
+}
+
+}  // namespace lockstep::reports

@@ -1,0 +1,25 @@
+#pragma once
+
+// The machine-readable documents. Each is one JSON object with "lockstep": 1 (the version of this format) and "command";
+// later versions only add keys. Nothing in them depends on when, where or how fast they were made, so the same input
+// gives the same bytes.
+
+#include <span>
+#include <string>
+
+#include "models/locks/catalogue.hpp"
+#include "reports/verdicts.hpp"
+
+namespace lockstep::reports {
+
+/// `lockstep run --json`. "verdict" is "holds", "violated" or "unknown"; "expected" is one of these, or null if the file
+/// does not say; "at" is a true time such as "163ms", or null; "evidence" are steps of the execution.
+std::string run_json(std::span<const Story> stories);
+
+/// `lockstep list … --json`.
+std::string scenarios_json(std::span<const scenarios::Scenario> scenarios);
+std::string algorithms_json(const models::locks::Catalogue& catalogue);
+std::string properties_json();
+std::string faults_json();
+
+}  // namespace lockstep::reports

@@ -1,0 +1,94 @@
+#include "reports/listing.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "checker/properties.hpp"
+#include "reports/fault_kinds.hpp"
+#include "reports/table.hpp"
+#include "reports/text.hpp"
+
+namespace lockstep::reports {
+namespace {
+
+struct ValueText {
+  std::string operator()(sim::Duration d) const { return sim::to_string(d); }
+  std::string operator()(sim::DurationRange r) const { return sim::to_string(r); }
+  std::string operator()(std::int64_t n) const { return fmt::format("{}", n); }
+  std::string operator()(bool b) const { return b ? "true" : "false"; }
+  std::string operator()(const std::string& s) const { return s; }
+};
+
+std::string names_of(std::span<const std::string_view> names) {
+  return joined(std::vector<std::string>(names.begin(), names.end()));
+}
+
+void add_wrapped(Lines& lines, std::string_view text, const ListingOptions& options, std::size_t indent, Ink ink) {
+  for (const std::string& part : wrap(text, options.width - indent)) {
+    lines.emplace_back(Line().fill_to(indent).append(part, ink));
+  }
+}
+
+}  // namespace
+
+Lines list_algorithms(const models::locks::Catalogue& catalogue, const ListingOptions& options) {
+  Lines lines;
+  for (const models::locks::Entry& entry : catalogue.entries()) {
+    if (!lines.empty()) lines.emplace_back();
+    lines.emplace_back(entry.id, Ink::strong);
+    add_wrapped(lines, entry.summary, options, 2, Ink::plain);
+    std::string facts = "described in " + names_of(entry.documents);
+    facts += entry.claims.empty() ? "; claims nothing" : "; claims " + names_of(entry.claims);
+    if (!entry.repaired_by.empty()) facts += fmt::format("; repaired by {}", entry.repaired_by);
+    add_wrapped(lines, facts, options, 2, Ink::faint);
+    std::size_t widest = 0;
+    for (const auto& parameter : entry.parameters) {
+      widest = std::max(widest, fmt::format("{} = {}", parameter.name, std::visit(ValueText{}, parameter.fallback)).size());
+    }
+    for (const auto& parameter : entry.parameters) {
+      const std::string setting = fmt::format("{} = {}", parameter.name, std::visit(ValueText{}, parameter.fallback));
+      const std::string meaning = fmt::format("{} ({})", parameter.meaning, models::locks::kind_of(parameter));
+      bool is_first = true;
+      for (const std::string& part : wrap(meaning, options.width - std::min(options.width - 20, widest + 6))) {
+        lines.emplace_back(Line().fill_to(4).append(is_first ? setting : "").fill_to(widest + 6).append(part, Ink::faint));
+        is_first = false;
+      }
+    }
+  }
+  return lines;
+}
+
+Lines list_scenarios(std::span<const scenarios::Scenario> scenarios, const ListingOptions& options) {
+  Table table({{"file", 24}, {"algorithm", 12}, {"reproduces", 8}, {"title", 20}});
+  for (const scenarios::Scenario& scenario : scenarios) {
+    table.add({{scenario.file, Ink::strong},
+               {scenario.lock.algorithm},
+               {joined(scenario.reproduces)},
+               {in(options.language, scenario.title)}});
+  }
+  Lines lines = table.lines(options.width);
+  lines.emplace_back();
+  lines.emplace_back(counted(scenarios.size(), "scenario", "scenarios"), Ink::faint);
+  return lines;
+}
+
+Lines list_properties(const ListingOptions& options) {
+  Table table({{"property", 16}, {"view", 6}, {"meaning", 30}});
+  for (const checker::Property& property : checker::properties()) {
+    const std::string_view meaning = options.language == Language::zh ? property.meaning_zh : property.meaning;
+    table.add({{std::string(property.name), Ink::strong}, {std::string(checker::to_string(property.view))},
+               {std::string(meaning)}});
+  }
+  return table.lines(options.width);
+}
+
+Lines list_faults(const ListingOptions& options) {
+  Table table({{"fault", 9}, {"tables", 10}, {"meaning", 30}});
+  for (const FaultKind& kind : fault_kinds()) {
+    table.add({{std::string(kind.name), Ink::strong}, {std::string(kind.tables)}, {std::string(kind.meaning)}});
+  }
+  return table.lines(options.width);
+}
+
+}  // namespace lockstep::reports

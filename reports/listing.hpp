@@ -1,0 +1,24 @@
+#pragma once
+
+// What `lockstep list` shows to people.
+
+#include <span>
+
+#include "models/locks/catalogue.hpp"
+#include "reports/line.hpp"
+#include "reports/verdicts.hpp"
+
+namespace lockstep::reports {
+
+struct ListingOptions {
+  std::size_t width = 100;
+  Language language = Language::en;
+};
+
+/// Each algorithm with its parameters.
+Lines list_algorithms(const models::locks::Catalogue& catalogue, const ListingOptions& options);
+Lines list_scenarios(std::span<const scenarios::Scenario> scenarios, const ListingOptions& options);
+Lines list_properties(const ListingOptions& options);
+Lines list_faults(const ListingOptions& options);
+
+}  // namespace lockstep::reports

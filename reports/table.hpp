@@ -1,0 +1,37 @@
+#pragma once
+
+// A table whose cells break into lines, so that it fits any width without losing a word.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "reports/line.hpp"
+
+namespace lockstep::reports {
+
+struct Cell {
+  std::string text;
+  Ink ink = Ink::plain;
+};
+
+struct Column {
+  std::string title;
+  std::size_t width_min = 8;  ///< narrower it never gets, even if the table is then too wide
+};
+
+class Table {
+ public:
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  /// Requires: as many cells as there are columns. A line break in a cell begins a new line.
+  void add(std::vector<Cell> cells) { rows_.push_back(std::move(cells)); }
+  /// Columns as wide as their contents, if they fit; else what is there is shared among those that want more.
+  Lines lines(std::size_t width) const;
+
+ private:
+  std::vector<std::size_t> widths(std::size_t width) const;
+  std::vector<Column> columns_;
+  std::vector<std::vector<Cell>> rows_;
+};
+
+}  // namespace lockstep::reports

@@ -1,0 +1,57 @@
+#include "reports/verdicts.hpp"
+
+#include <fmt/format.h>
+
+#include "reports/text.hpp"
+
+namespace lockstep::reports {
+namespace {
+
+std::string violated_text(const std::vector<std::string>& by, const std::optional<sim::Duration>& at) {
+  std::string text = "violated";
+  if (!by.empty()) text += " by " + joined(by);
+  if (at) text += " at " + sim::to_string(*at);
+  return text;
+}
+
+}  // namespace
+
+const std::string& in(Language language, const scenarios::Text& text) {
+  return language == Language::zh && !text.zh.empty() ? text.zh : text.en;
+}
+
+std::string name_of(const scenarios::Outcome& outcome, sim::ProcessId process) {
+  if (!process.is_valid()) return "nobody";
+  return process.index < outcome.lanes.size() ? outcome.lanes[process.index].name
+                                              : fmt::format("process {}", process.index);
+}
+
+std::vector<std::string> blamed(const scenarios::Outcome& outcome, const checker::Finding& finding) {
+  std::vector<std::string> names;
+  for (const sim::ProcessId process : finding.by) names.push_back(name_of(outcome, process));
+  return names;
+}
+
+std::string observed_text(const scenarios::Outcome& outcome, const checker::Finding& finding) {
+  if (finding.verdict != checker::Verdict::violated) return std::string(checker::to_string(finding.verdict));
+  return violated_text(blamed(outcome, finding),
+                       finding.at ? std::optional(finding.at->offset()) : std::nullopt);
+}
+
+std::string expected_text(const scenarios::Expectation& expectation) {
+  if (expectation.verdict != checker::Verdict::violated) return std::string(checker::to_string(expectation.verdict));
+  return violated_text(expectation.violated_by, expectation.at);
+}
+
+std::string surprise_text(const scenarios::Outcome& outcome, const scenarios::Judgement& judgement) {
+  return fmt::format("expected: {}; observed: {}", expected_text(*judgement.expected),
+                     observed_text(outcome, judgement.finding));
+}
+
+std::string digest_text(std::uint64_t digest) { return fmt::format("{:016x}", digest); }
+
+std::string counted(std::size_t n, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", n, n == 1 ? one : many);
+}
+
+}  // namespace lockstep::reports

@@ -1,0 +1,117 @@
+#include "scenarios/random_scenario.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "sim/random.hpp"
+
+namespace lockstep::scenarios {
+namespace {
+
+using sim::Duration;
+using sim::DurationRange;
+using sim::Random;
+
+constexpr std::array<std::string_view, 8> kSteps{"SETNX", "SET", "GET", "GETSET", "DEL", "EVAL", "acquire", "release"};
+constexpr std::size_t kCommands = 6;  ///< of them are messages
+
+Duration ms(Random& random, std::int64_t lo, std::int64_t hi) { return Duration::milliseconds(random.between(lo, hi)); }
+
+DurationRange range(Random& random, std::int64_t lo, std::int64_t hi) {
+  const Duration from = ms(random, lo, hi);
+  return {from, random.one_in(3) ? from : from + ms(random, 0, hi - lo)};
+}
+
+ClockSpec clock(Random& random) {
+  ClockSpec clock;
+  if (random.one_in(3)) clock.offset = ms(random, -200, 200);
+  if (random.one_in(4)) clock.drift_ppm = random.between(-50'000, 50'000);
+  if (random.one_in(4)) clock.uptime = ms(random, 0, 200);
+  return clock;
+}
+
+void choose_lock(Random& random, const models::locks::Catalogue& catalogue, Scenario& scenario) {
+  const std::span<const models::locks::Entry> entries = catalogue.entries();
+  const models::locks::Entry& entry = entries[random.below(entries.size())];
+  scenario.lock.algorithm = entry.id;
+  for (const models::locks::ParameterSpec& spec : entry.parameters) {
+    auto& parameters = scenario.lock.parameters;
+    if (spec.name == "ttl") parameters.emplace("ttl", entry.id == "setnx-expire-two-step" ? Duration::seconds(1) : ms(random, 20, 200));
+    if (spec.name == "attempts") parameters.emplace("attempts", random.between(1, 4));
+    if (spec.name == "retry") parameters.emplace("retry", range(random, 1, 20));
+    if (spec.name == "node_timeout") parameters.emplace("node_timeout", ms(random, 5, 50));
+    if (std::holds_alternative<bool>(spec.fallback) && random.one_in(3)) {
+      parameters.emplace(spec.name, !std::get<bool>(spec.fallback));
+    }
+    if (!spec.choices.empty()) parameters.emplace(spec.name, std::string(spec.choices[random.below(spec.choices.size())]));
+  }
+  const std::uint64_t servers = entry.many_nodes ? 3 + 2 * random.below(2) : 1;
+  for (std::uint64_t i = 0; i < servers; ++i) {
+    ServerSpec server;
+    server.name = servers == 1 ? "redis" : fmt::format("redis{}", i + 1);
+    server.clock = clock(random);
+    if (random.one_in(4)) server.latency = range(random, 1, 10);
+    scenario.servers.push_back(std::move(server));
+  }
+}
+
+FaultSpec random_fault(Random& random, const Scenario& scenario) {
+  constexpr std::array kKinds{FaultSpec::Kind::pause, FaultSpec::Kind::pause, FaultSpec::Kind::crash, FaultSpec::Kind::jump,
+                              FaultSpec::Kind::lose,  FaultSpec::Kind::delay, FaultSpec::Kind::partition};
+  FaultSpec fault;
+  fault.kind = kKinds[random.below(kKinds.size())];
+  const std::string& client = scenario.clients[random.below(scenario.clients.size())].name;
+  const std::string& server = scenario.servers[random.below(scenario.servers.size())].name;
+  const bool of_messages = fault.kind == FaultSpec::Kind::lose || fault.kind == FaultSpec::Kind::delay;
+  const bool of_server = !of_messages && random.one_in(3);
+  fault.who = of_server ? server : client;
+  fault.length = DurationRange::exactly(ms(random, 1, 300));
+  fault.by = DurationRange::exactly(ms(random, -200, 200));
+  if (random.one_in(2)) fault.restart_after = DurationRange::exactly(ms(random, 1, 100));
+  fault.keep = random.one_in(2);
+  fault.direction = random.one_in(2) ? FaultSpec::Direction::request : FaultSpec::Direction::reply;
+  fault.between = {{client}, {server}};
+  if (of_server || fault.kind == FaultSpec::Kind::partition || (!of_messages && random.one_in(2))) {
+    fault.trigger.kind = Trigger::Kind::at;
+    fault.trigger.time = ms(random, 0, 300);
+  } else {
+    constexpr std::array kMoments{Trigger::Kind::before, Trigger::Kind::sent, Trigger::Kind::after};
+    fault.trigger.kind = kMoments[random.below(kMoments.size())];
+    fault.trigger.step = kSteps[random.below(of_messages ? kCommands : kSteps.size())];
+    fault.trigger.occurrence = random.between(1, 2);
+  }
+  return fault;
+}
+
+}  // namespace
+
+Scenario random_scenario(std::uint64_t seed, const models::locks::Catalogue& catalogue) {
+  Random random(sim::combine64(0x72616e646f6d, seed));
+  Scenario scenario;
+  scenario.file = scenario.id = fmt::format("random-{}", seed);
+  choose_lock(random, catalogue, scenario);
+  scenario.network.latency = range(random, 1, 10);
+  scenario.network.timeout = ms(random, 20, 100);
+  if (random.one_in(2)) {
+    scenario.resource = ResourceSpec{.kind = random.one_in(2) ? ResourceSpec::Kind::counter : ResourceSpec::Kind::reg,
+                                     .fenced = random.one_in(2),
+                                     .latency = std::nullopt};
+  }
+  const std::uint64_t clients = 1 + random.below(5);
+  for (std::uint64_t i = 0; i < clients; ++i) {
+    ClientSpec client;
+    client.name = std::string(1, static_cast<char>('A' + i));
+    client.acquire_at = range(random, 0, 200);
+    client.hold = range(random, 0, 80);
+    client.rounds = random.between(1, 3);
+    client.between = range(random, 0, 20);
+    client.release = !random.one_in(8);
+    client.clock = clock(random);
+    scenario.clients.push_back(std::move(client));
+  }
+  for (std::uint64_t faults = random.below(4); faults > 0; --faults) scenario.faults.push_back(random_fault(random, scenario));
+  return scenario;
+}
+
+}  // namespace lockstep::scenarios

@@ -1,0 +1,151 @@
+#include "scenarios/schema.hpp"
+
+#include <algorithm>
+
+#include "scenarios/schema_parts.hpp"
+#include "scenarios/schema_value.hpp"
+#include "scenarios/suggestion.hpp"
+
+namespace lockstep::scenarios::schema {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, Cost>, 3> kCosts{
+    {{"fast", Cost::fast}, {"slow", Cost::slow}, {"rare", Cost::rare}}};
+
+constexpr Key<Text> kText[] = {
+    {"en", "string", kRequired, "in English",
+     [](const Node& value, Text& text) { text.en = text_of(value, "a text in English"); }},
+    {"zh", "string", kRequired, "in Chinese",
+     [](const Node& value, Text& text) { text.zh = text_of(value, "a text in Chinese"); }},
+};
+
+void read_text(const Node& node, Text& text) {
+  if (!std::holds_alternative<Table>(node.value)) fail_expecting(node, "{ en = \"...\", zh = \"...\" }");
+  read_table(node, {node.key}, kText, text);
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// "F000-2i": F and three digits of the document, then the scenario in it.
+bool is_failure_id(std::string_view id) {
+  const auto is_word = [](char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  return id.size() >= 6 && id.size() <= 32 && id[0] == 'F' && std::all_of(id.begin() + 1, id.begin() + 4, is_digit) &&
+         id[4] == '-' && std::all_of(id.begin() + 5, id.end(), is_word);
+}
+
+void read_reproduces(const Node& value, std::vector<std::string>& ids) {
+  for (const Node& element : array_of(value, "an array of ids such as [\"F000-2\"]")) {
+    const std::string& id = string_of(element, "an id such as \"F000-2\"");
+    if (!is_failure_id(id)) fail_expecting(element, "the id of a documented failure such as \"F000-2\"");
+    if (std::find(ids.begin(), ids.end(), id) != ids.end()) fail(element, quoted(id) + " stands here twice");
+    ids.push_back(id);
+  }
+}
+
+constexpr Key<Draft> kTop[] = {
+    {"title", "table: en, zh", kRequired, "one line, in both languages",
+     [](const Node& value, Draft& draft) { read_text(value, draft.scenario.title); }},
+    {"story", "table: en, zh", kRequired, "what happens, in both languages",
+     [](const Node& value, Draft& draft) { read_text(value, draft.scenario.story); }},
+    {"lesson", "table: en, zh", kRequired, "what to take from it, in both languages",
+     [](const Node& value, Draft& draft) { read_text(value, draft.scenario.lesson); }},
+    {"source", "string", "none", "the document that tells it, and where",
+     [](const Node& value, Draft& draft) { draft.scenario.source = text_of(value, "a document and a place in it"); }},
+    {"reproduces", "array of ids", "none", "documented failures, as the catalogue numbers them: F and three digits, -, a word",
+     [](const Node& value, Draft& draft) { read_reproduces(value, draft.scenario.reproduces); }},
+    {"cost", "\"fast\", \"slow\" or \"rare\"", "\"fast\"", "how long it takes, and so how often it is run",
+     [](const Node& value, Draft& draft) { draft.scenario.cost = choice_of(value, kCosts); }},
+    {"lock", "table", kRequired, "the table [lock] with the algorithm", read_lock},
+    {"network", "table", "see there", "latency and timeouts", read_network},
+    {"servers", "table", "one server", "several servers, all alike", read_server_count},
+    {"server", "array of tables", "one server", "each server for itself", read_servers},
+    {"resource", "table", "none", "what the lock protects", read_resource},
+    {"client", "array of tables", kRequired, "at least one table [[client]]", read_clients},
+    {"fault", "array of tables", "none", "what does happen, in `run`", read_faults},
+    {"may", "array of tables", "none", "what might happen, in `check` and `fuzz`", read_may},
+    {"pin", "table", "none", "commands in the order in which they are handled", read_pin},
+    {"properties", "table", "none", "bounds of properties", read_properties},
+    {"expect", "table", "none", "what each property is expected to be", read_expect},
+};
+
+std::string_view kind_name(MaySpec::Kind kind) {
+  switch (kind) {
+    case MaySpec::Kind::pause: return "pause";
+    case MaySpec::Kind::crash: return "crash";
+    case MaySpec::Kind::lose: return "lose";
+    case MaySpec::Kind::jump: return "jump";
+    case MaySpec::Kind::skew: return "skew";
+  }
+  return "";
+}
+
+void check_losses(const Scenario& scenario) {
+  if (scenario.network.timeout) return;
+  const std::string remedy = "a lost message, and a client that waits for ever: add timeout = \"50ms\" to [network]";
+  for (const FaultSpec& fault : scenario.faults) {
+    if (fault.kind == FaultSpec::Kind::lose) throw Bad{fault.at, remedy};
+  }
+  for (const MaySpec& may : scenario.may) {
+    if (may.kind == MaySpec::Kind::lose) throw Bad{may.at, remedy};
+  }
+}
+
+/// A threshold is the smallest value of a range, so the file must have that range.
+void check_thresholds(const Scenario& scenario) {
+  for (const Expectation& expectation : scenario.expect_check) {
+    for (const auto& [parameter, value] : expectation.from) {
+      if (parameter == "latency") continue;
+      const bool ranges = std::any_of(scenario.may.begin(), scenario.may.end(),
+                                      [&, &name = parameter](const MaySpec& may) { return kind_name(may.kind) == name; });
+      if (ranges) continue;
+      throw Bad{expectation.position, expectation.property + ": a threshold of " + quoted(parameter) +
+                                          " needs a [[may]] with kind = " + quoted(parameter) + " and a range"};
+    }
+  }
+}
+
+void check_overrides(const Draft& draft) {
+  const models::locks::Entry* entry = draft.catalogue.find(draft.scenario.lock.algorithm);
+  const auto declares = [&](std::string_view name) {
+    return std::any_of(entry->parameters.begin(), entry->parameters.end(),
+                       [&](const models::locks::ParameterSpec& spec) { return spec.name == name; });
+  };
+  for (const ClientSpec& client : draft.scenario.clients) {
+    for (const std::string_view name : {"attempts", "retry"}) {
+      const bool set = name == "retry" ? client.retry.has_value() : client.attempts.has_value();
+      if (set && !declares(name)) {
+        throw Bad{client.at, quoted(client.name) + " sets " + quoted(name) + ", which " + std::string(entry->id) +
+                                 " does not have; leave it out"};
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Scenario read_scenario(const Node& root, const models::locks::Catalogue& catalogue) {
+  Draft draft{catalogue, {}, {}};
+  read_table(root, {"a scenario"}, kTop, draft);
+  Scenario& scenario = draft.scenario;
+  if (scenario.clients.empty()) throw Bad{find(root, "client")->at, "client: expected at least one [[client]]"};
+  if (scenario.servers.empty()) scenario.servers.push_back({"redis", {}, {}});
+  draft.names.resolve(scenario);
+  check_losses(scenario);
+  check_thresholds(scenario);
+  check_overrides(draft);
+  return std::move(scenario);
+}
+
+std::vector<TableRow> tables() {
+  std::vector<TableRow> tables{{"", rows_of(std::span<const Key<Draft>>(kTop))},
+                               {"text", rows_of(std::span<const Key<Text>>(kText))}};
+  list_lock(tables);
+  list_world(tables);
+  list_clients(tables);
+  list_faults(tables);
+  list_may(tables);
+  list_expect(tables);
+  return tables;
+}
+
+}  // namespace lockstep::scenarios::schema

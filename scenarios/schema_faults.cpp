@@ -1,0 +1,165 @@
+// [[fault]]: what does happen in a run, to whom, and when.
+
+#include "scenarios/schema_parts.hpp"
+#include "scenarios/schema_step.hpp"
+#include "scenarios/schema_value.hpp"
+#include "scenarios/suggestion.hpp"
+
+namespace lockstep::scenarios::schema {
+namespace {
+
+using Kind = FaultSpec::Kind;
+using Direction = FaultSpec::Direction;
+
+constexpr Kinds bit(Kind kind) { return static_cast<Kinds>(1u << static_cast<unsigned>(kind)); }
+
+constexpr Kinds kOfAProcess = bit(Kind::pause) | bit(Kind::crash) | bit(Kind::jump);
+constexpr Kinds kOfAMessage = bit(Kind::lose) | bit(Kind::delay);
+
+constexpr std::array<std::pair<std::string_view, Kind>, 6> kKinds{{{"pause", Kind::pause},
+                                                                   {"crash", Kind::crash},
+                                                                   {"jump", Kind::jump},
+                                                                   {"lose", Kind::lose},
+                                                                   {"delay", Kind::delay},
+                                                                   {"partition", Kind::partition}}};
+
+constexpr std::array<std::pair<std::string_view, Direction>, 2> kDirections{
+    {{"request", Direction::request}, {"reply", Direction::reply}}};
+
+struct FaultDraft {
+  Draft& draft;
+  FaultSpec fault;
+  const Node* who = nullptr;
+  const Node* trigger = nullptr;
+  const Node* keep = nullptr;
+};
+
+void read_who(const Node& value, FaultDraft& d, Who who) {
+  if (d.who != nullptr) {
+    throw Bad{value.at, "both \"client\" and \"server\": a [[fault]] strikes one process; write one for each"};
+  }
+  d.fault.who = text_of(value, who == Who::client ? "the name of a client" : "the name of a server");
+  d.who = &value;
+  d.draft.names.mention(who, value);
+}
+
+void claim_trigger(const Node& value, FaultDraft& d) {
+  if (d.trigger != nullptr) {
+    throw Bad{value.at, "both \"" + d.trigger->key + "\" and \"" + value.key + "\": a fault strikes at one moment"};
+  }
+  d.trigger = &value;
+}
+
+void read_step(const Node& value, FaultDraft& d, Trigger::Kind moment, StepKind steps) {
+  claim_trigger(value, d);
+  const std::string& text = text_of(value, "a step such as \"SETNX\" or \"SET#2\"");
+  const Step step = step_of(value, text, 0, steps, d.draft);
+  d.fault.trigger.kind = moment;
+  d.fault.trigger.step = step.name;
+  d.fault.trigger.occurrence = step.occurrence.value_or(1);
+}
+
+/// Nobody may stand on both sides, or he would be cut off from himself.
+void read_sides(const Node& value, FaultDraft& d) {
+  constexpr std::string_view what = "two arrays of names such as [[\"A\"], [\"redis\"]]";
+  const Array& sides = array_of(value, what);
+  if (sides.size() != 2) fail(value, "expected " + std::string(what) + ", not " + std::to_string(sides.size()));
+  for (const Node& side : sides) {
+    array_of(side, what);
+    std::vector<std::string>& names = d.fault.between.emplace_back();
+    for (const Node* name : one_or_more(side, "a name such as \"A\"")) {
+      names.push_back(std::get<std::string>(name->value));
+      d.draft.names.mention(Who::anyone, *name);
+      if (d.fault.between.size() < 2) continue;
+      for (const std::string& other : d.fault.between[0]) {
+        if (other == names.back()) fail(*name, "\"" + other + "\" is on both sides of the partition");
+      }
+    }
+  }
+}
+
+constexpr Key<FaultDraft> kFault[] = {
+    {"kind", "\"pause\", \"crash\", \"jump\", \"lose\", \"delay\" or \"partition\"", kRequired, "what happens",
+     [](const Node& value, FaultDraft& d) { d.fault.kind = choice_of(value, kKinds); }},
+    {"client", "name", "none", "whom it strikes; for lose and delay: whose message",
+     [](const Node& value, FaultDraft& d) { read_who(value, d, Who::client); }, kOfAProcess | kOfAMessage},
+    {"server", "name", "none", "whom it strikes, if no client",
+     [](const Node& value, FaultDraft& d) { read_who(value, d, Who::server); }, kOfAProcess},
+    {"at", "duration", "none", "when: at this true time",
+     [](const Node& value, FaultDraft& d) {
+       claim_trigger(value, d);
+       d.fault.trigger.time = duration_of(value);
+     },
+     kOfAProcess},
+    {"before", "step", "none", "when: the client is about to send it, and it has not left yet",
+     [](const Node& value, FaultDraft& d) { read_step(value, d, Trigger::Kind::before, StepKind::any); }, kOfAProcess},
+    {"sent", "step", "none", "when: it has just left; the reply will find the client so",
+     [](const Node& value, FaultDraft& d) { read_step(value, d, Trigger::Kind::sent, StepKind::any); }, kOfAProcess},
+    {"after", "step", "none", "when: the client has handled the reply and run on to its next wait",
+     [](const Node& value, FaultDraft& d) { read_step(value, d, Trigger::Kind::after, StepKind::any); }, kOfAProcess},
+    {"message", "step that is sent", kRequired, "which message of the client is lost or delayed",
+     [](const Node& value, FaultDraft& d) { read_step(value, d, Trigger::Kind::sent, StepKind::message); },
+     kOfAMessage},
+    {"direction", "\"request\" or \"reply\"", "\"request\"", "the message itself, or the reply to it",
+     [](const Node& value, FaultDraft& d) { d.fault.direction = choice_of(value, kDirections); }, kOfAMessage},
+    {"length", "duration", kRequired, "how long it lasts; delay: on top of the latency",
+     [](const Node& value, FaultDraft& d) { d.fault.length = exact_of(value); },
+     bit(Kind::pause) | bit(Kind::delay) | bit(Kind::partition)},
+    {"restart_after", "duration", "never", "how long after the crash it comes back",
+     [](const Node& value, FaultDraft& d) { d.fault.restart_after = exact_of(value); }, bit(Kind::crash)},
+    {"keep", "true or false", "false", "whether a crashed server still has its keys when it comes back",
+     [](const Node& value, FaultDraft& d) {
+       d.fault.keep = flag_of(value);
+       d.keep = &value;
+     },
+     bit(Kind::crash)},
+    {"by", "duration, may be negative", kRequired, "how far the wall clock jumps",
+     [](const Node& value, FaultDraft& d) { d.fault.by = signed_exact_of(value); }, bit(Kind::jump)},
+    {"between", "two arrays of names", kRequired, "who cannot reach whom; \"resource\" is the resource",
+     [](const Node& value, FaultDraft& d) { read_sides(value, d); }, bit(Kind::partition)},
+    {"from", "duration", kRequired, "when the partition begins, in true time",
+     [](const Node& value, FaultDraft& d) { d.fault.trigger.time = duration_of(value); }, bit(Kind::partition)},
+};
+
+/// What no single key can know.
+void check_together(const FaultDraft& d, const std::string& name) {
+  const Kind kind = d.fault.kind;
+  if (kind != Kind::partition && d.who == nullptr) {
+    const bool process = (bit(kind) & kOfAProcess) != 0;
+    throw Bad{d.fault.at, name + " needs " + (process ? "\"client\" or \"server\"" : "\"client\"") +
+                              ": the name of the process that it strikes"};
+  }
+  if ((bit(kind) & kOfAProcess) != 0) {
+    if (d.trigger == nullptr) {
+      throw Bad{d.fault.at, name + " needs a moment: one of \"at\", \"before\", \"sent\", \"after\""};
+    }
+    if (d.who->key == "server" && d.trigger->key != "at") {
+      fail(*d.trigger, "a server has no steps of its own; expected at = \"150ms\", the true time of the fault");
+    }
+  }
+  if (d.keep != nullptr && d.who->key != "server") {
+    fail(*d.keep, "a client keeps nothing in a crash; \"keep\" is for servers");
+  }
+}
+
+}  // namespace
+
+void read_faults(const Node& node, Draft& draft) {
+  for (const Node& table : tables_of(node, "[[fault]]")) {
+    FaultDraft fault{draft, {}};
+    fault.fault.at = table.at;
+    const Node* kind = find(table, "kind");
+    if (kind == nullptr) throw Bad{table.at, "a [[fault]] needs \"kind\": what happens"};
+    fault.fault.kind = choice_of(*kind, kKinds);
+    const std::string name = "kind = " + quoted(std::get<std::string>(kind->value));
+    read_table(table, {"a [[fault]]", bit(fault.fault.kind), name}, kFault, fault);
+    check_together(fault, name);
+    draft.scenario.faults.push_back(std::move(fault.fault));
+  }
+}
+
+void list_faults(std::vector<TableRow>& tables) {
+  tables.push_back({"[[fault]]", rows_of(std::span<const Key<FaultDraft>>(kFault)), names_of(kKinds)});
+}
+
+}  // namespace lockstep::scenarios::schema

@@ -1,0 +1,82 @@
+#include "scenarios/schema_names.hpp"
+
+#include <algorithm>
+
+#include "scenarios/schema_value.hpp"
+#include "scenarios/suggestion.hpp"
+
+namespace lockstep::scenarios::schema {
+namespace {
+
+constexpr std::size_t kNameBytesMax = 31;
+
+bool is_letter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
+
+bool is_name(std::string_view text) {
+  return !text.empty() && text.size() <= kNameBytesMax && is_letter(text.front()) &&
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-'; });
+}
+
+bool contains(const std::vector<std::string_view>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+}  // namespace
+
+std::string Names::declare(const Node& node, const std::string& what) {
+  const std::string& name = string_of(node, "the name of a " + what);
+  if (!is_name(name)) {
+    fail(node, quoted(name) + " is no name; expected a letter, then up to 30 letters, digits, - or _");
+  }
+  if (name == "probe" || name == "resource") fail(node, quoted(name) + " is a name that Lockstep itself uses");
+  const auto same =
+      std::find_if(declared_.begin(), declared_.end(), [&](const Declaration& d) { return d.name == name; });
+  if (same != declared_.end()) {
+    fail(node, quoted(name) + " is already the name of another process (line " + std::to_string(same->at.line) +
+                   "); every client and server needs its own");
+  }
+  declared_.push_back({name, node.at});
+  return name;
+}
+
+std::string Names::declare_client(const Node& node) { return declare(node, "client"); }
+std::string Names::declare_server(const Node& node) { return declare(node, "server"); }
+
+void Names::mention(Who who, std::string name, const Node& node, std::optional<std::size_t> inside) {
+  mentions_.push_back({who, std::move(name), node.key, node.at, inside});
+}
+
+void Names::resolve(const Scenario& scenario) const {
+  std::vector<std::string_view> clients, servers;
+  for (const ClientSpec& client : scenario.clients) clients.push_back(client.name);
+  for (const ServerSpec& server : scenario.servers) servers.push_back(server.name);
+  // Servers that the file does not name have names all the same.
+  for (const ClientSpec& client : scenario.clients) {
+    if (contains(servers, client.name)) {
+      throw Bad{client.at, "name: " + quoted(client.name) + " is the name of a server; choose another"};
+    }
+  }
+  for (const Mention& mention : mentions_) {
+    const auto refuse = [&](const std::string& message) {
+      throw Bad{mention.at, mention.key + ": " + message, mention.inside};
+    };
+    if (mention.who == Who::resource) {
+      if (!scenario.resource) refuse("a step " + quoted(mention.name) + " needs something to access: add [resource]");
+      continue;
+    }
+    std::vector<std::string_view> valid;
+    if (mention.who != Who::server) valid = clients;
+    if (mention.who != Who::client) valid.insert(valid.end(), servers.begin(), servers.end());
+    if (mention.who == Who::anyone && scenario.resource) valid.push_back("resource");
+    if (contains(valid, mention.name)) continue;
+    if (contains(servers, mention.name)) refuse(quoted(mention.name) + " is a server; expected the name of a client");
+    if (contains(clients, mention.name)) refuse(quoted(mention.name) + " is a client; expected the name of a server");
+    const std::string what = mention.who == Who::client   ? "no client"
+                             : mention.who == Who::server ? "no server"
+                                                          : "nobody";
+    refuse(what + " is called " + quoted(mention.name) + ": " + suggestion(mention.name, valid));
+  }
+}
+
+}  // namespace lockstep::scenarios::schema

@@ -1,0 +1,48 @@
+#pragma once
+
+// The readers of the tables of a scenario file; schema.cpp puts them together.
+
+#include <vector>
+
+#include "models/locks/catalogue.hpp"
+#include "scenarios/schema_names.hpp"
+#include "scenarios/schema_table.hpp"
+
+namespace lockstep::scenarios::schema {
+
+/// A scenario while its file is being read.
+struct Draft {
+  const models::locks::Catalogue& catalogue;
+  Scenario scenario;
+  Names names;
+};
+
+// Each reads one value of the top of a file into the draft.
+
+void read_lock(const Node& node, Draft& draft);
+void read_network(const Node& node, Draft& draft);
+void read_server_count(const Node& node, Draft& draft);
+void read_servers(const Node& node, Draft& draft);
+void read_resource(const Node& node, Draft& draft);
+void read_clients(const Node& node, Draft& draft);
+void read_faults(const Node& node, Draft& draft);
+void read_may(const Node& node, Draft& draft);
+void read_pin(const Node& node, Draft& draft);
+void read_properties(const Node& node, Draft& draft);
+void read_expect(const Node& node, Draft& draft);
+
+void read_clock(const Node& node, ClockSpec& clock);
+
+/// The tables inside an array of tables. Throws if it is a single table, which wants another pair of brackets.
+const Array& tables_of(const Node& node, std::string_view heading);
+
+// What each adds to `tables()`.
+
+void list_lock(std::vector<TableRow>& tables);
+void list_world(std::vector<TableRow>& tables);
+void list_clients(std::vector<TableRow>& tables);
+void list_faults(std::vector<TableRow>& tables);
+void list_may(std::vector<TableRow>& tables);
+void list_expect(std::vector<TableRow>& tables);
+
+}  // namespace lockstep::scenarios::schema

@@ -1,0 +1,90 @@
+#include "scenarios/schema_step.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "models/redis/commands.hpp"
+#include "scenarios/schema_value.hpp"
+#include "scenarios/suggestion.hpp"
+
+namespace lockstep::scenarios::schema {
+namespace {
+
+namespace redis = models::redis;
+
+[[noreturn]] void fail_inside(const Node& node, std::size_t inside, const std::string& message) {
+  throw Bad{node.at, node.key + ": " + message, inside};
+}
+
+/// Commands that a server executes: SCRIPT alone is none, SCRIPT LOAD is.
+std::vector<std::string_view> command_names() {
+  std::vector<std::string_view> names;
+  for (const redis::CommandSpec& command : redis::command_table()) {
+    if (command.handler != nullptr) names.push_back(command.name);
+  }
+  return names;
+}
+
+bool contains(const std::vector<std::string_view>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::int64_t occurrence_of(const Node& node, std::string_view text, std::size_t inside) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < 1) {
+    fail_inside(node, inside, quoted(text) + " does not count; expected a whole number of 1 or more after #");
+  }
+  return number;
+}
+
+std::string plural(std::size_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+Step step_of(const Node& node, std::string_view text, std::size_t inside, StepKind kind, Draft& draft) {
+  const std::size_t hash = text.find('#');
+  Step step{std::string(text.substr(0, hash)), std::nullopt};
+  if (hash != std::string_view::npos) step.occurrence = occurrence_of(node, text.substr(hash + 1), inside + hash + 1);
+
+  std::vector<std::string_view> valid{"read", "write"};
+  if (contains(valid, step.name)) {
+    draft.names.mention(Who::resource, step.name, node, inside);
+    return step;
+  }
+  if (kind == StepKind::any) valid.insert(valid.end(), {"acquire", "release"});
+  const std::vector<std::string_view> commands = command_names();
+  valid.insert(valid.end(), commands.begin(), commands.end());
+  if (contains(valid, step.name)) return step;
+  if (step.name == "acquire" || step.name == "release") {
+    fail_inside(node, inside, quoted(step.name) + " is a step but no message; expected a Redis command, read or write");
+  }
+  fail_inside(node, inside, quoted(step.name) + " is no step: " + suggestion(step.name, valid));
+}
+
+ClientSpec::Line command_of(const Node& node) {
+  const std::string& line = text_of(node, "a Redis command such as \"DEL lock\"");
+  auto parsed = redis::parse_command_line(line);
+  if (const auto* error = std::get_if<redis::CommandLineError>(&parsed)) {
+    fail_inside(node, error->column - 1, error->message);
+  }
+  redis::Command& command = std::get<redis::Command>(parsed);
+  const std::size_t begin = line.find_first_not_of(" \t\n\r\v\f");
+  const redis::CommandSpec* spec = command.spec();
+  if (spec == nullptr || spec->handler == nullptr) {
+    std::string name = command[0].text();
+    if (spec != nullptr && command.size() > 1) name += " " + command[1].text();
+    fail_inside(node, begin, "there is no command " + quoted(name) + ": " + suggestion(name, command_names()));
+  }
+  if (!spec->accepts(command.size())) {
+    const auto words = static_cast<std::size_t>(1 + std::count(spec->name.begin(), spec->name.end(), ' '));
+    const auto takes = static_cast<std::size_t>(spec->arity < 0 ? -spec->arity : spec->arity) - words;
+    fail_inside(node, begin, std::string(spec->name) + " takes " + (spec->arity < 0 ? "at least " : "") +
+                                 plural(takes, "argument") + ", not " + std::to_string(command.size() - words));
+  }
+  return {std::move(command), node.at};
+}
+
+}  // namespace lockstep::scenarios::schema

@@ -1,0 +1,29 @@
+#pragma once
+
+// Steps of a client: what faults strike at and pins put in order.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "scenarios/schema_parts.hpp"
+
+namespace lockstep::scenarios::schema {
+
+enum class StepKind : std::uint8_t {
+  any,     ///< a Redis command in capitals, or acquire, release, read, write
+  message  ///< what travels: a Redis command, read or write
+};
+
+struct Step {
+  std::string name;
+  std::optional<std::int64_t> occurrence;  ///< "SET#2"
+};
+
+/// Reads `text`, which stands `inside` bytes from the begin of the string at `node`.
+Step step_of(const Node& node, std::string_view text, std::size_t inside, StepKind kind, Draft& draft);
+
+/// A command line such as `SET lock A NX PX 100`: a command that exists, with as many arguments as it takes.
+ClientSpec::Line command_of(const Node& node);
+
+}  // namespace lockstep::scenarios::schema

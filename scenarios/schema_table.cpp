@@ -1,0 +1,58 @@
+#include "scenarios/schema_table.hpp"
+
+#include <algorithm>
+
+#include "scenarios/schema_value.hpp"
+#include "scenarios/suggestion.hpp"
+
+namespace lockstep::scenarios::schema {
+namespace {
+
+std::vector<std::string_view> names_of(std::span<const KeyRow> rows, Kinds kind) {
+  std::vector<std::string_view> names;
+  for (const KeyRow& row : rows) {
+    if ((row.kinds & kind) != 0) names.push_back(row.name);
+  }
+  return names;
+}
+
+std::string listed(const std::vector<std::string_view>& names) {
+  std::string list;
+  for (const std::string_view name : names) list += (list.empty() ? "" : ", ") + std::string(name);
+  return list;
+}
+
+}  // namespace
+
+void visit_table(const Node& node, const Heading& heading, std::span<const KeyRow> rows,
+                 const std::function<void(std::size_t, const Node&)>& read) {
+  const std::string what(heading.what);
+  const std::vector<std::string_view> valid = names_of(rows, heading.kind);
+  const Table& table = table_of(node, "a table with " + listed(valid));
+  for (const Entry& entry : table) {
+    const std::string& key = entry.node.key;
+    const auto row = std::find_if(rows.begin(), rows.end(), [&](const KeyRow& r) { return r.name == key; });
+    if (row == rows.end()) {
+      throw Bad{entry.key_at, "unknown key " + quoted(key) + " in " + what + ": " + suggestion(key, valid)};
+    }
+    if ((row->kinds & heading.kind) == 0) {
+      throw Bad{entry.key_at, quoted(key) + " says nothing about " + std::string(heading.kind_name) +
+                                  "; its keys are " + listed(valid)};
+    }
+    read(static_cast<std::size_t>(row - rows.begin()), entry.node);
+  }
+  for (const KeyRow& row : rows) {
+    if (row.fallback != kRequired || (row.kinds & heading.kind) == 0 || find(node, row.name) != nullptr) continue;
+    const std::string subject(heading.kind_name.empty() ? heading.what : heading.kind_name);
+    throw Bad{node.at, subject + " needs " + quoted(row.name) + ": " + std::string(row.meaning)};
+  }
+}
+
+const Node* find(const Node& table, std::string_view key) {
+  const auto* entries = std::get_if<Table>(&table.value);
+  if (entries == nullptr) return nullptr;
+  const auto found = std::find_if(entries->begin(), entries->end(), [&](const Entry& e) { return e.node.key == key; });
+  return found == entries->end() ? nullptr : &found->node;
+}
+
+}  // namespace lockstep::scenarios::schema

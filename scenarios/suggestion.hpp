@@ -1,0 +1,23 @@
+#pragma once
+
+// The nearest valid name, for messages about a name that is not one.
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace lockstep::scenarios {
+
+/// The name of `valid` that needs the fewest edits (a letter inserted, left out, replaced, or two neighbours swapped;
+/// capitals do not count). The earlier one of two that are equally near; nothing if `valid` is empty.
+std::optional<std::string_view> nearest(std::string_view given, std::span<const std::string_view> valid);
+
+/// How a message about `given` ends: `did you mean "ttl"?` where one name is near enough to be a slip of the keyboard;
+/// otherwise all that is valid, or of a long list the nearest.
+std::string suggestion(std::string_view given, std::span<const std::string_view> valid);
+
+/// The text in quotes, on one line: cut after 40 characters, what does not print as \n or \x1b.
+std::string quoted(std::string_view text);
+
+}  // namespace lockstep::scenarios
