@@ -56,22 +56,26 @@ int main() {
   fmt::print("SET NX PX + GET + DEL            {:7.0f} ns\n", set);
 
   const double refused = best_ns(200'000, [&](int) {
-    expect(database.execute(redis::Command{"EVAL", redis::Value::lasting(kCompareAndDelete), 1, "lock", "client-a-1"}, clock).is_integer(0));
+    expect(
+        database
+            .execute(redis::Command{"EVAL", redis::Value::lasting(kCompareAndDelete), 1, "lock", "client-a-1"}, clock)
+            .is_integer(0));
   });
   fmt::print("EVAL compare-and-delete, refused {:7.0f} ns\n", refused);
 
-  const double set_alone = best_ns(200'000, [&](int) {
-    expect(database.execute(redis::Command{"SET", "lock", "client-a-1"}, clock).is_ok());
-  });
+  const double set_alone = best_ns(
+      200'000, [&](int) { expect(database.execute(redis::Command{"SET", "lock", "client-a-1"}, clock).is_ok()); });
   const double granted = best_ns(200'000, [&](int) {
     expect(database.execute(redis::Command{"SET", "lock", "client-a-1"}, clock).is_ok());
-    expect(database.execute(redis::Command{"EVAL", redis::Value::lasting(kCompareAndDelete), 1, "lock", "client-a-1"}, clock).is_integer(1));
+    expect(
+        database
+            .execute(redis::Command{"EVAL", redis::Value::lasting(kCompareAndDelete), 1, "lock", "client-a-1"}, clock)
+            .is_integer(1));
   });
   fmt::print("EVAL compare-and-delete, granted {:7.0f} ns\n", granted - set_alone);
 
-  const double many = best_ns(200'000, [&](int i) {
-    expect(database.execute(redis::Command{"SET", i % 5000, "value"}, clock).is_ok());
-  });
+  const double many = best_ns(
+      200'000, [&](int i) { expect(database.execute(redis::Command{"SET", i % 5000, "value"}, clock).is_ok()); });
   fmt::print("SET among 5,000 keys             {:7.0f} ns\n", many);
 
   const double reset = best_ns(100'000, [&](int) {

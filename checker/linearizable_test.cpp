@@ -54,6 +54,18 @@ TEST_CASE("linearizable: the object that fails first is reported") {
   CHECK(judge(h).at->offset() == 40_ms);
 }
 
+TEST_CASE("linearizable: a lock that comes back after its holder crashed is a mutex still, one that came back before is not") {
+  for (const Duration taken : {30_ms, 40_ms}) {
+    ForgedHistory h;
+    h.acquire(A, 10_ms);
+    h.operation(B, "acquire", 20_ms, taken);
+    h.crash(A, 35_ms);
+    const Finding finding = linearizable(h.history(), forged_names());
+    INFO(finding.why);
+    CHECK(finding.verdict == (taken < 35_ms ? Verdict::violated : Verdict::holds));
+  }
+}
+
 TEST_CASE("linearizable: an operation that a crash left open may have happened or not") {
   for (const auto phase : {Phase::invoke, Phase::fail}) {
     ForgedHistory h;

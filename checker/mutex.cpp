@@ -6,6 +6,7 @@
 #include "checker/evidence.hpp"
 #include "checker/mutex_paths.hpp"
 #include "checker/mutex_search.hpp"
+#include "checker/ownership.hpp"
 
 namespace lockstep::checker {
 
@@ -34,6 +35,16 @@ MutexHistory mutex_history(const sim::History& history, std::string_view object)
          .invoked = operation.invoked.offset(),
          .completed = ended ? operation.completed.offset() : operation.invoked.offset()});
     result.ids.push_back(operation.id);
+  }
+  for (const OwnershipInterval& hold : ownership_intervals(history)) {
+    const bool was_given_up = hold.end == BeliefEnd::crashed || hold.end == BeliefEnd::lost;
+    if (!was_given_up || hold.object != object) continue;
+    result.operations.push_back({.process = hold.process.index,
+                                 .function = MutexFunction::release,
+                                 .phase = sim::Phase::info,
+                                 .invoked = hold.to->offset(),
+                                 .completed = hold.to->offset()});
+    result.ids.push_back(hold.acquire);
   }
   return result;
 }

@@ -14,8 +14,10 @@
 //                 A release that a crash interrupted is such a one. An info acquire must not simply be dropped: in
 //                 [A acquire info] [A release ok] the release proves that the acquire did take effect.
 //
-// Validity deadlines and crashes are not part of this history: a crashed holder never releases, and a lease that ran
-// out is no release. So a correct lock with leases may well be not linearizable as a mutex; that is a result, too.
+// A lock with leases frees itself when its holder is gone, and a perfect mutex does not. So that this alone is no
+// violation, `mutex_history` gives a holder that crashed or gave the lock up a release with unknown outcome at that
+// moment. A lease that runs out under a living holder is no release, whether the holder looks at its deadline or not: then
+// somebody else's acquire has no place, and that is a result, too.
 //
 // Two specifications, both with one lock that is free at first:
 //   mutex        an acquire needs it free, a release needs it held, by whomever.
@@ -79,7 +81,7 @@ MutexResult check_mutex(std::span<const MutexOperation> operations, MutexSpecifi
 /// The acquires and releases of one object.
 struct MutexHistory {
   std::vector<MutexOperation> operations;
-  std::vector<sim::OperationId> ids;  ///< of the operation at the same position
+  std::vector<sim::OperationId> ids;  ///< of the operation at the same position; of the acquire, for a hold given up
 };
 
 /// Requires: instants are true times.

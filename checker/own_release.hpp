@@ -13,10 +13,11 @@ namespace lockstep::checker {
 /// - "Every write is a grant" is wrong. In the getset locks B and C both read an expired timestamp; B's GETSET wins,
 ///   C's GETSET overwrites the text and loses. C's acquire fails, so B's grant stays: otherwise B's own release
 ///   would be blamed for removing "C's" lock, which C never had.
-/// - "The last write of a successful acquire" is wrong. SETNX; EXPIRE is one acquire with two writes; between them a
-///   stale DEL may remove the grant of the SETNX. So any write of a successful acquire makes a grant where there is
-///   none; but where another process' grant lies, only the acquire's last write there takes it over: an acquire that
-///   loses a GETSET, waits and wins the next one held nothing in between.
+/// - "The last write of a successful acquire" is wrong. An acquire may write twice, and between the two a stale DEL may
+///   remove the grant of the first. So any write of a successful acquire makes a grant where there is none; but where
+///   another process' grant lies, only the acquire's last write there takes it over: an acquire that loses a GETSET,
+///   waits and wins the next one held nothing in between. A command that only changes how long a key lives (a late
+///   EXPIRE on somebody else's key) is no write at all.
 /// - "Whoever removes what is not his" is too wide. An operator's DEL outside any operation is a decision of people.
 ///   And a contender may clear away a grant that is over: after a crash this is how the timestamp locks recover.
 ///

@@ -122,6 +122,18 @@ TEST_CASE("ownership: a process that is paused for ever believes for ever, unles
   require_end(only(h), BeliefEnd::crashed, 500_ms);
 }
 
+TEST_CASE("ownership: a crash in the step in which the lock was got ends the hold at once") {
+  ForgedHistory h;
+  h.acquire(A, 20_ms);
+  h.crash(A, 20_ms);
+  sim::History same_step = h.history();
+  same_step.interruptions[0].step = same_step.operations[0].completed_in;
+  const std::vector<OwnershipInterval> intervals = ownership_intervals(same_step);
+  REQUIRE(intervals.size() == 1);
+  require_end(intervals[0], BeliefEnd::crashed, 20_ms);
+  CHECK(intervals[0].is_empty());
+}
+
 TEST_CASE("ownership: a crash ends the holds before it and none after the restart") {
   ForgedHistory h;
   h.acquire(A, 20_ms);

@@ -63,7 +63,7 @@ void declare_everywhere(CLI::App& app, Typed& typed) {
   app.add_flag("-h,--help", typed.help);
   app.add_flag("--json", typed.json);
   app.add_option("--seed", typed.seed)->take_last();
-  app.add_option("--jobs,-j", typed.jobs)->take_last();
+  app.add_option("--jobs", typed.jobs)->take_last();
   app.add_option("--color", typed.colour)->take_last();
   app.add_option("--lang", typed.language)->take_last();
   app.add_option("--width", typed.width)->take_last();

@@ -7,18 +7,20 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kCommands{"list", "run"};
 
-constexpr std::string_view kProgram = R"(Lockstep runs distributed locks on simulated servers, in virtual time, and says which promise breaks.
+constexpr std::string_view kProgram = R"(Runs distributed locks on simulated servers, in virtual time, and says which promise breaks.
 
 usage: lockstep COMMAND [OPTIONS]
 
   list   what there is: lock algorithms, scenarios, properties, faults
+         example: lockstep list algorithms
   run    run scenario files, and compare what happens with what each file expects
+         example: lockstep run scenarios
 
-  lockstep run scenarios                   all stories, and a table of what was expected and observed
-  lockstep COMMAND --help                  the options of a command, with examples
+  lockstep COMMAND --help   the options of a command, with examples
   lockstep --version
 
-Exit status: 0 everything as expected, 1 something was not, 2 the input or the call was wrong, 3 a bound was hit.
+Exit status: 0 everything as expected, 1 something was not, 2 the input or the call was wrong,
+3 a bound was hit so that the answer is not complete.
 )";
 
 constexpr std::string_view kList = R"(Shows what there is to use in scenario files.
@@ -44,8 +46,8 @@ constexpr std::string_view kRun = R"(Runs each scenario once, and compares what 
 
 usage: lockstep run FILE|DIR... [OPTIONS]
 
-One story is shown as a timeline, several as a table. All files are read before the first is run: if one of them is
-bad, every bad one gets a message, and nothing is run.
+One story is shown as a timeline, several as a table. All files are read before the first is run:
+if one of them is bad, every bad one gets a message, and nothing is run.
 
   --timeline, --no-timeline   a timeline of each story; or of none, also when there is only one
   --seed N                    random delays and ties, reproducible by N, where the file pins nothing

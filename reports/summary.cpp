@@ -29,16 +29,19 @@ std::string expectations_text(const scenarios::Outcome& outcome) {
   return text;
 }
 
+/// What was found of these properties, and what else broke of which the file says nothing.
 std::string observations_text(const scenarios::Outcome& outcome) {
-  std::vector<std::string> parts;
+  std::vector<std::string> broken;
   std::vector<std::string> unknown;
+  std::vector<std::string> besides;
   for (const scenarios::Judgement& judgement : outcome.properties) {
-    if (judgement.finding.verdict == Verdict::violated) parts.emplace_back(judgement.finding.property);
-    // A verdict that could not be reached matters where the file wanted one.
-    if (judgement.finding.verdict == Verdict::unknown && judgement.expected) unknown.emplace_back(judgement.finding.property);
+    const std::string name(judgement.finding.property);
+    if (judgement.finding.verdict == Verdict::violated) (judgement.expected ? broken : besides).push_back(name);
+    if (judgement.finding.verdict == Verdict::unknown && judgement.expected) unknown.push_back(name);
   }
-  std::string text = parts.empty() ? "holds" : "✗ " + joined(parts);
+  std::string text = broken.empty() ? "holds" : "✗ " + joined(broken);
   if (!unknown.empty()) text += "\n? " + joined(unknown);
+  if (!besides.empty()) text += "\nbesides: " + joined(besides);
   return text;
 }
 
@@ -69,17 +72,15 @@ std::string totals_text(std::span<const Story> stories) {
 }
 
 Lines summary(std::span<const Story> stories, const SummaryOptions& options) {
-  Table table({{"", 3}, {"story", 24}, {"algorithm", 12}, {"expected", 14}, {"observed", 14}});
+  Table table({{"", 3}, {"story", 17}, {"algorithm", 12}, {"expected", 19}, {"observed", 19}});
   for (const Story& story : stories) {
     const bool good = story.outcome.as_expected;
-    const std::string title = in(options.language, story.scenario.title);
-    std::string what = printable(story.scenario.id);
-    if (!title.empty()) what += "\n" + printable(title);
     table.add({{good ? "ok" : "NOT", good ? Ink::good : Ink::bad},
-               {what},
+               {story.scenario.id, Ink::strong},
                {story.scenario.lock.algorithm},
-               {expectations_text(story.outcome), Ink::faint},
-               {observations_text(story.outcome), good ? Ink::plain : Ink::bad}});
+               {expectations_text(story.outcome)},
+               {observations_text(story.outcome), good ? Ink::plain : Ink::bad}},
+              {.text = in(options.language, story.scenario.title), .ink = Ink::faint, .first = 1, .last = 2});
   }
   Lines lines = table.lines(options.width);
   for (const Story& story : stories) {

@@ -36,8 +36,8 @@ std::vector<std::size_t> Table::widths(std::size_t width) const {
   std::vector<std::size_t> given;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     std::size_t widest = display_width(columns_[c].title);
-    for (const auto& row : rows_) {
-      for (const std::string& line : paragraphs_of(row[c].text)) widest = std::max(widest, display_width(printable(line)));
+    for (const Row& row : rows_) {
+      for (const std::string& line : paragraphs_of(row.cells[c].text)) widest = std::max(widest, display_width(printable(line)));
     }
     wanted.push_back(widest);
     given.push_back(std::min(widest, columns_[c].width_min));
@@ -59,27 +59,41 @@ std::vector<std::size_t> Table::widths(std::size_t width) const {
 Lines Table::lines(std::size_t width) const {
   const std::vector<std::size_t> given = widths(width);
   Lines lines;
-  const auto put = [&](const std::vector<Cell>& row) {
-    std::vector<std::vector<std::string>> cells;
-    std::size_t height = 0;
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
-      cells.push_back(broken(row[c], given[c]));
-      height = std::max(height, cells.back().size());
+  const auto put = [&](const Row& row) {
+    std::vector<std::vector<std::string>> columns;
+    for (std::size_t c = 0; c < columns_.size(); ++c) columns.push_back(broken(row.cells[c], given[c]));
+
+    // The note begins where the cells above it have ended, beside what the other columns still have to say.
+    std::vector<std::string> note;
+    std::size_t note_begin = 0;
+    if (!row.note.text.empty()) {
+      std::size_t note_width = given[row.note.first];
+      for (std::size_t c = row.note.first; c <= row.note.last; ++c) {
+        note_begin = std::max(note_begin, columns[c].size());
+        if (c > row.note.first) note_width += kGap + given[c];
+      }
+      note = wrap(row.note.text, note_width);
     }
+    std::size_t height = note_begin + note.size();
+    for (const auto& column : columns) height = std::max(height, column.size());
+
     for (std::size_t i = 0; i < height; ++i) {
       Line& line = lines.emplace_back();
-      std::size_t column = 0;
+      std::size_t at = 0;
       for (std::size_t c = 0; c < columns_.size(); ++c) {
-        line.fill_to(column);
-        if (i < cells[c].size()) line.append(cells[c][i], row[c].ink);
-        column += given[c] + kGap;
+        if (c == row.note.first && i >= note_begin && i - note_begin < note.size()) {
+          line.fill_to(at).append(note[i - note_begin], row.note.ink);
+        } else if (i < columns[c].size()) {
+          line.fill_to(at).append(columns[c][i], row.cells[c].ink);
+        }
+        at += given[c] + kGap;
       }
     }
   };
-  std::vector<Cell> titles;
-  for (const Column& column : columns_) titles.push_back({column.title, Ink::faint});
+  Row titles;
+  for (const Column& column : columns_) titles.cells.push_back({column.title, Ink::faint});
   put(titles);
-  for (const auto& row : rows_) put(row);
+  for (const Row& row : rows_) put(row);
   return lines;
 }
 

@@ -167,7 +167,9 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width) {
     else if (blank == 1) lines.back() += ' ', ++used;
     std::string_view rest = unit.text;
     while (display_width(rest) > width) {
-      const std::string_view part = prefix_within(rest, width);
+      std::string_view part = prefix_within(rest, width);
+      const std::size_t joint = part.find_last_of("-/");
+      if (joint != std::string_view::npos && joint > 0) part = part.substr(0, joint + 1);
       lines.back() += part;
       rest.remove_prefix(part.size());
       new_line();

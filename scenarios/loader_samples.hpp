@@ -53,7 +53,7 @@ timeout = "50ms"
 
 [[server]]
 name = "redis1"
-clock = { offset = "-5ms", drift_ppm = 100 }
+clock = { offset = "-5ms", drift_ppm = 100, uptime = "7s" }
 
 [[server]]
 latency = "2ms"

@@ -99,6 +99,7 @@ TEST_CASE("loader: servers, network and resource") {
   CHECK(s.servers[0].name == "redis1");
   CHECK(s.servers[0].clock.offset == -(5_ms));
   CHECK(s.servers[0].clock.drift_ppm == 100);
+  CHECK(s.servers[0].clock.uptime == 7_s);
   CHECK_FALSE(s.servers[0].latency);
   CHECK(s.servers[1].name == "redis2");
   CHECK(s.servers[1].latency == DurationRange::exactly(2_ms));
@@ -240,9 +241,10 @@ TEST_CASE("loader: five servers that are all alike take one line") {
 }
 
 TEST_CASE("loader: the order of tables does not matter, and neither does a byte order mark") {
-  const std::string text = "\xEF\xBB\xBF"
-                           "fault = [{ kind = \"lose\", client = \"A\", message = \"GET\" }]\n" +
-                           std::string(samples::kLeast) + "[network]\ntimeout = \"1s\"\n";
+  const std::string text =
+      "\xEF\xBB\xBF"
+      "fault = [{ kind = \"lose\", client = \"A\", message = \"GET\" }]\n" +
+      std::string(samples::kLeast) + "[network]\ntimeout = \"1s\"\n";
   CHECK(good(text).faults.size() == 1);
 }
 
@@ -260,8 +262,7 @@ TEST_CASE("loader: files on disk that are no scenarios give one message each") {
   fs::create_directory(folder.path / "folder.toml");
   CHECK(load_message(folder.path / "folder.toml") == "folder.toml: a directory; expected a scenario file");
   fs::create_symlink("loop.toml", folder.path / "loop.toml");
-  CHECK(load_message(folder.path / "loop.toml") ==
-        "loop.toml: cannot be read: Too many levels of symbolic links");
+  CHECK(load_message(folder.path / "loop.toml") == "loop.toml: cannot be read: Too many levels of symbolic links");
   CHECK(load_message("/dev/zero") == "/dev/zero: larger than 1 MiB, which no scenario needs: is this the right file?");
   CHECK(load_message(folder.write("empty.toml", "")).starts_with("empty.toml: an empty file; expected a scenario"));
   if (geteuid() != 0) {

@@ -71,7 +71,8 @@ TEST_CASE("scenario format: the example of the reference is a scenario") {
   const std::string fence = "```toml\n";
   const std::size_t begin = text.find(fence);
   REQUIRE(begin != std::string::npos);
-  const std::string example = text.substr(begin + fence.size(), text.find("```\n", begin + fence.size()) - begin - fence.size());
+  const std::string example =
+      text.substr(begin + fence.size(), text.find("```\n", begin + fence.size()) - begin - fence.size());
   const auto result = parse(example, "docs/scenario-format.md", models::locks::Catalogue::built_in());
   if (const auto* diagnostic = std::get_if<Diagnostic>(&result)) FAIL(diagnostic->to_string());
   const Scenario& scenario = std::get<Scenario>(result);
@@ -80,7 +81,8 @@ TEST_CASE("scenario format: the example of the reference is a scenario") {
 }
 
 TEST_CASE("scenario format: no parameter of an algorithm is called like a key of [lock]") {
-  for (const models::locks::Entry& entry : models::locks::Catalogue::built_in().entries()) {
+  const models::locks::Catalogue catalogue = models::locks::Catalogue::built_in();
+  for (const models::locks::Entry& entry : catalogue.entries()) {
     for (const models::locks::ParameterSpec& parameter : entry.parameters) {
       CAPTURE(entry.id, parameter.name);
       CHECK(parameter.name != "algorithm");

@@ -1,6 +1,7 @@
 #include "scenarios/schema.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "scenarios/schema_parts.hpp"
 #include "scenarios/schema_value.hpp"
@@ -28,16 +29,19 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// "F000-2i": F and three digits of the document, then the scenario in it.
 bool is_failure_id(std::string_view id) {
-  const auto is_word = [](char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  const auto is_word = [](char c) {
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
   return id.size() >= 6 && id.size() <= 32 && id[0] == 'F' && std::all_of(id.begin() + 1, id.begin() + 4, is_digit) &&
          id[4] == '-' && std::all_of(id.begin() + 5, id.end(), is_word);
 }
 
 void read_reproduces(const Node& value, std::vector<std::string>& ids) {
+  std::set<std::string_view> seen;
   for (const Node& element : array_of(value, "an array of ids such as [\"F000-2\"]")) {
     const std::string& id = string_of(element, "an id such as \"F000-2\"");
     if (!is_failure_id(id)) fail_expecting(element, "the id of a documented failure such as \"F000-2\"");
-    if (std::find(ids.begin(), ids.end(), id) != ids.end()) fail(element, quoted(id) + " stands here twice");
+    if (!seen.insert(id).second) fail(element, quoted(id) + " stands here twice");
     ids.push_back(id);
   }
 }
@@ -51,7 +55,8 @@ constexpr Key<Draft> kTop[] = {
      [](const Node& value, Draft& draft) { read_text(value, draft.scenario.lesson); }},
     {"source", "string", "none", "the document that tells it, and where",
      [](const Node& value, Draft& draft) { draft.scenario.source = text_of(value, "a document and a place in it"); }},
-    {"reproduces", "array of ids", "none", "documented failures, as the catalogue numbers them: F and three digits, -, a word",
+    {"reproduces", "array of ids", "none",
+     "documented failures, as the catalogue numbers them: F and three digits, -, a word",
      [](const Node& value, Draft& draft) { read_reproduces(value, draft.scenario.reproduces); }},
     {"cost", "\"fast\", \"slow\" or \"rare\"", "\"fast\"", "how long it takes, and so how often it is run",
      [](const Node& value, Draft& draft) { draft.scenario.cost = choice_of(value, kCosts); }},
@@ -95,8 +100,9 @@ void check_thresholds(const Scenario& scenario) {
   for (const Expectation& expectation : scenario.expect_check) {
     for (const auto& [parameter, value] : expectation.from) {
       if (parameter == "latency") continue;
-      const bool ranges = std::any_of(scenario.may.begin(), scenario.may.end(),
-                                      [&, &name = parameter](const MaySpec& may) { return kind_name(may.kind) == name; });
+      const bool ranges =
+          std::any_of(scenario.may.begin(), scenario.may.end(),
+                      [&, &name = parameter](const MaySpec& may) { return kind_name(may.kind) == name; });
       if (ranges) continue;
       throw Bad{expectation.position, expectation.property + ": a threshold of " + quoted(parameter) +
                                           " needs a [[may]] with kind = " + quoted(parameter) + " and a range"};

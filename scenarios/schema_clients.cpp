@@ -15,7 +15,7 @@ constexpr Kinds kCommander = 2;  ///< sends `commands` instead
 
 struct ClientDraft {
   Draft& draft;
-  ClientSpec settings;                ///< of all clients of this table
+  ClientSpec settings;  ///< of all clients of this table
   std::vector<const Node*> names;
 };
 
@@ -63,8 +63,7 @@ void read_clients(const Node& node, Draft& draft) {
   for (const Node& table : tables_of(node, "[[client]]")) {
     ClientDraft client{draft, {}, {}};
     const bool commands = find(table, "commands") != nullptr;
-    read_table(table,
-               {"a [[client]]", commands ? kCommander : kUser, commands ? "a client with commands" : "a client"},
+    read_table(table, {"a [[client]]", commands ? kCommander : kUser, commands ? "a client with commands" : "a client"},
                kClient, client);
     for (const Node* name : client.names) {
       if (draft.scenario.clients.size() == kClientsMax) fail(*name, "more than 256 clients");

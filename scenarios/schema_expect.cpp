@@ -1,6 +1,8 @@
 // [pin], [properties] and [expect]: the order that a document tells, and what is to be observed.
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "checker/properties.hpp"
 #include "scenarios/schema_parts.hpp"
@@ -39,23 +41,25 @@ PinEntry pin_of(const Node& node, Draft& draft) {
   return entry;
 }
 
+/// A numbered step happens once, at whichever server.
+void read_order(const Node& value, Draft& draft) {
+  std::map<std::tuple<std::string, std::string, std::int64_t>, Position> numbered;
+  for (const Node& element : array_of(value, "an array such as [\"B.GET\", \"C.GET\"]")) {
+    PinEntry entry = pin_of(element, draft);
+    if (entry.occurrence) {
+      const auto [first, is_new] = numbered.try_emplace({entry.client, entry.command, *entry.occurrence}, entry.at);
+      if (!is_new) {
+        fail(element, quoted(std::get<std::string>(element.value)) + " stands here a second time (first in line " +
+                          std::to_string(first->second.line) + "); it happens only once");
+      }
+    }
+    draft.scenario.pin.push_back(std::move(entry));
+  }
+}
+
 constexpr Key<Draft> kPin[] = {
     {"order", "array of CLIENT.COMMAND[#n][@server]", kRequired,
-     "commands in the order in which their servers handle them; #n: the client's n-th such command",
-     [](const Node& value, Draft& draft) {
-       std::vector<PinEntry>& pin = draft.scenario.pin;
-       for (const Node& element : array_of(value, "an array such as [\"B.GET\", \"C.GET\"]")) {
-         PinEntry entry = pin_of(element, draft);
-         for (const PinEntry& other : pin) {
-           if (entry.occurrence && other.client == entry.client && other.command == entry.command &&
-               other.occurrence == entry.occurrence) {
-             fail(element, quoted(std::get<std::string>(element.value)) + " stands here a second time (first in line " +
-                               std::to_string(other.at.line) + "); it happens only once");
-           }
-         }
-         pin.push_back(std::move(entry));
-       }
-     }},
+     "commands in the order in which their servers handle them; #n: the client's n-th such command", read_order},
 };
 
 constexpr Key<Draft> kRecoverable[] = {

@@ -1,5 +1,7 @@
 // [[fault]]: what does happen in a run, to whom, and when.
 
+#include <set>
+
 #include "scenarios/schema_parts.hpp"
 #include "scenarios/schema_step.hpp"
 #include "scenarios/schema_value.hpp"
@@ -64,16 +66,15 @@ void read_sides(const Node& value, FaultDraft& d) {
   constexpr std::string_view what = "two arrays of names such as [[\"A\"], [\"redis\"]]";
   const Array& sides = array_of(value, what);
   if (sides.size() != 2) fail(value, "expected " + std::string(what) + ", not " + std::to_string(sides.size()));
+  std::set<std::string_view> seen;
   for (const Node& side : sides) {
     array_of(side, what);
     std::vector<std::string>& names = d.fault.between.emplace_back();
     for (const Node* name : one_or_more(side, "a name such as \"A\"")) {
-      names.push_back(std::get<std::string>(name->value));
+      const std::string& text = std::get<std::string>(name->value);
+      if (!seen.insert(text).second) fail(*name, quoted(text) + " is in the partition twice; expected it on one side");
+      names.push_back(text);
       d.draft.names.mention(Who::anyone, *name);
-      if (d.fault.between.size() < 2) continue;
-      for (const std::string& other : d.fault.between[0]) {
-        if (other == names.back()) fail(*name, "\"" + other + "\" is on both sides of the partition");
-      }
     }
   }
 }

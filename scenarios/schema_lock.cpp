@@ -32,8 +32,8 @@ struct ReadParameter {
   ParameterValue operator()(bool) const { return flag_of(node); }
   ParameterValue operator()(const std::string&) const {
     const std::string& text = string_of(node, kind_of(spec));
-    const bool allowed = spec.choices.empty() ||
-                         std::find(spec.choices.begin(), spec.choices.end(), text) != spec.choices.end();
+    const bool allowed =
+        spec.choices.empty() || std::find(spec.choices.begin(), spec.choices.end(), text) != spec.choices.end();
     if (!allowed) fail_choice(node, spec.choices);
     return text;
   }

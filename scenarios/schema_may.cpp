@@ -13,11 +13,8 @@ constexpr Kinds bit(Kind kind) { return static_cast<Kinds>(1u << static_cast<uns
 
 constexpr std::int64_t kTimesMax = 1'000;
 
-constexpr std::array<std::pair<std::string_view, Kind>, 5> kKinds{{{"pause", Kind::pause},
-                                                                   {"crash", Kind::crash},
-                                                                   {"lose", Kind::lose},
-                                                                   {"jump", Kind::jump},
-                                                                   {"skew", Kind::skew}}};
+constexpr std::array<std::pair<std::string_view, Kind>, 5> kKinds{
+    {{"pause", Kind::pause}, {"crash", Kind::crash}, {"lose", Kind::lose}, {"jump", Kind::jump}, {"skew", Kind::skew}}};
 
 struct MayDraft {
   Draft& draft;

@@ -34,9 +34,8 @@ void refuse_what_is_not_text(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const std::size_t length = character_at(text, i);
     if (length == 0 || text[i] == '\0') {
-      throw Bad{position_of(text, i),
-                std::string(text[i] == '\0' ? "a zero byte" : "a byte that is not UTF-8") +
-                    ": this is no text file; expected a scenario in TOML, saved as UTF-8"};
+      throw Bad{position_of(text, i), std::string(text[i] == '\0' ? "a zero byte" : "a byte that is not UTF-8") +
+                                          ": this is no text file; expected a scenario in TOML, saved as UTF-8"};
     }
     i += length;
   }
@@ -102,8 +101,9 @@ void refuse_deep_keys(std::string_view text) {
     const char c = scanner.next();
     if (ends_a_key.find(c) != std::string_view::npos) parts = 1;
     if (c == '.' && ++parts > kKeyPartsMax) {
-      throw Bad{position_of(text, at), "a key with more than 16 parts; a scenario needs no more than five, as in "
-                                       "expect.check.mutual-exclusion.from.pause"};
+      throw Bad{position_of(text, at),
+                "a key with more than 16 parts; a scenario needs no more than five, as in "
+                "expect.check.mutual-exclusion.from.pause"};
     }
   }
 }

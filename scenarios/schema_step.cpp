@@ -81,8 +81,9 @@ ClientSpec::Line command_of(const Node& node) {
   if (!spec->accepts(command.size())) {
     const auto words = static_cast<std::size_t>(1 + std::count(spec->name.begin(), spec->name.end(), ' '));
     const auto takes = static_cast<std::size_t>(spec->arity < 0 ? -spec->arity : spec->arity) - words;
-    fail_inside(node, begin, std::string(spec->name) + " takes " + (spec->arity < 0 ? "at least " : "") +
-                                 plural(takes, "argument") + ", not " + std::to_string(command.size() - words));
+    fail_inside(node, begin,
+                std::string(spec->name) + " takes " + (spec->arity < 0 ? "at least " : "") + plural(takes, "argument") +
+                    ", not " + std::to_string(command.size() - words));
   }
   return {std::move(command), node.at};
 }

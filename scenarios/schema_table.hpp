@@ -27,7 +27,7 @@ struct KeyRow {
   std::string_view type;
   std::string_view fallback;  ///< the default as the reference prints it, or `kRequired`
   std::string_view meaning;
-  Kinds kinds = kEveryKind;   ///< of which kinds of table; required, if it is, for those only
+  Kinds kinds = kEveryKind;  ///< of which kinds of table; required, if it is, for those only
 };
 
 template <class Target>
@@ -49,8 +49,8 @@ std::vector<KeyRow> rows_of(std::span<const Key<Target>> keys) {
 
 /// Which table is being read, for messages.
 struct Heading {
-  std::string_view what;       ///< "[lock]", "a [[client]]"
-  Kinds kind = kEveryKind;     ///< its kind's bit
+  std::string_view what;            ///< "[lock]", "a [[client]]"
+  Kinds kind = kEveryKind;          ///< its kind's bit
   std::string_view kind_name = "";  ///< "a pause"
 };
 

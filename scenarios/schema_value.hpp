@@ -28,13 +28,12 @@ const std::string& text_of(const Node& node, std::string_view what);
 const Table& table_of(const Node& node, std::string_view what);
 const Array& array_of(const Node& node, std::string_view what);
 bool flag_of(const Node& node);
-std::int64_t whole_of(const Node& node, std::int64_t min,
-                      std::int64_t max = std::numeric_limits<std::int64_t>::max());
+std::int64_t whole_of(const Node& node, std::int64_t min, std::int64_t max = std::numeric_limits<std::int64_t>::max());
 
 /// Durations are at most ten years (sim::Duration::forever()) either way, so that sums of them fit.
-sim::Duration duration_of(const Node& node);         ///< not negative
+sim::Duration duration_of(const Node& node);  ///< not negative
 sim::Duration signed_duration_of(const Node& node);
-sim::DurationRange range_of(const Node& node);       ///< "5ms" or ["1ms", "5ms"], not negative
+sim::DurationRange range_of(const Node& node);  ///< "5ms" or ["1ms", "5ms"], not negative
 sim::DurationRange signed_range_of(const Node& node);
 /// One duration where `[[may]]` would take a range: a fault that does happen has one length.
 sim::DurationRange exact_of(const Node& node);

@@ -15,6 +15,8 @@ constexpr Key<ClockSpec> kClock[] = {
      [](const Node& value, ClockSpec& clock) { clock.offset = signed_duration_of(value); }},
     {"drift_ppm", "whole number, -500000 to 500000", "0", "how many parts per million both clocks run too fast",
      [](const Node& value, ClockSpec& clock) { clock.drift_ppm = whole_of(value, -kDriftMax, kDriftMax); }},
+    {"uptime", "duration", "\"0ms\"", "what the monotonic clock shows when the story begins",
+     [](const Node& value, ClockSpec& clock) { clock.uptime = duration_of(value); }},
 };
 
 constexpr Key<NetworkSpec> kNetwork[] = {
@@ -74,9 +76,7 @@ std::string default_name(std::size_t index, std::size_t count) {
 
 void read_clock(const Node& node, ClockSpec& clock) { read_table(node, {"clock"}, kClock, clock); }
 
-void read_network(const Node& node, Draft& draft) {
-  read_table(node, {"[network]"}, kNetwork, draft.scenario.network);
-}
+void read_network(const Node& node, Draft& draft) { read_table(node, {"[network]"}, kNetwork, draft.scenario.network); }
 
 void read_server_count(const Node& node, Draft& draft) {
   refuse_second_list(node, draft);

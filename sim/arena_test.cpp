@@ -46,7 +46,8 @@ TEST_CASE("arena: live blocks never overlap") {
     };
     for (int i = 0; i < 200; ++i) {
       if (live.empty() || *rc::gen::inRange(0, 3) != 0) {
-        const std::size_t size = *rc::gen::element<std::size_t>(1, 31, 32, 33, 64, 500, 2'016, 2'048, 9'000, 16'384, 40'000);
+        const std::size_t size =
+            *rc::gen::element<std::size_t>(1, 31, 32, 33, 64, 500, 2'016, 2'048, 9'000, 16'384, 40'000);
         auto* bytes = static_cast<unsigned char*>(arena.allocate(size));
         std::memset(bytes, ++mark, size);
         live.push_back({bytes, size, mark});

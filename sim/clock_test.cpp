@@ -12,7 +12,9 @@ namespace {
 
 using namespace testing;
 
-Duration reading_of(const Clock& clock, Duration true_time) { return clock.reading_at(Instant::at(true_time)).offset(); }
+Duration reading_of(const Clock& clock, Duration true_time) {
+  return clock.reading_at(Instant::at(true_time)).offset();
+}
 
 TEST_CASE("clock: it shows true time plus its offset") {
   TestWorld test;
@@ -50,7 +52,8 @@ TEST_CASE("clock: whatever its drift, it never runs backwards, and a timer by it
   rc::prop("any drift, offset, moment and length", [&] {
     const auto drift = *rc::gen::oneOf(rc::gen::inRange<std::int64_t>(-999'999'999, 1'000'000'000),
                                        rc::gen::inRange<std::int64_t>(-200'000, 200'000));
-    const Clock clock(test.world, Duration::nanoseconds(*rc::gen::inRange<std::int64_t>(-1'000'000'000, 1'000'000'000)), drift);
+    const Clock clock(test.world, Duration::nanoseconds(*rc::gen::inRange<std::int64_t>(-1'000'000'000, 1'000'000'000)),
+                      drift);
     const Duration start = Duration::nanoseconds(*rc::gen::inRange<std::int64_t>(0, 1'000'000'000'000));
     const Duration length = Duration::nanoseconds(*rc::gen::inRange<std::int64_t>(0, 1'000'000'000));
     const Duration step = Duration::nanoseconds(*rc::gen::inRange<std::int64_t>(0, 10));
@@ -108,18 +111,17 @@ TEST_CASE("clock: a jump of a drifting clock moves its reading by just that much
     Duration before;
     Duration after;
     Duration later;
-    Client& client = inner.add_client(
-        "A",
-        [&](Client& self) -> Task<void> {
-          co_await self.sleep(33_ms);
-          Clock clock = self.clock();
-          before = clock.now().offset();
-          clock.jump(by);
-          after = clock.now().offset();
-          co_await self.sleep(1_s);
-          later = clock.now().offset();
-        },
-        {.offset = 3_ms, .drift_ppb = drift, .uptime = 0_ms});
+    Client& client = inner.add_client("A",
+                                      [&](Client& self) -> Task<void> {
+                                        co_await self.sleep(33_ms);
+                                        Clock clock = self.clock();
+                                        before = clock.now().offset();
+                                        clock.jump(by);
+                                        after = clock.now().offset();
+                                        co_await self.sleep(1_s);
+                                        later = clock.now().offset();
+                                      },
+                                      {.offset = 3_ms, .drift_ppb = drift, .uptime = 0_ms});
     static_cast<void>(client);
     inner.start();
     inner.run();
@@ -134,8 +136,8 @@ TEST_CASE("clock: reached means now or earlier, passed means earlier") {
   test.add_client("A", [&](Client& self) -> Task<void> {
     co_await self.sleep(10_ms);
     const Instant now = self.clock().now();
-    is_checked = self.clock().has_reached(now) && !self.clock().has_passed(now) && self.clock().has_passed(now - 1_ns) &&
-                 !self.clock().has_reached(now + 1_ns);
+    is_checked = self.clock().has_reached(now) && !self.clock().has_passed(now) &&
+                 self.clock().has_passed(now - 1_ns) && !self.clock().has_reached(now + 1_ns);
   });
   test.start();
   test.run();

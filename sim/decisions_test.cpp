@@ -43,7 +43,8 @@ TEST_CASE("decisions: what was recorded is answered again") {
     const int count = *rc::gen::inRange(0, 50);
     std::vector<std::uint64_t> answers;
     const auto ask = [&](Decisions& decisions) {
-      return decisions.choose(static_cast<Choice>(questions.below(5)), questions.below(100) + 2, EventId{questions.next()});
+      return decisions.choose(static_cast<Choice>(questions.below(5)), questions.below(100) + 2,
+                              EventId{questions.next()});
     };
     for (int i = 0; i < count; ++i) answers.push_back(ask(recording));
     RecordedDecisions recorded(recording.record());

@@ -1,5 +1,7 @@
 // Crashes, restarts, jumps, lost and late messages, partitions.
 
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 
 #include "sim/test_world.hpp"
@@ -66,9 +68,9 @@ TEST_CASE("crash: a reply that has left arrives") {
 }
 
 TEST_CASE("crash: of a client destroys its program, and a restart begins it anew") {
-  TestWorld test;
-  ConnectionId connection;
   int alive = 0;
+  ConnectionId connection;
+  TestWorld test;
   struct Token {
     explicit Token(int& n) : alive(n) { ++alive; }
     ~Token() { --alive; }
@@ -137,7 +139,6 @@ TEST_CASE("crash: what never leaves holds nobody up") {
   test.world.plan(crash_at(test.servers[0], 5_ms, 1_ms));
   test.start();
   // The pause strikes while the server handles its first request.
-  struct Striker final : Process {};
   test.simulation.step();
   test.run(900_us);
   test.world.reach(test.servers[0].id(), "none", Moment::after);
@@ -206,7 +207,8 @@ TEST_CASE("lose: the trace shows what never arrived") {
   calls.test.world.plan(message_fault(calls.a(), PlannedFault::Kind::lose, "SET", false));
   calls.lines();
   const auto& records = calls.test.world.trace().records;
-  CHECK(std::count_if(records.begin(), records.end(), [](const TraceRecord& r) { return r.lost && r.text == "SET 1"; }) == 1);
+  CHECK(std::count_if(records.begin(), records.end(),
+                      [](const TraceRecord& r) { return r.lost && r.text == "SET 1"; }) == 1);
 }
 
 TEST_CASE("delay: one message comes that much later, and what is behind it on its connection waits") {

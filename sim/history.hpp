@@ -47,6 +47,7 @@ struct Operation {
 struct Effect {
   enum class Kind : std::uint8_t {
     read,    ///< served the object's value to `by`
+    touch,   ///< changed only how long it lives
     write,   ///< created it or changed it
     remove,  ///< deleted it on command
     expire,  ///< deleted it because its time to live had passed, noticed while it handled a command

@@ -110,8 +110,8 @@ TEST_CASE("pause: a sleep that ends meanwhile is noticed at its end, work goes o
 
 TEST_CASE("pause: two that overlap are one longer pause, one inside another changes nothing") {
   for (const auto& [second_at, second_length, sleep_ends, work_ends] :
-       {std::tuple{15_ms, 20_ms, 35_ms, 55_ms}, std::tuple{12_ms, 3_ms, 30_ms, 50_ms}, std::tuple{30_ms, 5_ms, 30_ms, 55_ms},
-        std::tuple{15_ms, 15_ms, 30_ms, 50_ms}}) {
+       {std::tuple{15_ms, 20_ms, 35_ms, 55_ms}, std::tuple{12_ms, 3_ms, 30_ms, 50_ms},
+        std::tuple{30_ms, 5_ms, 30_ms, 55_ms}, std::tuple{15_ms, 15_ms, 30_ms, 50_ms}}) {
     for (const bool is_work : {true, false}) {
       TestWorld test;
       Client& a = test.add_client("A", [&](Client& self) -> Task<void> {
@@ -210,7 +210,8 @@ TEST_CASE("pause of a server: what arrived meanwhile is handled in the order of 
       });
     }
     Server& server = test.add_server("S");
-    for (const Client& client : test.clients) connections.push_back(test.connect(client, server, DurationRange::exactly(1_ms)));
+    for (const Client& client : test.clients)
+      connections.push_back(test.connect(client, server, DurationRange::exactly(1_ms)));
     test.world.plan(pause_at(server, 500_us, 50_ms));
     test.start();
     test.run();

@@ -15,9 +15,10 @@ namespace lockstep::sim {
 /// A command of a client that must be handled in its turn.
 struct Pin {
   ProcessId client;
-  std::string step;                        ///< name of the request
-  std::optional<std::int64_t> occurrence;  ///< the client's how many-th such request; else its next one after its previous pin
-  ProcessId server;                        ///< invalid: any
+  std::string step;  ///< name of the request
+  std::optional<std::int64_t>
+      occurrence;    ///< the client's how many-th such request; else its next one after its previous pin
+  ProcessId server;  ///< invalid: any
 };
 
 class Simulation final : public Scheduler {
@@ -36,10 +37,10 @@ class Simulation final : public Scheduler {
   void pin(std::vector<Pin> order);
 
   enum class End : std::uint8_t {
-    quiet,           ///< nothing is pending any more
-    time_is_up,      ///< the next event lies after `until`
+    quiet,       ///< nothing is pending any more
+    time_is_up,  ///< the next event lies after `until`
     too_many_events,
-    pin_impossible   ///< see `pin_failure`
+    pin_impossible  ///< see `pin_failure`
   };
   /// Executes events up to and including true time `until`.
   End run(Instant until, std::uint64_t max_events);
@@ -64,14 +65,19 @@ class Simulation final : public Scheduler {
 
  private:
   struct Key {
-    Duration at;
-    Duration arrived;
+    /// When it is due, and among those due together, when it arrived: in one number, since which of two is smaller is
+    /// a coin toss for the processor, and one comparison needs no branch.
+    __int128 due_and_arrived;
     std::uint32_t sequence;
     std::uint32_t slot;
+    Key(const Event& event, std::uint32_t event_slot)
+        : due_and_arrived((static_cast<__int128>(event.at.count_ns()) << 64) +
+                          static_cast<std::uint64_t>(event.arrived.count_ns())),
+          sequence(event.sequence),
+          slot(event_slot) {}
+    Duration at() const { return Duration::nanoseconds(static_cast<std::int64_t>(due_and_arrived >> 64)); }
     bool before(const Key& o) const {
-      if (at != o.at) return at < o.at;
-      if (arrived != o.arrived) return arrived < o.arrived;
-      return sequence < o.sequence;
+      return due_and_arrived < o.due_and_arrived || (due_and_arrived == o.due_and_arrived && sequence < o.sequence);
     }
   };
 
@@ -93,7 +99,8 @@ class Simulation final : public Scheduler {
 
   World& world_;
   std::vector<Key> heap_;
-  std::vector<Duration> channel_floor_;  ///< latest arrival on each channel: the next may not be earlier
+  std::vector<std::uint32_t> heap_position_;  ///< by slot; meaningless for slots that are not in the heap
+  std::vector<Duration> channel_floor_;       ///< latest arrival on each channel: the next may not be earlier
   std::uint32_t sequence_ = 0;
   std::vector<std::uint32_t> simultaneous_;
   std::vector<std::uint32_t> candidates_;  ///< those of the simultaneous ones that may come first

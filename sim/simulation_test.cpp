@@ -221,7 +221,8 @@ TEST_CASE("digest: it sees what messages say") {
   for (const std::int64_t number : {1, 2}) {
     TestWorld test;
     ConnectionId connection;
-    Client& a = test.add_client("A", [&](Client& self) -> Task<void> { co_await self.call(connection, "SET", number); });
+    Client& a =
+        test.add_client("A", [&](Client& self) -> Task<void> { co_await self.call(connection, "SET", number); });
     connection = test.connect(a, test.add_server("S"), DurationRange::exactly(1_ms));
     test.start();
     test.run();

@@ -141,7 +141,9 @@ TEST_CASE("task: destroying one that never ran destroys its arguments") {
   Executor executor;
   Gate gate;
   int alive = 0;
-  { const Task<void> task = outer(executor, gate, alive, Token(alive)); }
+  {
+    const Task<void> task = outer(executor, gate, alive, Token(alive));
+  }
   CHECK(alive == 0);
 }
 

@@ -125,7 +125,8 @@ class TestWorld {
     std::vector<std::string> found;
     for (const std::string& line : journal.lines()) {
       const std::size_t name = line.find(' ') + 1;
-      if (line.compare(name, process.size() + 1, process + " ") == 0) found.push_back(line.substr(name + process.size() + 1));
+      if (line.compare(name, process.size() + 1, process + " ") == 0)
+        found.push_back(line.substr(name + process.size() + 1));
     }
     return found;
   }
@@ -162,7 +163,8 @@ inline PlannedFault pause_in_step(const Process& process, Moment moment, std::st
   return fault;
 }
 
-inline PlannedFault crash_at(const Process& process, Duration at, std::optional<Duration> restart_after = std::nullopt) {
+inline PlannedFault crash_at(const Process& process, Duration at,
+                             std::optional<Duration> restart_after = std::nullopt) {
   PlannedFault fault;
   fault.kind = PlannedFault::Kind::crash;
   fault.process = process.id();

@@ -40,9 +40,10 @@ TEST_CASE("time: every unit can be read") {
 }
 
 TEST_CASE("time: what is no duration is refused") {
-  for (const char* text : {"",        "ms",       "5",     "5 ms",  " 5ms", "5ms ",  "5MS",   "5m",  "5h",   "+5ms",
-                           "--5ms",   ".5ms",     "5.ms",  "1.2.3ms", "1e3ms", "0x5ms", "five",  "ms5", "-",    "-ms",
-                           "5msms",   "\xff\xffms", "5\0ms", ".ms",   "..ms",  "5,5ms", "1_0ms", "∞s",  "nan s", "5 min"}) {
+  for (const char* text :
+       {"",      "ms",         "5",     "5 ms",    " 5ms",  "5ms ",  "5MS",   "5m",  "5h",    "+5ms",
+        "--5ms", ".5ms",       "5.ms",  "1.2.3ms", "1e3ms", "0x5ms", "five",  "ms5", "-",     "-ms",
+        "5msms", "\xff\xffms", "5\0ms", ".ms",     "..ms",  "5,5ms", "1_0ms", "∞s",  "nan s", "5 min"}) {
     CAPTURE(text);
     CHECK_FALSE(parse_duration(text).has_value());
   }
@@ -69,8 +70,7 @@ TEST_CASE("time: whole milliseconds round down, also below zero") {
 TEST_CASE("time: printing and reading give the same duration") {
   rc::prop("any number of nanoseconds", [] {
     // Of every magnitude: plain arbitrary integers would nearly all be years.
-    const auto digits = *rc::gen::inRange<int>(0, 63);
-    const auto size = static_cast<std::int64_t>(*rc::gen::arbitrary<std::uint64_t>() >> (63 - digits + 1));
+    const auto size = static_cast<std::int64_t>(*rc::gen::arbitrary<std::uint64_t>() >> *rc::gen::inRange(1, 64));
     const Duration d = Duration::nanoseconds(*rc::gen::arbitrary<bool>() ? size : -size);
     RC_ASSERT(parse_duration(to_string(d)) == d);
   });

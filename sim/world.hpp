@@ -86,7 +86,6 @@ struct Event {
   Duration arrived;            ///< when it was due before a pause of its process put it off
   Duration paused_before;      ///< work: pauses of its process so far that it already counts
   std::uint32_t sequence = 0;  ///< order of emission
-  std::uint32_t heap_position = 0;
   std::uint32_t pin = kNoPin;
 
   static constexpr std::uint32_t kNoChannel = 0xffffffff;

@@ -46,8 +46,7 @@ TEST_CASE("call: its timeout gives up, and the reply that comes too late finds n
   connection = test.connect(a, test.add_server("S"), DurationRange::exactly(3_ms));
   test.start();
   CHECK(test.run() == Simulation::End::quiet);
-  CHECK(test.journal.lines() ==
-        Lines{"3ms S SET 1", "4ms A first unknown", "7ms S SET 2", "10ms A second 2"});
+  CHECK(test.journal.lines() == Lines{"3ms S SET 1", "4ms A first unknown", "7ms S SET 2", "10ms A second 2"});
 }
 
 TEST_CASE("call: a reply in time cancels the timeout") {
@@ -225,9 +224,7 @@ TEST_CASE("world: it may die in the middle of anything, before or after its proc
 /// Keeps every request for later.
 class Hoarder final : public Process {
  public:
-  void receive(Message& request, ConnectionId) override {
-    requests.push_back(world().make<Note>(request.name(), 1));
-  }
+  void receive(Message& request, ConnectionId) override { requests.push_back(world().make<Note>(request.name(), 1)); }
   void reset() override { requests.clear(); }
   std::vector<MessagePtr> requests;
 };

@@ -51,6 +51,7 @@ TEST_CASE("tidy: includes point down, never up or sideways") {
       {include_direction, "elsewhere/a.cpp", "", 0},
       {include_direction, "scenarios/a.cpp",
        "#include \"checker/b.hpp\"\n#include \"models/b.hpp\"\n#include \"sim/b.hpp\"\n", kNothing},
+      {include_direction, "examples/own/a.cpp", "#include \"a.hpp\"\n#include \"cli/run.hpp\"\n", kNothing},
       {include_direction, "cli/a.cpp", "#include \"reports/b.hpp\"\n#include <CLI/CLI.hpp>\n", kNothing},
   });
 }

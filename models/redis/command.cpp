@@ -42,7 +42,9 @@ Command::Command(const Command& other) : spilled_(other.spilled_), count_(other.
 }
 
 Command::Command(Command&& other) noexcept : spilled_(std::move(other.spilled_)), count_(other.count_) {
-  if (spilled_.empty()) std::move(other.in_place_.begin(), other.in_place_.begin() + static_cast<std::ptrdiff_t>(count_), in_place_.begin());
+  if (spilled_.empty())
+    std::move(other.in_place_.begin(), other.in_place_.begin() + static_cast<std::ptrdiff_t>(count_),
+              in_place_.begin());
   other.clear();
 }
 
@@ -58,7 +60,9 @@ Command& Command::operator=(Command&& other) noexcept {
   if (this == &other) return *this;
   spilled_ = std::move(other.spilled_);
   count_ = other.count_;
-  if (spilled_.empty()) std::move(other.in_place_.begin(), other.in_place_.begin() + static_cast<std::ptrdiff_t>(count_), in_place_.begin());
+  if (spilled_.empty())
+    std::move(other.in_place_.begin(), other.in_place_.begin() + static_cast<std::ptrdiff_t>(count_),
+              in_place_.begin());
   other.clear();
   return *this;
 }

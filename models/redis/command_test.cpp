@@ -53,7 +53,8 @@ TEST_CASE("a command knows its name in capitals, subcommands included") {
 
 TEST_CASE("a timeline shows commands briefly") {
   CHECK(Command{"set", "lock", "A-1", "NX", "PX", 100}.describe() == "SET lock A-1 NX PX 100");
-  CHECK(Command{"EVAL", "return redis.call('get', KEYS[1])", 1, "lock", "A-1"}.describe() == "EVAL <script> 1 lock A-1");
+  CHECK(Command{"EVAL", "return redis.call('get', KEYS[1])", 1, "lock", "A-1"}.describe() ==
+        "EVAL <script> 1 lock A-1");
   CHECK(Command{"script", "load", "return 1"}.describe() == "SCRIPT LOAD <script>");
   CHECK(Command{"SET", "k", "a b"}.describe() == "SET k \"a b\"");
   CHECK(Command{"SET", "k", ""}.describe() == "SET k \"\"");

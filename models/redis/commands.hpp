@@ -44,8 +44,8 @@ enum CommandFlags : std::uint8_t {
 };
 
 struct CommandSpec {
-  std::string_view name;    ///< in capitals; a subcommand with its container: "SCRIPT LOAD"
-  int arity = 0;            ///< arguments with the name; -n: at least n. As COMMAND INFO prints it
+  std::string_view name;      ///< in capitals; a subcommand with its container: "SCRIPT LOAD"
+  int arity = 0;              ///< arguments with the name; -n: at least n. As COMMAND INFO prints it
   std::int8_t first_key = 0;  ///< 0: no keys, or (EVAL) a number of them that an argument tells
   std::int8_t last_key = 0;   ///< -1: up to the last argument
   std::int8_t key_step = 0;

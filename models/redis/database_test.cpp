@@ -27,8 +27,9 @@ TEST_CASE("a key is gone exactly when its time to live has passed, and not befor
 }
 
 TEST_CASE("every command sees an expired key as missing") {
-  for (const std::string_view line : {"GET k", "EXISTS k", "TYPE k", "DEL k", "UNLINK k", "TTL k", "PTTL k", "GETDEL k", "STRLEN k",
-                                      "PERSIST k", "EXPIRE k 10", "PEXPIREAT k 99999999999", "SET k v XX", "EXPIRETIME k"}) {
+  for (const std::string_view line :
+       {"GET k", "EXISTS k", "TYPE k", "DEL k", "UNLINK k", "TTL k", "PTTL k", "GETDEL k", "STRLEN k", "PERSIST k",
+        "EXPIRE k 10", "PEXPIREAT k 99999999999", "SET k v XX", "EXPIRETIME k"}) {
     INFO(line);
     TestServer server;
     const std::string missing = server.resp(line);
@@ -106,7 +107,8 @@ TEST_CASE("symbolic instants are stored and served without being looked at") {
   const sim::Instant symbolic(7, 100_ms);
   CHECK(server.send(Command{"SET", "k", Value::milliseconds(symbolic), "PX", 100}).is_ok());
   CHECK(server.send("GET k").value().instant()->identical(symbolic));
-  CHECK(server.send(Command{"GETSET", "k", Value::milliseconds(symbolic + 1_ms)}).value().instant()->identical(symbolic));
+  CHECK(
+      server.send(Command{"GETSET", "k", Value::milliseconds(symbolic + 1_ms)}).value().instant()->identical(symbolic));
 }
 
 TEST_CASE("changes tell what a command really did, not what it might have done") {
@@ -124,7 +126,7 @@ TEST_CASE("changes tell what a command really did, not what it might have done")
   CHECK(after("SET lock d") == "write lock");
   CHECK(after("INCR lock") == "read lock");
   CHECK(after("PERSIST lock") == "read lock");
-  CHECK(after("EXPIRE lock 10") == "write lock");
+  CHECK(after("EXPIRE lock 10") == "touch lock");
   CHECK(after("EXPIRE lock 20 NX") == "read lock");
   CHECK(after("EXPIRE none 20") == "read none");
   CHECK(after("DEL none lock") == "read none, remove lock");
@@ -142,7 +144,8 @@ TEST_CASE("changes tell what a command really did, not what it might have done")
 
 TEST_CASE("changes of a script are those of its calls, in order") {
   TestServer server;
-  const std::string_view release = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
+  const std::string_view release =
+      "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
   server.send("SET lock mine");
   server.send(Command{"EVAL", release, 1, "lock", "other"});
   CHECK(server.changes() == "read lock");
@@ -158,8 +161,9 @@ TEST_CASE("changes of a script are those of its calls, in order") {
 
 TEST_CASE("a script sees the changes that its own commands made") {
   TestServer server;
-  CHECK(server.eval("redis.call('set','k','1','px',10) return {redis.call('incr','k'), redis.call('pttl','k')}").resp() ==
-        "*2\r\n:2\r\n:10\r\n");
+  CHECK(
+      server.eval("redis.call('set','k','1','px',10) return {redis.call('incr','k'), redis.call('pttl','k')}").resp() ==
+      "*2\r\n:2\r\n:10\r\n");
 }
 
 TEST_CASE("after reset the same commands get the same replies") {
@@ -168,8 +172,8 @@ TEST_CASE("after reset the same commands get the same replies") {
     std::string replies;
     for (const std::string_view line :
          {"SET lock a NX PX 100", "GET lock", "SET lock b NX", "EVALSHA e0e1f9fabfc9d4800c877a703b823ac0578ff8db 0",
-          "EVAL \"return 1\" 0", "EVALSHA e0e1f9fabfc9d4800c877a703b823ac0578ff8db 0", "EVAL \"return math.random(1000)\" 0",
-          "INCR n", "DEL lock lock", "TTL n"}) {
+          "EVAL \"return 1\" 0", "EVALSHA e0e1f9fabfc9d4800c877a703b823ac0578ff8db 0",
+          "EVAL \"return math.random(1000)\" 0", "INCR n", "DEL lock lock", "TTL n"}) {
       replies += server.resp(line);
     }
     return replies;
@@ -192,7 +196,8 @@ TEST_CASE("a restart with its keys forgets the script cache") {
   server.send("EVAL \"return 1\" 0");
   server.database.restart_with_keys();
   CHECK(server.send("GET k").is_bulk());
-  CHECK(server.resp("EVALSHA e0e1f9fabfc9d4800c877a703b823ac0578ff8db 0") == "-NOSCRIPT No matching script. Please use EVAL.\r\n");
+  CHECK(server.resp("EVALSHA e0e1f9fabfc9d4800c877a703b823ac0578ff8db 0") ==
+        "-NOSCRIPT No matching script. Please use EVAL.\r\n");
 }
 
 TEST_CASE("an engine that ran nothing holds no memory") {

@@ -87,7 +87,7 @@ Reply expire(Call& call, TimeUnit unit, TimeBase base) {
   } else {
     entry->expires = true;
     entry->deadline = expire_time.deadline;
-    call.keys.written(*entry);
+    call.keys.touched(*entry);
   }
   return Reply::integer(1);
 }
@@ -134,7 +134,8 @@ std::variant<ExpireTime, Reply> read_expire_time(const Call& call, const Value& 
   if (only_positive && *number <= 0) return invalid_expire_time(call);
   if (*number > kMost / factor || *number < -(kMost / factor)) return invalid_expire_time(call);
   const std::int64_t milliseconds = *number * factor;
-  const auto length = sim::Duration::milliseconds(std::clamp(milliseconds, -kLongestMilliseconds, kLongestMilliseconds));
+  const auto length =
+      sim::Duration::milliseconds(std::clamp(milliseconds, -kLongestMilliseconds, kLongestMilliseconds));
   if (base == TimeBase::epoch) return ExpireTime{sim::Instant::at(length), sim::Duration::zero()};
   const sim::Instant now = call.clock.now();
   // An old anchor's offset says nothing of the present reading, and matters only within a story's length of the limit.
@@ -180,7 +181,7 @@ Reply persist_command(Call& call) {
   Entry* entry = call.keys.find(call.key(), call.clock);
   if (entry == nullptr || !entry->expires) return Reply::integer(0);
   entry->expires = false;
-  call.keys.written(*entry);
+  call.keys.touched(*entry);
   return Reply::integer(1);
 }
 

@@ -31,7 +31,7 @@ struct Entry {
   sim::Instant deadline;  ///< on the server's own clock; meaningless unless `expires`
 };
 
-/// What a command really did to one key, one record for each: the strongest of read, write and remove. A SET NX that found
+/// What a command really did to one key, one record for each: the strongest of read, touch, write and remove. A SET NX that found
 /// the key taken only read it, and so did a DEL or a GET that found nothing. An expiry that the command noticed is a
 /// record of its own, before the command's.
 struct KeyChange {
@@ -52,8 +52,10 @@ class Keyspace {
   /// The key's entry, new and holding an empty string if there was none, without asking whether an old one had expired:
   /// for commands that overwrite whatever was there, so that an exploration does not fork over it.
   Entry& overwrite(std::string_view key);
-  /// Says that the command changed what the entry holds, or its deadline.
+  /// Says that the command changed what the entry holds.
   void written(const Entry& entry) { note(sim::Effect::Kind::write, entry.key); }
+  /// Says that the command changed only the entry's deadline.
+  void touched(const Entry& entry) { note(sim::Effect::Kind::touch, entry.key); }
   void remove(Entry& entry);
   void remove_all();
 

@@ -379,9 +379,7 @@ void append_replacement(lua_State* lua, Matcher& matcher, std::string& out, std:
       lua_call(lua, matcher.push_captures(begin, end, true), 1);
       break;
     }
-    default:
-      matcher.push_capture(0, begin, end);
-      lua_gettable(lua, 3);
+    default: matcher.push_capture(0, begin, end); lua_gettable(lua, 3);
   }
   if (!lua_toboolean(lua, -1)) {
     out += whole;
@@ -430,8 +428,8 @@ int gsub(lua_State* lua) {
 }  // namespace
 
 void install_pattern_functions(lua_State* lua) {
-  constexpr luaL_Reg kFunctions[] = {
-      {"find", find}, {"match", match}, {"gmatch", gmatch}, {"gfind", gmatch}, {"gsub", gsub}, {nullptr, nullptr}};
+  constexpr luaL_Reg kFunctions[] = {{"find", find},    {"match", match}, {"gmatch", gmatch},
+                                     {"gfind", gmatch}, {"gsub", gsub},   {nullptr, nullptr}};
   luaL_register(lua, nullptr, kFunctions);
 }
 

@@ -330,9 +330,9 @@ void install_redis_functions(lua_State* lua) {
     const char* name;
     int value;
   };
-  constexpr Constant kConstants[] = {{"LOG_DEBUG", 0}, {"LOG_VERBOSE", 1}, {"LOG_NOTICE", 2}, {"LOG_WARNING", 3},
-                                     {"REPL_NONE", 0}, {"REPL_AOF", 1},    {"REPL_SLAVE", 2}, {"REPL_REPLICA", 2},
-                                     {"REPL_ALL", 3},  {"REDIS_VERSION_NUM", 0x07000f}};
+  constexpr Constant kConstants[] = {
+      {"LOG_DEBUG", 0}, {"LOG_VERBOSE", 1}, {"LOG_NOTICE", 2},   {"LOG_WARNING", 3}, {"REPL_NONE", 0},
+      {"REPL_AOF", 1},  {"REPL_SLAVE", 2},  {"REPL_REPLICA", 2}, {"REPL_ALL", 3},    {"REDIS_VERSION_NUM", 0x07000f}};
   for (const auto& [name, value] : kConstants) {
     lua_pushinteger(lua, value);
     lua_setfield(lua, -2, name);

@@ -12,9 +12,9 @@ namespace lockstep::models::redis {
 namespace {
 
 // Keys of the registry and of metatables that no script can name: addresses of our own.
-const char kUnderlying = 0;        // in a read-only view's metatable: the table that it shows
-const char kStringMetatable = 0;   // in the registry: a read-only view of the metatable of strings
-const char kPrintedObjects = 0;    // in the registry: object -> its number
+const char kUnderlying = 0;       // in a read-only view's metatable: the table that it shows
+const char kStringMetatable = 0;  // in the registry: a read-only view of the metatable of strings
+const char kPrintedObjects = 0;   // in the registry: object -> its number
 
 void push_own(lua_State* lua, int table, const char& key) {
   lua_pushlightuserdata(lua, const_cast<char*>(&key));
@@ -72,7 +72,8 @@ void refuse_unordered(lua_State* lua, int table) {
     ++entries;
     has_reference = has_reference || is_reference(lua, -2);
     if (has_reference && entries > 1) {
-      session.stop("script iterated over a table with keys that are tables or functions, in an order that depends on addresses");
+      session.stop(
+          "script iterated over a table with keys that are tables or functions, in an order that depends on addresses");
     }
   }
 }
@@ -210,7 +211,8 @@ int xpcall(lua_State* lua) {
 int unpack(lua_State* lua) {
   luaL_checktype(lua, 1, LUA_TTABLE);
   const lua_Integer first = luaL_optinteger(lua, 2, 1);
-  const lua_Integer last = lua_isnoneornil(lua, 3) ? static_cast<lua_Integer>(lua_objlen(lua, 1)) : luaL_checkinteger(lua, 3);
+  const lua_Integer last =
+      lua_isnoneornil(lua, 3) ? static_cast<lua_Integer>(lua_objlen(lua, 1)) : luaL_checkinteger(lua, 3);
   if (first > last) return 0;
   lua_Integer count = 0;
   if (__builtin_sub_overflow(last, first, &count) || first < INT_MIN || last > INT_MAX || count >= INT_MAX ||
@@ -366,9 +368,11 @@ std::int64_t next_random(lua_State* lua) {
   return static_cast<std::int64_t>(state >> 17);
 }
 
+/// Lua's numbers are floating point, and this is Lua's own arithmetic on them: each operation is one that IEEE 754 rounds
+/// correctly, and no product feeds a sum that a compiler could fuse with it, so every build agrees.
 int math_random(lua_State* lua) {
   constexpr std::int64_t kRange = INT_MAX;
-  const double r = static_cast<double>(next_random(lua) % kRange) / static_cast<double>(kRange);
+  const lua_Number r = static_cast<lua_Number>(next_random(lua) % kRange) / static_cast<lua_Number>(kRange);
   switch (lua_gettop(lua)) {
     case 0: lua_pushnumber(lua, r); return 1;
     case 1: {
@@ -380,7 +384,7 @@ int math_random(lua_State* lua) {
     case 2: {
       const auto low = static_cast<int>(luaL_checkinteger(lua, 1)), high = static_cast<int>(luaL_checkinteger(lua, 2));
       luaL_argcheck(lua, low <= high, 2, "interval is empty");
-      lua_pushnumber(lua, std::floor(r * (static_cast<double>(high) - low + 1)) + low);
+      lua_pushnumber(lua, std::floor(r * (static_cast<lua_Number>(high) - low + 1)) + low);
       return 1;
     }
     default: return luaL_error(lua, "wrong number of arguments");
@@ -436,7 +440,8 @@ void open_safe_libraries(lua_State* lua) {
   lua_pushvalue(lua, LUA_GLOBALSINDEX);
 
   // Redis 7.0 has coroutine; here every coroutine would count its instructions anew.
-  for (const char* name : {"print", "dofile", "loadfile", "getfenv", "setfenv", "newproxy", "module", "require", "coroutine"}) {
+  for (const char* name :
+       {"print", "dofile", "loadfile", "getfenv", "setfenv", "newproxy", "module", "require", "coroutine"}) {
     lua_pushnil(lua);
     lua_setfield(lua, -2, name);
   }

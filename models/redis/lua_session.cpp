@@ -85,7 +85,7 @@ void LuaSession::count_hook() {
     lua_gc(lua_, LUA_GCCOLLECT, 0);
     lua_gc(lua_, LUA_GCSTOP, 0);
     collect_above_ = std::max(used_at_begin_ + limits_.memory_bytes / 2, used_ + limits_.memory_bytes / 8);
-    charge(walked / 64);
+    charge(walked / 1024);
   }
   charge(static_cast<std::uint64_t>(period_) * price());
 }

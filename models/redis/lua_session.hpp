@@ -53,10 +53,10 @@ class LuaSession {
   // Of the script that is running.
   ScriptHost* host = nullptr;
   bool may_write = true;
-  Command command;                   ///< of the redis.call that is going on; kept for its memory
-  std::exception_ptr host_failure;   ///< what the host threw: passes through Lua and goes on at its other side
-  std::uint64_t random_state = 0;    ///< of math.random
-  int printed_objects = 0;           ///< tables and functions that tostring has numbered
+  Command command;                  ///< of the redis.call that is going on; kept for its memory
+  std::exception_ptr host_failure;  ///< what the host threw: passes through Lua and goes on at its other side
+  std::uint64_t random_state = 0;   ///< of math.random
+  int printed_objects = 0;          ///< tables and functions that tostring has numbered
 
  private:
   static void count_hook(lua_State* lua, lua_Debug* at);

@@ -41,34 +41,33 @@ const std::string& Reply::text() const {
 }
 
 std::string Reply::describe() const {
-  return std::visit(
-      Overloaded{
-          [](Nil) -> std::string { return "(nil)"; },
-          [](NullArray) -> std::string { return "(nil)"; },
-          [](Unknown) -> std::string { return "(no answer)"; },
-          [](const Status& s) { return s.text; },
-          [](const Error& e) { return "(error) " + e.text; },
-          [](std::int64_t n) { return "(integer) " + std::to_string(n); },
-          [](const Value& v) {
-            if (const Timestamp* t = v.timestamp(); t != nullptr && t->instant.anchor() != 0) {
-              return std::string("(timestamp)");
-            }
-            std::string out;
-            append_quoted(out, v.text());
-            return out;
-          },
-          [](const std::vector<Reply>& items) {
-            if (items.empty()) return std::string("(empty array)");
-            std::string out;
-            for (std::size_t i = 0; i < items.size(); ++i) {
-              if (i > 0) out += ' ';
-              out += std::to_string(i + 1) + ") ";
-              out += items[i].is_array() ? "[" + items[i].describe() + "]" : items[i].describe();
-            }
-            return out;
-          },
-      },
-      content_);
+  return std::visit(Overloaded{
+                        [](Nil) -> std::string { return "(nil)"; },
+                        [](NullArray) -> std::string { return "(nil)"; },
+                        [](Unknown) -> std::string { return "(no answer)"; },
+                        [](const Status& s) { return s.text; },
+                        [](const Error& e) { return "(error) " + e.text; },
+                        [](std::int64_t n) { return "(integer) " + std::to_string(n); },
+                        [](const Value& v) {
+                          if (const Timestamp* t = v.timestamp(); t != nullptr && t->instant.anchor() != 0) {
+                            return std::string("(timestamp)");
+                          }
+                          std::string out;
+                          append_quoted(out, v.text());
+                          return out;
+                        },
+                        [](const std::vector<Reply>& items) {
+                          if (items.empty()) return std::string("(empty array)");
+                          std::string out;
+                          for (std::size_t i = 0; i < items.size(); ++i) {
+                            if (i > 0) out += ' ';
+                            out += std::to_string(i + 1) + ") ";
+                            out += items[i].is_array() ? "[" + items[i].describe() + "]" : items[i].describe();
+                          }
+                          return out;
+                        },
+                    },
+                    content_);
 }
 
 std::string Reply::resp() const {

@@ -42,9 +42,9 @@ class Reply {
   bool is_array() const { return std::holds_alternative<std::vector<Reply>>(content_); }
   bool is_unknown() const { return std::holds_alternative<Unknown>(content_); }
 
-  std::int64_t integer() const { return std::get<std::int64_t>(content_); }      ///< Requires: is_integer()
-  const Value& value() const { return std::get<Value>(content_); }               ///< Requires: is_bulk()
-  const std::string& text() const;                                               ///< Requires: is_status() or is_error()
+  std::int64_t integer() const { return std::get<std::int64_t>(content_); }  ///< Requires: is_integer()
+  const Value& value() const { return std::get<Value>(content_); }           ///< Requires: is_bulk()
+  const std::string& text() const;                                           ///< Requires: is_status() or is_error()
   const std::vector<Reply>& items() const { return std::get<std::vector<Reply>>(content_); }  ///< Requires: is_array()
 
   /// As redis-cli shows it, on one line: `OK`, `(nil)`, `(integer) 1`, `"text"`, `(error) ERR …`, `1) "a" 2) "b"`, and
@@ -57,11 +57,23 @@ class Reply {
   bool operator==(const Reply& other) const;
 
  private:
-  struct Nil { bool operator==(const Nil&) const = default; };
-  struct NullArray { bool operator==(const NullArray&) const = default; };
-  struct Unknown { bool operator==(const Unknown&) const = default; };
-  struct Status { std::string text; bool operator==(const Status&) const = default; };
-  struct Error { std::string text; bool operator==(const Error&) const = default; };
+  struct Nil {
+    bool operator==(const Nil&) const = default;
+  };
+  struct NullArray {
+    bool operator==(const NullArray&) const = default;
+  };
+  struct Unknown {
+    bool operator==(const Unknown&) const = default;
+  };
+  struct Status {
+    std::string text;
+    bool operator==(const Status&) const = default;
+  };
+  struct Error {
+    std::string text;
+    bool operator==(const Error&) const = default;
+  };
   using Content = std::variant<Nil, NullArray, Unknown, Status, Error, std::int64_t, Value, std::vector<Reply>>;
   static std::string one_line(std::string text);
   explicit Reply(Content content) : content_(std::move(content)) {}

@@ -37,7 +37,8 @@ TEST_CASE("a script cannot catch that it was stopped") {
   CHECK(stopped("while true do pcall(function() while true do end end) end") == kTooLong);
   CHECK(stopped("pcall(function() while true do end end) return 'alive'") == kTooLong);
   CHECK(stopped("xpcall(function() while true do end end, function() while true do end end) return 1") == kTooLong);
-  CHECK(stopped("local t = setmetatable({}, {__index = function() while true do end end}) return pcall(function() return t.x end)") == kTooLong);
+  CHECK(stopped("local t = setmetatable({}, {__index = function() while true do end end}) return pcall(function() "
+                "return t.x end)") == kTooLong);
   CHECK(stopped("table.sort({1,2,3,4}, function() while true do end end)") == kTooLong);
   CHECK(stopped("string.gsub('aaa', 'a', function() while true do end end)") == kTooLong);
   CHECK(stopped("load(function() return ' ' end)") == kTooLong);
@@ -51,7 +52,8 @@ TEST_CASE("a script that eats memory is stopped") {
   CHECK(stopped("local s = 'x' while true do s = s .. s end") == kTooBig);
   CHECK(stopped("return #(('x'):rep(1e6):gsub('x', ('y'):rep(1000)))") != "");
   CHECK(stopped("local t = {} for i = 1, 1e9 do t[i] = i end") != "");
-  CHECK(stopped("local s = ('x'):rep(1e5) for i = 1, 1000 do local u = s .. i end return 1") == "");  // garbage is reclaimed
+  CHECK(stopped("local s = ('x'):rep(1e5) for i = 1, 1000 do local u = s .. i end return 1") ==
+        "");  // garbage is reclaimed
 }
 
 TEST_CASE("functions of the library that loop are counted") {
@@ -62,7 +64,9 @@ TEST_CASE("functions of the library that loop are counted") {
   CHECK(stopped("return (('a'):rep(1e5)):match('(.-)(.-)(.-)b')") == kTooLong);
   CHECK(stopped("local s = ('9'):rep(1e6) local n = 0 while true do n = s + 0 end") == kTooLong);
   CHECK(stopped("local s = ('x'):rep(1e6) while s <= s do end") == kTooLong);
-  CHECK(stopped("local t = {} for i = 1, 1e5 do t[i] = i end for i = 1, 1e5 do t[i] = nil end while true do next(t) end") == kTooLong);
+  CHECK(stopped(
+            "local t = {} for i = 1, 1e5 do t[i] = i end for i = 1, 1e5 do t[i] = nil end while true do next(t) end") ==
+        kTooLong);
   CHECK(stopped("while true do loadstring(('local x = 1 '):rep(100)) end") == kTooLong);
 }
 
@@ -77,7 +81,8 @@ TEST_CASE("deep recursion ends") {
   CHECK(stopped("local function f() return 1 + f() end return f()") != "");
   CHECK(stopped("local function f(n) if n == 0 then return 0 end return 1 + f(n - 1) end return f(150)") == "");
   CHECK(stopped("local function f() pcall(f) end f() return 1") == "");
-  CHECK(TestServer().eval("return string.find('a', ('a?'):rep(1e5))").text().find("pattern too complex") != std::string::npos);
+  CHECK(TestServer().eval("return string.find(('a'):rep(1000), ('a?'):rep(1000))").text().find("pattern too complex") !=
+        std::string::npos);
   CHECK(stopped("return loadstring(('('):rep(10000) .. ')')") == "");
   CHECK(stopped("local s = ('x'):rep(100) return string.find(s, ('x?'):rep(100))") == "");
 }
@@ -85,7 +90,8 @@ TEST_CASE("deep recursion ends") {
 TEST_CASE("limits are parameters") {
   CHECK(stopped("for i = 1, 1000 do end", {.instructions = 500}) == "script ran for more than 500 instructions");
   CHECK(stopped("for i = 1, 2e6 do end", {.instructions = 10'000'000}) == "");
-  CHECK(stopped("return #string.rep('x', 1e5)", {.memory_bytes = 1 << 16}) == "script used more than 65,536 bytes of memory");
+  CHECK(stopped("return #string.rep('x', 1e5)", {.memory_bytes = 1 << 16}) ==
+        "script used more than 65,536 bytes of memory");
 }
 
 TEST_CASE("the limit that was hit stays known until reset") {
@@ -120,7 +126,8 @@ TEST_CASE("no script can change what a later one sees") {
       "select('#', string.gsub('x', 'x', function() string.rep = nil end))",
   };
   const char* const probe =
-      "return {KEYS[1], ARGV[1], type(string.rep), type(redis.call), ('x'):rep(2), tostring(math.random()), tostring({}), "
+      "return {KEYS[1], ARGV[1], type(string.rep), type(redis.call), ('x'):rep(2), tostring(math.random()), "
+      "tostring({}), "
       "#string, rawget(_G, 'x') or 0, (pcall(function() return x end)) and 1 or 0}";
   const std::string before = server.eval(probe).resp();
   for (const char* attack : attacks) {
@@ -134,7 +141,8 @@ TEST_CASE("addresses do not show") {
   TestServer server;
   CHECK(server.eval("return {tostring({}), tostring({}), tostring(print_nothing or redis.call)}").is_error());
   const std::string_view script =
-      "local t, f = {}, function() end return {tostring(t), tostring(f), tostring(t), tostring(redis.call), tostring({})}";
+      "local t, f = {}, function() end return {tostring(t), tostring(f), tostring(t), tostring(redis.call), "
+      "tostring({})}";
   const std::string reply = server.eval(script).describe();
   CHECK(reply == "1) \"table: 0x1\" 2) \"function: 0x2\" 3) \"table: 0x1\" 4) \"function: 0x3\" 5) \"table: 0x4\"");
   CHECK(server.eval(script).describe() == reply);
@@ -145,8 +153,9 @@ TEST_CASE("addresses do not show") {
 
 TEST_CASE("iteration does not follow addresses") {
   TestServer server;
-  const std::string_view names = "local t = {} for w in ('e d c b a lock token owner 1'):gmatch('%w+') do t[w] = w end "
-                                 "local s = '' for k in pairs(t) do s = s .. k .. ' ' end return s";
+  const std::string_view names =
+      "local t = {} for w in ('e d c b a lock token owner 1'):gmatch('%w+') do t[w] = w end "
+      "local s = '' for k in pairs(t) do s = s .. k .. ' ' end return s";
   const std::string reply = server.eval(names).describe();
   TestServer other;
   other.eval("local t = {} for i = 1, 100 do t['k' .. i] = i end");

@@ -41,7 +41,7 @@ class TestServer {
 
   /// The changes of the last command: "read a, write b".
   std::string changes() const {
-    static constexpr std::string_view kKinds[] = {"read", "write", "remove", "expire", "reject"};
+    static constexpr std::string_view kKinds[] = {"read", "touch", "write", "remove", "expire", "reject"};
     std::string out;
     for (const KeyChange& change : database.changes()) {
       if (!out.empty()) out += ", ";

@@ -40,7 +40,8 @@ std::int64_t number_of(const Timestamp& t) {
 bool same(const Timestamp& a, const Timestamp& b) {
   if (a.instant.identical(b.instant) && a.unit == b.unit) return true;
   if (a.instant.anchor() == 0 && b.instant.anchor() == 0) return number_of(a) == number_of(b);
-  assert(a.unit == b.unit && a.instant.anchor() == b.instant.anchor() && "whether two symbolic timestamps are equal is up to their world");
+  assert(a.unit == b.unit && a.instant.anchor() == b.instant.anchor() &&
+         "whether two symbolic timestamps are equal is up to their world");
   const std::int64_t difference = (a.instant.offset() - b.instant.offset()).count_ns();
   assert((difference % a.unit.count_ns() == 0 || difference >= a.unit.count_ns() || -difference >= a.unit.count_ns()) &&
          "whether two symbolic timestamps round to the same number is up to their world");

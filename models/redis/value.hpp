@@ -32,9 +32,9 @@ struct Timestamp {
 class Value {
  public:
   Value() = default;
-  Value(std::string bytes) : content_(std::move(bytes)) {}             // NOLINT(google-explicit-constructor)
-  Value(std::string_view bytes) : content_(std::string(bytes)) {}      // NOLINT(google-explicit-constructor)
-  Value(const char* bytes) : content_(std::string(bytes)) {}           // NOLINT(google-explicit-constructor)
+  Value(std::string bytes) : content_(std::move(bytes)) {}         // NOLINT(google-explicit-constructor)
+  Value(std::string_view bytes) : content_(std::string(bytes)) {}  // NOLINT(google-explicit-constructor)
+  Value(const char* bytes) : content_(std::string(bytes)) {}       // NOLINT(google-explicit-constructor)
   /// Requires: fits 64 bits with a sign.
   template <std::integral Number>
     requires(!std::same_as<Number, bool> && !std::same_as<Number, char>)

@@ -55,7 +55,9 @@ TEST_CASE("text is read as a timestamp when it is an integer that fits") {
   CHECK(Value(2).instant(1_s)->identical(sim::Instant::at(2_s)));
   CHECK_FALSE(Value("abc").instant());
   CHECK_FALSE(Value("9223372036854775807").instant());
-  CHECK(Value(Timestamp{sim::Instant::at(5_s), sim::Duration::seconds(1)}).instant(1_ms)->identical(sim::Instant::at(5_ms)));
+  CHECK(Value(Timestamp{sim::Instant::at(5_s), sim::Duration::seconds(1)})
+            .instant(1_ms)
+            ->identical(sim::Instant::at(5_ms)));
 }
 
 TEST_CASE("option names are compared without regard to case") {
@@ -71,7 +73,8 @@ TEST_CASE("replies are written and shown as Redis and redis-cli do") {
   CHECK(Reply::integer(-5).resp() == ":-5\r\n");
   CHECK(Reply::bulk("a\r\nb").resp() == "$4\r\na\r\nb\r\n");
   CHECK(Reply::error("ERR a\r\nb").resp() == "-ERR a  b\r\n");
-  const Reply nested = Reply::array({Reply::integer(1), Reply::array({Reply::bulk("x"), Reply::nil()}), Reply::array({})});
+  const Reply nested =
+      Reply::array({Reply::integer(1), Reply::array({Reply::bulk("x"), Reply::nil()}), Reply::array({})});
   CHECK(nested.resp() == "*3\r\n:1\r\n*2\r\n$1\r\nx\r\n$-1\r\n*0\r\n");
   CHECK(nested.describe() == "1) (integer) 1 2) [1) \"x\" 2) (nil)] 3) [(empty array)]");
   CHECK(Reply::ok().describe() == "OK");
@@ -93,9 +96,10 @@ TEST_CASE("replies are equal when their kinds and contents are") {
 TEST_CASE("SHA-1 agrees with the standard's examples") {
   CHECK(sha1_hex("") == "da39a3ee5e6b4b0d3255bfef95601890afd80709");
   CHECK(sha1_hex("abc") == "a9993e364706816aba3e25717850c26c9cd0d89d");
-  CHECK(sha1_hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") == "84983e441c3bd26ebaae4aa1f95129e5e54670f1");
+  CHECK(sha1_hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") ==
+        "84983e441c3bd26ebaae4aa1f95129e5e54670f1");
   CHECK(sha1_hex(std::string(1'000'000, 'a')) == "34aa973cd4c4daa4f61eeb2bdbad27316534016f");
-  for (const std::size_t length : {55, 56, 63, 64, 65}) CHECK(sha1_hex(std::string(length, 'x')).size() == 40);
+  for (const std::size_t length : {55U, 56U, 63U, 64U, 65U}) CHECK(sha1_hex(std::string(length, 'x')).size() == 40);
 }
 
 }  // namespace lockstep::models::redis
