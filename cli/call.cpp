@@ -17,7 +17,7 @@ using scenarios::suggestion;
 constexpr std::array<std::string_view, 4> kLists{"algorithms", "scenarios", "properties", "faults"};
 constexpr std::array<std::string_view, 3> kColours{"auto", "always", "never"};
 constexpr std::array<std::string_view, 2> kLanguages{"en", "zh"};
-constexpr std::array<std::string_view, 7> kEverywhere{"--json",  "--seed",  "--jobs", "--color",
+constexpr std::array<std::string_view, 7> kEverywhere{"--json", "--seed",  "--jobs", "--color",
                                                       "--lang", "--width", "--help"};
 constexpr std::array<std::string_view, 3> kOnlyRun{"--timeline", "--no-timeline", "--junit"};
 
@@ -52,7 +52,8 @@ Answer unexpected(const std::vector<std::string>& words, std::string_view comman
     return wrong(fmt::format("unknown option {}; {}", scenarios::quoted(name), suggestion(name, valid)), command);
   }
   std::string commands;
-  for (const std::string_view name : command_names()) commands += fmt::format("{}{}", commands.empty() ? "" : ", ", name);
+  for (const std::string_view name : command_names())
+    commands += fmt::format("{}{}", commands.empty() ? "" : ", ", name);
   std::string message = fmt::format("unknown command {}; ", scenarios::quoted(word));
   const std::string near = suggestion(word, command_names());
   if (near.starts_with("did you mean")) message += near + " ";
@@ -72,16 +73,22 @@ void declare_everywhere(CLI::App& app, Typed& typed) {
 std::optional<Answer> take_numbers(const Typed& typed, Call& call, std::string_view command) {
   if (typed.seed) {
     call.seed = whole_number(*typed.seed, 0, UINT64_MAX);
-    if (!call.seed) return wrong(fmt::format("--seed {}: expected a whole number from 0 to 2^64-1", scenarios::quoted(*typed.seed)), command);
+    if (!call.seed)
+      return wrong(fmt::format("--seed {}: expected a whole number from 0 to 2^64-1", scenarios::quoted(*typed.seed)),
+                   command);
   }
   if (typed.jobs) {
     const auto jobs = whole_number(*typed.jobs, 1, 1024);
-    if (!jobs) return wrong(fmt::format("--jobs {}: expected a whole number from 1 to 1024", scenarios::quoted(*typed.jobs)), command);
+    if (!jobs)
+      return wrong(fmt::format("--jobs {}: expected a whole number from 1 to 1024", scenarios::quoted(*typed.jobs)),
+                   command);
     call.jobs = *jobs;
   }
   if (typed.width) {
     const auto width = whole_number(*typed.width, 60, 1000);
-    if (!width) return wrong(fmt::format("--width {}: expected a whole number from 60 to 1000", scenarios::quoted(*typed.width)), command);
+    if (!width)
+      return wrong(fmt::format("--width {}: expected a whole number from 60 to 1000", scenarios::quoted(*typed.width)),
+                   command);
     call.width = *width;
   }
   return std::nullopt;
@@ -91,14 +98,17 @@ std::optional<Answer> take_words(const Typed& typed, Call& call, std::string_vie
   if (typed.colour) {
     const auto colour = std::find(kColours.begin(), kColours.end(), *typed.colour);
     if (colour == kColours.end()) {
-      return wrong(fmt::format("--color {}: {}", scenarios::quoted(*typed.colour), suggestion(*typed.colour, kColours)), command);
+      return wrong(fmt::format("--color {}: {}", scenarios::quoted(*typed.colour), suggestion(*typed.colour, kColours)),
+                   command);
     }
     call.colour = static_cast<Call::Colour>(colour - kColours.begin());
   }
   if (typed.language) {
     const auto language = std::find(kLanguages.begin(), kLanguages.end(), *typed.language);
     if (language == kLanguages.end()) {
-      return wrong(fmt::format("--lang {}: {}", scenarios::quoted(*typed.language), suggestion(*typed.language, kLanguages)), command);
+      return wrong(
+          fmt::format("--lang {}: {}", scenarios::quoted(*typed.language), suggestion(*typed.language, kLanguages)),
+          command);
     }
     call.language = *language == "zh" ? reports::Language::zh : reports::Language::en;
   }
@@ -115,7 +125,9 @@ std::variant<Call, Answer> list_call(const Typed& typed, Call call) {
     return wrong(fmt::format("list {}: {}", scenarios::quoted(call.what), suggestion(call.what, kLists)), "list");
   }
   if (call.what != "scenarios" && !call.files.empty()) {
-    return wrong(fmt::format("list {} takes no files, but was given {}", call.what, scenarios::quoted(call.files.front())), "list");
+    return wrong(
+        fmt::format("list {} takes no files, but was given {}", call.what, scenarios::quoted(call.files.front())),
+        "list");
   }
   if (call.what == "scenarios" && call.files.empty()) call.files = {"scenarios"};
   return call;

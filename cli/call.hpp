@@ -22,15 +22,15 @@ struct Call {
   enum class Command : std::uint8_t { list, run };
   enum class Colour : std::uint8_t { automatic, always, never };
   Command command = Command::run;
-  std::string what = "algorithms";    ///< list: of what
-  std::vector<std::string> files;     ///< as given
+  std::string what = "algorithms";  ///< list: of what
+  std::vector<std::string> files;   ///< as given
   bool json = false;
   std::optional<std::uint64_t> seed;
-  std::size_t jobs = 0;               ///< 0: as many as there are cores
+  std::size_t jobs = 0;  ///< 0: as many as there are cores
   Colour colour = Colour::automatic;
   reports::Language language = reports::Language::en;
   std::optional<std::size_t> width;
-  std::optional<bool> timeline;       ///< nothing: for a single story
+  std::optional<bool> timeline;  ///< nothing: for a single story
   std::optional<std::string> junit;
 };
 

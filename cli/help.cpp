@@ -7,7 +7,8 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kCommands{"list", "run"};
 
-constexpr std::string_view kProgram = R"(Runs distributed locks on simulated servers, in virtual time, and says which promise breaks.
+constexpr std::string_view kProgram =
+    R"(Runs distributed locks on simulated servers, in virtual time, and says which promise breaks.
 
 usage: lockstep COMMAND [OPTIONS]
 

@@ -12,17 +12,25 @@ Exit list(const Call& call, const models::locks::Catalogue& catalogue, Output& o
   if (call.what == "scenarios") {
     const auto loaded = load_all(call.files, catalogue, output.err);
     if (!loaded) return Exit::bad_input;
-    if (call.json) output.out << reports::scenarios_json(*loaded);
-    else show(reports::list_scenarios(*loaded, options));
+    if (call.json)
+      output.out << reports::scenarios_json(*loaded);
+    else
+      show(reports::list_scenarios(*loaded, options));
   } else if (call.what == "algorithms") {
-    if (call.json) output.out << reports::algorithms_json(catalogue);
-    else show(reports::list_algorithms(catalogue, options));
+    if (call.json)
+      output.out << reports::algorithms_json(catalogue);
+    else
+      show(reports::list_algorithms(catalogue, options));
   } else if (call.what == "properties") {
-    if (call.json) output.out << reports::properties_json();
-    else show(reports::list_properties(options));
+    if (call.json)
+      output.out << reports::properties_json();
+    else
+      show(reports::list_properties(options));
   } else {
-    if (call.json) output.out << reports::faults_json();
-    else show(reports::list_faults(options));
+    if (call.json)
+      output.out << reports::faults_json();
+    else
+      show(reports::list_faults(options));
   }
   return Exit::as_expected;
 }

@@ -26,5 +26,6 @@ lockstep::cli::Terminal terminal_of_stdout() {
 
 int main(int count, char** arguments) {
   const std::vector<std::string> args(arguments + std::min(count, 1), arguments + count);
-  return lockstep::cli::run(args, std::cout, std::cerr, lockstep::models::locks::Catalogue::built_in(), terminal_of_stdout());
+  return lockstep::cli::run(args, std::cout, std::cerr, lockstep::models::locks::Catalogue::built_in(),
+                            terminal_of_stdout());
 }

@@ -67,13 +67,17 @@ Exit run_stories(const Call& call, const models::locks::Catalogue& catalogue, Ou
   // A story that cannot happen as its file has it is bad input too: nothing is reported then.
   std::vector<reports::Story> stories;
   for (std::size_t i = 0; i < results.size(); ++i) {
-    if (const auto* trouble = std::get_if<Diagnostic>(&results[i])) output.err << trouble->to_string() << '\n';
-    else stories.push_back({std::move((*loaded)[i]), std::get<Outcome>(std::move(results[i]))});
+    if (const auto* trouble = std::get_if<Diagnostic>(&results[i]))
+      output.err << trouble->to_string() << '\n';
+    else
+      stories.push_back({std::move((*loaded)[i]), std::get<Outcome>(std::move(results[i]))});
   }
   if (stories.size() < results.size()) return Exit::bad_input;
 
-  if (call.json) output.out << reports::run_json(stories);
-  else show(stories, with_timelines, call, output);
+  if (call.json)
+    output.out << reports::run_json(stories);
+  else
+    show(stories, with_timelines, call, output);
 
   if (call.junit) {
     if (const auto trouble = reports::write_whole(*call.junit, reports::junit_xml(stories))) {

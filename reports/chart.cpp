@@ -153,8 +153,10 @@ class Chart {
     const Ink ink = arrow.fate == Arrow::Fate::arrives ? Ink::plain : Ink::warning;
     for (std::size_t column = left + 1; column < right; ++column) {
       Glyph& cell = cells[column];
-      if (cell.text == "│" || cell.text == "┃") cell = {"┼", ink};
-      else if (cell.text == " ") cell = {solid ? "─" : "┄", ink};
+      if (cell.text == "│" || cell.text == "┃")
+        cell = {"┼", ink};
+      else if (cell.text == " ")
+        cell = {solid ? "─" : "┄", ink};
     }
     if (cells[from->bar].text == "│") cells[from->bar] = {rightward ? "├" : "┤", ink};
     const std::size_t head = rightward ? right - 1 : left + 1;
@@ -169,8 +171,8 @@ class Chart {
     first.fill_to(layout_.overlap_width);
     first.append(pad_left(layout_.clocks.empty() ? "time" : "true time", layout_.time_width), Ink::faint);
     for (std::size_t i = 0; i < layout_.clocks.size(); ++i) {
-      first.append(" ").append(pad_left(name_of(story_.outcome, layout_.clocks[i]) + "'s clock", layout_.clock_widths[i]),
-                               Ink::faint);
+      first.append(" ").append(
+          pad_left(name_of(story_.outcome, layout_.clocks[i]) + "'s clock", layout_.clock_widths[i]), Ink::faint);
     }
     first.append("  ");
     const std::size_t base = first.width();
@@ -280,9 +282,9 @@ class Chart {
 
   void add_legend() {
     std::vector<std::string> signs;
-    if (used_hold_ || used_paused_holding_) signs.emplace_back("█ believes it holds the lock");
+    if (used_hold_ || used_paused_holding_) signs.emplace_back("█ believes it holds");
+    if (used_paused_holding_) signs.emplace_back("▒ and is paused");
     if (used_paused_) signs.emplace_back("░ paused");
-    if (used_paused_holding_) signs.emplace_back("▒ paused, still believes");
     if (used_crash_) signs.emplace_back("✖ crashed");
     if (used_key_) signs.emplace_back("┃A key set by A");
     if (used_overlap_) signs.emplace_back("!! two holders");

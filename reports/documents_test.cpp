@@ -94,8 +94,9 @@ TEST_CASE("json: lists say what scenario files can name") {
   models::locks::Entry entry;
   entry.id = "demo";
   entry.documents = {"a-text"};
-  entry.parameters = {{"ttl", sim::Duration::milliseconds(100), "time to live"},
-                      {"retry", sim::DurationRange{sim::Duration::milliseconds(1), sim::Duration::milliseconds(5)}, "wait"}};
+  entry.parameters = {
+      {"ttl", sim::Duration::milliseconds(100), "time to live"},
+      {"retry", sim::DurationRange{sim::Duration::milliseconds(1), sim::Duration::milliseconds(5)}, "wait"}};
   catalogue.add(entry);
   const json algorithms = json::parse(algorithms_json(catalogue))["algorithms"];
   CHECK(algorithms[0]["id"] == "demo");

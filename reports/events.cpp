@@ -117,9 +117,7 @@ class Collector {
     }
     return s.network.latency.hi;
   }
-  bool is_late(const TraceRecord& r) const {
-    return r.at.offset() - r.sent.offset() > latency_max(r.from, r.process);
-  }
+  bool is_late(const TraceRecord& r) const { return r.at.offset() - r.sent.offset() > latency_max(r.from, r.process); }
 
   /// The failed attempt during which this process sent something in `step`; 0 if there is none.
   sim::OperationId failed_attempt(ProcessId process, Step step) const {
@@ -143,7 +141,9 @@ class Collector {
         if (r.name == "timeout") add_timeout(r);
         return;
       case EventKind::fault:
-        if (r.name == "jump") add(Rank::fault, r.at, r.step, r.process, "its clock jumps by " + r.text.substr(r.text.rfind(' ') + 1), Ink::warning);
+        if (r.name == "jump")
+          add(Rank::fault, r.at, r.step, r.process, "its clock jumps by " + r.text.substr(r.text.rfind(' ') + 1),
+              Ink::warning);
         return;
       case EventKind::message:
         if (r.lost) return add_lost(r);
@@ -168,7 +168,8 @@ class Collector {
   }
 
   void add_lost(const TraceRecord& r) {
-    const std::string what = r.is_reply ? fmt::format("the answer to {} is lost: {}", r.name, r.text) : r.text + " is lost";
+    const std::string what =
+        r.is_reply ? fmt::format("the answer to {} is lost: {}", r.name, r.text) : r.text + " is lost";
     Event& event = add(Rank::message, r.sent, r.step, r.from, what, Ink::warning);
     event.arrow = Arrow{r.from, r.process, Arrow::Fate::lost};
     const ProcessId client = r.is_reply ? r.process : r.from;
@@ -203,7 +204,8 @@ class Collector {
     Ink ink = Ink::plain;
     std::optional<ProcessId> writer = states_.key_writer_before(r.process, r.step);
     const auto& effects = outcome_.history.effects;
-    auto effect = std::partition_point(effects.begin(), effects.end(), [&](const sim::Effect& e) { return e.step < r.step; });
+    auto effect =
+        std::partition_point(effects.begin(), effects.end(), [&](const sim::Effect& e) { return e.step < r.step; });
     for (; effect != effects.end() && effect->step == r.step; ++effect) {
       if (effect->server != r.process || effect->object != story_.scenario.lock.key) continue;
       if (effect->kind == sim::Effect::Kind::expire) {
@@ -327,7 +329,8 @@ class Collector {
     const std::string sides = joined(fault.between[0]) + " from " + joined(fault.between[1]);
     const Instant from = Instant::at(fault.trigger.time);
     add_between(from, {}, "the network cuts off " + sides, Ink::warning);
-    add_between(from + fault.length.lo, {}, "the network joins " + joined(fault.between[0]) + " and " + joined(fault.between[1]), Ink::plain);
+    add_between(from + fault.length.lo, {},
+                "the network joins " + joined(fault.between[0]) + " and " + joined(fault.between[1]), Ink::plain);
   }
 
   const Story& story_;

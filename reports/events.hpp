@@ -30,9 +30,9 @@ struct Event {
   sim::Instant at;
   sim::Step step = 0;
   bool is_fault = false;  ///< comes after all else of its step
-  sim::ProcessId who;  ///< whose doing it is; invalid for the network's
+  sim::ProcessId who;     ///< whose doing it is; invalid for the network's
   std::optional<Arrow> arrow;
-  std::string text;    ///< printable, without the name of `who`
+  std::string text;  ///< printable, without the name of `who`
   Ink ink = Ink::plain;
   /// The attempt that it belongs to, if it is one of a failed attempt's commands; and what makes two attempts alike.
   sim::OperationId attempt = 0;

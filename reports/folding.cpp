@@ -45,7 +45,7 @@ void fold_repetitions(std::vector<Event>& events, const Story& story) {
     if (evidence.contains(event.step)) own.back().shape += fmt::format("evidence {}\n", event.step);
   }
 
-  std::map<sim::OperationId, bool> hidden;              // attempt → is its first event where the note goes
+  std::map<sim::OperationId, bool> hidden;               // attempt → is its first event where the note goes
   std::map<sim::OperationId, Repetition> repetition_at;  // by the first attempt that is hidden
   for (const auto& [client, own] : attempts) {
     for (std::size_t begin = 0, end = 0; begin < own.size(); begin = end) {

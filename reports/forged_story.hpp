@@ -19,7 +19,8 @@ class ForgedStory {
     scenario.file = "stories/pause.toml";
     scenario.id = "pause";
     scenario.title = {"A pause outlives the lease", "停顿超过了租约"};
-    scenario.story = {"A stops for 150ms. Its lease runs out, and B gets the lock.", "A 停顿了 150 毫秒。租约到期,B 得到锁。"};
+    scenario.story = {"A stops for 150ms. Its lease runs out, and B gets the lock.",
+                      "A 停顿了 150 毫秒。租约到期,B 得到锁。"};
     scenario.lesson = {"A paused client cannot notice that it is late.", "停顿的客户端不可能发现自己迟到了。"};
     scenario.reproduces = {"F003-2"};
     scenario.lock.algorithm = "set-nx-px-lua";
@@ -38,10 +39,13 @@ class ForgedStory {
     outcome.history.effects.push_back(
         {.kind = sim::Effect::Kind::expire, .server = redis, .object = "lock", .at = ms(121), .step = 3});
     acquire(B, 120, "SET lock B-1 NX PX 100");
+    work_ends(B, 140);
     release(B, 140, true);
+    work_ends(A, 152);
     release(A, 152, false);
 
-    checker::Finding broken{.property = "mutual-exclusion", .view = checker::View::belief, .verdict = checker::Verdict::violated};
+    checker::Finding broken{
+        .property = "mutual-exclusion", .view = checker::View::belief, .verdict = checker::Verdict::violated};
     broken.by = {A, B};
     broken.at = ms(122);
     broken.evidence = {2, 4};
@@ -70,13 +74,30 @@ class ForgedStory {
   static sim::Instant ms(std::int64_t n) { return sim::Instant::at(sim::Duration::milliseconds(n)); }
 
   /// A request that leaves at `sent`, and its answer; each takes 1ms.
-  void exchange(sim::ProcessId client, std::int64_t sent, sim::Step cause, const std::string& text, const std::string& answer) {
+  void exchange(sim::ProcessId client, std::int64_t sent, sim::Step cause, const std::string& text,
+                const std::string& answer) {
     const std::string name = text.substr(0, text.find(' '));
     const sim::Step handled = ++step_;
-    add({.step = handled, .cause = cause, .process = redis, .from = client, .sent = ms(sent), .at = ms(sent + 1), .name = name, .text = text});
+    add({.step = handled,
+         .cause = cause,
+         .kind = sim::EventKind::message,
+         .process = redis,
+         .from = client,
+         .sent = ms(sent),
+         .at = ms(sent + 1),
+         .name = name,
+         .text = text});
     const sim::Step answered = ++step_;
-    add({.step = answered, .cause = handled, .process = client, .from = redis, .sent = ms(sent + 1), .at = ms(sent + 2), .name = name,
-         .text = answer, .is_reply = true});
+    add({.step = answered,
+         .cause = handled,
+         .kind = sim::EventKind::message,
+         .process = client,
+         .from = redis,
+         .sent = ms(sent + 1),
+         .at = ms(sent + 2),
+         .name = name,
+         .text = answer,
+         .is_reply = true});
   }
 
   sim::Operation& invoke(sim::ProcessId client, std::string_view function, std::int64_t at) {
@@ -115,6 +136,19 @@ class ForgedStory {
     if (deletes) effect(sim::Effect::Kind::remove, client, at + 1, step_ - 1);
   }
 
+  void work_ends(sim::ProcessId client, std::int64_t at) {
+    const sim::Step before = step_;
+    add({.step = ++step_,
+         .cause = before,
+         .kind = sim::EventKind::timer,
+         .process = client,
+         .from = client,
+         .sent = ms(at),
+         .at = ms(at),
+         .name = "work",
+         .text = "work"});
+  }
+
   void interrupt(sim::Interruption::Kind kind, sim::ProcessId process, std::int64_t from, std::int64_t until) {
     story_.outcome.history.interruptions.push_back({kind, process, ms(from), step_, ms(until)});
   }
@@ -126,7 +160,6 @@ class ForgedStory {
   }
 
   void add(sim::TraceRecord record) {
-    record.kind = sim::EventKind::message;
     record.local = record.at + story_.outcome.lanes[record.process.index].clock.offset;
     story_.outcome.trace.records.push_back(std::move(record));
   }

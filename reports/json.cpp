@@ -30,7 +30,8 @@ ordered_json json_of(const scenarios::Outcome& outcome, const scenarios::Judgeme
   ordered_json json;
   json["name"] = finding.property;
   json["view"] = checker::to_string(finding.view);
-  json["expected"] = judgement.expected ? ordered_json(checker::to_string(judgement.expected->verdict)) : ordered_json();
+  json["expected"] =
+      judgement.expected ? ordered_json(checker::to_string(judgement.expected->verdict)) : ordered_json();
   json["verdict"] = checker::to_string(finding.verdict);
   json["as_expected"] = judgement.as_expected;
   json["by"] = blamed(outcome, finding);
@@ -123,7 +124,8 @@ std::string algorithms_json(const models::locks::Catalogue& catalogue) {
     one["summary"] = entry.summary;
     one["documents"] = entry.documents;
     one["parameters"] = ordered_json::array();
-    for (const models::locks::ParameterSpec& parameter : entry.parameters) one["parameters"].push_back(json_of(parameter));
+    for (const models::locks::ParameterSpec& parameter : entry.parameters)
+      one["parameters"].push_back(json_of(parameter));
     one["claims"] = entry.claims;
     one["repaired_by"] = entry.repaired_by.empty() ? ordered_json() : ordered_json(entry.repaired_by);
     one["many_nodes"] = entry.many_nodes;

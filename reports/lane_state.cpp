@@ -37,7 +37,8 @@ LaneStates::LaneStates(const Story& story)
     }
   }
   for (const sim::Interruption& i : story.outcome.history.interruptions) {
-    if (i.kind != sim::Interruption::Kind::crash || keeps_keys(story.scenario, name_of(story.outcome, i.process))) continue;
+    if (i.kind != sim::Interruption::Kind::crash || keeps_keys(story.scenario, name_of(story.outcome, i.process)))
+      continue;
     keys_.push_back({i.step, keys_.size(), i.process, std::nullopt});
   }
   std::sort(keys_.begin(), keys_.end(), [](const KeyChange& a, const KeyChange& b) {
@@ -46,7 +47,8 @@ LaneStates::LaneStates(const Story& story)
 }
 
 bool LaneStates::holds(sim::ProcessId process, Moment moment) const {
-  return std::any_of(holds_.begin(), holds_.end(), [&](const auto& h) { return h.process == process && covers(h, moment); });
+  return std::any_of(holds_.begin(), holds_.end(),
+                     [&](const auto& h) { return h.process == process && covers(h, moment); });
 }
 
 bool LaneStates::is_interrupted(sim::Interruption::Kind kind, sim::ProcessId process, Moment moment) const {

@@ -11,10 +11,10 @@ namespace {
 using scenarios::Lane;
 using sim::ProcessId;
 
-constexpr std::size_t kTextMin = 34;   // a command and its answer
-constexpr std::size_t kTextMax = 72;   // beyond this a line is harder to read than two lanes further apart
+constexpr std::size_t kTextMin = 39;  // a command and its answer
+constexpr std::size_t kTextMax = 72;  // beyond this a line is harder to read than two lanes further apart
 constexpr std::size_t kPitchMax = 11;
-constexpr std::size_t kGap = 2;        // between lanes and text
+constexpr std::size_t kGap = 2;  // between lanes and text
 
 /// Clients before servers, so that every request goes to the right.
 int order_of(Lane::Role role) {
@@ -74,12 +74,13 @@ std::string time_text(sim::Instant at) {
 }
 
 const LaneColumn* Layout::lane_of(ProcessId process) const {
-  const auto found = std::find_if(lanes.begin(), lanes.end(), [&](const LaneColumn& l) { return l.process == process; });
+  const auto found =
+      std::find_if(lanes.begin(), lanes.end(), [&](const LaneColumn& l) { return l.process == process; });
   return found == lanes.end() ? nullptr : &*found;
 }
 
-Layout lay_out(const Story& story, const std::vector<Event>& events, const LocalTimes& local,
-               std::size_t overlap_width, std::size_t width) {
+Layout lay_out(const Story& story, const std::vector<Event>& events, const LocalTimes& local, std::size_t overlap_width,
+               std::size_t width) {
   Layout layout;
   layout.width = width;
   layout.overlap_width = overlap_width;
@@ -131,9 +132,8 @@ Layout lay_out(const Story& story, const std::vector<Event>& events, const Local
   // The last lane's name may stand above the text.
   if (!layout.lanes.empty() && layout.lanes.back().role == Lane::Role::resource) layout.lanes.back().pitch = 1;
   while (sum_of_pitches(layout.lanes) > room()) {
-    auto widest = std::max_element(layout.lanes.begin(), layout.lanes.end(), [](const LaneColumn& a, const LaneColumn& b) {
-      return spare(a) < spare(b);
-    });
+    auto widest = std::max_element(layout.lanes.begin(), layout.lanes.end(),
+                                   [](const LaneColumn& a, const LaneColumn& b) { return spare(a) < spare(b); });
     if (spare(*widest) == 0) break;
     --widest->pitch;
   }
@@ -141,8 +141,10 @@ Layout lay_out(const Story& story, const std::vector<Event>& events, const Local
     std::size_t others = 0;
     std::size_t clients = 0;
     for (const LaneColumn& lane : layout.lanes) {
-      if (lane.role == Lane::Role::client) ++clients;
-      else others += lane.pitch;
+      if (lane.role == Lane::Role::client)
+        ++clients;
+      else
+        others += lane.pitch;
     }
     const std::size_t affordable = room() > others ? (room() - others) / 3 : 0;
     const std::size_t count = std::min(clients, std::max<std::size_t>(affordable, 3));
@@ -161,7 +163,8 @@ Layout lay_out(const Story& story, const std::vector<Event>& events, const Local
   for (bool grown = true; grown && fixed() + sum_of_pitches(layout.lanes) + text_wanted < width;) {
     grown = false;
     for (LaneColumn& lane : layout.lanes) {
-      if (lane.pitch >= kPitchMax || lane.pitch == 1 || fixed() + sum_of_pitches(layout.lanes) + text_wanted >= width) continue;
+      if (lane.pitch >= kPitchMax || lane.pitch == 1 || fixed() + sum_of_pitches(layout.lanes) + text_wanted >= width)
+        continue;
       ++lane.pitch;
       grown = true;
     }

@@ -22,15 +22,15 @@ struct LaneColumn {
 
 struct Layout {
   std::size_t width = 0;
-  std::size_t overlap_width = 0;          ///< "!! B+C": 0 if nobody overlaps
-  std::size_t time_width = 0;             ///< true time
-  std::vector<sim::ProcessId> clocks;     ///< whose own clocks have a column beside true time
+  std::size_t overlap_width = 0;       ///< "!! B+C": 0 if nobody overlaps
+  std::size_t time_width = 0;          ///< true time
+  std::vector<sim::ProcessId> clocks;  ///< whose own clocks have a column beside true time
   std::vector<std::size_t> clock_widths;
-  std::vector<LaneColumn> lanes;          ///< clients, probe, servers, resource
+  std::vector<LaneColumn> lanes;  ///< clients, probe, servers, resource
   std::size_t lanes_width = 0;
-  std::size_t name_width = 0;             ///< of who acts, before the text
+  std::size_t name_width = 0;  ///< of who acts, before the text
   std::size_t text_width = 0;
-  std::size_t lanes_left_out = 0;         ///< clients for which there was no room
+  std::size_t lanes_left_out = 0;  ///< clients for which there was no room
 
   const LaneColumn* lane_of(sim::ProcessId process) const;
 };
@@ -41,7 +41,7 @@ inline constexpr std::size_t kClockColumnsMax = 3;
 /// "163ms"; more than nine characters are rounded to microseconds.
 std::string time_text(sim::Instant at);
 
-Layout lay_out(const Story& story, const std::vector<Event>& events, const LocalTimes& local,
-               std::size_t overlap_width, std::size_t width);
+Layout lay_out(const Story& story, const std::vector<Event>& events, const LocalTimes& local, std::size_t overlap_width,
+               std::size_t width);
 
 }  // namespace lockstep::reports

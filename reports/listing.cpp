@@ -44,14 +44,16 @@ Lines list_algorithms(const models::locks::Catalogue& catalogue, const ListingOp
     add_wrapped(lines, facts, options, 2, Ink::faint);
     std::size_t widest = 0;
     for (const auto& parameter : entry.parameters) {
-      widest = std::max(widest, fmt::format("{} = {}", parameter.name, std::visit(ValueText{}, parameter.fallback)).size());
+      widest =
+          std::max(widest, fmt::format("{} = {}", parameter.name, std::visit(ValueText{}, parameter.fallback)).size());
     }
     for (const auto& parameter : entry.parameters) {
       const std::string setting = fmt::format("{} = {}", parameter.name, std::visit(ValueText{}, parameter.fallback));
       const std::string meaning = fmt::format("{} ({})", parameter.meaning, models::locks::kind_of(parameter));
       bool is_first = true;
       for (const std::string& part : wrap(meaning, options.width - std::min(options.width - 20, widest + 6))) {
-        lines.emplace_back(Line().fill_to(4).append(is_first ? setting : "").fill_to(widest + 6).append(part, Ink::faint));
+        lines.emplace_back(
+            Line().fill_to(4).append(is_first ? setting : "").fill_to(widest + 6).append(part, Ink::faint));
         is_first = false;
       }
     }
@@ -77,7 +79,8 @@ Lines list_properties(const ListingOptions& options) {
   Table table({{"property", 16}, {"view", 6}, {"meaning", 30}});
   for (const checker::Property& property : checker::properties()) {
     const std::string_view meaning = options.language == Language::zh ? property.meaning_zh : property.meaning;
-    table.add({{std::string(property.name), Ink::strong}, {std::string(checker::to_string(property.view))},
+    table.add({{std::string(property.name), Ink::strong},
+               {std::string(checker::to_string(property.view))},
                {std::string(meaning)}});
   }
   return table.lines(options.width);

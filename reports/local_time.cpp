@@ -47,9 +47,9 @@ std::vector<sim::ProcessId> LocalTimes::that_differ() const {
   std::vector<sim::ProcessId> differing;
   for (std::size_t i = 0; i < clocks_.size(); ++i) {
     const OwnClock& clock = clocks_[i];
-    const bool ever = clock.drift_ppm != 0 ||
-                      std::any_of(clock.settings.begin(), clock.settings.end(),
-                                  [](const Setting& s) { return s.offset != sim::Duration::zero(); });
+    const bool ever =
+        clock.drift_ppm != 0 || std::any_of(clock.settings.begin(), clock.settings.end(),
+                                            [](const Setting& s) { return s.offset != sim::Duration::zero(); });
     if (ever) differing.push_back(sim::ProcessId{static_cast<std::uint16_t>(i)});
   }
   return differing;

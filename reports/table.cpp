@@ -37,7 +37,8 @@ std::vector<std::size_t> Table::widths(std::size_t width) const {
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     std::size_t widest = display_width(columns_[c].title);
     for (const Row& row : rows_) {
-      for (const std::string& line : paragraphs_of(row.cells[c].text)) widest = std::max(widest, display_width(printable(line)));
+      for (const std::string& line : paragraphs_of(row.cells[c].text))
+        widest = std::max(widest, display_width(printable(line)));
     }
     wanted.push_back(widest);
     given.push_back(std::min(widest, columns_[c].width_min));

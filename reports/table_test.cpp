@@ -2,8 +2,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "reports/summary.hpp"
 #include "reports/forged_story.hpp"
+#include "reports/summary.hpp"
 
 using namespace lockstep::reports;
 
@@ -30,7 +30,8 @@ TEST_CASE("summary: the table says what was expected and observed, and the total
   CHECK(text.find("mutual-exclusion: expected: holds; observed: violated by A, B at 122ms") != std::string::npos);
   CHECK(text.ends_with("2 stories: 1 as expected, 1 NOT\n"));
   CHECK(totals_text(std::span(stories).first(1)) == "1 story, as expected");
-  CHECK(to_string(summary(stories, {.width = 100, .language = Language::zh}), false).find("停顿超过了租约") != std::string::npos);
+  CHECK(to_string(summary(stories, {.width = 100, .language = Language::zh}), false).find("停顿超过了租约") !=
+        std::string::npos);
 }
 
 TEST_CASE("summary: what breaks although the file says nothing of it is told apart") {

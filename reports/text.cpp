@@ -46,9 +46,20 @@ bool is_control(char32_t code) {
 }
 
 bool is_wide(char32_t code) {
-  return is_in(code, {{0x1100, 0x115F}, {0x2E80, 0x303E}, {0x3041, 0x33FF}, {0x3400, 0x4DBF}, {0x4E00, 0x9FFF},
-                      {0xA000, 0xA4CF}, {0xAC00, 0xD7A3}, {0xF900, 0xFAFF}, {0xFE30, 0xFE4F}, {0xFF00, 0xFF60},
-                      {0xFFE0, 0xFFE6}, {0x1F300, 0x1F64F}, {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD}});
+  return is_in(code, {{0x1100, 0x115F},
+                      {0x2E80, 0x303E},
+                      {0x3041, 0x33FF},
+                      {0x3400, 0x4DBF},
+                      {0x4E00, 0x9FFF},
+                      {0xA000, 0xA4CF},
+                      {0xAC00, 0xD7A3},
+                      {0xF900, 0xFAFF},
+                      {0xFE30, 0xFE4F},
+                      {0xFF00, 0xFF60},
+                      {0xFFE0, 0xFFE6},
+                      {0x1F300, 0x1F64F},
+                      {0x1F900, 0x1F9FF},
+                      {0x20000, 0x3FFFD}});
 }
 
 std::size_t width_of(char32_t code) {
@@ -58,9 +69,19 @@ std::size_t width_of(char32_t code) {
 
 /// Punctuation that belongs to what stands before it.
 bool clings(char32_t code) {
-  return is_in(code, {{0x3001, 0x3002}, {0x300D, 0x300D}, {0x300F, 0x300F}, {0x3009, 0x3009}, {0x300B, 0x300B},
-                      {0x201D, 0x201D}, {0x2019, 0x2019}, {0xFF01, 0xFF01}, {0xFF09, 0xFF09}, {0xFF0C, 0xFF0C},
-                      {0xFF0E, 0xFF0E}, {0xFF1A, 0xFF1B}, {0xFF1F, 0xFF1F}});
+  return is_in(code, {{0x3001, 0x3002},
+                      {0x300D, 0x300D},
+                      {0x300F, 0x300F},
+                      {0x3009, 0x3009},
+                      {0x300B, 0x300B},
+                      {0x201D, 0x201D},
+                      {0x2019, 0x2019},
+                      {0xFF01, 0xFF01},
+                      {0xFF09, 0xFF09},
+                      {0xFF0C, 0xFF0C},
+                      {0xFF0E, 0xFF0E},
+                      {0xFF1A, 0xFF1B},
+                      {0xFF1F, 0xFF1F}});
 }
 
 /// What a line must not be broken inside: a word, or one Chinese character with its punctuation.
@@ -163,8 +184,10 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width) {
   };
   for (Unit& unit : units_of(printable(text))) {
     const std::size_t blank = unit.after_blank && used > 0 ? 1 : 0;
-    if (used > 0 && used + blank + unit.width > width) new_line();
-    else if (blank == 1) lines.back() += ' ', ++used;
+    if (used > 0 && used + blank + unit.width > width)
+      new_line();
+    else if (blank == 1)
+      lines.back() += ' ', ++used;
     std::string_view rest = unit.text;
     while (display_width(rest) > width) {
       std::string_view part = prefix_within(rest, width);

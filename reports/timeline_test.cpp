@@ -30,11 +30,61 @@ bool contains(const std::string& text, std::string_view part) { return text.find
 }  // namespace
 
 TEST_CASE("timeline: at 80 columns a story is this text") {
-  REQUIRE(shown(ForgedStory().story(), 80) == R"(@80@)");
+  REQUIRE(shown(ForgedStory().story(), 80) == R"(A pause outlives the lease
+pause · set-nx-px-lua · reproduces F003-2
+
+A stops for 150ms. Its lease runs out, and B gets the lock.
+
+       true time B's clock  A  B  redis
+             1ms     201ms  ├──┼─▶┃A    A  SET lock A-1 NX PX 100 → OK
+             2ms     202ms  █◀─┼──┃A    A  has the lock
+                            ▒  │  ┃A    A  is paused for 150ms
+               ⋮            ▒  │  ┃A
+               ⋮            ▒  │  ┃A
+           121ms     321ms  ▒  ├─▶┃B    B  SET lock B-1 NX PX 100 → OK: the key
+                            ▒  │  ┃B       had expired
+!! A+B     122ms     322ms  ▒  █◀─┃B    B  has the lock, and so has A
+!! A+B         ⋮            ▒  █  ┃B
+           140ms     340ms  ▒  │  ┃B    B  releases the lock
+           141ms     341ms  ▒  ├─▶│     B  EVAL <script> 1 lock B-1 → (integer)
+                            ▒  │  │        1
+               ⋮            ▒  │  │
+           152ms     352ms  █  │  │     A  runs again
+                            │  │  │     A  releases the lock
+           153ms     353ms  ├──┼─▶│     A  EVAL <script> 1 lock A-1 → (integer)
+                            │  │  │        0
+           154ms     354ms  │◀─┼──┤     A  was not the owner any more
+█ believes it holds  ▒ and is paused  ┃A key set by A  !! two holders
+
+✗ mutual-exclusion violated by A, B at 122ms, as expected
+  B got the lock at 122ms while A, who got it at 2ms, still believed to hold it
+  (until 152ms)
+✓ holds: own-release
+
+A paused client cannot notice that it is late.
+)");
 }
 
 TEST_CASE("timeline: at 120 columns long texts stay on one line") {
-  REQUIRE(to_string(chart(ForgedStory().story(), 120), false) == R"(@120@)");
+  REQUIRE(to_string(chart(ForgedStory().story(), 120), false) ==
+          R"(       true time B's clock  A          B          redis
+             1ms     201ms  ├──────────┼─────────▶┃A           A  SET lock A-1 NX PX 100 → OK
+             2ms     202ms  █◀─────────┼──────────┃A           A  has the lock
+                            ▒          │          ┃A           A  is paused for 150ms
+               ⋮            ▒          │          ┃A
+               ⋮            ▒          │          ┃A
+           121ms     321ms  ▒          ├─────────▶┃B           B  SET lock B-1 NX PX 100 → OK: the key had expired
+!! A+B     122ms     322ms  ▒          █◀─────────┃B           B  has the lock, and so has A
+!! A+B         ⋮            ▒          █          ┃B
+           140ms     340ms  ▒          │          ┃B           B  releases the lock
+           141ms     341ms  ▒          ├─────────▶│            B  EVAL <script> 1 lock B-1 → (integer) 1
+               ⋮            ▒          │          │
+           152ms     352ms  █          │          │            A  runs again
+                            │          │          │            A  releases the lock
+           153ms     353ms  ├──────────┼─────────▶│            A  EVAL <script> 1 lock A-1 → (integer) 0
+           154ms     354ms  │◀─────────┼──────────┤            A  was not the owner any more
+█ believes it holds  ▒ and is paused  ┃A key set by A  !! two holders
+)");
 }
 
 TEST_CASE("timeline: no line is wider than the terminal, in both languages") {
@@ -67,7 +117,8 @@ TEST_CASE("timeline: two holds at once are marked on every row on which they las
   std::vector<std::string> rows;
   for (std::string line; std::getline(in, line);) rows.push_back(line);
   std::vector<std::string> marked;
-  std::copy_if(rows.begin(), rows.end() - 1, std::back_inserter(marked), [](const std::string& r) { return r.starts_with("!!"); });
+  std::copy_if(rows.begin(), rows.end() - 1, std::back_inserter(marked),
+               [](const std::string& r) { return r.starts_with("!!"); });
   REQUIRE(marked.size() == 1);
   CHECK(contains(marked[0], "!! A+B"));
   CHECK(contains(marked[0], "B  has the lock, and so has A"));
@@ -76,7 +127,8 @@ TEST_CASE("timeline: two holds at once are marked on every row on which they las
 TEST_CASE("timeline: who crashes in the step in which it got the lock had it for one row") {
   ForgedStory forged;
   scenarios::Outcome& outcome = forged.story().outcome;
-  outcome.history.interruptions = {{sim::Interruption::Kind::crash, ForgedStory::A, ForgedStory::ms(2), 2, std::nullopt}};
+  outcome.history.interruptions = {
+      {sim::Interruption::Kind::crash, ForgedStory::A, ForgedStory::ms(2), 2, std::nullopt}};
   const std::string text = to_string(chart(forged.story(), 100), false);
   CHECK(contains(text, "█◀"));
   CHECK(contains(text, "✖"));
@@ -112,7 +164,8 @@ TEST_CASE("timeline: a client that polls is shown once, with how often it tried"
 TEST_CASE("timeline: the probe appears only if the lock was not recovered") {
   ForgedStory forged;
   CHECK(!contains(shown(forged.story(), 100), "probe"));
-  checker::Finding finding{.property = "recoverable", .view = checker::View::server, .verdict = checker::Verdict::violated};
+  checker::Finding finding{
+      .property = "recoverable", .view = checker::View::server, .verdict = checker::Verdict::violated};
   forged.story().outcome.properties.push_back({finding, std::nullopt, true});
   CHECK(contains(shown(forged.story(), 100), "probe"));
 }

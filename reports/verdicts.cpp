@@ -34,8 +34,7 @@ std::vector<std::string> blamed(const scenarios::Outcome& outcome, const checker
 
 std::string observed_text(const scenarios::Outcome& outcome, const checker::Finding& finding) {
   if (finding.verdict != checker::Verdict::violated) return std::string(checker::to_string(finding.verdict));
-  return violated_text(blamed(outcome, finding),
-                       finding.at ? std::optional(finding.at->offset()) : std::nullopt);
+  return violated_text(blamed(outcome, finding), finding.at ? std::optional(finding.at->offset()) : std::nullopt);
 }
 
 std::string expected_text(const scenarios::Expectation& expectation) {

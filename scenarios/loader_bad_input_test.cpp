@@ -22,7 +22,7 @@ void expect_refused(const std::vector<BadInput>& inputs) {
 TEST_CASE("loader: bad input: the file as a text") {
   expect_refused({
       {kWhole, "", "an empty file; expected a scenario: at least title, story, lesson, [lock] and one [[client]]"},
-      {kWhole, " \n	\n",
+      {kWhole, " \n\t\n",
        "an empty file; expected a scenario: at least title, story, lesson, [lock] and one [[client]]"},
       {kWhole, "# nothing but a comment\n", R"(a scenario needs "title": one line, in both languages)"},
       {kWhole, "[lock\n", R"(1:6: not valid TOML, in table header: expected ']', saw '\n')"},

@@ -146,8 +146,7 @@ TEST_CASE("pin: a world in which everybody waits for a command that never comes 
 }
 
 TEST_CASE("pin: a held message holds back what follows on its connection") {
-  RandomDecisions decisions(1);
-  TestWorld test(decisions);
+  TestWorld test;
   std::vector<ConnectionId> connections;
   test.add_client("A", [&](Client& self) -> Task<void> {
     self.world().send_request(connections[0], self.world().make<Note>("FIRST", 1));

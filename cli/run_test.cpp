@@ -1,0 +1,249 @@
+#include "cli/run.hpp"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli/call.hpp"
+
+using namespace lockstep;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Result {
+  int exit = 0;
+  std::string out, err;
+};
+
+Result call(std::vector<std::string> args, cli::Terminal terminal = {}) {
+  std::ostringstream out;
+  std::ostringstream err;
+  const int exit = cli::run(args, out, err, models::locks::Catalogue::built_in(), terminal);
+  return {exit, out.str(), err.str()};
+}
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+constexpr std::string_view kStory = R"(
+title = { en = "One client takes the lock", zh = "一个客户端拿到锁" }
+story = { en = "A takes it and gives it back.", zh = "A 拿到锁，又还回去。" }
+lesson = { en = "Alone it is easy.", zh = "只有一个就很容易。" }
+[lock]
+algorithm = "set-nx-px-lua"
+ttl = "100ms"
+[[client]]
+name = "A"
+acquire_at = "0ms"
+hold = "20ms"
+[expect.run]
+mutual-exclusion = )";
+
+/// A folder of scenario files that goes away with the test.
+class Stories {
+ public:
+  Stories() : path_(fs::temp_directory_path() / "lockstep-cli-test") {
+    fs::remove_all(path_);
+    fs::create_directories(path_);
+    write("good.toml", std::string(kStory) + "\"holds\"\n");
+  }
+  ~Stories() { fs::remove_all(path_); }
+  std::string write(const char* name, const std::string& text) const {
+    std::ofstream(path_ / name, std::ios::binary) << text;
+    return (path_ / name).string();
+  }
+  std::string operator/(const char* name) const { return (path_ / name).string(); }
+  std::string folder() const { return path_.string(); }
+  std::string surprise() const { return write("surprise.toml", std::string(kStory) + "\"violated\"\n"); }
+
+ private:
+  fs::path path_;
+};
+
+}  // namespace
+
+TEST_CASE("cli: a story as expected exits 0, and one that is not exits 1") {
+  const Stories stories;
+  const Result good = call({"run", stories / "good.toml"});
+  CHECK(good.exit == 0);
+  CHECK(good.err.empty());
+  CHECK(contains(good.out, "A  has the lock"));
+  CHECK(contains(good.out, "✓ holds: mutual-exclusion"));
+  CHECK(contains(good.out, "Alone it is easy."));
+
+  const Result bad = call({"run", stories.surprise()});
+  CHECK(bad.exit == 1);
+  CHECK(contains(bad.out, "NOT as expected: violated was expected"));
+}
+
+TEST_CASE("cli: one story is a timeline, several are a table, and --timeline is both") {
+  const Stories stories;
+  stories.surprise();
+  const Result table = call({"run", stories.folder()});
+  CHECK(table.exit == 1);
+  CHECK(!contains(table.out, "has the lock"));
+  CHECK(contains(table.out, "2 stories: 1 as expected, 1 NOT"));
+  const Result both = call({"run", stories.folder(), "--timeline"});
+  CHECK(contains(both.out, "has the lock"));
+  CHECK(contains(both.out, "2 stories: 1 as expected, 1 NOT"));
+  const Result neither = call({"run", stories / "good.toml", "--no-timeline"});
+  CHECK(!contains(neither.out, "has the lock"));
+  CHECK(contains(neither.out, "1 story, as expected"));
+}
+
+TEST_CASE("cli: --json is one document and nothing else, the same every time and for any number of jobs") {
+  const Stories stories;
+  stories.surprise();
+  const Result first = call({"run", stories.folder(), "--json", "--jobs", "1"});
+  CHECK(first.exit == 1);
+  CHECK(first.err.empty());
+  const auto document = nlohmann::json::parse(first.out);
+  CHECK(document["summary"]["stories"] == 2);
+  CHECK(document["results"][0]["file"] == stories / "good.toml");
+  CHECK(call({"run", stories.folder(), "--json", "--jobs", "4"}).out == first.out);
+  CHECK(call({"--json", "run", stories.folder()}).out == first.out);
+}
+
+TEST_CASE("cli: bad input is refused before anything is reported, with a message for each bad file") {
+  const Stories stories;
+  const std::string typo = stories.write("typo.toml", std::string(kStory) + "\"holds\"\nnonsense = 3\n");
+  const std::string junk = stories.write("junk.toml", std::string("\0\xff junk", 7));
+  for (const bool json : {false, true}) {
+    std::vector<std::string> args{"run", stories / "good.toml", typo, junk};
+    if (json) args.emplace_back("--json");
+    const Result result = call(args);
+    CHECK(result.exit == 2);
+    CHECK(result.out.empty());
+    CHECK(contains(result.err, typo + ":"));
+    CHECK(contains(result.err, junk + ":"));
+    CHECK(!contains(result.err, "good.toml"));
+  }
+  const Result missing = call({"run", stories / "no1.toml", stories / "no2.toml", "--json"});
+  CHECK(missing.exit == 2);
+  CHECK(missing.out.empty());
+  CHECK(contains(missing.err, "no1.toml"));
+  CHECK(contains(missing.err, "no2.toml"));
+}
+
+TEST_CASE("cli: a wrong call exits 2 and says how to go on") {
+  struct Case {
+    std::vector<std::string> args;
+    std::string_view message;
+  };
+  const std::vector<Case> cases{
+      {{"chek", "x"}, "unknown command \"chek\"; there are: list, run"},
+      {{"rnu", "x"}, "did you mean \"run\"?"},
+      {{"run", "--jsn", "x"}, "unknown option \"--jsn\"; did you mean \"--json\"?"},
+      {{"run", "--junt=x.xml", "x"}, "did you mean \"--junit\"?"},
+      {{"list", "--junit", "x"}, "unknown option \"--junit\""},
+      {{"run"}, "run needs scenario files or directories, e.g. lockstep run scenarios"},
+      {{"run", "x", "--seed"}, "--seed needs a value"},
+      {{"run", "x", "--seed", "12x"}, "--seed \"12x\": expected a whole number"},
+      {{"run", "x", "--seed", "18446744073709551616"}, "expected a whole number from 0 to 2^64-1"},
+      {{"run", "x", "--jobs", "0"}, "--jobs \"0\": expected a whole number from 1 to 1024"},
+      {{"run", "x", "--width", "20"}, "--width \"20\": expected a whole number from 60 to 1000"},
+      {{"run", "x", "--color", "alwais"}, "did you mean \"always\"?"},
+      {{"run", "x", "--lang", "fr"}, "expected one of en, zh"},
+      {{"run", "x", "--timeline", "--no-timeline"}, "exclude each other"},
+      {{"list", "algoritms"}, "did you mean \"algorithms\"?"},
+      {{"list", "faults", "x"}, "list faults takes no files"},
+      {{}, "usage: lockstep COMMAND"},
+  };
+  for (const Case& c : cases) {
+    const Result result = call(c.args);
+    INFO(result.err);
+    CHECK(result.exit == 2);
+    CHECK(result.out.empty());
+    CHECK(contains(result.err, c.message));
+  }
+}
+
+TEST_CASE("cli: help names every command and gives examples") {
+  const Result help = call({"--help"});
+  CHECK(help.exit == 0);
+  CHECK(help.err.empty());
+  for (const std::string_view command : cli::command_names()) {
+    CHECK(contains(help.out, "  " + std::string(command) + " "));
+    const Result own = call({std::string(command), "--help"});
+    CHECK(own.exit == 0);
+    CHECK(contains(own.out, "usage: lockstep " + std::string(command)));
+    CHECK(contains(own.out, "example: lockstep " + std::string(command)));
+    for (const std::string_view option : {"--json", "--seed", "--jobs", "--color", "--lang", "--width", "--help"}) {
+      CHECK(contains(own.out, option));
+    }
+  }
+  CHECK(call({"help"}).out == help.out);
+}
+
+TEST_CASE("cli: the version is the project's") {
+  std::ifstream in(fs::path(LOCKSTEP_ROOT) / "CMakeLists.txt");
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  CHECK(contains(text, "project(lockstep VERSION " + std::string(cli::kVersion) + " "));
+  CHECK(call({"--version"}).out == "lockstep " + std::string(cli::kVersion) + "\n");
+}
+
+TEST_CASE("cli: colours only on a terminal, without NO_COLOR, or when asked for") {
+  const Stories stories;
+  const std::string file = stories / "good.toml";
+  const auto is_coloured = [](const Result& result) { return contains(result.out, "\x1b["); };
+  CHECK(!is_coloured(call({"run", file})));
+  CHECK(is_coloured(call({"run", file}, {.is_tty = true})));
+  CHECK(!is_coloured(call({"run", file}, {.is_tty = true, .no_color = true})));
+  CHECK(is_coloured(call({"run", file, "--color=always"}, {.no_color = true})));
+  CHECK(!is_coloured(call({"run", file, "--color", "never"}, {.is_tty = true})));
+}
+
+TEST_CASE("cli: titles, stories and lessons come in the language that was asked for") {
+  const Stories stories;
+  const Result result = call({"run", stories / "good.toml", "--lang", "zh"});
+  CHECK(contains(result.out, "一个客户端拿到锁"));
+  CHECK(contains(result.out, "只有一个就很容易。"));
+  CHECK(!contains(result.out, "Alone it is easy."));
+}
+
+TEST_CASE("cli: --junit writes a file, and a file that cannot be written costs nothing but the exit status") {
+  const Stories stories;
+  const Result good = call({"run", stories / "good.toml", "--junit", stories / "out.xml"});
+  CHECK(good.exit == 0);
+  CHECK(fs::exists(stories / "out.xml"));
+  const Result bad = call({"run", stories / "good.toml", "--junit", stories / "missing/out.xml"});
+  CHECK(bad.exit == 2);
+  CHECK(contains(bad.err, "cannot write"));
+  CHECK(contains(bad.out, "✓ holds"));
+}
+
+TEST_CASE("cli: list shows algorithms, scenarios, properties and faults") {
+  const Stories stories;
+  CHECK(contains(call({"list"}).out, "set-nx-px-lua"));
+  CHECK(call({"list", "algorithms"}).out == call({"list"}).out);
+  CHECK(contains(call({"list", "properties"}).out, "mutual-exclusion"));
+  CHECK(contains(call({"list", "faults"}).out, "partition"));
+  CHECK(contains(call({"list", "scenarios", stories.folder()}).out, "One client takes the lock"));
+  for (const char* what : {"algorithms", "properties", "faults"}) {
+    const auto document = nlohmann::json::parse(call({"list", what, "--json"}).out);
+    CHECK(document["command"] == "list");
+    CHECK(!document[what].empty());
+  }
+  const auto scenarios = nlohmann::json::parse(call({"list", "scenarios", stories.folder(), "--json"}).out);
+  CHECK(scenarios["scenarios"][0]["id"] == "good");
+}
+
+TEST_CASE("cli: a seed reproduces its run") {
+  const Stories stories;
+  const std::string file =
+      stories.write("wide.toml", std::string(kStory) + "\"holds\"\n[network]\nlatency = [\"1ms\", \"9ms\"]\n");
+  const std::string one = call({"run", file, "--json", "--seed", "7"}).out;
+  CHECK(call({"run", file, "--json", "--seed", "7"}).out == one);
+  CHECK(call({"run", file, "--json", "--seed", "8"}).out != one);
+}
+
+TEST_CASE("cli: output that cannot be written is not a success") {
+  const Stories stories;
+  std::ofstream full("/dev/full");
+  std::ostringstream err;
+  const std::vector<std::string> args{"run", stories / "good.toml"};
+  CHECK(cli::run(args, full, err, models::locks::Catalogue::built_in(), {}) == 2);
+  CHECK(contains(err.str(), "cannot write"));
+}
