@@ -54,7 +54,9 @@ TEST_CASE("linearizable: the object that fails first is reported") {
   CHECK(judge(h).at->offset() == 40_ms);
 }
 
-TEST_CASE("linearizable: a lock that comes back after its holder crashed is a mutex still, one that came back before is not") {
+TEST_CASE(
+    "linearizable: a lock that comes back after its holder crashed is a mutex still, one that came back before is "
+    "not") {
   for (const Duration taken : {30_ms, 40_ms}) {
     ForgedHistory h;
     h.acquire(A, 10_ms);

@@ -34,7 +34,8 @@ add_compile_options(
   # form is for ccache, which rewrites paths to be relative to the build folder.
   -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 file(RELATIVE_PATH from_build "${PROJECT_BINARY_DIR}" "${PROJECT_SOURCE_DIR}")
-add_compile_options(-fmacro-prefix-map=${from_build}=)
+string(REGEX REPLACE "/$" "" from_build "${from_build}")
+add_compile_options(-fmacro-prefix-map=${from_build}/=)
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   add_compile_options(-Wno-missing-designated-field-initializers -fdiagnostics-absolute-paths)
 endif()

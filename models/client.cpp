@@ -26,7 +26,8 @@ bool Client::equal(const redis::Value& a, const redis::Value& b) const {
   const redis::Timestamp* left = a.timestamp();
   const redis::Timestamp* right = b.timestamp();
   if (left != nullptr && right != nullptr && left->instant.anchor() != right->instant.anchor()) {
-    return world().is_at_or_after(left->instant, right->instant) && world().is_at_or_after(right->instant, left->instant);
+    return world().is_at_or_after(left->instant, right->instant) &&
+           world().is_at_or_after(right->instant, left->instant);
   }
   return a == b;
 }

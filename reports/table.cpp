@@ -54,6 +54,15 @@ std::vector<std::size_t> Table::widths(std::size_t width) const {
     ++given[narrowest];
     ++used;
   }
+  // What is left helps the notes.
+  for (const Row& row : rows_) {
+    std::size_t joint = kGap * (row.note.last - row.note.first);
+    for (std::size_t c = row.note.first; c <= row.note.last; ++c) joint += given[c];
+    const std::size_t wanted_joint = display_width(printable(row.note.text));
+    const std::size_t more = std::min(wanted_joint - std::min(wanted_joint, joint), width - std::min(width, used));
+    given[row.note.first] += more;
+    used += more;
+  }
   return given;
 }
 

@@ -119,9 +119,10 @@ TEST_CASE("timeline: two holds at once are marked on every row on which they las
   std::vector<std::string> marked;
   std::copy_if(rows.begin(), rows.end() - 1, std::back_inserter(marked),
                [](const std::string& r) { return r.starts_with("!!"); });
-  REQUIRE(marked.size() == 1);
+  REQUIRE(marked.size() == 2);
   CHECK(contains(marked[0], "!! A+B"));
   CHECK(contains(marked[0], "B  has the lock, and so has A"));
+  CHECK(contains(marked[1], "⋮"));
 }
 
 TEST_CASE("timeline: who crashes in the step in which it got the lock had it for one row") {
@@ -140,7 +141,7 @@ TEST_CASE("timeline: lost and late messages are shown where they left") {
   ForgedStory forged;
   auto& records = forged.story().outcome.trace.records;
   records[2].sent = ForgedStory::ms(60);
-  records[5].lost = true;
+  records[6].lost = true;
   const std::string text = to_string(chart(forged.story(), 120), false);
   CHECK(contains(text, "SET lock B-1 NX PX 100 leaves, arrives only at 121ms"));
   CHECK(contains(text, "the answer to EVAL is lost: (integer) 1"));

@@ -153,7 +153,8 @@ std::vector<std::string> Deployment::names() const {
 std::optional<Deployment::ScriptTrouble> Deployment::script_trouble() const {
   if (trouble_) return trouble_;
   for (const models::redis::Node& server : servers_) {
-    if (std::optional<std::string> message = server.database().limit_hit()) return ScriptTrouble{std::move(*message), {}};
+    if (std::optional<std::string> message = server.database().limit_hit())
+      return ScriptTrouble{std::move(*message), {}};
   }
   return std::nullopt;
 }
@@ -185,7 +186,8 @@ void Deployment::plan_faults() {
 }
 
 void Deployment::plan_partition(const FaultSpec& spec) {
-  sim::Partition partition{.left = {}, .right = {}, .from = spec.trigger.time, .until = spec.trigger.time + spec.length.lo};
+  sim::Partition partition{
+      .left = {}, .right = {}, .from = spec.trigger.time, .until = spec.trigger.time + spec.length.lo};
   for (const std::string& name : spec.between[0]) partition.left.push_back(process_named(name));
   for (const std::string& name : spec.between[1]) partition.right.push_back(process_named(name));
   world_.plan(std::move(partition));
@@ -221,8 +223,8 @@ std::vector<std::string> Deployment::missed_faults() const {
   std::vector<std::string> sentences;
   for (const std::size_t index : world_.faults_that_never_struck()) {
     const FaultSpec& spec = *planned_faults_[index];
-    sentences.push_back(fmt::format("the fault in line {} never struck: {} did not come to {}{}", spec.at.line, spec.who,
-                                    spec.trigger.step,
+    sentences.push_back(fmt::format("the fault in line {} never struck: {} did not come to {}{}", spec.at.line,
+                                    spec.who, spec.trigger.step,
                                     spec.trigger.occurrence > 1 ? fmt::format(" #{}", spec.trigger.occurrence) : ""));
   }
   return sentences;

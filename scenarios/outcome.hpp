@@ -33,10 +33,10 @@ struct Outcome {
   std::vector<Judgement> properties;  ///< in the order of `checker/properties.hpp`
   bool as_expected = true;
   std::uint64_t digest = 0;
-  std::vector<Lane> lanes;      ///< by process index
+  std::vector<Lane> lanes;  ///< by process index
   sim::History history;
-  sim::Trace trace;             ///< empty unless it was asked for
-  sim::Instant quiescent;       ///< true time at which every client was done or dead; the probe starts here
+  sim::Trace trace;        ///< empty unless it was asked for
+  sim::Instant quiescent;  ///< true time at which every client was done or dead; the probe starts here
   std::uint64_t events = 0;
   /// What a reader of the result should know besides, e.g. a fault of the file whose moment never came.
   std::vector<std::string> notes;

@@ -37,14 +37,16 @@ void choose_lock(Random& random, const models::locks::Catalogue& catalogue, Scen
   scenario.lock.algorithm = entry.id;
   for (const models::locks::ParameterSpec& spec : entry.parameters) {
     auto& parameters = scenario.lock.parameters;
-    if (spec.name == "ttl") parameters.emplace("ttl", entry.id == "setnx-expire-two-step" ? Duration::seconds(1) : ms(random, 20, 200));
+    if (spec.name == "ttl")
+      parameters.emplace("ttl", entry.id == "setnx-expire-two-step" ? Duration::seconds(1) : ms(random, 20, 200));
     if (spec.name == "attempts") parameters.emplace("attempts", random.between(1, 4));
     if (spec.name == "retry") parameters.emplace("retry", range(random, 1, 20));
     if (spec.name == "node_timeout") parameters.emplace("node_timeout", ms(random, 5, 50));
     if (std::holds_alternative<bool>(spec.fallback) && random.one_in(3)) {
       parameters.emplace(spec.name, !std::get<bool>(spec.fallback));
     }
-    if (!spec.choices.empty()) parameters.emplace(spec.name, std::string(spec.choices[random.below(spec.choices.size())]));
+    if (!spec.choices.empty())
+      parameters.emplace(spec.name, std::string(spec.choices[random.below(spec.choices.size())]));
   }
   const std::uint64_t servers = entry.many_nodes ? 3 + 2 * random.below(2) : 1;
   for (std::uint64_t i = 0; i < servers; ++i) {
@@ -57,8 +59,9 @@ void choose_lock(Random& random, const models::locks::Catalogue& catalogue, Scen
 }
 
 FaultSpec random_fault(Random& random, const Scenario& scenario) {
-  constexpr std::array kKinds{FaultSpec::Kind::pause, FaultSpec::Kind::pause, FaultSpec::Kind::crash, FaultSpec::Kind::jump,
-                              FaultSpec::Kind::lose,  FaultSpec::Kind::delay, FaultSpec::Kind::partition};
+  constexpr std::array kKinds{FaultSpec::Kind::pause,    FaultSpec::Kind::pause, FaultSpec::Kind::crash,
+                              FaultSpec::Kind::jump,     FaultSpec::Kind::lose,  FaultSpec::Kind::delay,
+                              FaultSpec::Kind::partition};
   FaultSpec fault;
   fault.kind = kKinds[random.below(kKinds.size())];
   const std::string& client = scenario.clients[random.below(scenario.clients.size())].name;
@@ -110,7 +113,8 @@ Scenario random_scenario(std::uint64_t seed, const models::locks::Catalogue& cat
     client.clock = clock(random);
     scenario.clients.push_back(std::move(client));
   }
-  for (std::uint64_t faults = random.below(4); faults > 0; --faults) scenario.faults.push_back(random_fault(random, scenario));
+  for (std::uint64_t faults = random.below(4); faults > 0; --faults)
+    scenario.faults.push_back(random_fault(random, scenario));
   return scenario;
 }
 

@@ -93,15 +93,17 @@ class Run {
     }
     if (const auto pin = deployment_.simulation().pin_failure()) {
       const PinEntry& entry = scenario_.pin[pin->entry];
-      return trouble(scenario_, entry.at,
-                     fmt::format("this order cannot happen: {}; widen [network] latency, change the order, or add a fault "
-                                 "that delays",
-                                 pin->reason));
+      return trouble(
+          scenario_, entry.at,
+          fmt::format("this order cannot happen: {}; widen [network] latency, change the order, or add a fault "
+                      "that delays",
+                      pin->reason));
     }
     if (end == sim::Simulation::End::too_many_events) {
-      return trouble(scenario_, {},
-                     fmt::format("the story has not ended after {} events, at {}; give its clients fewer attempts or rounds",
-                                 options_.max_events, sim::to_string(deployment_.world().now().offset())));
+      return trouble(
+          scenario_, {},
+          fmt::format("the story has not ended after {} events, at {}; give its clients fewer attempts or rounds",
+                      options_.max_events, sim::to_string(deployment_.world().now().offset())));
     }
     return std::nullopt;
   }
@@ -120,8 +122,9 @@ class Run {
     add(checker::mutual_exclusion(story, names));
     add(checker::linearizable(story, names));
     add(checker::own_release(story, names));
-    add(checker::recoverable(world.history(), names,
-                             {.probe = deployment_.probe(), .quiescent = quiescent, .within = within, .probed_until = world.now()}));
+    add(checker::recoverable(
+        world.history(), names,
+        {.probe = deployment_.probe(), .quiescent = quiescent, .within = within, .probed_until = world.now()}));
     add(checker::no_lost_update(story, names, resources));
     add(checker::fencing(story, names, resources));
 

@@ -76,11 +76,11 @@ struct ClientSpec {
   sim::DurationRange acquire_at;
   /// Processor time inside the critical section: a pause lengthens it.
   sim::DurationRange hold;
-  std::int64_t rounds = 1;             ///< acquire, hold, release: this often
-  sim::DurationRange between;          ///< from a release (or giving up) to the next round
-  std::optional<std::int64_t> attempts;          ///< instead of the algorithm's
-  std::optional<sim::DurationRange> retry;       ///< instead of the algorithm's
-  bool release = true;                 ///< false: forgets to release (the client goes on living)
+  std::int64_t rounds = 1;                  ///< acquire, hold, release: this often
+  sim::DurationRange between;               ///< from a release (or giving up) to the next round
+  std::optional<std::int64_t> attempts;     ///< instead of the algorithm's
+  std::optional<sim::DurationRange> retry;  ///< instead of the algorithm's
+  bool release = true;                      ///< false: forgets to release (the client goes on living)
   ClockSpec clock;
   /// Set: this client does not use the lock but sends these commands to the first server, one after the other.
   struct Line {
@@ -106,22 +106,22 @@ struct Trigger {
 
 struct FaultSpec {
   enum class Kind : std::uint8_t {
-    pause,      ///< `who` freezes for `length`
-    crash,      ///< `who` dies; comes back `restart_after`, if set; a server keeps its keys if `keep`
-    jump,       ///< the wall clock of `who` moves by `by`
-    lose,       ///< one message is lost: the request (`direction` request) or the reply of `trigger.step` of client `who`
-    delay,      ///< the same message takes `length` longer than the network's latency
-    partition   ///< no message passes between `between[0]` and `between[1]` from `trigger.time` for `length`
+    pause,  ///< `who` freezes for `length`
+    crash,  ///< `who` dies; comes back `restart_after`, if set; a server keeps its keys if `keep`
+    jump,   ///< the wall clock of `who` moves by `by`
+    lose,   ///< one message is lost: the request (`direction` request) or the reply of `trigger.step` of client `who`
+    delay,  ///< the same message takes `length` longer than the network's latency
+    partition  ///< no message passes between `between[0]` and `between[1]` from `trigger.time` for `length`
   };
   enum class Direction : std::uint8_t { request, reply };
   Kind kind = Kind::pause;
   Position at;
   std::string who;
   Trigger trigger;
-  sim::DurationRange length;    ///< pause, delay, partition; exact in [[fault]], may be a range in [[may]]
+  sim::DurationRange length;  ///< pause, delay, partition; exact in [[fault]], may be a range in [[may]]
   std::optional<sim::DurationRange> restart_after;
   bool keep = false;
-  sim::DurationRange by;        ///< jump, in [[may]] also skew
+  sim::DurationRange by;  ///< jump, in [[may]] also skew
   Direction direction = Direction::request;
   std::vector<std::vector<std::string>> between;
 };
@@ -141,7 +141,7 @@ struct MaySpec {
 /// One entry of a pinned order: a command of a client, at a server.
 struct PinEntry {
   std::string client;
-  std::string command;                    ///< in capitals
+  std::string command;                     ///< in capitals
   std::optional<std::int64_t> occurrence;  ///< "#2": the client's second such command; else its next one in order
   std::string server;                      ///< "@redis2"; empty: any
   Position at;
@@ -151,8 +151,8 @@ struct PinEntry {
 struct Expectation {
   std::string property;
   checker::Verdict verdict = checker::Verdict::holds;
-  std::vector<std::string> violated_by;          ///< empty: by anyone
-  std::optional<sim::Duration> at;               ///< when it is first broken (run)
+  std::vector<std::string> violated_by;                  ///< empty: by anyone
+  std::optional<sim::Duration> at;                       ///< when it is first broken (run)
   std::map<std::string, std::string, std::less<>> from;  ///< parameter of a fault → exact threshold (check)
   Position position;
 };

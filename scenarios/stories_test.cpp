@@ -65,8 +65,9 @@ TEST_CASE("every story shows what its file expects") {
 TEST_CASE("the documented failures of the first documents are all told, by name") {
   std::set<std::string> told;
   for (const Scenario& story : stories()) told.insert(story.reproduces.begin(), story.reproduces.end());
-  for (const char* failure : {"F000-1", "F000-2", "F000-2i", "F000-3", "F000-3b", "F000-3c", "F000-4", "F000-4b", "F000-5",
-                              "F000-6", "F001-1", "F001-5", "F001-6", "F003-1", "F003-2", "F003-5", "F003-6"}) {
+  for (const char* failure :
+       {"F000-1", "F000-2", "F000-2i", "F000-3", "F000-3b", "F000-3c", "F000-4", "F000-4b", "F000-5", "F000-6",
+        "F001-1", "F001-5", "F001-6", "F003-1", "F003-2", "F003-5", "F003-6"}) {
     INFO(failure);
     CHECK(told.contains(failure));
   }
@@ -74,16 +75,23 @@ TEST_CASE("the documented failures of the first documents are all told, by name"
 
 TEST_CASE("the repaired algorithm changes the verdict of a story without anything else being touched") {
   // Which promise each repair is about. The lease itself is not repaired: work that outlives it stays what it is.
-  const std::map<std::string, std::string> repaired{
-      {"f000-1-crashed-holder", "recoverable"},       {"f000-2-both-delete-expired", "mutual-exclusion"},
-      {"f000-2i-inverted-live", "mutual-exclusion"},  {"f000-2i-inverted-dead", "recoverable"},
-      {"f000-3b-loser-overwrites", "recoverable"},    {"f000-3b-loser-overwrites-java", "recoverable"},
-      {"f000-3c-getset-creates-orphan", "recoverable"}, {"f000-3c-getset-creates-orphan-java", "recoverable"},
-      {"f000-4-late-owner-deletes", "own-release"},   {"f000-4b-delay-between-get-and-del", "own-release"},
-      {"f000-5-fast-clock-steals", "mutual-exclusion"}, {"f000-5-fast-clock-steals-java", "mutual-exclusion"},
-      {"f000-6-nanotime-solves-nothing", "own-release"}, {"f000-6-same-uptime", "own-release"},
-      {"f001-1-crash-between", "recoverable"},        {"f001-5-deletes-successors-lock", "own-release"},
-      {"f001-6-expires-between-get-and-del", "own-release"}};
+  const std::map<std::string, std::string> repaired{{"f000-1-crashed-holder", "recoverable"},
+                                                    {"f000-2-both-delete-expired", "mutual-exclusion"},
+                                                    {"f000-2i-inverted-live", "mutual-exclusion"},
+                                                    {"f000-2i-inverted-dead", "recoverable"},
+                                                    {"f000-3b-loser-overwrites", "recoverable"},
+                                                    {"f000-3b-loser-overwrites-java", "recoverable"},
+                                                    {"f000-3c-getset-creates-orphan", "recoverable"},
+                                                    {"f000-3c-getset-creates-orphan-java", "recoverable"},
+                                                    {"f000-4-late-owner-deletes", "own-release"},
+                                                    {"f000-4b-delay-between-get-and-del", "own-release"},
+                                                    {"f000-5-fast-clock-steals", "mutual-exclusion"},
+                                                    {"f000-5-fast-clock-steals-java", "mutual-exclusion"},
+                                                    {"f000-6-nanotime-solves-nothing", "own-release"},
+                                                    {"f000-6-same-uptime", "own-release"},
+                                                    {"f001-1-crash-between", "recoverable"},
+                                                    {"f001-5-deletes-successors-lock", "own-release"},
+                                                    {"f001-6-expires-between-get-and-del", "own-release"}};
   std::size_t swapped = 0;
   for (Scenario story : stories()) {
     const auto promise = repaired.find(story.id);
@@ -121,7 +129,8 @@ TEST_CASE("an expectation that is turned round is noticed, in every story and fo
     for (std::size_t i = 0; i < story.expect_run.size(); ++i) {
       Scenario wrong = story;
       Expectation& expectation = wrong.expect_run[i];
-      expectation.verdict = expectation.verdict == checker::Verdict::holds ? checker::Verdict::violated : checker::Verdict::holds;
+      expectation.verdict =
+          expectation.verdict == checker::Verdict::holds ? checker::Verdict::violated : checker::Verdict::holds;
       INFO(story.id << ' ' << expectation.property);
       CHECK_FALSE(outcome_of(wrong).as_expected);
     }

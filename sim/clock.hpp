@@ -42,9 +42,9 @@ class Clock {
 
  private:
   World* world_ = nullptr;
-  Duration offset_;              ///< reading minus true time at `since_`
-  std::int64_t drift_ppb_ = 0;   ///< gains this many nanoseconds each true second
-  Instant since_;                ///< true time of the last jump, or the origin
+  Duration offset_;             ///< reading minus true time at `since_`
+  std::int64_t drift_ppb_ = 0;  ///< gains this many nanoseconds each true second
+  Instant since_;               ///< true time of the last jump, or the origin
 };
 
 }  // namespace lockstep::sim

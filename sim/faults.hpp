@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/ids.hpp"
@@ -40,6 +41,8 @@ struct PlannedFault {
   std::int64_t occurrence = 1;
   bool of_reply = false;  ///< lose, delay: the reply instead of the request
 };
+
+std::string_view to_string(PlannedFault::Kind kind);
 
 /// No message that is sent between a process of `left` and one of `right` from `from` on gets through before `until`:
 /// it is repeated until then, as TCP would. Without `until` it is lost.

@@ -56,8 +56,8 @@ struct Effect {
   Kind kind = Kind::write;
   ProcessId server;
   std::string object;
-  ProcessId by;                ///< whose command did it; invalid for an expiry
-  OperationId operation = 0;   ///< during which of that client's operations; 0: outside any
+  ProcessId by;                       ///< whose command did it; invalid for an expiry
+  OperationId operation = 0;          ///< during which of that client's operations; 0: outside any
   std::optional<std::int64_t> token;  ///< fencing token that came with a write
   Instant at;                         ///< true time
   Step step = no_step;

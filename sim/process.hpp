@@ -61,16 +61,16 @@ struct ProcessState {
   std::string name;
   Clock wall;
   Clock monotonic;
-  Duration initial_offset;       ///< of the wall clock
-  Duration initial_uptime;       ///< of the monotonic clock
+  Duration initial_offset;  ///< of the wall clock
+  Duration initial_uptime;  ///< of the monotonic clock
   std::int64_t drift_ppb = 0;
   bool alive = true;
   bool doomed = false;           ///< dies at the end of the event that is being handled
   bool has_step_faults = false;  ///< some planned fault waits for a step of it
   bool was_paused = false;       ///< `frozen_until` means something
   std::uint32_t incarnation = 0;
-  Instant frozen_until;          ///< end of its latest pause
-  Duration paused_total;         ///< length of all its pauses so far, including the one that is going on
+  Instant frozen_until;   ///< end of its latest pause
+  Duration paused_total;  ///< length of all its pauses so far, including the one that is going on
   const PlannedFault* doom = nullptr;
 };
 

@@ -11,8 +11,8 @@ struct Unit {
   std::int64_t ns;
 };
 
-constexpr std::array<Unit, 5> kUnits{{{"min", 60'000'000'000}, {"s", 1'000'000'000}, {"ms", 1'000'000},
-                                      {"us", 1'000}, {"ns", 1}}};
+constexpr std::array<Unit, 5> kUnits{
+    {{"min", 60'000'000'000}, {"s", 1'000'000'000}, {"ms", 1'000'000}, {"us", 1'000}, {"ns", 1}}};
 
 /// "1.5" of a unit: whole part, then the fraction without its trailing zeros.
 std::string decimal(std::uint64_t ns, std::uint64_t unit) {

@@ -18,15 +18,15 @@ struct TraceRecord {
   EventId id;
   Step cause = no_step;  ///< the step whose handling emitted it
   EventKind kind = EventKind::start;
-  ProcessId process;     ///< where it was handled
-  ProcessId from;        ///< message: who sent it
-  Instant sent;          ///< true time at which it left (message) or was set (timer)
-  Instant at;            ///< true time at which it was handled
-  Instant local;         ///< the same moment on the process's own wall clock
-  std::string name;      ///< message: "SETNX"; timer: "work", "sleep", "timeout"; fault: "pause", "crash", …
-  std::string text;      ///< all of it: "SETNX lock 260" or "(integer) 0"
+  ProcessId process;  ///< where it was handled
+  ProcessId from;     ///< message: who sent it
+  Instant sent;       ///< true time at which it left (message) or was set (timer)
+  Instant at;         ///< true time at which it was handled
+  Instant local;      ///< the same moment on the process's own wall clock
+  std::string name;   ///< message: "SETNX"; timer: "work", "sleep", "timeout"; fault: "pause", "crash", …
+  std::string text;   ///< all of it: "SETNX lock 260" or "(integer) 0"
   bool is_reply = false;
-  bool lost = false;     ///< a message that never arrives: `at` is when it would have
+  bool lost = false;  ///< a message that never arrives: `at` is when it would have
 };
 
 struct Trace {

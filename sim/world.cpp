@@ -15,17 +15,6 @@ bool contains(const std::vector<ProcessId>& processes, ProcessId process) {
   return std::find(processes.begin(), processes.end(), process) != processes.end();
 }
 
-std::string_view name_of(PlannedFault::Kind kind) {
-  switch (kind) {
-    case PlannedFault::Kind::pause: return "pause";
-    case PlannedFault::Kind::crash: return "crash";
-    case PlannedFault::Kind::jump: return "jump";
-    case PlannedFault::Kind::lose: return "lose";
-    case PlannedFault::Kind::delay: return "delay";
-  }
-  return "?";
-}
-
 std::string_view name_of(TimerKind kind) {
   switch (kind) {
     case TimerKind::sleep: return "sleep";
@@ -218,7 +207,8 @@ void World::transmit(ConnectionId connection, ProcessId from, ProcessId to, Mess
     for (FaultState& planned : faults_) {
       const PlannedFault& fault = planned.fault;
       const bool of_messages = fault.kind == PlannedFault::Kind::lose || fault.kind == PlannedFault::Kind::delay;
-      if (!of_messages || fault.process != c.client || fault.of_reply == is_request || fault.step != step_name) continue;
+      if (!of_messages || fault.process != c.client || fault.of_reply == is_request || fault.step != step_name)
+        continue;
       if (++planned.seen != fault.occurrence) continue;
       if (fault.kind == PlannedFault::Kind::lose) is_lost = true;
       event.delay = {event.delay.lo + fault.length, event.delay.hi + fault.length};
@@ -286,9 +276,7 @@ void World::deliver(Event& event) {
     case EventKind::timer:
       if (!is_gone) event.timer->timer_fired();
       return;
-    case EventKind::fault:
-      strike(*event.fault);
-      return;
+    case EventKind::fault: strike(*event.fault); return;
     case EventKind::message:
       if (event.message->is_reply || event.bounced) {
         if (!is_gone) answer_call(event);
@@ -353,141 +341,6 @@ void World::answer_call(Event& event) {
   }
 }
 
-// --- Faults.
-
-void World::reach(ProcessId process, std::string_view step_name, Moment moment) {
-  if (!state(process).has_step_faults) return;
-  for (FaultState& planned : faults_) {
-    const PlannedFault& fault = planned.fault;
-    const bool of_messages = fault.kind == PlannedFault::Kind::lose || fault.kind == PlannedFault::Kind::delay;
-    if (of_messages || fault.at || fault.process != process || fault.moment != moment || fault.step != step_name) continue;
-    if (++planned.seen == fault.occurrence) strike(fault);
-  }
-}
-
-void World::strike(const PlannedFault& fault) {
-  ProcessState& victim = state(fault.process);
-  if (!victim.alive || victim.doomed) return;
-  if (tracing_) {
-    TraceRecord note;
-    note.step = step_;
-    note.id = current_;
-    note.cause = step_;
-    note.kind = EventKind::fault;
-    note.process = fault.process;
-    note.from = fault.process;
-    note.sent = note.at = now_;
-    note.local = victim.wall.now();
-    note.name = name_of(fault.kind);
-    note.text = fault.kind == PlannedFault::Kind::crash ? "crash" : note.name + " " + to_string(fault.length);
-    // A fault at a given time is an event of its own, and has its record already.
-    if (!fault.at) trace_.records.push_back(std::move(note));
-    else trace_.records.back().text = note.text;
-  }
-  switch (fault.kind) {
-    case PlannedFault::Kind::pause:
-      pause(fault.process, fault.length);
-      return;
-    case PlannedFault::Kind::crash:
-      victim.doomed = true;
-      victim.doom = &fault;
-      doomed_.push_back(fault.process);
-      return;
-    case PlannedFault::Kind::jump:
-      victim.wall.jump(fault.length);
-      // What the process will notice by this clock, it notices that much earlier.
-      for (Operation& operation : history_.operations) {
-        if (operation.process != fault.process) continue;
-        const auto advance = [&](std::optional<Instant>& deadline) {
-          if (!deadline || is_at_or_after(now_, *deadline)) return;
-          deadline = scheduler_->later_of(now_, *deadline - fault.length);
-        };
-        if (operation.valid_on_wall_clock) advance(operation.valid_until);
-        advance(operation.lease_until);
-      }
-      return;
-    case PlannedFault::Kind::lose:
-    case PlannedFault::Kind::delay:
-      return;
-  }
-}
-
-void World::pause(ProcessId process, Duration length) {
-  ProcessState& victim = state(process);
-  const Instant until = now_ + length;
-  Duration added = length;
-  if (victim.was_paused && !is_at_or_after(now_, victim.frozen_until)) {
-    // Two pauses that overlap are one longer pause.
-    assert(until.anchor() == victim.frozen_until.anchor());
-    added = std::max(Duration::zero(), until.offset() - victim.frozen_until.offset());
-  }
-  victim.frozen_until = victim.was_paused ? scheduler_->later_of(until, victim.frozen_until) : until;
-  victim.was_paused = true;
-  victim.paused_total += added;
-  if (added != length) postpone_frozen(process, victim.frozen_until);
-  history_.interruptions.push_back({Interruption::Kind::pause, process, now_, step_, until});
-}
-
-/// What a process does after one pause, it does after both.
-void World::postpone_frozen(ProcessId process, Instant until) {
-  std::vector<std::uint32_t> slots;
-  for (std::uint32_t slot = 0; slot < events_.size(); ++slot) {
-    const Event& event = events_[slot];
-    const ProcessId emitter = event.kind == EventKind::message ? event.from : event.process;
-    if (event.id == EventId{} || !event.frozen || emitter != process) continue;
-    if (!is_at_or_after(now_, event.base) && !is_at_or_after(event.base, until)) slots.push_back(slot);
-  }
-  std::sort(slots.begin(), slots.end(),
-            [&](std::uint32_t a, std::uint32_t b) { return events_[a].sequence < events_[b].sequence; });
-  for (const std::uint32_t slot : slots) {
-    Event& event = events_[slot];
-    assert(event.base.anchor() == until.anchor());
-    const Duration by = until.offset() - event.base.offset();
-    event.base = until;
-    event.paused_before = state(process).paused_total;
-    scheduler_->postponed(slot, by);
-  }
-}
-
-void World::crash_now(ProcessId process) {
-  ProcessState& victim = state(process);
-  const PlannedFault& fault = *victim.doom;
-  victim.process->tasks_.clear();
-  victim.doomed = false;
-  victim.alive = false;
-  victim.was_paused = false;
-  ++victim.incarnation;
-  history_.interruptions.push_back({Interruption::Kind::crash, process, now_, step_, std::nullopt});
-  victim.process->crashed(fault.keep);
-  // What a pause had kept from leaving never leaves.
-  for (std::uint32_t slot = 0; slot < events_.size(); ++slot) {
-    Event& event = events_[slot];
-    if (event.id == EventId{} || event.kind != EventKind::message || event.from != process || !event.frozen) continue;
-    if (is_at_or_after(now_, event.base)) continue;
-    scheduler_->cancelled(slot);
-    release(slot);
-  }
-  if (fault.restart_after) {
-    Event event;
-    event.kind = EventKind::start;
-    event.process = process;
-    event.incarnation = victim.incarnation;
-    event.base = now_;
-    event.delay = DurationRange::exactly(*fault.restart_after);
-    emit(std::move(event));
-  }
-}
-
-void World::revive(ProcessId process) {
-  state(process).alive = true;
-  for (auto it = history_.interruptions.rbegin(); it != history_.interruptions.rend(); ++it) {
-    if (it->process == process && it->kind == Interruption::Kind::crash) {
-      it->until = now_;
-      break;
-    }
-  }
-}
-
 // --- History and trace.
 
 OperationId World::invoke(ProcessId process, std::string_view function, std::string_view object) {
@@ -542,9 +395,7 @@ void World::record(const Event& event, bool lost) {
       note.name = name_of(event.timer_kind);
       note.text = note.name;
       return;
-    case EventKind::fault:
-      note.name = name_of(event.fault->kind);
-      return;
+    case EventKind::fault: note.name = to_string(event.fault->kind); return;
     case EventKind::message:
       note.name = event.message->name();
       note.text = event.bounced ? "connection reset" : event.message->describe();

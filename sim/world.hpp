@@ -53,9 +53,9 @@ class ReplyOwner {
 
 /// What a timer is for.
 enum class TimerKind : std::uint8_t {
-  sleep,    ///< wall time: a pause does not move it, but it is noticed only when the pause is over
-  work,     ///< processor time: a pause lengthens it
-  timeout   ///< as sleep
+  sleep,   ///< wall time: a pause does not move it, but it is noticed only when the pause is over
+  work,    ///< processor time: a pause lengthens it
+  timeout  ///< as sleep
 };
 
 struct TimerRef {

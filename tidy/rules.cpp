@@ -339,7 +339,11 @@ Findings dead_headers(const std::vector<File>& files) {
     if (!file.is_cpp()) continue;
     for (const std::string_view line : lines_of(file.text)) {
       const std::string_view header = included_by(line);
-      if (header.starts_with('"')) included.emplace(header.substr(1, header.size() - 2));
+      if (!header.starts_with('"')) continue;
+      std::string path(header.substr(1, header.size() - 2));
+      // As in examples/, whose programs are projects of their own.
+      if (path.find('/') == std::string::npos) path.insert(0, file.path.substr(0, file.path.rfind('/') + 1));
+      included.insert(std::move(path));
     }
   }
   Findings findings;

@@ -15,13 +15,13 @@ namespace lockstep::models::locks {
 
 /// One algorithm as the catalogue lists it.
 struct Entry {
-  std::string_view id;       ///< "set-nx-px-lua"
-  std::string_view summary;  ///< one sentence
-  std::vector<std::string_view> documents;   ///< ids of the texts that describe it
+  std::string_view id;                      ///< "set-nx-px-lua"
+  std::string_view summary;                 ///< one sentence
+  std::vector<std::string_view> documents;  ///< ids of the texts that describe it
   std::vector<ParameterSpec> parameters;
-  std::vector<std::string_view> claims;      ///< properties that its documents promise
-  std::string_view repaired_by = "";         ///< id of the algorithm that repairs it, if there is one
-  bool many_nodes = false;   ///< works on several independent servers; otherwise it uses the first only
+  std::vector<std::string_view> claims;  ///< properties that its documents promise
+  std::string_view repaired_by = "";     ///< id of the algorithm that repairs it, if there is one
+  bool many_nodes = false;               ///< works on several independent servers; otherwise it uses the first only
   std::function<std::unique_ptr<LockAlgorithm>(const Parameters&)> make;
 };
 

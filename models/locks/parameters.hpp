@@ -22,7 +22,7 @@ struct ParameterSpec {
   ParameterValue fallback;   ///< the value when a file says nothing: the document's own figure where it has one
   std::string_view meaning;  ///< one line
   std::span<const std::string_view> choices = {};  ///< for strings: all allowed values
-  std::int64_t min = 0;      ///< for numbers: the smallest allowed value
+  std::int64_t min = 0;                            ///< for numbers: the smallest allowed value
 };
 
 /// "duration", "duration range", "whole number", "true or false", "one of a, b".

@@ -41,7 +41,8 @@ class SetNxPxLua final : public LockAlgorithm {
  private:
   sim::Task<std::optional<Hold>> acquire_with_token(Client& client, redis::Value token) const {
     const redis::Value counter = key().text() + ":token";
-    const Reply drawn = co_await client.redis().eval(scripts::set_with_token_lua, {key(), counter}, {token, ttl_.floor_ms()});
+    const Reply drawn =
+        co_await client.redis().eval(scripts::set_with_token_lua, {key(), counter}, {token, ttl_.floor_ms()});
     if (drawn.is_integer()) {
       Hold hold{token};
       hold.fencing_token = drawn.integer();

@@ -39,13 +39,14 @@ class SetNxPxPlainDel final : public LockAlgorithm {
 }  // namespace
 
 Entry set_nx_px_plain_del() {
-  return {.id = "set-nx-px-plain-del",
-          .summary = "SET NX PX, plain DEL",
-          .documents = {"lock-summary"},
-          .parameters = {{"ttl", 3_s, "time to live of the key"}, attempts_parameter(1), retry_parameter({100_ms, 100_ms})},
-          .claims = {"mutual-exclusion", "recoverable"},
-          .repaired_by = "set-nx-px-lua",
-          .make = [](const Parameters& p) { return std::make_unique<SetNxPxPlainDel>(p.duration("ttl")); }};
+  return {
+      .id = "set-nx-px-plain-del",
+      .summary = "SET NX PX, plain DEL",
+      .documents = {"lock-summary"},
+      .parameters = {{"ttl", 3_s, "time to live of the key"}, attempts_parameter(1), retry_parameter({100_ms, 100_ms})},
+      .claims = {"mutual-exclusion", "recoverable"},
+      .repaired_by = "set-nx-px-lua",
+      .make = [](const Parameters& p) { return std::make_unique<SetNxPxPlainDel>(p.duration("ttl")); }};
 }
 
 }  // namespace lockstep::models::locks

@@ -39,7 +39,9 @@ Entry setnx_nanotime() {
   return {.id = "setnx-nanotime",
           .summary = "SET NX PX with System.nanoTime() as value, release by GET, compare, DEL",
           .documents = {"redis-lock-java"},
-          .parameters = {{"ttl", 60_s, "time to live of the key"}, attempts_parameter(100), retry_parameter({100_ms, 100_ms})},
+          .parameters = {{"ttl", 60_s, "time to live of the key"},
+                         attempts_parameter(100),
+                         retry_parameter({100_ms, 100_ms})},
           .claims = {"mutual-exclusion", "own-release", "recoverable"},
           .repaired_by = "set-nx-px-lua",
           .make = [](const Parameters& p) { return std::make_unique<SetnxNanotime>(p.duration("ttl")); }};

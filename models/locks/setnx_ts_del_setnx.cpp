@@ -46,9 +46,7 @@ class SetnxTs final : public LockAlgorithm {
   }
 
  private:
-  static Hold hold(sim::Instant until) {
-    return {.token = redis::Value::milliseconds(until), .lease_until = until};
-  }
+  static Hold hold(sim::Instant until) { return {.token = redis::Value::milliseconds(until), .lease_until = until}; }
 
   bool looks_expired(const Client& client, const redis::Value& stored) const {
     const std::optional<sim::Instant> until = stored.instant();

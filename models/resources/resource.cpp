@@ -58,7 +58,8 @@ sim::Call<AccessReply> read(sim::Process& client, sim::ConnectionId connection, 
 }
 
 sim::Call<AccessReply> write(sim::Process& client, sim::ConnectionId connection, sim::OperationId operation,
-                             std::int64_t value, std::optional<std::int64_t> token, std::optional<sim::Duration> timeout) {
+                             std::int64_t value, std::optional<std::int64_t> token,
+                             std::optional<sim::Duration> timeout) {
   auto request = client.world().make<Access>();
   request->kind = Access::Kind::write;
   request->value = value;

@@ -63,6 +63,7 @@ class Resource final : public sim::Process {
 sim::Call<AccessReply> read(sim::Process& client, sim::ConnectionId connection, sim::OperationId operation,
                             std::optional<sim::Duration> timeout);
 sim::Call<AccessReply> write(sim::Process& client, sim::ConnectionId connection, sim::OperationId operation,
-                             std::int64_t value, std::optional<std::int64_t> token, std::optional<sim::Duration> timeout);
+                             std::int64_t value, std::optional<std::int64_t> token,
+                             std::optional<sim::Duration> timeout);
 
 }  // namespace lockstep::models::resources

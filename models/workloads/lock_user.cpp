@@ -49,8 +49,8 @@ sim::Task<void> write(Client& client, const LockUser& settings, const Grant& gra
   co_await client.step("write", sim::Moment::before);
   const sim::OperationId id = invoke(client, "write", "resource", grant.acquire);
   client.world().operation(id).value = value;
-  const std::optional<resources::Answer> answer = co_await resources::write(
-      client, settings.resource, id, value, grant.hold.fencing_token, settings.timeout);
+  const std::optional<resources::Answer> answer =
+      co_await resources::write(client, settings.resource, id, value, grant.hold.fencing_token, settings.timeout);
   client.session().missed_reply = !answer;
   complete(client, id, answer && answer->accepted);
 }
