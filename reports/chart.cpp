@@ -63,7 +63,7 @@ class Chart {
     }
     if (layout_.lanes_left_out > 0) {
       lines_.emplace_back(clip(fmt::format("{} without a lane here: the page is too narrow for all",
-                                           counted(layout_.lanes_left_out, "client", "clients")),
+                                           counted(layout_.lanes_left_out, "process", "processes")),
                                layout_.width),
                           Ink::faint);
     }
@@ -221,10 +221,18 @@ class Chart {
     for (const Glyph& cell : cells) line.append(cell.text, cell.text == " " ? Ink::plain : cell.ink);
   }
 
+  /// What an own clock shows that has no column.
+  std::string clock_remark(const Event& event) const {
+    const auto& columns = layout_.clocks;
+    if (!event.who.is_valid() || std::find(columns.begin(), columns.end(), event.who) != columns.end()) return "";
+    const sim::Instant own = local_.reading(event.who, event.at);
+    return own.identical(event.at) ? "" : fmt::format(" (its clock: {})", time_text(own));
+  }
+
   void add_row(std::size_t index) {
     const Event& event = events_[index];
     const std::size_t text_width = layout_.text_width;
-    std::vector<std::string> text = wrap(event.text, text_width);
+    std::vector<std::string> text = wrap(event.text + clock_remark(event), text_width);
     if (text.size() > kTextLinesMax) {
       std::string rest;
       for (std::size_t i = kTextLinesMax - 1; i < text.size(); ++i) rest += (rest.empty() ? "" : " ") + text[i];

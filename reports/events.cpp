@@ -25,8 +25,6 @@ using sim::TraceRecord;
 /// What happens in one step comes in this order.
 enum class Rank : std::uint8_t { message, completion, invocation, fault };
 
-std::string time_text(Instant at) { return sim::to_string(at.offset()); }
-
 class Collector {
  public:
   explicit Collector(const Story& story) : story_(story), outcome_(story.outcome), states_(story) {

@@ -11,8 +11,11 @@ namespace {
 using scenarios::Lane;
 using sim::ProcessId;
 
-constexpr std::size_t kTextMin = 39;  // a command and its answer
-constexpr std::size_t kTextMax = 72;  // beyond this a line is harder to read than two lanes further apart
+constexpr std::size_t kTextMin = 39;    // a command and its answer
+constexpr std::size_t kTextMax = 72;    // beyond this a line is harder to read than two lanes further apart
+constexpr std::size_t kTextLeast = 10;  // where there are too many servers for more
+constexpr std::size_t kNameMax = 8;     // of who acts
+constexpr std::size_t kClientPitchTypical = 4;
 constexpr std::size_t kPitchMax = 11;
 constexpr std::size_t kGap = 2;  // between lanes and text
 
@@ -40,12 +43,6 @@ std::size_t pitch_wanted(const LaneColumn& lane) {
 
 std::size_t spare(const LaneColumn& lane) { return lane.pitch - std::min(lane.pitch, pitch_min(lane)); }
 
-std::size_t sum_of_pitches(const std::vector<LaneColumn>& lanes) {
-  std::size_t sum = 0;
-  for (const LaneColumn& lane : lanes) sum += lane.pitch;
-  return sum;
-}
-
 /// Who matters most for the story, if not all clients have room: those to blame, then those who do something.
 std::set<ProcessId> most_important(const Story& story, const std::vector<Event>& events, std::size_t count) {
   std::set<ProcessId> chosen;
@@ -63,15 +60,144 @@ std::set<ProcessId> most_important(const Story& story, const std::vector<Event>&
   return chosen;
 }
 
-}  // namespace
+class LayoutMaker {
+ public:
+  LayoutMaker(const Story& story, const std::vector<Event>& events, std::size_t overlap_width, std::size_t width)
+      : story_(story), events_(events) {
+    layout_.width = width;
+    layout_.overlap_width = overlap_width;
+    layout_.time_width = 6;
+    for (const Event& event : events) {
+      layout_.time_width = std::max(layout_.time_width, time_text(event.at).size());
+      text_wanted_ = std::max(text_wanted_, display_width(event.text));
+      if (!event.who.is_valid()) continue;
+      const std::size_t name = display_width(name_of(story.outcome, event.who));
+      layout_.name_width = std::max(layout_.name_width, std::min(name, kNameMax));
+    }
+    text_wanted_ = std::min(text_wanted_, kTextMax);
+    add_lanes();
+  }
 
-std::string time_text(sim::Instant at) {
-  const std::string exact = sim::to_string(at.offset());
-  if (exact.size() <= 9) return exact;
-  const std::int64_t us = at.offset().count_ns() / 1000;
-  const std::string rounded = sim::to_string(sim::Duration::microseconds(us));
-  return rounded.size() <= 12 ? rounded : sim::to_string(sim::Duration::milliseconds(us / 1000));
-}
+  Layout make(const LocalTimes& local) {
+    add_clocks(local);
+    shrink(room());
+    if (sum_of_pitches() > room()) drop_clients();
+    if (sum_of_pitches() > room(kTextLeast)) drop_servers();
+    grow();
+    for (LaneColumn& lane : layout_.lanes) {
+      lane.bar = layout_.lanes_width;
+      layout_.lanes_width += lane.pitch;
+    }
+    const std::size_t taken = fixed() + layout_.lanes_width;
+    layout_.text_width = std::max(kTextLeast, layout_.width - std::min(layout_.width, taken));
+    return std::move(layout_);
+  }
+
+ private:
+  void add_lanes() {
+    const bool with_probe = shows_probe(story_.outcome);
+    for (std::size_t i = 0; i < story_.outcome.lanes.size(); ++i) {
+      const Lane& lane = story_.outcome.lanes[i];
+      if (lane.role == Lane::Role::probe && !with_probe) continue;
+      layout_.lanes.push_back({sim::ProcessId{static_cast<std::uint16_t>(i)}, lane.role, lane.name});
+    }
+    std::sort(layout_.lanes.begin(), layout_.lanes.end(), [](const LaneColumn& a, const LaneColumn& b) {
+      return std::pair(order_of(a.role), a.process) < std::pair(order_of(b.role), b.process);
+    });
+    for (LaneColumn& lane : layout_.lanes) lane.pitch = pitch_wanted(lane);
+    // The last lane's name may stand above the text.
+    if (!layout_.lanes.empty() && layout_.lanes.back().role == Lane::Role::resource) layout_.lanes.back().pitch = 1;
+  }
+
+  /// As many as there is room for beside the narrowest lanes; of the others the texts say what their clocks show.
+  void add_clocks(const LocalTimes& local) {
+    std::size_t narrowest = 0;
+    for (const LaneColumn& lane : layout_.lanes) narrowest += std::min(lane.pitch, pitch_min(lane));
+    const std::size_t time_width = std::max<std::size_t>(layout_.time_width, 9);
+    for (const ProcessId process : local.that_differ()) {
+      if (layout_.lane_of(process) == nullptr || layout_.clocks.size() == kClockColumnsMax) continue;
+      std::size_t needed =
+          std::min<std::size_t>(story_.outcome.lanes[process.index].name.size() + 8, 12);  // "B's clock"
+      for (const Event& event : events_) needed = std::max(needed, time_text(local.reading(process, event.at)).size());
+      if (needed + 1 + time_width - layout_.time_width + narrowest > room()) break;
+      layout_.time_width = time_width;
+      layout_.clocks.push_back(process);
+      layout_.clock_widths.push_back(needed);
+    }
+  }
+
+  /// Everything that is not a lane and not the text.
+  std::size_t fixed() const {
+    std::size_t sum = layout_.overlap_width + layout_.time_width + 2 + kGap + layout_.name_width + 2;
+    for (const std::size_t w : layout_.clock_widths) sum += w + 1;
+    return sum;
+  }
+  /// For the lanes.
+  std::size_t room(std::size_t text = kTextMin) const {
+    const std::size_t taken = fixed() + text;
+    return layout_.width - std::min(layout_.width, taken);
+  }
+  std::size_t sum_of_pitches() const {
+    std::size_t sum = 0;
+    for (const LaneColumn& lane : layout_.lanes) sum += lane.pitch;
+    return sum;
+  }
+
+  void shrink(std::size_t available) {
+    while (sum_of_pitches() > available) {
+      auto widest = std::max_element(layout_.lanes.begin(), layout_.lanes.end(),
+                                     [](const LaneColumn& a, const LaneColumn& b) { return spare(a) < spare(b); });
+      if (spare(*widest) == 0) return;
+      --widest->pitch;
+    }
+  }
+
+  void drop_clients() {
+    std::size_t others = 0;
+    std::size_t clients = 0;
+    for (const LaneColumn& lane : layout_.lanes) {
+      if (lane.role == Lane::Role::client)
+        ++clients;
+      else
+        others += lane.pitch;
+    }
+    const std::size_t affordable = room() > others ? (room() - others) / kClientPitchTypical : 0;
+    if (clients <= std::max<std::size_t>(affordable, 3)) return;
+    const std::set<ProcessId> chosen = most_important(story_, events_, std::max<std::size_t>(affordable, 3));
+    layout_.lanes_left_out += std::erase_if(layout_.lanes, [&](const LaneColumn& lane) {
+      return lane.role == Lane::Role::client && !chosen.contains(lane.process);
+    });
+  }
+
+  void drop_servers() {
+    for (std::size_t i = layout_.lanes.size(); i-- > 1 && sum_of_pitches() > room(kTextLeast);) {
+      const bool follows_a_server = layout_.lanes[i - 1].role == Lane::Role::server;
+      if (layout_.lanes[i].role != Lane::Role::server || !follows_a_server) continue;
+      layout_.lanes.erase(layout_.lanes.begin() + static_cast<std::ptrdiff_t>(i));
+      ++layout_.lanes_left_out;
+    }
+  }
+
+  /// What the text does not need goes to the lanes.
+  void grow() {
+    const auto is_full = [&] { return fixed() + sum_of_pitches() + text_wanted_ >= layout_.width; };
+    for (bool grown = true; grown && !is_full();) {
+      grown = false;
+      for (LaneColumn& lane : layout_.lanes) {
+        if (lane.pitch >= kPitchMax || lane.pitch == 1 || is_full()) continue;
+        ++lane.pitch;
+        grown = true;
+      }
+    }
+  }
+
+  const Story& story_;
+  const std::vector<Event>& events_;
+  Layout layout_;
+  std::size_t text_wanted_ = kTextMin;
+};
+
+}  // namespace
 
 const LaneColumn* Layout::lane_of(ProcessId process) const {
   const auto found =
@@ -81,104 +207,7 @@ const LaneColumn* Layout::lane_of(ProcessId process) const {
 
 Layout lay_out(const Story& story, const std::vector<Event>& events, const LocalTimes& local, std::size_t overlap_width,
                std::size_t width) {
-  Layout layout;
-  layout.width = width;
-  layout.overlap_width = overlap_width;
-  layout.time_width = 6;
-  std::size_t text_wanted = kTextMin;
-  for (const Event& event : events) {
-    layout.time_width = std::max(layout.time_width, time_text(event.at).size());
-    text_wanted = std::max(text_wanted, display_width(event.text));
-    if (event.who.is_valid()) {
-      const std::size_t name = display_width(name_of(story.outcome, event.who));
-      layout.name_width = std::max(layout.name_width, std::min<std::size_t>(name, 8));
-    }
-  }
-
-  const bool with_probe = shows_probe(story.outcome);
-  for (std::size_t i = 0; i < story.outcome.lanes.size(); ++i) {
-    const Lane& lane = story.outcome.lanes[i];
-    if (lane.role == Lane::Role::probe && !with_probe) continue;
-    layout.lanes.push_back({sim::ProcessId{static_cast<std::uint16_t>(i)}, lane.role, lane.name});
-  }
-  std::sort(layout.lanes.begin(), layout.lanes.end(), [](const LaneColumn& a, const LaneColumn& b) {
-    return std::pair(order_of(a.role), a.process) < std::pair(order_of(b.role), b.process);
-  });
-
-  for (const ProcessId process : local.that_differ()) {
-    if (layout.clocks.size() == kClockColumnsMax) break;
-    std::size_t needed = story.outcome.lanes[process.index].name.size() + 8;  // "B's clock"
-    for (const Event& event : events) needed = std::max(needed, time_text(local.reading(process, event.at)).size());
-    layout.clocks.push_back(process);
-    layout.clock_widths.push_back(needed);
-  }
-
-  if (!layout.clocks.empty()) layout.time_width = std::max<std::size_t>(layout.time_width, 9);
-
-  // Everything that is not a lane and not the text.
-  const auto fixed = [&] {
-    std::size_t sum = layout.overlap_width + layout.time_width + 2 + kGap + layout.name_width + 2;
-    for (const std::size_t w : layout.clock_widths) sum += w + 1;
-    return sum;
-  };
-  const auto room = [&] {
-    const std::size_t taken = fixed() + kTextMin;
-    return width > taken ? width - taken : std::size_t{0};
-  };
-
-  for (LaneColumn& lane : layout.lanes) {
-    lane.pitch = pitch_wanted(lane);
-  }
-  // The last lane's name may stand above the text.
-  if (!layout.lanes.empty() && layout.lanes.back().role == Lane::Role::resource) layout.lanes.back().pitch = 1;
-  while (sum_of_pitches(layout.lanes) > room()) {
-    auto widest = std::max_element(layout.lanes.begin(), layout.lanes.end(),
-                                   [](const LaneColumn& a, const LaneColumn& b) { return spare(a) < spare(b); });
-    if (spare(*widest) == 0) break;
-    --widest->pitch;
-  }
-  if (sum_of_pitches(layout.lanes) > room()) {
-    std::size_t others = 0;
-    std::size_t clients = 0;
-    for (const LaneColumn& lane : layout.lanes) {
-      if (lane.role == Lane::Role::client)
-        ++clients;
-      else
-        others += lane.pitch;
-    }
-    const std::size_t affordable = room() > others ? (room() - others) / 3 : 0;
-    const std::size_t count = std::min(clients, std::max<std::size_t>(affordable, 3));
-    const std::set<ProcessId> chosen = most_important(story, events, count);
-    layout.lanes_left_out = clients;
-    std::erase_if(layout.lanes, [&](const LaneColumn& lane) {
-      return lane.role == Lane::Role::client && !chosen.contains(lane.process);
-    });
-    for (const LaneColumn& lane : layout.lanes) {
-      if (lane.role == Lane::Role::client) --layout.lanes_left_out;
-    }
-  }
-
-  // What the text does not need goes to the lanes.
-  text_wanted = std::min(text_wanted, kTextMax);
-  for (bool grown = true; grown && fixed() + sum_of_pitches(layout.lanes) + text_wanted < width;) {
-    grown = false;
-    for (LaneColumn& lane : layout.lanes) {
-      if (lane.pitch >= kPitchMax || lane.pitch == 1 || fixed() + sum_of_pitches(layout.lanes) + text_wanted >= width)
-        continue;
-      ++lane.pitch;
-      grown = true;
-    }
-  }
-
-  std::size_t column = 0;
-  for (LaneColumn& lane : layout.lanes) {
-    lane.bar = column;
-    column += lane.pitch;
-  }
-  layout.lanes_width = column;
-  const std::size_t taken = fixed() + layout.lanes_width;
-  layout.text_width = width > taken + 16 ? width - taken : 16;
-  return layout;
+  return LayoutMaker(story, events, overlap_width, width).make(local);
 }
 
 }  // namespace lockstep::reports

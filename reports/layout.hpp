@@ -30,16 +30,13 @@ struct Layout {
   std::size_t lanes_width = 0;
   std::size_t name_width = 0;  ///< of who acts, before the text
   std::size_t text_width = 0;
-  std::size_t lanes_left_out = 0;  ///< clients for which there was no room
+  std::size_t lanes_left_out = 0;  ///< processes for which there was no room
 
   const LaneColumn* lane_of(sim::ProcessId process) const;
 };
 
 /// Own clocks have at most this many columns.
 inline constexpr std::size_t kClockColumnsMax = 3;
-
-/// "163ms"; more than nine characters are rounded to microseconds.
-std::string time_text(sim::Instant at);
 
 Layout lay_out(const Story& story, const std::vector<Event>& events, const LocalTimes& local, std::size_t overlap_width,
                std::size_t width);

@@ -8,7 +8,8 @@
 namespace lockstep::reports {
 namespace {
 
-constexpr std::size_t kGap = 2;  // between two columns
+constexpr std::size_t kGap = 2;         // between two columns
+constexpr std::size_t kWidthLeast = 6;  // of a column
 
 std::vector<std::string> paragraphs_of(const std::string& text) {
   std::vector<std::string> paragraphs;
@@ -45,6 +46,12 @@ std::vector<std::size_t> Table::widths(std::size_t width) const {
   }
   // One column at a time to whoever is furthest from what it wants: short columns end up whole, long ones share.
   std::size_t used = std::accumulate(given.begin(), given.end(), kGap * (columns_.size() - 1));
+  while (used > width) {
+    const auto widest = std::max_element(given.begin(), given.end());
+    if (*widest <= kWidthLeast) break;
+    --*widest;
+    --used;
+  }
   while (used < width) {
     std::size_t narrowest = columns_.size();
     for (std::size_t c = 0; c < columns_.size(); ++c) {

@@ -25,7 +25,7 @@ struct Note {
 
 struct Column {
   std::string title;
-  std::size_t width_min = 8;  ///< narrower it never gets, even if the table is then too wide
+  std::size_t width_min = 8;  ///< narrower only if the table would not fit otherwise
 };
 
 class Table {

@@ -47,6 +47,14 @@ std::string surprise_text(const scenarios::Outcome& outcome, const scenarios::Ju
                      observed_text(outcome, judgement.finding));
 }
 
+std::string time_text(sim::Instant at) {
+  const std::string exact = sim::to_string(at.offset());
+  if (exact.size() <= 9) return exact;
+  const std::int64_t us = at.offset().count_ns() / 1000;
+  const std::string rounded = sim::to_string(sim::Duration::microseconds(us));
+  return rounded.size() <= 12 ? rounded : sim::to_string(sim::Duration::milliseconds(us / 1000));
+}
+
 std::string digest_text(std::uint64_t digest) { return fmt::format("{:016x}", digest); }
 
 std::string counted(std::size_t n, std::string_view one, std::string_view many) {

@@ -35,6 +35,9 @@ std::string expected_text(const scenarios::Expectation& expectation);
 /// "expected: holds; observed: violated by B, C at 163ms". Requires: something was expected.
 std::string surprise_text(const scenarios::Outcome& outcome, const scenarios::Judgement& judgement);
 
+/// "163ms"; what would have more than nine characters is cut to microseconds, or milliseconds.
+std::string time_text(sim::Instant at);
+
 /// The digest of a run as 16 hexadecimal digits.
 std::string digest_text(std::uint64_t digest);
 

@@ -269,7 +269,7 @@ TEST_CASE("redlock-seq: a minority is given back, on every server or only where 
 TEST_CASE(
     "redlock-seq: a wall clock that is set back lets an attempt that took too long pass; the monotonic one does not") {
   for (const auto& [clock, gets_it] : {std::pair<std::string, bool>{"wall", true}, {"monotonic", false}}) {
-    Bench bench("redlock-seq", {{"ttl", 100_ms}, {"clock", clock}}, 3);
+    Bench bench("redlock-seq", {{"ttl", 100_ms}, {"clock", clock}, {"node_timeout", 1_s}}, 3);
     const auto a = bench.client(0_ms, 5_ms);
     bench.world().plan({.kind = sim::PlannedFault::Kind::delay,
                         .process = a,
