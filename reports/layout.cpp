@@ -11,10 +11,11 @@ namespace {
 using scenarios::Lane;
 using sim::ProcessId;
 
-constexpr std::size_t kTextMin = 39;    // a command and its answer
-constexpr std::size_t kTextMax = 72;    // beyond this a line is harder to read than two lanes further apart
-constexpr std::size_t kTextLeast = 10;  // where there are too many servers for more
-constexpr std::size_t kNameMax = 8;     // of who acts
+constexpr std::size_t kTextMin = 39;         // a command and its answer
+constexpr std::size_t kTextWithClocks = 30;  // a clock beside true time is worth a broken line of text
+constexpr std::size_t kTextMax = 72;         // beyond this a line is harder to read than two lanes further apart
+constexpr std::size_t kTextLeast = 10;       // where there are too many servers for more
+constexpr std::size_t kNameMax = 8;          // of who acts
 constexpr std::size_t kClientPitchTypical = 4;
 constexpr std::size_t kPitchMax = 11;
 constexpr std::size_t kGap = 2;  // between lanes and text
@@ -119,7 +120,7 @@ class LayoutMaker {
       std::size_t needed =
           std::min<std::size_t>(story_.outcome.lanes[process.index].name.size() + 8, 12);  // "B's clock"
       for (const Event& event : events_) needed = std::max(needed, time_text(local.reading(process, event.at)).size());
-      if (needed + 1 + time_width - layout_.time_width + narrowest > room()) break;
+      if (needed + 1 + time_width - layout_.time_width + narrowest > room(kTextWithClocks)) break;
       layout_.time_width = time_width;
       layout_.clocks.push_back(process);
       layout_.clock_widths.push_back(needed);
