@@ -104,8 +104,8 @@ Finding violated(const Write& newer, const Write& late, const Names& names) {
                               *late.effect->token, time_text(late.effect->at), newer_name, *newer.effect->token,
                               time_text(newer.effect->at));
   } else {
-    finding.why = fmt::format("{}'s write was applied at {}, after that of {}, who was granted the lock later, at {}",
-                              late_name, time_text(late.effect->at), newer_name, time_text(newer.effect->at));
+    finding.why = fmt::format("{}'s write was applied at {}, after that at {} of {}, who was granted the lock later",
+                              late_name, time_text(late.effect->at), time_text(newer.effect->at), newer_name);
   }
   return finding;
 }
@@ -133,7 +133,7 @@ Finding fencing(const sim::History& history, const Names& names, std::span<const
     newest.add(write);
     ++(effect.token || write.grant ? applied : left_out);
   }
-  finding.verdict = Verdict::holds;
+  finding.verdict = applied == 0 ? Verdict::unknown : Verdict::holds;
   finding.why = applied == 0 ? "no write under any grant was applied"
                              : counted(applied, "write", "writes") + " applied, never back to an older grant";
   if (refused != 0) finding.why += fmt::format("; {} refused", refused);

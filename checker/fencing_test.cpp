@@ -71,7 +71,7 @@ TEST_CASE("fencing: without tokens the order of the grants decides, not that of 
     CHECK((finding.verdict == Verdict::holds) == in_order);
     if (!in_order) {
       CHECK(finding.by == std::vector{A, B});
-      CHECK(finding.why == "A's write was applied at 40ms, after that of B, who was granted the lock later, at 34ms");
+      CHECK(finding.why == "A's write was applied at 40ms, after that at 34ms of B, who was granted the lock later");
     }
   }
 }

@@ -64,9 +64,13 @@ Finding no_lost_update(const sim::History& history, const Names& names, std::spa
     }
     object.writes.push_back(&effect);
   }
+  if (updates == 0) {
+    finding.verdict = Verdict::unknown;
+    finding.why = "nothing was read and then written";
+    return finding;
+  }
   finding.verdict = Verdict::holds;
-  finding.why = updates == 0 ? "nothing was read and then written"
-                             : counted(updates, "update", "updates") + " after a read, none lost";
+  finding.why = counted(updates, "update", "updates") + " after a read, none lost";
   return finding;
 }
 

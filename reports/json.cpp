@@ -55,6 +55,7 @@ ordered_json json_of(const Story& story) {
   for (const scenarios::Judgement& judgement : story.outcome.properties) {
     json["properties"].push_back(json_of(story.outcome, judgement));
   }
+  json["notes"] = story.outcome.notes;
   return json;
 }
 

@@ -43,7 +43,8 @@ std::string observations_text(const scenarios::Outcome& outcome) {
   const auto contains = [](const std::vector<std::string>& names, const char* name) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };
-  if (contains(broken, "mutual-exclusion") || contains(besides, "mutual-exclusion")) std::erase(besides, "linearizable");
+  if (contains(broken, "mutual-exclusion") || contains(besides, "mutual-exclusion"))
+    std::erase(besides, "linearizable");
   std::string text = broken.empty() ? "holds" : "✗ " + joined(broken);
   if (!unknown.empty()) text += "\n? " + joined(unknown);
   if (!besides.empty()) text += "\nbesides: " + joined(besides);

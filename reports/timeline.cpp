@@ -74,6 +74,7 @@ Lines timeline(const Story& story, const TimelineOptions& options) {
   for (Line& line : chart(story, options.width)) lines.push_back(std::move(line));
   lines.emplace_back();
   add_verdicts(lines, story, options.width);
+  for (const std::string& note : story.outcome.notes) add_prose(lines, "note: " + note, options.width, 0);
   if (const std::string& lesson = in(options.language, story.scenario.lesson); !lesson.empty()) {
     lines.emplace_back();
     add_prose(lines, lesson, options.width, 0);

@@ -32,7 +32,8 @@ Use use_of(const std::optional<ResourceSpec>& resource) {
 
 }  // namespace
 
-Deployment::Deployment(const Scenario& scenario, const models::locks::Catalogue& catalogue, sim::Decisions& decisions)
+Deployment::Deployment(const Scenario& scenario, const models::locks::Catalogue& catalogue, sim::Decisions& decisions,
+                       Faults faults)
     : scenario_(scenario),
       parameters_(parameters_of(entry_of(catalogue, scenario.lock.algorithm), scenario.lock)),
       lock_(entry_of(catalogue, scenario.lock.algorithm).make(parameters_)),
@@ -44,6 +45,7 @@ Deployment::Deployment(const Scenario& scenario, const models::locks::Catalogue&
   probe_ = world_.add(clients_.emplace_back([this](Client& client) { return probe_program(client); }), "probe", {});
   for (std::size_t i = 0; i < client_ids_.size(); ++i) connect(clients_[i], client_ids_[i]);
   connect(clients_.back(), probe_);
+  if (faults == Faults::none) return;
   plan_faults();
   plan_pins();
 }

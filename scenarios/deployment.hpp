@@ -25,8 +25,12 @@ namespace lockstep::scenarios {
 /// probe; so a scenario always gives the same world.
 class Deployment {
  public:
+  /// What the file says of faults and order: what does happen belongs to `run`; what might, to an explorer.
+  enum class Faults : std::uint8_t { as_planned, none };
+
   /// Requires: `scenario` came out of the loader, or is as consistent; it and `decisions` outlive the deployment.
-  Deployment(const Scenario& scenario, const models::locks::Catalogue& catalogue, sim::Decisions& decisions);
+  Deployment(const Scenario& scenario, const models::locks::Catalogue& catalogue, sim::Decisions& decisions,
+             Faults faults = Faults::as_planned);
 
   sim::World& world() { return world_; }
   sim::Simulation& simulation() { return simulation_; }
@@ -40,6 +44,9 @@ class Deployment {
   std::vector<sim::ProcessId> resources() const;
   std::vector<Lane> lanes() const;
   std::vector<std::string> names() const;
+  /// Invalid if there is none of this name.
+  sim::ProcessId process_named(const std::string& name) const;
+  const std::vector<sim::ProcessId>& clients() const { return client_ids_; }
   /// A script ran away: the message, and the line of the file whose command it was (0:0: an algorithm's own).
   struct ScriptTrouble {
     std::string message;
@@ -53,7 +60,6 @@ class Deployment {
 
  private:
   sim::World::ClockSettings clock_settings(const ClockSpec& spec) const;
-  sim::ProcessId process_named(const std::string& name) const;
   void add_servers();
   void add_clients();
   void connect(models::Client& client, sim::ProcessId id);

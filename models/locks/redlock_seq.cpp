@@ -1,7 +1,8 @@
 // Redlock: the lock is held by whoever holds a majority of independent servers, and only for what is left of the lease.
 // Source: redis.io distlock page; redisson-source (six steps, one server after the other); lock-summary, pit 10.
 // Claims: mutual-exclusion among clients that look at their clock, own-release, recoverable.
-// Breaks: f003-2-redlock-pause (a client paused after the quorum still believes), f003-6-unlocks-only-granted.
+// Breaks: f003-2-redlock-pause (paused before its write, the owner still believes). As variants, and not as specified:
+//         f003-5-slow-servers-unchecked (no look at the clock), f003-6-unlocks-only-granted (a failure undone in part).
 
 #include <array>
 

@@ -68,7 +68,7 @@ Entry set_nx_px_lua() {
                          {"undo_unknown", false, "release after a SET whose answer never came"},
                          attempts_parameter(1),
                          retry_parameter({100_ms, 100_ms})},
-          .claims = {"own-release", "recoverable", "fencing"},
+          .claims = {"mutual-exclusion", "own-release", "recoverable"},
           .make = [](const Parameters& p) { return std::make_unique<SetNxPxLua>(p); }};
 }
 

@@ -1,7 +1,7 @@
 // The timestamp lock as the prose of its document says it: expired when the stored instant is *later* than now.
 // Source: redis-lock-java, the paragraph below scenario one (its Java code compares the other way round).
 // Claims: mutual-exclusion within the lease, recoverable.
-// Breaks: f000-2i-inverted-comparison (a live lock is deleted by the first contender, a dead one by nobody).
+// Breaks: f000-2i-inverted-live (the first contender deletes a live lock), f000-2i-inverted-dead (nobody a dead one).
 
 #include "models/locks/entries.hpp"
 #include "models/locks/setnx_ts.hpp"

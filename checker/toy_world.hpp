@@ -1,0 +1,195 @@
+#pragma once
+
+// Small random worlds for the tests of the explorer: clients that send, wait, give up, sleep and look at their clocks, and
+// servers that keep one number with a lease. What the clients saw, and in which order the servers were asked, is the outcome.
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "checker/explorer.hpp"
+#include "sim/await.hpp"
+#include "sim/random.hpp"
+#include "sim/world.hpp"
+
+namespace lockstep::checker::toy {
+
+using sim::Duration;
+using sim::DurationRange;
+
+struct Put final : sim::Message {
+  std::int64_t value = 0;
+  Duration lease;
+  std::string_view name() const override { return "PUT"; }
+  std::string describe() const override { return "PUT " + std::to_string(value); }
+  std::uint64_t digest() const override { return static_cast<std::uint64_t>(value); }
+};
+
+struct Got final : sim::Message {
+  std::int64_t content = 0;
+  std::string_view name() const override { return "PUT"; }
+  std::string describe() const override { return std::to_string(content); }
+  std::uint64_t digest() const override { return static_cast<std::uint64_t>(content); }
+};
+
+/// Takes a value if it has none, or the lease of the one that it has is over; answers with what it has then.
+class Server final : public sim::Process {
+ public:
+  void receive(sim::Message& message, sim::ConnectionId connection) override {
+    const auto& put = static_cast<Put&>(message);
+    log_ += std::to_string(put.value) + ' ';
+    if (value_ == 0 || clock().has_reached(until_)) {
+      value_ = put.value;
+      until_ = clock().now() + put.lease;
+    }
+    auto reply = world().make<Got>();
+    reply->content = value_;
+    world().send_reply(connection, message, std::move(reply));
+  }
+  void reset() override {
+    value_ = 0;
+    log_.clear();
+  }
+  /// Who came, in which order: so an outcome tells nearly every two traces apart.
+  const std::string& log() const { return log_; }
+
+ private:
+  std::int64_t value_ = 0;
+  sim::Instant until_;
+  std::string log_;
+};
+
+struct Step {
+  enum class Kind : std::uint8_t { put, sleep, work, look } kind = Kind::put;
+  std::size_t server = 0;
+  Duration lease;
+  std::optional<Duration> timeout;
+  DurationRange length;
+};
+
+class Client final : public sim::Process {
+ public:
+  std::vector<Step> program;
+  std::vector<sim::ConnectionId> connections;
+  std::string saw;
+
+  void start() override { spawn(run(*this)); }
+  void reset() override { saw.clear(); }
+
+ private:
+  static sim::Task<void> run(Client& self) {
+    const sim::Instant began = self.clock().now();
+    std::int64_t mine = (self.id().index + 1) * 10;
+    for (const Step& step : self.program) {
+      switch (step.kind) {
+        case Step::Kind::put: {
+          auto put = self.world().make<Put>();
+          put->value = ++mine;
+          put->lease = step.lease;
+          const auto got = co_await sim::Call<Got>(self, self.connections[step.server], std::move(put), step.timeout);
+          self.saw += got ? std::to_string(*got) + ' ' : "none ";
+          break;
+        }
+        case Step::Kind::sleep: co_await sim::Wait(self, step.length, sim::TimerKind::sleep); break;
+        case Step::Kind::work: co_await sim::Wait(self, step.length, sim::TimerKind::work); break;
+        case Step::Kind::look: self.saw += self.clock().has_reached(began + step.lease) ? "late " : "early "; break;
+      }
+    }
+    self.saw += "done ";
+  }
+};
+
+/// Bounds of a random world.
+struct Size {
+  std::uint64_t servers = 2;
+  std::uint64_t processes = 4;  ///< clients and servers
+  std::size_t puts = 3;         ///< requests in all
+  std::uint64_t steps = 3;      ///< of each client
+  std::int64_t latency_us = 2;
+};
+
+class World final : public Explorable {
+ public:
+  World(std::uint64_t seed, sim::Decisions& decisions, Size size = {}) : world_(decisions) {
+    sim::Random random(sim::combine64(0x746f79, seed));
+    const auto us = [&](std::int64_t lo, std::int64_t hi) { return Duration::microseconds(random.between(lo, hi)); };
+    const auto range = [&](std::int64_t lo, std::int64_t hi, std::int64_t width) {
+      const Duration from = us(lo, hi);
+      return DurationRange{from, from + us(0, width)};
+    };
+    const std::uint64_t servers = 1 + random.below(size.servers);
+    const std::uint64_t clients = 1 + random.below(size.processes - servers);
+    for (std::uint64_t i = 0; i < clients; ++i) clients_.emplace_back();
+    for (std::uint64_t i = 0; i < servers; ++i) servers_.emplace_back();
+    for (Client& client : clients_)
+      client_ids_.push_back(world_.add(client, "client", {.offset = us(0, 2), .drift_ppb = 0, .uptime = {}}));
+    std::vector<sim::ProcessId> server_ids;
+    for (Server& server : servers_) server_ids.push_back(world_.add(server, "server", {}));
+    std::size_t budget = size.puts;
+    for (std::size_t i = 0; i < clients; ++i) {
+      starts_.push_back(range(0, 2, 1));
+      for (const sim::ProcessId server : server_ids) {
+        clients_[i].connections.push_back(
+            world_.connect(client_ids_[i], server, range(1, size.latency_us, size.latency_us - 1)));
+      }
+      const std::uint64_t steps = 1 + random.below(size.steps);
+      for (std::uint64_t s = 0; s < steps && budget > 0; ++s) {
+        Step step;
+        step.kind = static_cast<Step::Kind>(random.below(4));
+        step.server = random.below(servers);
+        step.lease = us(2, 6);
+        if (random.one_in(2)) step.timeout = us(2, 6);
+        step.length = range(1, 3, 1);
+        if (step.kind == Step::Kind::put) --budget;
+        clients_[i].program.push_back(step);
+      }
+    }
+  }
+
+  /// Clients that go round all servers in the same order, as Redlock does.
+  struct Round {
+    std::uint64_t clients = 2;
+    std::uint64_t servers = 3;
+    Duration start_within;
+    DurationRange latency;
+    Duration lease;
+  };
+  World(const Round& round, sim::Decisions& decisions) : world_(decisions) {
+    for (std::uint64_t i = 0; i < round.clients; ++i) clients_.emplace_back();
+    for (std::uint64_t i = 0; i < round.servers; ++i) servers_.emplace_back();
+    for (Client& client : clients_) client_ids_.push_back(world_.add(client, "client", {}));
+    std::vector<sim::ProcessId> server_ids;
+    for (Server& server : servers_) server_ids.push_back(world_.add(server, "server", {}));
+    for (std::size_t i = 0; i < round.clients; ++i) {
+      starts_.push_back({Duration::zero(), round.start_within});
+      for (std::size_t s = 0; s < round.servers; ++s) {
+        clients_[i].connections.push_back(world_.connect(client_ids_[i], server_ids[s], round.latency));
+        clients_[i].program.push_back(
+            {.kind = Step::Kind::put, .server = s, .lease = round.lease, .timeout = {}, .length = {}});
+      }
+      clients_[i].program.push_back(
+          {.kind = Step::Kind::look, .server = 0, .lease = round.lease, .timeout = {}, .length = {}});
+    }
+  }
+
+  sim::World& world() override { return world_; }
+  void begin() override {
+    for (std::size_t i = 0; i < client_ids_.size(); ++i) world_.start(client_ids_[i], starts_[i]);
+  }
+  std::string outcome() const {
+    std::string all;
+    for (const Client& client : clients_) all += client.saw + "| ";
+    for (const Server& server : servers_) all += server.log() + "| ";
+    return all;
+  }
+  const std::vector<sim::ProcessId>& clients() const { return client_ids_; }
+
+ private:
+  sim::World world_;
+  std::deque<Client> clients_;
+  std::deque<Server> servers_;
+  std::vector<sim::ProcessId> client_ids_;
+  std::vector<DurationRange> starts_;
+};
+
+}  // namespace lockstep::checker::toy

@@ -1,0 +1,97 @@
+// The margins of known locks, exactly.
+
+#include "scenarios/exploration.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "scenarios/loader.hpp"
+
+namespace lockstep::scenarios {
+namespace {
+
+using sim::Duration;
+using namespace sim::literals;
+
+/// set-nx-px-lua, one server, clients that start anywhere in the first second, one attempt each, work of exactly 20ms.
+std::string story(const std::string& lock, int clients, const std::string& more) {
+  std::string text = R"(
+title = { en = "t", zh = "t" }
+story = { en = "s", zh = "s" }
+lesson = { en = "l", zh = "l" }
+[lock]
+)" + lock + R"(
+[network]
+latency = ["1ms", "10ms"]
+)" + more;
+  for (int i = 0; i < clients; ++i) {
+    text += "[[client]]\nname = \"" + std::string(1, static_cast<char>('A' + i)) +
+            "\"\nacquire_at = [\"0ms\", \"1s\"]\nhold = \"20ms\"\nattempts = 1\n";
+  }
+  return text;
+}
+
+const std::string kLua = "algorithm = \"set-nx-px-lua\"\nttl = \"100ms\"\n";
+const std::string kRedlock = "algorithm = \"redlock-seq\"\nttl = \"200ms\"\n";
+
+Exploration exploration_of(const std::string& text, const ExplorationOptions& options = {}) {
+  const models::locks::Catalogue catalogue = models::locks::Catalogue::built_in();
+  auto scenario = parse(text, "story.toml", catalogue);
+  if (const auto* problem = std::get_if<Diagnostic>(&scenario)) FAIL(problem->to_string());
+  auto result = explore(std::get<Scenario>(scenario), catalogue, options);
+  if (const auto* problem = std::get_if<Diagnostic>(&result)) FAIL(problem->to_string());
+  return std::get<Exploration>(result);
+}
+
+std::string pause(const std::string& lo, const std::string& hi) {
+  return "[[may]]\nkind = \"pause\"\nlength = [\"" + lo + "\", \"" + hi + "\"]\n";
+}
+
+}  // namespace
+
+TEST_CASE("set-nx-px-lua without pauses holds in every order and with every delay") {
+  const Exploration result = exploration_of(story(kLua, 2, ""));
+  CHECK(result.counts.complete);
+  CHECK(result.mutual_exclusion == checker::Verdict::holds);
+  CHECK(result.counts.traces > 1);
+}
+
+TEST_CASE("set-nx-px-lua breaks for every pause above 71ms, and for none up to it") {
+  // A learns 10ms late, works 20ms and the pause; B learns 1ms after the expiry: 10 + 20 + P > 101.
+  const Exploration result = exploration_of(story(kLua, 2, pause("0ms", "10s")));
+  CHECK(result.counts.complete);
+  REQUIRE(result.mutual_exclusion == checker::Verdict::violated);
+  REQUIRE(result.pause_threshold.has_value());
+  CHECK(result.pause_threshold->value == 71_ms);
+  CHECK_FALSE(result.pause_threshold->attained);
+
+  CHECK(exploration_of(story(kLua, 2, pause("0ms", "71ms"))).mutual_exclusion == checker::Verdict::holds);
+  CHECK(exploration_of(story(kLua, 2, pause("0ms", "71.001ms"))).mutual_exclusion == checker::Verdict::violated);
+}
+
+TEST_CASE("the reduction changes neither verdict nor threshold of a small story") {
+  for (const std::string& more : {std::string(), pause("0ms", "10s")}) {
+    const Exploration reduced = exploration_of(story(kLua, 2, more));
+    const Exploration all = exploration_of(story(kLua, 2, more), {.reduction = false});
+    CHECK(all.counts.complete);
+    CHECK(reduced.mutual_exclusion == all.mutual_exclusion);
+    CHECK(reduced.pause_threshold == all.pause_threshold);
+    CHECK(reduced.counts.traces < all.counts.traces);
+  }
+}
+
+TEST_CASE("a lease that is shorter than the work breaks without any pause") {
+  const Exploration result = exploration_of(story("algorithm = \"set-nx-px-lua\"\nttl = \"10ms\"\n", 2, ""));
+  CHECK(result.mutual_exclusion == checker::Verdict::violated);
+}
+
+TEST_CASE("redlock-seq on three servers holds without pauses and breaks with one") {
+  const std::string servers = "[servers]\ncount = 3\n";
+  const Exploration calm = exploration_of(story(kRedlock, 2, servers));
+  CHECK(calm.counts.complete);
+  CHECK(calm.mutual_exclusion == checker::Verdict::holds);
+  const Exploration paused = exploration_of(story(kRedlock, 2, servers + pause("0ms", "10s")));
+  CHECK(paused.counts.complete);
+  CHECK(paused.mutual_exclusion == checker::Verdict::violated);
+}
+
+}  // namespace lockstep::scenarios
