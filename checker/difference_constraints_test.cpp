@@ -189,7 +189,6 @@ TEST_CASE("difference constraints: 20,000 random sequences of add, mark and undo
     disagreement = run(actions);
     if (!disagreement.empty()) disagreement += " (seed " + std::to_string(seed) + ")";
   }
-  CHECK(disagreement.empty());
   CHECK(disagreement == "");
 }
 
@@ -207,6 +206,38 @@ TEST_CASE("difference constraints: shrunk sequences agree with Bellman-Ford too"
     }
     RC_ASSERT(disagreement == "");
   }));
+}
+
+TEST_CASE("difference constraints: systems of up to 200 variables agree with Bellman-Ford, feasible or not") {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    sim::Random random(seed);
+    DifferenceConstraints system;
+    Oracle oracle;
+    std::uint64_t refused = 0;
+    while (oracle.variables < 200) {
+      const Variable cause = static_cast<Variable>(random.below(oracle.variables));
+      const std::int64_t lo = random.between(1, 3);
+      const Variable v = system.add_variable(cause, {ns(lo), ns(lo + 9)});
+      oracle.variables = v + 1;
+      oracle.constraints.insert(oracle.constraints.end(),
+                                {Plain{v, cause, -lo, false}, Plain{cause, v, lo + 9, false}});
+      for (int i = 0; i < 2; ++i) {
+        const Plain c{static_cast<Variable>(random.below(v + 1)), static_cast<Variable>(random.below(v + 1)),
+                      random.between(-9, 9), random.one_in(2)};
+        const bool feasible = oracle.is_feasible_with({c});
+        CAPTURE(seed, v, c.from, c.to);
+        REQUIRE(system.add(c.constraint()) == feasible);
+        if (feasible) oracle.constraints.push_back(c);
+        if (!feasible) ++refused;
+      }
+    }
+    CHECK(refused > 50);
+    for (int i = 0; i < 200; ++i) {
+      const Variable a = static_cast<Variable>(random.below(200));
+      const Variable b = static_cast<Variable>(random.below(200));
+      REQUIRE(system.greatest_difference(a, b) == oracle.greatest_difference(a, b));
+    }
+  }
 }
 
 TEST_CASE("difference constraints: tiny systems agree with all points of a grid of quarters") {
@@ -354,6 +385,24 @@ TEST_CASE("difference constraints: an infeasible add leaves every answer as it w
   CHECK(answers() == before);
 }
 
+TEST_CASE("difference constraints: a failed wave leaves nobody waiting, not even a variable that is undone") {
+  DifferenceConstraints system;
+  for (int i = 1; i <= 4; ++i) system.add_variable();
+  REQUIRE(system.add(0, 4, at_most(-50)));
+  REQUIRE(system.add(1, 3, at_most(5)));
+  const DifferenceConstraints::Mark before = system.mark();
+  while (system.variables() <= 10) system.add_variable();
+  REQUIRE(system.add(2, 10, at_most(0)));
+  REQUIRE(system.add(10, 3, at_most(0)));
+  // To put 3 later, 10 must be later as well; but before anybody looks at 10, the wave is at 1.
+  REQUIRE(!system.add(3, 1, at_most(-6)));
+  system.undo(before);
+  // This takes the place of the constraint between 2 and 10.
+  const Variable added = system.add_variable(4, {ns(-100), ns(200)});
+  const Variable moved = system.add_variable();
+  CHECK(system.add(moved, added, at_most(-1'000)));
+}
+
 TEST_CASE("difference constraints: instants are compared by anchor and offset, and with themselves") {
   DifferenceConstraints system;
   const Variable a = system.add_variable(0, {5_ms, 10_ms});
@@ -406,7 +455,7 @@ TEST_CASE("difference constraints: potentials that adds and undos carry away are
     REQUIRE(system.add(c, b, Bound::at_most(-day * 2)));  // c >= b + 2 days
     CHECK(system.least_difference(b, 0) == Extent{day, true});
     CHECK(system.least_difference(b, c) == Extent{day * 2, true});
-    CHECK(!system.add(c, b, Bound::at_most(day * -2 - 1_ns)) == false);
+    CHECK(system.add(c, b, Bound::at_most(day * -2 - 1_ns)));
     system.undo(before);
     REQUIRE(system.add(b, 0, Bound::at_most(-day * 2)));  // b >= 2 days
     CHECK(!system.is_feasible_with({c, b, Bound::at_most(0_ms)}));

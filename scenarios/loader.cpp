@@ -83,7 +83,7 @@ std::variant<Scenario, Diagnostic> parse(std::string_view text, std::string file
     return scenario;
   } catch (const schema::Bad& bad) {
     const Position at = bad.inside ? schema::position_inside(text, bad.at, *bad.inside) : bad.at;
-    return Diagnostic{std::move(file_name), at, bad.message};
+    return Diagnostic{std::move(file_name), at, one_line(bad.message)};
   }
 }
 

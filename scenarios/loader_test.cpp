@@ -298,3 +298,13 @@ TEST_CASE("loader: a command line names files and directories") {
   fs::create_symlink("round", folder.path / "round");
   CHECK(found(folder, {"round"}) == "round: cannot be read: Too many levels of symbolic links");
 }
+
+TEST_CASE("loader: a message is one line, also about a key with a line break in its name") {
+  const auto result = lockstep::scenarios::parse("\"a\\nb\" = 1\n\"a\\nb\" = 2\n", "file.toml",
+                                                 lockstep::models::locks::Catalogue::built_in());
+  const auto* diagnostic = std::get_if<lockstep::scenarios::Diagnostic>(&result);
+  REQUIRE(diagnostic != nullptr);
+  INFO(diagnostic->message);
+  CHECK(diagnostic->message.find('\n') == std::string::npos);
+  CHECK(diagnostic->message.find("a\\nb") != std::string::npos);
+}

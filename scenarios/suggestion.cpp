@@ -62,21 +62,36 @@ std::string suggestion(std::string_view given, std::span<const std::string_view>
   return list;
 }
 
-std::string quoted(std::string_view text) {
+namespace {
+
+/// A byte as a terminal can show it in one line.
+void append_visible(std::string& out, char c) {
   constexpr std::string_view hex = "0123456789abcdef";
+  const auto byte = static_cast<unsigned char>(c);
+  if (c == '\n') {
+    out += "\\n";
+  } else if (byte < 0x20 || byte == 0x7F) {
+    out += {'\\', 'x', hex[byte >> 4], hex[byte & 15u]};
+  } else {
+    out += c;
+  }
+}
+
+}  // namespace
+
+std::string one_line(std::string_view text) {
+  std::string out;
+  for (const char c : text) append_visible(out, c);
+  return out;
+}
+
+std::string quoted(std::string_view text) {
   std::string out = "\"";
   std::size_t characters = 0;
   for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool continues = (byte & 0xC0u) == 0x80;
+    const bool continues = (static_cast<unsigned char>(c) & 0xC0u) == 0x80;
     if (!continues && ++characters > kLongestQuote) return out + "...\"";
-    if (c == '\n') {
-      out += "\\n";
-    } else if (byte < 0x20 || byte == 0x7F) {
-      out += {'\\', 'x', hex[byte >> 4], hex[byte & 15u]};
-    } else {
-      out += c;
-    }
+    append_visible(out, c);
   }
   return out + "\"";
 }
