@@ -17,16 +17,17 @@ namespace lockstep::checker {
 /// The c of `x <= c` or, strict, of `x < c`, exactly, in one integer: c in nanoseconds times 4096, minus 1 if strict.
 ///
 /// Why this is exact. Let epsilon be 1/4096 ns, and read x < c as x <= c - epsilon. The system is then infeasible
-/// exactly if some simple cycle has a negative sum 4096 * S - k, S being the sum of its c and k the number of its strict
-/// bounds. Over the rationals it is infeasible exactly if S < 0, or S = 0 and k > 0. As S is an integer, the two agree
-/// whenever k < 4096: from S >= 1 follows 4096 * S - k > 0. Likewise the shortest of several paths is that of the
-/// smallest S and, among those, the one with the most strict bounds; S is its sum divided by 4096, rounded up, and k the
-/// rest. A simple cycle or path has no more bounds than the system has variables, so fewer than 4096 variables are
-/// enough, however many strict constraints there are; `DifferenceConstraints` asserts that.
+/// exactly if some simple cycle has a negative sum 4096 * S - k, S being the sum of its c and k the number of its
+/// strict bounds. Over the rationals it is infeasible exactly if S < 0, or S = 0 and k > 0. As S is an integer, the
+/// two agree whenever k < 4096: from S >= 1 follows 4096 * S - k > 0. Likewise the shortest of several paths is that
+/// of the smallest S and, among those, the one with the most strict bounds; S is its sum divided by 4096, rounded up,
+/// and k the rest. A simple cycle or path has no more bounds than the system has variables, so fewer than 4096
+/// variables are enough, however many strict constraints there are; `DifferenceConstraints` asserts that.
 ///
-/// 64 bits hold 26 days of such units. A slack is the sum of one bound and two times; so that it never overflows, each of
-/// these is kept below 2^61 units: 6.5 days. Asserted as well. What is as long as `Duration::forever()` (half of it will
-/// do, so that deadlines computed from it count) is no bound: `x <= forever` always holds, `x <= -forever` never does.
+/// 64 bits hold 26 days of such units. A slack is the sum of one bound and two times; so that it never overflows, each
+/// of these is kept below 2^61 units: 6.5 days. Asserted as well. What is as long as `Duration::forever()` (half of it
+/// will do, so that deadlines computed from it count) is no bound: `x <= forever` always holds, `x <= -forever` never
+/// does.
 class Bound {
  public:
   static constexpr std::int64_t units_per_ns = 4096;
@@ -96,19 +97,19 @@ struct Preference {
 
 /// A conjunction of constraints x_v - x_u <= w over the reals, kept feasible, with undo.
 ///
-/// Method: Cotton and Maler 2006, "Fast and flexible difference constraint propagation for DPLL(T)". The system holds one
-/// solution, the potentials. A constraint that they satisfy costs nothing more than being stored. Another one is repaired
-/// by a wave from one of its ends, which visits only variables that must change; if it arrives at the other end, the
-/// constraint closes a negative cycle. A wave computes changes beside the potentials and is applied or dropped as a
-/// whole. Removing constraints keeps every solution, so `undo` leaves the potentials alone.
+/// Method: Cotton and Maler 2006, "Fast and flexible difference constraint propagation for DPLL(T)". The system holds
+/// one solution, the potentials. A constraint that they satisfy costs nothing more than being stored. Another one is
+/// repaired by a wave from one of its ends, which visits only variables that must change; if it arrives at the other
+/// end, the constraint closes a negative cycle. A wave computes changes beside the potentials and is applied or
+/// dropped as a whole. Removing constraints keeps every solution, so `undo` leaves the potentials alone.
 ///
 /// Two things are not in the paper; both rest on variables being numbered as events were executed. Either end of a
-/// constraint can be repaired: `v` with its successors to earlier, or `u` with its predecessors to later times. The newer
-/// variable is: it has fewer constraints, and a new event is mostly just put later. And a wave does not visit by
-/// decreasing change, with a heap, but from new to old, around and around, with a bit for each variable that waits: that
-/// is the direction of the older end, where infeasibility is found. A variable can then be visited again (few are),
-/// but one round is at least one pass of Bellman and Ford's algorithm, so that there are never more rounds than variables.
-/// Measured against the heap: 1.3 to 1.8 times faster with 100 to 300 variables, the same with 30.
+/// constraint can be repaired: `v` with its successors to earlier, or `u` with its predecessors to later times. The
+/// newer variable is: it has fewer constraints, and a new event is mostly just put later. And a wave does not visit by
+/// decreasing change, with a heap, but from new to old, around and around, with a bit for each variable that waits:
+/// that is the direction of the older end, where infeasibility is found. A variable can then be visited again (few
+/// are), but one round is at least one pass of Bellman and Ford's algorithm, so that there are never more rounds than
+/// variables. Measured against the heap: 1.3 to 1.8 times faster with 100 to 300 variables, the same with 30.
 ///
 /// No answer depends on the potentials, that is, on how the system came to be: only on its constraints.
 /// The const functions use scratch memory inside: one system per thread. No allocation once the arrays have grown.
@@ -124,7 +125,8 @@ class DifferenceConstraints {
 
   /// Another variable without constraints.
   Variable add_variable();
-  /// Another variable with lo <= x - x_base <= hi. Cheaper than adding the two, and never infeasible; `hi` may be forever.
+  /// Another variable with lo <= x - x_base <= hi. Cheaper than adding the two, and never infeasible; `hi` may be
+  /// forever.
   Variable add_variable(Variable base, sim::DurationRange delay);
 
   std::uint32_t variables() const { return variables_; }
@@ -190,8 +192,8 @@ class DifferenceConstraints {
   std::optional<Extent> greatest_difference(Variable a, Variable b) const;
 
   /// The same constraints over whole nanoseconds: x < c has become x <= c - 1ns. Nothing if that is infeasible (as are
-  /// x < y, y < x + 1ns). In the result each least and greatest difference is attained by a solution in nanoseconds, and
-  /// fixing one at any value between keeps it so: for building witnesses piece by piece.
+  /// x < y, y < x + 1ns). In the result each least and greatest difference is attained by a solution in nanoseconds,
+  /// and fixing one at any value between keeps it so: for building witnesses piece by piece.
   std::optional<DifferenceConstraints> in_whole_ns() const;
   /// A solution in whole nanoseconds with x_0 = 0, strict bounds kept with at least 1ns; nothing if there is none.
   /// Each preference is granted in turn if the constraints and those granted before allow it. Then every variable is as

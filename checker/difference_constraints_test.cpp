@@ -385,24 +385,6 @@ TEST_CASE("difference constraints: an infeasible add leaves every answer as it w
   CHECK(answers() == before);
 }
 
-TEST_CASE("difference constraints: a failed wave leaves nobody waiting, not even a variable that is undone") {
-  DifferenceConstraints system;
-  for (int i = 1; i <= 4; ++i) system.add_variable();
-  REQUIRE(system.add(0, 4, at_most(-50)));
-  REQUIRE(system.add(1, 3, at_most(5)));
-  const DifferenceConstraints::Mark before = system.mark();
-  while (system.variables() <= 10) system.add_variable();
-  REQUIRE(system.add(2, 10, at_most(0)));
-  REQUIRE(system.add(10, 3, at_most(0)));
-  // To put 3 later, 10 must be later as well; but before anybody looks at 10, the wave is at 1.
-  REQUIRE(!system.add(3, 1, at_most(-6)));
-  system.undo(before);
-  // This takes the place of the constraint between 2 and 10.
-  const Variable added = system.add_variable(4, {ns(-100), ns(200)});
-  const Variable moved = system.add_variable();
-  CHECK(system.add(moved, added, at_most(-1'000)));
-}
-
 TEST_CASE("difference constraints: instants are compared by anchor and offset, and with themselves") {
   DifferenceConstraints system;
   const Variable a = system.add_variable(0, {5_ms, 10_ms});
