@@ -44,9 +44,6 @@ class Deployment {
   std::vector<sim::ProcessId> resources() const;
   std::vector<Lane> lanes() const;
   std::vector<std::string> names() const;
-  /// Invalid if there is none of this name.
-  sim::ProcessId process_named(const std::string& name) const;
-  const std::vector<sim::ProcessId>& clients() const { return client_ids_; }
   /// A script ran away: the message, and the line of the file whose command it was (0:0: an algorithm's own).
   struct ScriptTrouble {
     std::string message;
@@ -60,6 +57,7 @@ class Deployment {
 
  private:
   sim::World::ClockSettings clock_settings(const ClockSpec& spec) const;
+  sim::ProcessId process_named(const std::string& name) const;
   void add_servers();
   void add_clients();
   void connect(models::Client& client, sim::ProcessId id);
@@ -88,7 +86,6 @@ class Deployment {
   sim::ProcessId probe_;
   sim::Duration probe_poll_;
   sim::Instant probe_until_;
-  Position last_command_;  ///< of a command client: where the latest answered command stands in the file
   std::optional<ScriptTrouble> trouble_;
 };
 

@@ -10,13 +10,6 @@ namespace {
 using namespace lockstep::scenarios;
 using namespace lockstep::scenarios::samples;
 
-void expect_refused(const std::vector<BadInput>& inputs) {
-  for (const BadInput& input : inputs) {
-    CAPTURE(input.from, input.to);
-    CHECK(refusal(text_of(input)) == input.message);
-  }
-}
-
 }  // namespace
 
 TEST_CASE("loader: bad input: who there is, and who is meant") {

@@ -197,4 +197,12 @@ inline std::string refusal(std::string_view text) {
   return said.substr(diagnostic->at.line == 0 ? 3 : 2);
 }
 
+/// Each of them is refused with just its message.
+inline void expect_refused(const std::vector<BadInput>& inputs) {
+  for (const BadInput& input : inputs) {
+    CAPTURE(input.from, input.to);
+    CHECK(refusal(text_of(input)) == input.message);
+  }
+}
+
 }  // namespace lockstep::scenarios::samples
