@@ -1,10 +1,19 @@
-// What an exhaustive search costs: traces, events per second and seconds of reference worlds, one thread.
+// What an exhaustive search costs: traces, events per second, seconds and memory of reference worlds, judged for mutual exclusion and
+// all other properties, with one thread and with two.
 //
 // The counts are part of the figure: a faster search that explores other traces is another search.
+//
+//   explorer_bench [EXPERIMENT...]   runs these programs, too, and prints the seconds that they take beside ours: the engine experiment's
+//                                    `single nc=3 cyc=2 start=1000`, `… pause=500`, `redlock nc=3 nn=3 start=1000`, `redlock nc=2 nn=5 start=1000`
 
 #include <fmt/format.h>
 
+#include <sys/resource.h>
+
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -28,6 +37,22 @@ constexpr const char* kLua = "algorithm = \"set-nx-px-lua\"\nttl = \"100ms\"\n";
 constexpr const char* kRedlock = "algorithm = \"redlock-seq\"\nttl = \"100ms\"\n";
 constexpr const char* kPause = "[[may]]\nkind = \"pause\"\nlength = [\"0ms\", \"10s\"]\n";
 
+/// A may crash at any time; B and C try every 10ms for 150ms.
+constexpr const char* kPolling = R"([[client]]
+name = "A"
+acquire_at = "0ms"
+hold = "20ms"
+[[client]]
+name = ["B", "C"]
+acquire_at = "5ms"
+hold = "5ms"
+attempts = 16
+retry = "10ms"
+[[may]]
+kind = "crash"
+client = "A"
+)";
+
 std::string text_of(const Reference& reference) {
   std::string text = fmt::format(
       "title = {{ en = \"t\", zh = \"t\" }}\nstory = {{ en = \"t\", zh = \"t\" }}\nlesson = {{ en = \"t\", zh = \"t\" "
@@ -36,41 +61,89 @@ std::string text_of(const Reference& reference) {
       reference.lock, reference.more);
   for (int i = 0; i < reference.clients; ++i) {
     text += fmt::format(
-        "[[client]]\nname = \"{}\"\nacquire_at = [\"0ms\", \"1s\"]\nhold = [\"5ms\", \"20ms\"]\nrounds = {}\n"
+        "[[client]]\nname = \"{}\"\nacquire_at = [\"0ms\", \"1s\"]\nhold = {}\nrounds = {}\n"
         "between = \"3ms\"\nattempts = 1\n",
-        static_cast<char>('A' + i), reference.rounds);
+        static_cast<char>('A' + i), "[\"5ms\", \"20ms\"]", reference.rounds);
   }
   return text;
 }
 
-void measure(const Reference& reference, const models::locks::Catalogue& catalogue) {
+struct Measured {
+  double seconds[2] = {};  ///< with one thread, with two
+  Exploration found;
+};
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+Measured measure(const Reference& reference, const models::locks::Catalogue& catalogue) {
   const auto scenario = parse(text_of(reference), "reference.toml", catalogue);
-  const auto begin = std::chrono::steady_clock::now();
-  const auto result = explore(std::get<Scenario>(scenario), catalogue);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  const auto& found = std::get<Exploration>(result);
-  const std::string threshold = found.pause_threshold ? sim::to_string(found.pause_threshold->value) : "-";
-  fmt::print("{:<34} {:<9} {:>9} {:>9} {:>10} {:>11} {:>8} {:>7.2f} s {:>6.2f} M/s\n", reference.name,
-             checker::to_string(found.mutual_exclusion), found.counts.traces, found.counts.blocked,
-             found.counts.infeasible, found.counts.events, threshold, seconds,
-             static_cast<double>(found.counts.events) / seconds / 1e6);
+  if (const auto* problem = std::get_if<Diagnostic>(&scenario)) {
+    fmt::print("{}\n", problem->to_string());
+    std::exit(1);
+  }
+  Measured measured;
+  for (const unsigned jobs : {1U, 2U}) {
+    const double begin = seconds_now();
+    ExplorationOptions options;
+    options.jobs = jobs;
+    auto result = explore(std::get<Scenario>(scenario), catalogue, options);
+    measured.seconds[jobs - 1] = seconds_now() - begin;
+    measured.found = std::get<Exploration>(std::move(result));
+  }
+  return measured;
+}
+
+/// Peak memory of this process so far, in MB.
+long peak_megabytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss / 1024;
+}
+
+void print(const Reference& reference, const Measured& measured, std::optional<double> experiment) {
+  const checker::ExplorerCounts& counts = measured.found.counts;
+  const ExploredProperty& property = measured.found.property("mutual-exclusion");
+  const std::string threshold =
+      property.thresholds.empty() ? "-" : sim::to_string(property.thresholds.front().infimum.value);
+  fmt::print("{:<34} {:<9} {:>8} {:>8} {:>9} {:>10} {:>7} {:>8.3f} {:>6.2f} {:>7.2f} {:>6}", reference.name,
+             checker::to_string(property.verdict), counts.traces, counts.blocked, counts.infeasible, counts.events,
+             threshold, measured.seconds[0], measured.seconds[0] / measured.seconds[1],
+             static_cast<double>(counts.events) / measured.seconds[0] / 1e6, peak_megabytes());
+  if (experiment) fmt::print(" {:>8.3f} {:>6.2f}", *experiment, *experiment / measured.seconds[0]);
+  fmt::print("\n");
+  std::fflush(stdout);
 }
 
 }  // namespace
 
-int main() {
+int main(int count, char** arguments) {
   const models::locks::Catalogue catalogue = models::locks::Catalogue::built_in();
-  fmt::print("{:<34} {:<9} {:>9} {:>9} {:>10} {:>11} {:>8}\n", "world", "verdict", "traces", "blocked", "infeasible",
-             "events", "pause >");
-  for (const Reference& reference : {
-           Reference{"set-nx-px-lua, 2 clients", kLua, 2, 1, ""},
-           Reference{"set-nx-px-lua, 2 clients, a pause", kLua, 2, 1, kPause},
-           Reference{"set-nx-px-lua, 3 x 2 rounds", kLua, 3, 2, ""},
-           Reference{"set-nx-px-lua, 3 x 2, a pause", kLua, 3, 2, kPause},
-           Reference{"redlock-seq, 3 servers, 2 clients", kRedlock, 2, 1, "[servers]\ncount = 3\n"},
-           Reference{"  the same, a pause", kRedlock, 2, 1,
-                     "[servers]\ncount = 3\n[[may]]\nkind = \"pause\"\nlength = [\"0ms\", \"10s\"]\n"},
-       }) {
-    measure(reference, catalogue);
+  fmt::print("{:<34} {:<9} {:>8} {:>8} {:>9} {:>10} {:>7} {:>8} {:>6} {:>7} {:>6}{}\n", "world", "mutual-ex", "traces",
+             "blocked", "infeasib.", "events", "pause >", "seconds", "jobs 2", "M ev/s", "MB",
+             count > 1 ? " experim. ratio" : "");
+  const char* const three = "[servers]\ncount = 3\n";
+  const char* const five = "[servers]\ncount = 5\n";
+  const std::string three_paused = std::string(three) + kPause;
+  // The experiment's worlds first, in the order of its programs.
+  const Reference references[] = {
+      {"set-nx-px-lua, 3 x 2 rounds", kLua, 3, 2, ""},
+      {"  the same, a pause anywhere", kLua, 3, 2, kPause},
+      {"redlock-seq, 3 servers, 3 clients", kRedlock, 3, 1, three},
+      {"redlock-seq, 5 servers, 2 clients", kRedlock, 2, 1, five},
+      {"set-nx-px-lua, 2 clients, a pause", kLua, 2, 1, kPause},
+      {"redlock-seq, 3 x 2, a pause", kRedlock, 2, 1, three_paused.c_str()},
+      {"crashed holder, two that poll", kLua, 0, 1, kPolling},
+  };
+  int next = 1;
+  for (const Reference& reference : references) {
+    std::optional<double> experiment;
+    if (next < count) {
+      const double begin = seconds_now();
+      if (std::system((std::string(arguments[next++]) + " > /dev/null").c_str()) == 0)
+        experiment = seconds_now() - begin;
+    }
+    print(reference, measure(reference, catalogue), experiment);
   }
 }

@@ -44,6 +44,13 @@ class Bound {
   constexpr bool is_finite() const { return units_ < units_end && units_ > -units_end; }
   /// For the solver.
   constexpr std::int64_t units() const { return units_; }
+  static constexpr Bound of_units(std::int64_t units) { return Bound(units); }
+  /// The same bound of c + d, as strict. Requires: finite, and stays so.
+  constexpr Bound shifted(sim::Duration d) const {
+    const Bound moved(units_ + d.count_ns() * units_per_ns);
+    assert(is_finite() && moved.is_finite());
+    return moved;
+  }
 
  private:
   explicit constexpr Bound(std::int64_t units) : units_(units) {}
@@ -131,6 +138,11 @@ class DifferenceConstraints {
 
   std::uint32_t variables() const { return variables_; }
   std::uint32_t constraints() const { return constraints_; }
+  /// The i-th of those that were added and not undone; bounds that always hold are not kept.
+  Constraint constraint(std::uint32_t i) const {
+    assert(i < constraints_);
+    return {in_[i].other, out_[i].other, Bound::of_units(out_[i].units)};
+  }
 
   /// Adds x_v - x_u <= w. False: infeasible together with what is there, and nothing is changed.
   bool add(Variable u, Variable v, Bound w) {

@@ -4,11 +4,13 @@
 //
 // Stateless search by re-execution: the world runs under a list of decisions, the search backs up, the world runs again.
 //
-// - Each executed event has a time variable. Its delay range, the order at its process, first-in-first-out order and the answers to
-//   `has_reached` are difference constraints. One explored trace stands for all delays that satisfy them.
-// - Only events of one process are ordered. Source-DPOR (Abdulla, Aronis, Jonsson, Sagonas 2014) looks for races, that is,
-//   pairs of events at one process that could as well have happened the other way round, and schedules the reversal; sleep
-//   sets keep equivalent orders from being explored twice.
+// - Each executed event has a time variable. Its delay range, the order of what depends on each other, first-in-first-out order and the
+//   answers to `has_reached` are difference constraints. One explored trace stands for all delays that satisfy them.
+// - Only events of one process are ordered, and of a server only those of which one changes what the other reads or changes. Source-DPOR
+//   (Abdulla, Aronis, Jonsson, Sagonas 2014) looks for races, that is, pairs of dependent events that could as well have happened the other
+//   way round, and schedules the reversal; sleep sets keep equivalent orders from being explored twice.
+// - Dependence is what events really did, in the state in which they did it (`World::access`): a SET NX that found the key taken only read
+//   it. What a sleeping event did is known, since it was executed from that very state; it wakes when something that it depends on happens.
 // - A timer that an event cancels never runs, so it is in no trace that could show its race with that event. The canceller
 //   and the cancelled are therefore a race by themselves.
 // - Two events that causes and delays alone put into one order are no race: a reply that is there after 20ms at the latest comes
@@ -16,14 +18,24 @@
 //   every execution may be used; that a pair is ordered by the constraints of *this* trace says nothing about the others.
 // - A trace whose constraints become infeasible is not cut off: the events that it has not run yet may hold the race that leads
 //   to a feasible one. It runs on to its end, ignoring time and forking nowhere, only to find races; then it is dropped.
+// - Who crashes, whose clock jumps or is off is decided before the first event; a crash is then an event of that process like others,
+//   at any time. Pauses and losses are decided where they strike. Budgets are counts, so they do not depend on the order of events.
+//
+// A search can be cut into branches that are explored apart (`Branch`, `branches.hpp`): on several threads, or after an interruption.
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "checker/difference_constraints.hpp"
+#include "checker/explored.hpp"
+#include "checker/footprint.hpp"
+#include "checker/parametric.hpp"
 #include "sim/decisions.hpp"
+#include "sim/faults.hpp"
 #include "sim/scheduler.hpp"
 #include "sim/world.hpp"
 
@@ -37,45 +49,56 @@ class Explorable {
   virtual sim::World& world() = 0;
   /// Emits what happens by itself. Called after `World::restart`.
   virtual void begin() = 0;
+  /// Everything has come to rest. Messages of what comes then take the least delay: it asks how things stand, not how the network
+  /// is. May emit events that are to come at least the returned time after everything else: they belong to
+  /// the trace, but are no part of the races, and no pause strikes then. Nothing: the trace is over. `is_due`: the trace goes on
+  /// as one before it did, which had a coda; so it must have one, too.
+  virtual std::optional<sim::Duration> begin_coda(bool is_due) {
+    static_cast<void>(is_due);
+    return std::nullopt;
+  }
 };
 
-/// Pauses that might happen: at any suspension point of these processes, of any length in the range.
-struct PauseBudget {
-  std::vector<sim::ProcessId> who;
-  sim::DurationRange length;
-  std::uint32_t times = 0;
+class Explorer;
+
+/// Sees the world between two events of a trace, while the search goes on.
+class ExplorationObserver {
+ public:
+  /// A trace begins: nothing has been executed yet.
+  virtual void began(const Explorer& explorer) = 0;
+  /// The event at this position has been executed and is feasible so far; the trace may still turn out not to be.
+  /// `is_replay`: as in the trace before, with the same state after it.
+  virtual void executed(const Explorer& explorer, std::uint32_t position, bool is_replay) = 0;
+
+ protected:
+  ~ExplorationObserver() = default;
 };
 
-/// A pause of the present trace: its length is the difference of two instants.
-struct ExploredPause {
-  sim::ProcessId process;
-  sim::Instant from;  ///< of processor time, the last moment at which it can have begun
-  sim::Instant until;
-};
-
-/// What is known of one executed event.
-struct ExploredEvent {
-  sim::EventId id;
-  sim::ProcessId process;
-  sim::Instant at;      ///< its time variable
-  std::uint32_t cause;  ///< position of its cause in the trace; `no_cause` for beginnings
-  /// A pause began when it had been handled: what it sent left only then.
-  std::optional<sim::Instant> held_back_until;
-  static constexpr std::uint32_t no_cause = 0xffffffff;
+/// Faults that might happen, and how often.
+struct FaultBudget {
+  ExploredFault::Kind kind = ExploredFault::Kind::pause;
+  std::vector<sim::ProcessId> who;  ///< whom it might strike; lose: clients whose requests and replies may be lost
+  sim::DurationRange range;         ///< pause: how long; jump, skew: by how much
+  std::optional<sim::DurationRange> restart_after;  ///< crash: how long after it comes back; nothing: never
+  bool keep = false;                                ///< crash of a server: its data survive
+  std::uint32_t times = 1;
 };
 
 struct ExplorerOptions {
   bool reduction = true;  ///< false: all interleavings
-  PauseBudget pauses;
-  std::uint64_t max_traces = 0;      ///< 0: no bound
-  std::uint64_t max_steps = 10'000;  ///< of one trace: a world that does not end is not small
+  std::vector<FaultBudget> faults;
+  std::uint64_t max_traces = 0;             ///< 0: no bound
+  std::uint64_t max_steps = 1'000;          ///< of one trace: a world that does not end is not small
+  ExplorationObserver* observer = nullptr;  ///< outlives the exploration
   /// For tests alone: a search that is broken on purpose, and must be found out.
   enum class Mutant : std::uint8_t {
     none,
     cut_infeasible,
     forget_races,
     forget_cancelled,
-    never_wake
+    never_wake,
+    forget_readers,  ///< a change does not come after those who read before
+    forget_forks     ///< what a sleeping event did with one answer is taken for what it does with all
   } mutant = Mutant::none;
 };
 
@@ -85,6 +108,80 @@ struct ExplorerCounts {
   std::uint64_t infeasible = 0;  ///< run to the end only to find races
   std::uint64_t events = 0;      ///< executed, replayed ones included
   bool complete = false;         ///< nothing was left out
+
+  ExplorerCounts& operator+=(const ExplorerCounts& more);
+};
+
+/// A question of the world, or of the explorer itself, while one event was executed, and the answer that is being tried.
+struct Answer {
+  std::uint32_t options = 1;
+  std::uint32_t index = 0;
+  bool operator==(const Answer&) const = default;
+};
+
+/// An event that need not be tried here with these answers: it has been, or is being, and nothing since depends on what it then does.
+/// A SET NX that found the key taken only read it, so it sleeps on while others read; the same command, had it found the key expired,
+/// wakes up. Without this difference clients that poll would multiply each other's traces.
+struct Sleeping {
+  sim::EventId id;
+  sim::ProcessId process;
+  Footprint footprint;          ///< with these answers
+  std::vector<Answer> answers;  ///< meaningless if it is the only variant
+  std::uint32_t variants = 1;   ///< how many there are, each with other answers: when all of them sleep, the event does
+};
+
+/// Whether there is nothing left to try of this event.
+bool is_asleep(std::span<const Sleeping> sleep, sim::EventId event);
+
+/// An event that is to be tried.
+struct Scheduled {
+  sim::EventId id;
+  sim::ProcessId process;
+};
+
+/// A state from which several branches start: what leads there from the state before, and what has been given to branches.
+struct BranchPoint {
+  std::shared_ptr<BranchPoint> before;  ///< null for the beginning
+  sim::EventId chosen;                  ///< the event that leads here; meaningless for the beginning
+  std::vector<Answer> answers;  ///< with these answers; of the beginning: to what is decided before the first event
+  std::vector<Sleeping> sleep;
+  std::vector<Scheduled> backtrack;  ///< tried, or given to a branch
+  std::size_t number = 0;            ///< while a search is written down
+};
+
+/// The unit of `Branch::share`: so many are the whole search.
+inline constexpr std::uint64_t kWholeSearch = std::uint64_t{1} << 60;
+
+/// A part of a search: all traces that begin with the events to `from`, then this one with these answers.
+struct Branch {
+  std::shared_ptr<BranchPoint> from;  ///< null: all traces
+  bool at_root = false;               ///< `answers` are those of the beginning, and no event is chosen yet
+  sim::EventId chosen;
+  std::vector<Answer> answers;  ///< the first of those that will be asked
+  std::vector<Sleeping> sleep;
+  std::uint64_t share = kWholeSearch;  ///< of the whole search, as far as anybody can tell
+};
+
+/// What became of a branch.
+struct BranchOutcome {
+  ExplorerCounts counts;  ///< `complete`: nothing of this branch was left out
+  bool stopped = false;   ///< the visitor had enough
+  bool too_long = false;  ///< a trace had more than `max_steps` events
+  /// Reversals that begin before the branch: how many-th event of the trace is to be replaced, by one of which.
+  struct Reversal {
+    std::uint32_t position;
+    std::vector<Scheduled> candidates;  ///< any of them will do
+  };
+  std::vector<Reversal> reversals;
+  /// The branch was larger than its limit: the rest of it, what comes next last.
+  std::vector<Branch> rest;
+};
+
+/// One parameter of the present trace: a skew or a jump by a length that is not known.
+struct ExploredParameter {
+  std::size_t budget = 0;
+  sim::ProcessId process;
+  sim::DurationRange range;
 };
 
 class Explorer final : public sim::Scheduler, public sim::Decisions {
@@ -92,119 +189,180 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   /// Called at the end of every complete feasible trace, while its world and constraints stand. False: stop.
   using Visitor = std::function<bool(Explorer&)>;
 
-  explicit Explorer(ExplorerOptions options) : options_(std::move(options)) {}
+  explicit Explorer(ExplorerOptions options);
 
   /// Requires: `subject`'s world has this explorer as decisions.
   ExplorerCounts explore(Explorable& subject, const Visitor& visit);
+  /// One branch of a search, or its first `max_traces` traces (0: all). Depends on the branch alone, not on what was explored before.
+  BranchOutcome explore(Explorable& subject, const Branch& branch, std::uint64_t max_traces, const Visitor& visit);
 
   // --- For the visitor.
 
   sim::World& world() { return *world_; }
+  const sim::World& world() const { return *world_; }
+  /// Events that are still to come, as slots of the world, in order of emission.
+  std::span<const std::uint32_t> pending() const { return pending_; }
   /// Further constraints may be added between a mark and its undo.
   DifferenceConstraints& constraints() { return constraints_; }
   std::vector<ExploredEvent> trace() const;
-  std::span<const ExploredPause> pauses() const { return pauses_; }
+  /// The branch that consists of this trace alone: its first trace, whenever it is explored.
+  Branch here() const;
+  const ExploredEvent& event_at(std::uint32_t position) const { return nodes_[position].event; }
+  sim::Instant time_at(std::uint32_t position) const { return nodes_[position].at; }
+  std::uint32_t trace_length() const { return static_cast<std::uint32_t>(depth_); }
+  /// Where the coda begins: how many events the story has.
+  std::uint32_t story_length() const { return static_cast<std::uint32_t>(coda_from_.value_or(depth_)); }
+  sim::ProcessId process_at(std::uint32_t position) const { return nodes_[position].process; }
+  /// In the order in which they were met.
+  std::span<const ExploredFault> faults() const { return faults_; }
+  std::span<const ExploredParameter> parameters() const { return parameters_; }
+  std::span<const ParametricBound> parametric() const { return parametric_; }
+  /// Whether a comparison of this trace was widened in a way that `parametric` does not say, because a clock drifts.
+  bool is_widened() const { return widened_ != 0; }
 
   // --- sim::Scheduler and sim::Decisions.
 
   void emitted(std::uint32_t slot) override;
   void cancelled(std::uint32_t slot) override;
   void postponed(std::uint32_t slot, sim::Duration by) override;
+  bool explores() const override { return true; }
+  void accessed(std::uint64_t part, bool changes) override;
+  void accessed_all() override;
+  bool loses(const sim::Event& message) override;
   bool is_at_or_after(sim::Instant a, sim::Instant b) override;
   sim::Instant later_of(sim::Instant a, sim::Instant b) override;
   std::uint64_t choose(sim::Choice choice, std::uint64_t options, sim::EventId event) override;
 
  private:
-  /// A question that the world asked while it executed one event, and the answer that is being tried.
-  struct Answer {
-    std::uint64_t options = 1;
-    std::uint64_t index = 0;
-  };
-  struct Sleeping {
-    sim::EventId id;
-    sim::ProcessId process;
-  };
-  /// How a pause meets the event.
-  enum class PauseKind : std::uint8_t { none, late, held_back };
+  static constexpr std::uint32_t kNone = ExploredEvent::no_cause;
 
   /// The state before a step, and the event that is being tried there.
   struct Node {
     sim::EventId chosen;
-    std::vector<sim::EventId> backtrack;  ///< to be tried, in this order; the chosen one and those done are among them
-    std::vector<Sleeping> sleep;          ///< explored already, here or before and independent of all since
+    std::vector<Scheduled> backtrack;  ///< to be tried, in this order; the chosen one and those done are among them
+    std::vector<Sleeping> sleep;       ///< explored already, here or before and independent of all since
     std::vector<Answer> answers;
     std::size_t own_answers =
-        0;  ///< the first of them were the explorer's own questions; a replay does not ask them again
+        0;                ///< the first of them were the explorer's own questions; a replay does not ask them again
+    Footprint footprint;  ///< of the chosen event, with these answers
+    std::vector<Sleeping> done;  ///< the chosen event, with the answers before
     sim::ProcessId process;
-    std::uint32_t cause = ExploredEvent::no_cause;
-    std::uint32_t fifo_before = ExploredEvent::no_cause;  ///< the last event on the same channel
-    std::uint32_t process_before = ExploredEvent::no_cause;
-    sim::DurationRange delay;  ///< from its cause to its arrival, if its cause held nothing back
+    ExploredEvent event;  ///< all but its times
+    std::uint32_t cause = kNone;
+    std::uint32_t fifo_before = kNone;     ///< the last event on the same channel
+    std::uint32_t process_before = kNone;  ///< the last event of the same process
+    sim::DurationRange delay;              ///< from its cause to its arrival, if its cause held nothing back
     std::uint32_t channel = sim::Event::kNoChannel;
     std::vector<std::uint64_t> past;  ///< bit set of the positions that happen before it, and its own
-    DifferenceConstraints::Mark mark;
-    std::size_t pauses_before = 0;
+    DifferenceConstraints::Mark mark{};
+    std::size_t faults_before = 0;
+    std::size_t parametric_before = 0;
+    std::uint32_t widened_before = 0;
     sim::Instant at;            ///< when it was handled
     sim::Instant arrived;       ///< when it could have been handled, had its process not been frozen
     sim::Instant process_free;  ///< when its process can handle the next event
-    PauseKind pause = PauseKind::none;
-    sim::Instant frozen_from;  ///< if `frees_late`: when that pause began
-    bool frees_late = false;   ///< `process_free` is the end of a pause, in which other events may have arrived
+    bool is_late = false;       ///< a pause began before it was handled
+    bool is_held_back = false;  ///< a pause began when it had been handled
+    sim::Instant frozen_from;   ///< if `frees_late`: when that pause began
+    bool frees_late = false;    ///< `process_free` is the end of a pause, in which other events may have arrived
+  };
+  /// A fault that was decided on before the first event.
+  struct Armed {
+    sim::PlannedFault fault;
+    std::size_t budget = 0;
+    std::optional<std::uint32_t> parameter;
+  };
+  struct Cancelled {
+    Scheduled timer;
+    std::uint32_t cause;
+    sim::Duration least_delay;
   };
 
+  void start(Explorable& subject);
   void begin_again();
+  void decide_beforehand();
   bool advance(const Visitor& visit);
+  bool begin_coda(std::size_t position, bool is_due);
+  void follow(const Branch& branch);
+  std::vector<Branch> rest_of(const Branch& branch) const;
   void execute(std::uint32_t position, bool is_replay);
+  void begin_node(Node& node, const sim::Event& event);
+  void note_fault(const Node& node, const sim::Event& event);
   void place_in_time(Node& node, const sim::Event& event);
-  void note_earliest(sim::Instant instant);
+  void place_late(Node& node, const sim::Event& event, std::size_t budget, sim::Instant free);
+  void come_after_all(const Node& node);
+  std::optional<std::size_t> ask_for_pause(sim::ProcessId process);
+  void add_pause(const Node& node, std::size_t budget, ExploredFault::Place place, sim::Instant from,
+                 sim::Instant until);
+  std::uint32_t spent(std::size_t budget) const;
   void arrive_within(sim::Instant arrival, const sim::Event& event);
   void find_races(std::uint32_t position);
   bool is_always_before(std::uint32_t event, std::uint32_t cause, sim::Duration least_delay) const;
   void add_reversal(std::uint32_t earlier, std::uint32_t later);
-  void schedule(Node& node, sim::EventId event);
+  void reverse(std::uint32_t position);
+  bool try_next_answer(std::vector<Answer>& answers, std::size_t fixed);
   bool back_up();
+  bool is_redundant(const Node& node) const;
   std::optional<std::uint32_t> pick(Node& node);
   std::uint32_t slot_of(sim::EventId id) const;
   bool is_enabled(std::uint32_t slot) const;
   bool happens_before(std::uint32_t a, std::uint32_t b) const;
-  bool may_pause(sim::ProcessId process) const;
+  bool may_pause(sim::ProcessId process) const {
+    return process.index < may_pause_.size() && may_pause_[process.index];
+  }
+  std::vector<Answer>& answers() { return position_ == kNone ? root_answers_ : nodes_[position_].answers; }
   std::uint64_t ask(std::uint64_t options);
   /// Asks only if both answers are feasible: `yes` and `no` are tried on the constraints.
-  bool decide(const std::function<bool()>& yes, const std::function<bool()>& no);
+  template <class Yes, class No>
+  bool decide(const Yes& yes, const No& no);
+  bool is_widely_at_or_after(sim::Instant a, sim::Instant b);
+  sim::DurationRange surplus(sim::Instant reading) const;
   sim::Instant fresh();
   void at_most(sim::Instant a, sim::Instant b);
   void between(sim::Instant from, sim::Instant to, sim::DurationRange length);
-  const Node* node_at(std::uint32_t position) const {
-    return position == ExploredEvent::no_cause ? nullptr : &nodes_[position];
-  }
+  const Node* node_at(std::uint32_t position) const { return position == kNone ? nullptr : &nodes_[position]; }
 
   ExplorerOptions options_;
+  std::vector<bool> may_pause_;  ///< by process
+  bool may_lose_ = false;
   Explorable* subject_ = nullptr;
   sim::World* world_ = nullptr;
   DifferenceConstraints constraints_;
   ExplorerCounts counts_;
+  BranchOutcome* outcome_ = nullptr;
 
+  std::vector<Answer> root_answers_;
   std::vector<Node> nodes_;
-  std::size_t depth_ = 0;               ///< nodes in use
+  std::size_t depth_ = 0;     ///< nodes in use
+  std::size_t built_ = 0;     ///< of these, the first whose constraints stand
+  std::size_t own_from_ = 0;  ///< the nodes before belong to others
+  std::size_t fixed_answers_ =
+      0;  ///< the first answers of the node before `own_from_`, or of the root, that do so, too
   std::vector<std::uint32_t> pending_;  ///< slots, in order of emission
   std::vector<std::uint32_t> last_at_;  ///< by process: position of its last event
   std::vector<std::uint32_t> last_on_;  ///< by channel
-  std::vector<ExploredPause> pauses_;
-  std::vector<sim::Duration> earliest_;  ///< by variable
+  std::vector<ExploredFault> faults_;
+  std::vector<ExploredParameter> parameters_;
+  std::vector<ParametricBound> parametric_;
+  std::uint32_t widened_ = 0;
+  std::vector<sim::Duration> earliest_;  ///< by variable: a lower bound, to pick by
+  std::vector<Armed> armed_;             ///< room for all that the budgets allow
+  std::size_t armed_count_ = 0;
 
   // While one event is executed.
-  std::uint32_t position_ = 0;
+  std::uint32_t position_ = kNone;
   std::size_t next_answer_ = 0;
   bool is_replay_ = false;
   std::optional<std::uint32_t> ghost_from_;  ///< the first position that is infeasible in time
+  std::optional<std::size_t> coda_from_;     ///< the first position after everything has come to rest
+  sim::Duration coda_after_;
   sim::Instant held_back_until_;
   bool is_held_back_ = false;
-  struct Cancelled {
-    sim::EventId id;
-    std::uint32_t cause;
-    sim::Duration least_delay;
-  };
+  std::uint32_t emissions_ = 0;
   std::vector<Cancelled> cancelled_here_;
+  std::vector<std::uint32_t> races_;
+  std::vector<std::uint32_t> part_;
+  std::vector<Scheduled> candidates_;
 };
 
 }  // namespace lockstep::checker

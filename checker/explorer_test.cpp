@@ -69,7 +69,9 @@ std::string replayed(std::uint64_t seed, Explorer& explorer, bool has_pauses) {
   std::vector<TimedReplay::Planned> plan;
   for (const ExploredEvent& event : explorer.trace()) {
     plan.push_back({event.id, time_of(event.at), std::nullopt});
-    if (event.held_back_until) plan.back().held_back_until = time_of(*event.held_back_until);
+  }
+  for (const ExploredFault& fault : explorer.faults()) {
+    if (fault.place == ExploredFault::Place::after) plan[fault.event].held_back_until = time_of(fault.until);
   }
   std::stable_sort(plan.begin(), plan.end(),
                    [](const TimedReplay::Planned& a, const TimedReplay::Planned& b) { return a.at < b.at; });
@@ -90,10 +92,10 @@ struct Found {
 
 Found explored(std::uint64_t seed, ExplorerOptions options, bool replay = false, toy::Size size = {}) {
   Found found;
-  const bool has_pauses = options.pauses.times > 0;
+  const bool has_pauses = !options.faults.empty();
   Explorer explorer(options);
   toy::World world(seed, explorer, size);
-  if (has_pauses) options.pauses.who = world.clients();
+  if (has_pauses) options.faults.front().who = world.clients();
   Explorer paused(options);
   toy::World paused_world(seed, paused, size);
   Explorer& used = has_pauses ? paused : explorer;
@@ -194,10 +196,15 @@ TEST_CASE("explorer: whatever happens on a grid of ticks is found") {
 }
 
 TEST_CASE("explorer: with a pause anywhere, too, the reduction loses no outcome and invents none") {
-  const PauseBudget pauses{.who = {}, .length = {Duration::microseconds(1), Duration::microseconds(5)}, .times = 1};
+  const FaultBudget pauses{.kind = ExploredFault::Kind::pause,
+                           .who = {},
+                           .range = {Duration::microseconds(1), Duration::microseconds(5)},
+                           .restart_after = {},
+                           .keep = false,
+                           .times = 1};
   for (std::uint64_t seed = 0; seed < kWorlds / 10; ++seed) {
-    const Found with = explored(seed, {.pauses = pauses}, true);
-    const Found without = explored(seed, {.reduction = false, .pauses = pauses, .max_traces = 20'000}, true);
+    const Found with = explored(seed, {.reduction = true, .faults = {pauses}}, true);
+    const Found without = explored(seed, {.reduction = false, .faults = {pauses}, .max_traces = 20'000}, true);
     INFO("world " << seed << ' ' << with.trouble << without.trouble);
     CHECK(with.trouble.empty());
     CHECK(without.trouble.empty());

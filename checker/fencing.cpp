@@ -41,7 +41,7 @@ class Grants {
     }
     for (auto& [process, list] : acquires_) {
       std::sort(list.begin(), list.end(), [](const sim::Operation* a, const sim::Operation* b) {
-        return std::pair(a->completed.offset(), a->id) < std::pair(b->completed.offset(), b->id);
+        return std::pair(a->completed.offset(), a->completed_in) < std::pair(b->completed.offset(), b->completed_in);
       });
     }
   }
@@ -50,9 +50,12 @@ class Grants {
     if (write == nullptr) return std::nullopt;
     const auto list = acquires_.find(write->process);
     if (list == acquires_.end()) return std::nullopt;
-    const auto after = std::upper_bound(
-        list->second.begin(), list->second.end(), write->invoked,
-        [](sim::Instant t, const sim::Operation* acquire) { return compare(t, acquire->completed) < 0; });
+    const auto after = std::upper_bound(list->second.begin(), list->second.end(), write,
+                                        [](const sim::Operation* w, const sim::Operation* acquire) {
+                                          // Of two moments of one process that are equal, its steps say which came first.
+                                          const auto order = compare(w->invoked, acquire->completed);
+                                          return order < 0 || (order == 0 && w->invoked_in < acquire->completed_in);
+                                        });
     if (after == list->second.begin()) return std::nullopt;
     const GrantOrder order = order_[(*std::prev(after))->id];
     return order == 0 ? std::nullopt : std::optional(order);

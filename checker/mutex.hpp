@@ -72,6 +72,11 @@ struct MutexResult {
   std::vector<std::uint32_t> conflict;
   /// violated: the history up to this moment is not linearizable, and up to any earlier moment it is.
   std::optional<sim::Duration> at;
+  /// violated, unless the path for `owner_mutex` was sure: a linearization of the history just before `at`, the operation
+  /// that completed at `at`, and whether the rest of the conflict fits without any one of it.
+  std::vector<std::uint32_t> prefix;
+  std::uint32_t culprit = 0;
+  bool is_minimal = false;
   /// Was the exact search needed?
   bool searched = false;
 };

@@ -136,8 +136,11 @@ MutexResult check_anonymous_mutex(std::span<const MutexOperation> operations) {
       if (!other) {
         result.verdict = Verdict::violated;
         result.at = operations[x].completed;
+        result.prefix = std::move(result.order);
         result.order.clear();
         result.conflict = overfull_stretch(operations, x);
+        result.culprit = x;
+        result.is_minimal = !result.conflict.empty() && (next_kind == 1 || result.conflict.size() == 1);
         if (result.conflict.empty()) {
           for (const auto& [until, i] : by_deadline) {
             if (until <= deadline) result.conflict.push_back(i);

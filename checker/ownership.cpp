@@ -11,24 +11,18 @@ namespace {
 
 constexpr std::size_t no_belief = static_cast<std::size_t>(-1);
 
-/// Crash steps of each process, ascending.
-std::map<sim::ProcessId, std::vector<Ending>> crashes_of(const sim::History& history) {
-  std::map<sim::ProcessId, std::vector<Ending>> crashes;
-  for (const sim::Interruption& i : history.interruptions) {
-    if (i.kind == sim::Interruption::Kind::crash) crashes[i.process].push_back({i.from, i.step});
-  }
-  for (auto& [process, list] : crashes) {
-    std::sort(list.begin(), list.end(), [](const Ending& a, const Ending& b) { return a.step < b.step; });
-  }
-  return crashes;
-}
-
 }  // namespace
 
 std::vector<Belief> collect_beliefs(const sim::History& history) {
   std::vector<Belief> beliefs;
-  std::vector<std::size_t> belief_of(history.operations.size() + 1, no_belief);
-  const auto crashes = crashes_of(history);
+  std::vector<std::size_t> belief_of;
+  collect_beliefs(history, beliefs, belief_of);
+  return beliefs;
+}
+
+void collect_beliefs(const sim::History& history, std::vector<Belief>& beliefs, std::vector<std::size_t>& belief_of) {
+  beliefs.clear();
+  belief_of.assign(history.operations.size() + 1, no_belief);
 
   for (const sim::Operation& operation : history.operations) {
     if (!is_successful(operation, "acquire")) continue;
@@ -42,11 +36,11 @@ std::vector<Belief> collect_beliefs(const sim::History& history) {
                   .deadline = {},
                   .crashed = {}};
     if (operation.valid_until) belief.deadline = Ending{*operation.valid_until, sim::no_step};
-    if (const auto found = crashes.find(operation.process); found != crashes.end()) {
+    for (const sim::Interruption& i : history.interruptions) {
       // A crash in the very step of the completion comes after it: a process dies at the end of an event.
-      const auto first = std::lower_bound(found->second.begin(), found->second.end(), operation.completed_in,
-                                          [](const Ending& crash, sim::Step step) { return crash.step < step; });
-      if (first != found->second.end()) belief.crashed = *first;
+      if (i.kind != sim::Interruption::Kind::crash || i.process != operation.process) continue;
+      if (i.step < operation.completed_in || (belief.crashed && belief.crashed->step <= i.step)) continue;
+      belief.crashed = Ending{i.from, i.step};
     }
     belief_of[operation.id] = beliefs.size();
     beliefs.push_back(belief);
@@ -59,7 +53,6 @@ std::vector<Belief> collect_beliefs(const sim::History& history) {
     if (operation.function == "release" && !belief.released) belief.released = ending;
     if (operation.function == "lost" && !belief.lost) belief.lost = ending;
   }
-  return beliefs;
 }
 
 OwnershipInterval resolve(const Belief& belief, std::span<const sim::Interruption> pauses) {
@@ -72,7 +65,12 @@ OwnershipInterval resolve(const Belief& belief, std::span<const sim::Interruptio
                              .to_step = sim::no_step,
                              .end = BeliefEnd::never};
   const auto end_by = [&interval](BeliefEnd kind, const std::optional<Ending>& ending) {
-    if (!ending || (interval.to && compare(*interval.to, ending->at) <= 0)) return;
+    if (!ending) return;
+    if (interval.to) {
+      // Of two events at one moment the process came to one first; a deadline is no event, and comes after them.
+      const auto order = compare(ending->at, *interval.to);
+      if (order > 0 || (order == 0 && (kind == BeliefEnd::deadline || ending->step >= interval.to_step))) return;
+    }
     interval.to = ending->at;
     interval.to_step = ending->step;
     interval.end = kind;

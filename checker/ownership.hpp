@@ -49,6 +49,8 @@ struct Belief {
 
 /// By id of the acquire. The result points into `history`, which must outlive it.
 std::vector<Belief> collect_beliefs(const sim::History& history);
+/// The same into vectors that are used again; `belief_of`: by id of the acquire, the position of its belief.
+void collect_beliefs(const sim::History& history, std::vector<Belief>& beliefs, std::vector<std::size_t>& belief_of);
 
 /// A belief in true time: [from, to), or from `from` on for ever.
 struct OwnershipInterval {

@@ -3,6 +3,7 @@
 // Small random worlds for the tests of the explorer: clients that send, wait, give up, sleep and look at their clocks, and
 // servers that keep one number with a lease. What the clients saw, and in which order the servers were asked, is the outcome.
 
+#include <array>
 #include <deque>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@ using sim::DurationRange;
 
 struct Put final : sim::Message {
   std::int64_t value = 0;
+  std::size_t place = 0;
+  bool clears = false;  ///< instead: leaves the place without a value
   Duration lease;
   std::string_view name() const override { return "PUT"; }
   std::string describe() const override { return "PUT " + std::to_string(value); }
@@ -32,36 +35,60 @@ struct Got final : sim::Message {
   std::uint64_t digest() const override { return static_cast<std::uint64_t>(content); }
 };
 
-/// Takes a value if it has none, or the lease of the one that it has is over; answers with what it has then.
+/// At each of two places: takes a value if it has none, or the lease of the one that it has is over; answers with what it has then.
 class Server final : public sim::Process {
  public:
+  /// `describes`: it says what it reads and changes. Then its log shows only what can be told apart: who was taken, by place.
+  explicit Server(bool describes) : describes_(describes) {}
+
   void receive(sim::Message& message, sim::ConnectionId connection) override {
     const auto& put = static_cast<Put&>(message);
-    log_ += std::to_string(put.value) + ' ';
-    if (value_ == 0 || clock().has_reached(until_)) {
-      value_ = put.value;
-      until_ = clock().now() + put.lease;
+    Place& place = places_[put.place];
+    if (!describes_) places_[0].log += std::to_string(put.value) + ' ';
+    world().access(put.place, put.clears);
+    if (put.clears) {
+      place.value = 0;
+    } else if (place.value == 0 || clock().has_reached(place.until)) {
+      world().access(put.place, true);
+      place.value = put.value;
+      place.until = clock().now() + put.lease;
+      if (describes_) place.log += std::to_string(put.value) + ' ';
     }
     auto reply = world().make<Got>();
-    reply->content = value_;
+    reply->content = place.value;
     world().send_reply(connection, message, std::move(reply));
   }
-  void reset() override {
-    value_ = 0;
-    log_.clear();
+  void crashed(bool keep) override {
+    if (!keep) forget();
+    for (Place& place : places_) place.log += "crash ";
   }
+  void reset() override {
+    forget();
+    for (Place& place : places_) place.log.clear();
+  }
+  bool describes_accesses() const override { return describes_; }
   /// Who came, in which order: so an outcome tells nearly every two traces apart.
-  const std::string& log() const { return log_; }
+  std::string log() const { return describes_ ? places_[0].log + "/ " + places_[1].log : places_[0].log; }
 
  private:
-  std::int64_t value_ = 0;
-  sim::Instant until_;
-  std::string log_;
+  struct Place {
+    std::int64_t value = 0;
+    sim::Instant until;
+    std::string log;
+  };
+  void forget() {
+    for (Place& place : places_) place.value = 0;
+  }
+
+  bool describes_;
+  std::array<Place, 2> places_;
 };
 
 struct Step {
   enum class Kind : std::uint8_t { put, sleep, work, look } kind = Kind::put;
   std::size_t server = 0;
+  std::size_t place = 0;
+  bool clears = false;
   Duration lease;
   std::optional<Duration> timeout;
   DurationRange length;
@@ -73,7 +100,11 @@ class Client final : public sim::Process {
   std::vector<sim::ConnectionId> connections;
   std::string saw;
 
-  void start() override { spawn(run(*this)); }
+  void start() override {
+    if (!saw.empty()) saw += "again ";
+    spawn(run(*this));
+  }
+  void crashed(bool) override { saw += "crash "; }
   void reset() override { saw.clear(); }
 
  private:
@@ -85,6 +116,8 @@ class Client final : public sim::Process {
         case Step::Kind::put: {
           auto put = self.world().make<Put>();
           put->value = ++mine;
+          put->place = step.place;
+          put->clears = step.clears;
           put->lease = step.lease;
           const auto got = co_await sim::Call<Got>(self, self.connections[step.server], std::move(put), step.timeout);
           self.saw += got ? std::to_string(*got) + ' ' : "none ";
@@ -106,6 +139,8 @@ struct Size {
   std::size_t puts = 3;         ///< requests in all
   std::uint64_t steps = 3;      ///< of each client
   std::int64_t latency_us = 2;
+  bool describes = false;  ///< see `Server`
+  bool parts = false;      ///< requests of two places, some of which clear them; so it is if `describes`
 };
 
 class World final : public Explorable {
@@ -120,11 +155,12 @@ class World final : public Explorable {
     const std::uint64_t servers = 1 + random.below(size.servers);
     const std::uint64_t clients = 1 + random.below(size.processes - servers);
     for (std::uint64_t i = 0; i < clients; ++i) clients_.emplace_back();
-    for (std::uint64_t i = 0; i < servers; ++i) servers_.emplace_back();
+    for (std::uint64_t i = 0; i < servers; ++i) servers_.emplace_back(size.describes);
     for (Client& client : clients_)
       client_ids_.push_back(world_.add(client, "client", {.offset = us(0, 2), .drift_ppb = 0, .uptime = {}}));
     std::vector<sim::ProcessId> server_ids;
     for (Server& server : servers_) server_ids.push_back(world_.add(server, "server", {}));
+    server_ids_ = server_ids;
     std::size_t budget = size.puts;
     for (std::size_t i = 0; i < clients; ++i) {
       starts_.push_back(range(0, 2, 1));
@@ -137,6 +173,10 @@ class World final : public Explorable {
         Step step;
         step.kind = static_cast<Step::Kind>(random.below(4));
         step.server = random.below(servers);
+        if (size.describes || size.parts) {
+          step.place = random.below(2);
+          step.clears = random.one_in(3);
+        }
         step.lease = us(2, 6);
         if (random.one_in(2)) step.timeout = us(2, 6);
         step.length = range(1, 3, 1);
@@ -156,7 +196,7 @@ class World final : public Explorable {
   };
   World(const Round& round, sim::Decisions& decisions) : world_(decisions) {
     for (std::uint64_t i = 0; i < round.clients; ++i) clients_.emplace_back();
-    for (std::uint64_t i = 0; i < round.servers; ++i) servers_.emplace_back();
+    for (std::uint64_t i = 0; i < round.servers; ++i) servers_.emplace_back(false);
     for (Client& client : clients_) client_ids_.push_back(world_.add(client, "client", {}));
     std::vector<sim::ProcessId> server_ids;
     for (Server& server : servers_) server_ids.push_back(world_.add(server, "server", {}));
@@ -164,11 +204,21 @@ class World final : public Explorable {
       starts_.push_back({Duration::zero(), round.start_within});
       for (std::size_t s = 0; s < round.servers; ++s) {
         clients_[i].connections.push_back(world_.connect(client_ids_[i], server_ids[s], round.latency));
-        clients_[i].program.push_back(
-            {.kind = Step::Kind::put, .server = s, .lease = round.lease, .timeout = {}, .length = {}});
+        clients_[i].program.push_back({.kind = Step::Kind::put,
+                                       .server = s,
+                                       .place = 0,
+                                       .clears = false,
+                                       .lease = round.lease,
+                                       .timeout = {},
+                                       .length = {}});
       }
-      clients_[i].program.push_back(
-          {.kind = Step::Kind::look, .server = 0, .lease = round.lease, .timeout = {}, .length = {}});
+      clients_[i].program.push_back({.kind = Step::Kind::look,
+                                     .server = 0,
+                                     .place = 0,
+                                     .clears = false,
+                                     .lease = round.lease,
+                                     .timeout = {},
+                                     .length = {}});
     }
   }
 
@@ -183,12 +233,14 @@ class World final : public Explorable {
     return all;
   }
   const std::vector<sim::ProcessId>& clients() const { return client_ids_; }
+  const std::vector<sim::ProcessId>& servers() const { return server_ids_; }
 
  private:
   sim::World world_;
   std::deque<Client> clients_;
   std::deque<Server> servers_;
   std::vector<sim::ProcessId> client_ids_;
+  std::vector<sim::ProcessId> server_ids_;
   std::vector<DurationRange> starts_;
 };
 

@@ -6,7 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <utility>
 
+#include "checker/linearizability.hpp"
+#include "checker/state_graph_format.hpp"
+#include "reports/history_file.hpp"
 #include "scenarios/suggestion.hpp"
 
 namespace lockstep::cli {
@@ -14,18 +18,28 @@ namespace {
 
 using scenarios::suggestion;
 
-constexpr std::array<std::string_view, 4> kLists{"algorithms", "scenarios", "properties", "faults"};
+constexpr std::array<std::string_view, 5> kLists{"algorithms", "scenarios", "properties", "faults", "specs"};
 constexpr std::array<std::string_view, 3> kColours{"auto", "always", "never"};
 constexpr std::array<std::string_view, 2> kLanguages{"en", "zh"};
 constexpr std::array<std::string_view, 7> kEverywhere{"--json", "--seed",  "--jobs", "--color",
                                                       "--lang", "--width", "--help"};
-constexpr std::array<std::string_view, 3> kOnlyRun{"--timeline", "--no-timeline", "--junit"};
+constexpr std::array<std::string_view, 12> kOnlyCheck{"--graph",      "--witness",     "--parameter",  "--no-reduction",
+                                                      "--ticks",      "--max-seconds", "--max-traces", "--all",
+                                                      "--checkpoint", "--resume",      "--junit",      "--no-times"};
+constexpr std::array<std::string_view, 4> kParameters{"pause", "jump", "skew", "restart_after"};
+constexpr std::array<std::string_view, 4> kOnlyRun{"--timeline", "--no-timeline", "--junit", "--history"};
+constexpr std::array<std::string_view, 9> kOnlyLinearize{"--model",      "--format",      "--permits",
+                                                         "--initial",    "--independent", "--check-failed",
+                                                         "--max-memory", "--max-seconds", "--html"};
 
 /// Option values as they were typed: this file's own messages are better than a library's.
 struct Typed {
   bool help = false, version = false, json = false, timeline = false, no_timeline = false;
-  std::optional<std::string> seed, jobs, colour, language, width, junit;
-  std::vector<std::string> list_words, run_files;
+  bool no_reduction = false, all = false, resume = false, no_times = false, independent = false, check_failed = false;
+  std::optional<std::string> seed, jobs, colour, language, width, junit, history;
+  std::optional<std::string> witness, parameter, ticks, max_seconds, max_traces, checkpoint, graph;
+  std::optional<std::string> model, format, permits, initial, max_memory, html;
+  std::vector<std::string> list_words, files;
 };
 
 /// A message about the call; every one of them says how to go on.
@@ -47,6 +61,8 @@ Answer unexpected(const std::vector<std::string>& words, std::string_view comman
   if (word.starts_with('-') && word != "-") {
     std::vector<std::string_view> valid(kEverywhere.begin(), kEverywhere.end());
     if (command == "run") valid.insert(valid.end(), kOnlyRun.begin(), kOnlyRun.end());
+    if (command == "check") valid.insert(valid.end(), kOnlyCheck.begin(), kOnlyCheck.end());
+    if (command == "linearize") valid.insert(valid.end(), kOnlyLinearize.begin(), kOnlyLinearize.end());
     if (command.empty()) valid.emplace_back("--version");
     const std::string name = word.substr(0, word.find('='));
     return wrong(fmt::format("unknown option {}; {}", scenarios::quoted(name), suggestion(name, valid)), command);
@@ -68,6 +84,20 @@ void declare_everywhere(CLI::App& app, Typed& typed) {
   app.add_option("--color", typed.colour)->take_last();
   app.add_option("--lang", typed.language)->take_last();
   app.add_option("--width", typed.width)->take_last();
+}
+
+void declare_linearize(CLI::App& linearize, Typed& typed) {
+  linearize.set_help_flag();
+  linearize.add_option("histories", typed.files);
+  linearize.add_flag("--independent", typed.independent);
+  linearize.add_flag("--check-failed", typed.check_failed);
+  linearize.add_option("--model", typed.model)->take_last();
+  linearize.add_option("--format", typed.format)->take_last();
+  linearize.add_option("--permits", typed.permits)->take_last();
+  linearize.add_option("--initial", typed.initial)->take_last();
+  linearize.add_option("--max-memory", typed.max_memory)->take_last();
+  linearize.add_option("--max-seconds", typed.max_seconds)->take_last();
+  linearize.add_option("--html", typed.html)->take_last();
 }
 
 std::optional<Answer> take_numbers(const Typed& typed, Call& call, std::string_view command) {
@@ -135,14 +165,202 @@ std::variant<Call, Answer> list_call(const Typed& typed, Call call) {
 
 std::variant<Call, Answer> run_call(const Typed& typed, Call call) {
   call.command = Call::Command::run;
-  call.files = typed.run_files;
+  call.files = typed.files;
   if (typed.timeline && typed.no_timeline) return wrong("--timeline and --no-timeline exclude each other", "run");
   if (typed.timeline) call.timeline = true;
   if (typed.no_timeline) call.timeline = false;
   call.junit = typed.junit;
   if (call.junit && call.junit->empty()) return wrong("--junit needs the name of a file", "run");
+  call.history = typed.history;
+  if (call.history && !reports::history_format_of(*call.history)) {
+    return wrong(
+        fmt::format("--history {}: expected a name that ends in .edn or .jsonl", scenarios::quoted(*call.history)),
+        "run");
+  }
   if (call.files.empty()) return wrong("run needs scenario files or directories, e.g. lockstep run scenarios", "run");
   return call;
+}
+
+/// Seconds with a decimal point, as people type them.
+std::optional<double> seconds_of(const std::string& text) {
+  constexpr double kMost = 1e9;
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds, std::chars_format::fixed);
+  if (error != std::errc() || end != text.data() + text.size() || !(seconds > 0 && seconds <= kMost))
+    return std::nullopt;
+  return seconds;
+}
+
+/// "512MB", "4GB", "1000000": in bytes.
+std::optional<std::uint64_t> bytes(const std::string& text) {
+  constexpr std::array<std::pair<std::string_view, std::uint64_t>, 7> units{{{"KB", 1ULL << 10U},
+                                                                             {"MB", 1ULL << 20U},
+                                                                             {"GB", 1ULL << 30U},
+                                                                             {"K", 1ULL << 10U},
+                                                                             {"M", 1ULL << 20U},
+                                                                             {"G", 1ULL << 30U},
+                                                                             {"", 1}}};
+  for (const auto& [unit, factor] : units) {
+    if (!text.ends_with(unit)) continue;
+    const auto n = whole_number(text.substr(0, text.size() - unit.size()), 1, (1ULL << 50U) / factor);
+    return n ? std::optional(*n * factor) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::string model_names() {
+  std::string names;
+  for (const checker::Model* model : checker::models())
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", model->name());
+  return names;
+}
+
+std::variant<Call, Answer> linearize_call(const Typed& typed, Call call) {
+  const auto quoted = [](const std::optional<std::string>& text) { return scenarios::quoted(*text); };
+  const auto refuse = [](std::string message) { return wrong(std::move(message), "linearize"); };
+  call.command = Call::Command::linearize;
+  call.files = typed.files;
+  if (call.files.empty()) return refuse("linearize needs histories, e.g. lockstep linearize history.edn --model mutex");
+  if (std::count(call.files.begin(), call.files.end(), "-") > 1)
+    return refuse("standard input (-) can be read only once");
+  if (!typed.model) return refuse(fmt::format("linearize needs --model, one of {}", model_names()));
+  call.linearize.model = *typed.model;
+  if (checker::find_model(call.linearize.model) == nullptr) {
+    std::vector<std::string_view> names;
+    for (const checker::Model* model : checker::models()) names.push_back(model->name());
+    return refuse(fmt::format("--model {}: {}", quoted(typed.model), suggestion(call.linearize.model, names)));
+  }
+  if (typed.format) {
+    const auto names = checker::history_formats::format_names();
+    const auto format = std::find(names.begin(), names.end(), *typed.format);
+    if (format == names.end())
+      return refuse(fmt::format("--format {}: {}", quoted(typed.format), suggestion(*typed.format, names)));
+    call.linearize.format = static_cast<checker::history_formats::Format>(format - names.begin());
+  }
+  if (typed.permits) {
+    const auto permits = whole_number(*typed.permits, 1, 1'000'000'000);
+    if (!permits)
+      return refuse(fmt::format("--permits {}: expected a whole number from 1 to 10^9", quoted(typed.permits)));
+    if (call.linearize.model != "semaphore")
+      return refuse(fmt::format("--permits is for the model semaphore, not for {}", call.linearize.model));
+    call.linearize.permits = static_cast<std::int64_t>(*permits);
+  }
+  if (typed.initial) {
+    if (!call.linearize.model.ends_with("register")) {
+      return refuse(fmt::format("--initial is for the models register, cas-register and multi-register, not for {}",
+                                call.linearize.model));
+    }
+    call.linearize.initial = *typed.initial == "nil" ? "" : *typed.initial;
+  }
+  call.linearize.independent = typed.independent;
+  call.linearize.check_failed = typed.check_failed;
+  if (typed.max_memory) {
+    call.linearize.max_memory = bytes(*typed.max_memory);
+    if (!call.linearize.max_memory)
+      return refuse(fmt::format("--max-memory {}: expected a size like 512MB or 4GB", quoted(typed.max_memory)));
+  }
+  if (typed.max_seconds) {
+    call.linearize.max_seconds = seconds_of(*typed.max_seconds);
+    if (!call.linearize.max_seconds)
+      return refuse(
+          fmt::format("--max-seconds {}: expected a number of seconds such as 60 or 0.5", quoted(typed.max_seconds)));
+  }
+  call.linearize.html = typed.html;
+  if (call.linearize.html && call.linearize.html->empty()) return refuse("--html needs the name of a file");
+  return call;
+}
+
+std::optional<Answer> take_bounds(const Typed& typed, Call::Check& check) {
+  if (typed.max_seconds) {
+    const std::optional<double> seconds = seconds_of(*typed.max_seconds);
+    if (!seconds) {
+      return wrong(fmt::format("--max-seconds {}: expected a number of seconds such as 60 or 0.5",
+                               scenarios::quoted(*typed.max_seconds)),
+                   "check");
+    }
+    check.max_seconds = *seconds;
+  }
+  if (typed.max_traces) {
+    const auto traces = whole_number(*typed.max_traces, 1, UINT64_MAX);
+    if (!traces) {
+      return wrong(
+          fmt::format("--max-traces {}: expected a whole number, 1 or more", scenarios::quoted(*typed.max_traces)),
+          "check");
+    }
+    check.max_traces = *traces;
+  }
+  if (typed.ticks) {
+    check.tick = sim::parse_duration(*typed.ticks);
+    if (!check.tick || *check.tick <= sim::Duration::zero()) {
+      return wrong(fmt::format("--ticks {}: expected a duration such as 1ms or 500us", scenarios::quoted(*typed.ticks)),
+                   "check");
+    }
+  }
+  return std::nullopt;
+}
+
+/// Options that say something about another search than the one that was asked for.
+std::optional<Answer> exclude(const Typed& typed) {
+  if (typed.resume && !typed.checkpoint) return wrong("--resume needs --checkpoint FILE: where to go on from", "check");
+  if (!typed.ticks) return std::nullopt;
+  if (typed.no_reduction) return wrong("--ticks reduces nothing, so --no-reduction has no meaning with it", "check");
+  if (typed.checkpoint)
+    return wrong("--ticks and --checkpoint exclude each other: the grid keeps no checkpoints", "check");
+  if (typed.witness)
+    return wrong("--ticks and --witness exclude each other: leave --ticks out to get a witness", "check");
+  return std::nullopt;
+}
+
+std::variant<Call, Answer> check_call(const Typed& typed, Call call) {
+  call.command = Call::Command::check;
+  call.files = typed.files;
+  call.junit = typed.junit;
+  Call::Check& check = call.check;
+  check.witness = typed.witness;
+  check.graph = typed.graph;
+  check.checkpoint = typed.checkpoint;
+  check.reduction = !typed.no_reduction;
+  check.all = typed.all;
+  check.resume = typed.resume;
+  check.times = !typed.no_times;
+  for (const auto& [option, file] : {std::pair("--junit", call.junit), std::pair("--witness", check.witness),
+                                     std::pair("--checkpoint", check.checkpoint)}) {
+    if (file && file->empty()) return wrong(fmt::format("{} needs the name of a file", option), "check");
+  }
+  if (check.graph) {
+    const auto format = checker::graph_format_of(*check.graph);
+    if (const auto* trouble = std::get_if<std::string>(&format)) return wrong("--graph: " + *trouble, "check");
+  }
+  if (typed.parameter) {
+    check.parameter = *typed.parameter;
+    if (std::find(kParameters.begin(), kParameters.end(), check.parameter) == kParameters.end()) {
+      return wrong(fmt::format("--parameter {}: {}", scenarios::quoted(check.parameter),
+                               suggestion(check.parameter, kParameters)),
+                   "check");
+    }
+  }
+  if (std::optional<Answer> answer = take_bounds(typed, check)) return *answer;
+  if (std::optional<Answer> answer = exclude(typed)) return *answer;
+  if (call.files.empty())
+    return wrong("check needs scenario files or directories, e.g. lockstep check scenarios", "check");
+  return call;
+}
+
+void declare_check(CLI::App& check, Typed& typed) {
+  check.set_help_flag();
+  check.add_option("files", typed.files);
+  check.add_option("--witness", typed.witness)->take_last();
+  check.add_option("--graph", typed.graph)->take_last();
+  check.add_option("--parameter", typed.parameter)->take_last();
+  check.add_flag("--no-reduction", typed.no_reduction);
+  check.add_option("--ticks", typed.ticks)->take_last();
+  check.add_option("--max-seconds", typed.max_seconds)->take_last();
+  check.add_option("--max-traces", typed.max_traces)->take_last();
+  check.add_flag("--all", typed.all);
+  check.add_option("--checkpoint", typed.checkpoint)->take_last();
+  check.add_flag("--resume", typed.resume);
+  check.add_option("--junit", typed.junit)->take_last();
+  check.add_flag("--no-times", typed.no_times);
 }
 
 }  // namespace
@@ -162,10 +380,15 @@ std::variant<Call, Answer> read_arguments(std::span<const std::string> args) {
   list->add_option("words", typed.list_words);
   CLI::App* run = app.add_subcommand("run");
   run->set_help_flag();
-  run->add_option("files", typed.run_files);
+  run->add_option("files", typed.files);
   run->add_flag("--timeline", typed.timeline);
   run->add_flag("--no-timeline", typed.no_timeline);
   run->add_option("--junit", typed.junit)->take_last();
+  CLI::App* check = app.add_subcommand("check");
+  declare_check(*check, typed);
+  run->add_option("--history", typed.history)->take_last();
+  CLI::App* linearize = app.add_subcommand("linearize");
+  declare_linearize(*linearize, typed);
 
   std::vector<std::string> reversed(args.rbegin(), args.rend());
   std::optional<std::string> trouble;
@@ -177,7 +400,11 @@ std::variant<Call, Answer> read_arguments(std::span<const std::string> args) {
   } catch (const CLI::ParseError& error) {
     trouble = error.what();
   }
-  const std::string_view command = run->parsed() ? "run" : list->parsed() ? "list" : "";
+  const std::string_view command = run->parsed()         ? "run"
+                                   : check->parsed()     ? "check"
+                                   : list->parsed()      ? "list"
+                                   : linearize->parsed() ? "linearize"
+                                                         : "";
   const std::vector<std::string> extras = app.remaining(true);
   if (typed.help || (command.empty() && !extras.empty() && extras.front() == "help")) {
     return Answer{std::string(help_of(command)), Exit::as_expected};
@@ -191,7 +418,10 @@ std::variant<Call, Answer> read_arguments(std::span<const std::string> args) {
   call.json = typed.json;
   if (std::optional<Answer> answer = take_numbers(typed, call, command)) return *answer;
   if (std::optional<Answer> answer = take_words(typed, call, command)) return *answer;
-  return command == "run" ? run_call(typed, std::move(call)) : list_call(typed, std::move(call));
+  if (command == "run") return run_call(typed, std::move(call));
+  if (command == "check") return check_call(typed, std::move(call));
+  if (command == "linearize") return linearize_call(typed, std::move(call));
+  return list_call(typed, std::move(call));
 }
 
 }  // namespace lockstep::cli

@@ -10,7 +10,9 @@
 #include <variant>
 #include <vector>
 
+#include "checker/history_formats/read.hpp"
 #include "reports/verdicts.hpp"
+#include "sim/time.hpp"
 
 namespace lockstep::cli {
 
@@ -19,7 +21,7 @@ inline constexpr std::string_view kVersion = "0.1.0";
 enum class Exit : std::uint8_t { as_expected = 0, not_as_expected = 1, bad_input = 2, incomplete = 3 };
 
 struct Call {
-  enum class Command : std::uint8_t { list, run };
+  enum class Command : std::uint8_t { list, run, check, linearize };
   enum class Colour : std::uint8_t { automatic, always, never };
   Command command = Command::run;
   std::string what = "algorithms";  ///< list: of what
@@ -32,6 +34,35 @@ struct Call {
   std::optional<std::size_t> width;
   std::optional<bool> timeline;  ///< nothing: for a single story
   std::optional<std::string> junit;
+  std::optional<std::string> history;  ///< run: where the operations of the one story go
+
+  /// What only `check` is told.
+  struct Check {
+    std::optional<std::string> witness;  ///< a file; needs exactly one story, as `checkpoint` and `graph` do
+    std::optional<std::string> graph;    ///< a file that ends in .dot or .graphml
+    std::string parameter;               ///< look for this threshold alone; empty: for all
+    bool reduction = true;
+    std::optional<sim::Duration> tick;  ///< brute force on a grid
+    double max_seconds = 0;             ///< 0: no bound
+    std::uint64_t max_traces = 0;       ///< 0: no bound
+    bool all = false;                   ///< of directories also what is slow or rare
+    std::optional<std::string> checkpoint;
+    bool resume = false;
+    bool times = true;
+  } check;
+
+  /// What only `linearize` is told.
+  struct Linearize {
+    std::string model;
+    checker::history_formats::Format format = checker::history_formats::Format::automatic;
+    std::int64_t permits = 1;
+    std::string initial;  ///< empty: nil
+    bool independent = false;
+    bool check_failed = false;
+    std::optional<std::uint64_t> max_memory;  ///< bytes
+    std::optional<double> max_seconds;        ///< for all histories together
+    std::optional<std::string> html;
+  } linearize;
 };
 
 /// The call needs no work: help, the version, or a message about what is wrong with it.

@@ -15,10 +15,13 @@ struct Output {
   std::ostream& err;
   std::size_t width = 100;
   bool colour = false;
+  bool progress = false;  ///< `err` is a terminal, where a line may come and go
 };
 
 Exit list(const Call& call, const models::locks::Catalogue& catalogue, Output& output);
+Exit linearize(const Call& call, Output& output);
 Exit run_stories(const Call& call, const models::locks::Catalogue& catalogue, Output& output);
+Exit check_stories(const Call& call, const models::locks::Catalogue& catalogue, Output& output);
 
 /// The scenarios of these files and directories, or nothing after one message on `err` for each that is bad.
 std::optional<std::vector<scenarios::Scenario>> load_all(const std::vector<std::string>& files,

@@ -5,17 +5,21 @@
 namespace lockstep::cli {
 namespace {
 
-constexpr std::array<std::string_view, 2> kCommands{"list", "run"};
+constexpr std::array<std::string_view, 4> kCommands{"list", "run", "check", "linearize"};
 
 constexpr std::string_view kProgram =
     R"(Runs distributed locks on simulated servers, in virtual time, and says which promise breaks.
 
 usage: lockstep COMMAND [OPTIONS]
 
-  list   what there is: lock algorithms, scenarios, properties, faults
-         example: lockstep list algorithms
-  run    run scenario files, and compare what happens with what each file expects
-         example: lockstep run scenarios
+  list        what there is: lock algorithms, scenarios, properties, faults, specs
+              example: lockstep list algorithms
+  run         run scenario files, and compare what happens with what each file expects
+              example: lockstep run scenarios
+  check       explore scenario files in every order and with every delay, for verdicts and exact margins
+              example: lockstep check scenarios
+  linearize   judge a history from elsewhere: Jepsen's EDN or log, JSON lines
+              example: lockstep linearize history.edn --model cas-register
 
   lockstep COMMAND --help   the options of a command, with examples
   lockstep --version
@@ -26,12 +30,13 @@ Exit status: 0 everything as expected, 1 something was not, 2 the input or the c
 
 constexpr std::string_view kList = R"(Shows what there is to use in scenario files.
 
-usage: lockstep list [algorithms|scenarios|properties|faults] [DIR|FILE...] [OPTIONS]
+usage: lockstep list [algorithms|scenarios|properties|faults|specs] [DIR|FILE...] [OPTIONS]
 
   algorithms   lock algorithms with their parameters and claims (this is the default)
   scenarios    the scenario files below each DIR ("scenarios" if none is given)
   properties   what is judged, and whose truth it is about
   faults       what can go wrong in a scenario
+  specs        the models of lockstep linearize, and their functions
 
   --json                      one JSON document on stdout, nothing else
   --lang en|zh                language of titles and meanings
@@ -54,6 +59,7 @@ if one of them is bad, every bad one gets a message, and nothing is run.
   --seed N                    random delays and ties, reproducible by N, where the file pins nothing
   --json                      one JSON document on stdout, nothing else
   --junit FILE                also write the results as JUnit XML
+  --history FILE              also write the operations of the one story, as EDN (FILE.edn) or JSON lines (FILE.jsonl)
   --lang en|zh                language of titles, stories and lessons
   --width N                   columns to use (60 to 1000)
   --color auto|always|never   colours; auto: on a terminal without NO_COLOR
@@ -64,6 +70,90 @@ example: lockstep run scenarios/redis-lock-java/f000-2-both-delete-expired.toml
 example: lockstep run scenarios --junit build/lockstep.xml
 )";
 
+constexpr std::string_view kCheck =
+    R"(Explores each scenario in every order, with every delay and with every fault that its file allows, and
+compares the verdicts with what the file expects.
+
+usage: lockstep check FILE|DIR... [OPTIONS]
+
+One story is shown in full: what was explored, each verdict, from which pause (or jump, …) on it breaks,
+and a run that breaks it. Several are shown as a table. Of directories only stories of cost "fast" are
+explored; a file that is named is explored whatever it costs.
+
+  --all                       of directories, also the stories of cost "slow" and "rare"
+  --witness FILE              write the run that breaks the first broken property as a scenario file
+                              (needs exactly one story)
+  --graph FILE                write the graph of all states, as DOT (.dot) or GraphML (.graphml); for small
+                              worlds (needs exactly one story)
+  --parameter P               look for the threshold of P alone: pause, jump, skew or restart_after
+  --max-traces N              stop each story after N traces
+  --max-seconds S             stop each story after S seconds
+  --checkpoint FILE           keep what has been explored in FILE, now and then and at a bound (needs
+                              exactly one story)
+  --resume                    go on from the checkpoint
+  --no-reduction              explore all interleavings, also those that cannot make a difference
+  --ticks D                   brute force instead: run every multiple of D in each range, e.g. 1ms
+  --json                      one JSON document on stdout, nothing else
+  --no-times                  leave real time out, so that equal results are equal bytes
+  --junit FILE                also write the results as JUnit XML
+  --lang en|zh                language
+  --width N                   columns to use (60 to 1000)
+  --color auto|always|never   colours; auto: on a terminal without NO_COLOR
+  --jobs N                    N threads in one story, or N stories at a time; the results are the same
+  --seed N                    taken by every command; nothing depends on it here
+  --help
+
+Exit status: 0 all as expected and complete, 1 something was not as expected, 2 the input or the call was
+wrong, 3 a bound was hit or Ctrl-C was pressed, so that the answer is not complete, and nothing that was
+found contradicts a file. A file that expects nothing of check cannot be contradicted.
+
+example: lockstep check scenarios --max-seconds 60
+example: lockstep check scenarios/redisson-source/f003-2-pause-outlives-lease.toml --witness broken.toml
+)";
+
+constexpr std::string_view kLinearize =
+    R"(Judges histories: is there an order of the operations that one perfect object could have gone through?
+
+usage: lockstep linearize HISTORY... --model MODEL [OPTIONS]
+
+A HISTORY is Jepsen's history.edn, a Jepsen log or history.txt, or JSON (an object on each line, or an array); - is
+standard input. docs/linearize.md has the formats. An operation that ended with :info, or never, may have taken
+effect at any later time, or never; one that failed did not.
+
+  MODEL                   functions (other names that files use for them)
+  mutex, owner-mutex, reentrant-mutex, fenced-mutex, reentrant-fenced-mutex
+                          acquire (lock), release (unlock); fenced: acquire returns a token
+  read-write-lock         acquire-read (read-lock, rlock), release-read, acquire-write (write-lock), release-write
+  semaphore               acquire, release [N]; --permits
+  register, cas-register  read (get), write (put, set); cas (compare-and-set) [OLD NEW]
+  multi-register          txn [[:read K nil] [:write K V]]; read, write [K V]
+  kv                      get (read), put (write), append; [KEY VALUE], or :key beside :value
+  set                     add (insert), remove (delete), contains, read
+  fifo-queue              enqueue (push), dequeue (pop, poll)
+  lockstep list specs     all of them, with all names
+
+  --format auto|edn|json|log  what the files are; auto: by their beginning
+  --permits N                 permits of the semaphore (1)
+  --initial V                 what a register holds at first (nil)
+  --independent               values are [KEY VALUE], and each key is an object of its own
+  --check-failed              a failed acquire needs a moment at which the lock was taken, a failed cas one at which the
+                              value was another; otherwise what failed is left out
+  --max-memory SIZE           for the search, e.g. 512MB (4GB); beyond it the answer is unknown
+  --max-seconds S             for all histories together; beyond it the answer is unknown
+  --html FILE                 also write a page with a picture of each history
+  --json                      one JSON document on stdout, nothing else
+  --lang en|zh                language of the page
+  --width N                   columns to use (60 to 1000)
+  --color auto|always|never   colours; auto: on a terminal without NO_COLOR
+  --seed N, --jobs N          taken by every command; nothing depends on them here
+  --help
+
+Exit status: 0 all are linearizable, 1 one is not, 2 a history or the call is wrong, 3 unknown: a bound was hit.
+
+example: lockstep linearize store/latest/history.edn --model cas-register --html why.html
+example: lockstep run story.toml --history story.edn; lockstep linearize story.edn --model owner-mutex
+)";
+
 }  // namespace
 
 std::span<const std::string_view> command_names() { return kCommands; }
@@ -71,6 +161,8 @@ std::span<const std::string_view> command_names() { return kCommands; }
 std::string_view help_of(std::string_view command) {
   if (command == "list") return kList;
   if (command == "run") return kRun;
+  if (command == "check") return kCheck;
+  if (command == "linearize") return kLinearize;
   return kProgram;
 }
 

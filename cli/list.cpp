@@ -2,6 +2,7 @@
 
 #include "cli/commands.hpp"
 #include "reports/json.hpp"
+#include "reports/linearization.hpp"
 #include "reports/listing.hpp"
 
 namespace lockstep::cli {
@@ -21,6 +22,11 @@ Exit list(const Call& call, const models::locks::Catalogue& catalogue, Output& o
       output.out << reports::algorithms_json(catalogue);
     else
       show(reports::list_algorithms(catalogue, options));
+  } else if (call.what == "specs") {
+    if (call.json)
+      output.out << reports::models_json();
+    else
+      show(reports::list_models(output.width));
   } else if (call.what == "properties") {
     if (call.json)
       output.out << reports::properties_json();

@@ -10,9 +10,10 @@
 
 namespace {
 
-lockstep::cli::Terminal terminal_of_stdout() {
+lockstep::cli::Terminal present_terminal() {
   lockstep::cli::Terminal terminal;
   terminal.is_tty = isatty(STDOUT_FILENO) != 0;
+  terminal.is_err_tty = isatty(STDERR_FILENO) != 0;
   // As no-color.org has it: set, and not empty.
   const char* no_color = std::getenv("NO_COLOR");
   const char* term = std::getenv("TERM");
@@ -27,5 +28,5 @@ lockstep::cli::Terminal terminal_of_stdout() {
 int main(int count, char** arguments) {
   const std::vector<std::string> args(arguments + std::min(count, 1), arguments + count);
   return lockstep::cli::run(args, std::cout, std::cerr, lockstep::models::locks::Catalogue::built_in(),
-                            terminal_of_stdout());
+                            present_terminal());
 }

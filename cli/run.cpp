@@ -16,7 +16,18 @@ Output output_for(const Call& call, std::ostream& out, std::ostream& err, Termin
   output.width = call.width.value_or(terminal.width == 0 ? kWidthUnknown : std::max(terminal.width, kWidthMin));
   const bool automatic = terminal.is_tty && !terminal.no_color;
   output.colour = call.colour == Call::Colour::always || (call.colour == Call::Colour::automatic && automatic);
+  output.progress = terminal.is_err_tty;
   return output;
+}
+
+Exit perform(const Call& call, const models::locks::Catalogue& catalogue, Output& output) {
+  switch (call.command) {
+    case Call::Command::list: return list(call, catalogue, output);
+    case Call::Command::run: return run_stories(call, catalogue, output);
+    case Call::Command::check: return check_stories(call, catalogue, output);
+    case Call::Command::linearize: return linearize(call, output);
+  }
+  return Exit::bad_input;
 }
 
 }  // namespace
@@ -31,7 +42,7 @@ int run(std::span<const std::string> args, std::ostream& out, std::ostream& err,
   } else {
     const Call& call = std::get<Call>(read);
     Output output = output_for(call, out, err, terminal);
-    exit = call.command == Call::Command::run ? run_stories(call, catalogue, output) : list(call, catalogue, output);
+    exit = perform(call, catalogue, output);
   }
   // A result that nobody could read is no result: a full disk must not look like success.
   if (!out.flush()) {

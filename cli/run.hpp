@@ -11,9 +11,10 @@
 
 namespace lockstep::cli {
 
-/// What stdout is connected to.
+/// What stdout and stderr are connected to.
 struct Terminal {
   bool is_tty = false;
+  bool is_err_tty = false;
   std::size_t width = 0;  ///< columns; 0: unknown
   bool no_color = false;  ///< the environment has NO_COLOR
 };

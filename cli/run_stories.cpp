@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "cli/commands.hpp"
+#include "reports/history_file.hpp"
 #include "reports/json.hpp"
 #include "reports/junit.hpp"
 #include "reports/output_file.hpp"
@@ -58,6 +59,11 @@ Exit run_stories(const Call& call, const models::locks::Catalogue& catalogue, Ou
   std::optional<std::vector<Scenario>> loaded = load_all(call.files, catalogue, output.err);
   if (!loaded) return Exit::bad_input;
 
+  if (call.history && loaded->size() != 1) {
+    output.err << fmt::format(
+        "lockstep: --history takes the operations of one story, but there are {}; name one file\n", loaded->size());
+    return Exit::bad_input;
+  }
   const bool with_timelines = !call.json && call.timeline.value_or(loaded->size() == 1);
   scenarios::RunOptions options;
   options.seed = call.seed;
@@ -82,6 +88,13 @@ Exit run_stories(const Call& call, const models::locks::Catalogue& catalogue, Ou
   if (call.junit) {
     if (const auto trouble = reports::write_whole(*call.junit, reports::junit_xml(stories))) {
       output.err << fmt::format("lockstep: cannot write {}: {}\n", *call.junit, *trouble);
+      return Exit::bad_input;
+    }
+  }
+  if (call.history) {
+    const std::string text = reports::history_text(stories.front().outcome, *reports::history_format_of(*call.history));
+    if (const auto trouble = reports::write_whole(*call.history, text)) {
+      output.err << fmt::format("lockstep: cannot write {}: {}\n", *call.history, *trouble);
       return Exit::bad_input;
     }
   }

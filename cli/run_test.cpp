@@ -133,7 +133,7 @@ TEST_CASE("cli: a wrong call exits 2 and says how to go on") {
     std::string_view message;
   };
   const std::vector<Case> cases{
-      {{"chek", "x"}, "unknown command \"chek\"; there are: list, run"},
+      {{"chek", "x"}, "unknown command \"chek\"; did you mean \"check\"? there are: list, run, check"},
       {{"rnu", "x"}, "did you mean \"run\"?"},
       {{"run", "--jsn", "x"}, "unknown option \"--jsn\"; did you mean \"--json\"?"},
       {{"run", "--junt=x.xml", "x"}, "did you mean \"--junit\"?"},

@@ -34,6 +34,12 @@ bool Client::equal(const redis::Value& a, const redis::Value& b) const {
 
 Client::Step Client::step(std::string_view name, sim::Moment moment) { return Step(*this, name, moment); }
 
+void Client::notified(sim::Message& message, sim::ConnectionId connection) {
+  session_.inbox(connection).put(std::move(static_cast<redis::Response&>(message).content));
+}
+
+void Client::crashed(bool) { session_.inboxes.clear(); }
+
 void Client::reset() {
   session_ = {};
   tokens_ = 0;

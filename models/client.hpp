@@ -52,6 +52,8 @@ class Client final : public sim::Process {
   redis::Connection::Session& session() { return session_; }
 
   void start() override { spawn(program_(*this)); }
+  void notified(sim::Message& message, sim::ConnectionId connection) override;
+  void crashed(bool keep) override;
   void reset() override;
 
  private:

@@ -59,6 +59,56 @@ ordered_json json_of(const Story& story) {
   return json;
 }
 
+ordered_json json_of(const scenarios::ExploredProperty& property, const std::string& witness) {
+  ordered_json json;
+  json["property"] = property.name;
+  json["view"] = checker::to_string(checker::find_property(property.name)->view);
+  json["verdict"] = checker::to_string(property.verdict);
+  json["why"] = property.why;
+  json["expected"] = property.expected ? ordered_json(checker::to_string(property.expected->verdict)) : ordered_json();
+  json["as_expected"] = property.as_expected;
+  json["violating_traces"] = property.violating_traces;
+  json["by"] = property.by;
+  json["witness"] = witness.empty() ? ordered_json() : ordered_json(witness);
+  json["thresholds"] = ordered_json::array();
+  for (const scenarios::Threshold& threshold : property.thresholds) {
+    json["thresholds"].push_back({{"parameter", threshold.parameter},
+                                  {"infimum", sim::to_string(threshold.infimum.value)},
+                                  {"attained", threshold.infimum.attained}});
+  }
+  return json;
+}
+
+ordered_json json_of(const ExploredStory& story, bool times) {
+  const scenarios::Exploration& found = story.exploration;
+  ordered_json json;
+  json["file"] = story.scenario.file;
+  json["id"] = story.scenario.id;
+  json["title"] = json_of(story.scenario.title);
+  json["reproduces"] = story.scenario.reproduces;
+  json["algorithm"] = story.scenario.lock.algorithm;
+  json["as_expected"] = found.as_expected;
+  json["complete"] = found.counts.complete;
+  json["bound"] = found.bound.empty() ? ordered_json() : ordered_json(found.bound);
+  json["tick"] = story.tick ? ordered_json(sim::to_string(*story.tick)) : ordered_json();
+  json["traces"] = found.counts.traces;
+  json["blocked"] = found.counts.blocked;
+  json["infeasible"] = found.counts.infeasible;
+  json["events"] = found.counts.events;
+  json["seconds"] = times ? ordered_json(found.seconds) : ordered_json();
+  json["unconfirmed"] = found.unconfirmed;
+  json["expected_traces"] = found.expected_traces ? ordered_json(*found.expected_traces) : ordered_json();
+  json["marks"] = ordered_json::array();
+  for (const scenarios::Mark& mark : found.marks)
+    json["marks"].push_back({{"name", mark.name}, {"traces", mark.traces}});
+  json["properties"] = ordered_json::array();
+  for (std::size_t i = 0; i < found.properties.size(); ++i) {
+    const bool has_witness = i < story.witness_files.size();
+    json["properties"].push_back(json_of(found.properties[i], has_witness ? story.witness_files[i] : std::string()));
+  }
+  return json;
+}
+
 std::string_view name_of(scenarios::Cost cost) {
   switch (cost) {
     case scenarios::Cost::fast: return "fast";
@@ -98,6 +148,17 @@ std::string run_json(std::span<const Story> stories) {
   json["results"] = ordered_json::array();
   for (const Story& story : stories) json["results"].push_back(json_of(story));
   json["summary"] = {{"stories", stories.size()}, {"as_expected", count_as_expected(stories)}};
+  return written(json);
+}
+
+std::string check_json(std::span<const ExploredStory> stories, bool times, std::size_t left_out) {
+  ordered_json json = document("check");
+  json["results"] = ordered_json::array();
+  for (const ExploredStory& story : stories) json["results"].push_back(json_of(story, times));
+  json["summary"] = {{"stories", stories.size()},
+                     {"as_expected", count_as_expected(stories)},
+                     {"complete", count_complete(stories)},
+                     {"left_out", left_out}};
   return written(json);
 }
 

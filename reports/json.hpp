@@ -2,12 +2,14 @@
 
 // The machine-readable documents. Each is one JSON object with "lockstep": 1 (the version of this format) and "command";
 // later versions only add keys. Nothing in them depends on when, where or how fast they were made, so the same input
-// gives the same bytes.
+// gives the same bytes; only "seconds" of `check` does, and it can be left out.
 
+#include <cstddef>
 #include <span>
 #include <string>
 
 #include "models/locks/catalogue.hpp"
+#include "reports/explored.hpp"
 #include "reports/verdicts.hpp"
 
 namespace lockstep::reports {
@@ -15,6 +17,12 @@ namespace lockstep::reports {
 /// `lockstep run --json`. "verdict" is "holds", "violated" or "unknown"; "expected" is one of these, or null if the file
 /// does not say; "at" is a true time such as "163ms", or null; "evidence" are steps of the execution.
 std::string run_json(std::span<const Story> stories);
+
+/// `lockstep check --json`. "bound" is "max-traces", "max-seconds", "interrupted" or null; "traces" are runs on a grid;
+/// "witness" is the text of a scenario file that `run` replays, or null; "infimum" is a duration such as "71ms", and
+/// "attained" says whether that value itself breaks the property. `times` false: "seconds" is null. `left_out`: how many stories
+/// of the directories were not explored, since they are slow or rare.
+std::string check_json(std::span<const ExploredStory> stories, bool times, std::size_t left_out = 0);
 
 /// `lockstep list … --json`.
 std::string scenarios_json(std::span<const scenarios::Scenario> scenarios);

@@ -25,9 +25,35 @@ models::locks::Parameters parameters_of(const models::locks::Entry& entry, const
   return parameters;
 }
 
+/// A message to the resource, as the world knows the step that a file calls "read" or "write".
+std::string message_named(const std::string& step) {
+  if (step == "read") return "READ";
+  if (step == "write") return "WRITE";
+  return step;
+}
+
+/// The same for a step at which a fault strikes: before its write and after its read a client's program says that it is there.
+std::string step_named(const Trigger& trigger) {
+  const bool is_of_program = (trigger.step == "write" && trigger.kind == Trigger::Kind::before) ||
+                             (trigger.step == "read" && trigger.kind == Trigger::Kind::after);
+  return is_of_program ? trigger.step : message_named(trigger.step);
+}
+
 Use use_of(const std::optional<ResourceSpec>& resource) {
   if (!resource) return Use::none;
   return resource->kind == ResourceSpec::Kind::counter ? Use::increment : Use::overwrite;
+}
+
+/// Quoted where it could be taken for something else.
+std::string plain_or_quoted(const std::string& bytes) {
+  const bool is_plain = !bytes.empty() && std::all_of(bytes.begin(), bytes.end(), [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' || c == '_' ||
+           c == ':' || c == '.';
+  });
+  if (is_plain) return bytes;
+  std::string quoted;
+  models::redis::append_quoted(quoted, bytes);
+  return quoted;
 }
 
 }  // namespace
@@ -45,9 +71,13 @@ Deployment::Deployment(const Scenario& scenario, const models::locks::Catalogue&
   probe_ = world_.add(clients_.emplace_back([this](Client& client) { return probe_program(client); }), "probe", {});
   for (std::size_t i = 0; i < client_ids_.size(); ++i) connect(clients_[i], client_ids_[i]);
   connect(clients_.back(), probe_);
-  if (faults == Faults::none) return;
+  if (faults == Faults::none) {
+    for (models::redis::Node& server : servers_) server.set_script_memory(&script_memory_);
+    return;
+  }
   plan_faults();
   plan_pins();
+  plan_schedule();
 }
 
 sim::World::ClockSettings Deployment::clock_settings(const ClockSpec& spec) const {
@@ -111,12 +141,13 @@ sim::Task<void> Deployment::command_program(Client& client, const ClientSpec& sp
 
 sim::Task<void> Deployment::probe_program(Client& client) {
   const sim::Duration least = sim::Duration::microseconds(1);
-  while (!world_.is_at_or_after(world_.now(), probe_until_)) {
+  for (int attempts = 1; probes_once_ || !world_.is_at_or_after(world_.now(), probe_until_); ++attempts) {
     const sim::OperationId id = world_.invoke(client.id(), "acquire", scenario_.lock.key);
     client.session() = {id, false};
     const std::optional<models::locks::Hold> hold = co_await lock_->acquire(client);
     world_.complete(id, hold ? sim::Phase::ok : sim::Phase::fail);
-    if (hold) co_return;
+    if (hold || (probes_once_ && attempts == kProbeAttempts)) co_return;
+    if (probes_once_) continue;
     co_await client.sleep(std::max(probe_poll_, least));
   }
 }
@@ -127,9 +158,26 @@ void Deployment::begin() {
 }
 
 void Deployment::begin_probing(sim::Duration poll, sim::Instant give_up) {
+  probes_once_ = false;
   probe_poll_ = poll;
   probe_until_ = give_up;
   world_.start_now(probe_);
+}
+
+void Deployment::begin_probing_once() {
+  probes_once_ = true;
+  world_.start(probe_, {sim::Duration::zero(), sim::Duration::forever()});
+}
+
+bool Deployment::holds_nothing() const {
+  return std::all_of(servers_.begin(), servers_.end(),
+                     [](const models::redis::Node& server) { return server.database().keys().size() == 0; });
+}
+
+sim::Duration Deployment::recovery_bound() const {
+  const sim::Duration round_trip = scenario_.network.latency.hi * 2;
+  const auto servers = static_cast<std::int64_t>(scenario_.servers.size());
+  return scenario_.recover_within.value_or(lease().value_or(sim::Duration::seconds(1)) + round_trip * 8 * servers);
 }
 
 std::vector<sim::ProcessId> Deployment::resources() const {
@@ -150,6 +198,26 @@ std::vector<std::string> Deployment::names() const {
   std::vector<std::string> names;
   for (const Lane& lane : lanes()) names.push_back(lane.name);
   return names;
+}
+
+std::string Deployment::holdings() const {
+  std::string lines;
+  for (std::size_t i = 0; i < servers_.size(); ++i) {
+    std::vector<std::string> keys;
+    for (const models::redis::Entry& entry : servers_[i].database().keys().entries()) {
+      const auto& value = std::get<models::redis::Value>(entry.object);
+      std::string text = plain_or_quoted(entry.key) + " = ";
+      text += value.timestamp() != nullptr ? "a time" : plain_or_quoted(value.text());
+      if (entry.expires) text += ", with a lease";
+      keys.push_back(std::move(text));
+    }
+    // Their order in the server depends on which was removed last.
+    std::sort(keys.begin(), keys.end());
+    lines += fmt::format("{}: {}\n", scenario_.servers[i].name,
+                         keys.empty() ? "empty" : fmt::format("{}", fmt::join(keys, "; ")));
+  }
+  if (resource_) lines += fmt::format("resource: {}\n", resource_->value());
+  return lines;
 }
 
 std::optional<Deployment::ScriptTrouble> Deployment::script_trouble() const {
@@ -207,9 +275,10 @@ sim::PlannedFault Deployment::planned(const FaultSpec& spec) const {
   }
   fault.process = process_named(spec.who);
   fault.length = spec.kind == FaultSpec::Kind::jump ? spec.by.lo : spec.length.lo;
-  if (spec.restart_after) fault.restart_after = spec.restart_after->lo;
+  fault.restart_after = spec.restart_after;
   fault.keep = spec.keep;
-  fault.step = spec.trigger.step;
+  const bool of_messages = spec.kind == FaultSpec::Kind::lose || spec.kind == FaultSpec::Kind::delay;
+  fault.step = of_messages ? message_named(spec.trigger.step) : step_named(spec.trigger);
   fault.occurrence = spec.trigger.occurrence;
   fault.of_reply = spec.direction == FaultSpec::Direction::reply;
   switch (spec.trigger.kind) {
@@ -236,11 +305,24 @@ void Deployment::plan_pins() {
   std::vector<sim::Pin> order;
   for (const PinEntry& entry : scenario_.pin) {
     order.push_back({.client = process_named(entry.client),
-                     .step = entry.command,
+                     .step = message_named(entry.command),
                      .occurrence = entry.occurrence,
                      .server = entry.server.empty() ? sim::ProcessId{} : process_named(entry.server)});
   }
   if (!order.empty()) simulation_.pin(std::move(order));
+}
+
+void Deployment::plan_schedule() {
+  std::vector<sim::ScheduledEvent> events;
+  for (const ScheduleEntry& entry : scenario_.schedule) {
+    events.push_back({.at = entry.time,
+                      .what = entry.what,
+                      .process = process_named(entry.process),
+                      .step = message_named(entry.step),
+                      .server = entry.server.empty() ? sim::ProcessId{} : process_named(entry.server),
+                      .occurrence = entry.occurrence});
+  }
+  if (!events.empty()) simulation_.schedule(std::move(events));
 }
 
 }  // namespace lockstep::scenarios

@@ -33,6 +33,7 @@ class Deployment {
              Faults faults = Faults::as_planned);
 
   sim::World& world() { return world_; }
+  const sim::World& world() const { return world_; }
   sim::Simulation& simulation() { return simulation_; }
 
   /// Emits what happens by itself: clients' starts and faults at given times.
@@ -40,10 +41,22 @@ class Deployment {
   /// Lets the probe start to compete for the lock, every `poll` until true time `give_up`, or until it got it.
   void begin_probing(sim::Duration poll, sim::Instant give_up);
 
+  /// Lets the probe start at any time, for a few attempts one after the other: an explorer says when.
+  static constexpr int kProbeAttempts = 3;
+  void begin_probing_once();
+  /// Whether no server holds a key: then a fresh client finds the lock free.
+  bool holds_nothing() const;
+  /// `recoverable`: a fresh client must have the lock this long after everybody is done or dead. If the file says nothing: when
+  /// the longest lease has run out, and it has had time for a few attempts.
+  sim::Duration recovery_bound() const;
+
   sim::ProcessId probe() const { return probe_; }
   std::vector<sim::ProcessId> resources() const;
   std::vector<Lane> lanes() const;
   std::vector<std::string> names() const;
+  /// What the servers and the resource hold now, a line each, for people: "redis: lock = A-1, with a lease". Says nothing
+  /// of instants, so states that differ only in those read the same.
+  std::string holdings() const;
   /// A script ran away: the message, and the line of the file whose command it was (0:0: an algorithm's own).
   struct ScriptTrouble {
     std::string message;
@@ -68,6 +81,7 @@ class Deployment {
   void plan_partition(const FaultSpec& spec);
   sim::PlannedFault planned(const FaultSpec& spec) const;
   void plan_pins();
+  void plan_schedule();
 
   const Scenario& scenario_;
   models::locks::Parameters parameters_;
@@ -75,6 +89,7 @@ class Deployment {
   sim::World world_;
   sim::Simulation simulation_;
   models::redis::ScriptEngine scripts_;
+  models::redis::ScriptMemory script_memory_;  ///< of an exploration, which runs the same scripts again and again
   std::deque<models::redis::Node> servers_;
   std::vector<sim::ProcessId> server_ids_;
   std::optional<models::resources::Resource> resource_;
@@ -86,6 +101,7 @@ class Deployment {
   sim::ProcessId probe_;
   sim::Duration probe_poll_;
   sim::Instant probe_until_;
+  bool probes_once_ = false;
   std::optional<ScriptTrouble> trouble_;
 };
 

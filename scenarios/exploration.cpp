@@ -1,159 +1,327 @@
 #include "scenarios/exploration.hpp"
 
 #include <algorithm>
-#include <vector>
+#include <atomic>
+#include <deque>
+#include <limits>
+#include <sstream>
+#include <thread>
+#include <utility>
 
-#include "checker/ownership.hpp"
-#include "scenarios/deployment.hpp"
+#include <fmt/format.h>
+
+#include "checker/branches.hpp"
+#include "scenarios/explored_story.hpp"
+#include "scenarios/trace_judge.hpp"
+#include "scenarios/witness.hpp"
+#include "scenarios/writer.hpp"
+#include "sim/random.hpp"
 
 namespace lockstep::scenarios {
 namespace {
 
-using checker::Belief;
-using checker::Constraint;
+using checker::Branch;
+using checker::BranchOutcome;
+using checker::BranchStack;
 using checker::Explorer;
-using checker::Extent;
+using checker::Verdict;
 
-class Subject final : public checker::Explorable {
- public:
-  Subject(const Scenario& scenario, const models::locks::Catalogue& catalogue, Explorer& explorer)
-      : deployment_(scenario, catalogue, explorer, Deployment::Faults::none) {}
-  sim::World& world() override { return deployment_.world(); }
-  void begin() override { deployment_.begin(); }
+constexpr std::string_view kCheckpointBegin = "lockstep checkpoint 1";
 
- private:
-  Deployment deployment_;
-};
-
-/// One way in which a belief can still be alive at an instant: all of its constraints hold.
-struct StillBelieved {
-  std::vector<Constraint> constraints;
-  bool is_widened = false;
-};
-
-/// What must hold so that `belief` has not ended at `moment`. It ends with the first of its events, or when its deadline is
-/// noticed, which a pause puts off to its end.
-std::vector<StillBelieved> believed_at(const Belief& belief, sim::Instant moment,
-                                       std::span<const checker::ExploredPause> pauses) {
-  StillBelieved before_event;
-  // The endings by events are of one process, so their steps say which came first.
-  const checker::Ending* first = nullptr;
-  for (const auto* ending : {&belief.released, &belief.lost, &belief.crashed}) {
-    if (*ending && (first == nullptr || (*ending)->step < first->step)) first = &**ending;
-  }
-  if (first != nullptr) before_event.constraints.push_back(Constraint::less_than(moment, first->at));
-  if (!belief.deadline) return {before_event};
-
-  std::vector<StillBelieved> ways;
-  StillBelieved in_time = before_event;
-  in_time.constraints.push_back(Constraint::less_than(moment, belief.deadline->at));
-  ways.push_back(std::move(in_time));
-  for (const checker::ExploredPause& pause : pauses) {
-    if (pause.process != belief.process) continue;
-    // The deadline fell into the pause. For work, `from` is the latest moment at which the pause can have begun; that it began
-    // earlier, and the deadline lies before `from`, cannot be said with differences and is widened.
-    StillBelieved noticed_late = before_event;
-    noticed_late.constraints.push_back(Constraint::less_than(moment, pause.until));
-    noticed_late.constraints.push_back(Constraint::less_than(belief.deadline->at, pause.until));
-    StillBelieved widened = noticed_late;
-    noticed_late.constraints.push_back(Constraint::at_most(pause.from, belief.deadline->at));
-    widened.is_widened = true;
-    ways.push_back(std::move(noticed_late));
-    ways.push_back(std::move(widened));
-  }
-  return ways;
+std::uint64_t digest_of(std::string_view text) {
+  std::uint64_t digest = text.size();
+  for (const char c : text) digest = sim::combine64(digest, static_cast<unsigned char>(c));
+  return digest;
 }
 
-bool is_less(const Extent& a, const Extent& b) {
-  return a.value != b.value ? a.value < b.value : a.attained && !b.attained;
+/// The last line of a checkpoint: without it half a file, or one with a digit changed, could pass for a whole one.
+std::string end_of(std::string_view body) { return fmt::format("end {}\n", digest_of(body)); }
+
+bool is_whole(std::string_view text) {
+  const std::size_t last = text.rfind("\nend ");
+  if (last == std::string_view::npos) return false;
+  return text.substr(last + 1) == end_of(text.substr(0, last + 1));
 }
 
-class Judge {
- public:
-  explicit Judge(Exploration& result) : result_(result) {}
+/// What a checkpoint belongs to: the story as it is explored, and how.
+std::uint64_t identity_of(const Scenario& scenario, const ExplorationOptions& options) {
+  Scenario explored = without_positions(scenario);
+  explored.expect_run.clear();
+  explored.expect_check.clear();
+  explored.expect_traces.reset();
+  return digest_of(to_toml(explored) + options.parameter + (options.reduction ? " reduced" : " all"));
+}
 
-  void operator()(Explorer& explorer) {
-    const std::vector<Belief> beliefs = checker::collect_beliefs(explorer.world().history());
-    bool is_violated = false;
-    bool is_suspected = false;
-    for (std::size_t i = 0; i < beliefs.size(); ++i) {
-      for (std::size_t j = i + 1; j < beliefs.size(); ++j) {
-        if (beliefs[i].process == beliefs[j].process || beliefs[i].object != beliefs[j].object) continue;
-        for (const StillBelieved& one : believed_at(beliefs[i], beliefs[j].from, explorer.pauses())) {
-          for (const StillBelieved& other : believed_at(beliefs[j], beliefs[i].from, explorer.pauses())) {
-            if (!can_be(explorer, one, other)) continue;
-            (one.is_widened || other.is_widened ? is_suspected : is_violated) = true;
-          }
-        }
+/// One thread's world.
+struct Worker {
+  Worker(const Scenario& scenario, const models::locks::Catalogue& catalogue, const checker::ExplorerOptions& settings)
+      : explorer(settings), story(scenario, catalogue, explorer, ExploredStory::Probe::when_all_is_over) {}
+  Explorer explorer;
+  ExploredStory story;
+};
+
+class Search {
+ public:
+  Search(const Scenario& scenario, const models::locks::Catalogue& catalogue, const ExplorationOptions& options,
+         checker::ExplorerOptions settings)
+      : scenario_(scenario),
+        catalogue_(catalogue),
+        options_(options),
+        settings_(std::move(settings)),
+        parameters_(judged_parameters(settings_.faults, options.parameter)) {
+    for (unsigned i = 0; i < std::max(1U, options.jobs); ++i) workers_.emplace_back(scenario, catalogue, settings_);
+    total_.emplace(new_judge(workers_.front()));
+    begin_ = now();
+  }
+
+  std::variant<Exploration, Diagnostic> operator()() {
+    if (!options_.resume_from.empty()) {
+      if (std::optional<Diagnostic> problem = resume()) return std::move(*problem);
+    }
+    if (is_at_max_traces() && !stack_.is_done()) result_.bound = "max-traces";
+    double saved = now();
+    while (!stack_.is_done() && result_.bound.empty()) {
+      if (std::optional<Diagnostic> problem = explore_round()) return std::move(*problem);
+      if (options_.progress) tell_progress();
+      constexpr double kBetweenCheckpoints = 2;
+      if (options_.save && now() - saved > kBetweenCheckpoints) {
+        options_.save(checkpoint());
+        saved = now();
       }
     }
-    if (is_violated) ++result_.violating_traces;
-    if (!is_violated && is_suspected) ++result_.unconfirmed;
+    if (options_.save) options_.save(checkpoint());
+    conclude();
+    return std::move(result_);
   }
 
  private:
-  bool can_be(Explorer& explorer, const StillBelieved& one, const StillBelieved& other) {
-    checker::DifferenceConstraints& constraints = explorer.constraints();
-    const auto mark = constraints.mark();
-    const bool feasible = constraints.add_all(one.constraints) && constraints.add_all(other.constraints);
-    if (feasible && !one.is_widened && !other.is_widened) note_threshold(explorer);
-    constraints.undo(mark);
-    return feasible;
+  TraceJudge new_judge(const Worker& worker) const {
+    return TraceJudge(worker.story, scenario_.clients.size(), settings_.faults, parameters_);
+  }
+  double now() const { return options_.stopwatch ? options_.stopwatch() : 0; }
+
+  bool is_at_max_traces() const { return options_.max_traces != 0 && stack_.counts().traces >= options_.max_traces; }
+
+  /// Which bound ends the exploration here, if any.
+  std::string_view bound_hit() const {
+    if (options_.interrupted && options_.interrupted()) return "interrupted";
+    if (options_.max_seconds > 0 && now() - begin_ >= options_.max_seconds) return "max-seconds";
+    return "";
   }
 
-  void note_threshold(Explorer& explorer) {
-    // With several pauses the longest of them counts; with one, the question is a shortest path.
-    if (explorer.pauses().size() > 1) return;
-    Extent least{sim::Duration::zero(), true};
-    for (const checker::ExploredPause& pause : explorer.pauses()) {
-      least = *explorer.constraints().least_difference(pause.from.anchor(), pause.until.anchor());
+  std::optional<Diagnostic> explore_round() {
+    const std::vector<Branch> round = stack_.take_round();
+    const std::uint64_t done = stack_.counts().traces;
+    std::uint64_t limit = BranchStack::kTracesOfBranch;
+    if (options_.max_traces != 0) limit = std::min(limit, options_.max_traces - done);
+
+    std::vector<BranchOutcome> outcomes(round.size());
+    std::vector<std::optional<TraceJudge>> judges(round.size());
+    std::atomic<std::size_t> next{0};
+    std::atomic<bool> is_over{false};
+    const auto work = [&](Worker& worker) {
+      for (std::size_t i = next++; i < round.size() && !is_over; i = next++) {
+        TraceJudge judge = new_judge(worker);
+        worker.story.begin_branch();
+        outcomes[i] = worker.explorer.explore(worker.story, round[i], limit, [&](Explorer& at_end) {
+          judge.look(at_end);
+          return true;
+        });
+        judges[i].emplace(std::move(judge));
+        if (!bound_hit().empty()) is_over = true;
+      }
+    };
+    {
+      std::vector<std::jthread> others;
+      for (std::size_t i = 1; i < std::min(workers_.size(), round.size()); ++i) {
+        others.emplace_back([&, i] { work(workers_[i]); });
+      }
+      work(workers_.front());
     }
-    if (!result_.pause_threshold || is_less(least, *result_.pause_threshold)) result_.pause_threshold = least;
+    // What was explored after something that was not goes back with it: the order is what makes the result the same.
+    std::size_t taken = 0;
+    std::uint64_t traces = done;
+    while (taken < round.size() && judges[taken]) {
+      if (outcomes[taken].too_long) return too_long();
+      total_->merge(*judges[taken]);
+      traces += outcomes[taken].counts.traces;
+      ++taken;
+      if (options_.max_traces != 0 && traces >= options_.max_traces) break;
+    }
+    outcomes.resize(taken);
+    stack_.hand_back(std::move(outcomes));
+    if (stack_.is_done()) return std::nullopt;
+    if (options_.max_traces != 0 && traces >= options_.max_traces) result_.bound = "max-traces";
+    if (const std::string_view bound = bound_hit(); !bound.empty()) result_.bound = bound;
+    return std::nullopt;
   }
 
-  Exploration& result_;
+  Diagnostic too_long() const {
+    return {scenario_.file,
+            {},
+            fmt::format(
+                "it has an execution of more than {} events, too long to explore all of them; give its clients fewer "
+                "attempts or rounds",
+                settings_.max_steps)};
+  }
+
+  void tell_progress() const {
+    ExplorationProgress progress;
+    progress.counts = stack_.counts();
+    progress.seconds = now() - begin_;
+    if (stack_.share_done() > 0) {
+      progress.estimated_traces = static_cast<double>(progress.counts.traces) *  // tidy: not deciding
+                                  (static_cast<double>(checker::kWholeSearch) /  // tidy: not deciding
+                                   static_cast<double>(stack_.share_done()));    // tidy: not deciding
+    }
+    options_.progress(progress);
+  }
+
+  // --- Checkpoints.
+
+  std::string checkpoint() const {
+    std::ostringstream out;
+    out << kCheckpointBegin << '\n' << identity_of(scenario_, options_) << '\n';
+    stack_.write(out);
+    total_->write(out);
+    const std::string body = std::move(out).str();
+    return body + end_of(body);
+  }
+
+  std::optional<Diagnostic> resume() {
+    std::istringstream in(options_.resume_from);
+    std::string first;
+    std::getline(in, first);
+    std::uint64_t identity = 0;
+    std::string last;
+    if (first != kCheckpointBegin) {
+      return Diagnostic{options_.resume_name,
+                        {1, 1},
+                        "this is no checkpoint of this version of lockstep; leave out --resume to begin anew"};
+    }
+    in >> identity;
+    if (!in || identity != identity_of(scenario_, options_)) {
+      return Diagnostic{
+          options_.resume_name,
+          {2, 1},
+          fmt::format("this checkpoint belongs to another story than {}, or to another way of exploring it; leave out "
+                      "--resume to begin anew",
+                      scenario_.file)};
+    }
+    if (!is_whole(options_.resume_from) || !stack_.read(in) || !total_->read(in) || !(in >> last) || last != "end") {
+      return Diagnostic{options_.resume_name, {3, 1}, "this checkpoint is damaged; leave out --resume to begin anew"};
+    }
+    return std::nullopt;
+  }
+
+  // --- The result.
+
+  void conclude() {
+    result_.counts = stack_.counts();
+    result_.unconfirmed = total_->unconfirmed();
+    result_.marks = total_->marks().marks(settings_.faults);
+    for (const PropertyTally& tally : total_->tallies()) result_.properties.push_back(conclude(tally));
+    result_.seconds = now() - begin_;
+  }
+
+  ExploredProperty conclude(const PropertyTally& tally) {
+    ExploredProperty explored;
+    explored.name = tally.name;
+    explored.violating_traces = tally.violating_traces;
+    const bool needs_resource = tally.name == "no-lost-update" || tally.name == "fencing";
+    if (needs_resource && !scenario_.resource) {
+      explored.why = "no resource in this story";
+      return explored;
+    }
+    if (tally.best) {
+      show(*tally.best, tally, explored);
+    } else if (tally.suspect) {
+      // Nothing is violated for certain. A replay can still tell.
+      show(*tally.suspect, tally, explored);
+    }
+    if (explored.verdict == Verdict::violated || tally.best || tally.suspect) return explored;
+    if (!result_.counts.complete) {
+      explored.why = "not broken so far, but a bound was hit";
+      return explored;
+    }
+    explored.verdict = Verdict::holds;
+    explored.why = result_.counts.traces == 1
+                       ? "the one execution, with all its delays, keeps it"
+                       : fmt::format("all {} executions, each with all its delays, keep it", result_.counts.traces);
+    return explored;
+  }
+
+  /// Explores the trace once more, and makes a witness of it.
+  void show(const BestTrace& best, const PropertyTally& tally, ExploredProperty& explored) {
+    Worker& worker = workers_.front();
+    TraceJudge judge = new_judge(worker);
+    std::variant<Witness, Unconfirmed> witness = Unconfirmed{"its trace was not met again", {}};
+    worker.story.begin_branch();
+    worker.explorer.explore(worker.story, best.branch, 1, [&](Explorer& at_end) {
+      const std::optional<TraceJudge::Way> way = judge.way_to_break(tally.name, at_end);
+      if (!way) {
+        witness = Unconfirmed{"its trace does not break it any more", {}};
+        return false;
+      }
+      Violation violation;
+      violation.property = tally.name;
+      violation.constraints = way->constraints;
+      violation.parameters = way->parameters;
+      witness = make_witness(scenario_, catalogue_, trace_of(at_end), violation);
+      return false;
+    });
+    if (const auto* unconfirmed = std::get_if<Unconfirmed>(&witness)) {
+      const bool is_certain = tally.best.has_value();
+      explored.why = (is_certain ? "an error of lockstep: a violation was found that a replay does not show: "
+                                 : "a violation that rests on widened times could not be confirmed by a replay: ") +
+                     unconfirmed->reason;
+      if (is_certain) result_.unconfirmed += tally.violating_traces;
+      return;
+    }
+    auto& shown = std::get<Witness>(witness);
+    explored.verdict = Verdict::violated;
+    explored.by = std::move(shown.by);
+    explored.witness = std::move(shown.scenario);
+    explored.why = std::move(shown.why);
+    if (!tally.best) return;  // its margin is not known
+    for (std::size_t p = 0; p < parameters_.size(); ++p) {
+      const checker::ThresholdFold& threshold = tally.thresholds[p];
+      for (const std::optional<checker::Extent>& extent : {threshold.upward(), threshold.downward()}) {
+        if (!extent) continue;
+        const bool is_known =
+            std::any_of(explored.thresholds.begin(), explored.thresholds.end(),
+                        [&](const Threshold& t) { return t.parameter == parameters_[p].name && t.infimum == *extent; });
+        if (!is_known) explored.thresholds.push_back({parameters_[p].name, *extent});
+      }
+    }
+  }
+
+  const Scenario& scenario_;
+  const models::locks::Catalogue& catalogue_;
+  const ExplorationOptions& options_;
+  checker::ExplorerOptions settings_;
+  std::vector<JudgedParameter> parameters_;
+  std::deque<Worker> workers_;  ///< they do not move
+  BranchStack stack_;
+  std::optional<TraceJudge> total_;
+  Exploration result_;
+  double begin_ = 0;  // tidy: not deciding
 };
 
 }  // namespace
 
+const ExploredProperty& Exploration::property(std::string_view name) const {
+  return *std::find_if(properties.begin(), properties.end(), [&](const ExploredProperty& p) { return p.name == name; });
+}
+
 std::variant<Exploration, Diagnostic> explore(const Scenario& scenario, const models::locks::Catalogue& catalogue,
                                               const ExplorationOptions& options) {
+  auto budgets = fault_budgets(scenario);
+  if (auto* problem = std::get_if<Diagnostic>(&budgets)) return std::move(*problem);
   checker::ExplorerOptions settings;
   settings.reduction = options.reduction;
-  settings.max_traces = options.max_traces;
-  for (const ClientSpec& client : scenario.clients) {
-    if (client.clock.drift_ppm == 0) continue;
-    return Diagnostic{scenario.file, client.at, "exploration does not know drifting clocks yet; leave drift_ppm out"};
-  }
-  std::vector<std::string> who;
-  for (const MaySpec& may : scenario.may) {
-    if (may.kind != MaySpec::Kind::pause || settings.pauses.times != 0) {
-      return Diagnostic{scenario.file, may.at, "exploration knows one [[may]] of kind \"pause\" so far"};
-    }
-    settings.pauses.length = may.length;
-    settings.pauses.times = static_cast<std::uint32_t>(may.times);
-    who = may.who;
-  }
-  for (std::size_t i = 0; i < scenario.clients.size(); ++i) {
-    if (!who.empty() && std::find(who.begin(), who.end(), scenario.clients[i].name) == who.end()) continue;
-    settings.pauses.who.push_back(sim::ProcessId{static_cast<std::uint16_t>(i)});
-  }
-
-  Exploration result;
-  Explorer explorer(settings);
-  Subject subject(scenario, catalogue, explorer);
-  Judge judge(result);
-  result.counts = explorer.explore(subject, [&](Explorer& at_end) {
-    judge(at_end);
-    return true;
-  });
-  if (result.violating_traces > 0) {
-    result.mutual_exclusion = checker::Verdict::violated;
-  } else if (result.counts.complete && result.unconfirmed == 0) {
-    result.mutual_exclusion = checker::Verdict::holds;
-  }
-  if (settings.pauses.times == 0) result.pause_threshold.reset();
-  return result;
+  settings.faults = std::get<std::vector<checker::FaultBudget>>(std::move(budgets));
+  return Search(scenario, catalogue, options, std::move(settings))();
 }
 
 }  // namespace lockstep::scenarios

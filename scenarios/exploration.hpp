@@ -1,12 +1,15 @@
 #pragma once
 
-// A story in every order and with every delay that its file allows: `[[client]]` and `[network]` ranges, and the pauses of
-// `[[may]]`. So far it judges mutual exclusion.
+// A story in every order and with every delay that its file allows: `[[client]]` and `[network]` ranges, and the faults of
+// `[[may]]`. What `[[fault]]` and `[pin]` say belongs to `run` and is left out.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
+#include <vector>
 
 #include "checker/difference_constraints.hpp"
 #include "checker/explorer.hpp"
@@ -17,23 +20,81 @@
 
 namespace lockstep::scenarios {
 
+/// How far an exploration has come, for people who wait.
+struct ExplorationProgress {
+  checker::ExplorerCounts counts;
+  double seconds = 0;
+  /// Knuth's estimate of the number of all traces (mean over the explored ones of the product of the branchings on their
+  /// way), weighted by what is done; nothing before there is anything to estimate from.
+  std::optional<double> estimated_traces;
+};
+
 struct ExplorationOptions {
-  bool reduction = true;
+  bool reduction = true;         ///< false: all interleavings
   std::uint64_t max_traces = 0;  ///< 0: no bound
+  double max_seconds = 0;        ///< 0: no bound. Requires: `stopwatch`
+  /// Seconds since some moment, for `max_seconds`, progress and `Exploration::seconds`: real time comes from outside, or not at
+  /// all. Asked from any thread.
+  std::function<double()> stopwatch;
+  unsigned jobs = 1;  ///< threads; the result is the same for any number
+  /// Look for the threshold of this parameter alone ("pause", "jump", "skew", "restart_after"); empty: of all.
+  std::string parameter;
+  /// Asked now and then, from the thread that explores: true ends the exploration as a bound does.
+  std::function<bool()> interrupted;
+  /// Told now and then, from the thread that called.
+  std::function<void(const ExplorationProgress&)> progress;
+  /// Given a checkpoint now and then, and at the end: text that says how far the exploration has come. Null: nobody wants any.
+  std::function<void(const std::string&)> save;
+  std::string resume_from;  ///< the text of a checkpoint to go on from; empty: from the beginning
+  std::string resume_name;  ///< what that file is called, for messages
+};
+
+/// The smallest value of a range of the file with which a property is violable.
+struct Threshold {
+  std::string parameter;  ///< "pause", "jump", "skew", "restart_after"
+  checker::Extent infimum;
+};
+
+/// One property after all traces.
+struct ExploredProperty {
+  std::string_view name;
+  /// violated: some order and delays break it, and the witness was replayed. holds: none does, and the exploration is complete.
+  /// unknown: a bound was hit, or it cannot be judged here (`why` says).
+  checker::Verdict verdict = checker::Verdict::unknown;
+  std::string why;  ///< one sentence for people
+  std::uint64_t violating_traces = 0;
+  std::vector<std::string> by;        ///< violated: whom the witness blames
+  std::vector<Threshold> thresholds;  ///< violated: one for each parameter that is a range
+  /// violated: a story with exact times and faults, which `run` replays to the same verdict.
+  std::optional<Scenario> witness;
+  std::optional<Expectation> expected;
+  bool as_expected = true;  ///< true when nothing was expected
+};
+
+/// A state that shows that a verdict is not vacuous: "a lease ran out while its holder believed", "a holder was paused", …
+struct Mark {
+  std::string_view name;
+  std::uint64_t traces = 0;       ///< in how many explored traces it can be reached
+  std::string_view name_zh = {};  ///< the same in Chinese
 };
 
 struct Exploration {
   checker::ExplorerCounts counts;
-  /// violated: some order and delays break it. holds: none does, and `counts.complete`. unknown: a bound was hit.
-  checker::Verdict mutual_exclusion = checker::Verdict::unknown;
-  std::uint64_t violating_traces = 0;
-  /// Traces whose only violation rests on an expression that is no difference of two instants and was widened.
+  double seconds = 0;
+  std::string bound;  ///< which bound was hit: "max-traces", "max-seconds", "interrupted"; empty if none was
+  /// Traces with a violation that rests on an expression which is no difference of two instants, was widened, and could not
+  /// be confirmed by a replay.
   std::uint64_t unconfirmed = 0;
-  /// The least pause with which it is violable, and whether that very length suffices. Nothing without pauses.
-  std::optional<checker::Extent> pause_threshold;
+  std::vector<ExploredProperty> properties;  ///< in the order of `checker/properties.hpp`
+  std::vector<Mark> marks;
+  std::optional<std::int64_t> expected_traces;
+  bool as_expected = true;  ///< all properties and the number of traces
+
+  const ExploredProperty& property(std::string_view name) const;
 };
 
-/// A diagnostic when the file allows something that this exploration does not know yet.
+/// A diagnostic when the file cannot be explored: what it allows is not known here, its world does not end, a checkpoint
+/// belongs to something else.
 std::variant<Exploration, Diagnostic> explore(const Scenario& scenario, const models::locks::Catalogue& catalogue,
                                               const ExplorationOptions& options = {});
 

@@ -58,6 +58,22 @@ void choose_lock(Random& random, const models::locks::Catalogue& catalogue, Scen
   }
 }
 
+/// A file could not say it either.
+void forget_what_its_kind_does_not_know(FaultSpec& fault, bool of_server) {
+  using Kind = FaultSpec::Kind;
+  const FaultSpec standard;
+  const Kind kind = fault.kind;
+  const bool of_messages = kind == Kind::lose || kind == Kind::delay;
+  if (kind != Kind::pause && kind != Kind::delay && kind != Kind::partition) fault.length = standard.length;
+  if (kind != Kind::jump) fault.by = standard.by;
+  if (kind != Kind::crash) fault.restart_after.reset();
+  if (kind != Kind::crash || !of_server) fault.keep = false;
+  if (!of_messages) fault.direction = standard.direction;
+  if (of_messages) fault.trigger.kind = Trigger::Kind::sent;
+  if (kind != Kind::partition) fault.between.clear();
+  if (kind == Kind::partition) fault.who.clear();
+}
+
 FaultSpec random_fault(Random& random, const Scenario& scenario) {
   constexpr std::array kKinds{FaultSpec::Kind::pause,    FaultSpec::Kind::pause, FaultSpec::Kind::crash,
                               FaultSpec::Kind::jump,     FaultSpec::Kind::lose,  FaultSpec::Kind::delay,
@@ -84,6 +100,7 @@ FaultSpec random_fault(Random& random, const Scenario& scenario) {
     fault.trigger.step = kSteps[random.below(of_messages ? kCommands : kSteps.size())];
     fault.trigger.occurrence = random.between(1, 2);
   }
+  forget_what_its_kind_does_not_know(fault, of_server);
   return fault;
 }
 

@@ -12,6 +12,7 @@
 #include "checker/verdict.hpp"
 #include "models/locks/parameters.hpp"
 #include "models/redis/command.hpp"
+#include "sim/event_name.hpp"
 #include "sim/time.hpp"
 
 namespace lockstep::scenarios {
@@ -20,12 +21,14 @@ namespace lockstep::scenarios {
 struct Position {
   std::uint32_t line = 0;
   std::uint32_t column = 0;
+  bool operator==(const Position&) const = default;
 };
 
 /// Text for people, in both languages.
 struct Text {
   std::string en;
   std::string zh;
+  bool operator==(const Text&) const = default;
 };
 
 enum class Cost : std::uint8_t { fast, slow, rare };
@@ -36,6 +39,7 @@ struct ClockSpec {
   sim::Duration offset;
   std::int64_t drift_ppm = 0;
   sim::Duration uptime;
+  bool operator==(const ClockSpec&) const = default;
 };
 
 struct LockSpec {
@@ -43,12 +47,14 @@ struct LockSpec {
   Position algorithm_at;
   std::string key = "lock";
   std::map<std::string, models::locks::ParameterValue, std::less<>> parameters;  ///< only what the file sets
+  bool operator==(const LockSpec&) const = default;
 };
 
 struct NetworkSpec {
   sim::DurationRange latency = {sim::Duration::milliseconds(1), sim::Duration::milliseconds(1)};  ///< one way
   /// How long a client waits for a reply before it gives up on it. Nothing: for ever.
   std::optional<sim::Duration> timeout;
+  bool operator==(const NetworkSpec&) const = default;
 };
 
 /// A lock server. Named "redis" if there is one, "redis1" … "redisN" if there are more, unless the file names them.
@@ -56,6 +62,7 @@ struct ServerSpec {
   std::string name;
   ClockSpec clock;
   std::optional<sim::DurationRange> latency;  ///< to and from this server, instead of the network's
+  bool operator==(const ServerSpec&) const = default;
 };
 
 /// What the lock protects.
@@ -67,6 +74,7 @@ struct ResourceSpec {
   Kind kind = Kind::counter;
   bool fenced = false;
   std::optional<sim::DurationRange> latency;  ///< to and from the resource, instead of the network's
+  bool operator==(const ResourceSpec&) const = default;
 };
 
 struct ClientSpec {
@@ -86,8 +94,10 @@ struct ClientSpec {
   struct Line {
     models::redis::Command command;
     Position at;
+    bool operator==(const Line&) const = default;
   };
   std::vector<Line> commands;
+  bool operator==(const ClientSpec&) const = default;
 };
 
 /// When a fault strikes: at a true time, or at a step of a process.
@@ -96,12 +106,16 @@ struct Trigger {
     at,      ///< at a true time
     before,  ///< the client is about to send `step`: it has not left yet
     sent,    ///< `step` has just left; the reply will find the client so
-    after    ///< the client has handled the reply to `step` and run on to its next wait; nothing it sent then has left
+    after    ///< the client has handled the reply to `step` and run on to its next wait; nothing it sent then has left.
+             ///< A server: it has carried out the request; the reply has not left
   };
   Kind kind = Kind::at;
   sim::Duration time;
-  std::string step;             ///< a command in capitals ("SETNX"), or "acquire", "release", "read", "write"
-  std::int64_t occurrence = 1;  ///< the how many-th such step of that client, from 1
+  /// A command in capitals ("SETNX"), or "acquire", "release", "read", "write"; `after` also "start", "work", "sleep",
+  /// "timeout", "reset". Of a server: "A.SETNX".
+  std::string step;
+  std::int64_t occurrence = 1;  ///< the how many-th such step of that client or server, from 1
+  bool operator==(const Trigger&) const = default;
 };
 
 struct FaultSpec {
@@ -124,6 +138,7 @@ struct FaultSpec {
   sim::DurationRange by;  ///< jump, in [[may]] also skew
   Direction direction = Direction::request;
   std::vector<std::vector<std::string>> between;
+  bool operator==(const FaultSpec&) const = default;
 };
 
 /// A fault that might happen, in `check` and `fuzz`: at any place, up to `times` times.
@@ -136,6 +151,7 @@ struct MaySpec {
   std::optional<sim::DurationRange> restart_after;
   bool keep = false;
   std::int64_t times = 1;
+  bool operator==(const MaySpec&) const = default;
 };
 
 /// One entry of a pinned order: a command of a client, at a server.
@@ -145,6 +161,19 @@ struct PinEntry {
   std::optional<std::int64_t> occurrence;  ///< "#2": the client's second such command; else its next one in order
   std::string server;                      ///< "@redis2"; empty: any
   Position at;
+  bool operator==(const PinEntry&) const = default;
+};
+
+/// One entry of a schedule: the event is handled at exactly this true time.
+struct ScheduleEntry {
+  sim::Duration time;  ///< or `sim::ScheduledEvent::never`
+  sim::EventName::What what = sim::EventName::What::request;
+  std::string process;          ///< of what concerns a request: the client
+  std::string step;             ///< the request: a command in capitals, "read" or "write"; else empty
+  std::int64_t occurrence = 1;  ///< "#2": the second that `process` set out to do; with a server: among those to it
+  std::string server;           ///< "@redis2"; empty: any
+  Position at;
+  bool operator==(const ScheduleEntry&) const = default;
 };
 
 /// What the file expects of one property in one mode.
@@ -155,6 +184,7 @@ struct Expectation {
   std::optional<sim::Duration> at;                       ///< when it is first broken (run)
   std::map<std::string, std::string, std::less<>> from;  ///< parameter of a fault → exact threshold (check)
   Position position;
+  bool operator==(const Expectation&) const = default;
 };
 
 struct Scenario {
@@ -172,11 +202,13 @@ struct Scenario {
   std::vector<FaultSpec> faults;
   std::vector<MaySpec> may;
   std::vector<PinEntry> pin;
+  std::vector<ScheduleEntry> schedule;  ///< in the order of their times
   /// `recoverable`: a fresh client must have the lock this long after everybody is done or dead. Nothing: the lock's
   /// longest lease, plus a few round trips.
   std::optional<sim::Duration> recover_within;
   std::vector<Expectation> expect_run, expect_check;
   std::optional<std::int64_t> expect_traces;  ///< how many traces `check` explores
+  bool operator==(const Scenario&) const = default;
 };
 
 }  // namespace lockstep::scenarios

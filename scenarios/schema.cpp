@@ -69,6 +69,7 @@ constexpr Key<Draft> kTop[] = {
     {"fault", "array of tables", "none", "what does happen, in `run`", read_faults},
     {"may", "array of tables", "none", "what might happen, in `check` and `fuzz`", read_may},
     {"pin", "table", "none", "commands in the order in which they are handled", read_pin},
+    {"schedule", "table", "none", "events at exactly given times", read_schedule},
     {"properties", "table", "none", "bounds of properties", read_properties},
     {"expect", "table", "none", "what each property is expected to be", read_expect},
 };
@@ -99,15 +100,24 @@ void check_losses(const Scenario& scenario) {
 void check_thresholds(const Scenario& scenario) {
   for (const Expectation& expectation : scenario.expect_check) {
     for (const auto& [parameter, value] : expectation.from) {
-      if (parameter == "latency") continue;
+      const bool is_of_crash = parameter == "restart_after";
       const bool ranges =
-          std::any_of(scenario.may.begin(), scenario.may.end(),
-                      [&, &name = parameter](const MaySpec& may) { return kind_name(may.kind) == name; });
+          std::any_of(scenario.may.begin(), scenario.may.end(), [&, &name = parameter](const MaySpec& may) {
+            return is_of_crash ? may.restart_after.has_value() : kind_name(may.kind) == name;
+          });
       if (ranges) continue;
-      throw Bad{expectation.position, expectation.property + ": a threshold of " + quoted(parameter) +
-                                          " needs a [[may]] with kind = " + quoted(parameter) + " and a range"};
+      const std::string remedy = is_of_crash ? "kind = \"crash\" and a range of \"restart_after\""
+                                             : "kind = " + quoted(parameter) + " and a range";
+      throw Bad{expectation.position,
+                expectation.property + ": a threshold of " + quoted(parameter) + " needs a [[may]] with " + remedy};
     }
   }
+}
+
+/// Both fix an order, and could contradict each other.
+void check_order(const Node& root, const Scenario& scenario) {
+  if (scenario.schedule.empty() || scenario.pin.empty()) return;
+  throw Bad{find(root, "pin")->at, "both [pin] and [schedule]; a schedule fixes the order already: leave out [pin]"};
 }
 
 void check_overrides(const Draft& draft) {
@@ -137,6 +147,7 @@ Scenario read_scenario(const Node& root, const models::locks::Catalogue& catalog
   if (scenario.servers.empty()) scenario.servers.push_back({"redis", {}, {}});
   draft.names.resolve(scenario);
   check_losses(scenario);
+  check_order(root, scenario);
   check_thresholds(scenario);
   check_overrides(draft);
   return std::move(scenario);
@@ -150,6 +161,7 @@ std::vector<TableRow> tables() {
   list_clients(tables);
   list_faults(tables);
   list_may(tables);
+  list_schedule(tables);
   list_expect(tables);
   return tables;
 }

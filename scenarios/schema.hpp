@@ -7,7 +7,8 @@
 //   schema_value      durations, ranges, numbers, choices           schema_clients   [[client]]
 //   schema_table      tables of keys                                schema_faults    [[fault]], [[may]]
 //   schema_names      who is mentioned, and whether he exists       schema_expect    [pin], [properties], [expect]
-//   schema_step       commands and steps, "SET#2"                   schema           the top of a file
+//   schema_step       commands and steps, "SET#2"                   schema_schedule  [schedule]
+//                                                                   schema           the top of a file
 
 #include <span>
 #include <vector>

@@ -96,7 +96,7 @@ void want_true(const Node& value) {
 
 /// Which range of the file a threshold is about.
 void read_thresholds(const Node& value, ExpectationDraft& d) {
-  constexpr std::array<std::string_view, 4> parameters{"pause", "jump", "skew", "latency"};
+  constexpr std::array<std::string_view, 4> parameters{"pause", "jump", "skew", "restart_after"};
   for (const Entry& entry : table_of(value, "a table such as { pause = \"91ms\" }")) {
     const std::string& name = entry.node.key;
     if (std::find(parameters.begin(), parameters.end(), name) == parameters.end()) {
@@ -129,7 +129,7 @@ constexpr Key<ExpectationDraft> kExpectation[] = {
      }},
     {"at", "duration", "any time", "true time at which it is first broken",
      [](const Node& value, ExpectationDraft& d) { d.expectation.at = duration_of(value); }, kRun},
-    {"from", "table: pause, jump, skew or latency = duration", "any", "the smallest value that breaks it",
+    {"from", "table: pause, jump, skew or restart_after = duration", "any", "the smallest value that breaks it",
      [](const Node& value, ExpectationDraft& d) { read_thresholds(value, d); }, kCheck},
 };
 

@@ -34,6 +34,7 @@ struct FaultDraft {
   const Node* who = nullptr;
   const Node* trigger = nullptr;
   const Node* keep = nullptr;
+  bool of_server = false;
 };
 
 void read_who(const Node& value, FaultDraft& d, Who who) {
@@ -55,7 +56,12 @@ void claim_trigger(const Node& value, FaultDraft& d) {
 void read_step(const Node& value, FaultDraft& d, Trigger::Kind moment, StepKind steps) {
   claim_trigger(value, d);
   const std::string& text = text_of(value, "a step such as \"SETNX\" or \"SET#2\"");
-  const Step step = step_of(value, text, 0, steps, d.draft);
+  if (d.of_server && moment != Trigger::Kind::after) {
+    fail(value,
+         "a server has no steps of its own; expected at = \"150ms\", the true time of the fault, or after = "
+         "\"A.SET\", what it has carried out");
+  }
+  const Step step = d.of_server ? carried_out_of(value, text, d.draft) : step_of(value, text, 0, steps, d.draft);
   d.fault.trigger.kind = moment;
   d.fault.trigger.step = step.name;
   d.fault.trigger.occurrence = step.occurrence.value_or(1);
@@ -96,8 +102,10 @@ constexpr Key<FaultDraft> kFault[] = {
      [](const Node& value, FaultDraft& d) { read_step(value, d, Trigger::Kind::before, StepKind::any); }, kOfAProcess},
     {"sent", "step", "none", "when: it has just left; the reply will find the client so",
      [](const Node& value, FaultDraft& d) { read_step(value, d, Trigger::Kind::sent, StepKind::any); }, kOfAProcess},
-    {"after", "step", "none", "when: the client has handled the reply and run on to its next wait",
-     [](const Node& value, FaultDraft& d) { read_step(value, d, Trigger::Kind::after, StepKind::any); }, kOfAProcess},
+    {"after", "step", "none",
+     "when: the client has handled the reply and run on to its next wait; a server: it has carried it out",
+     [](const Node& value, FaultDraft& d) { read_step(value, d, Trigger::Kind::after, StepKind::handled); },
+     kOfAProcess},
     {"message", "step that is sent", kRequired, "which message of the client is lost or delayed",
      [](const Node& value, FaultDraft& d) { read_step(value, d, Trigger::Kind::sent, StepKind::message); },
      kOfAMessage},
@@ -134,9 +142,6 @@ void check_together(const FaultDraft& d, const std::string& name) {
     if (d.trigger == nullptr) {
       throw Bad{d.fault.at, name + " needs a moment: one of \"at\", \"before\", \"sent\", \"after\""};
     }
-    if (d.who->key == "server" && d.trigger->key != "at") {
-      fail(*d.trigger, "a server has no steps of its own; expected at = \"150ms\", the true time of the fault");
-    }
   }
   if (d.keep != nullptr && d.who->key != "server") {
     fail(*d.keep, "a client keeps nothing in a crash; \"keep\" is for servers");
@@ -153,6 +158,7 @@ void read_faults(const Node& node, Draft& draft) {
     if (kind == nullptr) throw Bad{table.at, "a [[fault]] needs \"kind\": what happens"};
     fault.fault.kind = choice_of(*kind, kKinds);
     const std::string name = "kind = " + quoted(std::get<std::string>(kind->value));
+    fault.of_server = find(table, "server") != nullptr && find(table, "client") == nullptr;
     read_table(table, {"a [[fault]]", bit(fault.fault.kind), name}, kFault, fault);
     check_together(fault, name);
     draft.scenario.faults.push_back(std::move(fault.fault));

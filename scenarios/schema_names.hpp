@@ -16,6 +16,7 @@ namespace lockstep::scenarios::schema {
 enum class Who : std::uint8_t {
   client,
   server,
+  process,  ///< a client or a server
   anyone,   ///< a client, a server, or "resource" where there is one
   resource  ///< the name is "read" or "write": a step that exists only with a resource
 };

@@ -28,6 +28,7 @@ void read_clients(const Node& node, Draft& draft);
 void read_faults(const Node& node, Draft& draft);
 void read_may(const Node& node, Draft& draft);
 void read_pin(const Node& node, Draft& draft);
+void read_schedule(const Node& node, Draft& draft);
 void read_properties(const Node& node, Draft& draft);
 void read_expect(const Node& node, Draft& draft);
 
@@ -43,6 +44,7 @@ void list_world(std::vector<TableRow>& tables);
 void list_clients(std::vector<TableRow>& tables);
 void list_faults(std::vector<TableRow>& tables);
 void list_may(std::vector<TableRow>& tables);
+void list_schedule(std::vector<TableRow>& tables);
 void list_expect(std::vector<TableRow>& tables);
 
 }  // namespace lockstep::scenarios::schema

@@ -29,6 +29,12 @@ bool contains(const std::vector<std::string_view>& names, std::string_view name)
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+std::string plural(std::size_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+}  // namespace
+
 std::int64_t occurrence_of(const Node& node, std::string_view text, std::size_t inside) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -37,12 +43,6 @@ std::int64_t occurrence_of(const Node& node, std::string_view text, std::size_t 
   }
   return number;
 }
-
-std::string plural(std::size_t count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
-}  // namespace
 
 Step step_of(const Node& node, std::string_view text, std::size_t inside, StepKind kind, Draft& draft) {
   const std::size_t hash = text.find('#');
@@ -54,7 +54,8 @@ Step step_of(const Node& node, std::string_view text, std::size_t inside, StepKi
     draft.names.mention(Who::resource, step.name, node, inside);
     return step;
   }
-  if (kind == StepKind::any) valid.insert(valid.end(), {"acquire", "release"});
+  if (kind != StepKind::message) valid.insert(valid.end(), {"acquire", "release"});
+  if (kind == StepKind::handled) valid.insert(valid.end(), {"start", "work", "sleep", "timeout", "reset"});
   const std::vector<std::string_view> commands = command_names();
   valid.insert(valid.end(), commands.begin(), commands.end());
   if (contains(valid, step.name)) return step;
@@ -62,6 +63,23 @@ Step step_of(const Node& node, std::string_view text, std::size_t inside, StepKi
     fail_inside(node, inside, quoted(step.name) + " is a step but no message; expected a Redis command, read or write");
   }
   fail_inside(node, inside, quoted(step.name) + " is no step: " + suggestion(step.name, valid));
+}
+
+Step carried_out_of(const Node& node, std::string_view text, Draft& draft) {
+  const std::size_t dot = text.find('.');
+  if (dot == std::string_view::npos) {
+    fail(node, quoted(text) +
+                   " names no client; a server's steps are what it has carried out: expected CLIENT.COMMAND, "
+                   "as in \"A.SET\" or \"A.SET#2\"");
+  }
+  Step step = step_of(node, text.substr(dot + 1), dot + 1, StepKind::message, draft);
+  const std::string client(text.substr(0, dot));
+  draft.names.mention(Who::client, client, node, 0);
+  if (step.name == "read" || step.name == "write") {
+    fail_inside(node, dot + 1, quoted(step.name) + " goes to the resource, not to a server; expected a Redis command");
+  }
+  step.name = client + "." + step.name;
+  return step;
 }
 
 ClientSpec::Line command_of(const Node& node) {

@@ -11,8 +11,9 @@
 namespace lockstep::scenarios::schema {
 
 enum class StepKind : std::uint8_t {
-  any,     ///< a Redis command in capitals, or acquire, release, read, write
-  message  ///< what travels: a Redis command, read or write
+  any,      ///< a Redis command in capitals, or acquire, release, read, write
+  handled,  ///< the same, or start, work, sleep, timeout, reset: what a client can have done
+  message   ///< what travels: a Redis command, read or write
 };
 
 struct Step {
@@ -20,8 +21,14 @@ struct Step {
   std::optional<std::int64_t> occurrence;  ///< "SET#2"
 };
 
+/// The number after a #.
+std::int64_t occurrence_of(const Node& node, std::string_view text, std::size_t inside);
+
 /// Reads `text`, which stands `inside` bytes from the begin of the string at `node`.
 Step step_of(const Node& node, std::string_view text, std::size_t inside, StepKind kind, Draft& draft);
+
+/// "A.SET#2": a command of a client, as the server knows it. The name of the step is "A.SET".
+Step carried_out_of(const Node& node, std::string_view text, Draft& draft);
 
 /// A command line such as `SET lock A NX PX 100`: a command that exists, with as many arguments as it takes.
 ClientSpec::Line command_of(const Node& node);

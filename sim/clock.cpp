@@ -29,6 +29,12 @@ bool Clock::has_reached(Instant deadline) const { return world_->is_at_or_after(
 bool Clock::has_passed(Instant moment) const { return !world_->is_at_or_after(moment, now()); }
 
 Instant Clock::reading_at(Instant true_time) const {
+  if (scale_ != 0) {
+    // With drift, an anchor at true time x stands for x * (1 + drift) on this scale, and the offset counts local time.
+    const Duration since_anchor = true_time.offset() + offset_;
+    const Duration gained = Duration::nanoseconds(scaled(true_time.offset().count_ns(), drift_ppb_, kBillion));
+    return Instant(true_time.anchor(), since_anchor + gained).on_scale(scale_);
+  }
   if (drift_ppb_ == 0) return true_time + offset_;
   // With drift the reading is no longer an anchor plus a constant, unless the anchors agree.
   assert(true_time.anchor() == since_.anchor());
@@ -37,6 +43,10 @@ Instant Clock::reading_at(Instant true_time) const {
 }
 
 Instant Clock::true_time_of(Instant reading) const {
+  if (scale_ != 0) {
+    assert(reading.scale() == scale_);
+    return Instant(reading.variable(), true_length(reading.offset() - offset_));
+  }
   if (drift_ppb_ == 0) return reading - offset_;
   assert(reading.anchor() == since_.anchor());
   const Duration local = reading.offset() - offset_ - since_.offset();
@@ -49,6 +59,11 @@ Duration Clock::true_length(Duration d) const {
 }
 
 void Clock::jump(Duration d) {
+  if (scale_ != 0 || world_->is_explored()) {
+    assert(drift_ppb_ == 0 && "explorations know clocks that drift and clocks that jump, not clocks that do both");
+    offset_ += d;
+    return;
+  }
   const Instant present = world_->now();
   offset_ = reading_at(present).offset() - present.offset() + d;
   since_ = present;

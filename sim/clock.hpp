@@ -36,7 +36,13 @@ class Clock {
 
   /// Moves the reading by `d` (forward if positive), from now on.
   void jump(Duration d);
+  /// For explorers: from now on its symbolic readings are on this scale, which says by what else than a constant they differ
+  /// from true time. 0: by nothing else.
+  void set_scale(Scale scale) { scale_ = scale; }
+  /// For explorers: it is off by `d` more, from the beginning.
+  void skew(Duration d) { offset_ += d; }
 
+  World& world() const { return *world_; }
   Duration offset() const { return offset_; }
   std::int64_t drift_ppb() const { return drift_ppb_; }
 
@@ -44,7 +50,8 @@ class Clock {
   World* world_ = nullptr;
   Duration offset_;             ///< reading minus true time at `since_`
   std::int64_t drift_ppb_ = 0;  ///< gains this many nanoseconds each true second
-  Instant since_;               ///< true time of the last jump, or the origin
+  Scale scale_ = 0;
+  Instant since_;  ///< true time of the last jump, or the origin
 };
 
 }  // namespace lockstep::sim

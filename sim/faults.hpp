@@ -17,6 +17,10 @@ namespace lockstep::sim {
 ///
 /// `after` and `before` differ from `sent` in what is frozen with the process: after a reply was handled, or before a
 /// request leaves, what the process sends then stays behind until the pause ends; after `sent` it is on its way.
+///
+/// The steps of a process: for `before` and `sent`, its requests by name and what its program calls a step ("acquire").
+/// For `after` also the answers to its requests, its timers ("work", "sleep", "timeout"), "start", and "reset" for a
+/// connection that was lost. A server's steps, for `after` alone, are the requests it has carried out: "A.SET".
 enum class Moment : std::uint8_t { before, sent, after };
 
 struct PlannedFault {
@@ -30,7 +34,7 @@ struct PlannedFault {
   Kind kind = Kind::pause;
   ProcessId process;
   Duration length;
-  std::optional<Duration> restart_after;
+  std::optional<DurationRange> restart_after;
   bool keep = false;  ///< crash of a server: its data survive
 
   /// Strikes at this true time, or …

@@ -31,6 +31,7 @@ class Message {
   virtual std::uint64_t digest() const = 0;
 
   bool is_reply = false;
+  bool is_push = false;  ///< from a server, for nobody's call: `Process::notified` gets it
   CallRef call;
   OperationId operation = 0;  ///< the sender's operation that it belongs to
 

@@ -31,10 +31,15 @@ class Process {
   virtual void start() {}
   /// A request arrived. Answer with `World::send_reply`, now or later.
   virtual void receive(Message& request, ConnectionId connection);
+  /// A server sent something that is no reply: a message of a channel that it has subscribed to.
+  virtual void notified(Message& message, ConnectionId connection);
   /// It died: forget everything that is not durable (`keep`: nothing is lost). Its tasks are gone already.
   virtual void crashed(bool keep) { static_cast<void>(keep); }
   /// The world starts over: forget everything.
   virtual void reset() {}
+  /// Whether all that a request reads or changes of its state is told to `World::access`. Then an explorer need not order
+  /// requests that leave each other alone.
+  virtual bool describes_accesses() const { return false; }
 
   World& world() const { return *world_; }
   ProcessId id() const { return id_; }
@@ -65,10 +70,12 @@ struct ProcessState {
   Duration initial_uptime;  ///< of the monotonic clock
   std::int64_t drift_ppb = 0;
   bool alive = true;
-  bool doomed = false;           ///< dies at the end of the event that is being handled
-  bool has_step_faults = false;  ///< some planned fault waits for a step of it
-  bool was_paused = false;       ///< `frozen_until` means something
+  bool doomed = false;              ///< dies at the end of the event that is being handled
+  bool has_step_faults = false;     ///< some planned fault waits for a step of it
+  bool was_paused = false;          ///< `frozen_until` means something
+  bool describes_accesses = false;  ///< see `Process::describes_accesses`
   std::uint32_t incarnation = 0;
+  Instant crashed_at;     ///< true time of its latest crash; means something if `incarnation` is not 0
   Instant frozen_until;   ///< end of its latest pause
   Duration paused_total;  ///< length of all its pauses so far, including the one that is going on
   const PlannedFault* doom = nullptr;

@@ -153,7 +153,8 @@ class RandomWorld {
     const auto& victim = nodes_[random.below(nodes_.size())];
     fault.process = victim->id();
     fault.length = moment(random);
-    if (fault.kind == PlannedFault::Kind::crash && random.one_in(2)) fault.restart_after = moment(random);
+    if (fault.kind == PlannedFault::Kind::crash && random.one_in(2))
+      fault.restart_after = DurationRange::exactly(moment(random));
     if (!of_messages && (random.one_in(2) || !victim->is_client)) {
       fault.at = moment(random);
     } else {

@@ -8,14 +8,32 @@
 
 namespace lockstep::sim {
 
+struct Event;
+
 class Scheduler {
  public:
   /// An event became pending in this slot of its world.
   virtual void emitted(std::uint32_t slot) = 0;
+  /// A message was sent that never arrives, and so never becomes pending.
+  virtual void lost(const Event& message) { static_cast<void>(message); }
   /// A pending event was taken back; its slot is still filled.
   virtual void cancelled(std::uint32_t slot) = 0;
   /// The base of a pending event has moved by this much: the pause that keeps it from leaving has grown.
   virtual void postponed(std::uint32_t slot, Duration by) = 0;
+  /// Whether it tries all executions: then it hears of accesses and decides about losses, and nobody needs a digest.
+  virtual bool explores() const { return false; }
+  /// The event that is being handled reads, or changes, a part of its process's state; which is said by a number.
+  virtual void accessed(std::uint64_t part, bool changes) {
+    static_cast<void>(part);
+    static_cast<void>(changes);
+  }
+  /// The same for all of its process's state.
+  virtual void accessed_all() {}
+  /// Whether this message, which is about to leave, never arrives.
+  virtual bool loses(const Event& message) {
+    static_cast<void>(message);
+    return false;
+  }
   /// `a >= b`. Called only for instants with different anchors.
   virtual bool is_at_or_after(Instant a, Instant b) = 0;
   /// The later of the two.

@@ -20,6 +20,10 @@ Duration Simulation::concrete_delay(const Event& event) {
   const DurationRange range = event.delay;
   // A pinned command makes haste, so that it is there when its turn comes.
   if (range.is_exact() || event.pin != Event::kNoPin) return range.lo;
+  if (tick_) {
+    const Ticks ticks(range, *tick_);
+    return ticks[world_.decisions().choose(Choice::delay, ticks.count(), event.id)];
+  }
   const std::int64_t width = (range.hi - range.lo).count_ns();
   const std::int64_t steps = (width + kDelayGrain.count_ns() - 1) / kDelayGrain.count_ns();
   const std::uint64_t chosen =
@@ -31,9 +35,18 @@ void Simulation::emitted(std::uint32_t slot) {
   Event& event = world_.event(slot);
   if (!pins_.empty()) assign_pin(event);
   event.sequence = sequence_++;
-  event.at = event.base.offset() + concrete_delay(event);
+  if (event.channel != Event::kNoChannel && event.channel >= channel_floor_.size()) {
+    channel_floor_.resize(event.channel + 1, Duration::zero());
+  }
+  if (schedule_) {
+    const Duration floor = event.channel == Event::kNoChannel ? Duration::zero() : channel_floor_[event.channel];
+    const bool is_listed = schedule_->emitted(slot, floor);
+    event.at = is_listed ? schedule_->next_look(slot, -Duration::forever()).value()
+                         : event.base.offset() + concrete_delay(event);
+  } else {
+    event.at = event.base.offset() + concrete_delay(event);
+  }
   if (event.channel != Event::kNoChannel) {
-    if (event.channel >= channel_floor_.size()) channel_floor_.resize(event.channel + 1, Duration::zero());
     event.at = std::max(event.at, channel_floor_[event.channel]);
     channel_floor_[event.channel] = event.at;
   }
@@ -41,7 +54,12 @@ void Simulation::emitted(std::uint32_t slot) {
   push(slot);
 }
 
+void Simulation::lost(const Event& message) {
+  if (schedule_) schedule_->lost(message);
+}
+
 void Simulation::cancelled(std::uint32_t slot) {
+  if (schedule_) schedule_->cancelled(slot);
   const auto held = std::find(held_.begin(), held_.end(), slot);
   if (held != held_.end()) {
     held_.erase(held);
@@ -57,6 +75,11 @@ void Simulation::postponed(std::uint32_t slot, Duration by) {
   Event& event = world_.event(slot);
   remove(heap_position_[slot]);
   event.at += by;
+  if (schedule_ && schedule_->is_listed(slot)) {
+    const bool has_channel = event.channel != Event::kNoChannel;
+    schedule_->postponed(slot, has_channel ? latest_arrival(event.channel, event.sequence) : Duration::zero());
+    event.at = std::max(event.base.offset(), schedule_->next_look(slot, -Duration::forever()).value());
+  }
   if (event.channel != Event::kNoChannel) {
     event.at = std::max(event.at, latest_arrival(event.channel, event.sequence));
     channel_floor_[event.channel] = std::max(channel_floor_[event.channel], event.at);
@@ -93,6 +116,7 @@ Simulation::End Simulation::run(Instant until, std::uint64_t max_events) {
   for (std::uint64_t events = 0; events < max_events; ++events) {
     if (step_until(until.offset())) continue;
     if (failure_) return End::pin_impossible;
+    if (schedule_ && schedule_->failure()) return End::schedule_impossible;
     if (!heap_.empty()) return End::time_is_up;
     return held_.empty() ? End::quiet : End::pin_impossible;
   }
@@ -102,6 +126,7 @@ Simulation::End Simulation::run(Instant until, std::uint64_t max_events) {
 bool Simulation::step() { return step_until(Duration::forever()); }
 
 bool Simulation::step_until(Duration until) {
+  if (schedule_) return step_on_schedule(until);
   // What is due in time may be put off until later, so each turn looks anew.
   while (!heap_.empty() && heap_.front().at() <= until) {
     const std::uint32_t slot = pick_among_simultaneous();
@@ -113,6 +138,17 @@ bool Simulation::step_until(Duration until) {
     if (put_off(slot) || hold_back(slot)) continue;
     const bool was_pinned = event.pin != Event::kNoPin;
     const Duration at = event.at;
+    if (fate_ != nullptr) {
+      // It is pending until that is decided: a crash may cancel it.
+      push(slot);
+      const Fate::Answer answer = fate_->of(slot, Instant::at(at));
+      if (answer == Fate::Answer::look_again) continue;
+      remove(heap_position_[slot]);
+      if (answer == Fate::Answer::lost) {
+        world_.lose(slot);
+        continue;
+      }
+    }
     world_.execute(slot, Instant::at(at));
     if (was_pinned) pinned_event_happened();
     return true;
@@ -128,8 +164,7 @@ std::uint32_t Simulation::pick_among_simultaneous() {
   const Duration at = world_.event(first).at;
   if (heap_.empty() || heap_.front().at() != at || world_.decisions().always_first()) return first;
 
-  simultaneous_.assign(1, first);
-  while (!heap_.empty() && heap_.front().at() == at) simultaneous_.push_back(pop());
+  take_simultaneous(first);
   const auto must_wait = [&](std::size_t position) {
     const Event& event = world_.event(simultaneous_[position]);
     for (std::size_t i = 0; i < position; ++i) {
@@ -152,6 +187,13 @@ std::uint32_t Simulation::pick_among_simultaneous() {
     if (i != chosen) push(simultaneous_[i]);
   }
   return simultaneous_[chosen];
+}
+
+/// Collects all that is due together with `first`, which is out of the heap already, in the order of the heap.
+void Simulation::take_simultaneous(std::uint32_t first) {
+  const Duration at = world_.event(first).at;
+  simultaneous_.assign(1, first);
+  while (!heap_.empty() && heap_.front().at() == at) simultaneous_.push_back(pop());
 }
 
 /// A frozen process handles nothing; work that a pause interrupted takes that much longer.
@@ -181,6 +223,7 @@ void Simulation::restart() {
   next_pin_ = 0;
   failure_.reset();
   pin(std::move(pins_));
+  if (schedule_) schedule_->restart();
 }
 
 // --- Pins.

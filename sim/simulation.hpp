@@ -3,11 +3,14 @@
 // Runs a world on a line of virtual time: every event gets a concrete moment, and the earliest is next.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "sim/schedule.hpp"
 #include "sim/scheduler.hpp"
+#include "sim/ticks.hpp"
 #include "sim/world.hpp"
 
 namespace lockstep::sim {
@@ -19,6 +22,21 @@ struct Pin {
   std::optional<std::int64_t>
       occurrence;    ///< the client's how many-th such request; else its next one after its previous pin
   ProcessId server;  ///< invalid: any
+};
+
+/// Decides about every event that is due and that nothing holds up, before it happens.
+class Fate {
+ public:
+  enum class Answer : std::uint8_t {
+    happens,
+    look_again,  ///< a fault was struck (`World::strike_now`) that may put the event off
+    lost         ///< it is a message that never arrives
+  };
+  /// `moment` is the true time at which the event in `slot` is about to happen.
+  virtual Answer of(std::uint32_t slot, Instant moment) = 0;
+
+ protected:
+  ~Fate() = default;
 };
 
 class Simulation final : public Scheduler {
@@ -36,11 +54,20 @@ class Simulation final : public Scheduler {
   /// and is then held back until its turn, but never longer than the network's longest latency.
   void pin(std::vector<Pin> order);
 
+  /// Delays are the multiples of `tick` within their range, and its ends, instead of microseconds after its beginning.
+  void set_tick(Duration tick) { tick_ = tick; }
+  /// Requires: `fate` outlives the run. Null: all that is due happens.
+  void set_fate(Fate* fate) { fate_ = fate; }
+  /// Fixes the times of certain events: see `Schedule`. Requires: called before anything is emitted; there are no pins;
+  /// the times do not go back.
+  void schedule(std::vector<ScheduledEvent> events);
+
   enum class End : std::uint8_t {
     quiet,       ///< nothing is pending any more
     time_is_up,  ///< the next event lies after `until`
     too_many_events,
-    pin_impossible  ///< see `pin_failure`
+    pin_impossible,      ///< see `pin_failure`
+    schedule_impossible  ///< see `schedule_failure`
   };
   /// Executes events up to and including true time `until`.
   End run(Instant until, std::uint64_t max_events);
@@ -54,10 +81,14 @@ class Simulation final : public Scheduler {
   /// Call when the run has ended: also finds pins whose command never came.
   std::optional<PinFailure> pin_failure() const;
 
+  /// Call when the run has ended: also finds listed events that never came.
+  std::optional<Schedule::Failure> schedule_failure() const;
+
   /// When the next event is due; nothing if none is.
   std::optional<Instant> next_due() const;
 
   void emitted(std::uint32_t slot) override;
+  void lost(const Event& message) override;
   void cancelled(std::uint32_t slot) override;
   void postponed(std::uint32_t slot, Duration by) override;
   bool is_at_or_after(Instant a, Instant b) override;
@@ -82,6 +113,7 @@ class Simulation final : public Scheduler {
   };
 
   bool step_until(Duration until);
+  bool step_on_schedule(Duration until);
   Duration concrete_delay(const Event& event);
   Duration latest_arrival(std::uint32_t channel, std::uint32_t before_sequence) const;
   void push(std::uint32_t slot);
@@ -91,6 +123,7 @@ class Simulation final : public Scheduler {
   void sift_down(std::uint32_t position);
   void place(std::uint32_t position, Key key);
   std::uint32_t pick_among_simultaneous();
+  void take_simultaneous(std::uint32_t first);
   bool put_off(std::uint32_t slot);
   bool hold_back(std::uint32_t slot);
   void assign_pin(Event& event);
@@ -98,6 +131,8 @@ class Simulation final : public Scheduler {
   std::optional<PinFailure> overdue_pin(Duration at) const;
 
   World& world_;
+  std::optional<Duration> tick_;
+  Fate* fate_ = nullptr;
   std::vector<Key> heap_;
   std::vector<std::uint32_t> heap_position_;  ///< by slot; meaningless for slots that are not in the heap
   std::vector<Duration> channel_floor_;       ///< latest arrival on each channel: the next may not be earlier
@@ -111,6 +146,8 @@ class Simulation final : public Scheduler {
   std::vector<std::int64_t> pin_seen_;  ///< requests so far that match each pin with an occurrence
   std::vector<std::uint32_t> held_;     ///< events that wait for their turn, or behind such an event
   std::optional<PinFailure> failure_;
+
+  std::unique_ptr<Schedule> schedule_;  ///< null: nothing is listed
 };
 
 }  // namespace lockstep::sim

@@ -168,7 +168,7 @@ inline PlannedFault crash_at(const Process& process, Duration at,
   PlannedFault fault;
   fault.kind = PlannedFault::Kind::crash;
   fault.process = process.id();
-  fault.restart_after = restart_after;
+  if (restart_after) fault.restart_after = DurationRange::exactly(*restart_after);
   fault.at = at;
   return fault;
 }

@@ -69,6 +69,9 @@ struct DurationRange {
 /// "5ms" or "1ms..5ms".
 std::string to_string(DurationRange range);
 
+/// How readings of a clock relate to true time, while an explorer does not know numbers yet: 0 is "but for a constant".
+using Scale = std::uint8_t;
+
 /// A point in time that may be symbolic: an anchor, plus an offset.
 ///
 /// In simulation every anchor is the origin, so the offset is plain virtual time. In exploration an anchor is
@@ -88,10 +91,21 @@ class Instant {
   /// For schedulers, solvers and printing only.
   constexpr std::uint32_t anchor() const { return anchor_; }
   constexpr Duration offset() const { return offset_; }
+  /// The same point as a reading on a scale, or back as true time. Readings on different scales have different anchors.
+  constexpr Instant on_scale(Scale scale) const {
+    return Instant((anchor_ & kVariables) | static_cast<std::uint32_t>(scale) << kScaleShift, offset_);
+  }
+  constexpr Scale scale() const { return static_cast<Scale>(anchor_ >> kScaleShift); }
+  /// The anchor without its scale.
+  constexpr std::uint32_t variable() const { return anchor_ & kVariables; }
+
   /// The same anchor and offset: certainly the same instant. Different ones may still be equal.
   constexpr bool identical(Instant o) const { return anchor_ == o.anchor_ && offset_ == o.offset_; }
 
  private:
+  static constexpr std::uint32_t kScaleShift = 24;
+  static constexpr std::uint32_t kVariables = (1u << kScaleShift) - 1;
+
   Duration offset_;
   std::uint32_t anchor_ = 0;
 };

@@ -29,6 +29,7 @@ std::string_view name_of(TimerKind kind) {
 // --- Processes.
 
 void Process::receive(Message&, ConnectionId) { assert(false && "this process serves nobody"); }
+void Process::notified(Message&, ConnectionId) {}
 const std::string& Process::name() const { return world_->name(id_); }
 const Clock& Process::clock() const { return world_->state(id_).wall; }
 const Clock& Process::monotonic() const { return world_->state(id_).monotonic; }
@@ -69,6 +70,7 @@ ProcessId World::add(Process& process, std::string name, ClockSettings clock) {
   processes_.push_back(std::move(state));
   process.world_ = this;
   process.id_ = id;
+  processes_.back().describes_accesses = process.describes_accesses();
   current_ = kOrigin;
   return id;
 }
@@ -102,16 +104,19 @@ void World::start_now(ProcessId process) {
   emit(std::move(event));
 }
 
+void World::arm(const PlannedFault& fault, DurationRange delay) {
+  Event event;
+  event.kind = EventKind::fault;
+  event.process = fault.process;
+  event.base = Instant::origin();
+  event.delay = delay;
+  event.fault = &fault;
+  emit(std::move(event));
+}
+
 void World::arm_faults() {
   for (const FaultState& state : faults_) {
-    if (!state.fault.at) continue;
-    Event event;
-    event.kind = EventKind::fault;
-    event.process = state.fault.process;
-    event.base = Instant::origin();
-    event.delay = DurationRange::exactly(*state.fault.at);
-    event.fault = &state.fault;
-    emit(std::move(event));
+    if (state.fault.at) arm(state.fault, DurationRange::exactly(*state.fault.at));
   }
 }
 
@@ -183,6 +188,12 @@ void World::send_reply(ConnectionId connection, const Message& request, MessageP
   transmit(connection, c.server, c.client, std::move(reply));
 }
 
+void World::send_push(ConnectionId connection, MessagePtr message) {
+  const Connection& c = connections_[connection.index];
+  message->is_reply = message->is_push = true;
+  transmit(connection, c.server, c.client, std::move(message));
+}
+
 void World::transmit(ConnectionId connection, ProcessId from, ProcessId to, MessagePtr message) {
   if (state(from).doomed) return;
   const bool is_request = !message->is_reply;
@@ -215,11 +226,13 @@ void World::transmit(ConnectionId connection, ProcessId from, ProcessId to, Mess
     }
   }
   if (!pass_partitions(event)) is_lost = true;
+  if (explored_ && !is_lost) is_lost = scheduler_->loses(event);
 
   if (is_lost) {
     event.id = EventId{combine64(current_.value, ++emitted_by_current_)};
     event.cause = step_;
     if (tracing_) record(event, true);
+    scheduler_->lost(event);
   } else {
     emit(std::move(event));
   }
@@ -251,9 +264,11 @@ void World::execute(std::uint32_t slot, Instant at) {
   ++step_;
   current_ = event.id;
   emitted_by_current_ = 0;
-  digest_ = combine64(digest_, event.id.value);
-  digest_ = combine64(digest_, static_cast<std::uint64_t>(at.offset().count_ns()));
-  if (event.message) digest_ = combine64(digest_, event.message->digest());
+  if (!explored_) {
+    digest_ = combine64(digest_, event.id.value);
+    digest_ = combine64(digest_, static_cast<std::uint64_t>(at.offset().count_ns()));
+    if (event.message) digest_ = combine64(digest_, event.message->digest());
+  }
   if (tracing_) record(event, false);
 
   deliver(event);
@@ -271,22 +286,36 @@ void World::deliver(Event& event) {
     case EventKind::start:
       if (receiver.incarnation != event.incarnation) return;
       if (!receiver.alive) revive(event.process);
+      reach(event.process, "start", Moment::after);
       receiver.process->start();
       return;
     case EventKind::timer:
-      if (!is_gone) event.timer->timer_fired();
+      if (is_gone) return;
+      reach(event.process, name_of(event.timer_kind), Moment::after);
+      event.timer->timer_fired();
       return;
     case EventKind::fault: strike(*event.fault); return;
     case EventKind::message:
       if (event.message->is_reply || event.bounced) {
-        if (!is_gone) answer_call(event);
-      } else if (is_gone) {
+        // What an earlier incarnation had asked, nobody waits for any more.
+        if (receiver.alive) answer_call(event);
+      } else if (!receiver.alive || is_of_lost_connection(event)) {
         bounce(std::move(event));
       } else {
+        if (receiver.has_step_faults) {
+          reach(event.process, state(event.from).name + "." + std::string(event.message->name()), Moment::after);
+        }
         receiver.process->receive(*event.message, ConnectionId{event.channel / 2});
       }
       return;
   }
+}
+
+/// Its server has crashed since it was sent. This asks for times and not for incarnations, because whether somebody else's
+/// crash has been executed when a message leaves depends on the order of execution, and is no fact of the world.
+bool World::is_of_lost_connection(const Event& message) const {
+  const ProcessState& receiver = state(message.process);
+  return receiver.incarnation != 0 && !is_at_or_after(message.base, receiver.crashed_at);
 }
 
 /// The machine is there, but nobody has this connection any more: it is reset, as TCP would.
@@ -329,10 +358,14 @@ void World::close_call(CallRef call) {
 
 void World::answer_call(Event& event) {
   Message& message = *event.message;
+  if (message.is_push && !event.bounced) {
+    state(event.process).process->notified(message, ConnectionId{event.channel / 2});
+    return;
+  }
   if (message.call.generation == 0) return;
   const CallSlot slot = calls_[message.call.slot];
   if (slot.generation != message.call.generation) return;  // it gave up before
-  if (!event.bounced && state(event.process).has_step_faults) reach(event.process, message.name(), Moment::after);
+  reach(event.process, event.bounced ? "reset" : message.name(), Moment::after);
   close_call(message.call);
   if (event.bounced) {
     slot.owner->connection_lost();
@@ -435,6 +468,7 @@ void World::restart() {
     state.doomed = false;
     state.was_paused = false;
     state.incarnation = 0;
+    state.crashed_at = Instant::origin();
     state.frozen_until = Instant::origin();
     state.paused_total = Duration::zero();
     state.doom = nullptr;

@@ -116,13 +116,18 @@ class World {
   void start(ProcessId process, DurationRange delay);
   /// The same, from the event that is being handled, or at the present time between two events.
   void start_now(ProcessId process);
+  /// Lets a fault strike within `delay` after the origin. Requires: `fault` outlives the world's events.
+  void arm(const PlannedFault& fault, DurationRange delay);
   /// Emits the events of the faults that strike at a given time. Call once, after `plan` and before running.
   void arm_faults();
 
   /// Writes a record of every executed event. Costs memory and time: for people only.
   void enable_trace() { tracing_ = true; }
   /// Who decides when and in which order. Requires: set before anything is emitted, and outlives the world.
-  void set_scheduler(Scheduler& scheduler) { scheduler_ = &scheduler; }
+  void set_scheduler(Scheduler& scheduler) {
+    scheduler_ = &scheduler;
+    explored_ = scheduler.explores();
+  }
   /// A scheduler that ends takes its leave; what is cancelled afterwards, nobody needs to know.
   void leave(const Scheduler& scheduler) {
     if (scheduler_ == &scheduler) scheduler_ = nullptr;
@@ -146,6 +151,9 @@ class World {
   /// From the server of a connection to its client; answers `request`.
   void send_reply(ConnectionId connection, const Message& request, MessagePtr reply);
 
+  /// From the server of a connection to its client, which did not ask: it comes after what the server sent before.
+  void send_push(ConnectionId connection, MessagePtr message);
+
   CallRef open_call(ReplyOwner& owner);
   void close_call(CallRef call);
 
@@ -161,6 +169,21 @@ class World {
   bool is_at_or_after(Instant a, Instant b) const {
     if (a.anchor() == b.anchor()) return a.offset() >= b.offset();
     return scheduler_->is_at_or_after(a, b);
+  }
+
+  /// Tells an explorer what the event that is being handled reads or changes of its process's state, before it does so.
+  /// Parts are told apart by number; two events that share no part which one of them changes may come in either order.
+  void access(std::uint64_t part, bool changes) {
+    if (explored_) scheduler_->accessed(part, changes);
+  }
+  void access_all() {
+    if (explored_) scheduler_->accessed_all();
+  }
+  bool is_explored() const { return explored_; }
+
+  /// Whether somebody still waits for the answer to this call.
+  bool is_awaited(CallRef call) const {
+    return call.generation != 0 && calls_[call.slot].generation == call.generation;
   }
 
   /// Tells the faults that a process comes to a step of its program that is no message: "acquire", "release".
@@ -181,6 +204,10 @@ class World {
 
   /// Executes a pending event at a true time: its process handles it, and runs until everybody waits again.
   void execute(std::uint32_t slot, Instant at);
+  /// Strikes at a true time between two events, not before the last one. `fault.at`, `step` and `moment` mean nothing here.
+  void strike_now(const PlannedFault& fault, Instant at);
+  /// Takes a pending message back: it never arrives. The scheduler is not told, since it is the one who asks.
+  void lose(std::uint32_t slot) { release(slot); }
   Event& event(std::uint32_t slot) { return events_[slot]; }
   const Event& event(std::uint32_t slot) const { return events_[slot]; }
   std::uint32_t pending_count() const { return pending_; }
@@ -226,6 +253,7 @@ class World {
   void release(std::uint32_t slot);
   void transmit(ConnectionId connection, ProcessId from, ProcessId to, MessagePtr message);
   void bounce(Event&& event);
+  bool is_of_lost_connection(const Event& message) const;
   void deliver(Event& event);
   void answer_call(Event& event);
   bool pass_partitions(Event& message) const;
@@ -257,6 +285,7 @@ class World {
   EventId current_;
   std::uint64_t emitted_by_current_ = 0;
   std::uint64_t digest_ = 0;
+  bool explored_ = false;
   bool tracing_ = false;
   History history_;
   Trace trace_;

@@ -75,6 +75,13 @@ void World::strike(const PlannedFault& fault) {
   }
 }
 
+void World::strike_now(const PlannedFault& fault, Instant at) {
+  now_ = at;
+  strike(fault);
+  for (const ProcessId process : doomed_) crash_now(process);
+  doomed_.clear();
+}
+
 void World::pause(ProcessId process, Duration length) {
   ProcessState& victim = state(process);
   const Instant until = now_ + length;
@@ -119,6 +126,7 @@ void World::crash_now(ProcessId process) {
   victim.doomed = false;
   victim.alive = false;
   victim.was_paused = false;
+  victim.crashed_at = now_;
   ++victim.incarnation;
   history_.interruptions.push_back({Interruption::Kind::crash, process, now_, step_, std::nullopt});
   victim.process->crashed(fault.keep);
@@ -136,7 +144,7 @@ void World::crash_now(ProcessId process) {
     event.process = process;
     event.incarnation = victim.incarnation;
     event.base = now_;
-    event.delay = DurationRange::exactly(*fault.restart_after);
+    event.delay = *fault.restart_after;
     emit(std::move(event));
   }
 }

@@ -37,11 +37,13 @@ bool takes_a_script(std::string_view name) { return name == "EVAL" || name == "S
 
 }  // namespace
 
-Command::Command(const Command& other) : spilled_(other.spilled_), count_(other.count_) {
+Command::Command(const Command& other)
+    : spilled_(other.spilled_), count_(other.count_), spec_(other.spec_), is_known_(other.is_known_) {
   if (spilled_.empty()) std::copy_n(other.in_place_.begin(), count_, in_place_.begin());
 }
 
-Command::Command(Command&& other) noexcept : spilled_(std::move(other.spilled_)), count_(other.count_) {
+Command::Command(Command&& other) noexcept
+    : spilled_(std::move(other.spilled_)), count_(other.count_), spec_(other.spec_), is_known_(other.is_known_) {
   if (spilled_.empty())
     std::move(other.in_place_.begin(), other.in_place_.begin() + static_cast<std::ptrdiff_t>(count_),
               in_place_.begin());
@@ -52,6 +54,8 @@ Command& Command::operator=(const Command& other) {
   if (this == &other) return *this;
   spilled_ = other.spilled_;
   count_ = other.count_;
+  spec_ = other.spec_;
+  is_known_ = other.is_known_;
   if (spilled_.empty()) std::copy_n(other.in_place_.begin(), count_, in_place_.begin());
   return *this;
 }
@@ -60,6 +64,8 @@ Command& Command::operator=(Command&& other) noexcept {
   if (this == &other) return *this;
   spilled_ = std::move(other.spilled_);
   count_ = other.count_;
+  spec_ = other.spec_;
+  is_known_ = other.is_known_;
   if (spilled_.empty())
     std::move(other.in_place_.begin(), other.in_place_.begin() + static_cast<std::ptrdiff_t>(count_),
               in_place_.begin());
@@ -72,6 +78,7 @@ void Command::reserve(std::size_t count) {
 }
 
 void Command::push_back(Value value) {
+  is_known_ = is_known_ && count_ >= 2;
   if (count_ < kInPlace) {
     in_place_[count_] = std::move(value);
   } else {
@@ -86,9 +93,16 @@ void Command::push_back(Value value) {
 void Command::clear() {
   spilled_.clear();
   count_ = 0;
+  is_known_ = false;
 }
 
-const CommandSpec* Command::spec() const { return empty() ? nullptr : find_command(values()); }
+const CommandSpec* Command::spec() const {
+  if (!is_known_) {
+    spec_ = empty() ? nullptr : find_command(values());
+    is_known_ = true;
+  }
+  return spec_;
+}
 
 std::string_view Command::name() const {
   const CommandSpec* known = spec();

@@ -66,6 +66,8 @@ class Command {
   std::array<Value, kInPlace> in_place_;
   std::vector<Value> spilled_;  ///< all of them, once there are more than eight
   std::size_t count_ = 0;
+  mutable const CommandSpec* spec_ = nullptr;  ///< once `is_known_`: a request is asked for its name several times
+  mutable bool is_known_ = false;
 };
 
 /// Why a line is no command. `column` counts bytes from 1.

@@ -10,6 +10,7 @@
 
 #include "models/redis/keyspace.hpp"
 #include "models/redis/reply.hpp"
+#include "models/redis/session.hpp"
 #include "models/redis/value.hpp"
 #include "sim/clock.hpp"
 
@@ -21,26 +22,36 @@ class Database;
 struct Call {
   Database& database;
   Keyspace& keys;
+  Session& session;                  ///< whose command it is
   std::span<const Value> arguments;  ///< name first, as sent
   const sim::Clock& clock;           ///< the server's own
   std::string_view command;          ///< as the table spells it
+  bool may_block = false;            ///< neither in a script nor in a transaction
 
   std::string scratch = {};  ///< for a key that was sent as a number
 
   /// An argument as the bytes of a key. Valid until the next call of `key`.
   std::string_view key(std::size_t i = 1) { return arguments[i].view(scratch); }
+  std::size_t size() const { return arguments.size(); }
+  /// Whom to ask what is open: a member to take, the order of symbolic instants.
+  sim::World& world() const { return clock.world(); }
+  /// Whether two strings are the same. Timestamps may be symbolic, so this may fork an exploration.
+  bool equal(const Value& a, const Value& b) const;
 };
 
 using Handler = Reply (*)(Call& call);
 
 /// What matters of Redis' command flags.
-enum CommandFlags : std::uint8_t {
-  kReadOnly = 1,       ///< never changes a key, apart from expiring it
-  kWrite = 2,          ///< may change keys
-  kNoScript = 4,       ///< refused inside a script
-  kEveryKey = 8,       ///< touches keys that it does not name: ordered with every command of its server
-  kScriptReader = 16,  ///< its reply depends on the server's script cache
-  kScriptWriter = 32   ///< may change the server's script cache
+enum CommandFlags : std::uint16_t {
+  kReadOnly = 1,        ///< never changes a key, apart from expiring it
+  kWrite = 2,           ///< may change keys
+  kNoScript = 4,        ///< refused inside a script
+  kEveryKey = 8,        ///< touches keys that it does not name: ordered with every command of its server
+  kScriptReader = 16,   ///< its reply depends on the server's script cache
+  kScriptWriter = 32,   ///< may change the server's script cache
+  kAtOnce = 64,         ///< executed also while a transaction queues
+  kRunsCommands = 256,  ///< consists of commands that it runs: scripts, EXEC
+  kSubscriber = 128     ///< allowed to a connection that has subscribed to something
 };
 
 struct CommandSpec {
@@ -49,7 +60,7 @@ struct CommandSpec {
   std::int8_t first_key = 0;  ///< 0: no keys, or (EVAL) a number of them that an argument tells
   std::int8_t last_key = 0;   ///< -1: up to the last argument
   std::int8_t key_step = 0;
-  std::uint8_t flags = 0;
+  std::uint16_t flags = 0;
   Handler handler = nullptr;  ///< null: a container of subcommands
 
   bool is(CommandFlags flag) const { return (flags & flag) != 0; }

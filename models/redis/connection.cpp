@@ -1,6 +1,54 @@
 #include "models/redis/connection.hpp"
 
+#include <cassert>
+
 namespace lockstep::models::redis {
+
+void Inbox::put(Reply message) {
+  messages_.push_back(std::move(message));
+  if (waiter_ != nullptr) waiter_->wake();
+}
+
+Inbox& Connection::Session::inbox(sim::ConnectionId connection) {
+  for (Inbox& inbox : inboxes) {
+    if (inbox.connection() == connection.index) return inbox;
+  }
+  return inboxes.emplace_back(connection.index);
+}
+
+NextMessage::~NextMessage() {
+  if (inbox_.waiter_ == this) inbox_.waiter_ = nullptr;
+  client_.world().cancel_timer(timer_);
+}
+
+void NextMessage::await_suspend(std::coroutine_handle<> program) {
+  assert(inbox_.waiter_ == nullptr && "one waits for the messages of a connection, not two");
+  program_ = program;
+  inbox_.waiter_ = this;
+  if (!timeout_) return;
+  const sim::Duration length = client_.clock().true_length(*timeout_);
+  timer_ = client_.world().set_timer(client_.id(), sim::DurationRange::exactly(length), sim::TimerKind::timeout, *this);
+}
+
+std::optional<Reply> NextMessage::await_resume() {
+  if (inbox_.messages_.empty()) return std::nullopt;
+  Reply message = std::move(inbox_.messages_.front());
+  inbox_.messages_.pop_front();
+  return message;
+}
+
+void NextMessage::timer_fired() {
+  timer_ = {};
+  wake();
+}
+
+/// Once: a second message finds nobody waiting any more.
+void NextMessage::wake() {
+  inbox_.waiter_ = nullptr;
+  client_.world().cancel_timer(timer_);
+  timer_ = {};
+  client_.executor().make_ready(program_);
+}
 
 CommandCall Connection::call(Command command) {
   auto request = client_->world().make<Request>(std::move(command));

@@ -2,6 +2,9 @@
 
 // The client's side of a connection to a Redis server: what a client library offers.
 
+#include <coroutine>
+#include <cstdint>
+#include <deque>
 #include <initializer_list>
 #include <optional>
 #include <string_view>
@@ -19,13 +22,55 @@ class [[nodiscard]] CommandCall final : public sim::Call<Response> {
       : Call(client, connection, std::move(request), timeout), missed_reply_(missed_reply) {}
   Reply await_resume() {
     std::optional<Reply> answer = Call::await_resume();
-    if (answer) return std::move(*answer);
+    if (answer && !answer->is_unknown()) return std::move(*answer);
     missed_reply_ = true;
     return Reply::unknown();
   }
 
  private:
   bool& missed_reply_;
+};
+
+/// What has come on one connection without being asked for, and who waits for it.
+class Inbox {
+ public:
+  explicit Inbox(std::uint32_t connection) : connection_(connection) {}
+  std::uint32_t connection() const { return connection_; }
+  void put(Reply message);
+
+ private:
+  friend class NextMessage;
+  std::uint32_t connection_;
+  std::deque<Reply> messages_;
+  class NextMessage* waiter_ = nullptr;
+};
+
+/// `const std::optional<Reply> message = co_await connection.next_message(timeout);` — the next message of a channel that the
+/// connection has subscribed to, oldest first: ["message", channel, payload] or ["pmessage", pattern, channel, payload];
+/// nothing if none came in time; `unknown` if the server closed the connection. A message that is there already is taken
+/// at once.
+class [[nodiscard]] NextMessage final : private sim::TimerOwner {
+ public:
+  NextMessage(sim::Process& client, Inbox& inbox, std::optional<sim::Duration> timeout)
+      : client_(client), inbox_(inbox), timeout_(timeout) {}
+  NextMessage(const NextMessage&) = delete;
+  NextMessage& operator=(const NextMessage&) = delete;
+  ~NextMessage();
+
+  bool await_ready() const noexcept { return !inbox_.messages_.empty(); }
+  void await_suspend(std::coroutine_handle<> program);
+  std::optional<Reply> await_resume();
+
+ private:
+  friend class Inbox;
+  void timer_fired() override;
+  void wake();
+
+  sim::Process& client_;
+  Inbox& inbox_;
+  std::optional<sim::Duration> timeout_;
+  sim::TimerRef timer_;
+  std::coroutine_handle<> program_;
 };
 
 struct SetOptions {
@@ -39,6 +84,9 @@ class Connection {
   struct Session {
     sim::OperationId operation = 0;  ///< the client's operation that is going on
     bool missed_reply = false;       ///< some outcome has been unknown since this was last cleared
+    std::deque<Inbox> inboxes;       ///< by first use; they must not move
+
+    Inbox& inbox(sim::ConnectionId connection);
   };
 
   /// Requires: `client` and `session` outlive the connection.
@@ -51,6 +99,15 @@ class Connection {
   }
 
   CommandCall call(Command command);
+
+  /// Replies ["subscribe", channel, count]. From then on the connection takes nothing but more of these, and PING.
+  CommandCall subscribe(const Value& channel) { return call(Command{"SUBSCRIBE", channel}); }
+  CommandCall unsubscribe(const Value& channel) { return call(Command{"UNSUBSCRIBE", channel}); }
+  CommandCall publish(const Value& channel, const Value& message) { return call(Command{"PUBLISH", channel, message}); }
+  /// No timeout: for ever.
+  NextMessage next_message(std::optional<sim::Duration> timeout) {
+    return NextMessage(*client_, session_->inbox(id_), timeout);
+  }
 
   CommandCall set(const Value& key, const Value& value, SetOptions options = {});
   CommandCall setnx(const Value& key, const Value& value) { return call(Command{"SETNX", key, value}); }

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
+
+#include "models/redis/handlers.hpp"
 
 namespace lockstep::models::redis {
 namespace {
@@ -24,29 +27,91 @@ Reply unknown_subcommand(const CommandSpec& container, const Command& command) {
                       std::string(container.name) + " HELP.");
 }
 
+/// The script cache, among the keys that a watcher hears of.
+constexpr std::uint64_t kScriptCache = 0x7363726970747321;
+
 }  // namespace
 
-Reply Database::execute(const Command& command, const sim::Clock& server_clock) {
-  assert(!command.empty());
-  clock_ = &server_clock;
-  keys_.begin_request();
-  touched_more_than_keys_ = false;
-
-  const CommandSpec* spec = command.spec();
-  if (spec == nullptr) return unknown_command(command);
-  const bool is_container = spec->handler == nullptr;
-  if (is_container && command.size() > 1) return unknown_subcommand(*spec, command);
-  if (is_container || !spec->accepts(command.size())) {
-    return Reply::error("ERR wrong number of arguments for '" + error_name(spec->name) + "' command");
-  }
-  return run(*spec, command);
+/// A timestamp of an exploration differs from every other instant unless the world says otherwise.
+bool Call::equal(const Value& a, const Value& b) const {
+  const Timestamp* left = a.timestamp();
+  const Timestamp* right = b.timestamp();
+  if (left == nullptr || right == nullptr || left->instant.anchor() == right->instant.anchor()) return a == b;
+  return left->unit == right->unit && world().is_at_or_after(left->instant, right->instant) &&
+         world().is_at_or_after(right->instant, left->instant);
 }
 
-Reply Database::run(const CommandSpec& spec, const Command& command) {
+// --- Requests.
+
+void Database::begin(SessionId session, const sim::Clock* clock) {
+  if (clock != nullptr) clock_ = clock;
+  keys_.begin_request();
+  keys_.begin_command(session);
+  deliveries_.clear();
+  effects_.clear();
+  new_pause_.reset();
+  touched_more_than_keys_ = touched_every_key_ = false;
+}
+
+std::optional<Reply> Database::execute(SessionId id, const Command& command, const sim::Clock& server_clock) {
+  assert(!command.empty());
+  begin(id, &server_clock);
+  Session& client = session(id);
+  assert(!client.waiting && "a connection that waits for a reply sends nothing");
+  Reply reply = dispatch(client, command);
+  if (waiting_count_ > 0) serve_waiting();
+  if (client.waiting) return std::nullopt;
+  if (client.closes) disconnect(client);
+  return reply;
+}
+
+Reply Database::execute(const Command& command, const sim::Clock& server_clock) {
+  if (auto reply = execute(SessionId{0}, command, server_clock)) return *std::move(reply);
+  time_out(0);
+  return deliveries_.front().reply;
+}
+
+Reply Database::dispatch(Session& client, const Command& command) {
+  const CommandSpec* spec = command.spec();
+  if (spec == nullptr) return refuse(client, unknown_command(command));
+  const bool is_container = spec->handler == nullptr;
+  if (is_container && command.size() > 1) return refuse(client, unknown_subcommand(*spec, command));
+  if (is_container || !spec->accepts(command.size())) {
+    const std::string error = "wrong number of arguments for '" + error_name(spec->name) + "' command";
+    if (spec->name != "EXEC") return refuse(client, Reply::error("ERR " + error));
+    forget_transaction(client);
+    return Reply::error("EXECABORT Transaction discarded because of: " + error);
+  }
+  if (client.is_subscriber() && !spec->is(kSubscriber)) {
+    return refuse(client, Reply::error("ERR Can't execute '" + error_name(spec->name) +
+                                       "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in "
+                                       "this context"));
+  }
+  if (client.in_transaction && !spec->is(kAtOnce)) {
+    if (!client.is_broken && !client.is_dirty) client.queue.push_back(command);
+    return Reply::status("QUEUED");
+  }
+  return run(*spec, client, command, true);
+}
+
+/// What cannot even queue spoils the transaction.
+Reply Database::refuse(Session& client, Reply error) const {
+  if (client.in_transaction) client.is_broken = true;
+  return error;
+}
+
+Reply Database::run(const CommandSpec& spec, Session& client, const Command& command, bool may_block) {
   if (spec.is(kEveryKey) || spec.is(kScriptReader)) touched_more_than_keys_ = true;
-  keys_.begin_command();
-  Call call{*this, keys_, command.values(), *clock_, spec.name};
-  return spec.handler(call);
+  if (spec.is(kEveryKey)) touched_every_key_ = true;
+  if (spec.is(kScriptReader)) keys_.watch(kScriptCache, true);
+  keys_.begin_command(client.id);
+  replaced_effect_ = false;
+  const std::size_t effects_before = effects_.size();
+  Call call{*this, keys_, client, command.values(), *clock_, spec.name, may_block};
+  Reply reply = spec.handler(call);
+  if (watching_count_ > 0) mark_watchers(spec.name == "WATCH" ? &client : nullptr);
+  if (records_effects_) note_effects(spec, command, effects_before);
+  return reply;
 }
 
 Reply Database::call_from_script(const Command& command, bool may_write) {
@@ -59,13 +124,203 @@ Reply Database::call_from_script(const Command& command, bool may_write) {
   }
   if (spec->is(kNoScript)) return Reply::error("ERR This Redis command is not allowed from script");
   if (spec->is(kWrite) && !may_write) return Reply::error("ERR Write commands are not allowed from read-only scripts.");
-  return run(*spec, command);
+  return run(*spec, *script_session_, command, false);
 }
+
+Reply Database::run_queue(Session& client) {
+  if (watching_count_ > 0) mark_watchers(nullptr);
+  std::vector<Reply> replies;
+  const std::vector<Command> queue = std::exchange(client.queue, {});
+  forget_transaction(client);
+  replies.reserve(queue.size());
+  for (const Command& command : queue) replies.push_back(run(*command.spec(), client, command, false));
+  return Reply::array(std::move(replies));
+}
+
+// --- Effects.
+
+void Database::replicate_as(Command command) {
+  replaced_effect_ = true;
+  if (records_effects_) effects_.push_back(std::move(command));
+}
+
+void Database::replicate_expiries() {
+  if (!records_effects_) return;
+  for (const KeyChange& change : keys_.changes_of_command()) {
+    if (change.kind == sim::Effect::Kind::expire) effects_.push_back(Command{"DEL", change.key});
+  }
+}
+
+/// Expiries that the command noticed came before what it did. Scripts and transactions consist of commands that have noted
+/// theirs already.
+void Database::note_effects(const CommandSpec& spec, const Command& command, std::size_t effects_before) {
+  if (spec.is(kRunsCommands)) return;
+  bool changed = false;
+  auto at = effects_.begin() + static_cast<std::ptrdiff_t>(effects_before);
+  for (const KeyChange& change : keys_.changes_of_command()) {
+    if (change.kind == sim::Effect::Kind::expire) {
+      at = effects_.insert(at, Command{"DEL", change.key}) + 1;
+    } else {
+      changed = changed || change.kind != sim::Effect::Kind::read;
+    }
+  }
+  if (changed && !replaced_effect_) effects_.push_back(command);
+}
+
+// --- Connections.
+
+Session& Database::session(SessionId id) {
+  while (sessions_.size() <= id) {
+    const auto next = static_cast<SessionId>(sessions_.size());
+    sessions_.emplace_back().id = next;
+  }
+  return sessions_[id];
+}
+
+std::int64_t Database::client_id(Session& client) {
+  if (client.client_id == 0) client.client_id = ++clients_seen_;
+  return client.client_id;
+}
+
+void Database::deliver(Delivery::Kind kind, SessionId to, Reply reply) {
+  deliveries_.push_back({kind, to, std::move(reply)});
+}
+
+void Database::forget_transaction(Session& client) {
+  client.in_transaction = client.is_broken = client.is_dirty = false;
+  client.queue.clear();
+  unwatch(client);
+}
+
+void Database::watch(Session& client, std::string_view key) {
+  if (client.watched.empty()) ++watching_count_;
+  client.watched.emplace_back(key);
+}
+
+void Database::unwatch(Session& client) {
+  if (!client.watched.empty()) --watching_count_;
+  client.watched.clear();
+  client.is_dirty = false;
+}
+
+/// Every client that watches what the present command has changed. A WATCH that finds its key expired watches a missing key.
+void Database::mark_watchers(const Session* except) {
+  for (const KeyChange& change : keys_.changes_of_command()) {
+    if (change.kind == sim::Effect::Kind::read) continue;
+    for (Session& client : sessions_) {
+      if (&client == except || client.watched.empty()) continue;
+      if (std::find(client.watched.begin(), client.watched.end(), change.key) != client.watched.end()) {
+        client.is_dirty = true;
+      }
+    }
+  }
+}
+
+void Database::disconnect(Session& client) {
+  if (client.waiting) --waiting_count_;
+  unwatch(client);
+  client.forget();
+}
+
+void Database::close(SessionId id) {
+  begin(id, nullptr);
+  touches_more_than_keys();
+  disconnect(session(id));
+}
+
+// --- Blocked commands.
+
+void Database::block(Session& client, Waiting waiting) {
+  // Whoever came first is served first: two that wait for one list have an order.
+  for (const std::string& key : waiting.keys) keys_.watch(digest_bytes(key), true);
+  waiting.since = ++waits_seen_;
+  client.waiting = std::move(waiting);
+  ++waiting_count_;
+}
+
+bool Database::is_blocked(SessionId id) const { return id < sessions_.size() && sessions_[id].waiting.has_value(); }
+
+std::optional<sim::Duration> Database::patience(SessionId id) const { return sessions_[id].waiting->timeout; }
+
+void Database::unblock(Session& client, Reply reply) {
+  client.waiting.reset();
+  --waiting_count_;
+  deliver(Delivery::Kind::reply, client.id, std::move(reply));
+}
+
+void Database::time_out(SessionId id) {
+  begin(id, nullptr);
+  Session& client = session(id);
+  for (const std::string& key : client.waiting->keys) keys_.watch(digest_bytes(key), true);
+  const bool is_wait = client.waiting->kind == Waiting::Kind::replicas;
+  unblock(client, is_wait ? Reply::integer(0) : Reply::null_array());
+}
+
+/// After the whole request: a list that a script or a transaction filled and emptied again wakes nobody. Keys in the order
+/// in which they were changed, clients in the order in which they came; a BLMOVE that is served may fill another list.
+void Database::serve_waiting() {
+  for (std::size_t i = 0; i < keys_.changes().size() && waiting_count_ > 0; ++i) {
+    if (keys_.changes()[i].kind != sim::Effect::Kind::write) continue;
+    const std::string key = keys_.changes()[i].key;
+    while (Session* next = next_waiting(key)) serve(*next, key);
+  }
+}
+
+/// Who is to get the next element of this list; null if it has none, or nobody waits.
+Session* Database::next_waiting(const std::string& key) {
+  const Entry* entry = keys_.peek(key);
+  if (entry == nullptr || !std::holds_alternative<List>(entry->object)) return nullptr;
+  Session* next = nullptr;
+  for (Session& client : sessions_) {
+    if (!client.waiting || (next != nullptr && client.waiting->since > next->waiting->since)) continue;
+    const std::vector<std::string>& keys = client.waiting->keys;
+    if (std::find(keys.begin(), keys.end(), key) != keys.end()) next = &client;
+  }
+  return next;
+}
+
+void Database::serve(Session& client, const std::string& key) {
+  const Waiting waiting = *client.waiting;
+  keys_.begin_command(client.id);
+  const std::size_t effects_before = effects_.size();
+  Command equivalent;
+  Reply reply;
+  if (waiting.kind == Waiting::Kind::move) {
+    equivalent = Command{"LMOVE", key, waiting.destination, waiting.from_left ? "LEFT" : "RIGHT",
+                         waiting.to_left ? "LEFT" : "RIGHT"};
+    Call call{*this, keys_, client, equivalent.values(), *clock_, "BLMOVE", false};
+    reply = lmove_command(call);
+  } else {
+    equivalent = Command{waiting.kind == Waiting::Kind::pop_left ? "LPOP" : "RPOP", key};
+    Call call{*this, keys_, client, equivalent.values(), *clock_, "BLPOP", false};
+    reply = waiting.kind == Waiting::Kind::pop_left ? lpop_command(call) : rpop_command(call);
+    reply = Reply::array({Reply::bulk(key), std::move(reply)});
+  }
+  if (watching_count_ > 0) mark_watchers(nullptr);
+  replaced_effect_ = false;
+  if (records_effects_) note_effects(*equivalent.spec(), equivalent, effects_before);
+  unblock(client, std::move(reply));
+}
+
+bool Database::is_held_back(const Command& command, const sim::Clock& server_clock) {
+  if (!pause_) return false;
+  if (server_clock.has_reached(pause_->until)) {
+    pause_.reset();
+    return false;
+  }
+  const CommandSpec* spec = command.spec();
+  if (spec == nullptr) return false;
+  return !pause_->only_writes || spec->is(kWrite) || spec->is(kRunsCommands) || spec->name == "PUBLISH";
+}
+
+// --- Scripts.
 
 std::variant<ScriptId, Reply> Database::load_script(const Value& text) {
   std::string scratch;
   auto compiled = scripts_->compile(text.view(scratch));
   if (const ScriptId* script = std::get_if<ScriptId>(&compiled)) {
+    // Scripts that are put into the cache may come in either order; whoever looks into it, or empties it, may not.
+    keys_.watch(kScriptCache, false);
     if (std::find(cached_.begin(), cached_.end(), *script) == cached_.end()) {
       cached_.push_back(*script);
       touched_more_than_keys_ = true;
@@ -86,15 +341,22 @@ std::optional<ScriptId> Database::cached_script(const Value& sha1) const {
 }
 
 void Database::forget_scripts() {
+  keys_.watch(kScriptCache, true);
   cached_.clear();
   touched_more_than_keys_ = true;
 }
 
-Reply Database::run_script(ScriptId script, std::span<const Value> keys, std::span<const Value> arguments) {
-  ScriptEngine::Result result = scripts_->run(script, keys, arguments, *this);
+Reply Database::run_script(Session& client, ScriptId script, bool may_write, std::span<const Value> keys,
+                           std::span<const Value> arguments) {
+  script_session_ = &client;
+  ScriptEngine::Result result = script_memory_ != nullptr && may_write
+                                    ? script_memory_->run(*scripts_, script, keys, arguments, *this)
+                                    : scripts_->run(script, keys, arguments, *this, may_write);
   if (result.limit_hit && !limit_hit_) limit_hit_ = std::move(result.limit_hit);
   return std::move(result.reply);
 }
+
+// --- Restarts.
 
 void Database::reset() {
   restart_empty();
@@ -103,7 +365,19 @@ void Database::reset() {
 
 void Database::restart_empty() {
   keys_.reset();
+  restart_with_keys();
+}
+
+void Database::restart_with_keys() {
   cached_.clear();
+  for (Session& client : sessions_) client.forget();
+  clients_seen_ = 0;
+  waits_seen_ = waiting_count_ = watching_count_ = 0;
+  if (configuration_.has_changed()) configuration_ = Configuration();
+  pause_.reset();
+  new_pause_.reset();
+  deliveries_.clear();
+  effects_.clear();
   touched_more_than_keys_ = false;
 }
 

@@ -1,8 +1,9 @@
 #pragma once
 
-// A Redis server without its connections: keys, script cache, and the execution of one command after the other.
-// Start here.
+// A Redis server: keys, script cache, what it knows of each connection, and the execution of one command after the other.
+// How requests and replies travel is `Node`'s business. Start here.
 
+#include <deque>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,42 +12,81 @@
 
 #include "models/redis/command.hpp"
 #include "models/redis/commands.hpp"
+#include "models/redis/configuration.hpp"
 #include "models/redis/keyspace.hpp"
 #include "models/redis/reply.hpp"
 #include "models/redis/script_engine.hpp"
+#include "models/redis/script_memory.hpp"
+#include "models/redis/session.hpp"
 #include "sim/clock.hpp"
 
 namespace lockstep::models::redis {
 
 /// Behaves as a single redis-server 7.0.15 with one database does, command by command. Differences that are known and
-/// meant: docs/decisions/redis-single-node.md.
+/// meant: docs/redis-fidelity.md.
 class Database final : private ScriptHost {
  public:
   /// Requires: `scripts` outlives the database. It may serve many databases, one at a time.
   explicit Database(ScriptEngine& scripts) : scripts_(&scripts) {}
 
-  /// Executes one request at the present moment of `server_clock`. Requires: the command is not empty.
+  /// Executes one request of a connection at the present moment of `server_clock`. Nothing: the command blocks, and its
+  /// reply comes as a delivery of some later request, of `time_out` or of `close`.
+  /// Requires: the command is not empty; the connection does not wait for a reply.
+  std::optional<Reply> execute(SessionId session, const Command& command, const sim::Clock& server_clock);
+  /// For a caller with one connection. A command that would block replies as it does when its time is out.
   Reply execute(const Command& command, const sim::Clock& server_clock);
+  /// The time of a blocked command is out: its reply is among the deliveries.
+  void time_out(SessionId session);
+  /// A connection is gone, and with it its transaction, watches, subscriptions and waiting.
+  void close(SessionId session);
 
-  /// What the last `execute` did to which keys, in that order. Calls of a script are listed one after the other.
-  /// Valid until the next `execute`.
+  /// What the last `execute`, `time_out` or `close` did to which keys, in that order. Calls of a script are listed one
+  /// after the other. Valid until the next call.
   std::span<const KeyChange> changes() const { return keys_.changes(); }
-  /// Whether the last `execute` may have depended on, or changed, something besides the keys in `changes()`: all keys
-  /// (FLUSHALL) or the script cache. Such a command is ordered with every other command of its server.
+  /// What it made the server send besides its own reply, in order. Valid until the next call.
+  std::span<const Delivery> deliveries() const { return deliveries_; }
+  /// Whether the last `execute` may have depended on, or changed, something besides the keys in `changes()` and the state
+  /// of its own connection: all keys (FLUSHALL), the script cache, subscriptions, other connections, the configuration. Such
+  /// a command is ordered with every other command of its server.
   bool touched_more_than_keys() const { return touched_more_than_keys_; }
+  /// Whether it may have depended on which keys there are, or on what the server knows of other connections. A watcher hears
+  /// of neither.
+  bool touched_every_key() const { return touched_every_key_; }
+
+  bool is_blocked(SessionId session) const;
+  /// Of a blocked command: how long it waits at most; nothing: for ever.
+  std::optional<sim::Duration> patience(SessionId session) const;
+  /// Whether CLIENT PAUSE holds this command back at the present moment.
+  bool is_held_back(const Command& command, const sim::Clock& server_clock);
+
+  /// How long the pause lasts that the last `execute` has begun.
+  std::optional<sim::Duration> new_pause() const { return new_pause_; }
+  bool is_paused() const { return pause_.has_value(); }
 
   /// Why a script was stopped, for the user: "script ran for more than 1,000,000 instructions". Stays until `reset`.
   const std::optional<std::string>& limit_hit() const { return limit_hit_; }
 
   /// As newly started and empty. Memory and compiled scripts are kept.
   void reset();
-  /// A restart of the server process that finds its keys again: the script cache is gone.
-  void restart_with_keys() { cached_.clear(); }
+  /// A restart of the server process that finds its keys again: script cache, connections and configuration are gone.
+  void restart_with_keys();
   /// A restart that lost everything, in the same run: unlike `reset` it keeps `limit_hit`.
   void restart_empty();
 
+  /// Script runs that were seen before need no interpreter. Null: each is run. Requires: the memory outlives the database.
+  void set_script_memory(ScriptMemory* memory) { script_memory_ = memory; }
+  /// See `Keyspace::set_watcher`.
+  void set_watcher(KeyWatcher* watcher) { keys_.set_watcher(watcher); }
+
   const Keyspace& keys() const { return keys_; }
   std::uint64_t digest() const { return keys_.digest(); }
+
+  // --- Replication (and later the append-only file) lives on effects: commands without chance, clocks or scripts in them,
+  // which make the same keys of the same keys. The last `execute` noted them if that was asked for.
+
+  void record_effects(bool on) { records_effects_ = on; }
+  bool records_effects() const { return records_effects_; }
+  std::span<const Command> effects() const { return effects_; }
 
   // --- For command handlers.
 
@@ -55,19 +95,78 @@ class Database final : private ScriptHost {
   /// A script in this server's cache. Upper and lower case are the same.
   std::optional<ScriptId> cached_script(const Value& sha1) const;
   void forget_scripts();
+  bool script_declares_writes(ScriptId script) const { return scripts_->declares_writes(script); }
   std::string_view sha1_of(ScriptId script) const { return scripts_->sha1(script); }
-  Reply run_script(ScriptId script, std::span<const Value> keys, std::span<const Value> arguments);
+  Reply run_script(Session& session, ScriptId script, bool may_write, std::span<const Value> keys,
+                   std::span<const Value> arguments);
+
+  /// Runs what a transaction has queued.
+  Reply run_queue(Session& session);
+  void forget_transaction(Session& session);
+  void watch(Session& session, std::string_view key);
+  void unwatch(Session& session);
+  /// Puts the command to sleep until one of its lists has an element.
+  void block(Session& session, Waiting waiting);
+  Session& session(SessionId id);
+  std::deque<Session>& sessions() { return sessions_; }
+  std::int64_t client_id(Session& session);
+  void deliver(Delivery::Kind kind, SessionId to, Reply reply);
+  void disconnect(Session& session);
+  Configuration& configuration() { return configuration_; }
+  /// CLIENT PAUSE, from now on.
+  void pause(sim::Duration length, bool only_writes) {
+    pause_ = {clock_->now() + length, only_writes};
+    new_pause_ = length;
+  }
+  void resume() { pause_.reset(); }
+  void touches_more_than_keys() { touched_more_than_keys_ = touched_every_key_ = true; }
+  /// What the present command really did, in place of itself. Several calls: several commands.
+  void replicate_as(Command command);
+  /// EXEC's own part: its watched keys may have expired. Its commands note their effects themselves.
+  void replicate_expiries();
 
  private:
+  struct Pause {
+    sim::Instant until;
+    bool only_writes;
+  };
+
   Reply call_from_script(const Command& command, bool may_write) override;
   bool knows_command(const Command& command) const override { return command.spec() != nullptr; }
-  Reply run(const CommandSpec& spec, const Command& command);
+  sim::World* world() const override { return &clock_->world(); }
+
+  void begin(SessionId session, const sim::Clock* clock);
+  Reply dispatch(Session& session, const Command& command);
+  Reply refuse(Session& session, Reply error) const;
+  Reply run(const CommandSpec& spec, Session& session, const Command& command, bool may_block);
+  void note_effects(const CommandSpec& spec, const Command& command, std::size_t effects_before);
+  void mark_watchers(const Session* except);
+  void serve_waiting();
+  Session* next_waiting(const std::string& key);
+  void serve(Session& session, const std::string& key);
+  void unblock(Session& session, Reply reply);
 
   Keyspace keys_;
   ScriptEngine* scripts_;
-  std::vector<ScriptId> cached_;       ///< the script cache, in order of arrival
+  ScriptMemory* script_memory_ = nullptr;
+  std::vector<ScriptId> cached_;  ///< the script cache, in order of arrival
+  std::deque<Session> sessions_;  ///< by id: handlers hold references, so they must not move
+  std::int64_t clients_seen_ = 0;
+  std::uint64_t waits_seen_ = 0;
+  std::size_t waiting_count_ = 0;
+  std::size_t watching_count_ = 0;
+  Configuration configuration_;
+  std::optional<Pause> pause_;
+  std::optional<sim::Duration> new_pause_;
+
   const sim::Clock* clock_ = nullptr;  ///< during `execute`
+  Session* script_session_ = nullptr;
+  std::vector<Delivery> deliveries_;
   bool touched_more_than_keys_ = false;
+  bool touched_every_key_ = false;
+  bool records_effects_ = false;
+  bool replaced_effect_ = false;
+  std::vector<Command> effects_;
   std::optional<std::string> limit_hit_;
 };
 

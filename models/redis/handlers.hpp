@@ -18,12 +18,16 @@ Reply psetex_command(Call& call);
 Reply get_command(Call& call);
 Reply getset_command(Call& call);
 Reply getdel_command(Call& call);
+Reply getex_command(Call& call);
 Reply incr_command(Call& call);
 Reply decr_command(Call& call);
 Reply incrby_command(Call& call);
 Reply decrby_command(Call& call);
 Reply append_command(Call& call);
 Reply strlen_command(Call& call);
+Reply mget_command(Call& call);
+Reply mset_command(Call& call);
+Reply msetnx_command(Call& call);
 
 // keys.cpp
 Reply del_command(Call& call);
@@ -38,26 +42,221 @@ Reply pttl_command(Call& call);
 Reply expiretime_command(Call& call);
 Reply pexpiretime_command(Call& call);
 Reply persist_command(Call& call);
+Reply rename_command(Call& call);
+Reply renamenx_command(Call& call);
+
+// hashes.cpp
+Reply hset_command(Call& call);
+Reply hmset_command(Call& call);
+Reply hsetnx_command(Call& call);
+Reply hget_command(Call& call);
+Reply hmget_command(Call& call);
+Reply hgetall_command(Call& call);
+Reply hkeys_command(Call& call);
+Reply hvals_command(Call& call);
+Reply hdel_command(Call& call);
+Reply hexists_command(Call& call);
+Reply hlen_command(Call& call);
+Reply hstrlen_command(Call& call);
+Reply hincrby_command(Call& call);
+
+// lists.cpp
+Reply lpush_command(Call& call);
+Reply rpush_command(Call& call);
+Reply lpushx_command(Call& call);
+Reply rpushx_command(Call& call);
+Reply lpop_command(Call& call);
+Reply rpop_command(Call& call);
+Reply llen_command(Call& call);
+Reply lindex_command(Call& call);
+Reply lset_command(Call& call);
+Reply lrange_command(Call& call);
+Reply ltrim_command(Call& call);
+Reply lrem_command(Call& call);
+Reply linsert_command(Call& call);
+Reply lmove_command(Call& call);
+Reply rpoplpush_command(Call& call);
+
+// blocking.cpp
+Reply blpop_command(Call& call);
+Reply brpop_command(Call& call);
+Reply blmove_command(Call& call);
+
+// sets.cpp
+Reply sadd_command(Call& call);
+Reply srem_command(Call& call);
+Reply sismember_command(Call& call);
+Reply smismember_command(Call& call);
+Reply scard_command(Call& call);
+Reply smembers_command(Call& call);
+Reply sinter_command(Call& call);
+Reply sunion_command(Call& call);
+Reply sdiff_command(Call& call);
+Reply sinterstore_command(Call& call);
+Reply sunionstore_command(Call& call);
+Reply sdiffstore_command(Call& call);
+Reply spop_command(Call& call);
+Reply srandmember_command(Call& call);
+Reply smove_command(Call& call);
+
+// sorted_sets.cpp
+Reply zadd_command(Call& call);
+Reply zincrby_command(Call& call);
+Reply zrem_command(Call& call);
+Reply zscore_command(Call& call);
+Reply zmscore_command(Call& call);
+Reply zcard_command(Call& call);
+Reply zrank_command(Call& call);
+Reply zrevrank_command(Call& call);
+Reply zpopmin_command(Call& call);
+Reply zpopmax_command(Call& call);
+
+// sorted_set_ranges.cpp
+Reply zrange_command(Call& call);
+Reply zrevrange_command(Call& call);
+Reply zrangebyscore_command(Call& call);
+Reply zrevrangebyscore_command(Call& call);
+Reply zcount_command(Call& call);
+Reply zremrangebyscore_command(Call& call);
+Reply zremrangebyrank_command(Call& call);
+
+// sorted_set_algebra.cpp
+Reply zunionstore_command(Call& call);
+Reply zinterstore_command(Call& call);
+
+// scan.cpp
+Reply scan_command(Call& call);
+Reply hscan_command(Call& call);
+Reply sscan_command(Call& call);
+Reply zscan_command(Call& call);
+Reply keys_command(Call& call);
+Reply dbsize_command(Call& call);
+
+// transactions.cpp
+Reply multi_command(Call& call);
+Reply exec_command(Call& call);
+Reply discard_command(Call& call);
+Reply watch_command(Call& call);
+Reply unwatch_command(Call& call);
+
+// pubsub.cpp
+Reply subscribe_command(Call& call);
+Reply psubscribe_command(Call& call);
+Reply unsubscribe_command(Call& call);
+Reply punsubscribe_command(Call& call);
+Reply publish_command(Call& call);
+Reply pubsub_channels_command(Call& call);
+Reply pubsub_numsub_command(Call& call);
+Reply pubsub_numpat_command(Call& call);
+
+// clients.cpp
+Reply client_id_command(Call& call);
+Reply client_getname_command(Call& call);
+Reply client_setname_command(Call& call);
+Reply client_kill_command(Call& call);
+Reply client_pause_command(Call& call);
+Reply client_unpause_command(Call& call);
+Reply select_command(Call& call);
+Reply hello_command(Call& call);
+Reply reset_command(Call& call);
+Reply quit_command(Call& call);
 
 // server.cpp
 Reply ping_command(Call& call);
 Reply echo_command(Call& call);
 Reply time_command(Call& call);
 Reply flushall_command(Call& call);
+Reply wait_command(Call& call);
+Reply role_command(Call& call);
+Reply info_command(Call& call);
+Reply config_get_command(Call& call);
+Reply config_set_command(Call& call);
 
 // scripting.cpp
 Reply eval_command(Call& call);
 Reply evalsha_command(Call& call);
+Reply eval_ro_command(Call& call);
+Reply evalsha_ro_command(Call& call);
 Reply script_load_command(Call& call);
 Reply script_exists_command(Call& call);
 Reply script_flush_command(Call& call);
+Reply script_kill_command(Call& call);
 
 // --- Shared.
 
 Reply wrong_type();
 Reply not_an_integer();
 Reply syntax_error();
+Reply not_positive();
+Reply wrong_number_of_arguments(const Call& call);
+Reply unknown_subcommand_or_arity(const Call& call, std::string_view container);
 Reply invalid_expire_time(const Call& call);
+
+/// The object of one type at a key. It is valid until the next call that may insert, remove or expire a key.
+template <class Type>
+struct Found {
+  Entry* entry = nullptr;
+  Type* object = nullptr;
+
+  /// There is something else at the key.
+  bool is_wrong() const { return entry != nullptr && object == nullptr; }
+  explicit operator bool() const { return object != nullptr; }
+  Type* operator->() const { return object; }
+
+  /// The object, new if there was none; and a note that the command changes it.
+  Type& get_or_create(Call& call, std::size_t i = 1) {
+    if (object == nullptr) {
+      entry = &call.keys.overwrite(call.key(i));
+      object = &entry->object.template emplace<Type>();
+    } else {
+      call.keys.written(*entry);
+    }
+    return *object;
+  }
+  /// Something was taken out: an object that is empty now is no more.
+  void shrunk(Call& call) {
+    if (object->empty()) {
+      call.keys.remove(*entry);
+      entry = nullptr;
+      object = nullptr;
+    } else {
+      call.keys.written(*entry);
+    }
+  }
+};
+
+template <class Type>
+Found<Type> find_object(Call& call, std::size_t i = 1) {
+  Entry* entry = call.keys.find(call.key(i), call.clock);
+  return {entry, entry != nullptr ? std::get_if<Type>(&entry->object) : nullptr};
+}
+
+/// What LLEN, HLEN, SCARD and ZCARD reply.
+template <class Type>
+Reply size_of(Call& call) {
+  const auto found = find_object<Type>(call);
+  if (found.is_wrong()) return wrong_type();
+  return Reply::integer(found ? static_cast<std::int64_t>(found->size()) : 0);
+}
+
+/// Puts a result at the first argument's key, whatever was there; an empty one removes it.
+template <class Type>
+void store_result(Call& call, Type result) {
+  if (result.empty()) {
+    if (Entry* entry = call.keys.find(call.key(), call.clock)) call.keys.remove(*entry);
+    return;
+  }
+  Entry& entry = call.keys.overwrite(call.key());
+  entry.object = std::move(result);
+  entry.expires = false;
+}
+
+/// LRANGE's and ZRANGE's indices as positions [first, end): negative ones count from the end.
+struct IndexRange {
+  std::size_t first = 0;
+  std::size_t end = 0;
+};
+IndexRange index_range(std::int64_t start, std::int64_t stop, std::size_t size);
 
 enum class TimeUnit : std::uint8_t { seconds, milliseconds };
 enum class TimeBase : std::uint8_t { now, epoch };
@@ -74,6 +273,9 @@ struct ExpireTime {
 /// count as 250 years (an `Instant` holds no more); what Redis refuses as an overflow is refused.
 std::variant<ExpireTime, Reply> read_expire_time(const Call& call, const Value& argument, TimeUnit unit, TimeBase base,
                                                  bool only_positive);
+
+/// Gives an entry its deadline, or removes it if that has passed already.
+void set_deadline(Call& call, Entry& entry, const ExpireTime& time, TimeBase base);
 
 /// The string that an entry holds, or null if it holds something else.
 inline Value* string_in(Entry& entry) { return std::get_if<Value>(&entry.object); }

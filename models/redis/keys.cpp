@@ -4,6 +4,7 @@
 #include <cassert>
 #include <limits>
 
+#include "models/redis/database.hpp"
 #include "models/redis/handlers.hpp"
 
 namespace lockstep::models::redis {
@@ -79,39 +80,53 @@ Reply expire(Call& call, TimeUnit unit, TimeBase base) {
   if (entry == nullptr) return Reply::integer(0);
   if (!allows(std::get<Conditions>(conditions), *entry, expire_time, base, call.clock)) return Reply::integer(0);
 
-  // A deadline that has passed removes the key at once. For one that counts from now the sign says it all.
-  const bool passed = base == TimeBase::now ? expire_time.length <= sim::Duration::zero()
-                                            : call.clock.has_reached(expire_time.deadline);
-  if (passed) {
-    call.keys.remove(*entry);
-  } else {
-    entry->expires = true;
-    entry->deadline = expire_time.deadline;
-    call.keys.touched(*entry);
-  }
+  set_deadline(call, *entry, expire_time, base);
   return Reply::integer(1);
 }
 
 constexpr std::int64_t kNoKey = -2;
 constexpr std::int64_t kNoDeadline = -1;
 
-/// Milliseconds from the origin of the server's clock (`epoch`) or from now to the key's deadline, -1 or -2.
-std::int64_t milliseconds_left(Call& call, TimeBase base) {
-  const Entry* entry = call.keys.find(call.key(), call.clock);
-  if (entry == nullptr) return kNoKey;
-  if (!entry->expires) return kNoDeadline;
-  if (base == TimeBase::epoch) return whole_milliseconds(entry->deadline);
-  // Redis subtracts whole milliseconds, each rounded down.
-  const sim::Instant now = call.clock.now();
-  assert(now.anchor() == entry->deadline.anchor() && "a time to live between two symbolic instants has no number yet");
-  return std::max<std::int64_t>(0, entry->deadline.offset().floor_ms() - now.offset().floor_ms());
+std::int64_t in_unit(std::int64_t milliseconds, TimeUnit unit) {
+  return unit == TimeUnit::seconds ? (milliseconds + 500) / 1000 : milliseconds;
 }
 
-Reply in_seconds(std::int64_t milliseconds) {
-  return Reply::integer(milliseconds < 0 ? milliseconds : (milliseconds + 500) / 1000);
+/// What TTL and its relatives reply: from now, or from the origin of the server's clock, to the key's deadline; -1 or -2.
+Reply time_left(Call& call, TimeUnit unit, TimeBase base) {
+  const Entry* entry = call.keys.find(call.key(), call.clock);
+  if (entry == nullptr) return Reply::integer(kNoKey);
+  if (!entry->expires) return Reply::integer(kNoDeadline);
+  const sim::Instant now = call.clock.now();
+  if (base == TimeBase::epoch) return Reply::integer(in_unit(whole_milliseconds(entry->deadline), unit));
+  if (now.anchor() != entry->deadline.anchor()) {
+    // The difference of two symbolic instants has no number; what is known is how long the key was to live.
+    const auto longest = entry->lifetime > sim::Duration::zero() ? entry->lifetime : sim::Duration::forever();
+    return Reply::time_left({entry->deadline, now, longest});
+  }
+  // Redis subtracts whole milliseconds, each rounded down.
+  const std::int64_t left = entry->deadline.offset().floor_ms() - now.offset().floor_ms();
+  return Reply::integer(in_unit(std::max<std::int64_t>(0, left), unit));
 }
 
 }  // namespace
+
+void set_deadline(Call& call, Entry& entry, const ExpireTime& time, TimeBase base) {
+  // For one that counts from now the sign says it all.
+  const bool passed =
+      base == TimeBase::now ? time.length <= sim::Duration::zero() : call.clock.has_reached(time.deadline);
+  if (passed) {
+    call.keys.remove(entry);
+    call.database.replicate_as(Command{"DEL", call.arguments[1]});
+    return;
+  }
+  entry.expires = true;
+  entry.deadline = time.deadline;
+  entry.lifetime = time.length;
+  call.keys.touched(entry);
+  if (call.database.records_effects()) {
+    call.database.replicate_as(Command{"PEXPIREAT", call.arguments[1], Value::milliseconds(time.deadline)});
+  }
+}
 
 std::int64_t whole_milliseconds(sim::Instant reading) {
   assert(reading.anchor() == 0 && "a symbolic reading has no digits");
@@ -172,10 +187,38 @@ Reply pexpire_command(Call& call) { return expire(call, TimeUnit::milliseconds, 
 Reply expireat_command(Call& call) { return expire(call, TimeUnit::seconds, TimeBase::epoch); }
 Reply pexpireat_command(Call& call) { return expire(call, TimeUnit::milliseconds, TimeBase::epoch); }
 
-Reply ttl_command(Call& call) { return in_seconds(milliseconds_left(call, TimeBase::now)); }
-Reply pttl_command(Call& call) { return Reply::integer(milliseconds_left(call, TimeBase::now)); }
-Reply expiretime_command(Call& call) { return in_seconds(milliseconds_left(call, TimeBase::epoch)); }
-Reply pexpiretime_command(Call& call) { return Reply::integer(milliseconds_left(call, TimeBase::epoch)); }
+Reply ttl_command(Call& call) { return time_left(call, TimeUnit::seconds, TimeBase::now); }
+Reply pttl_command(Call& call) { return time_left(call, TimeUnit::milliseconds, TimeBase::now); }
+Reply expiretime_command(Call& call) { return time_left(call, TimeUnit::seconds, TimeBase::epoch); }
+Reply pexpiretime_command(Call& call) { return time_left(call, TimeUnit::milliseconds, TimeBase::epoch); }
+
+namespace {
+
+/// Moves what the first key holds, with its deadline, to the second.
+Reply rename(Call& call, bool only_if_absent) {
+  Entry* source = call.keys.find(call.key(), call.clock);
+  if (source == nullptr) return Reply::error("ERR no such key");
+  const std::string destination(call.key(2));
+  if (source->key == destination) return only_if_absent ? Reply::integer(0) : Reply::ok();
+  if (only_if_absent) {
+    if (call.keys.find(destination, call.clock) != nullptr) return Reply::integer(0);
+    source = call.keys.find(call.key(), call.clock);  // an expiry of the other key may have moved it
+  }
+  Entry moved = std::move(*source);
+  source->key = moved.key;
+  call.keys.remove(*source);
+  Entry& target = call.keys.overwrite(destination);
+  target.object = std::move(moved.object);
+  target.expires = moved.expires;
+  target.deadline = moved.deadline;
+  target.lifetime = moved.lifetime;
+  return only_if_absent ? Reply::integer(1) : Reply::ok();
+}
+
+}  // namespace
+
+Reply rename_command(Call& call) { return rename(call, false); }
+Reply renamenx_command(Call& call) { return rename(call, true); }
 
 Reply persist_command(Call& call) {
   Entry* entry = call.keys.find(call.key(), call.clock);

@@ -7,9 +7,11 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
+#include "models/redis/flat_table.hpp"
+#include "models/redis/objects.hpp"
+#include "models/redis/session.hpp"
 #include "models/redis/value.hpp"
 #include "sim/clock.hpp"
 #include "sim/history.hpp"
@@ -17,18 +19,13 @@
 
 namespace lockstep::models::redis {
 
-/// What a key holds. Each further type of Redis is one more alternative.
-using Object = std::variant<Value>;
-
-/// As TYPE names it: "string".
-std::string_view type_name(const Object& object);
-
 struct Entry {
   std::string key;
   std::uint64_t hash = 0;
   Object object;
   bool expires = false;
-  sim::Instant deadline;  ///< on the server's own clock; meaningless unless `expires`
+  sim::Instant deadline;   ///< on the server's own clock; meaningless unless `expires`
+  sim::Duration lifetime;  ///< how long it was to live when that was said; zero if it was said as a moment
 };
 
 /// What a command really did to one key, one record for each: the strongest of read, touch, write and remove. A SET NX that found
@@ -37,12 +34,19 @@ struct Entry {
 struct KeyChange {
   sim::Effect::Kind kind = sim::Effect::Kind::read;
   std::string key;
+  SessionId by = 0;  ///< whose command it was: a push may serve somebody else's BLPOP
   bool operator==(const KeyChange&) const = default;
 };
 
-/// Keys in a flat array, found by a linear scan while there are few and through an open-addressing index once there are
-/// many. Order is that of insertion, except that the last key takes the place of a removed one: a function of the
-/// commands alone, so iteration is the same everywhere. Nothing is freed before destruction.
+/// Hears of accesses to keys, each before it happens. Keys are told apart by their digest.
+class KeyWatcher {
+ public:
+  virtual void key_accessed(std::uint64_t key, bool changes) = 0;
+
+ protected:
+  ~KeyWatcher() = default;
+};
+
 class Keyspace {
  public:
   // --- For command handlers. A returned entry is valid until the next call that may insert or remove a key.
@@ -52,23 +56,47 @@ class Keyspace {
   /// The key's entry, new and holding an empty string if there was none, without asking whether an old one had expired:
   /// for commands that overwrite whatever was there, so that an exploration does not fork over it.
   Entry& overwrite(std::string_view key);
+  /// The same key as `find` has just not found, holding nothing of a type yet. Requires: there is no such key.
+  template <class Type>
+  Type& create(std::string_view key) {
+    return overwrite(key).object.template emplace<Type>();
+  }
   /// Says that the command changed what the entry holds.
-  void written(const Entry& entry) { note(sim::Effect::Kind::write, entry.key); }
+  void written(const Entry& entry) {
+    watch(entry.hash, true);
+    note(sim::Effect::Kind::write, entry.key);
+  }
   /// Says that the command changed only the entry's deadline.
-  void touched(const Entry& entry) { note(sim::Effect::Kind::touch, entry.key); }
+  void touched(const Entry& entry) {
+    watch(entry.hash, true);
+    note(sim::Effect::Kind::touch, entry.key);
+  }
   void remove(Entry& entry);
   void remove_all();
 
-  std::size_t size() const { return count_; }
-  std::span<const Entry> entries() const { return {entries_.data(), count_}; }
+  std::size_t size() const { return entries_.size(); }
+  std::span<const Entry> entries() const { return entries_.items(); }
+  /// The key's entry as it lies there, expired or not, without a trace: for the server, not for commands.
+  const Entry* peek(std::string_view key) const { return entries_.find(key); }
 
   // --- For the server.
+
+  /// Null: nobody watches. Requires: the watcher outlives the keyspace, or is taken back.
+  void set_watcher(KeyWatcher* watcher) { watcher_ = watcher; }
+  void watch(std::uint64_t hash, bool changes) {
+    if (watcher_ != nullptr) watcher_->key_accessed(hash, changes);
+  }
 
   /// Forgets the changes of the command before.
   void begin_request() { changes_count_ = command_begin_ = 0; }
   /// A script's calls are commands of one request: each has its own records.
-  void begin_command() { command_begin_ = changes_count_; }
+  void begin_command(SessionId by) {
+    command_begin_ = changes_count_;
+    by_ = by;
+  }
   std::span<const KeyChange> changes() const { return {changes_.data(), changes_count_}; }
+  /// Of the command that began last.
+  std::span<const KeyChange> changes_of_command() const { return changes().subspan(command_begin_); }
 
   /// No keys, no changes; memory is kept.
   void reset();
@@ -76,26 +104,15 @@ class Keyspace {
   std::uint64_t digest() const;
 
  private:
-  static constexpr std::size_t kScanned = 8;  ///< up to here a scan of the hashes is faster than the index
-  static constexpr std::uint32_t kFree = 0xffffffff;
-
-  Entry* lookup(std::string_view key, std::uint64_t hash);
-  Entry& insert(std::string_view key, std::uint64_t hash);
-  void erase(Entry& entry);
   void note(sim::Effect::Kind kind, std::string_view key);
   void append(sim::Effect::Kind kind, std::string_view key);
 
-  bool is_indexed() const { return !index_.empty(); }
-  void build_index(std::size_t slots);
-  std::size_t slot_of(std::uint32_t position) const;
-  void free_slot(std::size_t slot);
-
-  std::vector<Entry> entries_;  ///< the first `count_` are alive; the rest keep their memory
-  std::size_t count_ = 0;
-  std::vector<std::uint32_t> index_;  ///< positions in `entries_`; a power of two, or empty while few keys
+  KeyWatcher* watcher_ = nullptr;
+  FlatTable<Entry> entries_;
   std::vector<KeyChange> changes_;
   std::size_t changes_count_ = 0;
   std::size_t command_begin_ = 0;
+  SessionId by_ = 0;
 };
 
 }  // namespace lockstep::models::redis

@@ -1,22 +1,160 @@
 #include "models/redis/node.hpp"
 
+#include <algorithm>
+
 namespace lockstep::models::redis {
+namespace {
+
+std::string_view name_of(const Request& request) {
+  // A name from the command table outlives the request; an unknown command's own text would not.
+  return request.command.spec() != nullptr ? request.name() : "UNKNOWN";
+}
+
+}  // namespace
 
 void Node::receive(sim::Message& message, sim::ConnectionId connection) {
   const auto& request = static_cast<Request&>(message);
-  Reply reply = database_.execute(request.command, clock());
-  const sim::ProcessId by = world().client_of(connection);
-  for (const KeyChange& change : database_.changes()) {
-    const bool is_expiry = change.kind == sim::Effect::Kind::expire;
-    world().record_effect(change.kind, id(), change.key, is_expiry ? sim::ProcessId{} : by,
-                          is_expiry ? 0 : request.operation);
+  database_.set_watcher(world().is_explored() ? this : nullptr);
+  const std::uint32_t life = world().state(world().client_of(connection)).incarnation;
+  if (connection.index >= incarnations_.size()) incarnations_.resize(connection.index + 1, 0);
+  if (incarnations_[connection.index] != life) {
+    // What its earlier life left behind went with that life's connection.
+    incarnations_[connection.index] = life;
+    world().access_all();
+    database_.close(connection.index);
+    take_blocked(connection);
   }
-  // A name from the command table outlives the request; an unknown command's own text would not.
-  const std::string_view name = request.command.spec() != nullptr ? request.name() : "UNKNOWN";
-  world().send_reply(connection, request, world().make<Response>(name, std::move(reply)));
+  if (!blocked_.empty()) forget_dead_clients();
+  if (database_.is_blocked(connection.index)) {
+    // It gave up waiting and sends something else: a client library closes such a connection and opens another.
+    world().access_all();
+    database_.close(connection.index);
+    take_blocked(connection);
+  }
+  if (database_.is_paused()) world().access_all();
+  if (database_.is_held_back(request.command, clock())) {
+    held_.push_back(std::make_unique<Pending>(*this, connection, request));
+    return;
+  }
+  handle(request, connection);
 }
 
+void Node::handle(const Request& request, sim::ConnectionId connection) {
+  std::optional<Reply> answer = database_.execute(connection.index, request.command, clock());
+  if (database_.touched_every_key()) world().access_all();
+  record_effects(request.operation);
+  if (answer) {
+    reply(request, connection, std::move(*answer));
+  } else {
+    block(request, connection);
+  }
+  if (!database_.deliveries().empty()) send_deliveries();
+  if (const auto length = database_.new_pause()) {
+    world().set_timer(id(), sim::DurationRange::exactly(clock().true_length(*length)), sim::TimerKind::sleep,
+                      pause_end_);
+  } else if (!held_.empty() && !database_.is_paused()) {
+    release_held();
+  }
+}
+
+/// A change that one client's push made for another's BLPOP is the other's.
+void Node::record_effects(sim::OperationId operation) {
+  for (const KeyChange& change : database_.changes()) {
+    if (change.kind == sim::Effect::Kind::expire) {
+      world().record_effect(change.kind, id(), change.key, sim::ProcessId{}, 0);
+      continue;
+    }
+    sim::OperationId whose = operation;
+    for (const auto& waiting : blocked_) {
+      if (waiting->connection.index == change.by) whose = waiting->request.operation;
+    }
+    world().record_effect(change.kind, id(), change.key, world().client_of({change.by}), whose);
+  }
+}
+
+void Node::reply(const Request& request, sim::ConnectionId connection, Reply content) {
+  world().send_reply(connection, request, world().make<Response>(name_of(request), std::move(content)));
+}
+
+void Node::send_deliveries() {
+  for (const Delivery& delivery : database_.deliveries()) {
+    const sim::ConnectionId connection{delivery.to};
+    if (delivery.kind == Delivery::Kind::message) {
+      world().send_push(connection, world().make<Response>("MESSAGE", delivery.reply));
+      continue;
+    }
+    const std::unique_ptr<Pending> waiting = take_blocked(connection);
+    if (delivery.kind == Delivery::Kind::close) {
+      // Whoever waits there, for a reply or for a message, learns that nothing will come.
+      if (waiting) reply(waiting->request, connection, Reply::unknown());
+      world().send_push(connection, world().make<Response>("CLOSE", Reply::unknown()));
+    } else if (waiting) {
+      reply(waiting->request, connection, delivery.reply);
+    }
+  }
+}
+
+// --- Blocked requests.
+
+void Node::block(const Request& request, sim::ConnectionId connection) {
+  Pending& waiting = *blocked_.emplace_back(std::make_unique<Pending>(*this, connection, request));
+  if (const auto patience = database_.patience(connection.index)) {
+    waiting.timer = world().set_timer(id(), sim::DurationRange::exactly(clock().true_length(*patience)),
+                                      sim::TimerKind::timeout, waiting);
+  }
+}
+
+void Node::time_out(const Pending& blocked) {
+  database_.time_out(blocked.connection.index);
+  send_deliveries();
+}
+
+std::unique_ptr<Node::Pending> Node::take_blocked(sim::ConnectionId connection) {
+  const auto found = std::find_if(blocked_.begin(), blocked_.end(),
+                                  [&](const auto& waiting) { return waiting->connection.index == connection.index; });
+  if (found == blocked_.end()) return nullptr;
+  std::unique_ptr<Pending> waiting = std::move(*found);
+  blocked_.erase(found);
+  world().cancel_timer(waiting->timer);
+  return waiting;
+}
+
+void Node::forget_dead_clients() {
+  std::vector<sim::ConnectionId> dead;
+  for (const auto& waiting : blocked_) {
+    const sim::ProcessState& client = world().state(world().client_of(waiting->connection));
+    if (!client.alive || client.incarnation != incarnations_[waiting->connection.index]) {
+      dead.push_back(waiting->connection);
+    }
+  }
+  for (const sim::ConnectionId connection : dead) {
+    world().access_all();
+    database_.close(connection.index);
+    take_blocked(connection);
+  }
+}
+
+// --- CLIENT PAUSE.
+
+void Node::release_held() {
+  world().access_all();
+  std::vector<std::unique_ptr<Pending>> waiting;
+  waiting.swap(held_);
+  for (std::unique_ptr<Pending>& request : waiting) {
+    if (database_.is_held_back(request->request.command, clock())) {
+      held_.push_back(std::move(request));
+    } else {
+      handle(request->request, request->connection);
+    }
+  }
+}
+
+// --- Restarts. Timers die with the process.
+
 void Node::crashed(bool keep) {
+  blocked_.clear();
+  held_.clear();
+  incarnations_.clear();
   if (keep) {
     database_.restart_with_keys();
   } else {
@@ -24,6 +162,11 @@ void Node::crashed(bool keep) {
   }
 }
 
-void Node::reset() { database_.reset(); }
+void Node::reset() {
+  blocked_.clear();
+  held_.clear();
+  incarnations_.clear();
+  database_.reset();
+}
 
 }  // namespace lockstep::models::redis

@@ -31,6 +31,7 @@ bool Reply::is_status(std::string_view text) const {
 }
 
 bool Reply::is_integer(std::int64_t n) const {
+  assert(!(is_time_left() && n >= 0) && "how much time is left has no number in an exploration: take its duration");
   const auto* integer = std::get_if<std::int64_t>(&content_);
   return integer != nullptr && *integer == n;
 }
@@ -38,6 +39,13 @@ bool Reply::is_integer(std::int64_t n) const {
 const std::string& Reply::text() const {
   if (const auto* error = std::get_if<Error>(&content_)) return error->text;
   return std::get<Status>(content_).text;
+}
+
+sim::DurationRange Reply::duration(sim::Duration unit) const {
+  if (const auto* remaining = std::get_if<Remaining>(&content_)) {
+    return {sim::Duration::zero(), remaining->time.longest};
+  }
+  return sim::DurationRange::exactly(unit * integer());
 }
 
 std::string Reply::describe() const {
@@ -54,6 +62,15 @@ std::string Reply::describe() const {
                           }
                           std::string out;
                           append_quoted(out, v.text());
+                          return out;
+                        },
+                        [](const Remaining&) -> std::string { return "(integer) <time left>"; },
+                        [](const Several& several) {
+                          std::string out;
+                          for (const Reply& reply : several.replies) {
+                            if (!out.empty()) out += "; ";
+                            out += reply.describe();
+                          }
                           return out;
                         },
                         [](const std::vector<Reply>& items) {
@@ -92,6 +109,10 @@ void Reply::append_resp(std::string& out) const {
                    out += bytes;
                    out += "\r\n";
                  },
+                 [&](const Remaining&) { assert(false && "how much time is left has no digits in an exploration"); },
+                 [&](const Several& several) {
+                   for (const Reply& reply : several.replies) reply.append_resp(out);
+                 },
                  [&](const std::vector<Reply>& items) {
                    append_line(out, '*', std::to_string(items.size()));
                    for (const Reply& item : items) item.append_resp(out);
@@ -107,6 +128,15 @@ std::uint64_t Reply::digest() const {
                         [&](const Error& e) { return digest_bytes(e.text, seed); },
                         [&](std::int64_t n) { return digest_number(static_cast<std::uint64_t>(n), seed); },
                         [&](const Value& v) { return digest_number(v.digest(), seed); },
+                        [&](const Remaining& remaining) {
+                          const std::uint64_t until = digest_number(remaining.time.deadline.anchor(), seed);
+                          return digest_number(remaining.time.now.anchor(), until);
+                        },
+                        [&](const Several& several) {
+                          std::uint64_t digest = seed;
+                          for (const Reply& reply : several.replies) digest = digest_number(reply.digest(), digest);
+                          return digest;
+                        },
                         [&](const std::vector<Reply>& items) {
                           std::uint64_t digest = digest_number(items.size(), seed);
                           for (const Reply& item : items) digest = digest_number(item.digest(), digest);

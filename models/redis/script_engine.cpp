@@ -91,13 +91,16 @@ class ScriptEngine::Interpreter {
       return error;
     }
     const int function = luaL_ref(lua_, LUA_REGISTRYINDEX);
-    scripts_.push_back({std::string(text), sha1_hex(text), function, first_line.may_write});
+    const bool has_flags = first_line.length > 0;
+    scripts_.push_back({std::string(text), sha1_hex(text), function, first_line.may_write, has_flags});
     return static_cast<ScriptId>(scripts_.size() - 1);
   }
 
   std::string_view sha1(ScriptId script) const { return scripts_[script].sha1; }
+  bool declares_writes(ScriptId script) const { return scripts_[script].has_flags && scripts_[script].may_write; }
 
-  Result run(ScriptId id, std::span<const Value> keys, std::span<const Value> arguments, ScriptHost& host) {
+  Result run(ScriptId id, std::span<const Value> keys, std::span<const Value> arguments, ScriptHost& host,
+             bool may_write) {
     const Script& script = scripts_[id];
     lua_rawgeti(lua_, LUA_REGISTRYINDEX, globals_);
     std::size_t largest = script.text.size();
@@ -106,7 +109,7 @@ class ScriptEngine::Interpreter {
     lua_pop(lua_, 1);
     lua_rawgeti(lua_, LUA_REGISTRYINDEX, script.function);
 
-    session_.begin(lua_, host, script.may_write, largest);
+    session_.begin(lua_, host, script.may_write && may_write, largest);
     const int status = lua_pcall(lua_, 0, 1, kHandler);
     session_.end();
 
@@ -126,6 +129,7 @@ class ScriptEngine::Interpreter {
     std::string sha1;
     int function;  ///< in the registry
     bool may_write;
+    bool has_flags;
   };
   static constexpr int kHandler = 1;
   /// As many as a client of the simulation would ever read, and few enough for the memory limit to mean something.
@@ -171,11 +175,12 @@ ScriptEngine::Interpreter& ScriptEngine::interpreter() {
 }
 
 std::variant<ScriptId, Reply> ScriptEngine::compile(std::string_view text) { return interpreter().compile(text); }
+bool ScriptEngine::declares_writes(ScriptId script) const { return interpreter_->declares_writes(script); }
 std::string_view ScriptEngine::sha1(ScriptId script) const { return interpreter_->sha1(script); }
 
 ScriptEngine::Result ScriptEngine::run(ScriptId script, std::span<const Value> keys, std::span<const Value> arguments,
-                                       ScriptHost& host) {
-  return interpreter().run(script, keys, arguments, host);
+                                       ScriptHost& host, bool may_write) {
+  return interpreter().run(script, keys, arguments, host, may_write);
 }
 
 std::size_t ScriptEngine::memory_bytes() const { return interpreter_ ? interpreter_->memory_bytes() : 0; }

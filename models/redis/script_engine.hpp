@@ -14,6 +14,7 @@
 #include "models/redis/command.hpp"
 #include "models/redis/reply.hpp"
 #include "models/redis/value.hpp"
+#include "sim/world.hpp"
 
 namespace lockstep::models::redis {
 
@@ -34,6 +35,8 @@ class ScriptHost {
   /// `may_write` is false for a script that declared flags=no-writes.
   virtual Reply call_from_script(const Command& command, bool may_write) = 0;
   virtual bool knows_command(const Command& command) const = 0;
+  /// Whom scripts ask when they compare symbolic timestamps.
+  virtual sim::World* world() const { return nullptr; }
 
  protected:
   ~ScriptHost() = default;
@@ -60,8 +63,11 @@ class ScriptEngine {
     Reply reply;
     std::optional<std::string> limit_hit;  ///< why the script was stopped: "script ran for more than … instructions"
   };
-  /// Requires: no script is running; `host` does not run one.
-  Result run(ScriptId script, std::span<const Value> keys, std::span<const Value> arguments, ScriptHost& host);
+  /// `may_write` is false for EVAL_RO. Requires: no script is running; `host` does not run one.
+  Result run(ScriptId script, std::span<const Value> keys, std::span<const Value> arguments, ScriptHost& host,
+             bool may_write = true);
+  /// Its first line has flags, and no-writes is none of them.
+  bool declares_writes(ScriptId script) const;
 
   /// Bytes that Lua holds now: 0 before the first script.
   std::size_t memory_bytes() const;

@@ -17,29 +17,41 @@ std::optional<Reply> wrong_number_of_keys(const Call& call) {
   return std::nullopt;
 }
 
-Reply run(Call& call, ScriptId script) {
+Reply run(Call& call, ScriptId script, bool may_write) {
+  if (!may_write && call.database.script_declares_writes(script)) {
+    return Reply::error("ERR Can not execute a script with write flag using *_ro command.");
+  }
   const auto keys = static_cast<std::size_t>(*call.arguments[2].integer());
-  return call.database.run_script(script, call.arguments.subspan(3, keys), call.arguments.subspan(3 + keys));
+  return call.database.run_script(call.session, script, may_write, call.arguments.subspan(3, keys),
+                                  call.arguments.subspan(3 + keys));
 }
 
-}  // namespace
-
-Reply eval_command(Call& call) {
+Reply eval(Call& call, bool may_write) {
   if (auto error = wrong_number_of_keys(call)) return *error;
   const auto script = call.database.load_script(call.arguments[1]);
   if (const Reply* error = std::get_if<Reply>(&script)) return *error;
-  return run(call, std::get<ScriptId>(script));
+  return run(call, std::get<ScriptId>(script), may_write);
 }
 
-Reply evalsha_command(Call& call) {
+Reply evalsha(Call& call, bool may_write) {
   // A text of another length than a SHA1's is known to be missing before the keys are counted.
   constexpr std::size_t kSha1Digits = 40;
   const Reply missing = Reply::error("NOSCRIPT No matching script. Please use EVAL.");
   if (call.key(1).size() != kSha1Digits) return missing;
   if (auto error = wrong_number_of_keys(call)) return *error;
   const std::optional<ScriptId> script = call.database.cached_script(call.arguments[1]);
-  return script ? run(call, *script) : missing;
+  return script ? run(call, *script, may_write) : missing;
 }
+
+}  // namespace
+
+Reply eval_command(Call& call) { return eval(call, true); }
+Reply eval_ro_command(Call& call) { return eval(call, false); }
+Reply evalsha_command(Call& call) { return evalsha(call, true); }
+Reply evalsha_ro_command(Call& call) { return evalsha(call, false); }
+
+/// A script runs in no time, so nobody ever finds one running.
+Reply script_kill_command(Call&) { return Reply::error("NOTBUSY No scripts in execution right now."); }
 
 Reply script_load_command(Call& call) {
   const auto script = call.database.load_script(call.arguments[2]);

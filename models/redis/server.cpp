@@ -1,8 +1,23 @@
 // Commands on the server as a whole, and the errors that many commands share.
 
+#include <algorithm>
+#include <string>
+
+#include "models/redis/database.hpp"
+#include "models/redis/glob.hpp"
 #include "models/redis/handlers.hpp"
 
 namespace lockstep::models::redis {
+namespace {
+
+std::string lower_case(std::string text) {
+  for (char& c : text) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return text;
+}
+
+}  // namespace
 
 Reply wrong_type() { return Reply::error("WRONGTYPE Operation against a key holding the wrong kind of value"); }
 Reply not_an_integer() { return Reply::error("ERR value is not an integer or out of range"); }
@@ -11,21 +26,154 @@ Reply invalid_expire_time(const Call& call) {
   return Reply::error("ERR invalid expire time in '" + error_name(call.command) + "' command");
 }
 
+Reply not_positive() { return Reply::error("ERR value is out of range, must be positive"); }
+Reply wrong_number_of_arguments(const Call& call) {
+  return Reply::error("ERR wrong number of arguments for '" + error_name(call.command) + "' command");
+}
+Reply unknown_subcommand_or_arity(const Call& call, std::string_view container) {
+  return Reply::error("ERR unknown subcommand or wrong number of arguments for '" + call.arguments[1].text() +
+                      "'. Try " + std::string(container) + " HELP.");
+}
+
+IndexRange index_range(std::int64_t start, std::int64_t stop, std::size_t size) {
+  const auto count = static_cast<std::int64_t>(size);
+  if (start < 0) start = std::max<std::int64_t>(0, start + count);
+  if (stop < 0) stop += count;
+  stop = std::min(stop, count - 1);
+  if (start > stop) return {0, 0};
+  return {static_cast<std::size_t>(start), static_cast<std::size_t>(stop) + 1};
+}
+
 Reply ping_command(Call& call) {
-  if (call.arguments.size() > 2) return Reply::error("ERR wrong number of arguments for 'ping' command");
-  return call.arguments.size() == 1 ? Reply::status("PONG") : Reply::bulk(call.arguments[1]);
+  if (call.size() > 2) return wrong_number_of_arguments(call);
+  if (call.session.is_subscriber()) {
+    return Reply::array({Reply::bulk("pong"), Reply::bulk(call.size() == 2 ? call.arguments[1] : Value(""))});
+  }
+  return call.size() == 1 ? Reply::status("PONG") : Reply::bulk(call.arguments[1]);
 }
 
 Reply echo_command(Call& call) { return Reply::bulk(call.arguments[1]); }
 
+/// Seconds, and the microseconds below. An exploration has no digits to split: all of a symbolic instant is in the first
+/// part, unrounded, and nothing in the second, so that `t[1] * 1000 + t[2] / 1000` is what it should be.
 Reply time_command(Call& call) {
   const sim::Instant now = call.clock.now();
+  if (now.anchor() != 0) {
+    return Reply::array({Reply::bulk(Timestamp{now, sim::Duration::seconds(1)}), Reply::bulk(Value(0))});
+  }
   constexpr std::int64_t kPerSecond = 1'000'000;
   const Value microseconds = Timestamp{now, sim::Duration::microseconds(1)};
-  // Seconds as a timestamp would stay symbolic; the part below a second has no such form, so both are printed.
   const std::int64_t total = *microseconds.integer();
   const std::int64_t below = (total % kPerSecond + kPerSecond) % kPerSecond;
   return Reply::array({Reply::bulk(Value((total - below) / kPerSecond).text()), Reply::bulk(Value(below).text())});
+}
+
+/// A lone primary: nobody will ever acknowledge anything.
+Reply wait_command(Call& call) {
+  const std::optional<std::int64_t> replicas = call.arguments[1].integer();
+  if (!replicas) return not_an_integer();
+  const std::optional<std::int64_t> timeout = call.arguments[2].integer();
+  if (!timeout) return Reply::error("ERR timeout is not an integer or out of range");
+  if (*timeout < 0) return Reply::error("ERR timeout is negative");
+  if (*replicas > 0 && call.may_block) {
+    Waiting waiting{.kind = Waiting::Kind::replicas};
+    constexpr std::int64_t kForever = 10LL * 365 * 86'400 * 1000;
+    if (*timeout > 0) waiting.timeout = sim::Duration::milliseconds(std::min(*timeout, kForever));
+    call.database.block(call.session, std::move(waiting));
+  }
+  return Reply::integer(0);
+}
+
+Reply role_command(Call&) { return Reply::array({Reply::bulk("master"), Reply::integer(0), Reply::array({})}); }
+
+Reply info_command(Call& call) {
+  const auto wants = [&](std::string_view section) {
+    if (call.size() == 1) return true;
+    return std::any_of(call.arguments.begin() + 1, call.arguments.end(), [&](const Value& word) {
+      return word.is_word(section) || word.is_word("ALL") || word.is_word("DEFAULT") || word.is_word("EVERYTHING");
+    });
+  };
+  std::string out;
+  const auto begin = [&](std::string_view title) {
+    if (!out.empty()) out += "\r\n";
+    out += "# " + std::string(title) + "\r\n";
+  };
+  if (wants("SERVER")) {
+    begin("Server");
+    out += "redis_version:7.0.15\r\nredis_mode:standalone\r\n";
+  }
+  if (wants("REPLICATION")) {
+    begin("Replication");
+    out += "role:master\r\nconnected_slaves:0\r\nmaster_failover_state:no-failover\r\n";
+  }
+  if (wants("KEYSPACE")) {
+    begin("Keyspace");
+    std::int64_t alive = 0, mortal = 0;
+    for (std::size_t i = call.keys.size(); i > 0; --i) {
+      const std::string name = call.keys.entries()[i - 1].key;
+      const Entry* entry = call.keys.find(name, call.clock);
+      if (entry == nullptr) continue;
+      ++alive;
+      if (entry->expires) ++mortal;
+    }
+    if (alive > 0) {
+      out += "db0:keys=" + std::to_string(alive) + ",expires=" + std::to_string(mortal) + ",avg_ttl=0\r\n";
+    }
+  }
+  return Reply::bulk(std::move(out));
+}
+
+Reply config_get_command(Call& call) {
+  call.database.touches_more_than_keys();
+  std::vector<Reply> pairs;
+  for (const Parameter& parameter : call.database.configuration().parameters()) {
+    const bool is_wanted = std::any_of(call.arguments.begin() + 2, call.arguments.end(), [&](const Value& pattern) {
+      return glob_matches(lower_case(pattern.text()), parameter.name);
+    });
+    if (!is_wanted) continue;
+    pairs.push_back(Reply::bulk(parameter.name));
+    pairs.push_back(Reply::bulk(parameter.value));
+  }
+  return Reply::array(std::move(pairs));
+}
+
+/// All of them or, after an error, none.
+Reply config_set_command(Call& call) {
+  call.database.touches_more_than_keys();
+  if (call.size() % 2 != 0) return syntax_error();
+  Configuration& configuration = call.database.configuration();
+  for (std::size_t i = 2; i < call.size(); i += 2) {
+    const Parameter* parameter = configuration.find(lower_case(call.arguments[i].text()));
+    if (parameter == nullptr) {
+      return Reply::error("ERR Unknown option or number of arguments for CONFIG SET - '" + call.arguments[i].text() +
+                          "'");
+    }
+  }
+  for (std::size_t i = 2; i < call.size(); i += 2) {
+    const Parameter* parameter = configuration.find(lower_case(call.arguments[i].text()));
+    const auto fail = [&](const std::string& why) {
+      return Reply::error("ERR CONFIG SET failed (possibly related to argument '" + std::string(parameter->name) +
+                          "') - " + why);
+    };
+    if (!parameter->is_number) {
+      if (call.arguments[i + 1].text() != parameter->value) return fail("persistence is not simulated");
+      continue;
+    }
+    const std::optional<std::int64_t> number = call.arguments[i + 1].integer();
+    if (!number) {
+      return fail(parameter->name == "maxmemory" ? "argument must be a memory value"
+                                                 : "argument couldn't be parsed into an integer");
+    }
+    if (*number < parameter->least || *number > parameter->most) {
+      return fail(parameter->name == "maxmemory" ? "argument must be a memory value"
+                                                 : "argument must be between " + std::to_string(parameter->least) +
+                                                       " and " + std::to_string(parameter->most) + " inclusive");
+    }
+  }
+  for (std::size_t i = 2; i < call.size(); i += 2) {
+    configuration.set(lower_case(call.arguments[i].text()), call.arguments[i + 1].text());
+  }
+  return Reply::ok();
 }
 
 Reply flushall_command(Call& call) {

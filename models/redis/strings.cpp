@@ -3,15 +3,30 @@
 #include <cstdint>
 #include <limits>
 
+#include "models/redis/database.hpp"
 #include "models/redis/handlers.hpp"
 
 namespace lockstep::models::redis {
 namespace {
 
-void store(Entry& entry, const Value& value, std::optional<sim::Instant> deadline) {
-  entry.object = value;
-  entry.expires = deadline.has_value();
-  if (deadline) entry.deadline = *deadline;
+void store(Entry& entry, const Value& value, const std::optional<ExpireTime>& time) {
+  if (Value* old = string_in(entry)) {
+    *old = value;
+  } else {
+    entry.object = value;
+  }
+  entry.expires = time.has_value();
+  if (time) {
+    entry.deadline = time->deadline;
+    entry.lifetime = time->length;
+  }
+}
+
+/// A length of time means another deadline to whoever hears of it later.
+void replicate_set(Call& call, const Value& value, const ExpireTime& time) {
+  if (call.database.records_effects()) {
+    call.database.replicate_as(Command{"SET", call.arguments[1], value, "PXAT", Value::milliseconds(time.deadline)});
+  }
 }
 
 struct SetOptions {
@@ -72,7 +87,8 @@ std::optional<SetOptions> read_set_options(std::span<const Value> words) {
 Reply set_with_time(Call& call, TimeUnit unit) {
   const auto time = read_expire_time(call, call.arguments[2], unit, TimeBase::now, true);
   if (const Reply* error = std::get_if<Reply>(&time)) return *error;
-  store(call.keys.overwrite(call.key()), call.arguments[3], std::get<ExpireTime>(time).deadline);
+  store(call.keys.overwrite(call.key()), call.arguments[3], std::get<ExpireTime>(time));
+  replicate_set(call, call.arguments[3], std::get<ExpireTime>(time));
   return Reply::ok();
 }
 
@@ -100,16 +116,80 @@ Reply content(Entry* entry) {
   return value != nullptr ? Reply::bulk(*value) : wrong_type();
 }
 
+/// Pairs of key and value behind the name of the command; wrong if one is alone.
+bool has_pairs(const Call& call) { return call.size() % 2 == 1; }
+
+void set_all(Call& call) {
+  for (std::size_t i = 1; i < call.size(); i += 2) {
+    store(call.keys.overwrite(call.key(i)), call.arguments[i + 1], std::nullopt);
+  }
+}
+
 }  // namespace
+
+Reply mget_command(Call& call) {
+  std::vector<Reply> values;
+  for (std::size_t i = 1; i < call.size(); ++i) {
+    Reply value = content(call.keys.find(call.key(i), call.clock));
+    values.push_back(value.is_error() ? Reply::nil() : std::move(value));
+  }
+  return Reply::array(std::move(values));
+}
+
+Reply mset_command(Call& call) {
+  if (!has_pairs(call)) return wrong_number_of_arguments(call);
+  set_all(call);
+  return Reply::ok();
+}
+
+Reply msetnx_command(Call& call) {
+  if (!has_pairs(call)) return wrong_number_of_arguments(call);
+  for (std::size_t i = 1; i < call.size(); i += 2) {
+    if (call.keys.find(call.key(i), call.clock) != nullptr) return Reply::integer(0);
+  }
+  set_all(call);
+  return Reply::integer(1);
+}
+
+/// GET that also sets, moves or removes the deadline.
+Reply getex_command(Call& call) {
+  const TimeOption* option = nullptr;
+  const Value* time_argument = nullptr;
+  bool persists = false;
+  for (std::size_t i = 2; i < call.size(); ++i) {
+    const TimeOption* read = time_option(call.arguments[i]);
+    if (read != nullptr && !persists && i + 1 < call.size() && (option == nullptr || option == read)) {
+      option = read;
+      time_argument = &call.arguments[++i];
+    } else if (call.arguments[i].is_word("PERSIST") && option == nullptr) {
+      persists = true;
+    } else {
+      return syntax_error();
+    }
+  }
+  Entry* entry = call.keys.find(call.key(), call.clock);
+  Reply reply = content(entry);
+  if (!reply.is_bulk()) return reply;
+  if (option != nullptr) {
+    const auto time = read_expire_time(call, *time_argument, option->unit, option->base, true);
+    if (const Reply* error = std::get_if<Reply>(&time)) return *error;
+    set_deadline(call, *entry, std::get<ExpireTime>(time), option->base);
+  } else if (persists && entry->expires) {
+    entry->expires = false;
+    call.keys.touched(*entry);
+    call.database.replicate_as(Command{"PERSIST", call.arguments[1]});
+  }
+  return reply;
+}
 
 Reply set_command(Call& call) {
   const std::optional<SetOptions> options = read_set_options(call.arguments.subspan(3));
   if (!options) return syntax_error();
-  std::optional<sim::Instant> deadline;
+  std::optional<ExpireTime> deadline;
   if (options->time != nullptr) {
     const auto time = read_expire_time(call, *options->time, options->unit, options->base, true);
     if (const Reply* error = std::get_if<Reply>(&time)) return *error;
-    deadline = std::get<ExpireTime>(time).deadline;
+    deadline = std::get<ExpireTime>(time);
   }
   const Value& value = call.arguments[2];
 
@@ -117,6 +197,7 @@ Reply set_command(Call& call) {
   const bool looks = options->only_if_absent || options->only_if_present || options->get || options->keep_deadline;
   if (!looks) {
     store(call.keys.overwrite(call.key()), value, deadline);
+    if (deadline) replicate_set(call, value, *deadline);
     return Reply::ok();
   }
 
@@ -129,8 +210,15 @@ Reply set_command(Call& call) {
   if ((options->only_if_absent && entry != nullptr) || (options->only_if_present && entry == nullptr)) {
     return options->get ? reply : Reply::nil();
   }
-  if (options->keep_deadline && entry != nullptr && entry->expires) deadline = entry->deadline;
+  if (options->keep_deadline && entry != nullptr && entry->expires) {
+    deadline = ExpireTime{entry->deadline, entry->lifetime};
+  }
   store(call.keys.overwrite(call.key()), value, deadline);
+  if (deadline) {
+    replicate_set(call, value, *deadline);
+  } else {
+    call.database.replicate_as(Command{"SET", call.arguments[1], value});
+  }
   return reply;
 }
 
@@ -155,7 +243,10 @@ Reply getset_command(Call& call) {
 Reply getdel_command(Call& call) {
   Entry* entry = call.keys.find(call.key(), call.clock);
   Reply old = content(entry);
-  if (old.is_bulk()) call.keys.remove(*entry);
+  if (old.is_bulk()) {
+    call.keys.remove(*entry);
+    call.database.replicate_as(Command{"DEL", call.arguments[1]});
+  }
   return old;
 }
 
@@ -177,8 +268,7 @@ Reply decrby_command(Call& call) {
 Reply append_command(Call& call) {
   Entry* entry = call.keys.find(call.key(), call.clock);
   if (entry == nullptr) {
-    Entry& added = call.keys.overwrite(call.key());
-    store(added, call.arguments[2], std::nullopt);
+    store(call.keys.overwrite(call.key()), call.arguments[2], std::nullopt);
     return Reply::integer(static_cast<std::int64_t>(call.arguments[2].text().size()));
   }
   Value* value = string_in(*entry);

@@ -28,6 +28,7 @@ std::uint64_t AccessReply::digest() const {
 
 void Resource::receive(sim::Message& message, sim::ConnectionId connection) {
   const auto& request = static_cast<Access&>(message);
+  world().access(0, request.kind == Access::Kind::write);
   auto reply = world().make<AccessReply>();
   reply->kind = request.kind;
   auto effect = sim::Effect::Kind::read;

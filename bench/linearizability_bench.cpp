@@ -1,0 +1,413 @@
+// What the linearizability checker costs: long lock histories on the near-linear path, short register histories and a
+// late violation on the search. Prints seconds and megabytes, and the verdicts; judges nothing. One thread. Each long
+// case runs in a process of its own, so that its peak memory is its own: history and checker, without parsing.
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <deque>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "checker/linearizability.hpp"
+#include "sim/random.hpp"
+
+namespace {
+
+namespace checker = lockstep::checker;
+namespace sim = lockstep::sim;
+using checker::HistoryOperation;
+using checker::OperationHistory;
+
+double seconds_of(const std::function<void()>& body) {
+  const auto begin = std::chrono::steady_clock::now();
+  body();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+void in_own_process(const std::function<void()>& body) {
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    body();
+    std::fflush(stdout);
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (status != 0) fmt::print("  died with status {}\n", status);
+}
+
+long peak_megabytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss / 1024;
+}
+
+/// Clients that wait for a lock with `permits` places, hold it, release it, and think. Positions are those of a log:
+/// each invocation and each return has its own.
+/// `lost_one_in`: of so many operations, one is never answered, and its client goes on under a new process number.
+OperationHistory lock_history(std::size_t operations, std::uint32_t clients, std::uint32_t permits, bool has_tokens,
+                              bool is_stolen, std::uint64_t lost_one_in = 0) {
+  enum class Doing : std::uint8_t { thinking, acquiring, acquired, holding, releasing, released };
+  sim::Random random(clients);
+  std::vector<Doing> doing(clients, Doing::thinking);
+  std::vector<std::size_t> open(clients, 0);
+  std::vector<std::uint32_t> process(clients);
+  std::iota(process.begin(), process.end(), 0);
+  std::uint32_t processes = clients;
+  OperationHistory h;
+  h.operations.reserve(operations);
+  std::uint32_t taken = 0;
+  std::int64_t token = 0;
+  std::int64_t position = 0;
+  bool may_steal = is_stolen;
+  while (h.operations.size() < operations) {
+    const auto p = static_cast<std::uint32_t>(random.below(clients));
+    const auto invoke = [&](std::uint16_t function) {
+      open[p] = h.operations.size();
+      h.operations.push_back(
+          {.invoked = position++, .process = process[p], .function = function, .phase = sim::Phase::info});
+    };
+    const auto is_lost = [&] { return lost_one_in != 0 && random.one_in(lost_one_in); };
+    const auto end = [&] {
+      h.operations[open[p]].returned = position++;
+      h.operations[open[p]].phase = sim::Phase::ok;
+    };
+    switch (doing[p]) {
+      case Doing::thinking:
+        invoke(0);
+        doing[p] = Doing::acquiring;
+        break;
+      case Doing::acquiring: {
+        if (is_lost()) {
+          process[p] = processes++;
+          doing[p] = Doing::thinking;
+          break;
+        }
+        const bool steals = may_steal && taken == permits && h.operations.size() > operations - operations / 100;
+        if (taken == permits && !steals) break;
+        may_steal = may_steal && !steals;
+        ++taken;
+        if (has_tokens) {
+          h.operations[open[p]].out = ++token;
+          h.operations[open[p]].out_known = true;
+        }
+        doing[p] = Doing::acquired;
+        break;
+      }
+      // A lost acquire that took effect would keep the lock for good, so only lost releases do.
+      case Doing::acquired:
+        end();
+        doing[p] = Doing::holding;
+        break;
+      case Doing::holding:
+        invoke(1);
+        doing[p] = Doing::releasing;
+        break;
+      case Doing::releasing:
+        --taken;
+        doing[p] = Doing::released;
+        break;
+      case Doing::released:
+        if (is_lost()) {
+          process[p] = processes++;
+        } else {
+          end();
+        }
+        doing[p] = Doing::thinking;
+        break;
+    }
+  }
+  return h;
+}
+
+/// As one of Jepsen's short logs of an etcd register: five clients, of which some never hear back.
+OperationHistory register_history(std::uint64_t seed, std::size_t operations, bool is_wrong) {
+  sim::Random random(seed);
+  constexpr std::uint32_t clients = 5;
+  struct Client {
+    std::uint32_t process = 0;
+    std::size_t open = 0;
+    int stage = 0;  // idle, invoked, took effect
+    bool failed = false;
+  };
+  std::vector<Client> all(clients);
+  for (std::uint32_t i = 0; i < clients; ++i) all[i].process = i;
+  std::uint32_t next_process = clients;
+  OperationHistory h;
+  std::int64_t value = checker::nil;
+  std::int64_t position = 0;
+  while (h.operations.size() < operations) {
+    Client& client = all[random.below(clients)];
+    if (client.stage == 0) {
+      client.open = h.operations.size();
+      HistoryOperation o{.invoked = position++, .process = client.process, .phase = sim::Phase::info};
+      o.function = static_cast<std::uint16_t>(random.below(3));
+      if (o.function != 0) o.a = random.between(0, 4);
+      if (o.function == 2) o.b = random.between(0, 4);
+      h.operations.push_back(o);
+      client.stage = 1;
+      continue;
+    }
+    HistoryOperation& o = h.operations[client.open];
+    if (client.stage == 1) {
+      const bool is_lost = random.one_in(12);
+      client.failed = false;
+      if (!is_lost || random.one_in(2)) {
+        if (o.function == 0) o.out = value;
+        if (o.function == 1) value = o.a;
+        if (o.function == 2) {
+          client.failed = value != o.a;
+          value = client.failed ? value : o.b;
+        }
+      }
+      if (!is_lost) {
+        client.stage = 2;
+        continue;
+      }
+      client.process = next_process++;
+      client.stage = 0;
+      o.out = checker::nil;
+      continue;
+    }
+    o.returned = position++;
+    o.phase = client.failed ? sim::Phase::fail : sim::Phase::ok;
+    o.out_known = o.function == 0;
+    if (is_wrong && o.out_known && h.operations.size() > operations * 3 / 4) {
+      o.out = o.out == 4 ? 0 : o.out + 1;
+      is_wrong = false;
+    }
+    client.stage = 0;
+  }
+  return h;
+}
+
+enum class Wrong : std::uint8_t { nowhere, early, late };
+
+/// Clients that do something to one of several objects, see it happen at some moment, and are told some time later.
+/// `take_effect` gives an operation its result.
+template <class Begin, class TakeEffect>
+OperationHistory client_history(std::size_t operations, std::uint32_t clients, std::uint64_t seed, Begin begin,
+                                TakeEffect take_effect) {
+  sim::Random random(seed);
+  std::vector<int> stage(clients, 0);  // idle, invoked, took effect
+  std::vector<std::size_t> open(clients, 0);
+  OperationHistory h;
+  std::int64_t position = 0;
+  for (bool is_open = true; is_open;) {
+    const auto p = static_cast<std::uint32_t>(random.below(clients));
+    if (stage[p] == 0 && h.operations.size() < operations) {
+      open[p] = h.operations.size();
+      h.operations.push_back({.invoked = position++, .process = p, .phase = sim::Phase::info});
+      begin(random, h, h.operations.back());
+      stage[p] = 1;
+    } else if (stage[p] == 1) {
+      take_effect(h, h.operations[open[p]]);
+      stage[p] = 2;
+    } else if (stage[p] == 2) {
+      h.operations[open[p]].returned = position++;
+      h.operations[open[p]].phase = sim::Phase::ok;
+      stage[p] = 0;
+    }
+    is_open = h.operations.size() < operations || std::any_of(stage.begin(), stage.end(), [](int s) { return s != 0; });
+  }
+  return h;
+}
+
+/// Two dequeues, `operations / 2` or `operations / 10` from the end, get each other's values.
+OperationHistory queue_history(std::size_t operations, std::uint32_t clients, Wrong wrong) {
+  std::deque<std::int64_t> queue;
+  std::int64_t next = 0;
+  OperationHistory h = client_history(
+      operations, clients, operations + clients,
+      [&](sim::Random& random, OperationHistory&, HistoryOperation& o) {
+        o.function = random.one_in(2) ? 1 : 0;
+        if (o.function == 0) o.a = next++;
+      },
+      [&](OperationHistory&, HistoryOperation& o) {
+        if (o.function == 0) {
+          queue.push_back(o.a);
+          return;
+        }
+        o.out_known = true;
+        if (queue.empty()) return;
+        o.out = queue.front();
+        queue.pop_front();
+      });
+  if (wrong == Wrong::nowhere) return h;
+  HistoryOperation* first = nullptr;
+  for (std::size_t i = wrong == Wrong::early ? operations / 2 : operations * 9 / 10; i < operations; ++i) {
+    HistoryOperation& o = h.operations[i];
+    if (o.out == checker::nil) continue;
+    if (first == nullptr) {
+      first = &o;
+    } else if (o.invoked > first->returned + 40) {
+      std::swap(o.out, first->out);
+      break;
+    }
+  }
+  return h;
+}
+
+/// A third each of get, put and append of a text that nobody else writes. Wrong: a get shows what an earlier one did.
+OperationHistory map_history(std::size_t operations, std::uint32_t clients, std::uint32_t keys,
+                             std::uint64_t puts_one_in, Wrong wrong) {
+  std::vector<std::string> values(keys);
+  OperationHistory h = client_history(
+      operations, clients, operations + clients,
+      [&](sim::Random& random, OperationHistory& history, HistoryOperation& o) {
+        o.key = static_cast<std::uint32_t>(random.below(keys));
+        o.function = random.one_in(2) ? 0 : random.one_in(puts_one_in) ? 1 : 2;
+        if (o.function == 0) return;
+        o.a = static_cast<std::int64_t>(history.texts.size());
+        history.texts.push_back(fmt::format("x {} {} y", o.process, history.operations.size()));
+      },
+      [&](OperationHistory& history, HistoryOperation& o) {
+        if (o.function == 1) values[o.key].clear();
+        if (o.function != 0) {
+          values[o.key] += history.texts[o.a];
+          return;
+        }
+        o.out = static_cast<std::int64_t>(history.texts.size());
+        o.out_known = true;
+        history.texts.push_back(values[o.key]);
+      });
+  h.values_are_texts = true;
+  if (wrong == Wrong::nowhere) return h;
+  for (std::size_t i = wrong == Wrong::early ? operations / 2 : operations * 9 / 10; i < operations; ++i) {
+    HistoryOperation& o = h.operations[i];
+    if (o.function != 0) continue;
+    for (std::size_t j = i / 2; j < i; ++j) {
+      const HistoryOperation& earlier = h.operations[j];
+      if (earlier.function == 0 && earlier.key == o.key && h.texts[earlier.out] != h.texts[o.out]) {
+        o.out = earlier.out;
+        return h;
+      }
+    }
+  }
+  return h;
+}
+
+void report(const std::string& what, const checker::LinearizabilityResult& result, double seconds) {
+  fmt::print("{:58} {:9} {:7.3f} s  peak {:5} MB  conflict of {}, {} configurations\n", what,
+             checker::to_string(result.verdict), seconds, peak_megabytes(), result.conflict.size(),
+             result.statistics.configurations);
+}
+
+void check_locks(std::string_view model, std::uint32_t permits, bool has_tokens) {
+  constexpr std::size_t operations = 1'000'000;
+  for (const std::uint32_t clients : {4U, 16U, 64U}) {
+    if (clients <= 2 * permits) continue;
+    for (const bool is_stolen : {false, true}) {
+      in_own_process([&] {
+        const OperationHistory h = lock_history(operations, clients, permits, has_tokens, is_stolen);
+        checker::LinearizabilityResult result;
+        checker::LinearizabilityOptions options;
+        options.permits = permits;
+        const double seconds =
+            seconds_of([&] { result = checker::check_linearizable(h, *checker::find_model(model), options); });
+        report(fmt::format("{}, 10^6 operations, {} clients, {}", model, clients,
+                           is_stolen ? "one hold too many" : "valid"),
+               result, seconds);
+      });
+    }
+  }
+}
+
+void check_bounded(const std::string& what, std::string_view model, const std::function<OperationHistory()>& history) {
+  in_own_process([&] {
+    const OperationHistory h = history();
+    const auto begin = std::chrono::steady_clock::now();
+    checker::LinearizabilityOptions options;
+    options.max_memory = std::size_t{1} << 30;
+    options.is_out_of_time = [&] { return std::chrono::steady_clock::now() - begin > std::chrono::seconds(10); };
+    checker::LinearizabilityResult result;
+    const double seconds =
+        seconds_of([&] { result = checker::check_linearizable(h, *checker::find_model(model), options); });
+    report(what, result, seconds);
+  });
+}
+
+}  // namespace
+
+int main() {
+  for (const std::string_view model : {"mutex", "owner-mutex", "reentrant-mutex"}) check_locks(model, 1, false);
+  for (const std::string_view model : {"fenced-mutex", "reentrant-fenced-mutex"}) check_locks(model, 1, true);
+  check_locks("semaphore", 8, false);
+  for (const std::string_view model : {"mutex", "owner-mutex", "reentrant-mutex"}) {
+    for (const bool is_stolen : {false, true}) {
+      check_bounded(
+          fmt::format("{}, 10^6 operations, 16 clients, 1% lost, {}", model, is_stolen ? "one hold too many" : "valid"),
+          model, [&] { return lock_history(1'000'000, 16, 1, false, is_stolen, 100); });
+    }
+  }
+  for (const auto& [wrong, name] : {std::pair(Wrong::nowhere, "valid"), std::pair(Wrong::early, "wrong in the middle"),
+                                    std::pair(Wrong::late, "wrong near the end")}) {
+    for (const std::size_t operations : {1'000, 100'000}) {
+      check_bounded(fmt::format("fifo-queue, {} operations, 8 clients, {}", operations, name), "fifo-queue",
+                    [&] { return queue_history(operations, 8, wrong); });
+    }
+    check_bounded(fmt::format("kv, 1000 operations, 50 clients, 10 keys, {}", name), "kv",
+                  [&] { return map_history(1'000, 50, 10, 2, wrong); });
+    check_bounded(fmt::format("kv, the same with one put in 20 writes, {}", name), "kv",
+                  [&] { return map_history(1'000, 50, 10, 20, wrong); });
+    check_bounded(fmt::format("kv, 1000 operations, 50 clients, 1 key, {}", name), "kv",
+                  [&] { return map_history(1'000, 50, 1, 20, wrong); });
+  }
+
+  in_own_process([] {
+    std::vector<OperationHistory> histories;
+    for (std::uint64_t seed = 0; seed < 102; ++seed) histories.push_back(register_history(seed, 84, seed % 4 == 0));
+    checker::LinearizabilityOptions options;
+    options.check_failed = true;
+    for (const bool minimizes : {false, true}) {
+      options.minimize_conflict = minimizes;
+      int violated = 0;
+      std::uint64_t configurations = 0;
+      double longest = 0;
+      const double seconds = seconds_of([&] {
+        for (const OperationHistory& h : histories) {
+          checker::LinearizabilityResult result;
+          longest = std::max(longest, seconds_of([&] {
+                               result = checker::check_linearizable(h, *checker::find_model("cas-register"), options);
+                             }));
+          violated += result.verdict == checker::Verdict::violated ? 1 : 0;
+          configurations += result.statistics.configurations;
+        }
+      });
+      fmt::print("{:58} {} of 102 violated, {:7.4f} s (longest {:.4f} s), {} configurations\n",
+                 minimizes ? "the same with minimal conflicts" : "cas-register, 102 logs of 84 operations, 5 clients",
+                 violated, seconds, longest, configurations);
+    }
+  });
+
+  for (const std::string_view model : {"mutex", "owner-mutex", "fenced-mutex", "semaphore"}) {
+    for (const std::size_t operations : {std::size_t{1'000}, std::size_t{100'000}}) {
+      in_own_process([&] {
+        checker::LinearizabilityOptions options{.permits = 8, .search_only = true, .minimize_conflict = false};
+        const OperationHistory h =
+            lock_history(operations, 64, model == "semaphore" ? 8 : 1, model == "fenced-mutex", true);
+        checker::LinearizabilityResult result;
+        const double seconds =
+            seconds_of([&] { result = checker::check_linearizable(h, *checker::find_model(model), options); });
+        report(fmt::format("search: {}, {} operations, 64 clients, late violation", model, operations), result,
+               seconds);
+        if (operations > 1'000) return;
+        options.minimize_conflict = true;
+        const double explained =
+            seconds_of([&] { result = checker::check_linearizable(h, *checker::find_model(model), options); });
+        report("  the same, and as small a conflict as can be found", result, explained);
+      });
+    }
+  }
+}

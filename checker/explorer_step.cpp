@@ -1,0 +1,566 @@
+// One step of an exploration: what one event does, when it can happen, and what is asked meanwhile.
+
+#include <algorithm>
+#include <cassert>
+
+#include "checker/explorer.hpp"
+
+namespace lockstep::checker {
+namespace {
+
+using sim::Duration;
+using sim::DurationRange;
+using sim::Instant;
+using Kind = ExploredFault::Kind;
+using Mutant = ExplorerOptions::Mutant;
+
+/// Scales of clocks: this and those after it drift, by process; those before are off by a parameter.
+constexpr std::uint32_t kFirstDrifting = 128;
+
+}  // namespace
+
+// --- What is decided before the first event.
+
+void Explorer::decide_beforehand() {
+  const bool is_new = built_ == 0;
+  if (is_new) {
+    faults_.clear();
+    parametric_.clear();
+    widened_ = 0;
+  }
+  parameters_.clear();
+  armed_count_ = 0;
+  for (std::uint16_t i = 0; i < world_->process_count(); ++i) {
+    sim::ProcessState& state = world_->state(sim::ProcessId{i});
+    if (state.drift_ppb == 0) continue;
+    assert(kFirstDrifting + i < 256);
+    state.wall.set_scale(static_cast<sim::Scale>(kFirstDrifting + i));
+    state.monotonic.set_scale(static_cast<sim::Scale>(kFirstDrifting + i));
+  }
+  for (std::size_t b = 0; b < options_.faults.size(); ++b) {
+    const FaultBudget& budget = options_.faults[b];
+    if (budget.kind == Kind::pause || budget.kind == Kind::lose) continue;
+    // Victims in ascending order, so that each choice of them is met once; a clock is off but once.
+    std::size_t first = 0;
+    for (std::uint32_t t = 0; t < budget.times; ++t) {
+      const std::uint64_t answer = ask(1 + (budget.who.size() - first));
+      if (answer == 0) break;
+      first += answer - 1;
+      const sim::ProcessId victim = budget.who[first];
+      if (budget.kind == Kind::skew) {
+        ++first;
+        sim::Clock& clock = world_->state(victim).wall;
+        if (budget.range.is_exact()) {
+          clock.skew(budget.range.lo);
+        } else {
+          parameters_.push_back({b, victim, budget.range});
+          clock.set_scale(static_cast<sim::Scale>(parameters_.size()));
+        }
+        if (!is_new) continue;
+        ExploredFault& skew = faults_.emplace_back();
+        skew.kind = Kind::skew;
+        skew.process = victim;
+        skew.budget = b;
+        if (budget.range.is_exact()) {
+          skew.by = budget.range.lo;
+        } else {
+          skew.parameter = static_cast<std::uint32_t>(parameters_.size() - 1);
+        }
+        continue;
+      }
+      Armed& armed = armed_[armed_count_++];
+      armed.budget = b;
+      armed.fault.process = victim;
+      armed.fault.kind = budget.kind == Kind::crash ? sim::PlannedFault::Kind::crash : sim::PlannedFault::Kind::jump;
+      armed.fault.at = Duration::zero();  // it is an event of its own
+      armed.fault.restart_after = budget.restart_after;
+      armed.fault.keep = budget.keep;
+      armed.fault.length = budget.range.is_exact() ? budget.range.lo : Duration::zero();
+      armed.parameter.reset();
+      if (budget.kind == Kind::jump && !budget.range.is_exact()) {
+        parameters_.push_back({b, victim, budget.range});
+        armed.parameter = static_cast<std::uint32_t>(parameters_.size() - 1);
+      }
+    }
+  }
+}
+
+std::uint32_t Explorer::spent(std::size_t budget) const {
+  return static_cast<std::uint32_t>(std::count_if(faults_.begin(), faults_.end(), [&](const ExploredFault& fault) {
+    // A replay meets the faults of what comes later as well.
+    const bool is_earlier_here = fault.kind != Kind::lose || fault.emission < emissions_;
+    const bool is_past = fault.event < position_ || (fault.event == position_ && is_earlier_here);
+    return fault.budget == budget && is_past;
+  }));
+}
+
+// --- Executing an event.
+
+void Explorer::execute(std::uint32_t position, bool is_replay) {
+  ++counts_.events;
+  const std::uint32_t slot = slot_of(nodes_[position].chosen);
+  position_ = position;
+  is_replay_ = is_replay;
+  next_answer_ = 0;
+  emissions_ = 0;
+  cancelled_here_.clear();
+  Node& node = nodes_[position];
+  const sim::Event& event = world_->event(slot);
+  if (is_replay) {
+    next_answer_ = node.own_answers;
+  } else {
+    begin_node(node, event);
+    place_in_time(node, event);
+    node.own_answers = next_answer_;
+    if (event.kind == sim::EventKind::fault || event.kind == sim::EventKind::start) note_fault(node, event);
+  }
+
+  sim::ProcessState& process = world_->state(event.process);
+  is_held_back_ = node.is_held_back;
+  if (is_held_back_) {
+    process.was_paused = true;
+    process.frozen_until = held_back_until_ = node.process_free;
+  }
+  if (event.kind == sim::EventKind::fault) {
+    for (std::size_t i = 0; i < armed_count_; ++i) {
+      if (&armed_[i].fault == event.fault && armed_[i].parameter)
+        process.wall.set_scale(static_cast<sim::Scale>(*armed_[i].parameter + 1));
+    }
+  }
+  last_at_[event.process.index] = position;
+  if (event.channel != sim::Event::kNoChannel) {
+    if (event.channel >= last_on_.size()) last_on_.resize(event.channel + 1, kNone);
+    last_on_[event.channel] = position;
+  }
+  pending_.erase(std::find(pending_.begin(), pending_.end(), slot));
+  world_->execute(slot, node.at);
+  process.was_paused = false;
+  is_held_back_ = false;
+  if (options_.observer != nullptr && !ghost_from_) options_.observer->executed(*this, position, is_replay);
+}
+
+void Explorer::begin_node(Node& node, const sim::Event& event) {
+  node.mark = constraints_.mark();
+  node.faults_before = faults_.size();
+  node.parametric_before = parametric_.size();
+  node.widened_before = widened_;
+  node.process = event.process;
+  node.channel = event.channel;
+  node.cause = event.cause == 0 ? kNone : event.cause - 1;
+  node.process_before = last_at_[event.process.index];
+  node.fifo_before = event.channel < last_on_.size() ? last_on_[event.channel] : kNone;
+  node.delay = {event.base.offset() + event.delay.lo, event.base.offset() + event.delay.hi};
+  if (node.cause != kNone) {
+    // Whether it left at its cause or at the end of the pause that held it back, the anchor is where it left.
+    const Duration left = nodes_[node.cause].at.offset();
+    node.delay = {node.delay.lo - left, node.delay.hi - left};
+  }
+  node.event.kind = event.kind;
+  node.event.timer_kind = event.timer_kind;
+  node.event.is_reply = event.bounced || (event.message && event.message->is_reply);
+  node.event.bounced = event.bounced;
+  node.event.from = event.from;
+  node.event.name = event.message ? event.message->name() : std::string_view();
+  node.event.base = event.base;
+  node.event.delay = event.delay;
+
+  node.footprint = Footprint();
+  const bool is_request = event.kind == sim::EventKind::message && !node.event.is_reply;
+  const sim::ProcessState& process = world_->state(event.process);
+  // What a dead server answers depends on its being dead; and a pause puts all of its requests into one line.
+  if (!is_request || !process.describes_accesses || !process.alive || may_pause(event.process)) {
+    node.footprint.add_everything();
+  }
+}
+
+/// Crashes, restarts and jumps are events; what is known of them as faults is noted when they are executed.
+void Explorer::note_fault(const Node& node, const sim::Event& event) {
+  if (event.kind == sim::EventKind::start) {
+    for (auto fault = faults_.rbegin(); fault != faults_.rend(); ++fault) {
+      if (fault->kind != Kind::crash || fault->event != node.cause) continue;
+      fault->until = node.at;
+      return;
+    }
+    return;
+  }
+  if (!world_->state(event.process).alive) return;
+  for (std::size_t i = 0; i < armed_count_; ++i) {
+    const Armed& armed = armed_[i];
+    if (&armed.fault != event.fault) continue;
+    ExploredFault& fault = faults_.emplace_back();
+    fault.kind = options_.faults[armed.budget].kind;
+    fault.process = event.process;
+    fault.event = position_;
+    fault.budget = armed.budget;
+    fault.from = node.at;
+    fault.restarts = armed.fault.restart_after.has_value();
+    fault.parameter = armed.parameter;
+    fault.by = armed.fault.length;
+  }
+}
+
+// --- When it can happen.
+
+/// The constraints of an event: it arrives within its delay, after what was sent before it on its channel, and is handled
+/// when its process is free, which a pause may put off.
+void Explorer::place_in_time(Node& node, const sim::Event& event) {
+  node.frees_late = node.is_late = node.is_held_back = false;
+  if (ghost_from_) {
+    // Time means nothing any more; but instants need a variable.
+    node.at = node.arrived = node.process_free = Instant::origin();
+    return;
+  }
+  if (!node.footprint.is_everything()) {
+    // A server that is never paused: in what order it comes to those that it depends on, it will say itself.
+    node.at = node.arrived = node.process_free = fresh();
+    arrive_within(node.at, event);
+    if (const Node* earlier = node_at(node.fifo_before)) at_most(earlier->arrived, node.at);
+    for (std::uint32_t f = node.process_before; f != kNone; f = nodes_[f].process_before) {
+      if (!nodes_[f].footprint.is_everything()) continue;
+      at_most(nodes_[f].process_free, node.at);
+      break;
+    }
+    return;
+  }
+  const Node* before = node_at(node.process_before);
+  const Instant free = before != nullptr ? before->process_free : Instant::origin();
+  const auto on_channel = [&](Instant arrival) {
+    if (const Node* earlier = node_at(node.fifo_before)) at_most(earlier->arrived, arrival);
+  };
+  const std::optional<std::size_t> late = ask_for_pause(event.process);
+  node.is_late = late.has_value();
+  if (late) {
+    place_late(node, event, *late, free);
+  } else {
+    node.at = node.arrived = fresh();
+    const auto waited = [&] {
+      // It arrived while its process was frozen, and is handled at the end of that.
+      const Instant arrival = fresh();
+      arrive_within(arrival, event);
+      on_channel(arrival);
+      at_most(before->frozen_from, arrival);
+      at_most(before->arrived, arrival);
+      at_most(arrival, free);
+      between(free, node.at, DurationRange::exactly(Duration::zero()));
+      node.arrived = arrival;
+      return !ghost_from_.has_value();
+    };
+    const auto did_not_wait = [&] {
+      node.arrived = node.at;
+      arrive_within(node.at, event);
+      on_channel(node.at);
+      at_most(free, node.at);
+      return !ghost_from_.has_value();
+    };
+    if (before != nullptr && before->frees_late) {
+      node.frees_late = decide(waited, did_not_wait);
+      node.frozen_from = before->frozen_from;
+    } else {
+      did_not_wait();
+    }
+    node.process_free = node.at;
+  }
+  if (coda_from_ && *coda_from_ == position_) {
+    for (std::uint32_t i = 0; i < position_; ++i) at_most(nodes_[i].at + coda_after_, node.arrived);
+  }
+  come_after_all(node);
+
+  if (const std::optional<std::size_t> budget = ask_for_pause(event.process)) {
+    node.is_held_back = true;
+    node.process_free = fresh();
+    between(node.at, node.process_free, options_.faults[*budget].range);
+    add_pause(node, *budget, ExploredFault::Place::after, node.at, node.process_free);
+    if (!node.frees_late) node.frozen_from = node.at;
+    node.frees_late = true;
+  }
+}
+
+/// It is handled only at the end of a pause that began before.
+void Explorer::place_late(Node& node, const sim::Event& event, std::size_t budget, Instant free) {
+  const DurationRange length = options_.faults[budget].range;
+  node.arrived = fresh();
+  arrive_within(node.arrived, event);
+  if (const Node* earlier = node_at(node.fifo_before)) at_most(earlier->arrived, node.arrived);
+  node.at = fresh();
+  node.process_free = node.at;
+  if (event.kind == sim::EventKind::timer && event.timer_kind == sim::TimerKind::work) {
+    // The pause is somewhere within the work, which takes that much longer. Whatever else reaches the client meanwhile
+    // is taken to come before or after the pause: a client that works does one thing at a time.
+    at_most(free, node.arrived);
+    between(node.arrived, node.at, length);
+    add_pause(node, budget, ExploredFault::Place::within, node.arrived, node.at);
+    return;
+  }
+  const Instant begin = fresh();
+  at_most(free, begin);
+  at_most(begin, node.arrived);
+  at_most(node.arrived, node.at);
+  between(begin, node.at, length);
+  add_pause(node, budget, ExploredFault::Place::before, begin, node.at);
+  node.frees_late = true;
+  node.frozen_from = begin;
+}
+
+/// An event that touches all of its server's state, among others that do not: it comes after each of those before it.
+void Explorer::come_after_all(const Node& node) {
+  for (std::uint32_t f = node.process_before; f != kNone; f = nodes_[f].process_before) {
+    if (nodes_[f].footprint.is_everything()) return;
+    at_most(nodes_[f].at, node.at);
+  }
+}
+
+std::optional<std::size_t> Explorer::ask_for_pause(sim::ProcessId process) {
+  if (!may_pause(process) || coda_from_) return std::nullopt;
+  std::size_t allowed = 0;
+  const auto is_allowed = [&](std::size_t b) {
+    const FaultBudget& budget = options_.faults[b];
+    return budget.kind == Kind::pause && std::find(budget.who.begin(), budget.who.end(), process) != budget.who.end() &&
+           spent(b) < budget.times;
+  };
+  for (std::size_t b = 0; b < options_.faults.size(); ++b) allowed += is_allowed(b) ? 1 : 0;
+  std::uint64_t answer = ask(1 + allowed);
+  for (std::size_t b = 0; answer > 0 && b < options_.faults.size(); ++b) {
+    if (is_allowed(b) && --answer == 0) return b;
+  }
+  return std::nullopt;
+}
+
+void Explorer::add_pause(const Node& node, std::size_t budget, ExploredFault::Place place, Instant from,
+                         Instant until) {
+  ExploredFault& pause = faults_.emplace_back();
+  pause.place = place;
+  pause.process = node.process;
+  pause.event = position_;
+  pause.budget = budget;
+  pause.from = from;
+  pause.until = until;
+}
+
+void Explorer::arrive_within(Instant arrival, const sim::Event& event) {
+  const bool is_quick = coda_from_ && event.kind == sim::EventKind::message;
+  between(event.base, arrival, is_quick ? DurationRange::exactly(event.delay.lo) : event.delay);
+}
+
+Instant Explorer::fresh() {
+  const Variable variable = constraints_.add_variable();
+  if (earliest_.size() <= variable) earliest_.resize(variable + 1);
+  earliest_[variable] = Duration::zero();
+  return Instant(variable, Duration::zero());
+}
+
+void Explorer::at_most(Instant a, Instant b) {
+  if (ghost_from_) return;
+  if (!constraints_.add_at_most(a, b, false)) {
+    ghost_from_ = position_;
+    return;
+  }
+  // What is known at this moment; what follows may raise it, which costs the order of picking nothing but a little sense.
+  Duration& least = earliest_[b.variable()];
+  least = std::max(least, earliest_[a.variable()] + a.offset() - b.offset());
+}
+
+void Explorer::between(Instant from, Instant to, DurationRange length) {
+  at_most(from + length.lo, to);
+  if (!ghost_from_ && !constraints_.add_at_most(to, from + length.hi, false)) ghost_from_ = position_;
+}
+
+// --- What it reads and changes.
+
+void Explorer::accessed(std::uint64_t part, bool changes) {
+  if (is_replay_ || position_ == kNone) return;
+  Node& node = nodes_[position_];
+  if (node.footprint.is_everything()) return;
+  if (node.footprint.changes(part) || (!changes && node.footprint.reads(part))) return;
+  node.footprint.add(part, changes);
+  if (node.footprint.is_everything()) {
+    come_after_all(node);
+    return;
+  }
+  for (std::uint32_t f = node.process_before; f != kNone; f = nodes_[f].process_before) {
+    const Node& before = nodes_[f];
+    if (before.footprint.is_everything()) return;
+    const bool changed = before.footprint.changes(part);
+    if (changed || (changes && before.footprint.reads(part) && options_.mutant != Mutant::forget_readers)) {
+      at_most(before.at, node.at);
+    }
+    if (changed) return;
+  }
+}
+
+void Explorer::accessed_all() {
+  if (is_replay_ || position_ == kNone) return;
+  Node& node = nodes_[position_];
+  if (node.footprint.is_everything()) return;
+  node.footprint.add_everything();
+  come_after_all(node);
+}
+
+// --- What the world asks.
+
+std::uint64_t Explorer::ask(std::uint64_t options) {
+  if (options < 2 || (ghost_from_ && !is_replay_)) return 0;
+  std::vector<Answer>& known = answers();
+  if (next_answer_ == known.size()) known.push_back({static_cast<std::uint32_t>(options), 0});
+  assert(known[next_answer_].options == options && "the world did not ask again what it asked before");
+  return known[next_answer_++].index;
+}
+
+/// Answers that follow from the constraints are noted all the same, since a replay does not look at the constraints.
+template <class Yes, class No>
+bool Explorer::decide(const Yes& yes, const No& no) {
+  if (ghost_from_ && !is_replay_) return false;
+  std::vector<Answer>& known = answers();
+  if (next_answer_ == known.size()) {
+    const auto is_feasible = [&](const auto& answer) {
+      const DifferenceConstraints::Mark mark = constraints_.mark();
+      const bool feasible = answer();
+      constraints_.undo(mark);
+      ghost_from_.reset();
+      return feasible;
+    };
+    const bool can_be = is_feasible(yes);
+    const bool cannot_be = is_feasible(no);
+    if (can_be && cannot_be) {
+      known.push_back({2, 0});
+    } else {
+      known.push_back({1, cannot_be ? 1u : 0u});
+    }
+  }
+  const bool answer = known[next_answer_++].index == 0;
+  if (!is_replay_) answer ? yes() : no();
+  return answer;
+}
+
+bool Explorer::is_at_or_after(Instant a, Instant b) {
+  // A process that holds its messages back asks whether it is done with that: the end of the pause has not come yet.
+  if (is_held_back_ && b.identical(held_back_until_)) return false;
+  if (a.scale() != b.scale()) return is_widely_at_or_after(a, b);
+  if (a.scale() >= kFirstDrifting) {
+    // x * (1 + drift) + p >= y * (1 + drift) + q, to the nanosecond.
+    const sim::ProcessId process{static_cast<std::uint16_t>(a.scale() - kFirstDrifting)};
+    const Duration apart = world_->state(process).wall.true_length(b.offset() - a.offset());
+    a = Instant(a.variable(), Duration::zero());
+    b = Instant(b.variable(), apart);
+  } else {
+    a = Instant(a.variable(), a.offset());
+    b = Instant(b.variable(), b.offset());
+  }
+  const auto add = [&](Instant x, Instant y, bool strict) {
+    if (!ghost_from_ && !constraints_.add_at_most(x, y, strict)) ghost_from_ = position_;
+    return !ghost_from_.has_value();
+  };
+  return decide([&] { return add(b, a, false); }, [&] { return add(a, b, true); });
+}
+
+/// Readings of clocks that differ by a parameter, or by drift: each answer adds what follows from it for the whole range.
+bool Explorer::is_widely_at_or_after(Instant a, Instant b) {
+  const DurationRange of_a = surplus(a);
+  const DurationRange of_b = surplus(b);
+  const Instant x(a.variable(), a.offset());
+  const Instant y(b.variable(), b.offset());
+  const auto add = [&](Instant earlier, Instant later, bool strict) {
+    if (!ghost_from_ && !constraints_.add_at_most(earlier, later, strict)) ghost_from_ = position_;
+    return !ghost_from_.has_value();
+  };
+  const bool answer =
+      decide([&] { return add(y + of_b.lo, x + of_a.hi, false); }, [&] { return add(x + of_a.lo, y + of_b.hi, true); });
+  if (is_replay_ || ghost_from_) return answer;
+  const auto parameter_of = [&](Instant reading) {
+    const bool has_one = reading.scale() != 0 && reading.scale() < kFirstDrifting;
+    return has_one ? reading.scale() - 1u : ParametricBound::none;
+  };
+  if (a.scale() >= kFirstDrifting || b.scale() >= kFirstDrifting) {
+    ++widened_;
+  } else if (answer) {
+    parametric_.push_back({Constraint::at_most(y, x), parameter_of(a), parameter_of(b)});
+  } else {
+    parametric_.push_back({Constraint::less_than(x, y), parameter_of(b), parameter_of(a)});
+  }
+  return answer;
+}
+
+/// By how much a reading can exceed its anchor plus its offset.
+DurationRange Explorer::surplus(Instant reading) const {
+  if (reading.scale() == 0) return DurationRange::exactly(Duration::zero());
+  if (reading.scale() < kFirstDrifting) return parameters_[reading.scale() - 1u].range;
+  const sim::ProcessId process{static_cast<std::uint16_t>(reading.scale() - kFirstDrifting)};
+  const std::int64_t ppb = world_->state(process).drift_ppb;
+  const std::optional<Extent> latest = constraints_.greatest_difference(0, reading.variable());
+  // Without a bound on the time that has passed the drift may have made any difference.
+  constexpr Duration no_bound = Duration::seconds(100'000);
+  const Duration most = latest ? latest->value : no_bound;
+  constexpr std::int64_t per_million = 1'000'000;
+  const Duration gained =
+      Duration::nanoseconds(most.count_ns() / per_million * ppb / 1'000 + (ppb > 0 ? 1 : -1) * (1 + ppb / 1'000));
+  return ppb > 0 ? DurationRange{Duration::zero(), gained} : DurationRange{gained, Duration::zero()};
+}
+
+Instant Explorer::later_of(Instant a, Instant b) { return is_at_or_after(a, b) ? a : b; }
+
+std::uint64_t Explorer::choose(sim::Choice, std::uint64_t options, sim::EventId) { return ask(options); }
+
+bool Explorer::loses(const sim::Event& message) {
+  if (!may_lose_) return false;
+  ++emissions_;  // as the world counts
+  std::vector<std::size_t> allowed;
+  for (std::size_t b = 0; b < options_.faults.size(); ++b) {
+    const FaultBudget& budget = options_.faults[b];
+    if (budget.kind != Kind::lose) continue;
+    const bool is_meant = std::any_of(budget.who.begin(), budget.who.end(), [&](sim::ProcessId client) {
+      return client == message.from || client == message.process;
+    });
+    if (is_meant && spent(b) < budget.times) allowed.push_back(b);
+  }
+  const std::uint64_t answer = ask(1 + allowed.size());
+  --emissions_;
+  if (answer == 0) return false;
+  ++emissions_;
+  if (is_replay_) return true;
+  ExploredFault& fault = faults_.emplace_back();
+  fault.kind = Kind::lose;
+  fault.process = message.from;
+  fault.event = position_;
+  fault.emission = emissions_;
+  fault.budget = allowed[answer - 1];
+  return true;
+}
+
+void Explorer::emitted(std::uint32_t slot) {
+  ++emissions_;
+  pending_.push_back(slot);
+}
+
+void Explorer::cancelled(std::uint32_t slot) {
+  pending_.erase(std::find(pending_.begin(), pending_.end(), slot));
+  const sim::Event& event = world_->event(slot);
+  // A message that a crash keeps from leaving a pause: that it does is a question of time, and has been asked.
+  if (is_replay_ || event.kind != sim::EventKind::timer) return;
+  if (event.cause == position_ + 1) return;  // set and cancelled by the same event: nothing could come in between
+  cancelled_here_.push_back(
+      {{event.id, event.process}, event.cause == 0 ? kNone : event.cause - 1, event.base.offset() + event.delay.lo});
+  // Had it been due before, it would have fired.
+  at_most(nodes_[position_].arrived, event.base + event.delay.hi);
+}
+
+void Explorer::postponed(std::uint32_t, Duration) {
+  assert(false && "pauses are the explorer's own here, and none of them grows");
+}
+
+// --- What is known of the trace.
+
+std::vector<ExploredEvent> Explorer::trace() const {
+  std::vector<ExploredEvent> events;
+  for (std::size_t i = 0; i < depth_; ++i) {
+    const Node& node = nodes_[i];
+    ExploredEvent& event = events.emplace_back(node.event);
+    event.id = node.chosen;
+    event.process = node.process;
+    event.channel = node.channel;
+    event.cause = node.cause;
+    event.arrived = node.arrived;
+    event.at = node.at;
+  }
+  return events;
+}
+
+}  // namespace lockstep::checker

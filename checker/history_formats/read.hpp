@@ -1,0 +1,29 @@
+#pragma once
+
+// Any history: finds out which format it is in, and reads it.
+
+#include <optional>
+#include <string_view>
+
+#include "checker/history_formats/event.hpp"
+#include "checker/history_formats/window.hpp"
+
+namespace lockstep::checker::history_formats {
+
+enum class Format : std::uint8_t { automatic, edn, json, log };
+
+/// Their names on the command line, in the order of the enumerators: "auto", "edn", "json", "log".
+std::span<const std::string_view> format_names();
+
+struct ReadResult {
+  Format format = Format::automatic;  ///< in which it was read
+  std::size_t events = 0;
+  std::size_t lines_skipped = 0;  ///< lines of a log that are no events
+  std::optional<Trouble> trouble;
+};
+
+/// Gives each event to `sink`, until there are no more, or one of them is not what it should be. A text without any event
+/// is no history.
+ReadResult read_history(Source source, Format format, const Sink& sink, std::size_t chunk = std::size_t{1} << 20U);
+
+}  // namespace lockstep::checker::history_formats

@@ -1,0 +1,93 @@
+#include "checker/linearizability_conflict.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace lockstep::checker {
+namespace {
+
+constexpr std::uint64_t configurations_each = 20'000;
+constexpr std::uint64_t work_total =
+    10'000'000;  ///< steps of the specification; a configuration and an operation count ten
+
+class Minimizer {
+ public:
+  Minimizer(std::vector<SearchOperation>& operations, Specification& specification, const SearchLimits& limits)
+      : operations_(operations), specification_(specification), limits_(limits) {
+    limits_.max_configurations = configurations_each;
+    limits_.needs_culprit = false;
+  }
+
+  bool is_exhausted() const { return work_ >= work_total; }
+
+  enum class Answer : std::uint8_t { yes, no, unknown };
+
+  /// Is there still no order?
+  Answer is_conflict() {
+    if (is_exhausted()) return Answer::unknown;
+    const SearchResult result = search_linearization(operations_, specification_, limits_);
+    work_ += 10 * (result.configurations + operations_.size()) + result.steps;
+    if (result.bound == SearchBound::time) work_ = work_total;
+    if (result.verdict == Verdict::unknown) return Answer::unknown;
+    return result.verdict == Verdict::violated ? Answer::yes : Answer::no;
+  }
+
+ private:
+  std::vector<SearchOperation>& operations_;
+  Specification& specification_;
+  SearchLimits limits_;
+  std::uint64_t work_ = 0;
+};
+
+}  // namespace
+
+Conflict minimal_conflict(std::vector<SearchOperation> operations, std::uint32_t culprit, Specification& specification,
+                          const SearchLimits& limits) {
+  using Answer = Minimizer::Answer;
+  const std::int64_t end = operations[culprit].returned;
+  std::vector<std::uint32_t> members;  // the culprit, then the others from the last return back
+  for (std::uint32_t o = 0; o < operations.size(); ++o) {
+    if (operations[o].is_required && operations[o].returned <= end &&
+        operations[o].action.effect != Action::Effect::none) {
+      members.push_back(o);
+    } else {
+      operations[o].is_required = false;
+    }
+  }
+  std::sort(members.begin(), members.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::tuple(a != culprit, -operations[a].returned, a) < std::tuple(b != culprit, -operations[b].returned, b);
+  });
+
+  Minimizer minimizer(operations, specification, limits);
+  for (std::size_t count = 1; count < members.size(); count *= 2) {
+    for (std::size_t i = 0; i < members.size(); ++i) operations[members[i]].is_required = i < count;
+    if (minimizer.is_conflict() != Answer::yes) continue;
+    members.resize(count);
+    break;
+  }
+  for (const std::uint32_t o : members) operations[o].is_required = true;
+
+  Conflict conflict{.is_minimal = true};
+  // Many at once as long as that works, from the earliest on; the culprit last.
+  for (std::size_t chunk = std::max<std::size_t>(1, members.size() / 2); !minimizer.is_exhausted(); chunk /= 2) {
+    for (std::size_t end_of_chunk = members.size(); end_of_chunk > 0;) {
+      const std::size_t begin = end_of_chunk > chunk ? end_of_chunk - chunk : 0;
+      const std::span<const std::uint32_t> part = std::span(members).subspan(begin, end_of_chunk - begin);
+      for (const std::uint32_t o : part) operations[o].is_required = false;
+      const Answer answer = minimizer.is_conflict();
+      if (answer != Answer::yes) {
+        for (const std::uint32_t o : part) operations[o].is_required = true;
+        if (chunk == 1 && answer == Answer::unknown) conflict.is_minimal = false;
+      }
+      end_of_chunk = begin;
+    }
+    std::erase_if(members, [&](std::uint32_t o) { return !operations[o].is_required; });
+    if (chunk == 1) break;
+  }
+  conflict.is_minimal = conflict.is_minimal && !minimizer.is_exhausted();
+  std::sort(members.begin(), members.end());
+  conflict.operations = std::move(members);
+  return conflict;
+}
+
+}  // namespace lockstep::checker

@@ -1,0 +1,38 @@
+#pragma once
+
+// The near-linear path of locks with holders: one sweep over the history in which everybody holds the lock as short as
+// possible.
+//
+// Claim. If all operations have ended and each process did one after the other, a history is linearizable if and only if
+// this order is: each acquire at the moment when it returned, each release at the moment when it was invoked.
+// For: every linearization has the acquire no later and the release no earlier, so each process holds the lock
+// throughout its *core* [acquire returned, release invoked], and who holds what during the cores alone is all that
+// the capacity is about. A process's own order is that of real time either way, so what it may release is the same. And the order
+// of the acquires that exclude each other, which is what fencing tokens follow, is the order of their cores.
+//
+// Unknown outcomes are guessed: a release happened at once if its process acquired again or did nothing more, an acquire
+// happened if its process released later without another acquire. If the order that comes out is allowed, that is proof
+// enough. If it is not, the answer is `violated` only if it involves none of the guesses, and otherwise `unknown`.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "checker/linearizability.hpp"
+
+namespace lockstep::checker {
+
+struct LockSweepResult {
+  Verdict verdict = Verdict::unknown;
+  std::vector<std::uint32_t> order;     ///< holds: a linearization; violated: one of what returned before `at`
+  std::vector<std::uint32_t> conflict;  ///< violated: as in LinearizabilityResult
+  bool is_minimal = false;
+  std::int64_t at = 0;
+  std::uint32_t culprit = 0;
+};
+
+/// Positions of one key, ascending. O(n log n), and O(n) if the acquires return in their order.
+LockSweepResult sweep_lock(const OperationHistory& history, std::span<const std::uint32_t> positions,
+                           const Model& model, const LinearizabilityOptions& options);
+
+}  // namespace lockstep::checker

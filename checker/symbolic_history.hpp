@@ -1,0 +1,261 @@
+#pragma once
+
+// Histories with symbolic instants, made at random, and what they are at concrete times: for the tests of violations.hpp.
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "checker/difference_constraints.hpp"
+#include "checker/explored.hpp"
+#include "sim/history.hpp"
+#include "sim/random.hpp"
+
+namespace lockstep::checker {
+
+/// The history with each anchor at its time. Effects come in the order of their times; at one moment, as they were. The
+/// pauses among `faults` become interruptions; one within work begins `earlier[i]` before its latest beginning.
+inline sim::History at_times(const sim::History& symbolic, std::span<const ExploredFault> faults,
+                             std::span<const std::int64_t> times, std::span<const std::int64_t> earlier = {}) {
+  const auto set = [&](sim::Instant& instant) {
+    instant = sim::Instant::at(sim::Duration::nanoseconds(times[instant.anchor()]) + instant.offset());
+  };
+  sim::History history = symbolic;
+  for (sim::Operation& operation : history.operations) {
+    set(operation.invoked);
+    if (operation.phase != sim::Phase::invoke) set(operation.completed);
+    if (operation.valid_until) set(*operation.valid_until);
+    if (operation.lease_until) set(*operation.lease_until);
+  }
+  for (sim::Effect& effect : history.effects) set(effect.at);
+  for (auto it = history.effects.begin(); it != history.effects.end(); ++it) {
+    const auto place =
+        std::upper_bound(history.effects.begin(), it, *it,
+                         [](const sim::Effect& a, const sim::Effect& b) { return a.at.offset() < b.at.offset(); });
+    std::rotate(place, it, it + 1);
+  }
+  for (sim::Interruption& interruption : history.interruptions) {
+    set(interruption.from);
+    if (interruption.until) set(*interruption.until);
+  }
+  for (std::size_t i = 0; i < faults.size(); ++i) {
+    if (faults[i].kind != ExploredFault::Kind::pause) continue;
+    sim::Interruption& pause = history.interruptions.emplace_back();
+    pause.process = faults[i].process;
+    pause.from = faults[i].from;
+    pause.until = faults[i].until;
+    set(pause.from);
+    set(*pause.until);
+    if (i < earlier.size()) {
+      pause.from = pause.from - sim::Duration::nanoseconds(earlier[i]);
+      pause.until = *pause.until - sim::Duration::nanoseconds(earlier[i]);
+    }
+  }
+  return history;
+}
+
+/// Clients that acquire, release, lose, crash and are paused, a lock on one or two servers, and a resource; each moment is
+/// a variable. Times are a few nanoseconds, so that moments meet.
+class SymbolicHistory {
+ public:
+  static constexpr std::uint16_t clients_max = 3;
+  static constexpr sim::ProcessId resource_server{5};
+
+  /// What happens at all, so that each part can be tested for itself.
+  struct Kind {
+    bool has_deadlines = true;
+    bool has_unknown_acquires = true;
+    std::uint64_t zero_length_one_in = 8;  ///< of the delays
+  };
+
+  SymbolicHistory(std::uint64_t seed, Kind kind) : random_(seed), kind_(kind) {
+    const auto clients = static_cast<std::uint16_t>(2 + random_.below(2));
+    clients_.resize(clients);
+    for (Client& client : clients_) client.last = advance(0);
+    servers_.assign(6, 0);
+    const std::uint64_t actions = 3 + random_.below(7);
+    for (std::uint64_t i = 0; i < actions; ++i) act(static_cast<std::uint16_t>(random_.below(clients)));
+  }
+
+  const sim::History& history() const { return history_; }
+  const std::vector<ExploredFault>& faults() const { return faults_; }
+  DifferenceConstraints& constraints() { return constraints_; }
+  /// How much earlier than at its `from` each pause may have begun at most, at these times.
+  std::vector<std::int64_t> slack(std::span<const std::int64_t> times) const {
+    std::vector<std::int64_t> result;
+    for (std::size_t i = 0; i < faults_.size(); ++i) {
+      result.push_back(times[faults_[i].from.anchor()] - times[work_begins_[i]]);
+    }
+    return result;
+  }
+  sim::Random& random() { return random_; }
+
+ private:
+  struct Client {
+    Variable last = 0;
+    sim::OperationId hold = 0;
+  };
+
+  sim::Instant instant(Variable v) const { return {v, sim::Duration::zero()}; }
+  Variable advance(Variable from) {
+    const std::int64_t lo = random_.one_in(kind_.zero_length_one_in) ? 0 : random_.between(1, 4);
+    const std::int64_t hi = random_.one_in(4) ? lo : lo + random_.between(0, 8);
+    return constraints_.add_variable(from, {sim::Duration::nanoseconds(lo), sim::Duration::nanoseconds(hi)});
+  }
+
+  void act(std::uint16_t who) {
+    Client& client = clients_[who];
+    const sim::ProcessId process{who};
+    if (random_.one_in(6) && faults_.size() < 3) pause(client, process);
+    if (client.hold == 0) {
+      acquire(client, process);
+      return;
+    }
+    switch (random_.below(8)) {
+      case 0:
+      case 1: use(client, process); return;
+      case 2:
+        if (random_.one_in(2)) operation(client, process, "lost", sim::Phase::ok, client.hold);
+        if (random_.one_in(3)) client.hold = 0;
+        return;
+      case 3: crash(client, process); return;
+      default: release(client, process); return;
+    }
+  }
+
+  void pause(Client& client, sim::ProcessId process) {
+    ExploredFault fault;
+    fault.process = process;
+    work_begins_.push_back(client.last);
+    if (random_.one_in(2)) {
+      fault.place = ExploredFault::Place::within;
+      client.last = advance(client.last);
+    } else {
+      fault.place = ExploredFault::Place::after;
+      work_begins_.back() = client.last;
+    }
+    fault.from = instant(client.last);
+    client.last = constraints_.add_variable(client.last, {sim::Duration::nanoseconds(random_.between(0, 3)),
+                                                          sim::Duration::nanoseconds(random_.between(4, 30))});
+    fault.until = instant(client.last);
+    ++step_;
+    faults_.push_back(fault);
+  }
+
+  sim::OperationId operation(Client& client, sim::ProcessId process, std::string_view function, sim::Phase phase,
+                             sim::OperationId of, std::string_view object = "lock") {
+    sim::Operation o;
+    o.id = static_cast<sim::OperationId>(history_.operations.size() + 1);
+    o.process = process;
+    o.function = function;
+    o.object = object;
+    o.phase = phase;
+    o.of = of;
+    if (random_.one_in(2)) {
+      client.last = advance(client.last);
+      ++step_;
+    }
+    o.invoked = instant(client.last);
+    o.invoked_in = step_;
+    history_.operations.push_back(std::move(o));
+    return history_.operations.back().id;
+  }
+
+  void complete(Client& client, sim::OperationId id) {
+    client.last = advance(client.last);
+    sim::Operation& o = history_.operations[id - 1];
+    ++step_;
+    if (o.phase == sim::Phase::invoke) return;
+    o.completed = instant(client.last);
+    o.completed_in = step_;
+  }
+
+  sim::Effect& effect(Client& client, sim::Effect::Kind kind, sim::ProcessId where, sim::ProcessId by,
+                      sim::OperationId id) {
+    // As late as it takes, so that the order at the server never contradicts the delays.
+    const Variable at = constraints_.add_variable(
+        client.last, {sim::Duration::nanoseconds(random_.between(0, 3)), sim::Duration::forever()});
+    constraints_.add_at_most(instant(servers_[where.index]), instant(at));
+    servers_[where.index] = at;
+    client.last = at;
+    sim::Effect e;
+    e.kind = kind;
+    e.server = where;
+    e.object = "lock";
+    e.by = by;
+    e.operation = id;
+    e.at = instant(at);
+    e.step = ++step_;
+    history_.effects.push_back(std::move(e));
+    return history_.effects.back();
+  }
+
+  sim::ProcessId some_server() { return {static_cast<std::uint16_t>(3 + random_.below(2))}; }
+
+  void acquire(Client& client, sim::ProcessId process) {
+    using enum sim::Phase;
+    const sim::Phase phase = random_.one_in(kind_.has_unknown_acquires ? 5 : 1'000'000'000)
+                                 ? (random_.one_in(2) ? info : invoke)
+                             : random_.one_in(6) ? fail
+                                                 : ok;
+    const sim::OperationId id = operation(client, process, "acquire", phase, 0);
+    if (random_.one_in(3)) effect(client, sim::Effect::Kind::remove, some_server(), process, id);
+    const std::uint64_t writes = random_.below(3);
+    for (std::uint64_t i = 0; i < writes; ++i) {
+      effect(client, random_.one_in(4) ? sim::Effect::Kind::expire : sim::Effect::Kind::write, some_server(), process,
+             id);
+    }
+    complete(client, id);
+    if (phase != ok) return;
+    sim::Operation& o = history_.operations[id - 1];
+    const auto in = [&](std::int64_t ns) { return sim::Duration::nanoseconds(ns); };
+    if (kind_.has_deadlines && random_.one_in(2)) o.valid_until = o.invoked + in(random_.between(0, 40));
+    if (random_.one_in(3)) o.lease_until = o.invoked + in(random_.between(10, 40));
+    client.hold = id;
+  }
+
+  void release(Client& client, sim::ProcessId process) {
+    using enum sim::Phase;
+    const sim::Phase phase = random_.one_in(3) ? (random_.one_in(2) ? fail : info) : ok;
+    const sim::OperationId id = operation(client, process, "release", phase, client.hold);
+    if (random_.one_in(2)) effect(client, sim::Effect::Kind::remove, some_server(), process, id);
+    complete(client, id);
+    if (!random_.one_in(12)) client.hold = 0;
+  }
+
+  void use(Client& client, sim::ProcessId process) {
+    const bool reads = random_.one_in(2);
+    const sim::OperationId id =
+        operation(client, process, reads ? "read" : "write", sim::Phase::ok, client.hold, "resource");
+    sim::Effect& done =
+        effect(client, reads ? sim::Effect::Kind::read : sim::Effect::Kind::write, resource_server, process, id);
+    if (!reads && random_.one_in(4)) done.token = random_.between(1, 3);
+    complete(client, id);
+  }
+
+  void crash(Client& client, sim::ProcessId process) {
+    if (random_.one_in(2)) client.last = advance(client.last);
+    sim::Interruption i;
+    i.kind = sim::Interruption::Kind::crash;
+    i.process = process;
+    i.from = instant(client.last);
+    i.step = ++step_;
+    client.last = advance(client.last);
+    i.until = instant(client.last);
+    ++step_;
+    history_.interruptions.push_back(i);
+    client.hold = 0;
+  }
+
+  sim::Random random_;
+  Kind kind_;
+  DifferenceConstraints constraints_;
+  sim::History history_;
+  std::vector<ExploredFault> faults_;
+  std::vector<Variable> work_begins_;
+  std::vector<Client> clients_;
+  std::vector<Variable> servers_;
+  sim::Step step_ = 1;
+};
+
+}  // namespace lockstep::checker

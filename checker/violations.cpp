@@ -1,0 +1,398 @@
+#include "checker/violations.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+#include "checker/evidence.hpp"
+
+namespace lockstep::checker {
+
+std::span<const Violation> ViolationFinder::find(const sim::History& history, std::span<const ExploredFault> faults,
+                                                 std::span<const sim::ProcessId> resources,
+                                                 const RecoverableQuestion* question) {
+  resources_ = resources;
+  read(history, faults, question);
+  found_count_ = 0;
+  mutual_exclusion();
+  linearizable();
+  own_release();
+  if (question != nullptr) recoverable(*question);
+  if (!resources.empty()) {
+    no_lost_update();
+    fencing();
+  }
+  return {found_.data(), found_count_};
+}
+
+void ViolationFinder::read(const sim::History& history, std::span<const ExploredFault> faults,
+                           const RecoverableQuestion* question) {
+  history_ = &history;
+  operations_ = history.operations;
+  effects_ = history.effects;
+  if (question != nullptr && question->probe.is_valid()) {
+    std::size_t first = 0;
+    while (first < operations_.size() && operations_[first].process != question->probe) ++first;
+    if (first < operations_.size()) {
+      const sim::Step begin = operations_[first].invoked_in;
+      operations_ = operations_.first(first);
+      std::size_t effects = 0;
+      while (effects < effects_.size() && effects_[effects].step < begin) ++effects;
+      effects_ = effects_.first(effects);
+    }
+  }
+  collect_beliefs(history, beliefs_, belief_of_);
+  while (!beliefs_.empty() && beliefs_.back().acquire > operations_.size()) beliefs_.pop_back();
+  ways_of_.assign(beliefs_.size(), {});
+  ways_.clear();
+  sides_.clear();
+  pauses_.clear();
+  for (const ExploredFault& fault : faults) {
+    if (fault.kind != ExploredFault::Kind::pause) continue;
+    pauses_.push_back({fault.process, fault.from, fault.until, fault.place == ExploredFault::Place::within});
+  }
+  for (const sim::Interruption& i : history.interruptions) {
+    if (i.kind == sim::Interruption::Kind::pause) pauses_.push_back({i.process, i.from, i.until, false});
+  }
+}
+
+bool ViolationFinder::is_resource(sim::ProcessId server) const {
+  return std::find(resources_.begin(), resources_.end(), server) != resources_.end();
+}
+
+const sim::Operation* ViolationFinder::operation_of(const sim::Effect& effect) const {
+  return effect.operation == 0 || effect.operation > operations_.size() ? nullptr : &operations_[effect.operation - 1];
+}
+
+// --- Ways.
+
+void ViolationFinder::begin(std::string_view property, bool is_widened, sim::ProcessId a, sim::ProcessId b) {
+  if (found_count_ == found_.size()) found_.emplace_back();
+  current_ = &found_[found_count_];
+  current_->property = property;
+  current_->is_widened = is_widened;
+  current_->constraints.clear();
+  current_->by.clear();
+  for (const sim::ProcessId process : {a, b}) {
+    if (process.is_valid()) current_->by.push_back(process);
+  }
+  is_impossible_ = false;
+}
+
+void ViolationFinder::require(const Constraint& constraint) {
+  if (constraint.bound == Bound::always()) return;
+  if (constraint.bound == Bound::never() || (constraint.from == constraint.to && constraint.bound.units() < 0)) {
+    is_impossible_ = true;
+  } else if (constraint.from != constraint.to) {
+    current_->constraints.push_back(constraint);
+  }
+}
+
+void ViolationFinder::require(sim::Instant a, sim::Instant b, bool strict) {
+  require(Constraint::at_most(a, b, strict));
+}
+
+void ViolationFinder::finish() {
+  if (!is_impossible_) ++found_count_;
+}
+
+// --- mutual-exclusion.
+
+const ViolationFinder::BeliefWays& ViolationFinder::alive_ways(std::size_t index) {
+  BeliefWays& made = ways_of_[index];
+  if (made.end != 0) return made;
+  made.begin = ways_.size();
+  const Belief& belief = beliefs_[index];
+  AliveWay way;
+  sim::Step first = sim::no_step;
+  for (const auto* ending : {&belief.released, &belief.lost, &belief.crashed}) {
+    if (!*ending || (way.event && (*ending)->step >= first)) continue;
+    way.event = (*ending)->at;
+    first = (*ending)->step;
+  }
+  if (belief.deadline) way.clock = belief.deadline->at;
+  ways_.push_back(way);
+  if (belief.deadline) {
+    chain_.clear();
+    add_pause_chains(belief, way.event, 0, false);
+    const bool has_loose = std::any_of(pauses_.begin(), pauses_.end(), [&](const Pause& pause) {
+      return pause.is_loose && pause.process == belief.process;
+    });
+    if (has_loose) add_pause_chains(belief, way.event, 0, true);
+  }
+  made.end = ways_.size();
+  return made;
+}
+
+/// One way for each sequence of pauses that goes on with one from `first_pause` on. Widened: only those with a pause whose
+/// beginning is not known, and without saying anything of that beginning.
+void ViolationFinder::add_pause_chains(const Belief& belief, std::optional<sim::Instant> event, std::size_t first_pause,
+                                       bool is_widened) {
+  for (std::size_t i = first_pause; i < pauses_.size(); ++i) {
+    if (pauses_[i].process != belief.process) continue;
+    chain_.push_back(i);
+    AliveWay way{event, pauses_[i].until, {sides_.size(), 0}, is_widened};
+    bool has_loose = false;
+    sim::Instant covered_to = belief.deadline->at;
+    bool covers_all = false;
+    for (const std::size_t link : chain_) {
+      const Pause& pause = pauses_[link];
+      has_loose = has_loose || pause.is_loose;
+      if (!covers_all) {
+        if (!is_widened || !pause.is_loose) {
+          sides_.push_back(Constraint::at_most(pause.from, covered_to));
+        } else if (link == chain_.front()) {
+          // Otherwise it is the exact way.
+          sides_.push_back(Constraint::less_than(belief.deadline->at, pause.from));
+        }
+      }
+      if (pause.until) {
+        covered_to = *pause.until;
+      } else {
+        covers_all = true;
+      }
+    }
+    way.sides.end = sides_.size();
+    if (!is_widened || has_loose) ways_.push_back(way);
+    add_pause_chains(belief, event, i + 1, is_widened);
+    chain_.pop_back();
+  }
+}
+
+void ViolationFinder::add_alive(const AliveWay& way, sim::Instant moment) {
+  if (way.event) require(moment, *way.event, true);
+  if (way.clock) require(moment, *way.clock, true);
+}
+
+void ViolationFinder::add_sides(Slice sides) {
+  for (std::size_t i = sides.begin; i < sides.end; ++i) require(sides_[i]);
+}
+
+void ViolationFinder::mutual_exclusion() {
+  for (std::size_t i = 0; i < beliefs_.size(); ++i) {
+    for (std::size_t j = i + 1; j < beliefs_.size(); ++j) {
+      const Belief& a = beliefs_[i];
+      const Belief& b = beliefs_[j];
+      if (a.process == b.process || a.object != b.object) continue;
+      const BeliefWays ways_a = alive_ways(i);
+      const BeliefWays ways_b = alive_ways(j);
+      for (std::size_t x = ways_a.begin; x < ways_a.end; ++x) {
+        for (std::size_t y = ways_b.begin; y < ways_b.end; ++y) {
+          begin("mutual-exclusion", ways_[x].is_widened || ways_[y].is_widened, a.process, b.process);
+          // What is most likely impossible first.
+          add_alive(ways_[x], b.from);
+          add_alive(ways_[y], a.from);
+          add_alive(ways_[x], a.from);
+          add_alive(ways_[y], b.from);
+          add_sides(ways_[x].sides);
+          add_sides(ways_[y].sides);
+          finish();
+        }
+      }
+    }
+  }
+}
+
+// --- own-release. The grants are those of own_release.hpp, in the servers' order.
+
+void ViolationFinder::own_release() {
+  const auto granted_by = [&](const sim::Effect& effect) -> const sim::Operation* {
+    if (effect.kind != sim::Effect::Kind::write) return nullptr;
+    const sim::Operation* operation = operation_of(effect);
+    return operation != nullptr && is_successful(*operation, "acquire") ? operation : nullptr;
+  };
+  for (std::size_t i = 0; i < effects_.size(); ++i) {
+    const sim::Effect& removal = effects_[i];
+    if (removal.kind != sim::Effect::Kind::remove) continue;
+    const sim::Operation* operation = operation_of(removal);
+    if (operation == nullptr || (operation->function != "release" && operation->function != "acquire")) continue;
+
+    // Whose grant lies there.
+    const sim::Operation* owner = nullptr;
+    for (std::size_t j = 0; j < i; ++j) {
+      const sim::Effect& effect = effects_[j];
+      if (effect.server != removal.server || effect.object != removal.object) continue;
+      if (effect.kind == sim::Effect::Kind::expire || effect.kind == sim::Effect::Kind::remove) owner = nullptr;
+      const sim::Operation* acquire = granted_by(effect);
+      if (acquire == nullptr) continue;
+      if (owner == nullptr || owner->process == acquire->process) {
+        owner = acquire;
+        continue;
+      }
+      const bool is_last = std::none_of(
+          effects_.begin() + static_cast<std::ptrdiff_t>(j) + 1, effects_.end(), [&](const sim::Effect& later) {
+            return later.operation == effect.operation && later.server == effect.server &&
+                   later.kind == sim::Effect::Kind::write && later.object == effect.object;
+          });
+      if (is_last) owner = acquire;
+    }
+    if (owner == nullptr || owner->process == removal.by) continue;
+
+    if (operation->function == "release") {
+      begin("own-release", false, owner->process, removal.by);
+      finish();
+      continue;
+    }
+    const std::size_t belief = belief_of_[owner->id];
+    if (owner->lease_until) {
+      begin("own-release", false, owner->process, removal.by);
+      require(removal.at, *owner->lease_until, true);
+      if (beliefs_[belief].released) require(removal.at, beliefs_[belief].released->at, true);
+      if (beliefs_[belief].crashed) require(removal.at, beliefs_[belief].crashed->at, true);
+      finish();
+      continue;
+    }
+    const BeliefWays ways = alive_ways(belief);
+    for (std::size_t w = ways.begin; w < ways.end; ++w) {
+      begin("own-release", ways_[w].is_widened, owner->process, removal.by);
+      add_alive(ways_[w], removal.at);
+      add_sides(ways_[w].sides);
+      finish();
+    }
+  }
+}
+
+// --- recoverable.
+
+void ViolationFinder::recoverable(const RecoverableQuestion& question) {
+  if (!question.probe.is_valid()) return;
+  const sim::Operation* got = nullptr;
+  for (const sim::Operation& operation : history_->operations) {
+    if (operation.process != question.probe || !is_successful(operation, "acquire")) continue;
+    if (got == nullptr || operation.completed_in < got->completed_in) got = &operation;
+  }
+  const sim::Operation* last = nullptr;
+  for (const sim::Operation& operation : operations_) {
+    if (is_successful(operation, "acquire") && (last == nullptr || operation.completed_in > last->completed_in)) {
+      last = &operation;
+    }
+  }
+  const sim::Instant bound = question.quiescent + question.within;
+  begin("recoverable", false, last != nullptr ? last->process : sim::ProcessId{}, {});
+  if (got != nullptr) {
+    require(bound, got->completed, true);
+  } else {
+    require(bound, question.probed_until, false);
+  }
+  finish();
+}
+
+// --- no-lost-update: the order at the resource alone.
+
+void ViolationFinder::no_lost_update() {
+  for (std::size_t i = 0; i < effects_.size(); ++i) {
+    const sim::Effect& update = effects_[i];
+    if (update.kind != sim::Effect::Kind::write || !is_resource(update.server)) continue;
+    const sim::Operation* operation = operation_of(update);
+    if (operation == nullptr || operation->function != "write") continue;
+    const sim::Effect* lost = nullptr;
+    for (std::size_t j = i; j-- > 0;) {
+      const sim::Effect& before = effects_[j];
+      if (before.server != update.server || before.object != update.object) continue;
+      if (before.kind == sim::Effect::Kind::write && before.by != update.by) lost = &before;
+      if (before.kind != sim::Effect::Kind::read || before.by != update.by) continue;
+      if (lost != nullptr) {
+        begin("no-lost-update", false, update.by, lost->by);
+        finish();
+      }
+      break;
+    }
+  }
+}
+
+// --- fencing.
+
+/// The last write of each acquire on each object of a lock server.
+void ViolationFinder::collect_grant_writes() {
+  grant_writes_.clear();
+  for (std::size_t i = 0; i < effects_.size(); ++i) {
+    const sim::Effect& effect = effects_[i];
+    if (effect.kind != sim::Effect::Kind::write || is_resource(effect.server)) continue;
+    const sim::Operation* operation = operation_of(effect);
+    if (operation == nullptr || !is_successful(*operation, "acquire")) continue;
+    const auto known = std::find_if(grant_writes_.begin(), grant_writes_.end(), [&](const GrantWrite& write) {
+      const sim::Effect& other = effects_[write.position];
+      return write.operation == effect.operation && other.server == effect.server && other.object == effect.object;
+    });
+    if (known != grant_writes_.end()) {
+      known->position = i;
+    } else {
+      grant_writes_.push_back({effect.operation, i});
+    }
+  }
+}
+
+/// The latest acquire of the same process that had ended ok when the write was invoked; null if that wrote nothing.
+const sim::Operation* ViolationFinder::grant_of(const sim::Operation& write) const {
+  const sim::Operation* latest = nullptr;
+  for (const Belief& belief : beliefs_) {
+    if (belief.process != write.process || belief.from_step > write.invoked_in) continue;
+    const sim::Operation& acquire = operations_[belief.acquire - 1];
+    if (latest == nullptr || acquire.completed_in >= latest->completed_in) latest = &acquire;
+  }
+  if (latest == nullptr) return nullptr;
+  const bool wrote = std::any_of(grant_writes_.begin(), grant_writes_.end(),
+                                 [&](const GrantWrite& write) { return write.operation == latest->id; });
+  return wrote ? latest : nullptr;
+}
+
+/// The last write of one comes after the last of the other: one of its writes comes after all of the other's. Writes on
+/// one object have the server's order. Two others are ordered by their times and, if these are equal, as the trace has them.
+void ViolationFinder::add_newer_grant(const sim::Operation& newer, const sim::Operation& older,
+                                      const sim::Effect& newer_write, const sim::Effect& late_write) {
+  for (const GrantWrite& last : grant_writes_) {
+    if (last.operation != newer.id) continue;
+    const sim::Effect& write = effects_[last.position];
+    begin("fencing", false, late_write.by, newer_write.by);
+    for (const GrantWrite& other : grant_writes_) {
+      if (other.operation != older.id) continue;
+      const sim::Effect& before = effects_[other.position];
+      const bool is_in_order = other.position < last.position;
+      if (before.server == write.server && before.object == write.object) {
+        is_impossible_ = is_impossible_ || !is_in_order;
+      } else {
+        require(before.at, write.at, !is_in_order);
+      }
+    }
+    finish();
+  }
+}
+
+void ViolationFinder::fencing() {
+  written_.clear();
+  for (std::size_t i = 0; i < effects_.size(); ++i) {
+    if (effects_[i].kind == sim::Effect::Kind::write && is_resource(effects_[i].server)) written_.push_back(i);
+  }
+  if (written_.size() < 2) return;
+  collect_grant_writes();
+  for (std::size_t i = 1; i < written_.size(); ++i) {
+    const sim::Effect& late = effects_[written_[i]];
+    const sim::Operation* late_operation = operation_of(late);
+    const sim::Operation* older = late_operation == nullptr ? nullptr : grant_of(*late_operation);
+    for (std::size_t j = 0; j < i; ++j) {
+      const sim::Effect& earlier = effects_[written_[j]];
+      if (earlier.server != late.server || earlier.object != late.object) continue;
+      if (earlier.token && late.token) {
+        if (*earlier.token <= *late.token) continue;
+        begin("fencing", false, late.by, earlier.by);
+        finish();
+        continue;
+      }
+      const sim::Operation* earlier_operation = operation_of(earlier);
+      const sim::Operation* newer = earlier_operation == nullptr ? nullptr : grant_of(*earlier_operation);
+      if (older == nullptr || newer == nullptr || older == newer) continue;
+      add_newer_grant(*newer, *older, earlier, late);
+    }
+  }
+}
+
+Violable violable(std::string_view property, std::span<const Violation> ways, DifferenceConstraints& constraints) {
+  Violable result;
+  for (const Violation& way : ways) {
+    bool& known = way.is_widened ? result.perhaps : result.for_certain;
+    if (way.property != property || known) continue;
+    known = constraints.is_feasible_with(way.constraints);
+  }
+  return result;
+}
+
+}  // namespace lockstep::checker

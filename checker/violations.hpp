@@ -1,0 +1,200 @@
+#pragma once
+
+// In which ways the delays of one explored trace can break the properties. Start here for the explorer's judge.
+//
+// The checkers beside this file (mutual_exclusion.hpp, linearizable.hpp, …) decide for true times. Here the instants are
+// symbolic: the answer is a list of *ways*, each a conjunction of difference constraints under which the history of this
+// trace breaks a property. A property is violable on the trace exactly if one of its ways is feasible together with the
+// trace's own constraints, but for the widened ones. The definitions are those of the checkers; the tests compare both on
+// thousands of histories.
+//
+// What needs no time is decided at once: the order of the events of one process, and what a server did to one object
+// in which order. Where a checker compares instants of one process, this reads their steps.
+//
+// mutual-exclusion. Belief i is still alive at moment m in each of these ways: m is before its first ending by an event
+// (release, loss, crash: one process, so steps say which is first), and
+//   - m < deadline, or
+//   - pauses p1, …, pk of its process, in order, cover everything from the deadline to m: p1.from <= deadline,
+//     p(j+1).from <= pj.until, m < pk.until. (That the deadline is before p1.until need not be said: otherwise m < deadline.)
+// Two beliefs overlap if both are alive at both beginnings; each way holds for every earlier m as well, so one way for each
+// belief is enough for both moments. That a hold is not empty is thereby said, too.
+// A pause within work (`Place::within`) begins anywhere in the work; `from` is only the latest such moment. That it
+// begins there is one way, exact. That it began at the deadline, before `from`, ends it at deadline + (until - from), a
+// sum of three instants: widened to `until`.
+//
+// linearizable. See violations_linearizable.cpp for the argument.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "checker/difference_constraints.hpp"
+#include "checker/explored.hpp"
+#include "checker/ownership.hpp"
+#include "checker/recoverable.hpp"
+#include "sim/history.hpp"
+
+namespace lockstep::checker {
+
+/// One way to break a property.
+struct Violation {
+  std::string_view property;            ///< as in properties.hpp
+  std::vector<sim::ProcessId> by;       ///< whom to blame, in no particular order
+  std::vector<Constraint> constraints;  ///< all of them together break it; empty: every delay of this trace does
+  bool is_widened = false;              ///< necessary, but not sufficient: only a replay tells
+};
+
+/// Finds the ways of one trace after the other. Keeps its buffers: no allocation once they have grown.
+class ViolationFinder {
+ public:
+  /// All ways of all properties, in their order. Valid until the next call. Pauses are those among `faults` and those
+  /// that the history has; crashes are the history's. Requires: the pauses of one process are in order of their
+  /// beginning; steps order the events of each process; the effects on one object are in the order of its server.
+  ///
+  /// `recoverable`: what a probe showed that ran after the story. Its operations, and what comes after its first, are no
+  /// part of the story that the other properties judge. Without one, recoverable has no ways.
+  std::span<const Violation> find(const sim::History& history, std::span<const ExploredFault> faults,
+                                  std::span<const sim::ProcessId> resources,
+                                  const RecoverableQuestion* recoverable = nullptr);
+
+ private:
+  static constexpr std::uint32_t kNone = 0xffffffff;
+
+  struct Pause {
+    sim::ProcessId process;
+    sim::Instant from;
+    std::optional<sim::Instant> until;
+    bool is_loose;  ///< `from` is only the latest moment at which it can have begun
+  };
+  /// A slice of `sides_`.
+  struct Slice {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+  };
+  /// m is before all limits, and the side conditions hold.
+  struct AliveWay {
+    std::optional<sim::Instant> event;
+    std::optional<sim::Instant> clock;
+    Slice sides;
+    bool is_widened = false;
+  };
+  struct BeliefWays {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+  };
+
+  // --- linearizable
+  struct Item {
+    const std::string* object;
+    sim::ProcessId process;
+    bool is_acquire;
+    bool is_certain;
+    sim::Instant invoked;
+    sim::Step invoked_in;
+    sim::Instant completed;  ///< if certain
+    sim::Step completed_in;
+    std::uint32_t
+        belief;  ///< of a release that a crash or loss stands for, if a deadline may have ended the belief before
+  };
+  /// The lock is this process' at least from `latest_begin` to `earliest_end`, or for ever; see the argument.
+  struct Hold {
+    sim::Instant latest_begin;
+    std::optional<sim::Instant> earliest_end;
+  };
+  struct Plan {
+    const std::string* object;
+    sim::ProcessId process;
+    Slice conditions;
+    std::size_t holds_begin;
+    std::size_t holds_end;
+    bool is_widened;
+  };
+
+  void read(const sim::History& history, std::span<const ExploredFault> faults, const RecoverableQuestion* recoverable);
+  bool is_resource(sim::ProcessId server) const;
+  const sim::Operation* operation_of(const sim::Effect& effect) const;
+
+  // Each of these adds the ways of one property.
+  void mutual_exclusion();
+  void linearizable();
+  void own_release();
+  void recoverable(const RecoverableQuestion& question);
+  void no_lost_update();
+  void fencing();
+
+  const BeliefWays& alive_ways(std::size_t belief);
+  void add_pause_chains(const Belief& belief, std::optional<sim::Instant> event, std::size_t first_pause,
+                        bool is_widened);
+  void add_alive(const AliveWay& way, sim::Instant moment);
+  void add_sides(Slice sides);
+
+  void collect_items();
+  void plan_process(std::size_t begin, std::size_t end);
+  void plan_with_absent(std::size_t begin, std::size_t end, std::size_t next, bool is_widened);
+  void make_plan(std::size_t begin, std::size_t end, bool is_widened);
+  void conflicts(const Plan& a, const Plan& b);
+  template <class Then>
+  void noticed_before(const Belief& belief, sim::Instant moment, const Then& then);
+
+  const sim::Operation* grant_of(const sim::Operation& write) const;
+  void collect_grant_writes();
+  void add_newer_grant(const sim::Operation& newer, const sim::Operation& older, const sim::Effect& newer_write,
+                       const sim::Effect& late_write);
+
+  void begin(std::string_view property, bool is_widened, sim::ProcessId a, sim::ProcessId b);
+  /// a < b, or a <= b. What needs no solver is decided here.
+  void require(sim::Instant a, sim::Instant b, bool strict);
+  void require(const Constraint& constraint);
+  void finish();
+
+  const sim::History* history_ = nullptr;
+  std::span<const sim::Operation> operations_;
+  std::span<const sim::Effect> effects_;
+  std::span<const sim::ProcessId> resources_;
+  std::vector<Belief> beliefs_;
+  std::vector<std::size_t> belief_of_;
+  std::vector<Pause> pauses_;
+  std::vector<Constraint> sides_;
+  std::vector<AliveWay> ways_;
+  std::vector<BeliefWays> ways_of_;  ///< by belief; end 0: not made yet
+  std::vector<std::size_t> chain_;
+
+  std::vector<Item> items_;
+  std::vector<Plan> plans_;
+  std::vector<Hold> holds_;
+  std::vector<Constraint> conditions_;  ///< of the plan that is being made
+  std::vector<std::uint32_t> absent_;   ///< items that it does without
+  std::vector<std::size_t> unknown_acquires_;
+  std::vector<std::size_t> unknown_releases_;
+  struct Pair {
+    std::size_t acquire;  ///< item
+    std::size_t release;  ///< item, or none
+  };
+  std::vector<Pair> pairs_;
+
+  struct GrantWrite {
+    sim::OperationId operation;
+    std::size_t position;  ///< among the effects
+  };
+  std::vector<GrantWrite> grant_writes_;
+  std::vector<std::size_t> written_;  ///< positions of the effects at resources
+
+  std::vector<Violation> found_;
+  std::size_t found_count_ = 0;
+  Violation* current_ = nullptr;
+  bool is_impossible_ = false;
+};
+
+/// What the ways mean together with the constraints of the trace.
+struct Violable {
+  bool for_certain = false;  ///< some delays break the property
+  bool perhaps = false;      ///< a widened way is feasible
+};
+
+/// Whether the property can be broken by some delays of the trace. Adds nothing to `constraints` for good.
+Violable violable(std::string_view property, std::span<const Violation> ways, DifferenceConstraints& constraints);
+
+}  // namespace lockstep::checker

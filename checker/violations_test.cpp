@@ -1,0 +1,178 @@
+// A solution of a trace's constraints is a concrete history, which the checkers of true times judge. They are the oracle:
+// at every solution, a property is broken exactly if the constraints of one of its ways are satisfied.
+
+#include "checker/violations.hpp"
+
+#include <catch2/catch.hpp>
+#include <map>
+#include <string>
+
+#include "checker/fencing.hpp"
+#include "checker/forged_history.hpp"
+#include "checker/linearizable.hpp"
+#include "checker/mutual_exclusion.hpp"
+#include "checker/no_lost_update.hpp"
+#include "checker/own_release.hpp"
+#include "checker/symbolic_history.hpp"
+
+namespace lockstep::checker {
+namespace {
+
+using namespace sim::literals;
+using Times = std::vector<std::int64_t>;
+
+constexpr std::string_view kProperties[] = {"mutual-exclusion", "linearizable", "own-release", "no-lost-update",
+                                            "fencing"};
+const std::vector<sim::ProcessId> kResources{SymbolicHistory::resource_server};
+
+bool is_violated(std::string_view property, const sim::History& history) {
+  const Names names{"A", "B", "C", "S1", "S2", "R"};
+  if (property == "mutual-exclusion") return mutual_exclusion(history, names).verdict == Verdict::violated;
+  if (property == "linearizable") return linearizable(history, names).verdict == Verdict::violated;
+  if (property == "own-release") return own_release(history, names).verdict == Verdict::violated;
+  if (property == "no-lost-update") return no_lost_update(history, names, kResources).verdict == Verdict::violated;
+  return fencing(history, names, kResources).verdict == Verdict::violated;
+}
+
+bool is_satisfied(const Violation& way, const Times& times) {
+  return std::all_of(way.constraints.begin(), way.constraints.end(), [&](const Constraint& c) {
+    return (times[c.to] - times[c.from]) * Bound::units_per_ns <= c.bound.units();
+  });
+}
+
+bool has_satisfied(std::span<const Violation> ways, std::string_view property, const Times& times, bool or_widened) {
+  return std::any_of(ways.begin(), ways.end(), [&](const Violation& way) {
+    return way.property == property && (or_widened || !way.is_widened) && is_satisfied(way, times);
+  });
+}
+
+/// Some solution: each variable wants to be somewhere.
+std::optional<Times> some_solution(const DifferenceConstraints& constraints, sim::Random& random) {
+  std::vector<Preference> wishes;
+  for (std::uint64_t i = random.below(8); i > 0; --i) {
+    const auto from = static_cast<Variable>(random.below(constraints.variables()));
+    const auto to = static_cast<Variable>(random.below(constraints.variables()));
+    wishes.push_back({from, to, Duration::nanoseconds(random.between(-6, 12)), random.one_in(2)});
+  }
+  return constraints.solution_ns(wishes);
+}
+
+struct Compared {
+  std::map<std::string_view, std::size_t> violated;
+  std::map<std::string_view, std::size_t> not_violated;
+  std::map<std::string_view, std::size_t> only_widened;
+  std::string trouble;
+};
+
+void compare_solution(SymbolicHistory& symbolic, std::span<const Violation> ways, const Times& times,
+                      Compared& compared) {
+  const sim::History history = at_times(symbolic.history(), symbolic.faults(), times);
+  // A pause within work may as well have begun earlier.
+  std::vector<std::int64_t> earlier = symbolic.slack(times);
+  for (std::int64_t& ns : earlier) ns = symbolic.random().between(0, ns);
+  const sim::History shifted = at_times(symbolic.history(), symbolic.faults(), times, earlier);
+  for (const std::string_view property : kProperties) {
+    const bool violated = is_violated(property, history);
+    const bool exact = has_satisfied(ways, property, times, false);
+    const bool perhaps = has_satisfied(ways, property, times, true);
+    ++(violated ? compared.violated : compared.not_violated)[property];
+    if (perhaps && !exact) ++compared.only_widened[property];
+    if (exact && !violated) compared.trouble = std::string(property) + ": a way is satisfied, but nothing is broken";
+    if (violated && !perhaps) compared.trouble = std::string(property) + ": broken, but in no way that was found";
+    if (is_violated(property, shifted) && !perhaps)
+      compared.trouble = std::string(property) + ": broken by an earlier pause, but in no way that was found";
+  }
+}
+
+#if defined(__OPTIMIZE__) && !__has_feature(address_sanitizer)
+constexpr std::uint64_t kHistories = 20'000;
+#else
+constexpr std::uint64_t kHistories = 1'000;
+#endif
+
+void compare_all(SymbolicHistory::Kind kind, std::uint64_t first_seed, double widened_max) {
+  Compared compared;
+  ViolationFinder finder;
+  for (std::uint64_t seed = first_seed; seed < first_seed + kHistories; ++seed) {
+    SymbolicHistory symbolic(seed, kind);
+    const auto ways = finder.find(symbolic.history(), symbolic.faults(), kResources);
+    for (int i = 0; i < 6; ++i) {
+      if (const auto times = some_solution(symbolic.constraints(), symbolic.random()))
+        compare_solution(symbolic, ways, *times, compared);
+    }
+    // And the corner that each way asks for.
+    for (const Violation& way : ways) {
+      DifferenceConstraints& constraints = symbolic.constraints();
+      const auto mark = constraints.mark();
+      if (constraints.add_all(way.constraints)) {
+        if (const auto times = constraints.solution_ns()) compare_solution(symbolic, ways, *times, compared);
+      }
+      constraints.undo(mark);
+    }
+    INFO("history " << seed);
+    REQUIRE(compared.trouble == "");
+  }
+  for (const std::string_view property : kProperties) {
+    INFO(property << ": " << compared.violated[property] << " broken, " << compared.not_violated[property] << " not, "
+                  << compared.only_widened[property] << " perhaps");
+    if (kHistories < 20'000) continue;  // too few to say that they are not vacuous
+    CHECK(compared.violated[property] > kHistories / 200);
+    CHECK(compared.not_violated[property] > kHistories / 10);
+    CHECK(static_cast<double>(compared.only_widened[property]) <= widened_max * static_cast<double>(6 * kHistories));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("violations: at every solution a property is broken exactly if one of its ways is satisfied") {
+  compare_all({}, 0, 0.05);
+}
+
+TEST_CASE("violations: also where moments meet all the time") {
+  compare_all({.zero_length_one_in = 2}, 1'000'000, 0.1);
+}
+
+TEST_CASE("violations: also without deadlines, and with every acquire's outcome known") {
+  compare_all({.has_deadlines = false, .has_unknown_acquires = false}, 2'000'000, 0.02);
+}
+
+TEST_CASE("violations: an acquire that is overwritten, waits and writes again had no grant in between") {
+  ForgedHistory h;
+  const auto b = h.acquire(B, 10_ms);
+  const auto c = h.operation(C, "acquire", 5_ms, 50_ms);
+  const auto release = h.operation(B, "release", 20_ms, 40_ms, Phase::ok, b);
+  h.effect(Did::write, server, B, b, 9_ms);
+  h.effect(Did::write, server, C, c, 15_ms);
+  h.effect(Did::remove, server, B, release, 30_ms);
+  h.effect(Did::write, server, C, c, 45_ms);
+  ViolationFinder finder;
+  DifferenceConstraints constraints;
+  CHECK(own_release(h.history(), forged_names()).verdict == Verdict::holds);
+  CHECK_FALSE(violable("own-release", finder.find(h.history(), {}, {}), constraints).for_certain);
+}
+
+TEST_CASE("violations: recoverable asks when the probe got the lock, and leaves the probe out of the story") {
+  for (const int variant : {0, 1, 2, 3}) {
+    // Variable 1 is when all is quiet, 2 is when the probe got the lock, or gave up.
+    DifferenceConstraints constraints;
+    constraints.add_variable(0, {0_ms, 5_ms});
+    constraints.add_variable(1, {1_ms, variant == 1 ? 9_ms : 12_ms});
+    ForgedHistory h;
+    h.acquire(A, 0_ms);
+    const auto probe = h.operation(B, "acquire", 0_ms, 0_ms, variant >= 2 ? Phase::fail : Phase::ok);
+    h.of(probe).completed = sim::Instant(2, 0_ms);
+    const RecoverableQuestion question{.probe = B,
+                                       .quiescent = sim::Instant(1, 0_ms),
+                                       .within = 10_ms,
+                                       .probed_until = sim::Instant(2, variant == 2 ? -3_ms : 0_ms)};
+    ViolationFinder finder;
+    const auto ways = finder.find(h.history(), {}, {}, &question);
+    CHECK(violable("recoverable", ways, constraints).for_certain == (variant == 0 || variant == 3));
+    // The probe's own hold is no part of the story: A never gives back.
+    CHECK_FALSE(violable("mutual-exclusion", ways, constraints).for_certain);
+    CHECK_FALSE(violable("linearizable", ways, constraints).for_certain);
+    if (variant == 0) CHECK(ways.front().by == std::vector{A});
+  }
+}
+
+}  // namespace lockstep::checker

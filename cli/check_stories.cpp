@@ -1,0 +1,261 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <ostream>
+#include <sstream>
+#include <thread>
+
+#include "cli/commands.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/progress.hpp"
+#include "reports/exploration.hpp"
+#include "reports/json.hpp"
+#include "reports/junit.hpp"
+#include "reports/output_file.hpp"
+#include "scenarios/check.hpp"
+#include "scenarios/expectation.hpp"
+#include "scenarios/runner.hpp"
+#include "scenarios/state_graph.hpp"
+#include "scenarios/writer.hpp"
+
+namespace lockstep::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using scenarios::Diagnostic;
+using scenarios::Exploration;
+using scenarios::Scenario;
+using Result = std::variant<Exploration, Diagnostic>;
+
+double seconds_now() {
+  using Seconds = std::chrono::duration<double>;
+  return Seconds(std::chrono::steady_clock::now().time_since_epoch()).count();  // tidy: progress only
+}
+
+/// Drops what directories hold besides fast stories. Returns how many.
+std::size_t leave_out_slow(std::vector<Scenario>& stories, const std::vector<std::string>& files) {
+  std::vector<fs::path> named;
+  std::error_code error;
+  for (const std::string& file : files) {
+    if (!fs::is_directory(file, error)) named.push_back(fs::weakly_canonical(file, error));
+  }
+  return std::erase_if(stories, [&](const Scenario& story) {
+    if (story.cost == scenarios::Cost::fast) return false;
+    return std::find(named.begin(), named.end(), fs::weakly_canonical(story.file, error)) == named.end();
+  });
+}
+
+/// What is wrong with the call once the stories are known; nothing if it can be done.
+std::optional<std::string> objection(const Call& call, const std::vector<Scenario>& stories, std::size_t left_out) {
+  if (stories.empty()) {
+    return left_out == 0 ? "there is no scenario file to explore"
+                         : fmt::format("there are only slow or rare stories ({}); --all explores them too", left_out);
+  }
+  for (const auto& [option, file] : {std::pair("--witness", call.check.witness), std::pair("--graph", call.check.graph),
+                                     std::pair("--checkpoint", call.check.checkpoint)}) {
+    if (!file) continue;
+    if (stories.size() != 1) {
+      return fmt::format("{} needs exactly one story, and here are {}; name a single file", option, stories.size());
+    }
+    std::error_code error;
+    if (fs::equivalent(*file, stories.front().file, error) && !error)
+      return fmt::format("{} {} would overwrite the story itself; name another file", option, *file);
+  }
+  const std::string& parameter = call.check.parameter;
+  const auto has_it = [&](const Scenario& story) { return scenarios::has_parameter(story, parameter); };
+  if (!parameter.empty() && std::none_of(stories.begin(), stories.end(), has_it)) {
+    return fmt::format("--parameter {}: no [[may]] of {} has a range of it", parameter,
+                       stories.size() == 1 ? stories.front().file : "these stories");
+  }
+  return std::nullopt;
+}
+
+/// What a checkpoint file holds. Nothing, and a message: it cannot be read.
+std::optional<std::string> read_checkpoint(const std::string& file, std::ostream& err) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream content;
+  content << in.rdbuf();
+  std::string text = std::move(content).str();
+  if (!in || text.empty()) {
+    err << fmt::format("lockstep: there is no checkpoint to read in {}; leave out --resume to begin anew\n", file);
+    return std::nullopt;
+  }
+  return text;
+}
+
+scenarios::CheckOptions options_of(const Call& call, const Interrupt& interrupt) {
+  scenarios::CheckOptions options;
+  options.tick = call.check.tick;
+  scenarios::ExplorationOptions& how = options.exploration;
+  how.reduction = call.check.reduction;
+  how.max_traces = call.check.max_traces;
+  how.max_seconds = call.check.max_seconds;
+  how.stopwatch = seconds_now;
+  how.parameter = call.check.parameter;
+  how.interrupted = [&interrupt] { return interrupt.is_requested(); };
+  return options;
+}
+
+/// One story with all threads, or several side by side; the results are in the order of the stories.
+std::vector<Result> check_each(const std::vector<Scenario>& stories, const models::locks::Catalogue& catalogue,
+                               const scenarios::CheckOptions& options, std::size_t jobs, ProgressLine& progress) {
+  std::vector<Result> results(stories.size());
+  std::atomic<std::size_t> next{0};
+  if (jobs == 0) jobs = std::max(1U, std::thread::hardware_concurrency());
+  const auto work = [&] {
+    for (std::size_t i = next++; i < stories.size(); i = next++) {
+      scenarios::CheckOptions own = options;
+      if (stories.size() == 1) own.exploration.jobs = static_cast<unsigned>(jobs);
+      if (progress.is_shown()) {
+        own.exploration.progress = [&, i](const scenarios::ExplorationProgress& p) { progress.show(stories[i].id, p); };
+      }
+      results[i] = scenarios::check(stories[i], catalogue, own);
+      progress.one_done();
+    }
+  };
+  std::vector<std::jthread> others;
+  for (std::size_t i = 1; i < std::min(jobs, stories.size()); ++i) others.emplace_back(work);
+  work();
+  others.clear();
+  return results;
+}
+
+/// A run of the witness that is shown.
+void replay_witness(reports::ExploredStory& story, const models::locks::Catalogue& catalogue) {
+  const std::optional<std::size_t> shown = reports::shown_witness(story);
+  if (!shown) return;
+  const Scenario& witness = *story.exploration.properties[*shown].witness;
+  auto outcome = scenarios::run(witness, catalogue, {.trace = true});
+  if (auto* happened = std::get_if<scenarios::Outcome>(&outcome)) story.replay = {witness, std::move(*happened)};
+}
+
+bool write_file(const std::string& path, std::string_view content, std::ostream& err) {
+  const auto trouble = reports::write_whole(path, content);
+  if (trouble) err << fmt::format("lockstep: cannot write {}: {}\n", path, *trouble);
+  return !trouble;
+}
+
+/// How the search for the states ended: a graph with too many of them is not written, and the rest of the answer stands.
+Exit write_graph(const Call& call, const Scenario& scenario, const models::locks::Catalogue& catalogue,
+                 std::ostream& err) {
+  if (!call.check.graph) return Exit::as_expected;
+  const auto format = std::get<checker::GraphFormat>(checker::graph_format_of(*call.check.graph));
+  const auto text = scenarios::state_graph(scenario, catalogue, format, call.check.reduction);
+  if (const auto* trouble = std::get_if<Diagnostic>(&text)) {
+    err << fmt::format("{}\nlockstep: {} is not written\n", trouble->to_string(), *call.check.graph);
+    return Exit::incomplete;
+  }
+  return write_file(*call.check.graph, std::get<std::string>(text), err) ? Exit::as_expected : Exit::bad_input;
+}
+
+/// True unless a file that should be written could not be.
+bool write_files(const Call& call, const std::vector<reports::ExploredStory>& stories, std::ostream& err) {
+  bool done = true;
+  if (call.check.witness) {
+    const reports::ExploredStory& story = stories.front();
+    const std::optional<std::size_t> shown = reports::shown_witness(story);
+    if (shown && *shown < story.witness_files.size())
+      done = write_file(*call.check.witness, story.witness_files[*shown], err);
+    else
+      err << fmt::format("lockstep: there is no witness, so {} is not written\n", *call.check.witness);
+  }
+  if (call.junit) done = write_file(*call.junit, reports::junit_xml(stories), err) && done;
+  return done;
+}
+
+void show(const std::vector<reports::ExploredStory>& stories, std::size_t left_out, const Call& call, Output& output) {
+  const reports::ExplorationOptions options{.width = output.width,
+                                            .language = call.language,
+                                            .times = call.check.times,
+                                            .witness = call.check.witness.value_or("")};
+  reports::Lines lines =
+      stories.size() == 1 ? reports::exploration(stories.front(), options) : reports::explorations(stories, options);
+  if (left_out > 0) {
+    const bool zh = call.language == reports::Language::zh;
+    lines.emplace_back(zh ? fmt::format("另有 {} 个故事较慢或很少运行，未探索；--all 也会探索它们", left_out)
+                          : fmt::format("{} slow or rare left out; --all explores them too",
+                                        reports::counted(left_out, "story", "stories")),
+                       reports::Ink::faint);
+  }
+  output.out << reports::to_string(lines, output.colour);
+}
+
+Exit exit_of(const std::vector<reports::ExploredStory>& stories) {
+  const auto differs = [](const reports::ExploredStory& story) {
+    return reports::agreement(story) == scenarios::Agreement::differs;
+  };
+  if (std::any_of(stories.begin(), stories.end(), differs)) return Exit::not_as_expected;
+  return reports::count_complete(stories) == stories.size() ? Exit::as_expected : Exit::incomplete;
+}
+
+}  // namespace
+
+Exit check_stories(const Call& call, const models::locks::Catalogue& catalogue, Output& output) {
+  std::optional<std::vector<Scenario>> loaded = load_all(call.files, catalogue, output.err);
+  if (!loaded) return Exit::bad_input;
+  const std::size_t left_out = call.check.all ? 0 : leave_out_slow(*loaded, call.files);
+  if (const std::optional<std::string> trouble = objection(call, *loaded, left_out)) {
+    output.err << "lockstep: " << *trouble << '\n';
+    return Exit::bad_input;
+  }
+
+  const Interrupt interrupt;
+  std::vector<Result> results;
+  scenarios::CheckOptions options = options_of(call, interrupt);
+  std::optional<std::string> not_saved;
+  if (call.check.resume) {
+    std::optional<std::string> text = read_checkpoint(*call.check.checkpoint, output.err);
+    if (!text) return Exit::bad_input;
+    options.exploration.resume_from = *std::move(text);
+    options.exploration.resume_name = *call.check.checkpoint;
+  }
+  if (call.check.checkpoint) {
+    options.exploration.save = [&](const std::string& text) {
+      if (auto trouble = reports::write_whole(*call.check.checkpoint, text)) not_saved = std::move(trouble);
+    };
+  }
+  {
+    ProgressLine progress(output.progress ? &output.err : nullptr, seconds_now,
+                          {.width = output.width, .language = call.language, .stories = loaded->size()});
+    results = check_each(*loaded, catalogue, options, call.jobs, progress);
+  }
+  if (not_saved) {
+    output.err << fmt::format("lockstep: cannot write {}: {}\n", *call.check.checkpoint, *not_saved);
+    return Exit::bad_input;
+  }
+
+  // A story that cannot be explored as its file has it is bad input too: nothing is reported then.
+  std::vector<reports::ExploredStory> stories;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (const auto* trouble = std::get_if<Diagnostic>(&results[i])) {
+      output.err << trouble->to_string() << '\n';
+      continue;
+    }
+    reports::ExploredStory& story = stories.emplace_back();
+    story.scenario = std::move((*loaded)[i]);
+    story.exploration = std::get<Exploration>(std::move(results[i]));
+    for (const scenarios::ExploredProperty& property : story.exploration.properties)
+      story.witness_files.push_back(property.witness ? scenarios::to_toml(*property.witness) : std::string());
+    story.tick = call.check.tick;
+    story.parameter = call.check.parameter;
+  }
+  if (stories.size() < results.size()) return Exit::bad_input;
+
+  if (call.json) {
+    output.out << reports::check_json(stories, call.check.times, left_out);
+  } else {
+    if (stories.size() == 1) replay_witness(stories.front(), catalogue);
+    show(stories, left_out, call, output);
+  }
+  const bool written = write_files(call, stories, output.err);
+  const Exit graph = write_graph(call, stories.front().scenario, catalogue, output.err);
+  if (!written || graph == Exit::bad_input) return Exit::bad_input;
+  const Exit exit = exit_of(stories);
+  return exit == Exit::as_expected ? graph : exit;
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,279 @@
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli/call.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/progress.hpp"
+#include "cli/run.hpp"
+
+using namespace lockstep;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Result {
+  int exit = 0;
+  std::string out, err;
+};
+
+Result call(std::vector<std::string> args, cli::Terminal terminal = {}) {
+  std::ostringstream out;
+  std::ostringstream err;
+  const int exit = cli::run(args, out, err, models::locks::Catalogue::built_in(), terminal);
+  return {exit, out.str(), err.str()};
+}
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+/// set-nx-px-lua, whose margin is known: 71ms. `more` stands above the first table.
+std::string pause_story(const std::string& more, const std::string& expectation) {
+  return more + R"(
+title = { en = "A pause that outlives the lease", zh = "比租期还长的停顿" }
+story = { en = "s", zh = "s" }
+lesson = { en = "l", zh = "l" }
+[lock]
+algorithm = "set-nx-px-lua"
+ttl = "100ms"
+[network]
+latency = ["1ms", "10ms"]
+[[client]]
+name = ["A", "B"]
+acquire_at = ["0ms", "1s"]
+hold = "20ms"
+attempts = 1
+[[may]]
+kind = "pause"
+length = ["0ms", "10s"]
+)" + (expectation.empty() ? "" : "[expect.check]\n" + expectation + "\n");
+}
+
+const std::string kAsFound = "mutual-exclusion = { violated = true, from = { pause = \"71ms\" } }";
+
+/// A folder of scenario files that goes away with the test.
+class Stories {
+ public:
+  Stories() : path_(fs::temp_directory_path() / "lockstep-cli-check-test") {
+    fs::remove_all(path_);
+    fs::create_directories(path_);
+    write("good.toml", pause_story("", kAsFound));
+  }
+  ~Stories() { fs::remove_all(path_); }
+  std::string write(const char* name, const std::string& text) const {
+    std::ofstream(path_ / name, std::ios::binary) << text;
+    return (path_ / name).string();
+  }
+  std::string operator/(const char* name) const { return (path_ / name).string(); }
+  std::string folder() const { return path_.string(); }
+  std::size_t file_count() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(path_), fs::directory_iterator()));
+  }
+
+ private:
+  fs::path path_;
+};
+
+}  // namespace
+
+TEST_CASE("check: a story as expected exits 0, one that is not exits 1, and one that expects nothing is as expected") {
+  const Stories stories;
+  const Result good = call({"check", stories / "good.toml"});
+  CHECK(good.exit == 0);
+  CHECK(good.err.empty());
+  CHECK(contains(good.out, "✗ mutual-exclusion violated"));
+  CHECK(contains(good.out, "for every pause above 71ms, and for none up to it"));
+  for (const char* wrong : {"mutual-exclusion = \"holds\"",
+                            "mutual-exclusion = { violated = true, from = { pause = \"72ms\" } }", "traces = 1"}) {
+    const Result bad = call({"check", stories.write("bad.toml", pause_story("", wrong))});
+    INFO(wrong);
+    CHECK(bad.exit == 1);
+    CHECK(contains(bad.out, "NOT as expected"));
+  }
+  const Result silent = call({"check", stories.write("silent.toml", pause_story("", ""))});
+  CHECK(silent.exit == 0);
+  CHECK(contains(silent.out, "✗ mutual-exclusion violated"));
+}
+
+TEST_CASE("check: a bound exits 3, unless what was found contradicts the file all the same") {
+  const Stories stories;
+  const Result cut = call({"check", stories / "good.toml", "--max-traces", "1"});
+  CHECK(cut.exit == 3);
+  CHECK(contains(cut.out, "not complete"));
+  CHECK(!contains(cut.out, "NOT"));
+  // Work outlives the lease: the grid meets the violation early, and a bound does not take it back.
+  std::string text = pause_story("", "mutual-exclusion = \"holds\"");
+  for (const auto& [from, to] : {std::pair("100ms", "5ms"), std::pair("\"1s\"", "\"8ms\""), std::pair("10s", "0ms")})
+    text.replace(text.find(from), std::string_view(from).size(), to);
+  const std::string wrong = stories.write("wrong.toml", text);
+  const Result contradicted = call({"check", wrong, "--ticks", "8ms", "--max-traces", "20000"});
+  CHECK(contradicted.exit == 1);
+  CHECK(contains(contradicted.out, "NOT as expected: holds was expected"));
+  CHECK(contains(contradicted.out, "not complete: --max-traces was reached"));
+  CHECK(call({"check", wrong, "--ticks", "8ms", "--max-traces", "1"}).exit == 3);
+}
+
+TEST_CASE("check: --json is one document, the same for any number of jobs once times are left out") {
+  const Stories stories;
+  stories.write("other.toml", pause_story("", ""));
+  const Result first = call({"check", stories.folder(), "--json", "--no-times", "--jobs", "1"});
+  CHECK(first.exit == 0);
+  CHECK(first.err.empty());
+  const auto document = nlohmann::json::parse(first.out);
+  CHECK(document["results"].size() == 2);
+  CHECK(document["results"][0]["id"] == "good");
+  CHECK(document["results"][0]["complete"] == true);
+  CHECK(document["results"][0]["properties"][0]["thresholds"][0]["infimum"] == "71ms");
+  CHECK(document["results"][0]["seconds"].is_null());
+  CHECK(call({"check", stories.folder(), "--json", "--no-times", "--jobs", "4"}).out == first.out);
+  const auto timed = nlohmann::json::parse(call({"check", stories.folder(), "--json"}).out);
+  CHECK(timed["results"][0]["seconds"].is_number());
+  const Result one = call({"check", stories / "good.toml", "--json", "--no-times", "--jobs", "1"});
+  CHECK(call({"check", stories / "good.toml", "--json", "--no-times", "--jobs", "4"}).out == one.out);
+}
+
+TEST_CASE("check: of directories only the fast stories, unless --all; named files always") {
+  const Stories stories;
+  const std::string slow = stories.write("slow.toml", pause_story("cost = \"slow\"", ""));
+  stories.write("rare.toml", pause_story("cost = \"rare\"", ""));
+  const auto count = [&](std::vector<std::string> args) {
+    args.insert(args.begin(), "check");
+    args.emplace_back("--json");
+    return nlohmann::json::parse(call(args).out)["results"].size();
+  };
+  CHECK(count({stories.folder()}) == 1);
+  CHECK(count({stories.folder(), "--all"}) == 3);
+  CHECK(count({slow}) == 1);
+  CHECK(count({stories.folder(), slow}) == 2);
+  CHECK(count({stories.folder(), stories.folder() + "/./slow.toml"}) == 2);
+  CHECK(contains(call({"check", stories.folder()}).out, "2 stories slow or rare left out; --all explores them too"));
+  fs::remove(stories / "good.toml");
+  const Result none = call({"check", stories.folder()});
+  CHECK(none.exit == 2);
+  CHECK(contains(none.err, "only slow or rare stories (2); --all"));
+}
+
+TEST_CASE("check: a wrong call exits 2, says how to go on, and writes nothing") {
+  const Stories stories;
+  const std::string good = stories / "good.toml";
+  stories.write("other.toml", pause_story("", ""));
+  const std::size_t files = stories.file_count();
+  struct Case {
+    std::vector<std::string> args;
+    std::string message;
+  };
+  const std::vector<Case> cases{
+      {{}, "check needs scenario files or directories, e.g. lockstep check scenarios"},
+      {{good, "--max-trace", "3"}, "unknown option \"--max-trace\"; did you mean \"--max-traces\"?"},
+      {{good, "--timeline"}, "unknown option \"--timeline\""},
+      {{good, "--max-traces", "0"}, "--max-traces \"0\": expected a whole number, 1 or more"},
+      {{good, "--max-seconds", "soon"}, "--max-seconds \"soon\": expected a number of seconds such as 60 or 0.5"},
+      {{good, "--max-seconds", "-1"}, "expected a number of seconds"},
+      {{good, "--max-seconds", "inf"}, "expected a number of seconds"},
+      {{good, "--ticks", "5"}, "--ticks \"5\": expected a duration such as 1ms"},
+      {{good, "--ticks", "0ms"}, "expected a duration"},
+      {{good, "--ticks", "1ms", "--no-reduction"}, "--ticks reduces nothing"},
+      {{good, "--ticks", "1ms", "--witness", "w.toml"}, "exclude each other"},
+      {{good, "--parameter", "pouse"}, "--parameter \"pouse\": did you mean \"pause\"?"},
+      {{good, "--parameter", "jump"}, "--parameter jump: no [[may]] of " + good + " has a range of it"},
+      {{good, "--resume"}, "--resume needs --checkpoint FILE"},
+      {{good, "--witness", ""}, "--witness needs the name of a file"},
+      {{stories.folder(), "--witness", stories / "w.toml"}, "--witness needs exactly one story, and here are 2"},
+      {{stories.folder(), "--checkpoint", stories / "c"}, "--checkpoint needs exactly one story"},
+      {{good, "--graph", "g.png"}, "--graph: "},
+      {{stories.folder(), "--graph", stories / "g.dot"}, "--graph needs exactly one story"},
+      {{good, "--witness", good}, "would overwrite the story itself"},
+  };
+  for (const Case& c : cases) {
+    std::vector<std::string> args = c.args;
+    args.insert(args.begin(), "check");
+    const Result result = call(args);
+    INFO(result.err);
+    CHECK(result.exit == 2);
+    CHECK(result.out.empty());
+    CHECK(contains(result.err, c.message));
+    CHECK(stories.file_count() == files);
+  }
+}
+
+TEST_CASE("check: Ctrl-C ends it as a bound does, and what was asked for is written whole") {
+  const Stories stories;
+  // Ctrl-C that comes before it is asked about waits; so the test need not hit a moment.
+  const cli::Interrupt waiting;
+  CHECK(!waiting.is_requested());
+  REQUIRE(raise(SIGINT) == 0);
+  CHECK(waiting.is_requested());
+  const Result result = call({"check", stories / "good.toml", "--json", "--junit", stories / "out.xml"});
+  CHECK(result.exit == 3);
+  const auto document = nlohmann::json::parse(result.out);
+  CHECK(document["results"][0]["bound"] == "interrupted");
+  CHECK(document["results"][0]["complete"] == false);
+  CHECK(fs::file_size(stories / "out.xml") > 0);
+  // The command has dealt with it: the next one is not interrupted.
+  CHECK(!waiting.is_requested());
+  CHECK(call({"check", stories / "good.toml"}).exit == 0);
+}
+
+TEST_CASE("check: --junit writes the results, and --witness says when there is nothing to write") {
+  const Stories stories;
+  const std::string calm =
+      stories.write("calm.toml", pause_story("", "").replace(pause_story("", "").find("10s\"]"), 3, "1ms"));
+  const Result result = call({"check", calm, "--junit", stories / "out.xml", "--witness", stories / "w.toml"});
+  CHECK(result.exit == 0);
+  CHECK(contains(result.err, "there is no witness, so " + (stories / "w.toml") + " is not written"));
+  CHECK(!fs::exists(stories / "w.toml"));
+  std::ifstream in(stories / "out.xml");
+  const std::string xml((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  CHECK(contains(xml, "<testsuite name=\"lockstep check\" tests=\"1\" failures=\"0\""));
+  CHECK(call({"check", calm, "--junit", stories / "missing/out.xml"}).exit == 2);
+}
+
+TEST_CASE("check: --graph writes the states") {
+  const Stories stories;
+  std::string text = pause_story("", "");
+  text.erase(text.find("[[may]]"));
+  const std::string small = stories.write("small.toml", text);
+  CHECK(call({"check", small, "--graph", stories / "g.dot"}).exit == 0);
+  std::ifstream in(stories / "g.dot");
+  std::string word;
+  in >> word;
+  CHECK(word == "digraph");
+}
+
+TEST_CASE("check: a grid takes the place of the explorer") {
+  const Stories stories;
+  const Result result = call({"check", stories / "good.toml", "--ticks", "10ms", "--max-traces", "50", "--json"});
+  CHECK(result.exit == 3);
+  const auto document = nlohmann::json::parse(result.out);
+  CHECK(document["results"][0]["tick"] == "10ms");
+  CHECK(document["results"][0]["traces"] == 50);
+  CHECK(document["results"][0]["bound"] == "max-traces");
+}
+
+TEST_CASE("check: progress comes and goes on stderr, and only on a terminal") {
+  std::ostringstream err;
+  double now = 0;
+  {
+    cli::ProgressLine line(&err, [&] { return now; }, {.width = 60, .stories = 3});
+    scenarios::ExplorationProgress progress{.counts = {.traces = 3000}, .seconds = 2, .estimated_traces = 12000.0};
+    line.show("story", progress);
+    CHECK(err.str().empty());  // too early to be worth a line
+    now = 1;
+    line.one_done();
+    line.show("story", progress);
+    CHECK(contains(err.str(), "1 of 3 done · story: 3000 traces, 1500/s, about 25%"));
+    now = 1.1;
+    const std::string before = err.str();
+    line.show("story", progress);
+    CHECK(err.str() == before);
+  }
+  CHECK(err.str().ends_with("\r\x1b[K"));
+
+  const Stories stories;
+  const std::vector<std::string> args{"check", stories / "good.toml", "--ticks", "10ms", "--max-traces", "30000"};
+  CHECK(call(args).err.empty());
+  const std::string shown = call(args, {.is_err_tty = true}).err;
+  CHECK((shown.empty() || shown.ends_with("\r\x1b[K")));
+}

@@ -1,0 +1,238 @@
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "checker/linearizability.hpp"
+#include "cli/call.hpp"
+#include "cli/run.hpp"
+
+using namespace lockstep;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Result {
+  int exit = 0;
+  std::string out, err;
+};
+
+Result call(std::vector<std::string> args) {
+  std::ostringstream out;
+  std::ostringstream err;
+  const int exit = cli::run(args, out, err, models::locks::Catalogue::built_in(), {});
+  return {exit, out.str(), err.str()};
+}
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+constexpr std::string_view kGood =
+    "{:process 0, :type :invoke, :f :write, :value 1}\n"
+    "{:process 1, :type :invoke, :f :read, :value nil}\n"
+    "{:process 0, :type :ok, :f :write, :value 1}\n"
+    "{:process 1, :type :ok, :f :read, :value 1}\n";
+
+/// 1 is written and has returned, and then nil is read. In between somebody kills a node.
+constexpr std::string_view kBad =
+    "0\t:invoke\t:write\t1\n0\t:ok\t:write\t1\n:nemesis\t:info\t:kill\t[\"n1\" \"<b>\"]\n"
+    "1\t:invoke\t:read\tnil\n2\t:invoke\t:write\t2\n1\t:ok\t:read\tnil\n2\t:info\t:write\t:timeout\n";
+
+/// A folder of histories that goes away with the test.
+class Histories {
+ public:
+  Histories() : path_(fs::temp_directory_path() / "lockstep-linearize-test") {
+    fs::remove_all(path_);
+    fs::create_directories(path_);
+    write("good.edn", kGood);
+    write("bad.log", kBad);
+  }
+  ~Histories() { fs::remove_all(path_); }
+  std::string write(const char* name, std::string_view text) const {
+    std::ofstream(path_ / name, std::ios::binary) << text;
+    return (path_ / name).string();
+  }
+  std::string operator/(const char* name) const { return (path_ / name).string(); }
+  std::string content(const char* name) const {
+    std::ifstream in(path_ / name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  }
+  bool has(const char* name) const { return fs::exists(path_ / name); }
+
+ private:
+  fs::path path_;
+};
+
+}  // namespace
+
+TEST_CASE("linearize: a history that is linearizable exits 0, and one that is not exits 1") {
+  const Histories histories;
+  const Result good = call({"linearize", histories / "good.edn", "--model", "register"});
+  CHECK(good.exit == 0);
+  CHECK(good.err.empty());
+  CHECK(contains(good.out, "good.edn: linearizable as a register"));
+  CHECK(contains(good.out, "2 operations by 2 processes"));
+
+  const Result bad = call({"linearize", histories / "bad.log", "--model", "cas-register"});
+  CHECK(bad.exit == 1);
+  CHECK(contains(bad.out, "bad.log: not linearizable as a cas-register"));
+  CHECK(contains(bad.out, "read → nil of process 1"));
+  CHECK(contains(bad.out, "1-2"));
+  CHECK(contains(bad.out, "has no place"));
+  CHECK(contains(bad.out, "The nemesis, last before that: kill"));
+
+  const Result both = call({"linearize", histories / "bad.log", histories / "good.edn", "--model", "register"});
+  CHECK(both.exit == 1);
+  CHECK(contains(both.out, "2 histories: 1 linearizable, 1 not, 0 unknown"));
+}
+
+TEST_CASE("linearize: --json is one document, with the lines of the file") {
+  const Histories histories;
+  const Result result =
+      call({"linearize", histories / "bad.log", histories / "good.edn", "--model", "register", "--json"});
+  CHECK(result.exit == 1);
+  const auto document = nlohmann::json::parse(result.out);
+  CHECK(document["command"] == "linearize");
+  CHECK(document["model"] == "register");
+  const auto& bad = document["results"][0];
+  CHECK(bad["format"] == "log");
+  CHECK(bad["verdict"] == "violated");
+  CHECK(bad["operations"] == 3);
+  CHECK(bad["unknown_outcomes"] == 1);
+  CHECK(bad["conflict"].size() == 2);
+  CHECK(bad["conflict"][0]["invoked_line"] == 1);
+  CHECK(bad["conflict"][0]["ended_line"] == 2);
+  CHECK(bad["has_no_place"]["process"] == "1");
+  CHECK(bad["has_no_place"]["ended_line"] == 6);
+  CHECK(bad["longest_prefix"]["operations"] == 1);
+  CHECK(bad["seconds"].is_number());
+  CHECK(document["results"][1]["verdict"] == "holds");
+  CHECK(document["summary"]["not_linearizable"] == 1);
+}
+
+TEST_CASE("linearize: --html is a page without scripts, in the language that was asked for") {
+  const Histories histories;
+  const Result en = call({"linearize", histories / "bad.log", "--model", "register", "--html", histories / "en.html"});
+  CHECK(en.exit == 1);
+  const std::string page = histories.content("en.html");
+  CHECK(contains(page, "not linearizable"));
+  CHECK(contains(page, "class=\"culprit\""));
+  CHECK(contains(page, "<title>process 1: read → nil&#10;lines 4–6"));
+  CHECK(contains(page, "prefers-color-scheme:dark"));
+  CHECK(!contains(page, "<script"));
+  CHECK(!contains(page, "http://localhost"));
+  CHECK(contains(page, "&lt;b&gt;"));
+  CHECK(!contains(page, "<b>"));
+  call({"linearize", histories / "bad.log", "--model", "register", "--lang", "zh", "--html", histories / "zh.html"});
+  CHECK(contains(histories.content("zh.html"), "不可线性化"));
+  const Result good =
+      call({"linearize", histories / "good.edn", "--model", "register", "--html", histories / "good.html"});
+  CHECK(good.exit == 0);
+  CHECK(contains(histories.content("good.html"), "class=\"point\""));
+}
+
+TEST_CASE("linearize: bad input is refused with its place, before anything is said or written") {
+  const Histories histories;
+  histories.write("cut.edn", std::string(kGood) + "{:process 1, :type :inv");
+  histories.write("typo.edn", "{:process 1, :type :invoke, :f :wirte, :value 1}\n");
+  histories.write("empty.edn", "");
+  for (const bool json : {false, true}) {
+    std::vector<std::string> args{"linearize",
+                                  histories / "good.edn",
+                                  histories / "cut.edn",
+                                  histories / "typo.edn",
+                                  histories / "empty.edn",
+                                  histories / "missing.edn",
+                                  "--model",
+                                  "register",
+                                  "--html",
+                                  histories / "page.html"};
+    if (json) args.emplace_back("--json");
+    const Result result = call(args);
+    INFO(result.err);
+    CHECK(result.exit == 2);
+    CHECK(result.out.empty());
+    CHECK(!histories.has("page.html"));
+    CHECK(contains(result.err, "cut.edn:5:24: the text ends inside an operation"));
+    CHECK(contains(result.err,
+                   "typo.edn:1:32: unknown function \"wirte\" of the model register; did you mean \"write\"?"));
+    CHECK(contains(result.err, "empty.edn: no operations"));
+    CHECK(contains(result.err, "missing.edn: No such file or directory"));
+    CHECK(!contains(result.err, "good.edn"));
+  }
+  CHECK(contains(call({"linearize", histories / "", "--model", "register"}).err, "Is a directory"));
+}
+
+TEST_CASE("linearize: a bound that is hit is unknown, and exits 3") {
+  const Histories histories;
+  // Twelve elements, each value twice, go in in any order, and come out in one that needs a search: one value too often.
+  std::string text;
+  for (int i = 0; i < 12; ++i) text += fmt::format("{} :invoke :enqueue {}\n", i, i % 6);
+  for (int i = 0; i < 12; ++i) text += fmt::format("{} :ok :enqueue {}\n", i, i % 6);
+  for (int i = 0; i < 12; ++i) text += fmt::format("{} :invoke :dequeue nil\n", i);
+  for (int i = 0; i < 12; ++i) text += fmt::format("{} :ok :dequeue {}\n", i, i == 11 ? 0 : i * 5 % 6);
+  const Result result =
+      call({"linearize", histories.write("hard.log", text), "--model", "fifo-queue", "--max-memory", "1KB", "--json"});
+  const auto document = nlohmann::json::parse(result.out);
+  CHECK(result.exit == 3);
+  CHECK(document["results"][0]["verdict"] == "unknown");
+  CHECK(document["results"][0]["bound"] == "memory");
+  CHECK(document["summary"]["unknown"] == 1);
+}
+
+TEST_CASE("linearize: run writes a history that linearize reads") {
+  const Histories histories;
+  const std::string story = std::string(LOCKSTEP_ROOT) + "/scenarios/redis-lock-java/f000-2-both-delete-expired.toml";
+  for (const char* name : {"story.edn", "story.jsonl"}) {
+    CHECK(call({"run", story, "--history", histories / name}).exit == 0);
+    const Result result = call({"linearize", histories / name, "--model", "owner-mutex"});
+    CHECK(result.exit == 1);
+    CHECK(contains(result.out, "acquire of process C"));
+  }
+  const Result many = call({"run", std::string(LOCKSTEP_ROOT) + "/scenarios", "--history", histories / "all.edn"});
+  CHECK(many.exit == 2);
+  CHECK(contains(many.err, "--history takes the operations of one story"));
+  CHECK(!histories.has("all.edn"));
+  CHECK(contains(call({"run", story, "--history", "x.txt"}).err, "expected a name that ends in .edn or .jsonl"));
+}
+
+TEST_CASE("linearize: a wrong call exits 2 and says how to go on") {
+  struct Case {
+    std::vector<std::string> args;
+    std::string_view message;
+  };
+  const std::vector<Case> cases{
+      {{"linearize"}, "linearize needs histories"},
+      {{"linearize", "x"}, "linearize needs --model, one of mutex, owner-mutex"},
+      {{"linearize", "x", "--model", "mutx"}, "did you mean \"mutex\"?"},
+      {{"linearize", "x", "--model", "mutex", "--format", "ednn"}, "did you mean \"edn\"?"},
+      {{"linearize", "x", "--model", "mutex", "--permits", "2"}, "--permits is for the model semaphore"},
+      {{"linearize", "x", "--model", "semaphore", "--permits", "0"}, "expected a whole number from 1"},
+      {{"linearize", "x", "--model", "mutex", "--initial", "2"}, "--initial is for the models register"},
+      {{"linearize", "x", "--model", "mutex", "--max-memory", "2TB"}, "expected a size like 512MB or 4GB"},
+      {{"linearize", "x", "--model", "mutex", "--max-seconds", "-1"}, "expected a number of seconds such as 60 or 0.5"},
+      {{"linearize", "-", "-", "--model", "mutex"}, "standard input (-) can be read only once"},
+      {{"linearize", "x", "--model", "mutex", "--htm", "y"}, "did you mean \"--html\"?"},
+  };
+  for (const Case& c : cases) {
+    const Result result = call(c.args);
+    INFO(result.err);
+    CHECK(result.exit == 2);
+    CHECK(result.out.empty());
+    CHECK(contains(result.err, c.message));
+  }
+}
+
+TEST_CASE("linearize: help and list specs name every model") {
+  const std::string help = call({"linearize", "--help"}).out;
+  const std::string list = call({"list", "specs"}).out;
+  const auto document = nlohmann::json::parse(call({"list", "specs", "--json"}).out);
+  CHECK(document["specs"].size() == checker::models().size());
+  for (const checker::Model* model : checker::models()) {
+    CHECK(contains(help, model->name()));
+    CHECK(contains(list, model->name()));
+    for (const checker::ModelFunction& function : model->functions()) CHECK(contains(help, function.name));
+  }
+}

@@ -1,0 +1,133 @@
+// Commands on connections: CLIENT, SELECT, HELLO, RESET, QUIT.
+
+#include <algorithm>
+#include <cstdint>
+
+#include "models/redis/database.hpp"
+#include "models/redis/handlers.hpp"
+
+namespace lockstep::models::redis {
+namespace {
+
+bool is_plain(std::string_view name) {
+  return std::all_of(name.begin(), name.end(), [](char c) { return c >= '!' && c <= '~'; });
+}
+
+}  // namespace
+
+Reply client_id_command(Call& call) {
+  call.database.touches_more_than_keys();  // numbers are given in the order in which they are asked for
+  return Reply::integer(call.database.client_id(call.session));
+}
+
+Reply client_getname_command(Call& call) {
+  return call.session.name.empty() ? Reply::nil() : Reply::bulk(call.session.name);
+}
+
+Reply client_setname_command(Call& call) {
+  const std::string name(call.key(2));
+  if (!is_plain(name)) {
+    return Reply::error("ERR Client names cannot contain spaces, newlines or special characters.");
+  }
+  call.session.name = name;
+  return Reply::ok();
+}
+
+/// By ID alone: nobody in a simulation has an address. Whoever kills itself hears of it first.
+Reply client_kill_command(Call& call) {
+  call.database.touches_more_than_keys();
+  if (call.size() == 3) return Reply::error("ERR No such client");
+  bool skips_itself = true;
+  std::optional<std::int64_t> wanted;
+  for (std::size_t i = 2; i < call.size(); i += 2) {
+    if (i + 1 == call.size()) return syntax_error();
+    const Value& value = call.arguments[i + 1];
+    if (call.arguments[i].is_word("ID")) {
+      wanted = value.integer();
+      if (!wanted || *wanted < 1) return Reply::error("ERR client-id should be greater than 0");
+    } else if (call.arguments[i].is_word("SKIPME")) {
+      if (!value.is_word("YES") && !value.is_word("NO")) return syntax_error();
+      skips_itself = value.is_word("YES");
+    } else {
+      return syntax_error();
+    }
+  }
+  std::int64_t killed = 0;
+  for (Session& client : call.database.sessions()) {
+    // A connection that has never sent anything is none of the server's yet.
+    if (wanted ? client.client_id != *wanted : client.client_id == 0) continue;
+    const bool is_itself = &client == &call.session;
+    if (is_itself && skips_itself) continue;
+    ++killed;
+    if (is_itself) {
+      client.closes = true;
+      continue;
+    }
+    call.database.deliver(Delivery::Kind::close, client.id, Reply::nil());
+    call.database.disconnect(client);
+  }
+  return Reply::integer(killed);
+}
+
+Reply client_pause_command(Call& call) {
+  call.database.touches_more_than_keys();
+  bool only_writes = false;
+  if (call.size() == 4) {
+    only_writes = call.arguments[3].is_word("WRITE");
+    if (!only_writes && !call.arguments[3].is_word("ALL")) {
+      return Reply::error("ERR CLIENT PAUSE mode must be WRITE or ALL");
+    }
+  } else if (call.size() > 4) {
+    return unknown_subcommand_or_arity(call, "CLIENT");
+  }
+  const std::optional<std::int64_t> milliseconds = call.arguments[2].integer();
+  if (!milliseconds) return Reply::error("ERR timeout is not an integer or out of range");
+  if (*milliseconds < 0) return Reply::error("ERR timeout is negative");
+  constexpr std::int64_t kForever = 10LL * 365 * 86'400 * 1000;
+  call.database.pause(sim::Duration::milliseconds(std::min(*milliseconds, kForever)), only_writes);
+  return Reply::ok();
+}
+
+Reply client_unpause_command(Call& call) {
+  call.database.touches_more_than_keys();
+  call.database.resume();
+  return Reply::ok();
+}
+
+Reply select_command(Call& call) {
+  const std::optional<std::int64_t> index = call.arguments[1].integer();
+  if (!index || *index < INT32_MIN || *index > INT32_MAX) return not_an_integer();
+  return *index == 0 ? Reply::ok() : Reply::error("ERR DB index is out of range");
+}
+
+/// Only the protocol that is spoken already can be asked for.
+Reply hello_command(Call& call) {
+  if (call.size() > 1) {
+    const std::optional<std::int64_t> version = call.arguments[1].integer();
+    if (!version) return Reply::error("ERR Protocol version is not an integer or out of range");
+    if (*version != 2) return Reply::error("NOPROTO unsupported protocol version");
+  }
+  if (call.size() > 2) return Reply::error("ERR Syntax error in HELLO option '" + call.arguments[2].text() + "'");
+  call.database.touches_more_than_keys();
+  return Reply::array({Reply::bulk("server"), Reply::bulk("redis"), Reply::bulk("version"), Reply::bulk("7.0.15"),
+                       Reply::bulk("proto"), Reply::integer(2), Reply::bulk("id"),
+                       Reply::integer(call.database.client_id(call.session)), Reply::bulk("mode"),
+                       Reply::bulk("standalone"), Reply::bulk("role"), Reply::bulk("master"), Reply::bulk("modules"),
+                       Reply::array({})});
+}
+
+Reply reset_command(Call& call) {
+  call.database.touches_more_than_keys();
+  const std::int64_t id = call.session.client_id;
+  call.database.disconnect(call.session);
+  call.session.client_id = id;
+  return Reply::status("RESET");
+}
+
+Reply quit_command(Call& call) {
+  call.database.touches_more_than_keys();
+  call.session.closes = true;
+  return Reply::ok();
+}
+
+}  // namespace lockstep::models::redis

@@ -1,0 +1,304 @@
+#pragma once
+
+// For the tests of this folder: the simulated server and a real one, told the same, every reply compared byte by byte.
+//
+// Where Redis itself promises less than bytes, the comparison asks for what it promises:
+//   - SMEMBERS, SINTER, SUNION, SDIFF, HGETALL, HKEYS, HVALS, KEYS, SCAN and its relatives, PUBSUB CHANNELS,
+//     CONFIG GET: any order;
+//   - SPOP: the simulated server is made to choose as the real one did; SRANDMEMBER: as many, all of them members;
+//   - TTL, PTTL, EXPIRETIME, PEXPIRETIME: within 30 seconds, which is what a slow test may take;
+//   - TIME, CLIENT ID, the id in HELLO: of the same form.
+
+#include <catch2/catch.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <ctime>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "models/redis/database.hpp"
+#include "models/redis/random_commands.hpp"
+#include "models/redis/real_redis.hpp"
+#include "sim/decisions.hpp"
+#include "sim/simulation.hpp"
+#include "sim/world.hpp"
+
+namespace lockstep::models::redis {
+
+using namespace sim::literals;
+
+constexpr std::size_t kConnections = 5;
+
+inline bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// Takes the members of a set in the order in which the real server took them.
+class Guided final : public sim::Decisions {
+ public:
+  std::uint64_t choose(sim::Choice, std::uint64_t options, sim::EventId) override {
+    if (set == nullptr || next == wanted.size()) return 0;
+    const std::string member = wanted[next++];
+    const auto members = set->items();
+    const auto found =
+        std::find_if(members.begin(), members.end(), [&](const SetMember& m) { return m.key == member; });
+    const auto position = static_cast<std::uint64_t>(found - members.begin());
+    return position < options ? position : 0;
+  }
+  const Set* set = nullptr;
+  std::vector<std::string> wanted;
+  std::size_t next = 0;
+};
+
+/// A reply in the form in which two servers must agree on it.
+inline std::string comparable(const Command& command, const Reply& reply) {
+  std::string_view name = command.name();
+  if (name.starts_with("EVAL")) {
+    // The scripts that run their arguments as a command.
+    if (command.size() < 4 || !command[2].integer() || *command[2].integer() != 0) return reply.resp();
+    if (command[1].text().find("(unpack(ARGV))") == std::string::npos) return reply.resp();
+    Command inner;
+    for (std::size_t i = 3; i < command.size(); ++i) inner.push_back(command[i]);
+    return comparable(inner, reply);
+  }
+  if (is_one_of(name, {"TTL", "PTTL", "EXPIRETIME", "PEXPIRETIME"}) && reply.is_integer() && reply.integer() > 0) {
+    return "a time";
+  }
+  if (name == "CLIENT ID" && reply.is_integer()) return "a number";
+  if (name == "HELLO" && reply.is_array() && reply.items().size() == 14) {
+    std::string out;
+    for (std::size_t i = 0; i < reply.items().size(); ++i) out += i == 7 ? "a number" : reply.items()[i].resp();
+    return out;
+  }
+  if (name == "TIME" && reply.is_array()) return "a time";
+  if (name == "SRANDMEMBER" && !reply.is_error()) {
+    return reply.is_array() ? std::to_string(reply.items().size()) + " members" : reply.is_nil() ? "none" : "a member";
+  }
+  const bool is_unordered =
+      is_one_of(name, {"SMEMBERS", "SINTER", "SUNION", "SDIFF", "HKEYS", "HVALS", "KEYS", "PUBSUB CHANNELS"});
+  if (is_unordered && reply.is_array()) {
+    std::vector<std::string> items;
+    for (const Reply& item : reply.items()) items.push_back(item.resp());
+    std::sort(items.begin(), items.end());
+    std::string out = "in any order:";
+    for (const std::string& item : items) out += item;
+    return out;
+  }
+  const bool is_scan = is_one_of(name, {"SCAN", "HSCAN", "SSCAN", "ZSCAN"});
+  if ((is_one_of(name, {"HGETALL", "CONFIG GET"}) || is_scan) && reply.is_array() && !reply.is_error()) {
+    if (is_scan && reply.items().size() != 2) return reply.resp();
+    const auto& items = is_scan ? reply.items()[1].items() : reply.items();
+    const std::size_t width = is_one_of(name, {"HGETALL", "CONFIG GET", "HSCAN", "ZSCAN"}) ? 2 : 1;
+    std::vector<std::string> groups;
+    for (std::size_t i = 0; i + width <= items.size(); i += width) {
+      groups.push_back(items[i].resp() + (width == 2 ? items[i + 1].resp() : ""));
+    }
+    std::sort(groups.begin(), groups.end());
+    std::string out = is_scan ? reply.items()[0].resp() : "";
+    for (const std::string& group : groups) out += group;
+    return out;
+  }
+  return reply.resp();
+}
+
+/// Both servers, and what has been said to them.
+class Comparison {
+ public:
+  explicit Comparison(const RealRedis& real) : clock_(world_, now(), 0), database_(scripts_) {
+    for (std::size_t i = 0; i < kConnections; ++i) real_.push_back(real.connect());
+    admin_ = std::make_unique<RealRedis::Connection>(real.connect());
+  }
+
+  /// One request, compared at once.
+  void send(std::size_t who, const Command& command) { send(who, std::vector<Command>{command}); }
+  void send(std::size_t who, std::string_view line) { send(who, std::get<Command>(parse_command_line(line))); }
+
+  /// Several requests on one connection, sent as one. Only the last may block.
+  void send(std::size_t who, const std::vector<Command>& commands) {
+    clock_.jump(1_ms);
+    std::string bytes;
+    for (const Command& command : commands) append_request(bytes, command);
+    real_[who].send(bytes);
+    for (const Command& command : commands) {
+      try {
+        exchange(who, command);
+      } catch (const std::runtime_error& error) {
+        fail(error.what());
+      }
+    }
+    sent_ += commands.size();
+  }
+
+  bool is_blocked(std::size_t who) const { return database_.is_blocked(id(who)); }
+  bool is_subscriber(std::size_t who) { return database_.session(id(who)).is_subscriber(); }
+  bool is_in_transaction(std::size_t who) { return database_.session(id(who)).in_transaction; }
+  std::size_t sent() const { return sent_; }
+  const std::map<std::string, int>& met() const { return met_; }
+  const Database& database() const { return database_; }
+
+  /// Real time, and as much for the simulated server.
+  void sleep(sim::Duration d) {
+    usleep(static_cast<useconds_t>(d.count_ns() / 1000));
+    clock_.jump(d);
+  }
+  void time_out(std::size_t who) {
+    database_.time_out(id(who));
+    receive_deliveries();
+  }
+
+  /// Nobody has anything more to read.
+  void require_silence() {
+    if (differences_count_ > 0) fail("some differences");
+    for (std::size_t who = 0; who < kConnections; ++who) {
+      const auto more = real_[who].receive_within(0);
+      if (more) fail("the real server also sends to " + std::to_string(who) + ": " + more->describe());
+    }
+  }
+  std::uint64_t now_seconds() const {
+    return static_cast<std::uint64_t>(clock_.now().offset().count_ns() / 1'000'000'000);
+  }
+
+ private:
+  static SessionId id(std::size_t who) { return static_cast<SessionId>(who + 1); }
+  static sim::Duration now() { return sim::Duration::seconds(static_cast<std::int64_t>(::time(nullptr))); }
+
+  void exchange(std::size_t who, const Command& command) {
+    if (is_in_transaction(who)) {
+      if (queue_[who].empty()) queue_[who].push_back(Command{"MULTI"});
+      queue_[who].push_back(command);
+    }
+    log_.push_back(std::to_string(who) + "> " + command.describe());
+    const bool pops = command.name() == "SPOP";
+    std::optional<Reply> theirs;
+    if (pops) {
+      theirs = real_[who].receive();
+      guide(command, *theirs);
+    }
+    std::vector<Command> queued = database_.session(id(who)).queue;
+    std::optional<Reply> ours = database_.execute(id(who), command, clock_);
+    decisions_.set = nullptr;
+    if (!ours) {
+      wait_until_blocked();
+      return;
+    }
+    ++met_[std::string(command.name())];
+    if (ours->is_several()) {
+      for (const Reply& one : ours->items()) compare(command, one, real_[who].receive());
+    } else {
+      if (!theirs) theirs = real_[who].receive();
+      if (command.name() == "EXEC" && ours->is_array() && theirs->is_array() &&
+          ours->items().size() == theirs->items().size()) {
+        for (std::size_t i = 0; i < queued.size(); ++i) {
+          ++met_[std::string(queued[i].name())];
+          compare(queued[i], ours->items()[i], theirs->items()[i]);
+        }
+      } else {
+        compare(command, *ours, *theirs);
+        compare_times(command, *ours, *theirs);
+      }
+    }
+    receive_deliveries();
+  }
+
+  void guide(const Command& command, const Reply& theirs) {
+    decisions_.wanted.clear();
+    decisions_.next = 0;
+    if (theirs.is_bulk()) decisions_.wanted.push_back(theirs.value().text());
+    if (theirs.is_array()) {
+      for (const Reply& item : theirs.items()) decisions_.wanted.push_back(item.value().text());
+    }
+    const Entry* entry = command.size() > 1 ? database_.keys().peek(command[1].text()) : nullptr;
+    decisions_.set = entry != nullptr ? std::get_if<Set>(&entry->object) : nullptr;
+  }
+
+  void compare(const Command& command, const Reply& ours, const Reply& theirs) {
+    const std::string a = comparable(command, ours);
+    const std::string b = comparable(command, theirs);
+    if (a == b) return;
+    differences_ +=
+        command.describe() + "\n  real:      " + theirs.describe() + "\n  simulated: " + ours.describe() + "\n";
+    // The first difference explains most of those that follow, but seldom all.
+    if (++differences_count_ == 10) fail("ten differences");
+  }
+
+  void compare_times(const Command& command, const Reply& ours, const Reply& theirs) {
+    if (!ours.is_integer() || !theirs.is_integer() || theirs.integer() <= 0) return;
+    const bool seconds = is_one_of(command.name(), {"TTL", "EXPIRETIME"});
+    if (!seconds && !is_one_of(command.name(), {"PTTL", "PEXPIRETIME"})) return;
+    const std::int64_t tolerance = seconds ? 30 : 30'000;
+    if (std::abs(ours.integer() - theirs.integer()) > tolerance) fail(command.describe() + ": times differ");
+  }
+
+  /// What others get to hear of it.
+  void receive_deliveries() {
+    const std::vector<Delivery> deliveries(database_.deliveries().begin(), database_.deliveries().end());
+    for (const Delivery& delivery : deliveries) {
+      log_.push_back(std::to_string(delivery.to - 1) + "< " + delivery.reply.describe());
+      const Reply theirs = real_[delivery.to - 1].receive();
+      if (theirs.resp() != delivery.reply.resp()) {
+        fail("a message to " + std::to_string(delivery.to - 1) + "\n  real:      " + theirs.describe() +
+             "\n  simulated: " + delivery.reply.describe());
+      }
+    }
+  }
+
+  /// The real server reads its sockets in any order: the others must not speak before it has met this command.
+  void wait_until_blocked() {
+    std::size_t blocked = 0;
+    for (std::size_t who = 0; who < kConnections; ++who) blocked += is_blocked(who) ? 1 : 0;
+    for (int i = 0; i < 1000; ++i) {
+      std::string request;
+      append_request(request, Command{"INFO", "clients"});
+      admin_->send(request);
+      const std::string info = admin_->receive().value().text();
+      if (info.find("blocked_clients:" + std::to_string(blocked) + "\r\n") != std::string::npos) return;
+      usleep(1000);
+    }
+    fail("the real server does not block");
+  }
+
+  [[noreturn]] void fail(const std::string& what) {
+    std::string story;
+    const std::size_t first = log_.size() > 60 ? log_.size() - 60 : 0;
+    for (std::size_t i = first; i < log_.size(); ++i) story += "\n  " + log_[i];
+    FAIL("after" << story << "\n" << what << "\n" << differences_);
+    throw std::logic_error("unreachable");
+  }
+
+  Guided decisions_;
+  sim::World world_{decisions_};
+  sim::Simulation simulation_{world_};
+  sim::Clock clock_;
+  ScriptEngine scripts_;
+  Database database_;
+  std::vector<RealRedis::Connection> real_;
+  std::unique_ptr<RealRedis::Connection> admin_;
+  std::vector<std::string> log_;
+  std::string differences_;
+  int differences_count_ = 0;
+  std::map<std::size_t, std::vector<Command>> queue_;
+  std::map<std::string, int> met_;
+  std::size_t sent_ = 0;
+};
+
+/// A pair of servers, or nothing and a word that nothing was tested.
+inline std::unique_ptr<RealRedis> real_server() {
+  std::string why;
+  auto server = RealRedis::start(why);
+  if (server == nullptr) {
+    std::cout << "SKIPPED: " << why << "; nothing was compared\n";
+    WARN("SKIPPED: " << why << "; nothing was compared");
+  }
+  return server;
+}
+
+}  // namespace lockstep::models::redis

@@ -1,0 +1,80 @@
+// Random conversations of several clients with the simulated server and a real one.
+
+#include <catch2/catch.hpp>
+
+#include <array>
+#include <iostream>
+
+#include "models/redis/comparison.hpp"
+
+namespace lockstep::models::redis {
+namespace {
+
+#if !defined(__OPTIMIZE__) || __has_feature(address_sanitizer)
+constexpr int kCommands = 6'000;
+#else
+constexpr int kCommands = 30'000;
+#endif
+
+/// What one connection says next: data and server commands, and what needs the state of the conversation.
+void converse(Comparison& both, RandomCommands& commands) {
+  std::size_t who = commands.below(kConnections);
+  while (both.is_blocked(who)) who = commands.below(kConnections);
+  std::size_t blocked = 0;
+  for (std::size_t i = 0; i < kConnections; ++i) blocked += both.is_blocked(i) ? 1 : 0;
+
+  const std::size_t kind = commands.below(20);
+  if (both.is_subscriber(who)) {
+    both.send(who, commands.from(std::array<std::string_view, 5>{"SUBSCRIBE {channel}+", "UNSUBSCRIBE {channel}+",
+                                                                 "PUNSUBSCRIBE news* c?", "PING [ {v} ]",
+                                                                 "GET {k}"}[commands.below(5)]));
+    return;
+  }
+  if (kind == 0) return both.send(who, commands.from("SPOP {t} [ {count} ]"));
+  if (kind == 1 && blocked < 2 && !both.is_in_transaction(who)) {
+    return both.send(who, commands.from(std::array<std::string_view, 4>{"BLPOP {l} {l} 0", "BRPOP {l} 0",
+                                                                        "BLMOVE {l} {l} LEFT|RIGHT LEFT|RIGHT 0",
+                                                                        "BLPOP {k} x|-1|0"}[commands.below(4)]));
+  }
+  if (kind == 2 && who > 1 && !both.is_in_transaction(who)) {
+    return both.send(who, commands.from(commands.below(2) == 0 ? "SUBSCRIBE {channel}+" : "PSUBSCRIBE news*|c?|n?ws"));
+  }
+  if (kind == 3) {
+    return both.send(who, commands.from(std::array<std::string_view, 6>{"MULTI", "EXEC", "DISCARD", "WATCH {k}+",
+                                                                        "UNWATCH", "EXEC x"}[commands.below(6)]));
+  }
+  if (kind == 4) {
+    // A whole transaction, mostly with somebody in between.
+    if (commands.below(2) == 0) both.send(who, commands.from("WATCH {k}"));
+    both.send(who, "MULTI");
+    for (std::size_t i = commands.below(5); i > 0; --i) both.send(who, commands.next());
+    std::size_t other = commands.below(kConnections);
+    if (!both.is_blocked(other) && !both.is_subscriber(other)) both.send(other, commands.next());
+    if (commands.below(4) == 0) both.send(who, commands.from("BLPOP {l} 0"));
+    return both.send(who, commands.below(5) == 0 ? "DISCARD" : "EXEC");
+  }
+  std::vector<Command> batch;
+  for (std::size_t i = 1 + commands.below(40); i > 0; --i) {
+    Command command = commands.next();
+    batch.push_back(commands.below(10) == 0 ? commands.scripted(command) : std::move(command));
+  }
+  both.send(who, batch);
+}
+
+}  // namespace
+
+TEST_CASE("random conversations of several clients get the same replies from the real server") {
+  const auto server = real_server();
+  if (server == nullptr) return;
+  Comparison both(*server);
+  RandomCommands commands(20261121, {.now_seconds = both.now_seconds()});
+  while (both.sent() < kCommands) {
+    converse(both, commands);
+  }
+  both.require_silence();
+  // Whatever was generated also meant something.
+  CHECK(both.met().size() > 120);
+  std::cout << "compared " << both.sent() << " commands of " << both.met().size() << " kinds with redis-server\n";
+}
+
+}  // namespace lockstep::models::redis

@@ -1,0 +1,115 @@
+#include "models/redis/script_memory.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace lockstep::models::redis {
+namespace {
+
+/// A timestamp may be symbolic, and is then compared by asking the world: such a run is no function of its texts.
+bool is_timeless(const Value& value) { return value.timestamp() == nullptr; }
+
+bool is_timeless(const Reply& reply) {
+  if (reply.is_time_left()) return false;
+  if (reply.is_bulk()) return is_timeless(reply.value());
+  if (!reply.is_array()) return true;
+  return std::all_of(reply.items().begin(), reply.items().end(), [](const Reply& item) { return is_timeless(item); });
+}
+
+bool are_timeless(std::span<const Value> values) {
+  return std::all_of(values.begin(), values.end(), [](const Value& value) { return is_timeless(value); });
+}
+
+}  // namespace
+
+/// Answers the first calls of a run with what is known, lets the others through, and notes all of them in the tree.
+class ScriptMemory::Recorder final : public ScriptHost {
+ public:
+  Recorder(ScriptMemory& memory, ScriptHost& host, Position& first)
+      : memory_(memory), host_(host), next_(&first), known_(memory.replies_.size()) {}
+
+  Reply call_from_script(const Command& command, bool may_write) override {
+    const bool is_known = calls_ < known_;
+    Reply reply = is_known ? memory_.replies_[calls_] : host_.call_from_script(command, may_write);
+    ++calls_;
+    if (next_ == nullptr) return reply;
+    if (*next_ == kNone)
+      *next_ = add({.is_end = false, .result = Reply::nil(), .call = command, .may_write = may_write, .ways = {}});
+    if (*next_ == kNone || !is_timeless(reply)) {
+      next_ = nullptr;
+      return reply;
+    }
+    std::vector<Way>& ways = memory_.nodes_[*next_].ways;
+    auto way = std::find_if(ways.begin(), ways.end(), [&](const Way& w) { return w.reply == reply; });
+    if (way == ways.end()) way = ways.insert(ways.end(), {reply, kNone});
+    next_ = &way->next;
+    return reply;
+  }
+  bool knows_command(const Command& command) const override { return host_.knows_command(command); }
+  sim::World* world() const override { return host_.world(); }
+
+  void end(const Reply& result) {
+    if (next_ == nullptr || *next_ != kNone || !is_timeless(result)) return;
+    *next_ = add({.is_end = true, .result = result, .call = {}, .may_write = true, .ways = {}});
+  }
+
+ private:
+  Position add(Node node) {
+    if (memory_.nodes_.size() == kMostNodes) return kNone;
+    memory_.nodes_.push_back(std::move(node));
+    return static_cast<Position>(memory_.nodes_.size() - 1);
+  }
+
+  ScriptMemory& memory_;
+  ScriptHost& host_;
+  Position* next_;  ///< where the node of the next call, or of the end, is noted; null: nowhere
+  std::size_t known_;
+  std::size_t calls_ = 0;
+};
+
+ScriptMemory::Position& ScriptMemory::start_of(ScriptId script, std::span<const Value> keys,
+                                               std::span<const Value> arguments) {
+  std::uint64_t hash = script;
+  std::string scratch;
+  const auto mix = [&](std::span<const Value> values) {
+    hash = hash * 31 + values.size();
+    for (const Value& value : values) hash = digest_bytes(value.view(scratch), hash);
+  };
+  mix(keys);
+  mix(arguments);
+  std::vector<Start>& starts = starts_[hash];
+  for (Start& start : starts) {
+    if (start.script == script && std::equal(keys.begin(), keys.end(), start.keys.begin(), start.keys.end()) &&
+        std::equal(arguments.begin(), arguments.end(), start.arguments.begin(), start.arguments.end())) {
+      return start.first;
+    }
+  }
+  starts.push_back({script, {keys.begin(), keys.end()}, {arguments.begin(), arguments.end()}, kNone});
+  return starts.back().first;
+}
+
+ScriptEngine::Result ScriptMemory::run(ScriptEngine& engine, ScriptId script, std::span<const Value> keys,
+                                       std::span<const Value> arguments, ScriptHost& host) {
+  if (!are_timeless(keys) || !are_timeless(arguments) || nodes_.size() == kMostNodes) {
+    ++runs_of_interpreter_;
+    return engine.run(script, keys, arguments, host);
+  }
+  Position& first = start_of(script, keys, arguments);
+  replies_.clear();
+  for (Position position = first; position != kNone;) {
+    const Node& node = nodes_[position];
+    if (node.is_end) return {node.result, std::nullopt};
+    replies_.push_back(host.call_from_script(node.call, node.may_write));
+    const Reply& reply = replies_.back();
+    const auto way = std::find_if(node.ways.begin(), node.ways.end(), [&](const Way& w) { return w.reply == reply; });
+    position = way == node.ways.end() ? kNone : way->next;
+  }
+  ++runs_of_interpreter_;
+  // The interpreter gives the calls that were made already the replies that they had.
+  Recorder recorder(*this, host, first);
+  ScriptEngine::Result result = engine.run(script, keys, arguments, recorder);
+  if (!result.limit_hit) recorder.end(result.reply);
+  return result;
+}
+
+}  // namespace lockstep::models::redis

@@ -1,0 +1,74 @@
+#pragma once
+
+// What a server knows of one connection. All of it dies with the connection, and with the server.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/redis/command.hpp"
+#include "models/redis/reply.hpp"
+#include "sim/time.hpp"
+
+namespace lockstep::models::redis {
+
+/// Whoever runs a server numbers its connections. Small numbers: they are indices. 0 is for callers that need only one.
+using SessionId = std::uint32_t;
+
+/// A command that waits for a list to get elements, or (`replicas`) for other servers.
+struct Waiting {
+  enum class Kind : std::uint8_t { pop_left, pop_right, move, replicas };
+  Kind kind = Kind::pop_left;
+  std::vector<std::string> keys;
+  std::string destination;  ///< move: the other list
+  bool from_left = true;    ///< move: which end gives
+  bool to_left = true;      ///< move: which end takes
+  std::uint64_t since = 0;  ///< first come, first served
+  std::optional<sim::Duration> timeout;
+};
+
+struct Session {
+  SessionId id = 0;
+  std::int64_t client_id = 0;  ///< as CLIENT ID replies; 0 until it is asked for
+  std::string name;            ///< of CLIENT SETNAME
+
+  bool in_transaction = false;
+  bool is_broken = false;  ///< a command was refused while it queued: EXEC will be too
+  bool is_dirty = false;   ///< a watched key has changed
+  std::vector<Command> queue;
+  std::vector<std::string> watched;
+
+  std::vector<std::string> channels;
+  std::vector<std::string> patterns;
+
+  std::optional<Waiting> waiting;
+  bool closes = false;  ///< the connection ends after the reply
+
+  /// As a new connection; memory is kept.
+  void forget() {
+    client_id = 0;
+    name.clear();
+    in_transaction = is_broken = is_dirty = closes = false;
+    queue.clear();
+    watched.clear();
+    channels.clear();
+    patterns.clear();
+    waiting.reset();
+  }
+  bool is_subscriber() const { return !channels.empty() || !patterns.empty(); }
+};
+
+/// What a command made the server send to somebody who did not ask for it just now.
+struct Delivery {
+  enum class Kind : std::uint8_t {
+    reply,    ///< the answer that a blocked command has been waiting for
+    message,  ///< of a channel: ["message", channel, payload] or ["pmessage", pattern, channel, payload]
+    close     ///< nothing more will come on this connection
+  };
+  Kind kind = Kind::message;
+  SessionId to = 0;
+  Reply reply;
+};
+
+}  // namespace lockstep::models::redis

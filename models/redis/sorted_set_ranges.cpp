@@ -1,0 +1,203 @@
+// Commands on parts of a sorted set: by rank, or by score.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+
+#include "models/redis/database.hpp"
+#include "models/redis/handlers.hpp"
+
+namespace lockstep::models::redis {
+namespace {
+
+/// One end of a range of scores: `5`, `(5`, `-inf`, or a timestamp.
+struct Bound {
+  Score score;
+  bool excluded = false;
+};
+
+struct ScoreRange {
+  Bound least;
+  Bound most;
+
+  bool contains(const Score& score, const sim::World& world) const {
+    const bool above = least.excluded ? least.score.less_than(score, world) : !score.less_than(least.score, world);
+    if (!above) return false;
+    return most.excluded ? score.less_than(most.score, world) : !most.score.less_than(score, world);
+  }
+};
+
+/// Unlike a score, a bound may have blanks in front, be empty (0) or too large (infinite), as strtod has it.
+std::optional<Bound> read_bound(const Value& argument) {
+  if (const Timestamp* t = argument.timestamp()) return Bound{Score(*t), false};
+  std::string text = argument.text();
+  const bool excluded = text.starts_with('(');
+  if (excluded) text.erase(0, 1);
+  // Redis reads up to the first zero byte.
+  text = text.c_str();
+  char* end = nullptr;
+  const Real number = std::strtod(text.c_str(), &end);
+  if (*end != '\0' || std::isnan(number)) return std::nullopt;
+  return Bound{Score(number), excluded};
+}
+
+std::optional<ScoreRange> read_score_range(const Value& least, const Value& most) {
+  const std::optional<Bound> from = read_bound(least);
+  const std::optional<Bound> to = read_bound(most);
+  if (!from || !to) return std::nullopt;
+  return ScoreRange{*from, *to};
+}
+
+Reply bad_range() { return Reply::error("ERR min or max is not a float"); }
+
+enum class By : std::uint8_t { rank, score };
+
+/// ZRANGE and its five relatives are one command: what they say by their name, ZRANGE says by options.
+struct RangeQuery {
+  By by = By::rank;
+  bool reversed = false;
+  bool may_choose = false;  ///< ZRANGE: BYSCORE and REV are options
+  bool with_scores = false;
+  std::int64_t offset = 0;
+  std::int64_t limit = -1;
+};
+
+/// The options from the fifth argument on, or the error.
+std::optional<Reply> read_options(const Call& call, RangeQuery& query) {
+  for (std::size_t i = 4; i < call.size(); ++i) {
+    const Value& word = call.arguments[i];
+    if (word.is_word("WITHSCORES")) {
+      query.with_scores = true;
+    } else if (word.is_word("LIMIT") && i + 2 < call.size()) {
+      const std::optional<std::int64_t> offset = call.arguments[i + 1].integer();
+      const std::optional<std::int64_t> limit = call.arguments[i + 2].integer();
+      if (!offset || !limit) return not_an_integer();
+      query.offset = *offset;
+      query.limit = *limit;
+      i += 2;
+    } else if (query.may_choose && word.is_word("REV")) {
+      query.reversed = true;
+    } else if (query.may_choose && word.is_word("BYSCORE")) {
+      query.by = By::score;
+    } else {
+      return syntax_error();
+    }
+  }
+  if (query.limit != -1 && query.by == By::rank) {
+    return Reply::error("ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX");
+  }
+  return std::nullopt;
+}
+
+/// Positions of the members with a score in the range, lowest first. Only what lies inside has to be put in order.
+std::vector<std::uint32_t> within(const Call& call, const SortedSet& set, const ScoreRange& range) {
+  std::vector<std::uint32_t> positions;
+  for (const std::uint32_t position : set.order(call.world())) {
+    if (range.contains(set.member(position).score, call.world())) positions.push_back(position);
+  }
+  return positions;
+}
+
+Reply members(const SortedSet& set, std::span<const std::uint32_t> positions, bool with_scores) {
+  std::vector<Reply> items;
+  for (const std::uint32_t position : positions) {
+    items.push_back(Reply::bulk(set.member(position).key));
+    if (with_scores) items.push_back(Reply::bulk(set.member(position).score.value()));
+  }
+  return Reply::array(std::move(items));
+}
+
+Reply by_rank(Call& call, const RangeQuery& query) {
+  const std::optional<std::int64_t> start = call.arguments[2].integer();
+  const std::optional<std::int64_t> stop = call.arguments[3].integer();
+  if (!start || !stop) return not_an_integer();
+  const auto found = find_object<SortedSet>(call);
+  if (found.is_wrong()) return wrong_type();
+  if (!found) return Reply::array({});
+  const std::span<const std::uint32_t> order = found->order(call.world());
+  std::vector<std::uint32_t> positions(order.begin(), order.end());
+  if (query.reversed) std::reverse(positions.begin(), positions.end());
+  const IndexRange range = index_range(*start, *stop, positions.size());
+  return members(*found.object, std::span(positions).subspan(range.first, range.end - range.first), query.with_scores);
+}
+
+Reply by_score(Call& call, const RangeQuery& query) {
+  const Value& first = call.arguments[2];
+  const Value& second = call.arguments[3];
+  const auto range = query.reversed ? read_score_range(second, first) : read_score_range(first, second);
+  if (!range) return bad_range();
+  const auto found = find_object<SortedSet>(call);
+  if (found.is_wrong()) return wrong_type();
+  if (!found) return Reply::array({});
+  std::vector<std::uint32_t> positions = within(call, *found.object, *range);
+  if (query.reversed) std::reverse(positions.begin(), positions.end());
+  const auto size = static_cast<std::int64_t>(positions.size());
+  // A negative offset skips everything, a negative limit nothing.
+  const std::int64_t from = query.offset < 0 ? size : std::min(query.offset, size);
+  const std::int64_t count = query.limit < 0 ? size - from : std::min(query.limit, size - from);
+  return members(*found.object,
+                 std::span(positions).subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(count)),
+                 query.with_scores);
+}
+
+Reply range(Call& call, RangeQuery query) {
+  if (const auto error = read_options(call, query)) return *error;
+  return query.by == By::rank ? by_rank(call, query) : by_score(call, query);
+}
+
+Reply remove(Call& call, Found<SortedSet>& found, std::span<const std::uint32_t> positions) {
+  std::vector<std::string> names;
+  for (const std::uint32_t position : positions) names.push_back(found->member(position).key);
+  for (const std::string& name : names) found->erase(name);
+  if (!names.empty()) found.shrunk(call);
+  return Reply::integer(static_cast<std::int64_t>(names.size()));
+}
+
+/// Of a range of scores no order matters: only what lies within it.
+std::vector<std::uint32_t> unordered_within(const Call& call, const SortedSet& set, const ScoreRange& range) {
+  std::vector<std::uint32_t> positions;
+  for (std::uint32_t i = 0; i < set.size(); ++i) {
+    if (range.contains(set.member(i).score, call.world())) positions.push_back(i);
+  }
+  return positions;
+}
+
+}  // namespace
+
+Reply zrange_command(Call& call) { return range(call, {.may_choose = true}); }
+Reply zrevrange_command(Call& call) { return range(call, {.reversed = true}); }
+Reply zrangebyscore_command(Call& call) { return range(call, {.by = By::score}); }
+Reply zrevrangebyscore_command(Call& call) { return range(call, {.by = By::score, .reversed = true}); }
+
+Reply zcount_command(Call& call) {
+  const auto range = read_score_range(call.arguments[2], call.arguments[3]);
+  if (!range) return bad_range();
+  const auto found = find_object<SortedSet>(call);
+  if (found.is_wrong()) return wrong_type();
+  if (!found) return Reply::integer(0);
+  return Reply::integer(static_cast<std::int64_t>(unordered_within(call, *found.object, *range).size()));
+}
+
+Reply zremrangebyscore_command(Call& call) {
+  const auto range = read_score_range(call.arguments[2], call.arguments[3]);
+  if (!range) return bad_range();
+  auto found = find_object<SortedSet>(call);
+  if (found.is_wrong()) return wrong_type();
+  if (!found) return Reply::integer(0);
+  return remove(call, found, unordered_within(call, *found.object, *range));
+}
+
+Reply zremrangebyrank_command(Call& call) {
+  const std::optional<std::int64_t> start = call.arguments[2].integer();
+  const std::optional<std::int64_t> stop = call.arguments[3].integer();
+  if (!start || !stop) return not_an_integer();
+  auto found = find_object<SortedSet>(call);
+  if (found.is_wrong()) return wrong_type();
+  if (!found) return Reply::integer(0);
+  const IndexRange range = index_range(*start, *stop, found->size());
+  const std::span<const std::uint32_t> order = found->order(call.world());
+  return remove(call, found, order.subspan(range.first, range.end - range.first));
+}
+
+}  // namespace lockstep::models::redis

@@ -1,0 +1,217 @@
+#include "reports/explored.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/text.hpp"
+#include "scenarios/expectation.hpp"
+
+namespace lockstep::reports {
+
+using scenarios::Agreement;
+using scenarios::ExploredProperty;
+
+namespace {
+
+using checker::Verdict;
+using scenarios::MaySpec;
+
+bool is_zh(Language language) { return language == Language::zh; }
+
+std::string range_text(sim::DurationRange range, Language language) {
+  if (range.is_exact()) return sim::to_string(range.lo);
+  return fmt::format(fmt::runtime(is_zh(language) ? "{} 到 {}" : "{} to {}"), sim::to_string(range.lo),
+                     sim::to_string(range.hi));
+}
+
+std::string verdict_word(Verdict verdict, Language language) {
+  if (!is_zh(language)) return std::string(checker::to_string(verdict));
+  switch (verdict) {
+    case Verdict::holds: return "成立";
+    case Verdict::violated: return "被破坏";
+    case Verdict::unknown: return "未知";
+  }
+  return "?";
+}
+
+std::string violated_by(const std::vector<std::string>& by, Language language) {
+  if (by.empty()) return verdict_word(Verdict::violated, language);
+  if (is_zh(language)) return fmt::format("被 {} 破坏", joined(by, "、"));
+  return "violated by " + joined(by);
+}
+
+std::string times_text(std::int64_t times, Language language) {
+  if (is_zh(language)) return fmt::format("最多 {} 次", times);
+  if (times == 1) return "at most one";
+  return fmt::format("at most {}", times);
+}
+
+/// "A or B"; "any client". In Chinese a name in Latin letters is set off by a blank.
+std::string whom_text(const MaySpec& may, Language language) {
+  const bool zh = is_zh(language);
+  if (may.who.empty()) {
+    if (may.kind == MaySpec::Kind::jump) return zh ? "任一服务器" : "any server";
+    return zh ? "任一客户端" : "any client";
+  }
+  if (zh) return " " + joined(may.who, "、") + " ";
+  std::string text = may.who.front();
+  for (std::size_t i = 1; i < may.who.size(); ++i) text += (i + 1 == may.who.size() ? " or " : ", ") + may.who[i];
+  return text;
+}
+
+std::string fault_text(const MaySpec& may, Language language) {
+  const bool zh = is_zh(language);
+  const std::string times = times_text(may.times, language);
+  const std::string whom = whom_text(may, language);
+  const std::string length = range_text(may.length, language);
+  const std::string_view s = may.times == 1 ? "" : "s";
+  switch (may.kind) {
+    case MaySpec::Kind::pause:
+      return zh ? fmt::format("{}：{}停顿 {}", times, whom, length)
+                : fmt::format("{} pause{} of {}, of {}", times, s, length, whom);
+    case MaySpec::Kind::crash: {
+      std::string back = zh ? "不再恢复" : "for good";
+      if (may.restart_after) {
+        const std::string after = range_text(*may.restart_after, language);
+        back = zh ? after + " 后恢复" : "back after " + after;
+        if (may.keep) back += zh ? "，数据还在" : " with its data";
+      }
+      if (zh) return fmt::format("{}：{}崩溃，{}", times, whom, back);
+      return fmt::format("{} crash{} of {}, {}", times, may.times == 1 ? "" : "es", whom, back);
+    }
+    case MaySpec::Kind::lose:
+      return zh ? fmt::format("{}：{}的消息丢失", times, whom)
+                : fmt::format("{} message{} lost on connections of {}", times, s, whom);
+    case MaySpec::Kind::jump:
+      return zh ? fmt::format("{}：{}的时钟跳变 {}", times, whom, length)
+                : fmt::format("{} jump{} of the clock of {}, by {}", times, s, whom, length);
+    case MaySpec::Kind::skew:
+      return zh ? fmt::format("{}：{}的时钟从一开始就偏差 {}", times, whom, length)
+                : fmt::format("{} clock{} off from the start by {}, of {}", times, s, length, whom);
+  }
+  return "?";
+}
+
+}  // namespace
+
+std::optional<std::size_t> shown_witness(const ExploredStory& story) {
+  const auto& properties = story.exploration.properties;
+  for (std::size_t i = 0; i < properties.size(); ++i) {
+    if (properties[i].verdict == Verdict::violated && properties[i].witness) return i;
+  }
+  return std::nullopt;
+}
+
+std::string verdict_text(const scenarios::ExploredProperty& property, Language language) {
+  if (property.verdict == Verdict::violated) return violated_by(property.by, language);
+  return verdict_word(property.verdict, language);
+}
+
+std::string expectation_text(const scenarios::Expectation& expectation, Language language) {
+  if (expectation.verdict != Verdict::violated) return verdict_word(expectation.verdict, language);
+  std::string text = violated_by(expectation.violated_by, language);
+  for (const auto& [parameter, value] : expectation.from) {
+    text += is_zh(language) ? fmt::format("，从 {} {} 起", parameter, value)
+                            : fmt::format(", from {} {} on", parameter, value);
+  }
+  return text;
+}
+
+std::string threshold_text(const ExploredStory& story, const scenarios::Threshold& threshold, Language language) {
+  const std::string value = sim::to_string(threshold.infimum.value);
+  const std::string& name = threshold.parameter;
+  if (!story.exploration.counts.complete || story.tick) {
+    if (is_zh(language)) {
+      return fmt::format(fmt::runtime(threshold.infimum.attained ? "{} 为 {} 时被破坏；更小的值没有全部查过"
+                                                                 : "{} 略超过 {} 时被破坏；更小的值没有全部查过"),
+                         name, value);
+    }
+    return fmt::format(fmt::runtime(threshold.infimum.attained
+                                        ? "with a {} of {}; smaller ones were not looked for everywhere"
+                                        : "with a {} just above {}; smaller ones were not looked for everywhere"),
+                       name, value);
+  }
+  if (is_zh(language)) {
+    return threshold.infimum.attained ? fmt::format("{} 达到 {} 就会被破坏，更小就不会", name, value)
+                                      : fmt::format("{} 只要超过 {} 就会被破坏，不超过就不会", name, value);
+  }
+  return threshold.infimum.attained ? fmt::format("for every {} of {} or more, and for none below", name, value)
+                                    : fmt::format("for every {} above {}, and for none up to it", name, value);
+}
+
+std::vector<std::string> faults_in_words(const scenarios::Scenario& scenario, Language language) {
+  std::vector<std::string> words;
+  for (const MaySpec& may : scenario.may) words.push_back(fault_text(may, language));
+  return words;
+}
+
+std::vector<std::string> ranges_in_words(const scenarios::Scenario& scenario, Language language) {
+  const bool zh = is_zh(language);
+  std::vector<std::string> words;
+  words.push_back((zh ? "延迟 " : "latency ") + range_text(scenario.network.latency, language));
+  for (const scenarios::ServerSpec& server : scenario.servers) {
+    if (!server.latency) continue;
+    words.push_back(fmt::format(fmt::runtime(zh ? "{} 的延迟 {}" : "{}'s latency {}"), server.name,
+                                range_text(*server.latency, language)));
+  }
+  // Clients that are alike share their words.
+  std::vector<std::pair<std::string, std::vector<std::string>>> ways;
+  for (const scenarios::ClientSpec& client : scenario.clients) {
+    std::string way = (zh ? "开始于 " : "from ") + range_text(client.acquire_at, language);
+    if (client.commands.empty()) way += (zh ? "，工作 " : ", working ") + range_text(client.hold, language);
+    if (client.rounds > 1) way += fmt::format(fmt::runtime(zh ? "，{} 轮" : ", {} rounds"), client.rounds);
+    const auto same = std::find_if(ways.begin(), ways.end(), [&](const auto& other) { return other.first == way; });
+    if (same == ways.end())
+      ways.push_back({way, {client.name}});
+    else
+      same->second.push_back(client.name);
+  }
+  for (const auto& [way, names] : ways) words.push_back(fmt::format("{} {}", joined(names, zh ? "、" : ", "), way));
+  return words;
+}
+
+std::string completeness_text(const ExploredStory& story, Language language) {
+  const bool zh = is_zh(language);
+  const std::string& bound = story.exploration.bound;
+  if (story.exploration.counts.complete) return zh ? "完整" : "complete";
+  if (bound == "max-traces") return zh ? "不完整：达到了 --max-traces" : "not complete: --max-traces was reached";
+  if (bound == "max-seconds") return zh ? "不完整：达到了 --max-seconds" : "not complete: --max-seconds was reached";
+  if (bound == "interrupted") return zh ? "不完整：被中断" : "not complete: interrupted";
+  return bound.empty() ? (zh ? "不完整" : "not complete") : (zh ? "不完整：" : "not complete: ") + bound;
+}
+
+std::string traces_text(std::uint64_t n, bool on_a_grid, Language language) {
+  if (is_zh(language)) return fmt::format(fmt::runtime(on_a_grid ? "{} 次运行" : "{} 条轨迹"), n);
+  return on_a_grid ? counted(n, "run", "runs") : counted(n, "trace", "traces");
+}
+
+std::string trace_surprise(const scenarios::Exploration& exploration, Language language) {
+  if (scenarios::trace_agreement(exploration) == scenarios::Agreement::agrees) return "";
+  return fmt::format(fmt::runtime(is_zh(language) ? "预期 {} 条轨迹，探索了 {} 条" : "expected {} traces, explored {}"),
+                     *exploration.expected_traces, exploration.counts.traces);
+}
+
+std::string surprise_text(const ExploredStory& story, const ExploredProperty& property, Language language) {
+  const std::string expected = expectation_text(*property.expected, language);
+  const bool is_open =
+      scenarios::agreement(property, story.exploration.counts.complete, story.parameter) == Agreement::open;
+  if (is_zh(language))
+    return fmt::format(fmt::runtime(is_open ? "尚未确定：预期 {}" : "不符合预期：预期 {}"), expected);
+  return fmt::format(fmt::runtime(is_open ? "still open: {} is expected" : "NOT as expected: {} was expected"),
+                     expected);
+}
+
+Agreement agreement(const ExploredStory& story) { return scenarios::agreement(story.exploration, story.parameter); }
+
+std::size_t count_as_expected(std::span<const ExploredStory> stories) {
+  return static_cast<std::size_t>(
+      std::count_if(stories.begin(), stories.end(), [](const auto& s) { return s.exploration.as_expected; }));
+}
+
+std::size_t count_complete(std::span<const ExploredStory> stories) {
+  return static_cast<std::size_t>(
+      std::count_if(stories.begin(), stories.end(), [](const auto& s) { return s.exploration.counts.complete; }));
+}
+
+}  // namespace lockstep::reports

@@ -1,0 +1,218 @@
+#include "reports/history_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "checker/ownership.hpp"
+#include "reports/verdicts.hpp"
+
+namespace lockstep::reports {
+namespace {
+
+struct Written {
+  sim::Duration at;
+  sim::Step step = 0;
+  std::uint64_t rank = 0;  ///< within the step
+  std::size_t number = 0;  ///< among equals
+  std::string process;     ///< empty: the nemesis
+  sim::Phase type = sim::Phase::info;
+  std::string_view function;
+  std::string object;
+  std::optional<std::int64_t> value;
+  std::string text;  ///< of the nemesis; of an operation why its outcome is unknown
+};
+
+constexpr std::uint64_t kAfterOperations = std::uint64_t{1} << 40U;
+
+std::string_view text_of(sim::Phase phase) {
+  switch (phase) {
+    case sim::Phase::invoke: return "invoke";
+    case sim::Phase::ok: return "ok";
+    case sim::Phase::fail: return "fail";
+    case sim::Phase::info: return "info";
+  }
+  return "info";
+}
+
+/// It asks whether the lock can still be had, when the story is over: no property looks at its own holds.
+bool is_probe(const scenarios::Outcome& outcome, sim::ProcessId process) {
+  return process.index < outcome.lanes.size() && outcome.lanes[process.index].role == scenarios::Lane::Role::probe;
+}
+
+/// When the process of an operation that never ended crashed, if it did.
+const sim::Interruption* crash_of(const sim::History& history, const sim::Operation& operation) {
+  for (const sim::Interruption& i : history.interruptions) {
+    const bool is_crash = i.kind == sim::Interruption::Kind::crash && i.process == operation.process;
+    if (is_crash && i.step >= operation.invoked_in) return &i;
+  }
+  return nullptr;
+}
+
+void add_operations(std::vector<Written>& events, const scenarios::Outcome& outcome) {
+  for (const sim::Operation& operation : outcome.history.operations) {
+    if (operation.function == "lost") continue;  // the release below says it
+    if (is_probe(outcome, operation.process)) continue;
+    Written event{.at = operation.invoked.offset(),
+                  .step = operation.invoked_in,
+                  .rank = 2ULL * operation.id,
+                  .process = name_of(outcome, operation.process),
+                  .type = sim::Phase::invoke,
+                  .function = operation.function,
+                  .object = operation.object};
+    if (operation.function == "write") event.value = operation.value;
+    events.push_back(event);
+    event.rank += 1;
+    if (operation.phase != sim::Phase::invoke) {
+      event.at = operation.completed.offset();
+      event.step = operation.completed_in;
+      event.type = operation.phase;
+      if (operation.phase == sim::Phase::ok) event.value = operation.value;
+    } else if (const sim::Interruption* crash = crash_of(outcome.history, operation)) {
+      event.at = crash->from.offset();
+      event.step = crash->step;
+      event.type = sim::Phase::info;
+      event.text = "crashed";
+    } else {
+      continue;
+    }
+    events.push_back(std::move(event));
+  }
+}
+
+void add_abandoned_holds(std::vector<Written>& events, const scenarios::Outcome& outcome) {
+  for (const checker::OwnershipInterval& hold : checker::ownership_intervals(outcome.history)) {
+    const bool is_crash = hold.end == checker::BeliefEnd::crashed;
+    if (is_probe(outcome, hold.process)) continue;
+    if (!is_crash && hold.end != checker::BeliefEnd::lost) continue;
+    Written event{.at = hold.to->offset(),
+                  .step = hold.to_step,
+                  .rank = kAfterOperations + 2ULL * hold.acquire,
+                  .process = name_of(outcome, hold.process),
+                  .type = sim::Phase::invoke,
+                  .function = "release",
+                  .object = std::string(hold.object)};
+    events.push_back(event);
+    event.rank += 1;
+    event.type = sim::Phase::info;
+    event.text = is_crash ? "crashed" : "gave it up";
+    events.push_back(std::move(event));
+  }
+}
+
+void add_interruptions(std::vector<Written>& events, const scenarios::Outcome& outcome) {
+  for (const sim::Interruption& i : outcome.history.interruptions) {
+    const bool is_crash = i.kind == sim::Interruption::Kind::crash;
+    Written event{.at = i.from.offset(),
+                  .step = i.step,
+                  .function = is_crash ? "crash" : "pause",
+                  .text = name_of(outcome, i.process)};
+    events.push_back(event);
+    if (!i.until) continue;
+    event.at = i.until->offset();
+    event.step = sim::no_step;
+    event.function = is_crash ? "restart" : "resume";
+    events.push_back(std::move(event));
+  }
+}
+
+/// Operations that touch are concurrent (checker/mutex.hpp), and a file knows only before and after: of what happens at
+/// one moment, invocations come first, as far as the operations of one process allow.
+void put_invocations_first(std::vector<Written>& events) {
+  std::vector<Written> ordered;
+  ordered.reserve(events.size());
+  for (std::size_t begin = 0; begin < events.size();) {
+    std::deque<Written> moment;
+    const sim::Duration at = events[begin].at;
+    for (; begin < events.size() && events[begin].at == at; ++begin) moment.push_back(std::move(events[begin]));
+    while (!moment.empty()) {
+      auto next = moment.begin();
+      for (auto candidate = moment.begin(); candidate != moment.end(); ++candidate) {
+        const bool is_first_of_process =
+            std::none_of(moment.begin(), candidate, [&](const Written& e) { return e.process == candidate->process; });
+        if (candidate->type != sim::Phase::invoke || !is_first_of_process) continue;
+        next = candidate;
+        break;
+      }
+      ordered.push_back(std::move(*next));
+      moment.erase(next);
+    }
+  }
+  events = std::move(ordered);
+}
+
+std::string edn_string(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (static_cast<unsigned char>(c) < 0x20) {
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+std::string edn_line(const Written& event, std::size_t index) {
+  const bool is_nemesis = event.process.empty();
+  std::string line =
+      fmt::format("{{:index {}, :time {}, :process {}, :type :{}, :f :{}", index, event.at.count_ns(),
+                  is_nemesis ? ":nemesis" : edn_string(event.process), text_of(event.type), event.function);
+  if (!event.object.empty()) line += fmt::format(", :object {}", edn_string(event.object));
+  if (is_nemesis) {
+    line += fmt::format(", :value {}", edn_string(event.text));
+  } else {
+    line += fmt::format(", :value {}", event.value ? std::to_string(*event.value) : "nil");
+    if (!event.text.empty()) line += fmt::format(", :error {}", edn_string(event.text));
+  }
+  return line + "}\n";
+}
+
+std::string json_line(const Written& event, std::size_t index) {
+  const bool is_nemesis = event.process.empty();
+  nlohmann::ordered_json line;
+  line["index"] = index;
+  line["time"] = event.at.count_ns();
+  line["process"] = is_nemesis ? "nemesis" : event.process;
+  line["type"] = text_of(event.type);
+  line["f"] = event.function;
+  if (!event.object.empty()) line["object"] = event.object;
+  if (is_nemesis) {
+    line["value"] = event.text;
+  } else {
+    line["value"] = event.value ? nlohmann::ordered_json(*event.value) : nlohmann::ordered_json();
+    if (!event.text.empty()) line["error"] = event.text;
+  }
+  return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+std::optional<HistoryFormat> history_format_of(std::string_view file_name) {
+  if (file_name.ends_with(".edn")) return HistoryFormat::edn;
+  if (file_name.ends_with(".jsonl") || file_name.ends_with(".ndjson")) return HistoryFormat::json_lines;
+  return std::nullopt;
+}
+
+std::string history_text(const scenarios::Outcome& outcome, HistoryFormat format) {
+  std::vector<Written> events;
+  add_operations(events, outcome);
+  add_abandoned_holds(events, outcome);
+  add_interruptions(events, outcome);
+  for (std::size_t i = 0; i < events.size(); ++i) events[i].number = i;
+  std::sort(events.begin(), events.end(), [](const Written& a, const Written& b) {
+    return std::tuple(a.at, a.step, a.rank, a.number) < std::tuple(b.at, b.step, b.rank, b.number);
+  });
+  put_invocations_first(events);
+  std::string text;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    text += format == HistoryFormat::edn ? edn_line(events[i], i) : json_line(events[i], i);
+  }
+  return text;
+}
+
+}  // namespace lockstep::reports

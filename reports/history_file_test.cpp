@@ -1,0 +1,94 @@
+#include "reports/history_file.hpp"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "checker/history_formats/read.hpp"
+#include "checker/history_formats/recorder.hpp"
+#include "scenarios/loader.hpp"
+#include "scenarios/runner.hpp"
+
+using namespace lockstep;
+namespace formats = checker::history_formats;
+
+namespace {
+
+struct Run {
+  std::string file;
+  scenarios::Outcome outcome;
+};
+
+/// Every story of the repository, run once.
+std::vector<Run> all_runs() {
+  const models::locks::Catalogue catalogue = models::locks::Catalogue::built_in();
+  const std::vector<std::string> where{std::string(LOCKSTEP_ROOT) + "/scenarios"};
+  const auto found = scenarios::find_scenarios(where);
+  std::vector<Run> runs;
+  for (const std::filesystem::path& path : std::get<std::vector<std::filesystem::path>>(found)) {
+    const auto scenario = std::get<scenarios::Scenario>(scenarios::load(path, catalogue));
+    runs.push_back({path.string(), std::get<scenarios::Outcome>(scenarios::run(scenario, catalogue, {}))});
+  }
+  return runs;
+}
+
+checker::Verdict judged(const std::string& text, std::string_view model_name) {
+  const checker::Model& model = *checker::find_model(model_name);
+  formats::Recorder recorder(model, {});
+  const formats::ReadResult read =
+      formats::read_history(formats::text_source(text), formats::Format::automatic,
+                            [&](const formats::Event& event) { return recorder.take(event); });
+  INFO((read.trouble ? read.trouble->message : ""));
+  REQUIRE(!read.trouble);
+  REQUIRE(!recorder.trouble());
+  return checker::check_linearizable(recorder.finish().operations, model).verdict;
+}
+
+}  // namespace
+
+TEST_CASE("history: what run writes, linearize judges as run did, for every story and in both formats") {
+  std::size_t violated = 0;
+  std::size_t holding = 0;
+  for (const Run& run : all_runs()) {
+    INFO(run.file);
+    checker::Verdict expected = checker::Verdict::unknown;
+    for (const scenarios::Judgement& judgement : run.outcome.properties) {
+      if (judgement.finding.property == "linearizable") expected = judgement.finding.verdict;
+    }
+    violated += expected == checker::Verdict::violated ? 1 : 0;
+    holding += expected == checker::Verdict::holds ? 1 : 0;
+    CHECK(judged(history_text(run.outcome, reports::HistoryFormat::edn), "owner-mutex") == expected);
+    CHECK(judged(history_text(run.outcome, reports::HistoryFormat::json_lines), "owner-mutex") == expected);
+  }
+  CHECK(violated > 5);
+  CHECK(holding > 5);
+}
+
+TEST_CASE("history: both formats say the same, and each line of JSON is a document") {
+  for (const Run& run : all_runs()) {
+    std::vector<std::vector<std::string>> both;
+    for (const auto format : {reports::HistoryFormat::edn, reports::HistoryFormat::json_lines}) {
+      std::vector<std::string>& events = both.emplace_back();
+      const std::string text = history_text(run.outcome, format);
+      formats::read_history(formats::text_source(text), formats::Format::automatic, [&](const formats::Event& event) {
+        std::string process = to_string(event.process);
+        if (event.is_nemesis()) process = "nemesis";
+        events.push_back(std::to_string(event.line) + process + std::string(event.function) + to_string(event.value) +
+                         to_string(event.object) + to_string(event.error) + std::to_string(*event.time) +
+                         std::to_string(*event.index) + std::to_string(static_cast<int>(event.phase)));
+        return std::optional<formats::Complaint>();
+      });
+    }
+    CHECK(!both[0].empty());
+    CHECK(both[0] == both[1]);
+    const std::string json = history_text(run.outcome, reports::HistoryFormat::json_lines);
+    CHECK(nlohmann::json::parse(json.substr(0, json.find('\n'))).contains("process"));
+  }
+}
+
+TEST_CASE("history: the end of the name says the format") {
+  CHECK(reports::history_format_of("a.edn") == reports::HistoryFormat::edn);
+  CHECK(reports::history_format_of("a.jsonl") == reports::HistoryFormat::json_lines);
+  CHECK(!reports::history_format_of("edn"));
+  CHECK(!reports::history_format_of("a.json"));
+}

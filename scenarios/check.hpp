@@ -1,0 +1,28 @@
+#pragma once
+
+// `check` of one story: explored in every order and with every delay, or on a grid, and compared with what its file expects.
+
+#include <optional>
+#include <string_view>
+#include <variant>
+
+#include "models/locks/catalogue.hpp"
+#include "scenarios/diagnostic.hpp"
+#include "scenarios/exploration.hpp"
+#include "scenarios/scenario.hpp"
+
+namespace lockstep::scenarios {
+
+struct CheckOptions {
+  ExplorationOptions exploration;
+  std::optional<sim::Duration> tick;  ///< brute force on a grid of this tick instead of the explorer
+};
+
+/// A diagnostic as `explore` gives it. What was interrupted before it began gives an exploration in which all is unknown.
+std::variant<Exploration, Diagnostic> check(const Scenario& scenario, const models::locks::Catalogue& catalogue,
+                                            const CheckOptions& options = {});
+
+/// Whether a [[may]] of the story has a range of which a threshold can be asked: "pause", "jump", "skew", "restart_after".
+bool has_parameter(const Scenario& scenario, std::string_view parameter);
+
+}  // namespace lockstep::scenarios

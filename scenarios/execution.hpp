@@ -1,0 +1,42 @@
+#pragma once
+
+// One execution of a deployed story, to its end and judged: what `run` shows once, and brute force does again and again.
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "checker/verdict.hpp"
+#include "scenarios/deployment.hpp"
+#include "scenarios/diagnostic.hpp"
+#include "scenarios/scenario.hpp"
+
+namespace lockstep::scenarios {
+
+class Execution {
+ public:
+  /// Requires: `scenario` and `deployment` outlive the execution; nothing of the deployment has happened yet.
+  Execution(const Scenario& scenario, Deployment& deployment, std::uint64_t max_events)
+      : scenario_(scenario), deployment_(deployment), max_events_(max_events) {}
+
+  /// The story, until every client is done or dead. A diagnostic when it cannot happen as the file has it, or does not end.
+  std::optional<Diagnostic> play();
+  /// Then the probe, which competes for the lock until it has it, or for so long that it never will.
+  std::optional<Diagnostic> probe();
+  /// Then the verdicts, in the order of `checker/properties.hpp`.
+  std::vector<checker::Finding> findings();
+
+  /// True time at which the story was over.
+  sim::Instant quiescent() const { return quiescent_; }
+
+ private:
+  std::optional<Diagnostic> execute();
+
+  const Scenario& scenario_;
+  Deployment& deployment_;
+  std::uint64_t max_events_;
+  sim::Instant quiescent_;
+  sim::Duration within_;  ///< of `recoverable`
+};
+
+}  // namespace lockstep::scenarios

@@ -1,0 +1,97 @@
+#include "scenarios/expectation.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace lockstep::scenarios {
+namespace {
+
+using checker::Verdict;
+
+bool blames_the_same(const Expectation& expected, std::vector<std::string> observed) {
+  std::vector<std::string> wanted = expected.violated_by;
+  std::sort(observed.begin(), observed.end());
+  std::sort(wanted.begin(), wanted.end());
+  return wanted.empty() || wanted == observed;
+}
+
+/// The least value found, against the least value expected. A bound may have hidden a smaller one, never a larger one.
+Agreement threshold_agreement(const ExploredProperty& property, const std::string& parameter,
+                              const std::string& expected, bool complete) {
+  const std::optional<sim::Duration> value = sim::parse_duration(expected);
+  const auto found = std::find_if(property.thresholds.begin(), property.thresholds.end(),
+                                  [&](const Threshold& t) { return t.parameter == parameter; });
+  if (found == property.thresholds.end()) return complete ? Agreement::differs : Agreement::open;
+  if (found->infimum.value == value) return Agreement::agrees;
+  return complete || found->infimum.value < value ? Agreement::differs : Agreement::open;
+}
+
+}  // namespace
+
+const Expectation* expectation_of(std::span<const Expectation> expectations, std::string_view property) {
+  const auto found = std::find_if(expectations.begin(), expectations.end(),
+                                  [&](const Expectation& expectation) { return expectation.property == property; });
+  return found == expectations.end() ? nullptr : &*found;
+}
+
+Judgement judge(checker::Finding finding, const Scenario& scenario, const checker::Names& names) {
+  Judgement judgement;
+  if (const Expectation* expected = expectation_of(scenario.expect_run, finding.property)) {
+    judgement.expected = *expected;
+    std::vector<std::string> observed;
+    for (const sim::ProcessId process : finding.by) observed.push_back(names[process.index]);
+    const bool same_moment = !expected->at || (finding.at && finding.at->offset() == *expected->at);
+    judgement.as_expected =
+        finding.verdict == expected->verdict && blames_the_same(*expected, std::move(observed)) && same_moment;
+  }
+  judgement.finding = std::move(finding);
+  return judgement;
+}
+
+Agreement agreement(const ExploredProperty& property, bool complete, std::string_view parameter) {
+  if (!property.expected) return Agreement::agrees;
+  const Expectation& expected = *property.expected;
+  if (property.verdict != expected.verdict) {
+    // What was found stays found; only what was not found may still turn up.
+    return property.verdict == Verdict::unknown && !complete ? Agreement::open : Agreement::differs;
+  }
+  if (property.verdict != Verdict::violated) return Agreement::agrees;
+  Agreement all = blames_the_same(expected, property.by) ? Agreement::agrees
+                  : complete                             ? Agreement::differs
+                                                         : Agreement::open;
+  for (const auto& [name, value] : expected.from) {
+    if (!parameter.empty() && name != parameter) continue;
+    all = std::max(all, threshold_agreement(property, name, value, complete));
+  }
+  return all;
+}
+
+Agreement trace_agreement(const Exploration& exploration) {
+  if (!exploration.expected_traces) return Agreement::agrees;
+  const auto expected = static_cast<std::uint64_t>(*exploration.expected_traces);
+  if (exploration.counts.complete)
+    return exploration.counts.traces == expected ? Agreement::agrees : Agreement::differs;
+  return exploration.counts.traces > expected ? Agreement::differs : Agreement::open;
+}
+
+Agreement agreement(const Exploration& exploration, std::string_view parameter) {
+  Agreement all = trace_agreement(exploration);
+  for (const ExploredProperty& property : exploration.properties) {
+    all = std::max(all, agreement(property, exploration.counts.complete, parameter));
+  }
+  return all;
+}
+
+void compare(const Scenario& scenario, Exploration& exploration, const Comparison& comparison) {
+  exploration.expected_traces = comparison.counts_traces ? scenario.expect_traces : std::nullopt;
+  for (ExploredProperty& property : exploration.properties) {
+    const Expectation* expected = expectation_of(scenario.expect_check, property.name);
+    property.expected = expected != nullptr ? std::optional(*expected) : std::nullopt;
+    property.as_expected = agreement(property, exploration.counts.complete, comparison.parameter) == Agreement::agrees;
+  }
+  exploration.as_expected = agreement(exploration, comparison.parameter) == Agreement::agrees;
+}
+
+}  // namespace lockstep::scenarios

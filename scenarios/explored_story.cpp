@@ -1,0 +1,122 @@
+#include "scenarios/explored_story.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace lockstep::scenarios {
+namespace {
+
+using checker::FaultBudget;
+using sim::Duration;
+using Kind = checker::ExploredFault::Kind;
+
+Kind kind_of(MaySpec::Kind kind) {
+  switch (kind) {
+    case MaySpec::Kind::pause: return Kind::pause;
+    case MaySpec::Kind::crash: return Kind::crash;
+    case MaySpec::Kind::lose: return Kind::lose;
+    case MaySpec::Kind::jump: return Kind::jump;
+    case MaySpec::Kind::skew: return Kind::skew;
+  }
+  return Kind::pause;
+}
+
+/// Processes are numbered as the deployment adds them: clients, then servers.
+std::vector<sim::ProcessId> victims_of(const Scenario& scenario, const MaySpec& may) {
+  const std::size_t clients = scenario.clients.size();
+  std::vector<sim::ProcessId> victims;
+  const auto add = [&](std::size_t index, const std::string& name, bool by_default) {
+    const bool is_named = std::find(may.who.begin(), may.who.end(), name) != may.who.end();
+    if (may.who.empty() ? by_default : is_named) victims.push_back(sim::ProcessId{static_cast<std::uint16_t>(index)});
+  };
+  const bool strikes_servers = may.kind == MaySpec::Kind::jump;
+  for (std::size_t i = 0; i < clients; ++i) add(i, scenario.clients[i].name, !strikes_servers);
+  for (std::size_t i = 0; i < scenario.servers.size(); ++i) add(clients + i, scenario.servers[i].name, strikes_servers);
+  return victims;
+}
+
+/// Whether the last budget lets a clock be off by the sum of two lengths that are not known.
+bool is_off_twice(const std::vector<FaultBudget>& budgets) {
+  const auto may_strike = [](const FaultBudget& budget, sim::ProcessId victim) -> std::uint32_t {
+    const bool is_meant = std::find(budget.who.begin(), budget.who.end(), victim) != budget.who.end();
+    if (!is_meant || budget.range.is_exact()) return 0;
+    if (budget.kind == Kind::jump) return budget.times;
+    return budget.kind == Kind::skew ? 1 : 0;
+  };
+  return std::any_of(budgets.back().who.begin(), budgets.back().who.end(), [&](sim::ProcessId victim) {
+    std::uint32_t times = 0;
+    for (const FaultBudget& budget : budgets) times += may_strike(budget, victim);
+    return times > 1;
+  });
+}
+
+}  // namespace
+
+std::variant<std::vector<FaultBudget>, Diagnostic> fault_budgets(const Scenario& scenario) {
+  std::vector<FaultBudget> budgets;
+  for (const MaySpec& may : scenario.may) {
+    FaultBudget& budget = budgets.emplace_back();
+    budget.kind = kind_of(may.kind);
+    budget.who = victims_of(scenario, may);
+    budget.range = may.length;
+    budget.restart_after = may.restart_after;
+    budget.keep = may.keep;
+    budget.times = static_cast<std::uint32_t>(may.times);
+    if (budget.kind != Kind::jump && budget.kind != Kind::skew) continue;
+    const auto is_adrift = [&](sim::ProcessId victim) {
+      const std::size_t clients = scenario.clients.size();
+      const ClockSpec& clock = victim.index < clients ? scenario.clients[victim.index].clock
+                                                      : scenario.servers[victim.index - clients].clock;
+      return clock.drift_ppm != 0;
+    };
+    if (std::any_of(budget.who.begin(), budget.who.end(), is_adrift)) {
+      return Diagnostic{
+          scenario.file, may.at,
+          "an exploration knows clocks that drift and clocks that jump or are skewed, not clocks that do both; "
+          "leave drift_ppm out, or name others here"};
+    }
+    const bool is_client = budget.who.front().index < scenario.clients.size();
+    if (budget.kind == Kind::jump && is_client && !budget.range.is_exact()) {
+      return Diagnostic{
+          scenario.file, may.at,
+          "an exploration knows a client's clock to jump by one length, not by a range; write by = \"50ms\""};
+    }
+    if (!budget.range.is_exact() && is_off_twice(budgets)) {
+      return Diagnostic{scenario.file, may.at,
+                        "an exploration knows each clock to be off by one length of a range, not by several; write "
+                        "times = 1, an exact length such as by = \"50ms\", or name others here"};
+    }
+  }
+  return budgets;
+}
+
+ExploredStory::ExploredStory(const Scenario& scenario, const models::locks::Catalogue& catalogue,
+                             checker::Explorer& explorer, Probe probe)
+    : deployment_(scenario, catalogue, explorer, Deployment::Faults::none), probe_(probe) {
+  // So late that it has just the time for its attempts, of up to four round trips to each server.
+  const auto servers = static_cast<std::int64_t>(scenario.servers.size());
+  const Duration attempt = scenario.network.latency.lo * 2 * 4 * servers * Deployment::kProbeAttempts;
+  settle_ = std::max(Duration::zero(), deployment_.recovery_bound() - attempt);
+}
+
+void ExploredStory::begin() {
+  is_probing_ = false;
+  deployment_.begin();
+}
+
+std::optional<Duration> ExploredStory::begin_coda(bool is_due) {
+  const bool is_idle = !is_due && has_probed_ && deployment_.holds_nothing();
+  if (probe_ == Probe::none || is_idle) return std::nullopt;
+  has_probed_ = true;
+  is_probing_ = true;
+  deployment_.begin_probing_once();
+  return settle_;
+}
+
+checker::RecoverableQuestion ExploredStory::question(const checker::Explorer& explorer) const {
+  const sim::Instant quiescent = explorer.time_at(explorer.story_length()) - settle_;
+  const Duration within = deployment_.recovery_bound();
+  return {.probe = deployment_.probe(), .quiescent = quiescent, .within = within, .probed_until = quiescent + within};
+}
+
+}  // namespace lockstep::scenarios

@@ -1,0 +1,50 @@
+#pragma once
+
+// A story as the explorer sees it: its world, the faults that its [[may]] allows, and the probe that comes when all is over.
+
+#include <cstddef>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "checker/explorer.hpp"
+#include "checker/recoverable.hpp"
+#include "models/locks/catalogue.hpp"
+#include "scenarios/deployment.hpp"
+#include "scenarios/diagnostic.hpp"
+#include "scenarios/scenario.hpp"
+
+namespace lockstep::scenarios {
+
+/// What `[[may]]` allows, one budget for each, in the order of the file. A diagnostic for what an exploration does not know.
+std::variant<std::vector<checker::FaultBudget>, Diagnostic> fault_budgets(const Scenario& scenario);
+
+class ExploredStory final : public checker::Explorable {
+ public:
+  enum class Probe : std::uint8_t { none, when_all_is_over };
+  /// Requires: `scenario`, `catalogue` and `explorer` outlive it.
+  ExploredStory(const Scenario& scenario, const models::locks::Catalogue& catalogue, checker::Explorer& explorer,
+                Probe probe);
+
+  sim::World& world() override { return deployment_.world(); }
+  void begin() override;
+  /// Lets the probe try to get the lock, once, when every lease has run out. Where no server holds anything nobody has to try, but
+  /// in the first trace of a branch.
+  std::optional<sim::Duration> begin_coda(bool is_due) override;
+
+  void begin_branch() { has_probed_ = probe_ == Probe::none; }
+  const Deployment& deployment() const { return deployment_; }
+  /// Whether the probe had to try in the present trace.
+  bool has_probed() const { return is_probing_; }
+  /// Then: what `recoverable` asks. "At rest" is as long before the probe came as it has to wait for the leases.
+  checker::RecoverableQuestion question(const checker::Explorer& explorer) const;
+
+ private:
+  Deployment deployment_;
+  sim::Duration settle_;
+  Probe probe_;
+  bool has_probed_ = false;
+  bool is_probing_ = false;
+};
+
+}  // namespace lockstep::scenarios

@@ -1,0 +1,354 @@
+#include "scenarios/grid.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "checker/properties.hpp"
+#include "scenarios/deployment.hpp"
+#include "scenarios/execution.hpp"
+#include "sim/ticks.hpp"
+
+namespace lockstep::scenarios {
+namespace {
+
+using checker::Verdict;
+using sim::Duration;
+using sim::DurationRange;
+using sim::Ticks;
+
+constexpr std::uint64_t kEventsMax = 1'000'000;  // of one run
+constexpr std::uint64_t kProgressEvery = 256;    // runs
+
+/// All answers to all questions, one run each: an odometer whose digits appear as they are asked for.
+class Odometer final : public sim::Decisions {
+ public:
+  std::uint64_t choose(sim::Choice, std::uint64_t options, sim::EventId) override {
+    if (!is_asked) return 0;
+    if (next_ == digits_.size()) digits_.push_back({options, 0});
+    return digits_[next_++].index;
+  }
+
+  /// To the next run; false: that was the last one.
+  bool advance() {
+    digits_.resize(next_);
+    next_ = 0;
+    while (!digits_.empty() && digits_.back().index + 1 == digits_.back().options) digits_.pop_back();
+    if (digits_.empty()) return false;
+    ++digits_.back().index;
+    return true;
+  }
+
+  /// Which part of all runs lies behind, were all branches of a digit equally large.
+  double part_done() const {
+    double part = 0;
+    double width = 1;
+    for (const Digit& digit : digits_) {
+      width /= static_cast<double>(digit.options);
+      part += width * static_cast<double>(digit.index);
+    }
+    return part;
+  }
+
+  bool is_asked = true;  ///< false: the answers are defaults, and no digits
+
+ private:
+  struct Digit {
+    std::uint64_t options;
+    std::uint64_t index;
+  };
+  std::vector<Digit> digits_;
+  std::size_t next_ = 0;
+};
+
+/// The name of the parameter that a fault's range is, or nothing if it has none.
+std::string_view parameter_of(const MaySpec& may) {
+  switch (may.kind) {
+    case MaySpec::Kind::pause: return may.length.is_exact() ? "" : "pause";
+    case MaySpec::Kind::jump: return may.length.is_exact() ? "" : "jump";
+    case MaySpec::Kind::skew: return may.length.is_exact() ? "" : "skew";
+    case MaySpec::Kind::crash: return may.restart_after && !may.restart_after->is_exact() ? "restart_after" : "";
+    case MaySpec::Kind::lose: return "";
+  }
+  return "";
+}
+
+/// The faults of `[[may]]`, each where the odometer lets it strike.
+class AllowedFaults final : public sim::Fate {
+ public:
+  AllowedFaults(const Scenario& scenario, Deployment& deployment, Duration tick)
+      : world_(deployment.world()), tick_(tick) {
+    const std::vector<Lane> lanes = deployment.lanes();
+    for (const MaySpec& may : scenario.may) {
+      Budget& budget = budgets_.emplace_back();
+      budget.may = &may;
+      const Lane::Role anybody = may.kind == MaySpec::Kind::jump ? Lane::Role::server : Lane::Role::client;
+      for (std::size_t i = 0; i < lanes.size(); ++i) {
+        const bool is_named = std::find(may.who.begin(), may.who.end(), lanes[i].name) != may.who.end();
+        if (may.who.empty() ? lanes[i].role == anybody : is_named)
+          budget.who.push_back(sim::ProcessId{static_cast<std::uint16_t>(i)});
+      }
+    }
+  }
+
+  /// A run begins: nothing has struck. Clocks that are off are so before anything happens.
+  void begin() {
+    struck_.clear();
+    for (Budget& budget : budgets_) {
+      budget.left = budget.may->times;
+      if (budget.may->kind != MaySpec::Kind::skew) continue;
+      const Ticks lengths(budget.may->length, tick_);
+      for (const sim::ProcessId process : budget.who) {
+        if (budget.left == 0) break;
+        const std::uint64_t chosen = world_.choose(sim::Choice::fault, lengths.count() + 1);
+        if (chosen == 0) continue;
+        strike(budget, {.kind = sim::PlannedFault::Kind::jump, .process = process, .length = lengths[chosen - 1]},
+               lengths[chosen - 1], sim::Instant::origin());
+      }
+    }
+  }
+
+  Answer of(std::uint32_t slot, sim::Instant moment) override {
+    const sim::Event& event = world_.event(slot);
+    std::uint64_t ways = 0;
+    for (const Budget& budget : budgets_) ways += ways_of(budget, event, moment);
+    std::uint64_t chosen = world_.choose(sim::Choice::fault, ways + 1);
+    if (chosen == 0) return Answer::happens;
+    --chosen;
+    for (Budget& budget : budgets_) {
+      const std::uint64_t own = ways_of(budget, event, moment);
+      if (chosen < own) return strike(budget, chosen, event.process, moment);
+      chosen -= own;
+    }
+    return Answer::happens;
+  }
+
+  /// The largest value with which a fault of this parameter struck in the present run; zero if none did.
+  Duration largest(std::string_view parameter) const {
+    Duration most;
+    bool is_first = true;
+    for (const auto& [name, value] : struck_) {
+      if (name != parameter) continue;
+      most = is_first ? value : std::max(most, value);
+      is_first = false;
+    }
+    return most;
+  }
+
+ private:
+  struct Budget {
+    const MaySpec* may = nullptr;
+    std::vector<sim::ProcessId> who;
+    std::int64_t left = 0;
+    bool allows(sim::ProcessId process) const { return std::find(who.begin(), who.end(), process) != who.end(); }
+  };
+
+  /// In how many ways this fault can strike before the event happens. A pause can also begin as it happens: what the process
+  /// does then leaves only when the pause is over.
+  std::uint64_t ways_of(const Budget& budget, const sim::Event& event, sim::Instant moment) const {
+    if (budget.left == 0) return 0;
+    const MaySpec& may = *budget.may;
+    if (may.kind == MaySpec::Kind::skew) return 0;
+    if (may.kind == MaySpec::Kind::lose) {
+      if (event.kind != sim::EventKind::message || event.bounced) return 0;
+      return budget.allows(world_.client_of(sim::ConnectionId{event.channel / 2})) ? 1 : 0;
+    }
+    if (is_crash_with_restart(may)) {
+      const auto victims = std::count_if(budget.who.begin(), budget.who.end(),
+                                         [&](sim::ProcessId victim) { return world_.state(victim).alive; });
+      return static_cast<std::uint64_t>(victims) * moments_until(moment).count() *
+             Ticks(*may.restart_after, tick_).count();
+    }
+    if (!budget.allows(event.process) || !world_.state(event.process).alive) return 0;
+    if (may.kind == MaySpec::Kind::pause) return 2 * Ticks(may.length, tick_).count();
+    if (may.kind == MaySpec::Kind::jump) return Ticks(may.length, tick_).count();
+    return 1;
+  }
+
+  /// When it comes back, and what was on its way meanwhile, depends on when it crashed: that need not be when something happens
+  /// to it.
+  static bool is_crash_with_restart(const MaySpec& may) {
+    return may.kind == MaySpec::Kind::crash && may.restart_after.has_value();
+  }
+  /// From the event before to this moment.
+  Ticks moments_until(sim::Instant moment) const {
+    return Ticks({world_.now().offset(), std::max(world_.now().offset(), moment.offset())}, tick_);
+  }
+
+  Answer crash_and_restart(Budget& budget, std::uint64_t way, sim::Instant moment) {
+    const Ticks lengths(*budget.may->restart_after, tick_);
+    const Ticks moments = moments_until(moment);
+    const Duration after = lengths[way % lengths.count()];
+    way /= lengths.count();
+    const Duration when = moments[way % moments.count()];
+    way /= moments.count();
+    sim::PlannedFault fault{.kind = sim::PlannedFault::Kind::crash, .process = {}, .keep = budget.may->keep};
+    for (const sim::ProcessId victim : budget.who) {
+      if (world_.state(victim).alive && way-- == 0) fault.process = victim;
+    }
+    fault.restart_after = DurationRange::exactly(after);
+    strike(budget, fault, after, sim::Instant::at(when));
+    return Answer::look_again;
+  }
+
+  Answer strike(Budget& budget, std::uint64_t way, sim::ProcessId process, sim::Instant moment) {
+    const MaySpec& may = *budget.may;
+    if (is_crash_with_restart(may)) return crash_and_restart(budget, way, moment);
+    sim::PlannedFault fault{.process = process, .keep = may.keep};
+    switch (may.kind) {
+      case MaySpec::Kind::lose: --budget.left; return Answer::lost;
+      case MaySpec::Kind::pause:
+        fault.kind = sim::PlannedFault::Kind::pause;
+        fault.length = Ticks(may.length, tick_)[way / 2];
+        strike(budget, fault, fault.length, moment);
+        return way % 2 == 0 ? Answer::look_again : Answer::happens;
+      case MaySpec::Kind::crash:
+        fault.kind = sim::PlannedFault::Kind::crash;
+        strike(budget, fault, Duration::zero(), moment);
+        return Answer::look_again;
+      case MaySpec::Kind::jump:
+      case MaySpec::Kind::skew:
+        fault.kind = sim::PlannedFault::Kind::jump;
+        fault.length = Ticks(may.length, tick_)[way];
+        strike(budget, fault, fault.length, moment);
+        return Answer::look_again;
+    }
+    return Answer::happens;
+  }
+
+  void strike(Budget& budget, const sim::PlannedFault& fault, Duration value, sim::Instant moment) {
+    --budget.left;
+    struck_.emplace_back(parameter_of(*budget.may), value);
+    world_.strike_now(fault, moment);
+  }
+
+  sim::World& world_;
+  Duration tick_;
+  std::vector<Budget> budgets_;
+  std::vector<std::pair<std::string_view, Duration>> struck_;
+};
+
+class Enumeration {
+ public:
+  Enumeration(const Scenario& scenario, const models::locks::Catalogue& catalogue, Duration tick,
+              const ExplorationOptions& options)
+      : scenario_(scenario),
+        tick_(tick),
+        options_(options),
+        deployment_(scenario, catalogue, odometer_, Deployment::Faults::none),
+        faults_(scenario, deployment_, tick) {
+    deployment_.simulation().set_tick(tick);
+    for (const checker::Property& property : checker::properties())
+      result_.properties.emplace_back().name = property.name;
+    unknown_.resize(result_.properties.size());
+    for (const MaySpec& may : scenario.may) {
+      const std::string name(parameter_of(may));
+      if (name.empty() || (!options.parameter.empty() && name != options.parameter)) continue;
+      if (std::find(parameters_.begin(), parameters_.end(), name) == parameters_.end()) parameters_.push_back(name);
+    }
+  }
+
+  std::variant<Exploration, Diagnostic> operator()() {
+    const double begin = now();
+    const auto elapsed = [&] { return now() - begin; };
+    while (result_.bound.empty()) {
+      if (std::optional<Diagnostic> problem = run_once()) return std::move(*problem);
+      if (!odometer_.advance()) {
+        result_.counts.complete = true;
+        break;
+      }
+      const std::uint64_t runs = result_.counts.traces;
+      if (options_.max_traces != 0 && runs >= options_.max_traces) result_.bound = "max-traces";
+      if (runs % kProgressEvery != 0) continue;
+      if (options_.max_seconds > 0 && elapsed() >= options_.max_seconds) result_.bound = "max-seconds";
+      if (options_.interrupted && options_.interrupted()) result_.bound = "interrupted";
+      if (options_.progress) report(elapsed());
+    }
+    result_.seconds = elapsed();
+    conclude();
+    return std::move(result_);
+  }
+
+ private:
+  double now() const { return options_.stopwatch ? options_.stopwatch() : 0; }
+
+  std::optional<Diagnostic> run_once() {
+    sim::Simulation& simulation = deployment_.simulation();
+    simulation.restart();
+    odometer_.is_asked = true;
+    faults_.begin();
+    simulation.set_fate(&faults_);
+    Execution execution(scenario_, deployment_, kEventsMax);
+    if (std::optional<Diagnostic> problem = execution.play()) return problem;
+    odometer_.is_asked = false;
+    simulation.set_fate(nullptr);
+    if (std::optional<Diagnostic> problem = execution.probe()) return problem;
+
+    ++result_.counts.traces;
+    result_.counts.events += deployment_.world().events_executed();
+    const std::vector<checker::Finding> findings = execution.findings();
+    for (std::size_t i = 0; i < findings.size(); ++i) note(findings[i], i);
+    return std::nullopt;
+  }
+
+  void note(const checker::Finding& finding, std::size_t index) {
+    ExploredProperty& property = result_.properties[index];
+    if (finding.verdict == Verdict::unknown && unknown_[index].empty()) unknown_[index] = finding.why;
+    if (finding.verdict != Verdict::violated) return;
+    if (++property.violating_traces == 1) {
+      property.verdict = Verdict::violated;
+      const std::vector<std::string> names = deployment_.names();
+      for (const sim::ProcessId process : finding.by) property.by.push_back(names[process.index]);
+      property.why = finding.why;
+      for (const std::string& parameter : parameters_)
+        property.thresholds.push_back({parameter, {faults_.largest(parameter), true}});
+    }
+    for (Threshold& threshold : property.thresholds)
+      threshold.infimum.value = std::min(threshold.infimum.value, faults_.largest(threshold.parameter));
+  }
+
+  void conclude() {
+    for (std::size_t i = 0; i < result_.properties.size(); ++i) {
+      ExploredProperty& property = result_.properties[i];
+      if (property.verdict == Verdict::violated) continue;
+      if (!unknown_[i].empty()) {
+        property.why = unknown_[i];
+      } else if (result_.counts.complete) {
+        property.verdict = Verdict::holds;
+        property.why = fmt::format("in each of {} runs on a grid of {}", result_.counts.traces, sim::to_string(tick_));
+      } else {
+        property.why = fmt::format("not broken in {} runs on a grid of {}, and there are more", result_.counts.traces,
+                                   sim::to_string(tick_));
+      }
+    }
+  }
+
+  void report(double seconds) const {
+    ExplorationProgress progress{.counts = result_.counts, .seconds = seconds, .estimated_traces = {}};
+    if (const double part = odometer_.part_done(); part > 0)
+      progress.estimated_traces = static_cast<double>(result_.counts.traces) / part;
+    options_.progress(progress);
+  }
+
+  const Scenario& scenario_;
+  Duration tick_;
+  const ExplorationOptions& options_;
+  Odometer odometer_;
+  Deployment deployment_;
+  AllowedFaults faults_;
+  std::vector<std::string> parameters_;
+  std::vector<std::string> unknown_;  ///< by property: why some run could not be judged
+  Exploration result_;
+};
+
+}  // namespace
+
+std::variant<Exploration, Diagnostic> explore_grid(const Scenario& scenario, const models::locks::Catalogue& catalogue,
+                                                   Duration tick, const ExplorationOptions& options) {
+  return Enumeration(scenario, catalogue, tick, options)();
+}
+
+}  // namespace lockstep::scenarios

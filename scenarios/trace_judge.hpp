@@ -1,0 +1,109 @@
+#pragma once
+
+// Judges every trace of an exploration for all properties: which can be broken, from which lengths of the faults on, and by which
+// trace it is best shown.
+
+#include <array>
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "checker/explorer.hpp"
+#include "checker/thresholds.hpp"
+#include "checker/violations.hpp"
+#include "checker/witness_size.hpp"
+#include "scenarios/explored_story.hpp"
+#include "scenarios/trace_marks.hpp"
+
+namespace lockstep::scenarios {
+
+/// A range of the file of which a threshold is asked.
+struct JudgedParameter {
+  std::string name;  ///< "pause", "jump", "skew", "restart_after"
+  sim::DurationRange range;
+};
+
+/// One for each name; budgets of one name share it. `only`: that name alone; empty: all.
+std::vector<JudgedParameter> judged_parameters(std::span<const checker::FaultBudget> budgets, std::string_view only);
+
+/// The trace that shows a violation best, so far.
+struct BestTrace {
+  checker::WitnessSize size;
+  checker::Branch branch;  ///< this trace alone
+};
+
+/// What a judge knows of one property after the traces that it looked at.
+struct PropertyTally {
+  std::string_view name;               ///< as in checker/properties.hpp, in whose order the tallies are
+  std::uint64_t violating_traces = 0;  ///< some of their delays break it
+  std::uint64_t unconfirmed = 0;       ///< of the others: a widened way is feasible, so that only a replay could tell
+  std::vector<checker::ThresholdFold> thresholds;  ///< over the violating traces, one for each judged parameter
+  std::optional<BestTrace> best;                   ///< of the violating traces
+  std::optional<BestTrace> suspect;                ///< of the unconfirmed ones
+};
+
+/// Called at the end of each trace. Two judges that looked at different traces can be merged, in any order and grouping: the
+/// result is that of one judge that looked at all.
+class TraceJudge {
+ public:
+  /// Requires: `story` and `parameters` outlive it.
+  TraceJudge(const ExploredStory& story, std::size_t clients, std::span<const checker::FaultBudget> budgets,
+             std::span<const JudgedParameter> parameters);
+
+  /// Requires: the trace, its world and its constraints stand.
+  void look(checker::Explorer& explorer);
+  /// Requires: made for the same story.
+  void merge(const TraceJudge& other);
+
+  /// In the order of checker/properties.hpp.
+  std::span<const PropertyTally> tallies() const { return tallies_; }
+  const TraceMarks& marks() const { return marks_; }
+  /// Traces that violate nothing for certain, but something perhaps.
+  std::uint64_t unconfirmed() const { return unconfirmed_; }
+
+  /// Which way the present trace breaks a property: a feasible one, for certain if there is one.
+  struct Way {
+    std::vector<checker::Constraint> constraints;
+    std::vector<sim::ProcessId> by;
+    bool is_certain = false;
+    std::vector<sim::Duration> parameters;  ///< by trace parameter: a value with which it does
+  };
+  std::optional<Way> way_to_break(std::string_view property, checker::Explorer& explorer);
+
+  /// All of it, as lines of text; and back. False: it is something else.
+  void write(std::ostream& out) const;
+  bool read(std::istream& in);
+
+ private:
+  static constexpr std::size_t kProperties = 6;
+  /// How a way stands to the trace.
+  enum class Feasible : std::uint8_t { no, perhaps, yes };
+
+  std::span<const checker::Violation> ways_of(checker::Explorer& explorer);
+  Feasible is_feasible(const checker::Violation& way, checker::Explorer& explorer);
+  void fold(PropertyTally& tally, checker::Explorer& explorer);
+  void keep(std::optional<BestTrace>& best, checker::Explorer& explorer);
+
+  const ExploredStory* story_;
+  std::span<const checker::FaultBudget> budgets_;
+  std::span<const JudgedParameter> parameters_;
+  std::vector<sim::ProcessId> resources_;
+  std::array<PropertyTally, kProperties> tallies_;
+  TraceMarks marks_;
+  std::uint64_t unconfirmed_ = 0;
+
+  // Of the present trace.
+  checker::ViolationFinder finder_;
+  std::vector<checker::Length> lengths_;
+  std::vector<checker::ParameterInterval> intervals_;  ///< of its parameters, under the way that is looked at
+  std::optional<checker::WitnessSize> size_;
+};
+
+/// The name of the parameter that a range of this budget is; empty: it has none.
+std::string_view parameter_of(const checker::FaultBudget& budget);
+
+}  // namespace lockstep::scenarios

@@ -1,0 +1,38 @@
+#pragma once
+
+// Which telling states an exploration reached, so that nothing holds for want of trouble.
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "checker/explorer.hpp"
+#include "scenarios/exploration.hpp"
+
+namespace lockstep::scenarios {
+
+/// Counts traces. All of it is read from orders of one process or of one server's object, so no constraint is asked.
+class TraceMarks {
+ public:
+  /// `clients`: processes below this number are clients.
+  explicit TraceMarks(std::size_t clients = 0) : clients_(clients) {}
+
+  /// Requires: called at the end of a trace.
+  void look(const checker::Explorer& explorer, const sim::History& story);
+  void merge(const TraceMarks& other);
+
+  /// Those that the story could reach: a fault that may not happen is left out.
+  std::vector<Mark> marks(std::span<const checker::FaultBudget> budgets) const;
+
+  static constexpr std::size_t kCount = 10;
+  const std::array<std::uint64_t, kCount>& counts() const { return counts_; }
+  void set_counts(const std::array<std::uint64_t, kCount>& counts) { counts_ = counts; }
+
+ private:
+  std::size_t clients_;
+  std::array<std::uint64_t, kCount> counts_{};
+};
+
+}  // namespace lockstep::scenarios

@@ -1,0 +1,366 @@
+#include "scenarios/writer.hpp"
+
+#include <algorithm>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "models/redis/value.hpp"
+#include "scenarios/toml_text.hpp"
+#include "sim/schedule.hpp"
+
+namespace lockstep::scenarios {
+namespace {
+
+using sim::Duration;
+using sim::DurationRange;
+using toml_text::quoted;
+
+std::string value_of(Duration d) { return quoted(sim::to_string(d)); }
+
+std::string value_of(DurationRange range) {
+  if (range.is_exact()) return value_of(range.lo);
+  return "[" + value_of(range.lo) + ", " + value_of(range.hi) + "]";
+}
+
+std::string value_of(std::int64_t number) { return std::to_string(number); }
+std::string value_of(bool flag) { return flag ? "true" : "false"; }
+std::string value_of(const std::string& text) { return quoted(text); }
+
+std::string array_of(const std::vector<std::string>& texts, std::size_t indent) {
+  std::vector<std::string> elements;
+  for (const std::string& text : texts) elements.push_back(quoted(text));
+  return toml_text::array(elements, indent);
+}
+
+/// One name as a string, several as an array.
+std::string names_of(const std::vector<std::string>& names, std::size_t indent) {
+  return names.size() == 1 ? quoted(names.front()) : array_of(names, indent);
+}
+
+std::string value_of(const ClockSpec& clock) {
+  std::string inside;
+  const auto add = [&](std::string_view key, const std::string& value) {
+    inside += fmt::format("{}{} = {}", inside.empty() ? "" : ", ", key, value);
+  };
+  if (clock.offset != Duration::zero()) add("offset", value_of(clock.offset));
+  if (clock.drift_ppm != 0) add("drift_ppm", value_of(clock.drift_ppm));
+  if (clock.uptime != Duration::zero()) add("uptime", value_of(clock.uptime));
+  return "{ " + inside + " }";
+}
+
+/// "SET#2"; the first is meant without a number.
+std::string step_of(const std::string& step, std::int64_t occurrence) {
+  return occurrence == 1 ? step : fmt::format("{}#{}", step, occurrence);
+}
+
+std::string_view name_of(FaultSpec::Kind kind) {
+  switch (kind) {
+    case FaultSpec::Kind::pause: return "pause";
+    case FaultSpec::Kind::crash: return "crash";
+    case FaultSpec::Kind::jump: return "jump";
+    case FaultSpec::Kind::lose: return "lose";
+    case FaultSpec::Kind::delay: return "delay";
+    case FaultSpec::Kind::partition: return "partition";
+  }
+  return "?";
+}
+
+std::string_view name_of(MaySpec::Kind kind) {
+  switch (kind) {
+    case MaySpec::Kind::pause: return "pause";
+    case MaySpec::Kind::crash: return "crash";
+    case MaySpec::Kind::lose: return "lose";
+    case MaySpec::Kind::jump: return "jump";
+    case MaySpec::Kind::skew: return "skew";
+  }
+  return "?";
+}
+
+/// As redis-cli reads it.
+std::string line_of(const models::redis::Command& command) {
+  std::string line;
+  for (const models::redis::Value& value : command.values()) {
+    const std::string text = value.text();
+    const bool is_plain = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+      return c > ' ' && c < 0x7f && c != '"' && c != '\'' && c != '\\';
+    });
+    if (!line.empty()) line += ' ';
+    if (is_plain) {
+      line += text;
+    } else {
+      models::redis::append_quoted(line, text);
+    }
+  }
+  return line;
+}
+
+/// A literal string where that saves a backslash.
+std::string literal(const std::string& line) {
+  const bool wants = line.find_first_of("\"\\") != std::string::npos;
+  return wants && line.find('\'') == std::string::npos ? "'" + line + "'" : quoted(line);
+}
+
+class Writer {
+ public:
+  explicit Writer(const Scenario& scenario) : scenario_(scenario) {}
+
+  std::string operator()() {
+    top();
+    lock();
+    servers();
+    network();
+    resource();
+    clients();
+    for (const FaultSpec& fault : scenario_.faults) write(fault);
+    for (const MaySpec& may : scenario_.may) write(may);
+    orders();
+    if (scenario_.recover_within) {
+      table("[properties]");
+      key("recoverable", "{ within = " + value_of(*scenario_.recover_within) + " }");
+    }
+    expectations("[expect.run]", scenario_.expect_run, std::nullopt);
+    expectations("[expect.check]", scenario_.expect_check, scenario_.expect_traces);
+    return std::move(out_);
+  }
+
+ private:
+  void table(std::string_view heading) { out_ += fmt::format("\n{}\n", heading); }
+  void key(std::string_view name, const std::string& value) { out_ += fmt::format("{} = {}\n", name, value); }
+  template <class T>
+  void unless_default(std::string_view name, const T& value, const T& standard) {
+    if (value != standard) key(name, value_of(value));
+  }
+  template <class T>
+  void if_set(std::string_view name, const std::optional<T>& value) {
+    if (value) key(name, value_of(*value));
+  }
+
+  bool is_client(const std::string& name) const {
+    return std::any_of(scenario_.clients.begin(), scenario_.clients.end(),
+                       [&](const ClientSpec& client) { return client.name == name; });
+  }
+
+  void top() {
+    const Text& title = scenario_.title;
+    key("title ", fmt::format("{{ en = {}, zh = {} }}", quoted(title.en), quoted(title.zh)));
+    if (!scenario_.source.empty()) key("source", quoted(scenario_.source));
+    if (!scenario_.reproduces.empty()) key("reproduces", array_of(scenario_.reproduces, 13));
+    if (scenario_.cost == Cost::slow) key("cost", "\"slow\"");
+    if (scenario_.cost == Cost::rare) key("cost", "\"rare\"");
+    for (const auto& [heading, text] : {std::pair{"[story]", &scenario_.story}, {"[lesson]", &scenario_.lesson}}) {
+      table(heading);
+      key("en", toml_text::paragraph(text->en));
+      key("zh", toml_text::paragraph(text->zh));
+    }
+  }
+
+  void lock() {
+    table("[lock]");
+    key("algorithm", quoted(scenario_.lock.algorithm));
+    unless_default("key", scenario_.lock.key, LockSpec{}.key);
+    for (const auto& [name, value] : scenario_.lock.parameters) {
+      key(name, std::visit([](const auto& v) { return value_of(v); }, value));
+    }
+  }
+
+  void servers() {
+    const std::vector<ServerSpec>& servers = scenario_.servers;
+    const auto default_name = [&](std::size_t i) {
+      return servers.size() == 1 ? std::string("redis") : fmt::format("redis{}", i + 1);
+    };
+    bool all_alike = true;
+    for (std::size_t i = 0; i < servers.size(); ++i) {
+      ServerSpec standard;
+      standard.name = default_name(i);
+      all_alike = all_alike && servers[i] == standard;
+    }
+    if (all_alike) {
+      if (servers.size() == 1) return;
+      table("[servers]");
+      key("count", value_of(static_cast<std::int64_t>(servers.size())));
+      return;
+    }
+    for (std::size_t i = 0; i < servers.size(); ++i) {
+      table("[[server]]");
+      unless_default("name", servers[i].name, default_name(i));
+      unless_default("clock", servers[i].clock, ClockSpec{});
+      if_set("latency", servers[i].latency);
+    }
+  }
+
+  void network() {
+    const NetworkSpec standard;
+    if (scenario_.network == standard) return;
+    table("[network]");
+    unless_default("latency", scenario_.network.latency, standard.latency);
+    if_set("timeout", scenario_.network.timeout);
+  }
+
+  void resource() {
+    if (!scenario_.resource) return;
+    table("[resource]");
+    key("kind", scenario_.resource->kind == ResourceSpec::Kind::counter ? "\"counter\"" : "\"register\"");
+    unless_default("fenced", scenario_.resource->fenced, false);
+    if_set("latency", scenario_.resource->latency);
+  }
+
+  /// Neighbours with the same settings share a table.
+  void clients() {
+    const std::vector<ClientSpec>& clients = scenario_.clients;
+    for (std::size_t begin = 0, end = 0; begin < clients.size(); begin = end) {
+      const ClientSpec& client = clients[begin];
+      std::vector<std::string> names;
+      for (end = begin; end < clients.size(); ++end) {
+        ClientSpec same = clients[end];
+        same.name = client.name;
+        same.at = client.at;
+        if (same.commands.size() == client.commands.size()) {
+          for (std::size_t i = 0; i < same.commands.size(); ++i) same.commands[i].at = client.commands[i].at;
+        }
+        if (same != client) break;
+        names.push_back(clients[end].name);
+      }
+      table("[[client]]");
+      key("name", names_of(names, 7));
+      settings(client);
+    }
+  }
+
+  void settings(const ClientSpec& client) {
+    const ClientSpec standard;
+    unless_default("acquire_at", client.acquire_at, standard.acquire_at);
+    unless_default("hold", client.hold, standard.hold);
+    unless_default("rounds", client.rounds, standard.rounds);
+    unless_default("between", client.between, standard.between);
+    if_set("attempts", client.attempts);
+    if_set("retry", client.retry);
+    unless_default("release", client.release, standard.release);
+    unless_default("clock", client.clock, standard.clock);
+    std::vector<std::string> lines;
+    for (const ClientSpec::Line& line : client.commands) lines.push_back(literal(line_of(line.command)));
+    if (!lines.empty()) key("commands", toml_text::array(lines, 11));
+  }
+
+  void write(const FaultSpec& fault) {
+    table("[[fault]]");
+    key("kind", quoted(name_of(fault.kind)));
+    if (fault.kind == FaultSpec::Kind::partition) {
+      key("between", fmt::format("[{}, {}]", array_of(fault.between[0], 0), array_of(fault.between[1], 0)));
+      key("from", value_of(fault.trigger.time));
+      key("length", value_of(fault.length));
+      return;
+    }
+    key(is_client(fault.who) ? "client" : "server", quoted(fault.who));
+    const std::string step = quoted(step_of(fault.trigger.step, fault.trigger.occurrence));
+    if (fault.kind == FaultSpec::Kind::lose || fault.kind == FaultSpec::Kind::delay) {
+      key("message", step);
+      if (fault.direction == FaultSpec::Direction::reply) key("direction", "\"reply\"");
+    } else {
+      switch (fault.trigger.kind) {
+        case Trigger::Kind::at: key("at", value_of(fault.trigger.time)); break;
+        case Trigger::Kind::before: key("before", step); break;
+        case Trigger::Kind::sent: key("sent", step); break;
+        case Trigger::Kind::after: key("after", step); break;
+      }
+    }
+    const bool has_length = fault.kind == FaultSpec::Kind::pause || fault.kind == FaultSpec::Kind::delay;
+    if (has_length) key("length", value_of(fault.length));
+    if (fault.kind == FaultSpec::Kind::jump) key("by", value_of(fault.by));
+    if_set("restart_after", fault.restart_after);
+    unless_default("keep", fault.keep, false);
+  }
+
+  void write(const MaySpec& may) {
+    table("[[may]]");
+    key("kind", quoted(name_of(may.kind)));
+    if (!may.who.empty()) key(is_client(may.who.front()) ? "client" : "server", names_of(may.who, 9));
+    if (may.kind == MaySpec::Kind::pause) key("length", value_of(may.length));
+    if (may.kind == MaySpec::Kind::jump || may.kind == MaySpec::Kind::skew) key("by", value_of(may.length));
+    if_set("restart_after", may.restart_after);
+    unless_default("keep", may.keep, false);
+    unless_default("times", may.times, MaySpec{}.times);
+  }
+
+  void orders() {
+    std::vector<std::string> order;
+    for (const PinEntry& entry : scenario_.pin) {
+      std::string text = entry.client + "." + entry.command;
+      if (entry.occurrence) text += fmt::format("#{}", *entry.occurrence);
+      if (!entry.server.empty()) text += "@" + entry.server;
+      order.push_back(quoted(text));
+    }
+    if (!order.empty()) {
+      table("[pin]");
+      key("order", toml_text::array(order, 8));
+    }
+    if (scenario_.schedule.empty()) return;
+    // A time line is read downwards.
+    table("[schedule]");
+    out_ += "events = [\n";
+    for (const ScheduleEntry& entry : scenario_.schedule) out_ += "  " + quoted(to_string(entry)) + ",\n";
+    out_ += "]\n";
+  }
+
+  void expectations(std::string_view heading, const std::vector<Expectation>& list,
+                    std::optional<std::int64_t> traces) {
+    if (list.empty() && !traces) return;
+    table(heading);
+    for (const Expectation& expectation : list) key(expectation.property, value_of_expectation(expectation));
+    if_set("traces", traces);
+  }
+
+  static std::string value_of_expectation(const Expectation& expectation) {
+    if (expectation.violated_by.empty() && !expectation.at && expectation.from.empty()) {
+      return quoted(checker::to_string(expectation.verdict));
+    }
+    std::string inside =
+        expectation.violated_by.empty() ? "violated = true" : "violated_by = " + names_of(expectation.violated_by, 0);
+    if (expectation.at) inside += ", at = " + value_of(*expectation.at);
+    if (!expectation.from.empty()) {
+      std::string thresholds;
+      for (const auto& [parameter, value] : expectation.from) {
+        thresholds += fmt::format("{}{} = {}", thresholds.empty() ? "" : ", ", parameter, quoted(value));
+      }
+      inside += ", from = { " + thresholds + " }";
+    }
+    return "{ " + inside + " }";
+  }
+
+  const Scenario& scenario_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string to_toml(const Scenario& scenario) { return Writer(scenario)(); }
+
+std::string to_string(const ScheduleEntry& entry) {
+  const bool is_never = entry.time == sim::ScheduledEvent::never;
+  std::string text = (is_never ? "never" : sim::to_string(entry.time)) + " " + entry.process;
+  if (!sim::EventName::is_of_request(entry.what)) {
+    return text + " " + step_of(std::string(sim::to_string(entry.what)), entry.occurrence);
+  }
+  text += fmt::format(".{}#{}", entry.step, entry.occurrence);
+  if (!entry.server.empty()) text += "@" + entry.server;
+  if (entry.what != sim::EventName::What::request) text += " " + std::string(sim::to_string(entry.what));
+  return text;
+}
+
+Scenario without_positions(Scenario scenario) {
+  scenario.lock.algorithm_at = {};
+  for (ClientSpec& client : scenario.clients) {
+    client.at = {};
+    for (ClientSpec::Line& line : client.commands) line.at = {};
+  }
+  for (FaultSpec& fault : scenario.faults) fault.at = {};
+  for (MaySpec& may : scenario.may) may.at = {};
+  for (PinEntry& entry : scenario.pin) entry.at = {};
+  for (ScheduleEntry& entry : scenario.schedule) entry.at = {};
+  for (std::vector<Expectation>* list : {&scenario.expect_run, &scenario.expect_check}) {
+    for (Expectation& expectation : *list) expectation.position = {};
+  }
+  return scenario;
+}
+
+}  // namespace lockstep::scenarios

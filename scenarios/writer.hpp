@@ -1,0 +1,23 @@
+#pragma once
+
+// A story as a scenario file: the loader's way back.
+
+#include <string>
+
+#include "scenarios/scenario.hpp"
+
+namespace lockstep::scenarios {
+
+/// The file that says just this, laid out as the stories of this project are: what has its default value is left out.
+/// Reading it gives the same story (see `without_positions`).
+/// Requires: the scenario came out of the loader, or is as consistent: texts are not blank, and what a kind of fault does
+/// not know (the length of a crash) has its default value.
+std::string to_toml(const Scenario& scenario);
+
+/// The same story, said nowhere: two scenarios tell the same if these are equal.
+Scenario without_positions(Scenario scenario);
+
+/// "12ms A.SET#1@redis1 reply", as it stands in a schedule.
+std::string to_string(const ScheduleEntry& entry);
+
+}  // namespace lockstep::scenarios
