@@ -167,6 +167,7 @@ TEST_CASE("bad input: the place, and what was expected there") {
       {"{\"process\": 0, \"type\": \"invoke\", \"f\": \"x\"}\n{\"process\": 0,", "2:15",
        "the text ends inside an object"},
       {"{\"process\": 0, \"type\": \"invoke\", \"f\": \"x\"}\n{:process 0}", "2:2", "as in EDN: one file, one format"},
+      {"[\xEF\xBB\xBF{\"process\": 0}", "1:2", "expected an operation"},
       {"[{\"process\": 0, \"type\": \"invoke\", \"f\": \"x\"}", "1:44", "still open; expected \"]\""},
       {"[{\"process\": 0, \"type\": \"invoke\", \"f\": \"x\"},]", "1:45", "\"]\": expected an operation"},
       {"[{\"process\": 0, \"type\": \"invoke\", \"f\": \"x\"} {", "1:45", "\"{\": expected \",\" or \"]\""},

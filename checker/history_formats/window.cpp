@@ -81,7 +81,11 @@ Source file_source(int file) {
   };
 }
 
-Window::Window(Source source, std::size_t chunk) : source_(std::move(source)), chunk_(chunk) { grow(); }
+Window::Window(Source source, std::size_t chunk) : source_(std::move(source)), chunk_(chunk) {
+  // Whether the text begins with a mark is settled before any of it is given up: what begins the window later may look
+  // like one too.
+  while (is_first_ && !is_complete_) grow();
+}
 
 void Window::grow() {
   // What is left moves to the front; what is long makes the window grow, and so is read over at most twice.
