@@ -18,7 +18,8 @@ namespace {
 
 using scenarios::suggestion;
 
-constexpr std::array<std::string_view, 5> kLists{"algorithms", "scenarios", "properties", "faults", "specs"};
+constexpr std::array<std::string_view, 6> kLists{"algorithms", "scenarios", "properties",
+                                                 "faults",     "failures",  "specs"};
 constexpr std::array<std::string_view, 3> kColours{"auto", "always", "never"};
 constexpr std::array<std::string_view, 2> kLanguages{"en", "zh"};
 constexpr std::array<std::string_view, 7> kEverywhere{"--json", "--seed",  "--jobs", "--color",
@@ -154,12 +155,13 @@ std::variant<Call, Answer> list_call(const Typed& typed, Call call) {
   if (std::find(kLists.begin(), kLists.end(), call.what) == kLists.end()) {
     return wrong(fmt::format("list {}: {}", scenarios::quoted(call.what), suggestion(call.what, kLists)), "list");
   }
-  if (call.what != "scenarios" && !call.files.empty()) {
+  const bool of_files = call.what == "scenarios" || call.what == "failures";
+  if (!of_files && !call.files.empty()) {
     return wrong(
         fmt::format("list {} takes no files, but was given {}", call.what, scenarios::quoted(call.files.front())),
         "list");
   }
-  if (call.what == "scenarios" && call.files.empty()) call.files = {"scenarios"};
+  if (of_files && call.files.empty()) call.files = {"scenarios"};
   return call;
 }
 

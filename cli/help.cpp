@@ -12,7 +12,7 @@ constexpr std::string_view kProgram =
 
 usage: lockstep COMMAND [OPTIONS]
 
-  list        what there is: lock algorithms, scenarios, properties, faults, specs
+  list        what there is: lock algorithms, scenarios, properties, faults, failures, specs
               example: lockstep list algorithms
   run         run scenario files, and compare what happens with what each file expects
               example: lockstep run scenarios
@@ -30,12 +30,13 @@ Exit status: 0 everything as expected, 1 something was not, 2 the input or the c
 
 constexpr std::string_view kList = R"(Shows what there is to use in scenario files.
 
-usage: lockstep list [algorithms|scenarios|properties|faults|specs] [DIR|FILE...] [OPTIONS]
+usage: lockstep list [algorithms|scenarios|properties|faults|failures|specs] [DIR|FILE...] [OPTIONS]
 
   algorithms   lock algorithms with their parameters and claims (this is the default)
   scenarios    the scenario files below each DIR ("scenarios" if none is given)
   properties   what is judged, and whose truth it is about
   faults       what can go wrong in a scenario
+  failures     the documented failures, and the scenario files below each DIR that reproduce them
   specs        the models of lockstep linearize, and their functions
 
   --json                      one JSON document on stdout, nothing else

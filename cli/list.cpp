@@ -10,13 +10,14 @@ namespace lockstep::cli {
 Exit list(const Call& call, const models::locks::Catalogue& catalogue, Output& output) {
   const reports::ListingOptions options{.width = output.width, .language = call.language};
   const auto show = [&](const reports::Lines& lines) { output.out << reports::to_string(lines, output.colour); };
-  if (call.what == "scenarios") {
+  if (call.what == "scenarios" || call.what == "failures") {
     const auto loaded = load_all(call.files, catalogue, output.err);
     if (!loaded) return Exit::bad_input;
+    const bool failures = call.what == "failures";
     if (call.json)
-      output.out << reports::scenarios_json(*loaded);
+      output.out << (failures ? reports::failures_json(*loaded) : reports::scenarios_json(*loaded));
     else
-      show(reports::list_scenarios(*loaded, options));
+      show(failures ? reports::list_failures(*loaded, options) : reports::list_scenarios(*loaded, options));
   } else if (call.what == "algorithms") {
     if (call.json)
       output.out << reports::algorithms_json(catalogue);

@@ -230,6 +230,19 @@ TEST_CASE("cli: list shows algorithms, scenarios, properties and faults") {
   CHECK(scenarios["scenarios"][0]["id"] == "good");
 }
 
+TEST_CASE("cli: list failures tells which files reproduce each documented failure") {
+  const Stories stories;
+  stories.write("one.toml", "reproduces = [\"F000-4b\"]\n" + std::string(kStory) + "\"holds\"\n");
+  CHECK(contains(call({"list", "failures", stories.folder(), "--width", "200"}).out, "1 of them reproduced"));
+  const auto failures = nlohmann::json::parse(call({"list", "failures", stories.folder(), "--json"}).out)["failures"];
+  for (const auto& failure : failures) {
+    const bool here = failure["id"] == "F000-4b";
+    CHECK(failure["files"].size() == (here ? 1 : 0));
+    if (here) CHECK(failure["told"] == false);
+  }
+  CHECK(call({"list", "failures", "no/such/folder"}).exit == 2);
+}
+
 TEST_CASE("cli: a seed reproduces its run") {
   const Stories stories;
   const std::string file =

@@ -4,7 +4,9 @@
 
 #include "checker/properties.hpp"
 #include "reports/fault_kinds.hpp"
+#include "reports/listing.hpp"
 #include "reports/summary.hpp"
+#include "scenarios/failures.hpp"
 
 namespace lockstep::reports {
 namespace {
@@ -212,6 +214,20 @@ std::string faults_json() {
   json["faults"] = ordered_json::array();
   for (const FaultKind& kind : fault_kinds()) {
     json["faults"].push_back({{"name", kind.name}, {"tables", kind.tables}, {"meaning", kind.meaning}});
+  }
+  return written(json);
+}
+
+std::string failures_json(std::span<const scenarios::Scenario> scenarios) {
+  ordered_json json = document("list");
+  json["failures"] = ordered_json::array();
+  for (const scenarios::Failure& failure : scenarios::failures()) {
+    json["failures"].push_back({{"id", failure.id},
+                                {"document", failure.document},
+                                {"algorithm", failure.algorithm},
+                                {"meaning", {{"en", failure.meaning}, {"zh", failure.meaning_zh}}},
+                                {"told", failure.told},
+                                {"files", files_that_reproduce(failure.id, scenarios)}});
   }
   return written(json);
 }

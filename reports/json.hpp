@@ -29,5 +29,7 @@ std::string scenarios_json(std::span<const scenarios::Scenario> scenarios);
 std::string algorithms_json(const models::locks::Catalogue& catalogue);
 std::string properties_json();
 std::string faults_json();
+/// "files" are those of the given stories that reproduce the failure; "told" false: no document says so, it was deduced.
+std::string failures_json(std::span<const scenarios::Scenario> scenarios);
 
 }  // namespace lockstep::reports

@@ -8,6 +8,7 @@
 #include "reports/fault_kinds.hpp"
 #include "reports/table.hpp"
 #include "reports/text.hpp"
+#include "scenarios/failures.hpp"
 
 namespace lockstep::reports {
 namespace {
@@ -92,6 +93,43 @@ Lines list_faults(const ListingOptions& options) {
     table.add({{std::string(kind.name), Ink::strong}, {std::string(kind.tables)}, {std::string(kind.meaning)}});
   }
   return table.lines(options.width);
+}
+
+Lines list_failures(std::span<const scenarios::Scenario> scenarios, const ListingOptions& options) {
+  const bool zh = options.language == Language::zh;
+  Lines lines;
+  std::size_t reproduced = 0;
+  for (const scenarios::Failure& failure : scenarios::failures()) {
+    Line head;
+    head.append(std::string(failure.id), Ink::strong).fill_to(9);
+    head.append(fmt::format("{}, {}", failure.document, failure.algorithm), Ink::faint);
+    lines.push_back(std::move(head));
+    std::string meaning(zh ? failure.meaning_zh : failure.meaning);
+    if (!failure.told) meaning += zh ? "（文中没有，由推断得出）" : " (no document says so; it was deduced)";
+    add_wrapped(lines, meaning, options, 9, Ink::plain);
+    // One file a line and never broken, so that it can be copied.
+    const std::vector<std::string> files = files_that_reproduce(failure.id, scenarios);
+    for (const std::string& file : files) lines.emplace_back(Line().fill_to(9).append(printable(file), Ink::good));
+    if (files.empty())
+      add_wrapped(lines, zh ? "尚无场景重现" : "no scenario reproduces it yet", options, 9, Ink::warning);
+    reproduced += files.empty() ? 0 : 1;
+  }
+  lines.emplace_back();
+  const std::size_t all = scenarios::failures().size();
+  lines.emplace_back(zh ? fmt::format("{} 个记载的故障，其中 {} 个有场景重现", all, reproduced)
+                        : fmt::format("{} documented failures, {} of them reproduced by a scenario", all, reproduced),
+                     Ink::faint);
+  return lines;
+}
+
+std::vector<std::string> files_that_reproduce(std::string_view failure,
+                                              std::span<const scenarios::Scenario> scenarios) {
+  std::vector<std::string> files;
+  for (const scenarios::Scenario& scenario : scenarios) {
+    if (std::find(scenario.reproduces.begin(), scenario.reproduces.end(), failure) != scenario.reproduces.end())
+      files.push_back(scenario.file);
+  }
+  return files;
 }
 
 }  // namespace lockstep::reports

@@ -3,6 +3,9 @@
 // What `lockstep list` shows to people.
 
 #include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "models/locks/catalogue.hpp"
 #include "reports/line.hpp"
@@ -20,5 +23,10 @@ Lines list_algorithms(const models::locks::Catalogue& catalogue, const ListingOp
 Lines list_scenarios(std::span<const scenarios::Scenario> scenarios, const ListingOptions& options);
 Lines list_properties(const ListingOptions& options);
 Lines list_faults(const ListingOptions& options);
+/// The documented failures, each with the files that reproduce it.
+Lines list_failures(std::span<const scenarios::Scenario> scenarios, const ListingOptions& options);
+
+/// The files of these stories that name this failure in `reproduces`, in their order.
+std::vector<std::string> files_that_reproduce(std::string_view failure, std::span<const scenarios::Scenario> scenarios);
 
 }  // namespace lockstep::reports

@@ -10,6 +10,7 @@
 
 #include "scenarios/check.hpp"
 #include "scenarios/expectation.hpp"
+#include "scenarios/failures.hpp"
 #include "scenarios/loader.hpp"
 #include "scenarios/runner.hpp"
 
@@ -265,6 +266,15 @@ TEST_CASE("scenario five happens at the moments that its numbers give, and GETSE
     return;
   }
   FAIL("the story is gone");
+}
+
+TEST_CASE("stories: what they say they reproduce is a documented failure") {
+  std::set<std::string_view> ids;
+  for (const Failure& failure : failures()) CHECK(ids.insert(failure.id).second);
+  for (const Scenario& story : stories()) {
+    INFO(story.file);
+    for (const std::string& id : story.reproduces) CHECK(find_failure(id) != nullptr);
+  }
 }
 
 }  // namespace lockstep::scenarios
