@@ -10,9 +10,9 @@ namespace lockstep::models::locks {
 Catalogue Catalogue::built_in() {
   Catalogue catalogue;
   // In the order in which the documents arrive at them: each repairs something of those above it.
-  for (Entry (*entry)() :
-       {setnx_del, setnx_expire_two_step, setnx_ts_del_setnx, setnx_ts_inverted, getset_prose, getset_java,
-        getset_del_release, setnx_nanotime, set_nx_px_plain_del, set_nx_px_get_del, set_nx_px_lua, redlock_seq}) {
+  for (Entry (*entry)() : {setnx_del, setnx_expire_two_step, setnx_ts_del_setnx, setnx_ts_inverted, getset_prose,
+                           getset_java, getset_del_release, setnx_nanotime, set_nx_px_plain_del, set_nx_px_get_del,
+                           set_nx_px_lua, redlock_seq, redlock_par}) {
     catalogue.add(entry());
   }
   return catalogue;

@@ -18,6 +18,7 @@ Entry set_nx_px_plain_del();
 Entry set_nx_px_get_del();
 Entry set_nx_px_lua();
 Entry redlock_seq();
+Entry redlock_par();
 
 /// Parameters that every algorithm has: how often a client tries, and how long it waits in between.
 ParameterSpec attempts_parameter(std::int64_t fallback);

@@ -246,6 +246,38 @@ TEST_CASE("redlock-seq: one server after the other, then the release everywhere"
   CHECK(bench.world().history().operations[0].valid_until->offset() == 988_ms);
 }
 
+TEST_CASE("redlock-par: all servers at once, one round trip for the attempt and one for the release") {
+  Bench bench("redlock-par", {{"ttl", 1_s}}, 3);
+  const auto a = bench.client(0_ms, 20_ms);
+  bench.run();
+  CHECK(bench.sent_by(a) == Sent{"SET lock A-1 NX PX 1000", "SET lock A-1 NX PX 1000", "SET lock A-1 NX PX 1000",
+                                 "EVAL <script> 1 lock A-1", "EVAL <script> 1 lock A-1", "EVAL <script> 1 lock A-1"});
+  const std::vector<sim::Operation>& operations = bench.world().history().operations;
+  CHECK(operations[0].completed.offset() == 2_ms);
+  CHECK(operations[1].completed.offset() == 24_ms);
+  CHECK(operations[0].valid_until->offset() == 988_ms);
+}
+
+TEST_CASE(
+    "redlock-par: whoever need not wait for all goes on with the vote that decides, and still deletes everywhere") {
+  for (const auto& [wait, has_it_at] : {std::pair<std::string, sim::Duration>{"all", 12_ms}, {"decided", 2_ms}}) {
+    Bench bench("redlock-par", {{"ttl", 1_s}, {"wait", wait}}, 3);
+    const auto a = bench.client(0_ms, 1_ms);
+    bench.world().plan({.kind = sim::PlannedFault::Kind::delay,
+                        .process = a,
+                        .length = 10_ms,
+                        .at = {},
+                        .step = "SET",
+                        .moment = sim::Moment::after,
+                        .occurrence = 3,
+                        .of_reply = false});
+    bench.run();
+    CHECK(bench.world().history().operations[0].completed.offset() == has_it_at);
+    CHECK(bench.ends_of(a) == Ends{"acquire ok", "release ok"});
+    CHECK(bench.sent_by(a).size() == 6);
+  }
+}
+
 TEST_CASE("redlock-seq: a minority is given back, on every server or only where it was granted") {
   for (const auto& [unlock, commands] : {std::pair<std::string, std::size_t>{"all", 6}, {"granted", 4}}) {
     Bench bench("redlock-seq", {{"ttl", 1_s}, {"unlock", unlock}}, 3);

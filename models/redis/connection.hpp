@@ -120,6 +120,7 @@ class Connection {
   CommandCall eval(std::string_view script, std::initializer_list<Value> keys, std::initializer_list<Value> arguments);
 
  private:
+  friend class Gather;
   sim::Process* client_;
   Session* session_;
   sim::ConnectionId id_;

@@ -1,0 +1,95 @@
+#include "models/redis/gather.hpp"
+
+#include <bit>
+#include <cassert>
+
+namespace lockstep::models::redis {
+namespace {
+
+std::size_t size_of(std::uint64_t set) { return static_cast<std::size_t>(std::popcount(set)); }
+
+}  // namespace
+
+std::size_t Votes::count() const { return size_of(yes); }
+
+Gather::Gather(std::span<Connection> servers, std::uint64_t whom, Command command, Rule rule)
+    : servers_(servers), command_(std::move(command)), rule_(rule), asked_(whom) {
+  assert(servers.size() <= kMaxServers && "a set of servers has 64 places");
+  if (servers.size() < kMaxServers) asked_ &= (std::uint64_t{1} << servers.size()) - 1;
+}
+
+void Gather::await_suspend(std::coroutine_handle<> program) {
+  program_ = program;
+  for (std::size_t i = 0; i < servers_.size(); ++i) {
+    if ((asked_ >> i & 1) == 0) continue;
+    const Connection& server = servers_[i];
+    sim::World& world = server.client_->world();
+    Branch& branch = branches_[i];
+    branch.gather = this;
+    branch.bit = std::uint64_t{1} << i;
+    branch.call = world.open_call(branch);
+    open_ |= branch.bit;
+    auto request = world.make<Request>(command_);
+    request->operation = server.session_->operation;
+    request->call = branch.call;
+    world.send_request(server.id_, std::move(request));
+  }
+  if (!rule_.timeout) return;
+  sim::Process& client = *servers_.front().client_;
+  timer_ = client.world().set_timer(client.id(), sim::DurationRange::exactly(*rule_.timeout), sim::TimerKind::timeout,
+                                    *this);
+}
+
+Votes Gather::await_resume() {
+  if (votes_.answered != asked_) servers_.front().session_->missed_reply = true;
+  return votes_;
+}
+
+void Gather::Branch::reply_arrived(sim::Message& reply) {
+  const Reply& content = static_cast<Response&>(reply).content;
+  if (!content.is_unknown()) {
+    gather->votes_.answered |= bit;
+    if (gather->rule_.is_yes(content)) gather->votes_.yes |= bit;
+  }
+  gather->settle(*this);
+}
+
+void Gather::Branch::connection_lost() { gather->settle(*this); }
+
+void Gather::timer_fired() {
+  timer_ = {};
+  finish();
+}
+
+void Gather::settle(Branch& branch) {
+  // The world has closed the call already.
+  branch.call = {};
+  open_ &= ~branch.bit;
+  if (open_ == 0 || is_decided()) finish();
+}
+
+bool Gather::is_decided() const {
+  if (!rule_.enough) return false;
+  return votes_.count() >= *rule_.enough || votes_.count() + size_of(open_) < *rule_.enough;
+}
+
+void Gather::finish() {
+  sim::Process& client = *servers_.front().client_;
+  withdraw();
+  client.executor().make_ready(program_);
+}
+
+/// Nobody listens any more.
+void Gather::withdraw() {
+  if (asked_ == 0) return;
+  sim::World& world = servers_.front().client_->world();
+  for (; open_ != 0; open_ &= open_ - 1) {
+    Branch& branch = branches_[static_cast<std::size_t>(std::countr_zero(open_))];
+    world.close_call(branch.call);
+    branch.call = {};
+  }
+  world.cancel_timer(timer_);
+  timer_ = {};
+}
+
+}  // namespace lockstep::models::redis
