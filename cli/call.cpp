@@ -33,6 +33,8 @@ constexpr std::array<std::string_view, 9> kOnlyLinearize{"--model",      "--form
                                                          "--initial",    "--independent", "--check-failed",
                                                          "--max-memory", "--max-seconds", "--html"};
 
+constexpr std::array<std::string_view, 4> kOnlyMatrix{"--faults", "--max-traces", "--runs", "--witnesses"};
+
 /// Option values as they were typed: this file's own messages are better than a library's.
 struct Typed {
   bool help = false, version = false, json = false, timeline = false, no_timeline = false;
@@ -40,7 +42,8 @@ struct Typed {
   std::optional<std::string> seed, jobs, colour, language, width, junit, history;
   std::optional<std::string> witness, parameter, ticks, max_seconds, max_traces, checkpoint, graph;
   std::optional<std::string> model, format, permits, initial, max_memory, html;
-  std::vector<std::string> list_words, files;
+  std::optional<std::string> runs, witnesses;
+  std::vector<std::string> list_words, files, faults;
 };
 
 /// A message about the call; every one of them says how to go on.
@@ -63,6 +66,7 @@ Answer unexpected(const std::vector<std::string>& words, std::string_view comman
     std::vector<std::string_view> valid(kEverywhere.begin(), kEverywhere.end());
     if (command == "run") valid.insert(valid.end(), kOnlyRun.begin(), kOnlyRun.end());
     if (command == "check") valid.insert(valid.end(), kOnlyCheck.begin(), kOnlyCheck.end());
+    if (command == "matrix") valid.insert(valid.end(), kOnlyMatrix.begin(), kOnlyMatrix.end());
     if (command == "linearize") valid.insert(valid.end(), kOnlyLinearize.begin(), kOnlyLinearize.end());
     if (command.empty()) valid.emplace_back("--version");
     const std::string name = word.substr(0, word.find('='));
@@ -348,6 +352,37 @@ std::variant<Call, Answer> check_call(const Typed& typed, Call call) {
   return call;
 }
 
+std::variant<Call, Answer> matrix_call(const Typed& typed, Call call) {
+  call.command = Call::Command::matrix;
+  call.files = typed.files;
+  call.matrix.faults = typed.faults;
+  call.matrix.witnesses = typed.witnesses;
+  if (call.matrix.witnesses && call.matrix.witnesses->empty())
+    return wrong("--witnesses needs the name of a folder", "matrix");
+  const auto number = [](const char* option, const std::string& text, std::optional<std::uint64_t>& into) {
+    into = whole_number(text, 1, UINT64_MAX);
+    if (into) return std::optional<Answer>();
+    return std::optional(
+        wrong(fmt::format("{} {}: expected a whole number, 1 or more", option, scenarios::quoted(text)), "matrix"));
+  };
+  if (typed.max_traces) {
+    if (auto answer = number("--max-traces", *typed.max_traces, call.matrix.max_traces)) return *answer;
+  }
+  if (typed.runs) {
+    if (auto answer = number("--runs", *typed.runs, call.matrix.runs)) return *answer;
+  }
+  return call;
+}
+
+void declare_matrix(CLI::App& matrix, Typed& typed) {
+  matrix.set_help_flag();
+  matrix.add_option("algorithms", typed.files);
+  matrix.add_option("--faults", typed.faults)->delimiter(',');
+  matrix.add_option("--max-traces", typed.max_traces)->take_last();
+  matrix.add_option("--runs", typed.runs)->take_last();
+  matrix.add_option("--witnesses", typed.witnesses)->take_last();
+}
+
 void declare_check(CLI::App& check, Typed& typed) {
   check.set_help_flag();
   check.add_option("files", typed.files);
@@ -391,6 +426,8 @@ std::variant<Call, Answer> read_arguments(std::span<const std::string> args) {
   run->add_option("--history", typed.history)->take_last();
   CLI::App* linearize = app.add_subcommand("linearize");
   declare_linearize(*linearize, typed);
+  CLI::App* matrix = app.add_subcommand("matrix");
+  declare_matrix(*matrix, typed);
 
   std::vector<std::string> reversed(args.rbegin(), args.rend());
   std::optional<std::string> trouble;
@@ -406,6 +443,7 @@ std::variant<Call, Answer> read_arguments(std::span<const std::string> args) {
                                    : check->parsed()     ? "check"
                                    : list->parsed()      ? "list"
                                    : linearize->parsed() ? "linearize"
+                                   : matrix->parsed()    ? "matrix"
                                                          : "";
   const std::vector<std::string> extras = app.remaining(true);
   if (typed.help || (command.empty() && !extras.empty() && extras.front() == "help")) {
@@ -423,6 +461,7 @@ std::variant<Call, Answer> read_arguments(std::span<const std::string> args) {
   if (command == "run") return run_call(typed, std::move(call));
   if (command == "check") return check_call(typed, std::move(call));
   if (command == "linearize") return linearize_call(typed, std::move(call));
+  if (command == "matrix") return matrix_call(typed, std::move(call));
   return list_call(typed, std::move(call));
 }
 

@@ -21,7 +21,7 @@ inline constexpr std::string_view kVersion = "0.1.0";
 enum class Exit : std::uint8_t { as_expected = 0, not_as_expected = 1, bad_input = 2, incomplete = 3 };
 
 struct Call {
-  enum class Command : std::uint8_t { list, run, check, linearize };
+  enum class Command : std::uint8_t { list, run, check, linearize, matrix };
   enum class Colour : std::uint8_t { automatic, always, never };
   Command command = Command::run;
   std::string what = "algorithms";  ///< list: of what
@@ -63,6 +63,13 @@ struct Call {
     std::optional<double> max_seconds;        ///< for all histories together
     std::optional<std::string> html;
   } linearize;
+
+  /// What only `matrix` is told; its algorithms are in `files`.
+  struct Matrix {
+    std::vector<std::string> faults;
+    std::optional<std::uint64_t> max_traces, runs;
+    std::optional<std::string> witnesses;  ///< a folder
+  } matrix;
 };
 
 /// The call needs no work: help, the version, or a message about what is wrong with it.

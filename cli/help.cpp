@@ -5,7 +5,7 @@
 namespace lockstep::cli {
 namespace {
 
-constexpr std::array<std::string_view, 4> kCommands{"list", "run", "check", "linearize"};
+constexpr std::array<std::string_view, 5> kCommands{"list", "run", "check", "linearize", "matrix"};
 
 constexpr std::string_view kProgram =
     R"(Runs distributed locks on simulated servers, in virtual time, and says which promise breaks.
@@ -20,6 +20,8 @@ usage: lockstep COMMAND [OPTIONS]
               example: lockstep check scenarios
   linearize   judge a history from elsewhere: Jepsen's EDN or log, JSON lines
               example: lockstep linearize history.edn --model cas-register
+  matrix      every lock algorithm under every kind of fault: proved within bounds, fuzzed, or broken
+              example: lockstep matrix set-nx-px-lua redlock-seq
 
   lockstep COMMAND --help   the options of a command, with examples
   lockstep --version
@@ -69,6 +71,30 @@ if one of them is bad, every bad one gets a message, and nothing is run.
 
 example: lockstep run scenarios/redis-lock-java/f000-2-both-delete-expired.toml
 example: lockstep run scenarios --junit build/lockstep.xml
+)";
+
+constexpr std::string_view kMatrix =
+    R"(Puts each lock algorithm into a small world for each kind of fault, explores it in every order and with every
+delay, and says whether it is proved within these bounds or broken, and from which margin on. What a bound leaves open
+is run at random in a larger world.
+
+usage: lockstep matrix [ALGORITHM...] [OPTIONS]
+
+Without names: all algorithms of lockstep list algorithms that claim mutual exclusion.
+
+  --faults NAME,NAME...       these columns alone (without it: all)
+  --max-traces N              end each exploration after N traces (20000)
+  --runs N                    random runs of what was neither proved nor broken (300)
+  --seed N                    of the random runs (1)
+  --witnesses DIR             write each run that breaks something as a scenario file there
+  --json                      one JSON document on stdout, nothing else
+  --jobs N                    work on N cells at a time; the results are the same for any N
+  --lang en|zh                language of the report
+  --width N                   columns to use (60 to 1000)
+  --color auto|always|never   colours; auto: on a terminal without NO_COLOR
+  --help
+
+example: lockstep matrix set-nx-px-lua redlock-seq --faults pause,crash --witnesses build/witnesses
 )";
 
 constexpr std::string_view kCheck =
@@ -163,6 +189,7 @@ std::string_view help_of(std::string_view command) {
   if (command == "list") return kList;
   if (command == "run") return kRun;
   if (command == "check") return kCheck;
+  if (command == "matrix") return kMatrix;
   if (command == "linearize") return kLinearize;
   return kProgram;
 }

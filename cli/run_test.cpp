@@ -149,6 +149,10 @@ TEST_CASE("cli: a wrong call exits 2 and says how to go on") {
       {{"run", "x", "--timeline", "--no-timeline"}, "exclude each other"},
       {{"list", "algoritms"}, "did you mean \"algorithms\"?"},
       {{"list", "faults", "x"}, "list faults takes no files"},
+      {{"matrix", "redlock-sek"}, "did you mean \"redlock-seq\"?"},
+      {{"matrix", "--faults", "pauze"}, "did you mean \"pause\"?"},
+      {{"matrix", "--runs", "0"}, "--runs \"0\": expected a whole number, 1 or more"},
+      {{"matrix", "--witnesses", ""}, "needs the name of a folder"},
       {{}, "usage: lockstep COMMAND"},
   };
   for (const Case& c : cases) {
@@ -241,6 +245,19 @@ TEST_CASE("cli: list failures tells which files reproduce each documented failur
     if (here) CHECK(failure["told"] == false);
   }
   CHECK(call({"list", "failures", "no/such/folder"}).exit == 2);
+}
+
+TEST_CASE("cli: matrix writes its witnesses as scenario files that run confirms") {
+  const Stories stories;
+  const std::string folder = stories / "witnesses";
+  const Result result = call({"matrix", "setnx-del", "--faults", "crash,none", "--witnesses", folder, "--json"});
+  CHECK(result.exit == 0);
+  const auto cells = nlohmann::json::parse(result.out)["cells"];
+  REQUIRE(cells.size() == 2);
+  CHECK(cells[0]["fault"] == "none");
+  CHECK(fs::exists(folder + "/setnx-del-crash-recovery.toml"));
+  CHECK(call({"run", folder}).exit == 0);
+  CHECK(contains(call({"matrix", "setnx-del", "--faults", "crash"}).out, "✗ broken"));
 }
 
 TEST_CASE("cli: a seed reproduces its run") {

@@ -1,4 +1,5 @@
 #include "scenarios/deployment.hpp"
+#include "scenarios/step_name.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -25,14 +26,7 @@ models::locks::Parameters parameters_of(const models::locks::Entry& entry, const
   return parameters;
 }
 
-/// A message to the resource, as the world knows the step that a file calls "read" or "write".
-std::string message_named(const std::string& step) {
-  if (step == "read") return "READ";
-  if (step == "write") return "WRITE";
-  return step;
-}
-
-/// The same for a step at which a fault strikes: before its write and after its read a client's program says that it is there.
+/// The name in the world of a step at which a fault strikes: before its write and after its read a client's program says that it is there.
 std::string step_named(const Trigger& trigger) {
   const bool is_of_program = (trigger.step == "write" && trigger.kind == Trigger::Kind::before) ||
                              (trigger.step == "read" && trigger.kind == Trigger::Kind::after);

@@ -7,6 +7,7 @@
 
 #include "scenarios/loader.hpp"
 #include "scenarios/runner.hpp"
+#include "scenarios/step_name.hpp"
 #include "scenarios/witness_replay.hpp"
 #include "scenarios/witness_story.hpp"
 #include "scenarios/witness_times.hpp"
@@ -36,13 +37,6 @@ ClockSpec& clock_in(Scenario& scenario, sim::ProcessId process) {
   const std::size_t clients = scenario.clients.size();
   return process.index < clients ? scenario.clients[process.index].clock
                                  : scenario.servers[process.index - clients].clock;
-}
-
-/// What a file calls the accesses to the resource.
-std::string step_in_file(const std::string& message) {
-  if (message == "READ") return "read";
-  if (message == "WRITE") return "write";
-  return message;
 }
 
 /// Builds the story of one trace at given times.

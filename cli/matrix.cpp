@@ -1,0 +1,92 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <ostream>
+#include <thread>
+
+#include "cli/commands.hpp"
+#include "cli/interrupt.hpp"
+#include "reports/matrix.hpp"
+#include "reports/output_file.hpp"
+#include "scenarios/matrix.hpp"
+#include "scenarios/suggestion.hpp"
+#include "scenarios/writer.hpp"
+
+namespace lockstep::cli {
+namespace {
+
+/// A message about names that there are not.
+std::optional<std::string> objection(const Call& call, const models::locks::Catalogue& catalogue) {
+  std::vector<std::string_view> algorithms;
+  for (const models::locks::Entry& entry : catalogue.entries()) algorithms.push_back(entry.id);
+  for (const std::string& name : call.files) {
+    if (catalogue.find(name) == nullptr)
+      return fmt::format("matrix {}: {}", scenarios::quoted(name), scenarios::suggestion(name, algorithms));
+  }
+  std::vector<std::string_view> faults;
+  for (const scenarios::MatrixFault& fault : scenarios::matrix_faults()) faults.push_back(fault.name);
+  for (const std::string& name : call.matrix.faults) {
+    if (std::find(faults.begin(), faults.end(), name) == faults.end())
+      return fmt::format("--faults {}: {}", scenarios::quoted(name), scenarios::suggestion(name, faults));
+  }
+  return std::nullopt;
+}
+
+/// Each witness as a file of its own. False after a message.
+bool write_witnesses(const scenarios::Matrix& matrix, const std::string& folder, std::ostream& err) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  for (const scenarios::MatrixCell& cell : matrix.cells) {
+    for (const scenarios::MatrixAnswer& answer : cell.answers) {
+      if (!answer.witness) continue;
+      const std::string file =
+          fmt::format("{}/{}-{}-{}.toml", folder, cell.algorithm, cell.fault->name, answer.question->name);
+      if (const auto trouble = reports::write_whole(file, scenarios::to_toml(*answer.witness))) {
+        err << fmt::format("lockstep: cannot write {}: {}\n", file, *trouble);
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+Exit matrix(const Call& call, const models::locks::Catalogue& catalogue, Output& output) {
+  if (const std::optional<std::string> trouble = objection(call, catalogue)) {
+    output.err << "lockstep: " << *trouble << '\n';
+    return Exit::bad_input;
+  }
+  const Interrupt interrupt;
+  scenarios::MatrixOptions options;
+  options.algorithms = call.files;
+  options.faults = call.matrix.faults;
+  if (call.matrix.max_traces) options.max_traces = *call.matrix.max_traces;
+  if (call.matrix.runs) options.runs = *call.matrix.runs;
+  if (call.seed) options.seed = *call.seed;
+  options.jobs = static_cast<unsigned>(call.jobs != 0 ? call.jobs : std::max(1U, std::thread::hardware_concurrency()));
+  options.interrupted = [&interrupt] { return interrupt.is_requested(); };
+  if (output.progress) {
+    options.progress = [&](std::size_t done, std::size_t all) {
+      output.err << fmt::format("\r{} of {} cells{}", done, all, done == all ? "\r\x1b[K" : "") << std::flush;
+    };
+  }
+
+  const auto result = scenarios::matrix(catalogue, options);
+  if (const auto* trouble = std::get_if<scenarios::Diagnostic>(&result)) {
+    output.err << trouble->to_string() << '\n';
+    return Exit::bad_input;
+  }
+  const scenarios::Matrix& found = std::get<scenarios::Matrix>(result);
+  if (call.matrix.witnesses && !write_witnesses(found, *call.matrix.witnesses, output.err)) return Exit::bad_input;
+  if (call.json) {
+    output.out << reports::matrix_json(found, options);
+  } else {
+    const reports::MatrixReportOptions how{.width = output.width, .language = call.language};
+    output.out << reports::to_string(reports::matrix(found, options, how), output.colour);
+  }
+  return found.is_complete ? Exit::as_expected : Exit::incomplete;
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,172 @@
+#include "reports/matrix.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "reports/table.hpp"
+#include "reports/text.hpp"
+#include "scenarios/writer.hpp"
+
+namespace lockstep::reports {
+namespace {
+
+using nlohmann::ordered_json;
+using scenarios::MatrixAnswer;
+using scenarios::MatrixCell;
+using Ground = MatrixAnswer::Ground;
+
+const MatrixAnswer* answer_to(const MatrixCell& cell, const scenarios::MatrixQuestion& question) {
+  for (const MatrixAnswer& answer : cell.answers) {
+    if (answer.question == &question) return &answer;
+  }
+  return nullptr;
+}
+
+/// "✗ >971ms": the margin, where the fault has one.
+Cell cell_of(const MatrixAnswer* answer, bool zh) {
+  if (answer == nullptr) return {"?", Ink::warning};
+  switch (answer->ground) {
+    case Ground::proved: return {zh ? "✓ 已证明" : "✓ proved", Ink::good};
+    case Ground::fuzzed: return {zh ? "~ 随机" : "~ fuzzed", Ink::warning};
+    case Ground::inapplicable: return {"·", Ink::faint};
+    case Ground::broken: break;
+  }
+  std::string text = "✗";
+  for (const scenarios::Threshold& threshold : answer->thresholds) {
+    const bool down = threshold.infimum.value < sim::Duration::zero();
+    const std::string_view sign = threshold.infimum.attained ? (down ? "≤" : "≥") : (down ? "<" : ">");
+    text += fmt::format("{}{}{}", text == "✗" ? " " : "\n  ", sign, sim::to_string(threshold.infimum.value));
+  }
+  return {text == "✗" ? (zh ? "✗ 破坏" : "✗ broken") : text, Ink::bad};
+}
+
+/// The columns that were asked for, in their order.
+std::vector<const scenarios::MatrixFault*> columns_of(const scenarios::Matrix& matrix) {
+  std::vector<const scenarios::MatrixFault*> columns;
+  for (const MatrixCell& cell : matrix.cells) {
+    if (cell.algorithm != matrix.cells.front().algorithm) break;
+    columns.push_back(cell.fault);
+  }
+  return columns;
+}
+
+void add_wrapped(Lines& lines, std::string_view text, std::size_t width, Ink ink) {
+  for (const std::string& part : wrap(text, width)) lines.emplace_back(part, ink);
+}
+
+void add_table(Lines& lines, const scenarios::Matrix& matrix, const scenarios::MatrixQuestion& question,
+               const MatrixReportOptions& options) {
+  const bool zh = options.language == Language::zh;
+  const auto faults = columns_of(matrix);
+  std::vector<Column> columns{{zh ? "算法" : "algorithm", 12}};
+  for (const scenarios::MatrixFault* fault : faults) columns.push_back({std::string(fault->name), 8});
+  Table table(std::move(columns));
+  for (std::size_t i = 0; i < matrix.cells.size(); i += faults.size()) {
+    std::vector<Cell> cells{{matrix.cells[i].algorithm, Ink::strong}};
+    for (std::size_t j = 0; j < faults.size(); ++j)
+      cells.push_back(cell_of(answer_to(matrix.cells[i + j], question), zh));
+    table.add(std::move(cells));
+  }
+  lines.emplace_back();
+  add_wrapped(lines, fmt::format("{}: {}", question.name, zh ? question.meaning_zh : question.meaning), options.width,
+              Ink::strong);
+  for (Line& line : table.lines(options.width)) lines.push_back(std::move(line));
+}
+
+std::string bounds_text(const scenarios::MatrixOptions& bounds, bool zh) {
+  return fmt::format(
+      fmt::runtime(zh ? "界限：租期 1s，网络单程 1ms..10ms，工作 20ms，多服务器的算法用 3 个服务器。已证明：2 "
+                        "个客户端，0s..3s 内"
+                        "开始，各一次，至多一个故障，所有顺序与所有时延，至多 {} 条轨迹。随机：3 "
+                        "个客户端，各两轮，每轮三次尝试，{} 次随机"
+                        "运行（种子 {}）均未破坏，仅此而已。✗ 后面的数：超过它就会破坏。·：不适用。"
+                      : "Bounds: lease 1s, network 1ms..10ms one way, work 20ms, 3 servers where an algorithm wants "
+                        "several. Proved: "
+                        "2 clients that start within 0s..3s, once each, at most one fault, all orders and all delays, "
+                        "in at most {} "
+                        "traces. Fuzzed: 3 clients, two rounds of three attempts; {} random runs (seed {}) did not "
+                        "break it, and that "
+                        "is all. What follows a ✗ is the margin: beyond it it breaks. ·: has no meaning there."),
+      bounds.max_traces, bounds.runs, bounds.seed);
+}
+
+std::string_view name_of(Ground ground) {
+  switch (ground) {
+    case Ground::proved: return "proved";
+    case Ground::fuzzed: return "fuzzed";
+    case Ground::broken: return "broken";
+    case Ground::inapplicable: break;
+  }
+  return "inapplicable";
+}
+
+ordered_json json_of(const MatrixAnswer& answer) {
+  ordered_json json;
+  json["question"] = answer.question->name;
+  json["property"] = answer.question->property;
+  json["ground"] = name_of(answer.ground);
+  json["traces"] = answer.traces;
+  json["runs"] = answer.runs;
+  json["thresholds"] = ordered_json::array();
+  for (const scenarios::Threshold& threshold : answer.thresholds) {
+    json["thresholds"].push_back({{"parameter", threshold.parameter},
+                                  {"infimum", sim::to_string(threshold.infimum.value)},
+                                  {"attained", threshold.infimum.attained}});
+  }
+  json["why"] = answer.why;
+  json["witness"] = answer.witness ? ordered_json(scenarios::to_toml(*answer.witness)) : ordered_json();
+  return json;
+}
+
+}  // namespace
+
+Lines matrix(const scenarios::Matrix& matrix, const scenarios::MatrixOptions& bounds,
+             const MatrixReportOptions& options) {
+  const bool zh = options.language == Language::zh;
+  Lines lines;
+  if (matrix.cells.empty()) return lines;
+  for (const scenarios::MatrixFault* fault : columns_of(matrix))
+    lines.push_back(
+        std::move(Line(fault->name, Ink::strong).fill_to(14).append(zh ? fault->meaning_zh : fault->meaning)));
+  for (const scenarios::MatrixQuestion& question : scenarios::matrix_questions())
+    add_table(lines, matrix, question, options);
+  lines.emplace_back();
+  add_wrapped(lines, bounds_text(bounds, zh), options.width, Ink::faint);
+  if (!matrix.is_complete)
+    add_wrapped(lines, zh ? "中断：标有 ? 的格没有完成" : "Interrupted: cells with ? were not begun.", options.width,
+                Ink::warning);
+  return lines;
+}
+
+std::string matrix_json(const scenarios::Matrix& matrix, const scenarios::MatrixOptions& bounds) {
+  ordered_json json;
+  json["lockstep"] = 1;
+  json["command"] = "matrix";
+  json["complete"] = matrix.is_complete;
+  json["bounds"] = {{"max_traces", bounds.max_traces},
+                    {"runs", bounds.runs},
+                    {"seed", bounds.seed},
+                    {"text", {{"en", bounds_text(bounds, false)}, {"zh", bounds_text(bounds, true)}}}};
+  json["faults"] = ordered_json::array();
+  for (const scenarios::MatrixFault& fault : scenarios::matrix_faults())
+    json["faults"].push_back({{"name", fault.name}, {"meaning", {{"en", fault.meaning}, {"zh", fault.meaning_zh}}}});
+  json["questions"] = ordered_json::array();
+  for (const scenarios::MatrixQuestion& question : scenarios::matrix_questions()) {
+    json["questions"].push_back({{"name", question.name},
+                                 {"property", question.property},
+                                 {"meaning", {{"en", question.meaning}, {"zh", question.meaning_zh}}}});
+  }
+  json["cells"] = ordered_json::array();
+  for (const MatrixCell& cell : matrix.cells) {
+    ordered_json one;
+    one["algorithm"] = cell.algorithm;
+    one["fault"] = cell.fault->name;
+    one["answers"] = ordered_json::array();
+    for (const MatrixAnswer& answer : cell.answers) one["answers"].push_back(json_of(answer));
+    json["cells"].push_back(std::move(one));
+  }
+  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace lockstep::reports

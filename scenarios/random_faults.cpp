@@ -1,0 +1,214 @@
+#include "scenarios/random_faults.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "scenarios/runner.hpp"
+#include "scenarios/step_name.hpp"
+
+namespace lockstep::scenarios {
+namespace {
+
+using sim::Duration;
+using sim::DurationRange;
+using sim::Random;
+
+/// Uniform, but the ends of a range are where things break: each of them one time in four.
+Duration one_of(DurationRange range, Random& random) {
+  if (range.is_exact() || random.one_in(4)) return range.lo;
+  if (random.one_in(3)) return range.hi;
+  constexpr std::int64_t kRound = 1'000'000;  // whole milliseconds read better, where the range has room for them
+  const std::int64_t ns = random.between(range.lo.count_ns(), range.hi.count_ns());
+  const std::int64_t rounded = ns / kRound * kRound;
+  return Duration::nanoseconds(rounded >= range.lo.count_ns() ? rounded : ns);
+}
+
+void fix(DurationRange& range, Random& random) { range = DurationRange::exactly(one_of(range, random)); }
+
+/// A step of a client, and how often the client comes to it when nothing goes wrong.
+struct Step {
+  std::string client;
+  std::string name;
+  std::int64_t occurrence = 1;
+  bool is_message = true;
+};
+
+std::vector<Step> steps_of(const Scenario& undisturbed, const models::locks::Catalogue& catalogue) {
+  std::vector<Step> steps;
+  const auto result = run(undisturbed, catalogue, {.trace = true});
+  const auto* outcome = std::get_if<Outcome>(&result);
+  if (outcome == nullptr) return steps;
+  std::map<std::pair<std::string, std::string>, std::int64_t> seen;
+  for (const sim::TraceRecord& record : outcome->trace.records) {
+    if (record.kind != sim::EventKind::message || !record.is_reply || record.name.empty()) continue;
+    if (record.process.index >= undisturbed.clients.size()) continue;
+    const std::string& client = outcome->lanes[record.process.index].name;
+    const std::string step = step_in_file(record.name);
+    steps.push_back({client, step, ++seen[{client, step}], true});
+  }
+  for (const ClientSpec& client : undisturbed.clients) {
+    if (!client.commands.empty()) continue;
+    steps.push_back({client.name, "acquire", 1, false});
+    steps.push_back({client.name, "release", 1, false});
+  }
+  return steps;
+}
+
+class Drawing {
+ public:
+  Drawing(const Scenario& scenario, const models::locks::Catalogue& catalogue, Random& random)
+      : drawn_(scenario), random_(random) {
+    fix_ranges();
+    drawn_.may.clear();
+    drawn_.pin.clear();
+    drawn_.schedule.clear();
+    steps_ = steps_of(drawn_, catalogue);
+    for (const ClientSpec& client : drawn_.clients) latest_ = std::max(latest_, client.acquire_at.hi + client.hold.hi);
+    latest_ = latest_ + latest_;
+    for (const MaySpec& may : scenario.may) strike(may);
+    delay_some();
+  }
+
+  Scenario take() { return std::move(drawn_); }
+
+ private:
+  void fix_ranges() {
+    const DurationRange latency = drawn_.network.latency;
+    slack_ = sim::Duration::forever();
+    const auto fix_latency = [&](std::optional<DurationRange>& own) {
+      if (!own) own = latency;
+      const Duration longest = own->hi;
+      fix(*own, random_);
+      slack_ = std::min(slack_, longest - own->hi);
+    };
+    for (ServerSpec& server : drawn_.servers) fix_latency(server.latency);
+    if (drawn_.resource) fix_latency(drawn_.resource->latency);
+    drawn_.network.latency = DurationRange::exactly(latency.lo);
+    for (ClientSpec& client : drawn_.clients) {
+      fix(client.acquire_at, random_);
+      fix(client.hold, random_);
+      fix(client.between, random_);
+      if (client.retry) fix(*client.retry, random_);
+    }
+  }
+
+  Step some_step(bool of_message, const std::vector<std::string>& who) {
+    std::vector<const Step*> fitting;
+    for (const Step& step : steps_) {
+      const bool is_of_them = who.empty() || std::find(who.begin(), who.end(), step.client) != who.end();
+      if (is_of_them && (step.is_message || !of_message)) fitting.push_back(&step);
+    }
+    return fitting.empty() ? Step() : *fitting[random_.below(fitting.size())];
+  }
+
+  bool is_server(const std::string& name) const {
+    return std::any_of(drawn_.servers.begin(), drawn_.servers.end(), [&](const auto& s) { return s.name == name; });
+  }
+
+  std::string some_name(const MaySpec& may) {
+    if (!may.who.empty()) return may.who[random_.below(may.who.size())];
+    if (may.kind == MaySpec::Kind::jump) return drawn_.servers[random_.below(drawn_.servers.size())].name;
+    return drawn_.clients[random_.below(drawn_.clients.size())].name;
+  }
+
+  Trigger some_moment(const std::string& who) {
+    Trigger trigger;
+    const Step step = is_server(who) || random_.one_in(3) ? Step() : some_step(false, {who});
+    if (step.name.empty()) {
+      trigger.time = Duration::milliseconds(random_.between(0, latest_.count_ns() / 1'000'000));
+      return trigger;
+    }
+    constexpr std::array kMoments{Trigger::Kind::before, Trigger::Kind::sent, Trigger::Kind::after};
+    trigger.kind = kMoments[random_.below(kMoments.size())];
+    if (!step.is_message && trigger.kind == Trigger::Kind::sent) trigger.kind = Trigger::Kind::after;
+    trigger.step = step.name;
+    trigger.occurrence = step.occurrence;
+    return trigger;
+  }
+
+  void strike(const MaySpec& may) {
+    for (std::int64_t i = 0; i < may.times; ++i) {
+      if (may.kind == MaySpec::Kind::skew) {
+        skew(may);
+        continue;
+      }
+      if (may.kind == MaySpec::Kind::lose) {
+        lose(may);
+        continue;
+      }
+      FaultSpec fault;
+      fault.who = some_name(may);
+      fault.trigger = some_moment(fault.who);
+      switch (may.kind) {
+        case MaySpec::Kind::pause:
+          fault.kind = FaultSpec::Kind::pause;
+          fault.length = DurationRange::exactly(one_of(may.length, random_));
+          break;
+        case MaySpec::Kind::jump:
+          fault.kind = FaultSpec::Kind::jump;
+          fault.by = DurationRange::exactly(one_of(may.length, random_));
+          break;
+        case MaySpec::Kind::crash:
+          fault.kind = FaultSpec::Kind::crash;
+          fault.keep = may.keep;
+          if (may.restart_after) fault.restart_after = DurationRange::exactly(one_of(*may.restart_after, random_));
+          break;
+        case MaySpec::Kind::lose:
+        case MaySpec::Kind::skew: break;
+      }
+      drawn_.faults.push_back(std::move(fault));
+    }
+  }
+
+  void skew(const MaySpec& may) {
+    const std::string who = some_name(may);
+    const Duration by = one_of(may.length, random_);
+    for (ClientSpec& client : drawn_.clients) {
+      if (client.name == who) client.clock.offset += by;
+    }
+    for (ServerSpec& server : drawn_.servers) {
+      if (server.name == who) server.clock.offset += by;
+    }
+  }
+
+  void message_fault(FaultSpec::Kind kind, const std::vector<std::string>& who, Duration length) {
+    const Step step = some_step(true, who);
+    if (step.name.empty()) return;
+    // Two faults cannot have the same message.
+    FaultSpec fault;
+    fault.kind = kind;
+    fault.who = step.client;
+    fault.trigger = {.kind = Trigger::Kind::sent, .time = {}, .step = step.name, .occurrence = step.occurrence};
+    fault.direction = random_.one_in(2) ? FaultSpec::Direction::request : FaultSpec::Direction::reply;
+    fault.length = DurationRange::exactly(length);
+    if (!struck_.insert({step.client, step.name, step.occurrence}).second) return;
+    drawn_.faults.push_back(std::move(fault));
+  }
+
+  void lose(const MaySpec& may) { message_fault(FaultSpec::Kind::lose, may.who, {}); }
+
+  void delay_some() {
+    if (slack_ == Duration::zero()) return;
+    for (std::uint64_t i = random_.below(3); i > 0; --i) message_fault(FaultSpec::Kind::delay, {}, slack_);
+  }
+
+  Scenario drawn_;
+  Random& random_;
+  std::vector<Step> steps_;
+  std::set<std::tuple<std::string, std::string, std::int64_t>> struck_;
+  Duration latest_;
+  Duration slack_;  ///< so much later can any message be and still be in time
+};
+
+}  // namespace
+
+Scenario draw(const Scenario& scenario, const models::locks::Catalogue& catalogue, sim::Random& random) {
+  return Drawing(scenario, catalogue, random).take();
+}
+
+}  // namespace lockstep::scenarios

@@ -1,0 +1,17 @@
+#pragma once
+
+// What might happen, made to happen: one story of the many that a file with ranges and [[may]] allows, drawn at random.
+
+#include "models/locks/catalogue.hpp"
+#include "scenarios/scenario.hpp"
+#include "sim/random.hpp"
+
+namespace lockstep::scenarios {
+
+/// The same story with every range replaced by one value of it, and every [[may]] by up to `times` [[fault]]s at random
+/// moments: at true times, or at steps that its clients come to when nothing goes wrong. Single messages are late within the
+/// network's latency. `run` replays the result without a seed.
+/// Requires: the scenario came out of the loader or is as consistent, and runs.
+Scenario draw(const Scenario& scenario, const models::locks::Catalogue& catalogue, sim::Random& random);
+
+}  // namespace lockstep::scenarios
