@@ -354,6 +354,7 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   std::size_t next_answer_ = 0;
   bool is_replay_ = false;
   std::optional<std::uint32_t> ghost_from_;  ///< the first position that is infeasible in time
+  std::uint32_t ghost_questions_ = 0;        ///< questions of time since then
   std::optional<std::size_t> coda_from_;     ///< the first position after everything has come to rest
   sim::Duration coda_after_;
   sim::Instant held_back_until_;

@@ -103,6 +103,7 @@ void Explorer::execute(std::uint32_t position, bool is_replay) {
   is_replay_ = is_replay;
   next_answer_ = 0;
   emissions_ = 0;
+  if (!ghost_from_) ghost_questions_ = 0;
   cancelled_here_.clear();
   Node& node = nodes_[position];
   const sim::Event& event = world_->event(slot);
@@ -408,7 +409,9 @@ std::uint64_t Explorer::ask(std::uint64_t options) {
 /// Answers that follow from the constraints are noted all the same, since a replay does not look at the constraints.
 template <class Yes, class No>
 bool Explorer::decide(const Yes& yes, const No& no) {
-  if (ghost_from_ && !is_replay_) return false;
+  // Beyond the first infeasible event any answer will do, but "not yet" for ever would keep those waiting who ask until it is time.
+  constexpr std::uint32_t kPatience = 32;
+  if (ghost_from_ && !is_replay_) return ghost_questions_++ >= kPatience;
   std::vector<Answer>& known = answers();
   if (next_answer_ == known.size()) {
     const auto is_feasible = [&](const auto& answer) {

@@ -12,11 +12,17 @@ Entry setnx_ts_del_setnx();
 Entry setnx_ts_inverted();
 Entry getset_prose();
 Entry getset_java();
+Entry getset_redispy();
 Entry getset_del_release();
 Entry setnx_nanotime();
 Entry set_nx_px_plain_del();
 Entry set_nx_px_get_del();
 Entry set_nx_px_lua();
+Entry set_nx_px_watch_release();
+Entry ria_lock_v1();
+Entry ria_lock_v2_fine();
+Entry ria_lock_v3_timeout();
+Entry fenced_write();
 Entry redlock_seq();
 Entry redlock_par();
 

@@ -318,4 +318,101 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("set-nx-px-watch-release: a transaction deletes only what has not changed since the look") {
+  Bench bench("set-nx-px-watch-release", {{"ttl", 100_ms}});
+  const auto a = bench.client(0_ms, 20_ms);
+  bench.run();
+  CHECK(bench.sent_by(a) == Sent{"SET lock A-1 NX PX 100", "WATCH lock", "GET lock", "EXEC: DEL lock"});
+  CHECK(bench.ends_of(a) == Ends{"acquire ok", "release ok"});
+
+  // The key expires after the look and is B's when EXEC comes: look again, and leave it.
+  Bench changed("set-nx-px-watch-release", {{"ttl", 100_ms}});
+  const auto late = changed.client(0_ms, 20_ms);
+  const auto next = changed.client(120_ms, 60_ms);
+  changed.world().plan({.kind = sim::PlannedFault::Kind::pause,
+                        .process = late,
+                        .length = 120_ms,
+                        .at = {},
+                        .step = "GET",
+                        .moment = sim::Moment::after,
+                        .occurrence = 1});
+  changed.run();
+  CHECK(changed.sent_by(late) == Sent{"SET lock A-1 NX PX 100", "WATCH lock", "GET lock", "EXEC: DEL lock",
+                                      "WATCH lock", "GET lock", "UNWATCH"});
+  CHECK(changed.ends_of(late) == Ends{"acquire ok", "release fail"});
+  CHECK(changed.ends_of(next) == Ends{"acquire ok", "release ok"});
+}
+
+TEST_CASE("ria-lock-v1: asks every poll until its wall clock says that it was enough") {
+  Bench bench("ria-lock-v1", {{"acquire_timeout", 10_ms}, {"poll", sim::DurationRange::exactly(3_ms)}});
+  bench.client(0_ms, 100_ms);
+  const auto b = bench.client(10_ms, 1_ms);
+  bench.run();
+  // At 10, 15 and 20: asking and waiting take 5 each, and at 20 the time is over.
+  CHECK(bench.sent_by(b) == Sent{"SETNX lock B-1", "SETNX lock B-1"});
+
+  Bench back("ria-lock-v1", {{"acquire_timeout", 10_ms}, {"poll", sim::DurationRange::exactly(3_ms)}});
+  back.client(0_ms, 100_ms);
+  const auto c = back.client(10_ms, 1_ms);
+  back.world().plan({.kind = sim::PlannedFault::Kind::jump, .process = c, .length = -200_ms, .at = 12_ms, .step = ""});
+  back.run();
+  CHECK(back.ends_of(c).front() == "acquire ok");
+}
+
+TEST_CASE("ria-lock-v2-fine: the item's name is part of the key") {
+  Bench bench("ria-lock-v2-fine", {{"item", std::string("sword")}});
+  const auto a = bench.client(0_ms, 1_ms);
+  bench.run();
+  CHECK(bench.sent_by(a) == Sent{"SETNX lock:sword A-1", "WATCH lock:sword", "GET lock:sword", "EXEC: DEL lock:sword"});
+}
+
+TEST_CASE("ria-lock-v3-timeout: a contender sets the end that a crash left out, and only that") {
+  Bench bench("ria-lock-v3-timeout", {{"ttl", 10_s}, {"acquire_timeout", 0_ms}});
+  const auto a = bench.client(0_ms, 20_ms);
+  const auto b = bench.client(10_ms, 1_ms);
+  bench.run();
+  CHECK(bench.sent_by(a) == Sent{"SETNX lock A-1", "EXPIRE lock 10", "WATCH lock", "GET lock", "EXEC: DEL lock"});
+  CHECK(bench.sent_by(b) == Sent{"SETNX lock B-1", "TTL lock"});
+
+  for (const auto& [repair, sent] : {std::pair<std::string, std::size_t>{"no-expiry", 3}, {"never", 1}}) {
+    Bench crashed("ria-lock-v3-timeout", {{"ttl", 10_s}, {"acquire_timeout", 0_ms}, {"repair", repair}});
+    const auto dead = crashed.client(0_ms, 20_ms);
+    const auto finder = crashed.client(10_ms, 1_ms);
+    crashed.world().plan({.kind = sim::PlannedFault::Kind::crash,
+                          .process = dead,
+                          .at = {},
+                          .step = "SETNX",
+                          .moment = sim::Moment::after,
+                          .occurrence = 1});
+    crashed.run();
+    CHECK(crashed.sent_by(finder).size() == sent);
+    CHECK(crashed.ends_of(finder) == Ends{"acquire fail"});
+  }
+}
+
+TEST_CASE("fenced-write: numbers in the order of the grants, from a counter, from a hash, or too late") {
+  for (const std::string token : {"with-grant", "hash", "second-command"}) {
+    Bench bench("fenced-write", {{"ttl", 100_ms}, {"token", token}});
+    bench.client(0_ms, 20_ms);
+    bench.client(10_ms, 20_ms);
+    bench.client(60_ms, 20_ms);
+    bench.run();
+    std::vector<std::int64_t> numbers;
+    for (const sim::Operation& operation : bench.world().history().operations) {
+      if (operation.function == "acquire" && operation.phase == sim::Phase::ok) numbers.push_back(*operation.value);
+    }
+    CHECK(numbers == std::vector<std::int64_t>{1, 2});
+  }
+}
+
+TEST_CASE("getset-redispy: a release deletes any timestamp that is not before its own") {
+  Bench bench("getset-redispy", {{"ttl", 100_ms}});
+  const auto a = bench.client(0_ms, 160_ms);
+  const auto b = bench.client(120_ms, 80_ms);
+  bench.run();
+  CHECK(bench.sent_by(a) == Sent{"SETNX lock 100", "GET lock", "DEL lock"});
+  CHECK(bench.sent_by(b) == Sent{"SETNX lock 220", "GET lock", "GETSET lock 220", "GET lock"});
+  CHECK(bench.ends_of(b) == Ends{"acquire ok", "release fail"});
+}
+
 }  // namespace lockstep::models::locks

@@ -56,6 +56,14 @@ CommandCall Connection::call(Command command) {
   return CommandCall(*client_, id_, std::move(request), timeout_, session_->missed_reply);
 }
 
+CommandCall Connection::transaction(std::vector<Command> commands) {
+  auto request = client_->world().make<Request>(Command{"EXEC"});
+  request->operation = session_->operation;
+  commands.insert(commands.begin(), Command{"MULTI"});
+  request->in_front = std::move(commands);
+  return CommandCall(*client_, id_, std::move(request), timeout_, session_->missed_reply);
+}
+
 CommandCall Connection::set(const Value& key, const Value& value, SetOptions options) {
   if (options.nx && options.px) return call(Command{"SET", key, value, "NX", "PX", options.px->floor_ms()});
   if (options.px) return call(Command{"SET", key, value, "PX", options.px->floor_ms()});

@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "models/redis/node.hpp"
 #include "sim/await.hpp"
@@ -99,6 +100,9 @@ class Connection {
   }
 
   CommandCall call(Command command);
+
+  /// MULTI, the commands and EXEC in one packet. Replies what EXEC replies: an array, nil if a watched key has changed.
+  CommandCall transaction(std::vector<Command> commands);
 
   /// Replies ["subscribe", channel, count]. From then on the connection takes nothing but more of these, and PING.
   CommandCall subscribe(const Value& channel) { return call(Command{"SUBSCRIBE", channel}); }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/random.hpp"
+
 namespace lockstep::models::redis {
 namespace {
 
@@ -11,6 +13,22 @@ std::string_view name_of(const Request& request) {
 }
 
 }  // namespace
+
+std::string Request::describe() const {
+  if (in_front.empty()) return command.describe();
+  std::string text(command.name());
+  for (const Command& each : in_front) {
+    if (each.name() == "MULTI") continue;
+    text += (text.size() == command.name().size() ? ": " : "; ") + each.describe();
+  }
+  return text;
+}
+
+std::uint64_t Request::digest() const {
+  std::uint64_t digest = command.digest();
+  for (const Command& each : in_front) digest = sim::combine64(digest, each.digest());
+  return digest;
+}
 
 void Node::receive(sim::Message& message, sim::ConnectionId connection) {
   const auto& request = static_cast<Request&>(message);
@@ -32,14 +50,25 @@ void Node::receive(sim::Message& message, sim::ConnectionId connection) {
     take_blocked(connection);
   }
   if (database_.is_paused()) world().access_all();
-  if (database_.is_held_back(request.command, clock())) {
+  if (is_held_back(request)) {
     held_.push_back(std::make_unique<Pending>(*this, connection, request));
     return;
   }
   handle(request, connection);
 }
 
+bool Node::is_held_back(const Request& request) {
+  return database_.is_held_back(request.command, clock()) ||
+         std::any_of(request.in_front.begin(), request.in_front.end(),
+                     [&](const Command& command) { return database_.is_held_back(command, clock()); });
+}
+
 void Node::handle(const Request& request, sim::ConnectionId connection) {
+  for (const Command& command : request.in_front) {
+    database_.execute(connection.index, command, clock());
+    if (database_.touched_every_key()) world().access_all();
+    record_effects(request.operation);
+  }
   std::optional<Reply> answer = database_.execute(connection.index, request.command, clock());
   if (database_.touched_every_key()) world().access_all();
   record_effects(request.operation);
@@ -141,7 +170,7 @@ void Node::release_held() {
   std::vector<std::unique_ptr<Pending>> waiting;
   waiting.swap(held_);
   for (std::unique_ptr<Pending>& request : waiting) {
-    if (database_.is_held_back(request->request.command, clock())) {
+    if (is_held_back(request->request)) {
       held_.push_back(std::move(request));
     } else {
       handle(request->request, request->connection);

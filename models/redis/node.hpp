@@ -16,14 +16,18 @@
 
 namespace lockstep::models::redis {
 
+/// One packet: a command, and what was written in front of it. The server reads them without anything in between, and
+/// nobody waits for the replies of those in front.
 class Request final : public sim::Message {
  public:
   explicit Request(Command c) : command(std::move(c)) {}
   std::string_view name() const override { return command.name(); }
-  std::string describe() const override { return command.describe(); }
-  std::uint64_t digest() const override { return command.digest(); }
+  /// With commands in front: `EXEC: DEL lock; …`, without their MULTI.
+  std::string describe() const override;
+  std::uint64_t digest() const override;
 
   Command command;
+  std::vector<Command> in_front;
 };
 
 class Response final : public sim::Message {
@@ -75,6 +79,7 @@ class Node final : public sim::Process, private KeyWatcher {
   };
 
   void key_accessed(std::uint64_t key, bool changes) override { world().access(key, changes); }
+  bool is_held_back(const Request& request);
   void handle(const Request& request, sim::ConnectionId connection);
   void record_effects(sim::OperationId operation);
   void send_deliveries();
