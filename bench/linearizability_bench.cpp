@@ -1,6 +1,9 @@
 // What the linearizability checker costs: long lock histories on the near-linear path, short register histories and a
-// late violation on the search. Prints seconds and megabytes, and the verdicts; judges nothing. One thread. Each long
-// case runs in a process of its own, so that its peak memory is its own: history and checker, without parsing.
+// late violation on the search. Prints seconds and megabytes, and the verdicts; judges nothing. One thread, and so its
+// processor time is what is printed: how long it takes on a machine that does nothing else. Each case runs in a process
+// of its own, so that its peak memory is its own: history and checker, without parsing.
+//
+//   linearizability_bench [WORDS]    only the cases whose line contains these words
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -11,10 +14,12 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <ctime>
 #include <deque>
 #include <functional>
 #include <numeric>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,13 +33,22 @@ namespace sim = lockstep::sim;
 using checker::HistoryOperation;
 using checker::OperationHistory;
 
-double seconds_of(const std::function<void()>& body) {
-  const auto begin = std::chrono::steady_clock::now();
-  body();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+double processor_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-void in_own_process(const std::function<void()>& body) {
+double seconds_of(const std::function<void()>& body) {
+  const double begin = processor_seconds();
+  body();
+  return processor_seconds() - begin;
+}
+
+std::string_view wanted;
+
+void in_own_process(std::string_view what, const std::function<void()>& body) {
+  if (what.find(wanted) == std::string_view::npos) return;
   std::fflush(stdout);
   const pid_t child = fork();
   if (child == 0) {
@@ -299,7 +313,7 @@ OperationHistory map_history(std::size_t operations, std::uint32_t clients, std:
 }
 
 void report(const std::string& what, const checker::LinearizabilityResult& result, double seconds) {
-  fmt::print("{:58} {:9} {:7.3f} s  peak {:5} MB  conflict of {}, {} configurations\n", what,
+  fmt::print("{:68} {:9} {:7.3f} s  peak {:5} MB  conflict of {}, {} configurations\n", what,
              checker::to_string(result.verdict), seconds, peak_megabytes(), result.conflict.size(),
              result.statistics.configurations);
 }
@@ -309,23 +323,23 @@ void check_locks(std::string_view model, std::uint32_t permits, bool has_tokens)
   for (const std::uint32_t clients : {4U, 16U, 64U}) {
     if (clients <= 2 * permits) continue;
     for (const bool is_stolen : {false, true}) {
-      in_own_process([&] {
+      const std::string what =
+          fmt::format("{}, 10^6 operations, {} clients, {}", model, clients, is_stolen ? "one hold too many" : "valid");
+      in_own_process(what, [&] {
         const OperationHistory h = lock_history(operations, clients, permits, has_tokens, is_stolen);
         checker::LinearizabilityResult result;
         checker::LinearizabilityOptions options;
         options.permits = permits;
         const double seconds =
             seconds_of([&] { result = checker::check_linearizable(h, *checker::find_model(model), options); });
-        report(fmt::format("{}, 10^6 operations, {} clients, {}", model, clients,
-                           is_stolen ? "one hold too many" : "valid"),
-               result, seconds);
+        report(what, result, seconds);
       });
     }
   }
 }
 
 void check_bounded(const std::string& what, std::string_view model, const std::function<OperationHistory()>& history) {
-  in_own_process([&] {
+  in_own_process(what, [&] {
     const OperationHistory h = history();
     const auto begin = std::chrono::steady_clock::now();
     checker::LinearizabilityOptions options;
@@ -340,7 +354,8 @@ void check_bounded(const std::string& what, std::string_view model, const std::f
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  if (argc > 1) wanted = argv[1];
   for (const std::string_view model : {"mutex", "owner-mutex", "reentrant-mutex"}) check_locks(model, 1, false);
   for (const std::string_view model : {"fenced-mutex", "reentrant-fenced-mutex"}) check_locks(model, 1, true);
   check_locks("semaphore", 8, false);
@@ -365,7 +380,7 @@ int main() {
                   [&] { return map_history(1'000, 50, 1, 20, wrong); });
   }
 
-  in_own_process([] {
+  in_own_process("cas-register, 102 logs of 84 operations, 5 clients", [] {
     std::vector<OperationHistory> histories;
     for (std::uint64_t seed = 0; seed < 102; ++seed) histories.push_back(register_history(seed, 84, seed % 4 == 0));
     checker::LinearizabilityOptions options;
@@ -385,7 +400,7 @@ int main() {
           configurations += result.statistics.configurations;
         }
       });
-      fmt::print("{:58} {} of 102 violated, {:7.4f} s (longest {:.4f} s), {} configurations\n",
+      fmt::print("{:68} {} of 102 violated, {:7.4f} s (longest {:.4f} s), {} configurations\n",
                  minimizes ? "the same with minimal conflicts" : "cas-register, 102 logs of 84 operations, 5 clients",
                  violated, seconds, longest, configurations);
     }
@@ -393,15 +408,15 @@ int main() {
 
   for (const std::string_view model : {"mutex", "owner-mutex", "fenced-mutex", "semaphore"}) {
     for (const std::size_t operations : {std::size_t{1'000}, std::size_t{100'000}}) {
-      in_own_process([&] {
+      const std::string what = fmt::format("search: {}, {} operations, 64 clients, late violation", model, operations);
+      in_own_process(what, [&] {
         checker::LinearizabilityOptions options{.permits = 8, .search_only = true, .minimize_conflict = false};
         const OperationHistory h =
             lock_history(operations, 64, model == "semaphore" ? 8 : 1, model == "fenced-mutex", true);
         checker::LinearizabilityResult result;
         const double seconds =
             seconds_of([&] { result = checker::check_linearizable(h, *checker::find_model(model), options); });
-        report(fmt::format("search: {}, {} operations, 64 clients, late violation", model, operations), result,
-               seconds);
+        report(what, result, seconds);
         if (operations > 1'000) return;
         options.minimize_conflict = true;
         const double explained =

@@ -19,7 +19,7 @@ constexpr Index none = 0xffffffff;
 /// What a configuration has to remember of a pending operation.
 enum class Kind : std::uint8_t {
   update,    ///< ordered or not
-  write,     ///< overwrites everything; ordered, not ordered, or hideable
+  write,     ///< overwrites or extends; ordered, not ordered, or hideable
   read,      ///< done or not
   optional,  ///< used or not
   left_out
@@ -61,6 +61,7 @@ class Search {
   Search(std::span<const SearchOperation> operations, Specification& specification, const SearchLimits& limits)
       : operations_(operations), specification_(specification), limits_(limits), state_words_(specification.words()) {
     prepare_kinds();
+    expect_reads();
     prepare_holds();
     prepare_events();
     looks_ahead_ = limits_.looks_ahead && specification_.looks_ahead();
@@ -134,10 +135,8 @@ class Search {
         kind_[o] = Kind::left_out;
         continue;
       }
-      kind_[o] = !operation.is_required                                  ? Kind::optional
-                 : is_read                                               ? Kind::read
-                 : operation.action.effect == Action::Effect::overwrites ? Kind::write
-                                                                         : Kind::update;
+      const bool is_blind = operation.action.effect != Action::Effect::updates;
+      kind_[o] = !operation.is_required ? Kind::optional : is_read ? Kind::read : is_blind ? Kind::write : Kind::update;
       if (!is_read) by_action.push_back(o);
     }
     const auto key = [this](Index o) {
@@ -154,6 +153,14 @@ class Search {
     seen_.assign(classes + std::size_t{1}, 0);
   }
 
+  void expect_reads() {
+    std::vector<Action> reads;
+    for (Index o = 0; o < operations_.size(); ++o) {
+      if (kind_[o] == Kind::read) reads.push_back(operations_[o].action);
+    }
+    specification_.expect_reads(reads);
+  }
+
   void prepare_holds() {
     process_.assign(operations_.size(), 0);
     is_eager_.assign(operations_.size(), 0);
@@ -167,19 +174,45 @@ class Search {
     Index processes = 0;
     for (std::size_t begin = 0, end = 0; begin < by_process.size(); begin = end, ++processes) {
       const std::uint32_t process = operations_[by_process[begin]].action.process;
-      bool is_sequential = true;
-      for (; end < by_process.size() && operations_[by_process[end]].action.process == process; ++end) {
-        process_[by_process[end]] = processes;
-        is_sequential = is_sequential && (end == begin || operations_[by_process[end - 1]].returned <
-                                                              operations_[by_process[end]].invoked);
+      while (end < by_process.size() && operations_[by_process[end]].action.process == process) {
+        process_[by_process[end++]] = processes;
       }
-      for (std::size_t i = begin; i < end; ++i) {
-        const Index o = by_process[i];
-        is_eager_[o] =
-            is_sequential && !has_reads_ && kind_[o] == Kind::update && operations_[o].action.hold == Hold::gives_back;
-      }
+      if (!has_reads_) prepare_process(std::span(by_process).subspan(begin, end - begin));
     }
     releases_.assign(processes, 0);
+  }
+
+  /// What one process did with a lock, by invocation, and nobody asks for a taken lock.
+  void prepare_process(std::span<const Index> members) {
+    const auto action = [this](Index o) -> const Action& { return operations_[o].action; };
+    bool is_sequential = true;
+    bool is_uniform = true;                       // it takes and gives back as much each time
+    bool is_alike = true;                         // and any of its acquires would do for any of its releases
+    const Action* first[2] = {nullptr, nullptr};  // by whether it gives back
+    std::int64_t required_until = std::numeric_limits<std::int64_t>::min();
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      const SearchOperation& o = operations_[members[i]];
+      const bool gives_back = o.action.hold == Hold::gives_back;
+      is_sequential = is_sequential && (i == 0 || operations_[members[i - 1]].returned < o.invoked);
+      is_uniform = is_uniform && o.action.a == action(members[0]).a;
+      if (first[gives_back] == nullptr) first[gives_back] = &o.action;
+      is_alike = is_alike && o.action == *first[gives_back];
+      if (gives_back && o.is_required) required_until = std::max(required_until, o.returned);
+    }
+    is_alike = is_alike && is_uniform && is_sequential;
+    std::size_t needed = 0;  // required releases from here on, without an acquire between here and them
+    for (auto member = members.rbegin(); member != members.rend(); ++member) {
+      const Index o = *member;
+      const bool is_optional = kind_[o] == Kind::optional;
+      if (action(o).hold == Hold::gives_back) {
+        is_eager_[o] = is_optional ? is_alike && needed == 0 : is_sequential;
+        needed += is_optional ? 0 : 1;
+        continue;
+      }
+      const bool is_needed = is_alike ? needed != 0 : operations_[o].invoked <= required_until;
+      if (is_optional && is_uniform && !is_needed) kind_[o] = Kind::left_out;
+      needed -= needed == 0 ? 0 : 1;
+    }
   }
 
   void prepare_events() {
@@ -237,13 +270,20 @@ class Search {
   void start(Word* config) {
     std::fill_n(config, config_words_, 0);
     specification_.initial(config);
+    specification_.forget_unseen(config);
   }
 
   /// Tries a step without changing the state.
   bool is_possible(const Word* state, Index o) {
     ++steps_;
     std::copy_n(state, state_words_, scratch_.data());
-    return specification_.step(scratch_.data(), operations_[o].action);
+    return step(scratch_.data(), o);
+  }
+
+  bool step(Word* state, Index o) {
+    if (!specification_.step(state, operations_[o].action)) return false;
+    specification_.forget_unseen(state);
+    return true;
   }
 
   /// Runs time on to the next return of an operation that is not ordered, and returns this event.
@@ -257,7 +297,7 @@ class Search {
         if (kind_[o] == Kind::write) is_open |= bit(o);
         if (is_eager_[o] != 0 && is_possible(config, o)) {
           std::copy(scratch_.begin(), scratch_.end(), config);
-          is_ordered |= bit(o);
+          (kind_[o] == Kind::update ? is_ordered : is_used) |= bit(o);
           if (order != nullptr) order->push_back(o);
         }
         if (kind_[o] != Kind::read) continue;
@@ -294,7 +334,7 @@ class Search {
     }
     seek(event);
     ++steps_;
-    const bool is_done = specification_.step(config, operations_[o].action);
+    const bool is_done = step(config, o);
     assert(is_done);
     static_cast<void>(is_done);
     if (order != nullptr) order->push_back(o);
@@ -302,6 +342,7 @@ class Search {
       for (std::size_t w = 0; w < mask_words_; ++w) open_bits(config)[w] &= ~pending_writes_[w];
     }
     (kind_[o] == Kind::update ? updates(config) : used(config))[word(o)] |= bit(o);
+    if (kind_[o] == Kind::write) open_bits(config)[word(o)] &= ~bit(o);
     for (const Index r : pending_reads_) {
       Word& is_open = open_bits(config)[word(r)];
       if ((is_open & bit(r)) == 0 || !is_possible(config, r)) continue;
@@ -377,8 +418,10 @@ class Search {
       const bool is_redundant = (seen & (sort == 4 ? 7 : sort)) != 0;
       seen |= sort;
       if (is_redundant || !is_possible(config, o)) continue;
-      const bool is_idle = sort == 4 && operations_[o].action.effect != Action::Effect::overwrites &&
-                           std::equal(scratch_.begin(), scratch_.end(), config);
+      const Action::Effect effect = operations_[o].action.effect;
+      const bool may_wait =
+          sort == 4 ? effect != Action::Effect::overwrites : o != x && effect == Action::Effect::extends;
+      const bool is_idle = may_wait && std::equal(scratch_.begin(), scratch_.end(), config);
       if (is_idle) continue;
       moves_.push_back(o);
       if (o == x) std::rotate(moves_.begin() + static_cast<std::ptrdiff_t>(first), moves_.end() - 1, moves_.end());

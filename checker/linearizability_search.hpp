@@ -5,7 +5,7 @@
 // Wing and Gong ("Testing and verifying concurrent objects", 1993) with Lowe's just-in-time order ("Testing for
 // linearizability", 2016): time runs from one return to the next, and an operation is ordered only to let the one that
 // returns be ordered. Depth first over the returns and breadth first between two of them; every configuration (which
-// of the pending operations are ordered, and the state) is kept and searched once. Six things keep the number of
+// of the pending operations are ordered, and the state) is kept and searched once. Some things keep the number of
 // configurations small; each is an exchange argument:
 //
 //   Interchangeable operations. Of pending operations with equal actions the one that returns first is ordered first:
@@ -13,12 +13,16 @@
 //     so they come last, and those invoked by then are all equal.
 //   Reads at once. An operation that never changes the state is ordered as soon as the state permits it: it leaves
 //     everything that follows as it was.
-//   Hidden writes. When a write that overwrites everything is ordered, each pending write of that sort could be ordered
-//     just before it, and nobody would ever see it. It is *hideable* from then on: whether that happened is decided when
-//     it returns. Without this, k concurrent writes make 2^k configurations out of each.
+//   Hidden writes. When a write that overwrites everything is ordered, each pending write that is possible in every
+//     state (one that overwrites, too, or an append) could be ordered just before it, and nobody would ever see it. It is
+//     *hideable* from then on: whether that happened is decided when it returns. Without this, k concurrent writes make
+//     2^k configurations out of each.
 //   Short holds. If nothing asks for a taken lock, nobody takes it before it has to return from that, unless its own
 //     release is pending as well or the one that returns is its own. And a process that does one thing after the
-//     other gives the lock back as soon as it may.
+//     other gives the lock back as soon as it may. Of unknown outcomes, an acquire did not happen unless a release after
+//     it needs it: without it, and without the first release of unknown outcome behind it, all others remain possible;
+//     and if that would miss its hold, a later acquire of unknown outcome can take its place. By the same argument a
+//     release that leaves no later one without an acquire happened at once.
 //   Dominance. Of two configurations at the same return with the same state, the one that has used fewer unknown
 //     operations, has more reads done and more writes hideable can do whatever the other can.
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "checker/linearizability.hpp"
@@ -17,7 +18,10 @@ struct Action {
     none,        ///< did not happen, or nobody knows and it would not matter: it is left out
     reads,       ///< never changes a state, but is not possible in each
     overwrites,  ///< possible in every state, and leads to the same state from each
-    updates      ///< anything else
+    /// Possible in every state, returns nothing: nobody sees it if an operation that overwrites comes next. One that
+    /// changes nothing does not change anything later either, until something overwrites.
+    extends,
+    updates  ///< anything else
   };
   /// Of a lock that is held by processes, so that nobody is ever worse off if one holds it shorter.
   enum class Hold : std::uint8_t { none, takes, gives_back };
@@ -46,7 +50,12 @@ class Specification {
   virtual bool can_lead_to(const std::uint64_t*, const Action&) { return true; }
   /// The same from the state after an operation that overwrites.
   virtual bool can_lead_to_after(const Action& /*overwrite*/, const Action& /*read*/) const { return true; }
-  /// Do the two above ever say false? Then every update also has to be possible in every state.
+  /// From now on only these reads will be asked about.
+  virtual void expect_reads(std::span<const Action>) {}
+  /// Puts one state for all those in which none of the expected reads is possible, nor in any state that they lead to
+  /// without an operation that overwrites. Like that they need to be searched only once.
+  virtual void forget_unseen(std::uint64_t*) const {}
+  /// Do can_lead_to and can_lead_to_after ever say false? Then every update also has to be possible in every state.
   virtual bool looks_ahead() const { return false; }
   virtual std::string describe(const std::uint64_t* state) const = 0;
   /// Memory for interned states.

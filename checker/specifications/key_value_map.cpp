@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <vector>
 
 #include "checker/specification.hpp"
@@ -10,14 +11,14 @@
 namespace lockstep::checker::specifications {
 namespace {
 
-/// A text in pieces: the text before, and one of the history's texts behind it. Kept once for each way of cutting it
-/// up, so that texts that grow by appending cost a piece each. Two ways to the same text are then two states, which
-/// may cost a search time, but never its answer.
+/// A text in pieces: the text before, and one of the history's texts behind it. One that begins what some get returned
+/// is kept once, however it is cut up; any other once for each way of cutting it up.
 struct Rope {
   std::uint32_t before;
   std::uint32_t piece;
   std::uint64_t length;
-  std::uint64_t hash;  ///< of the text, however it is cut
+  std::uint32_t from;  ///< seen_[from .. to) begin with this text
+  std::uint32_t to;
 };
 
 class KeyValueMap final : public Specification {
@@ -29,10 +30,17 @@ class KeyValueMap final : public Specification {
       ModelFunction{"put", ModelFunction::Argument::value}, ModelFunction{"append", ModelFunction::Argument::value}};
   enum Kind : std::uint8_t { get, put, append, get_unseen };
 
-  KeyValueMap(const OperationHistory& history, std::span<const std::uint32_t>, const LinearizabilityOptions&)
-      : history_(history), ropes_{{empty, 0, 0, 0}}, slots_(64, none) {
-    hashes_.reserve(history.texts.size());
-    for (const std::string& text : history.texts) hashes_.push_back(hash_of(0, text));
+  KeyValueMap(const OperationHistory& history, std::span<const std::uint32_t> positions, const LinearizabilityOptions&)
+      : history_(history), slots_(64, none) {
+    const auto has_seen = [](const HistoryOperation& o) {
+      return o.function == get && o.out_known && o.phase != sim::Phase::fail;
+    };
+    for (const std::uint32_t i : positions) {
+      if (has_seen(history.operations[i])) seen_.push_back(text_of(history.operations[i].out));
+    }
+    std::sort(seen_.begin(), seen_.end());
+    seen_.erase(std::unique(seen_.begin(), seen_.end()), seen_.end());
+    ropes_ = {{empty, 0, 0, 0, static_cast<std::uint32_t>(seen_.size())}, {unseen, 0, 0, 0, 0}};
   }
 
   std::size_t words() const override { return 1; }
@@ -41,14 +49,16 @@ class KeyValueMap final : public Specification {
   Action action(const HistoryOperation& o) const override {
     if (o.phase == sim::Phase::fail) return {};
     if (o.function == put) return {.effect = Action::Effect::overwrites, .kind = put, .a = o.a};
-    if (o.function == append) return {.effect = Action::Effect::updates, .kind = append, .a = o.a};
-    return {.effect = Action::Effect::reads, .kind = o.out_known ? get : get_unseen, .out = o.out};
+    if (o.function == append) return {.effect = Action::Effect::extends, .kind = append, .a = o.a};
+    if (!o.out_known) return {.effect = Action::Effect::reads, .kind = get_unseen};
+    const auto rank = std::lower_bound(seen_.begin(), seen_.end(), text_of(o.out)) - seen_.begin();
+    return {.effect = Action::Effect::reads, .kind = get, .out = rank};
   }
 
   /// The state: the index of a rope.
   bool step(std::uint64_t* state, const Action& action) override {
     const auto rope = static_cast<std::uint32_t>(*state);
-    if (action.kind == get) return is(rope, action.out);
+    if (action.kind == get) return begins(rope, action.out) && ropes_[rope].length == seen_[action.out].size();
     if (action.kind == get_unseen) return true;
     *state = joined(action.kind == put ? empty : rope, action.a);
     return true;
@@ -57,10 +67,21 @@ class KeyValueMap final : public Specification {
   /// Appends only make a text longer.
   bool looks_ahead() const override { return true; }
   bool can_lead_to(const std::uint64_t* state, const Action& read) override {
-    return read.kind != get || is_prefix(static_cast<std::uint32_t>(*state), read.out);
+    return read.kind != get || begins(static_cast<std::uint32_t>(*state), read.out);
   }
   bool can_lead_to_after(const Action& overwrite, const Action& read) const override {
-    return read.kind != get || text_of(read.out).starts_with(text_of(overwrite.a));
+    return read.kind != get || seen_[read.out].starts_with(text_of(overwrite.a));
+  }
+  void expect_reads(std::span<const Action> reads) override {
+    expected_.assign(seen_.size() + 1, 0);
+    for (const Action& read : reads) {
+      if (read.kind == get) expected_[read.out + 1] = 1;
+    }
+    std::partial_sum(expected_.begin(), expected_.end(), expected_.begin());
+  }
+  void forget_unseen(std::uint64_t* state) const override {
+    const Rope& rope = ropes_[*state];
+    if (expected_[rope.from] == expected_[rope.to]) *state = unseen;
   }
 
   std::string describe(const std::uint64_t* state) const override {
@@ -74,89 +95,74 @@ class KeyValueMap final : public Specification {
   }
 
   std::size_t bytes() const override {
-    return ropes_.capacity() * sizeof(Rope) + slots_.capacity() * 4 + prefixes_.capacity() * 8;
+    return ropes_.capacity() * sizeof(Rope) + slots_.capacity() * 4 + seen_.capacity() * sizeof(std::string_view);
   }
 
  private:
   static constexpr std::uint32_t empty = 0;
+  static constexpr std::uint32_t unseen = 1;  ///< any text that begins nothing that a get has seen
   static constexpr std::uint32_t none = 0xffffffff;
-  static constexpr std::uint64_t prime = 0x100000001b3;
-
-  static std::uint64_t hash_of(std::uint64_t hash, std::string_view text) {
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * prime;
-    return hash;
-  }
-
-  /// Equal hashes are only a reason to compare.
-  bool is(std::uint32_t rope, std::int64_t value) const {
-    if (value == nil) return ropes_[rope].length == 0;
-    std::string_view text = history_.texts[value];
-    if (ropes_[rope].length != text.size() || ropes_[rope].hash != hashes_[value]) return false;
-    for (; rope != empty; rope = ropes_[rope].before) {
-      const std::string& piece = history_.texts[ropes_[rope].piece];
-      if (!text.ends_with(piece)) return false;
-      text.remove_suffix(piece.size());
-    }
-    return true;
-  }
 
   std::string_view text_of(std::int64_t value) const {
     return value == nil ? std::string_view() : std::string_view(history_.texts[value]);
   }
 
-  /// Is the rope the beginning of this text? Remembered, because a rope is asked about whenever it has grown: the pieces
-  /// are compared from the last one back, as far as one that is known.
-  bool is_prefix(std::uint32_t rope, std::int64_t value) {
-    if (value == nil) return ropes_[rope].length == 0;
-    const std::string_view text = text_of(value);
-    if (ropes_[rope].length > text.size()) return false;
-    if (prefixes_.empty()) prefixes_.assign(std::size_t{1} << 16, 0);
-    const auto known_at = [&](std::uint32_t r) -> std::uint64_t& {
-      return prefixes_[sim::mix64(std::uint64_t{r} << 32 | static_cast<std::uint32_t>(value)) & (prefixes_.size() - 1)];
-    };
-    for (std::uint32_t r = rope; r != empty; r = ropes_[r].before) {
-      if (known_at(r) == (std::uint64_t{r} << 32 | static_cast<std::uint32_t>(value))) break;
-      const std::string& piece = history_.texts[ropes_[r].piece];
-      if (text.compare(ropes_[r].length - piece.size(), piece.size(), piece) != 0) return false;
-    }
-    if (rope != empty) known_at(rope) = std::uint64_t{rope} << 32 | static_cast<std::uint32_t>(value);
-    return true;
+  bool begins(std::uint32_t rope, std::int64_t rank) const {
+    return ropes_[rope].from <= rank && rank < ropes_[rope].to;
   }
 
   std::uint32_t joined(std::uint32_t before, std::int64_t value) {
-    if (value == nil || history_.texts[value].empty()) return before;
-    const auto piece = static_cast<std::uint32_t>(value);
-    std::size_t slot = slot_of(before, piece);
+    const std::string_view text = text_of(value);
+    if (text.empty() || before == unseen) return before;
+    const Rope& head = ropes_[before];
+    const auto rest = [&](std::string_view seen) { return seen.substr(head.length, text.size()); };
+    const auto first = seen_.begin() + head.from;
+    const auto last = seen_.begin() + head.to;
+    const auto from = std::lower_bound(first, last, text, [&](auto seen, auto t) { return rest(seen) < t; });
+    const auto to = std::upper_bound(from, last, text, [&](auto t, auto seen) { return t < rest(seen); });
+    const Rope rope{.before = before,
+                    .piece = static_cast<std::uint32_t>(value),
+                    .length = head.length + text.size(),
+                    .from = static_cast<std::uint32_t>(from - seen_.begin()),
+                    .to = static_cast<std::uint32_t>(to - seen_.begin())};
+    std::size_t slot = slot_of(rope);
     for (; slots_[slot] != none; slot = (slot + 1) & (slots_.size() - 1)) {
-      const Rope& rope = ropes_[slots_[slot]];
-      if (rope.before == before && rope.piece == piece) return slots_[slot];
+      if (are_equal(ropes_[slots_[slot]], rope)) return slots_[slot];
     }
     const auto index = static_cast<std::uint32_t>(ropes_.size());
     slots_[slot] = index;
-    const std::string& text = history_.texts[piece];
-    ropes_.push_back({before, piece, ropes_[before].length + text.size(), hash_of(ropes_[before].hash, text)});
+    ropes_.push_back(rope);
     if (2 * ropes_.size() > slots_.size()) grow();
     return index;
   }
 
-  std::size_t slot_of(std::uint32_t before, std::uint32_t piece) const {
-    return sim::mix64(std::uint64_t{before} << 32 | piece) & (slots_.size() - 1);
+  /// Of the texts that begin with what get has seen, there is one of each length.
+  static bool are_equal(const Rope& a, const Rope& b) {
+    const bool is_seen = a.from != a.to;
+    if (is_seen != (b.from != b.to)) return false;
+    return is_seen ? a.from == b.from && a.length == b.length : a.before == b.before && a.piece == b.piece;
+  }
+
+  std::size_t slot_of(const Rope& rope) const {
+    const std::uint64_t key = rope.from != rope.to ? std::uint64_t{rope.from} << 32 ^ rope.length
+                                                   : std::uint64_t{rope.before} << 32 | rope.piece;
+    return sim::mix64(key) & (slots_.size() - 1);
   }
 
   void grow() {
     slots_.assign(slots_.size() * 2, none);
-    for (std::uint32_t i = 1; i < ropes_.size(); ++i) {
-      std::size_t slot = slot_of(ropes_[i].before, ropes_[i].piece);
+    for (std::uint32_t i = unseen + 1; i < ropes_.size(); ++i) {
+      std::size_t slot = slot_of(ropes_[i]);
       while (slots_[slot] != none) slot = (slot + 1) & (slots_.size() - 1);
       slots_[slot] = i;
     }
   }
 
   const OperationHistory& history_;
-  std::vector<std::uint64_t> hashes_;  ///< of the history's texts
+  std::vector<std::string_view> seen_;   ///< what gets returned, in order, each once
+  std::vector<std::uint32_t> expected_;  ///< how many of seen_[0 .. i) somebody still asks for
   std::vector<Rope> ropes_;
-  std::vector<std::uint32_t> slots_;     ///< open addressing; never points to the empty rope
-  std::vector<std::uint64_t> prefixes_;  ///< some of the pairs (rope, text) of which the one begins the other
+  std::vector<std::uint32_t> slots_;  ///< open addressing; never points to the first two ropes
 };
 
 }  // namespace
