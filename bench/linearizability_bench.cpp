@@ -69,9 +69,16 @@ long peak_megabytes() {
 
 /// Clients that wait for a lock with `permits` places, hold it, release it, and think. Positions are those of a log:
 /// each invocation and each return has its own.
-/// `lost_one_in`: of so many operations, one is never answered, and its client goes on under a new process number.
+/// `lost_one_in`: of so many operations, one is never answered, and its client goes on, under a new process number or
+/// under its own. `tried_one_in`: of so many acquires of a taken lock, one is a try that fails.
+struct Disturbed {
+  std::uint64_t lost_one_in = 0;
+  bool keeps_number = false;
+  std::uint64_t tried_one_in = 0;
+};
+
 OperationHistory lock_history(std::size_t operations, std::uint32_t clients, std::uint32_t permits, bool has_tokens,
-                              bool is_stolen, std::uint64_t lost_one_in = 0) {
+                              bool is_stolen, Disturbed disturbed = {}) {
   enum class Doing : std::uint8_t { thinking, acquiring, acquired, holding, releasing, released };
   sim::Random random(clients);
   std::vector<Doing> doing(clients, Doing::thinking);
@@ -92,7 +99,10 @@ OperationHistory lock_history(std::size_t operations, std::uint32_t clients, std
       h.operations.push_back(
           {.invoked = position++, .process = process[p], .function = function, .phase = sim::Phase::info});
     };
-    const auto is_lost = [&] { return lost_one_in != 0 && random.one_in(lost_one_in); };
+    const auto is_lost = [&] { return disturbed.lost_one_in != 0 && random.one_in(disturbed.lost_one_in); };
+    const auto go_on = [&] {
+      if (!disturbed.keeps_number) process[p] = processes++;
+    };
     const auto end = [&] {
       h.operations[open[p]].returned = position++;
       h.operations[open[p]].phase = sim::Phase::ok;
@@ -104,7 +114,13 @@ OperationHistory lock_history(std::size_t operations, std::uint32_t clients, std
         break;
       case Doing::acquiring: {
         if (is_lost()) {
-          process[p] = processes++;
+          go_on();
+          doing[p] = Doing::thinking;
+          break;
+        }
+        if (taken == permits && disturbed.tried_one_in != 0 && random.one_in(disturbed.tried_one_in)) {
+          h.operations[open[p]].returned = position++;
+          h.operations[open[p]].phase = sim::Phase::fail;
           doing[p] = Doing::thinking;
           break;
         }
@@ -134,7 +150,7 @@ OperationHistory lock_history(std::size_t operations, std::uint32_t clients, std
         break;
       case Doing::released:
         if (is_lost()) {
-          process[p] = processes++;
+          go_on();
         } else {
           end();
         }
@@ -338,12 +354,14 @@ void check_locks(std::string_view model, std::uint32_t permits, bool has_tokens)
   }
 }
 
-void check_bounded(const std::string& what, std::string_view model, const std::function<OperationHistory()>& history) {
+void check_bounded(const std::string& what, std::string_view model, const std::function<OperationHistory()>& history,
+                   bool check_failed = false) {
   in_own_process(what, [&] {
     const OperationHistory h = history();
     const auto begin = std::chrono::steady_clock::now();
     checker::LinearizabilityOptions options;
     options.max_memory = std::size_t{1} << 30;
+    options.check_failed = check_failed;
     options.is_out_of_time = [&] { return std::chrono::steady_clock::now() - begin > std::chrono::seconds(10); };
     checker::LinearizabilityResult result;
     const double seconds =
@@ -361,9 +379,15 @@ int main(int argc, char** argv) {
   check_locks("semaphore", 8, false);
   for (const std::string_view model : {"mutex", "owner-mutex", "reentrant-mutex"}) {
     for (const bool is_stolen : {false, true}) {
+      const char* end = is_stolen ? "one hold too many" : "valid";
+      check_bounded(fmt::format("{}, 10^6 operations, 16 clients, 1% lost, {}", model, end), model,
+                    [&] { return lock_history(1'000'000, 16, 1, false, is_stolen, {.lost_one_in = 100}); });
+      check_bounded(fmt::format("{}, the same, processes keep their number, {}", model, end), model, [&] {
+        return lock_history(1'000'000, 16, 1, false, is_stolen, {.lost_one_in = 100, .keeps_number = true});
+      });
       check_bounded(
-          fmt::format("{}, 10^6 operations, 16 clients, 1% lost, {}", model, is_stolen ? "one hold too many" : "valid"),
-          model, [&] { return lock_history(1'000'000, 16, 1, false, is_stolen, 100); });
+          fmt::format("{}, 10^6 operations, 16 clients, tries that fail, {}", model, end), model,
+          [&] { return lock_history(1'000'000, 16, 1, false, is_stolen, {.tried_one_in = 10}); }, true);
     }
   }
   for (const auto& [wrong, name] : {std::pair(Wrong::nowhere, "valid"), std::pair(Wrong::early, "wrong in the middle"),
@@ -378,6 +402,8 @@ int main(int argc, char** argv) {
                   [&] { return map_history(1'000, 50, 10, 20, wrong); });
     check_bounded(fmt::format("kv, 1000 operations, 50 clients, 1 key, {}", name), "kv",
                   [&] { return map_history(1'000, 50, 1, 20, wrong); });
+    check_bounded(fmt::format("kv, 20000 operations, 50 clients, 1 key, {}", name), "kv",
+                  [&] { return map_history(20'000, 50, 1, 20, wrong); });
   }
 
   in_own_process("cas-register, 102 logs of 84 operations, 5 clients", [] {

@@ -19,6 +19,9 @@ namespace {
 using Position = std::uint32_t;
 using Positions = std::span<const Position>;
 
+/// In a longer history one question costs more than a smaller conflict tells.
+constexpr std::size_t operations_to_minimize_max = 20'000;
+
 /// What is known of the operations of one key.
 struct Part {
   Verdict verdict = Verdict::unknown;
@@ -26,6 +29,7 @@ struct Part {
   std::vector<Position> order;  ///< holds: of all; violated: of the prefix
   std::vector<Position> conflict;
   bool is_minimal = false;
+  std::optional<Stretch> stretch;
   std::int64_t at = 0;
   Position culprit = 0;
 };
@@ -76,6 +80,7 @@ class Check {
       result_.prefix = std::move(part.order);
       result_.conflict = std::move(part.conflict);
       result_.is_minimal = part.is_minimal;
+      result_.stretch = part.stretch;
     } else if (result_.verdict == Verdict::holds) {
       result_.verdict = Verdict::unknown;
       result_.bound = part.bound;
@@ -85,6 +90,7 @@ class Check {
   Part check(Positions positions) {
     if (!options_.search_only) {
       Part part = check_quickly(positions);
+      if (part.verdict == Verdict::violated && !part.is_minimal) make_smaller(part, positions);
       if (part.verdict != Verdict::unknown) return part;
     }
     ++result_.statistics.searched_keys;
@@ -152,6 +158,11 @@ class Check {
     part.at = mutex.at->count_ns();
     part.culprit = positions[mutex.culprit];
     part.is_minimal = mutex.is_minimal;
+    part.stretch = mutex.stretch;
+    if (part.stretch) {
+      part.stretch->last = positions[part.stretch->last];
+      if (part.stretch->first) part.stretch->first = positions[*part.stretch->first];
+    }
     return part;
   }
 
@@ -160,20 +171,45 @@ class Check {
     return indices;
   }
 
-  Part search(Positions positions) {
+  /// A conflict that a near-linear path has found, but cannot be sure that all of it is needed.
+  void make_smaller(Part& part, Positions positions) const {
+    if (!options_.minimize_conflict || positions.size() > operations_to_minimize_max) return;
     const std::unique_ptr<Specification> specification = model_.specification(history_, positions, options_);
+    std::vector<std::uint32_t> members;
+    for (const Position i : part.conflict) {
+      const auto at = std::lower_bound(positions.begin(), positions.end(), i);
+      members.push_back(static_cast<std::uint32_t>(at - positions.begin()));
+    }
+    Conflict conflict =
+        minimal_conflict(search_operations(positions, *specification), members, *specification, search_limits());
+    if (conflict.operations.size() < part.conflict.size()) part.stretch.reset();
+    part.conflict = translated(std::move(conflict.operations), positions);
+    part.is_minimal = conflict.is_minimal;
+  }
+
+  std::vector<SearchOperation> search_operations(Positions positions, const Specification& specification) const {
     std::vector<SearchOperation> operations;
     operations.reserve(positions.size());
     for (const Position i : positions) {
       const HistoryOperation& o = history_.operations[i];
-      operations.push_back({.action = specification->action(o),
+      operations.push_back({.action = specification.action(o),
                             .invoked = o.invoked,
                             .returned = o.is_unknown() ? never : o.returned,
                             .is_required = !o.is_unknown()});
     }
-    const SearchLimits limits{.max_memory = options_.max_memory,
-                              .is_out_of_time = options_.is_out_of_time,
-                              .looks_ahead = options_.looks_ahead};
+    return operations;
+  }
+
+  SearchLimits search_limits() const {
+    return {.max_memory = options_.max_memory,
+            .is_out_of_time = options_.is_out_of_time,
+            .looks_ahead = options_.looks_ahead};
+  }
+
+  Part search(Positions positions) {
+    const std::unique_ptr<Specification> specification = model_.specification(history_, positions, options_);
+    std::vector<SearchOperation> operations = search_operations(positions, *specification);
+    const SearchLimits limits = search_limits();
     const SearchResult searched = search_linearization(operations, *specification, limits);
     LinearizabilityStatistics& statistics = result_.statistics;
     statistics.configurations += searched.configurations;
@@ -185,7 +221,8 @@ class Check {
     part.culprit = positions[searched.culprit];
     part.at = history_.operations[part.culprit].returned;
     if (options_.minimize_conflict) {
-      Conflict conflict = minimal_conflict(std::move(operations), searched.culprit, *specification, limits);
+      const std::vector<std::uint32_t> members = returned_by(operations, searched.culprit);
+      Conflict conflict = minimal_conflict(std::move(operations), members, *specification, limits);
       part.conflict = translated(std::move(conflict.operations), positions);
       part.is_minimal = conflict.is_minimal;
     } else {

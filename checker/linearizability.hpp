@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "checker/operation_history.hpp"
+#include "checker/stretch.hpp"
 #include "checker/verdict.hpp"
 
 namespace lockstep::checker {
@@ -124,10 +125,15 @@ struct LinearizabilityResult {
   /// outcome that had to take effect.
   std::vector<std::uint32_t> order;
   /// violated: operations that cannot all have taken effect, ascending. Even if every operation that is not named is
-  /// allowed to have happened or not, there is no order. Minimal: without any one of them there is, unless
-  /// `is_minimal` is false.
+  /// allowed to have happened, in its time, or not, there is no order. (Named operations alone, with nothing else in the
+  /// world, would explain nothing: a read is impossible without the write that it has read from. This way more named
+  /// operations are never easier to order than fewer, and so leaving out one by one leads to a smallest set.)
   std::vector<std::uint32_t> conflict;
+  /// Without any one operation of the conflict the others can be ordered. false: not known; the bounded effort of making
+  /// it smaller came to its end before (linearizability_conflict.hpp), or the history is too long for it.
   bool is_minimal = false;
+  /// violated, mutex: the conflict in numbers, where it is one of many operations.
+  std::optional<Stretch> stretch;
   /// violated: up to here the history is not linearizable, up to any earlier moment it is; what is pending at a moment
   /// may have taken effect by then, with the result that it returned later. Then, the operation that returned at that
   /// moment, and its key.

@@ -1,7 +1,7 @@
 #include "checker/linearizability_conflict.hpp"
 
 #include <algorithm>
-#include <tuple>
+#include <utility>
 
 namespace lockstep::checker {
 namespace {
@@ -41,21 +41,22 @@ class Minimizer {
 
 }  // namespace
 
-Conflict minimal_conflict(std::vector<SearchOperation> operations, std::uint32_t culprit, Specification& specification,
-                          const SearchLimits& limits) {
-  using Answer = Minimizer::Answer;
-  const std::int64_t end = operations[culprit].returned;
-  std::vector<std::uint32_t> members;  // the culprit, then the others from the last return back
+std::vector<std::uint32_t> returned_by(std::span<const SearchOperation> operations, std::uint32_t culprit) {
+  std::vector<std::uint32_t> members;
   for (std::uint32_t o = 0; o < operations.size(); ++o) {
-    if (operations[o].is_required && operations[o].returned <= end &&
-        operations[o].action.effect != Action::Effect::none) {
-      members.push_back(o);
-    } else {
-      operations[o].is_required = false;
-    }
+    const bool counts = operations[o].is_required && operations[o].action.effect != Action::Effect::none;
+    if (counts && operations[o].returned <= operations[culprit].returned) members.push_back(o);
   }
+  return members;
+}
+
+Conflict minimal_conflict(std::vector<SearchOperation> operations, std::span<const std::uint32_t> given,
+                          Specification& specification, const SearchLimits& limits) {
+  using Answer = Minimizer::Answer;
+  for (SearchOperation& o : operations) o.is_required = false;
+  std::vector<std::uint32_t> members(given.begin(), given.end());  // from the last return back
   std::sort(members.begin(), members.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return std::tuple(a != culprit, -operations[a].returned, a) < std::tuple(b != culprit, -operations[b].returned, b);
+    return std::pair(operations[b].returned, b) < std::pair(operations[a].returned, a);
   });
 
   Minimizer minimizer(operations, specification, limits);

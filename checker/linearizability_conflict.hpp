@@ -13,12 +13,18 @@ struct Conflict {
 };
 
 /// Why the operations cannot be ordered: as few of the required ones as needed so that they cannot be, even if all others
-/// are optional. (To ask of a part alone whether it is linearizable would be no explanation: a read is not, without the
-/// write that it has read from.) First a suffix that is enough, then whatever can be spared is taken out, one by
-/// one. Each question is a search with a bound on its configurations; whatever cannot be answered within it stays in.
+/// are optional, within their time. First a suffix that is enough, then whatever can be spared is taken out, many at once
+/// as long as that works, in the end one by one (delta debugging: Zeller and Hildebrandt, "Simplifying and isolating
+/// failure-inducing input", 2002). It is minimal then, because a set that has a conflict in it is one.
 ///
-/// Requires: the search found them violated, with this culprit; nothing required returns after it.
-Conflict minimal_conflict(std::vector<SearchOperation> operations, std::uint32_t culprit, Specification& specification,
-                          const SearchLimits& limits);
+/// Each question is a search with a bound on its configurations, and there is one on the work for all of them: whatever
+/// cannot be answered within it stays in, and the conflict is not said to be minimal.
+///
+/// `members`: required operations that are a conflict. The last of them to return is asked about last.
+Conflict minimal_conflict(std::vector<SearchOperation> operations, std::span<const std::uint32_t> members,
+                          Specification& specification, const SearchLimits& limits);
+
+/// All that is required and has returned when the culprit returns: what a search has found to be a conflict.
+std::vector<std::uint32_t> returned_by(std::span<const SearchOperation> operations, std::uint32_t culprit);
 
 }  // namespace lockstep::checker

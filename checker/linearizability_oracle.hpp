@@ -278,4 +278,24 @@ inline bool is_linearization(const OperationHistory& h, std::string_view model, 
   return true;
 }
 
+/// The proof of a mutex that did too much, counted from the definition: do these fill the stretch, and does too little of
+/// the other kind reach into it?
+inline bool is_overfull(const OperationHistory& h, const Stretch& stretch, std::span<const std::uint32_t> conflict) {
+  const HistoryOperation& last = h.operations[stretch.last];
+  const auto begin = stretch.first ? h.operations[*stretch.first].invoked : std::numeric_limits<std::int64_t>::min();
+  for (const std::uint32_t i : conflict) {
+    const HistoryOperation& o = h.operations[i];
+    const bool is_of_kind = (o.function == 0) == stretch.of_acquires && o.key == last.key && o.is_certain();
+    if (!is_of_kind || o.invoked < begin || o.returned > last.returned) return false;
+  }
+  std::size_t between = 0;
+  for (const HistoryOperation& o : h.operations) {
+    if ((o.function == 0) == stretch.of_acquires || o.phase == sim::Phase::fail || o.key != last.key) continue;
+    if (o.invoked <= last.returned && (o.is_unknown() || o.returned >= begin)) ++between;
+  }
+  // A lock that is free: each release takes one acquire. Otherwise, or of acquires: one fewer.
+  const std::size_t needed = conflict.size() - (stretch.first || stretch.of_acquires ? 1 : 0);
+  return !conflict.empty() && between < needed && stretch.inside == conflict.size() && stretch.between == between;
+}
+
 }  // namespace lockstep::checker::oracle

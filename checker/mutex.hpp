@@ -38,6 +38,7 @@
 #include <string_view>
 #include <vector>
 
+#include "checker/stretch.hpp"
 #include "checker/verdict.hpp"
 #include "sim/history.hpp"
 
@@ -77,6 +78,8 @@ struct MutexResult {
   std::vector<std::uint32_t> prefix;
   std::uint32_t culprit = 0;
   bool is_minimal = false;
+  /// violated, mutex: why the conflict is one, if it is those that fill this stretch.
+  std::optional<Stretch> stretch;
   /// Was the exact search needed?
   bool searched = false;
 };

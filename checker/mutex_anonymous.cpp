@@ -32,37 +32,46 @@ constexpr std::size_t kind_of(const MutexOperation& operation) {
   return operation.function == MutexFunction::acquire ? 0 : 1;
 }
 
-/// When `needed`, X's opposite, had run out at X's deadline: the operations of X's kind that lie within the shortest
-/// stretch of time [s, deadline] that holds too many of them. Two acquires need a release between them, so k acquires
-/// within a stretch need k - 1 releases that may take effect in it. As the lock is free at first, k releases with an
-/// unlimited stretch need k acquires.
-std::vector<Position> overfull_stretch(std::span<const MutexOperation> operations, Position x) {
+struct Overfull {
+  std::vector<Position> members;
+  std::optional<Stretch> stretch;  ///< nothing: there is none that ends with X
+};
+
+/// When X's opposite had run out at X's deadline: the shortest stretch of time [s, deadline] that holds too many of X's
+/// kind, and those that it holds.
+Overfull overfull_stretch(std::span<const MutexOperation> operations, Position x) {
   const std::size_t kind = kind_of(operations[x]);
   const std::int64_t end = operations[x].completed.count_ns();
-  std::vector<Timed> inside;   // of X's kind, by invocation: they lie within [s, end] when s <= that
-  std::vector<Timed> between;  // of the other kind, by deadline: they reach into [s, end] when s <= that
+  std::vector<Timed> inside;          // of X's kind, by invocation: they lie within [s, end] when s <= that
+  std::vector<std::int64_t> between;  // of the other kind, deadlines: they reach into [s, end] when s <= that
   for (Position i = 0; i < operations.size(); ++i) {
     const MutexOperation& o = operations[i];
     if (!o.is_possible()) continue;
     if (kind_of(o) == kind && o.is_certain() && o.completed.count_ns() <= end) {
       inside.emplace_back(o.invoked.count_ns(), i);
     }
-    if (kind_of(o) != kind && o.invoked.count_ns() <= end) between.emplace_back(o.deadline().count_ns(), i);
+    if (kind_of(o) != kind && o.invoked.count_ns() <= end) between.push_back(o.deadline().count_ns());
   }
   std::sort(inside.rbegin(), inside.rend());
   std::sort(between.rbegin(), between.rend());
 
-  std::vector<Position> members;
-  std::size_t separators = 0;
+  Overfull result;
+  Stretch stretch{.last = x, .of_acquires = kind == 0};
   for (const auto& [invoked, i] : inside) {
-    while (separators < between.size() && between[separators].first >= invoked) ++separators;
-    members.push_back(i);
-    if (members.size() >= separators + 2) break;
+    while (stretch.between < between.size() && between[stretch.between] >= invoked) ++stretch.between;
+    result.members.push_back(i);
+    stretch.inside = result.members.size();
+    if (stretch.inside >= stretch.between + 2) {
+      stretch.first = i;
+      break;
+    }
   }
-  const bool too_many = members.size() >= separators + 2 || (kind == 1 && members.size() > between.size());
-  if (!too_many) members.clear();
-  std::sort(members.begin(), members.end());
-  return members;
+  if (!stretch.first) stretch.between = between.size();
+  if (stretch.between < stretch.needed()) {
+    result.stretch = stretch;
+    std::sort(result.members.begin(), result.members.end());
+  }
+  return result;
 }
 
 /// The operations that are invoked and not yet ordered, by deadline, one heap for each kind.
@@ -138,15 +147,19 @@ MutexResult check_anonymous_mutex(std::span<const MutexOperation> operations) {
         result.at = operations[x].completed;
         result.prefix = std::move(result.order);
         result.order.clear();
-        result.conflict = overfull_stretch(operations, x);
         result.culprit = x;
-        result.is_minimal = !result.conflict.empty() && (next_kind == 1 || result.conflict.size() == 1);
-        if (result.conflict.empty()) {
-          for (const auto& [until, i] : by_deadline) {
-            if (until <= deadline) result.conflict.push_back(i);
-          }
-          std::sort(result.conflict.begin(), result.conflict.end());
+        Overfull overfull = overfull_stretch(operations, x);
+        if (overfull.stretch) {
+          result.conflict = std::move(overfull.members);
+          result.stretch = overfull.stretch;
+          // Of releases, one fewer may still be too many for those that come before some of them.
+          result.is_minimal = overfull.stretch->of_acquires || result.conflict.size() == 1;
+          return result;
         }
+        for (const auto& [until, i] : by_deadline) {
+          if (until <= deadline) result.conflict.push_back(i);
+        }
+        std::sort(result.conflict.begin(), result.conflict.end());
         return result;
       }
       put(*other);

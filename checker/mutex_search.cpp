@@ -33,7 +33,8 @@ MutexResult search_mutex(std::span<const MutexOperation> operations, MutexSpecif
   if (searched.verdict != Verdict::violated) return result;
   result.at = operations[searched.culprit].completed;
   result.culprit = searched.culprit;
-  Conflict conflict = minimal_conflict(std::move(all), searched.culprit, *lock, limits);
+  const std::vector<std::uint32_t> members = returned_by(all, searched.culprit);
+  Conflict conflict = minimal_conflict(std::move(all), members, *lock, limits);
   result.conflict = std::move(conflict.operations);
   result.is_minimal = conflict.is_minimal;
   result.prefix = std::move(searched.order);

@@ -61,6 +61,16 @@ std::string operation_text(const JudgedHistory& judged, const checker::Model& mo
 std::string lines_text(const JudgedHistory& judged, std::uint32_t position);
 /// "linearizable", "not linearizable", "unknown".
 std::string_view verdict_word(checker::Verdict verdict);
+/// The numbers of a stretch that holds too much, and the lines from which and to which it goes; 0: from the first one on.
+struct StretchText {
+  std::string_view inside;   ///< "acquires"
+  std::string_view between;  ///< "releases"
+  std::uint32_t from_line = 0;
+  std::uint32_t to_line = 0;
+};
+StretchText stretch_text(const JudgedHistory& judged, const checker::Stretch& stretch);
+/// "12,345".
+std::string grouped(std::size_t n);
 /// Why it is unknown.
 std::string_view bound_text(checker::SearchBound bound);
 

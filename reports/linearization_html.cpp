@@ -22,7 +22,7 @@ struct Words {
   std::string_view title, holds, violated, unknown, operations, processes, unknown_outcomes, conflict, minimal, order,
       number, process, operation, lines, state, state_short, before, legend_box, legend_unknown, legend_point,
       legend_conflict, legend_culprit, legend_unused, no_place, at_line, first_shown, key, never_ended, nemesis,
-      culprit, made_by;
+      culprit, made_by, acquires, releases, stretch, stretch_from_start;
 };
 
 constexpr Words kEnglish{
@@ -58,6 +58,14 @@ constexpr Words kEnglish{
     .nemesis = "What the nemesis did before",
     .culprit = "has no place",
     .made_by = "Made by lockstep linearize.",
+    .acquires = "acquires",
+    .releases = "releases",
+    .stretch =
+        "Within lines {0} to {1} are {2} {3} from beginning to end, which need {4} {5} between them, and only {6} "
+        "can have taken effect there.",
+    .stretch_from_start =
+        "Up to line {1} are {2} {3} from beginning to end, which need {4} {5} between them, and only "
+        "{6} can have taken effect there.",
 };
 
 constexpr Words kChinese{
@@ -92,6 +100,10 @@ constexpr Words kChinese{
     .nemesis = "此前的故障注入",
     .culprit = "无处可放",
     .made_by = "由 lockstep linearize 生成。",
+    .acquires = "加锁操作",
+    .releases = "解锁操作",
+    .stretch = "第 {0} 行到第 {1} 行之间完整地包含 {2} 个{3}，它们之间需要 {4} 个{5}，而其中可能生效的只有 {6} 个。",
+    .stretch_from_start = "到第 {1} 行为止完整地包含 {2} 个{3}，它们需要 {4} 个{5}，而其中可能生效的只有 {6} 个。",
 };
 
 constexpr std::string_view kStyle = R"(
@@ -383,6 +395,16 @@ std::string nemesis_notes(const JudgedHistory& judged, const Words& words) {
   return html + "</ul>\n";
 }
 
+std::string stretch_prose(const JudgedHistory& judged, const Words& words) {
+  const checker::Stretch& stretch = *judged.result.stretch;
+  const StretchText text = stretch_text(judged, stretch);
+  return fmt::format("<p>{}</p>\n",
+                     fmt::format(fmt::runtime(text.from_line == 0 ? words.stretch_from_start : words.stretch),
+                                 text.from_line, text.to_line, grouped(stretch.inside),
+                                 stretch.of_acquires ? words.acquires : words.releases, grouped(stretch.needed()),
+                                 stretch.of_acquires ? words.releases : words.acquires, grouped(stretch.between)));
+}
+
 std::string section(const JudgedHistory& judged, const checker::Model& model,
                     const checker::LinearizabilityOptions& options, const Words& words) {
   const checker::OperationHistory& history = judged.recorded.operations;
@@ -407,6 +429,7 @@ std::string section(const JudgedHistory& judged, const checker::Model& model,
                                     escaped(operation_text(judged, model, *result.culprit)),
                                     escaped(process_text(judged, *result.culprit))));
   }
+  if (is_violated && result.stretch && result.conflict.size() > 2) html += stretch_prose(judged, words);
   if (is_violated && !result.conflict.empty()) {
     html += fmt::format("<p>{}</p><ul>", words.conflict);
     constexpr std::size_t listed_max = 12;

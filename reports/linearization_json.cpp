@@ -28,6 +28,17 @@ ordered_json operation_json(const JudgedHistory& judged, const checker::Model& m
   return json;
 }
 
+ordered_json stretch_json(const JudgedHistory& judged, const checker::Stretch& stretch) {
+  const StretchText text = stretch_text(judged, stretch);
+  return {{"from_line", text.from_line == 0 ? ordered_json() : ordered_json(text.from_line)},
+          {"to_line", text.to_line},
+          {"inside", {{"function", stretch.of_acquires ? "acquire" : "release"}, {"operations", stretch.inside}}},
+          {"between",
+           {{"function", stretch.of_acquires ? "release" : "acquire"},
+            {"operations", stretch.between},
+            {"needed", stretch.needed()}}}};
+}
+
 ordered_json history_json(const JudgedHistory& judged, const checker::Model& model) {
   const checker::OperationHistory& history = judged.recorded.operations;
   const checker::LinearizabilityResult& result = judged.result;
@@ -56,6 +67,7 @@ ordered_json history_json(const JudgedHistory& judged, const checker::Model& mod
     }
     json["conflict_operations"] = result.conflict.size();
     json["conflict_is_minimal"] = result.is_minimal;
+    json["stretch"] = result.stretch ? stretch_json(judged, *result.stretch) : ordered_json();
     json["has_no_place"] = result.culprit ? operation_json(judged, model, *result.culprit) : ordered_json();
     json["longest_prefix"] = {
         {"operations", result.prefix.size()},

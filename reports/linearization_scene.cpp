@@ -164,6 +164,21 @@ std::string lines_text(const JudgedHistory& judged, std::uint32_t position) {
   return "lines " + std::to_string(lines.invoked) + " to " + std::to_string(lines.ended);
 }
 
+StretchText stretch_text(const JudgedHistory& judged, const checker::Stretch& stretch) {
+  const std::vector<checker::history_formats::Lines>& lines = judged.recorded.lines;
+  return {.inside = stretch.of_acquires ? "acquires" : "releases",
+          .between = stretch.of_acquires ? "releases" : "acquires",
+          .from_line = stretch.first ? lines[*stretch.first].invoked : 0,
+          .to_line = lines[stretch.last].ended};
+}
+
+std::string grouped(std::size_t n) {
+  std::string text = std::to_string(n);
+  for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3)
+    text.insert(static_cast<std::size_t>(at), ",");
+  return text;
+}
+
 std::string_view verdict_word(checker::Verdict verdict) {
   switch (verdict) {
     case checker::Verdict::holds: return "linearizable";

@@ -34,14 +34,6 @@ std::string with_article(std::string_view noun) {
                      noun);
 }
 
-/// "12,345".
-std::string grouped(std::size_t n) {
-  std::string text = std::to_string(n);
-  for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3)
-    text.insert(static_cast<std::size_t>(at), ",");
-  return text;
-}
-
 void add_heading(Lines& lines, const JudgedHistory& judged, const checker::Model& model, std::size_t width) {
   const Verdict verdict = judged.result.verdict;
   const Ink ink = verdict == Verdict::holds ? Ink::good : verdict == Verdict::violated ? Ink::bad : Ink::warning;
@@ -151,6 +143,19 @@ void add_timeline(Lines& lines, const JudgedHistory& judged, const checker::Mode
   add_prose(lines, "├─┤ from invocation to return, ┄ outcome unknown, ● takes effect", width, 2, Ink::faint);
 }
 
+/// Whose lock it is does not matter, and so it is enough to count.
+void add_stretch(Lines& lines, const JudgedHistory& judged, const checker::Stretch& stretch, std::size_t width) {
+  const StretchText text = stretch_text(judged, stretch);
+  const std::string where = text.from_line == 0 ? fmt::format("Up to line {}", text.to_line)
+                                                : fmt::format("Within lines {} to {}", text.from_line, text.to_line);
+  add_prose(lines,
+            fmt::format("{} are {} {} from beginning to end, which need {} {} between them, and only {} can have taken "
+                        "effect there.",
+                        where, grouped(stretch.inside), text.inside, grouped(stretch.needed()), text.between,
+                        grouped(stretch.between)),
+            width, 2);
+}
+
 void add_violation(Lines& lines, const JudgedHistory& judged, const checker::Model& model, const Scene& scene,
                    std::size_t width) {
   const checker::LinearizabilityResult& result = judged.result;
@@ -164,21 +169,22 @@ void add_violation(Lines& lines, const JudgedHistory& judged, const checker::Mod
     text += " Whatever the order of what came before, it has no place in it.";
     add_prose(lines, text, width, 2);
   }
+  if (result.stretch && result.conflict.size() > 2) add_stretch(lines, judged, *result.stretch, width);
   if (!result.is_minimal && result.conflict.size() > kConflictMax) {
-    add_prose(
-        lines,
-        fmt::format(
-            "No few operations alone make it impossible: the conflict has {} of them, and may be larger than it must.",
-            grouped(result.conflict.size())),
-        width, 2);
+    add_prose(lines,
+              fmt::format("No few operations were found that alone make it impossible: the conflict has {}, and may be "
+                          "larger than it must.",
+                          grouped(result.conflict.size())),
+              width, 2);
   } else if (!result.conflict.empty()) {
-    std::string text = result.conflict.size() == 1
-                           ? std::string("By itself it is impossible: ")
-                           : fmt::format("These {} operations cannot all have taken effect{}: ", result.conflict.size(),
-                                         result.is_minimal ? ", though without any one of them the others could" : "");
+    std::string text =
+        result.conflict.size() == 1
+            ? std::string("By itself it is impossible: ")
+            : fmt::format("These {} operations cannot all have taken effect{}: ", grouped(result.conflict.size()),
+                          result.is_minimal ? ", though without any one of them the others could" : "");
     for (std::size_t i = 0; i < result.conflict.size(); ++i) {
       if (i == kConflictMax) {
-        text += fmt::format(" and {} more", result.conflict.size() - i);
+        text += fmt::format(" and {} more", grouped(result.conflict.size() - i));
         break;
       }
       const std::uint32_t position = result.conflict[i];
