@@ -20,7 +20,7 @@ using Position = std::uint32_t;
 using Positions = std::span<const Position>;
 
 /// In a longer history one question costs more than a smaller conflict tells.
-constexpr std::size_t operations_to_minimize_max = 20'000;
+constexpr std::size_t operations_to_minimize_max = 200'000;
 
 /// What is known of the operations of one key.
 struct Part {
@@ -88,21 +88,31 @@ class Check {
   }
 
   Part check(Positions positions) {
+    Part weaker;
     if (!options_.search_only) {
-      Part part = check_quickly(positions);
-      if (part.verdict == Verdict::violated && !part.is_minimal) make_smaller(part, positions);
+      Part part = check_quickly(positions, options_);
+      if (part.verdict == Verdict::unknown && options_.check_failed) {
+        // What is wrong even if failures say nothing is explained without them.
+        LinearizabilityOptions without_failures = options_;
+        without_failures.check_failed = false;
+        weaker = check_quickly(positions, without_failures);
+      }
+      for (Part* found : {&part, &weaker}) {
+        if (found->verdict == Verdict::violated && !found->is_minimal) make_smaller(*found, positions);
+      }
       if (part.verdict != Verdict::unknown) return part;
     }
     ++result_.statistics.searched_keys;
-    return search(positions);
+    return search(positions, weaker);
   }
 
   /// unknown: nothing is known.
-  Part check_quickly(Positions positions) const {
+  Part check_quickly(Positions positions, const LinearizabilityOptions& options) const {
     switch (model_.near_linear_path()) {
       case NearLinearPath::holds: {
-        LockSweepResult sweep = sweep_lock(history_, positions, model_, options_);
-        if (sweep.verdict == Verdict::unknown && model_.name() == "owner-mutex") return check_as_mutex(positions, true);
+        LockSweepResult sweep = sweep_lock(history_, positions, model_, options);
+        if (sweep.verdict == Verdict::unknown && model_.name() == "owner-mutex")
+          return check_as_mutex(positions, true, options);
         return {.verdict = sweep.verdict,
                 .order = std::move(sweep.order),
                 .conflict = std::move(sweep.conflict),
@@ -110,14 +120,14 @@ class Check {
                 .at = sweep.at,
                 .culprit = sweep.culprit};
       }
-      case NearLinearPath::alternation: return check_as_mutex(positions, false);
+      case NearLinearPath::alternation: return check_as_mutex(positions, false, options);
       case NearLinearPath::distinct_writes: {
-        auto order = order_by_zones(history_, positions, options_);
+        auto order = order_by_zones(history_, positions, options);
         if (!order) return {};
         return {.verdict = Verdict::holds, .order = std::move(*order)};
       }
       case NearLinearPath::distinct_enqueues: {
-        QueueOrderResult queue = order_queue(history_, positions, options_);
+        QueueOrderResult queue = order_queue(history_, positions, options);
         return {.verdict = queue.verdict,
                 .order = std::move(queue.order),
                 .conflict = std::move(queue.conflict),
@@ -130,13 +140,13 @@ class Check {
     return {};
   }
 
-  Part check_as_mutex(Positions positions, bool has_owner) const {
+  Part check_as_mutex(Positions positions, bool has_owner, const LinearizabilityOptions& options) const {
     std::vector<MutexOperation> operations;
     operations.reserve(positions.size());
     for (const Position i : positions) {
       const HistoryOperation& o = history_.operations[i];
       const bool is_acquire = o.function == 0;
-      if (o.phase == sim::Phase::fail && is_acquire && options_.check_failed) return {};
+      if (o.phase == sim::Phase::fail && is_acquire && options.check_failed) return {};
       operations.push_back({.process = o.process,
                             .function = is_acquire ? MutexFunction::acquire : MutexFunction::release,
                             .phase = o.phase,
@@ -206,7 +216,8 @@ class Check {
             .looks_ahead = options_.looks_ahead};
   }
 
-  Part search(Positions positions) {
+  /// `weaker`: what is known of the same operations without those that failed.
+  Part search(Positions positions, const Part& weaker) {
     const std::unique_ptr<Specification> specification = model_.specification(history_, positions, options_);
     std::vector<SearchOperation> operations = search_operations(positions, *specification);
     const SearchLimits limits = search_limits();
@@ -220,7 +231,12 @@ class Check {
     if (searched.verdict != Verdict::violated) return part;
     part.culprit = positions[searched.culprit];
     part.at = history_.operations[part.culprit].returned;
-    if (options_.minimize_conflict) {
+    if (weaker.verdict == Verdict::violated && weaker.at == part.at) {
+      part.culprit = weaker.culprit;
+      part.conflict = weaker.conflict;
+      part.is_minimal = weaker.is_minimal;
+      part.stretch = weaker.stretch;
+    } else if (options_.minimize_conflict && positions.size() <= operations_to_minimize_max) {
       const std::vector<std::uint32_t> members = returned_by(operations, searched.culprit);
       Conflict conflict = minimal_conflict(std::move(operations), members, *specification, limits);
       part.conflict = translated(std::move(conflict.operations), positions);

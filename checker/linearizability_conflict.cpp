@@ -6,19 +6,22 @@
 namespace lockstep::checker {
 namespace {
 
-constexpr std::uint64_t configurations_each = 20'000;
-constexpr std::uint64_t work_total =
-    10'000'000;  ///< steps of the specification; a configuration and an operation count ten
+// Work is counted in steps of the specification; a configuration and an operation count ten. Some 10^7 a second.
+constexpr std::uint64_t configurations_each = 20'000;  // of one question, and as many again for each operation
+constexpr std::uint64_t work_min = 10'000'000;         // of all questions
+constexpr std::uint64_t work_each_operation = 1'000;
+constexpr std::uint64_t work_max = 40'000'000;
 
 class Minimizer {
  public:
   Minimizer(std::vector<SearchOperation>& operations, Specification& specification, const SearchLimits& limits)
       : operations_(operations), specification_(specification), limits_(limits) {
-    limits_.max_configurations = configurations_each;
+    limits_.max_configurations = configurations_each + 4 * operations.size();
     limits_.needs_culprit = false;
+    work_left_ = std::min(work_min + work_each_operation * operations.size(), work_max);
   }
 
-  bool is_exhausted() const { return work_ >= work_total; }
+  bool is_exhausted() const { return work_left_ == 0; }
 
   enum class Answer : std::uint8_t { yes, no, unknown };
 
@@ -26,8 +29,8 @@ class Minimizer {
   Answer is_conflict() {
     if (is_exhausted()) return Answer::unknown;
     const SearchResult result = search_linearization(operations_, specification_, limits_);
-    work_ += 10 * (result.configurations + operations_.size()) + result.steps;
-    if (result.bound == SearchBound::time) work_ = work_total;
+    const std::uint64_t work = 10 * (result.configurations + operations_.size()) + result.steps;
+    work_left_ -= result.bound == SearchBound::time ? work_left_ : std::min(work, work_left_);
     if (result.verdict == Verdict::unknown) return Answer::unknown;
     return result.verdict == Verdict::violated ? Answer::yes : Answer::no;
   }
@@ -36,7 +39,7 @@ class Minimizer {
   std::vector<SearchOperation>& operations_;
   Specification& specification_;
   SearchLimits limits_;
-  std::uint64_t work_ = 0;
+  std::uint64_t work_left_ = 0;
 };
 
 }  // namespace
