@@ -219,7 +219,7 @@ class Check {
   /// `weaker`: what is known of the same operations without those that failed.
   Part search(Positions positions, const Part& weaker) {
     const std::unique_ptr<Specification> specification = model_.specification(history_, positions, options_);
-    std::vector<SearchOperation> operations = search_operations(positions, *specification);
+    const std::vector<SearchOperation> operations = search_operations(positions, *specification);
     const SearchLimits limits = search_limits();
     const SearchResult searched = search_linearization(operations, *specification, limits);
     LinearizabilityStatistics& statistics = result_.statistics;
@@ -238,7 +238,7 @@ class Check {
       part.stretch = weaker.stretch;
     } else if (options_.minimize_conflict && positions.size() <= operations_to_minimize_max) {
       const std::vector<std::uint32_t> members = returned_by(operations, searched.culprit);
-      Conflict conflict = minimal_conflict(std::move(operations), members, *specification, limits);
+      Conflict conflict = minimal_conflict(operations, members, *specification, limits);
       part.conflict = translated(std::move(conflict.operations), positions);
       part.is_minimal = conflict.is_minimal;
     } else {

@@ -1,6 +1,7 @@
 #include "checker/linearizability_conflict.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace lockstep::checker {
@@ -53,11 +54,23 @@ std::vector<std::uint32_t> returned_by(std::span<const SearchOperation> operatio
   return members;
 }
 
-Conflict minimal_conflict(std::vector<SearchOperation> operations, std::span<const std::uint32_t> given,
+Conflict minimal_conflict(std::span<const SearchOperation> all, std::span<const std::uint32_t> given,
                           Specification& specification, const SearchLimits& limits) {
   using Answer = Minimizer::Answer;
-  for (SearchOperation& o : operations) o.is_required = false;
-  std::vector<std::uint32_t> members(given.begin(), given.end());  // from the last return back
+  std::int64_t end = std::numeric_limits<std::int64_t>::min();
+  for (const std::uint32_t o : given) end = std::max(end, all[o].returned);
+  // What is invoked later can do nothing for it.
+  std::vector<SearchOperation> operations;
+  std::vector<std::uint32_t> positions;
+  std::vector<std::uint32_t> members;  // from the last return back
+  for (std::uint32_t o = 0; o < all.size(); ++o) {
+    if (all[o].invoked > end || all[o].action.effect == Action::Effect::none) continue;
+    if (std::binary_search(given.begin(), given.end(), o))
+      members.push_back(static_cast<std::uint32_t>(positions.size()));
+    positions.push_back(o);
+    operations.push_back(all[o]);
+    operations.back().is_required = false;
+  }
   std::sort(members.begin(), members.end(), [&](std::uint32_t a, std::uint32_t b) {
     return std::pair(operations[b].returned, b) < std::pair(operations[a].returned, a);
   });
@@ -89,8 +102,8 @@ Conflict minimal_conflict(std::vector<SearchOperation> operations, std::span<con
     if (chunk == 1) break;
   }
   conflict.is_minimal = conflict.is_minimal && !minimizer.is_exhausted();
-  std::sort(members.begin(), members.end());
-  conflict.operations = std::move(members);
+  for (const std::uint32_t o : members) conflict.operations.push_back(positions[o]);
+  std::sort(conflict.operations.begin(), conflict.operations.end());
   return conflict;
 }
 

@@ -20,8 +20,8 @@ struct Conflict {
 /// Each question is a search with a bound on its configurations, and there is one on the work for all of them: whatever
 /// cannot be answered within it stays in, and the conflict is not said to be minimal.
 ///
-/// `members`: required operations that are a conflict. The last of them to return is asked about last.
-Conflict minimal_conflict(std::vector<SearchOperation> operations, std::span<const std::uint32_t> members,
+/// `members`: required operations that are a conflict, ascending. The last of them to return is asked about last.
+Conflict minimal_conflict(std::span<const SearchOperation> operations, std::span<const std::uint32_t> members,
                           Specification& specification, const SearchLimits& limits);
 
 /// All that is required and has returned when the culprit returns: what a search has found to be a conflict.

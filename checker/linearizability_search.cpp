@@ -282,7 +282,7 @@ class Search {
 
   bool step(Word* state, Index o) {
     if (!specification_.step(state, operations_[o].action)) return false;
-    specification_.forget_unseen(state);
+    is_unseen_ = specification_.forget_unseen(state);
     return true;
   }
 
@@ -422,7 +422,7 @@ class Search {
       const bool may_wait =
           sort == 4 ? effect != Action::Effect::overwrites : o != x && effect == Action::Effect::extends;
       const bool is_idle = may_wait && std::equal(scratch_.begin(), scratch_.end(), config);
-      if (is_idle) continue;
+      if (is_idle || (sort == 4 && is_unseen_)) continue;
       moves_.push_back(o);
       if (o == x) std::rotate(moves_.begin() + static_cast<std::ptrdiff_t>(first), moves_.end() - 1, moves_.end());
     }
@@ -603,6 +603,7 @@ class Search {
 
   std::vector<Word> config_;
   std::vector<Word> scratch_;
+  bool is_unseen_ = false;  ///< does the last step lead to the state that forget_unseen puts?
   std::uint64_t steps_ = 0;
   SearchBound bound_ = SearchBound::none;
 };

@@ -23,6 +23,9 @@
 //     it needs it: without it, and without the first release of unknown outcome behind it, all others remain possible;
 //     and if that would miss its hold, a later acquire of unknown outcome can take its place. By the same argument a
 //     release that leaves no later one without an acquire happened at once.
+//   Unseen states. What nobody reads from a state on, until something overwrites it, is the same for all such states. No
+//     operation of unknown outcome need lead there: from where it was, everything goes on as well, and what could have
+//     hidden before it is ordered when it returns.
 //   Dominance. Of two configurations at the same return with the same state, the one that has used fewer unknown
 //     operations, has more reads done and more writes hideable can do whatever the other can.
 

@@ -34,7 +34,7 @@ MutexResult search_mutex(std::span<const MutexOperation> operations, MutexSpecif
   result.at = operations[searched.culprit].completed;
   result.culprit = searched.culprit;
   const std::vector<std::uint32_t> members = returned_by(all, searched.culprit);
-  Conflict conflict = minimal_conflict(std::move(all), members, *lock, limits);
+  Conflict conflict = minimal_conflict(all, members, *lock, limits);
   result.conflict = std::move(conflict.operations);
   result.is_minimal = conflict.is_minimal;
   result.prefix = std::move(searched.order);

@@ -53,9 +53,10 @@ class Specification {
   /// From now on only these reads will be asked about.
   virtual void expect_reads(std::span<const Action>) {}
   /// Puts one state for all those in which none of the expected reads is possible, nor in any state that they lead to
-  /// without an operation that overwrites. Like that they need to be searched only once.
-  virtual void forget_unseen(std::uint64_t*) const {}
-  /// Do can_lead_to and can_lead_to_after ever say false? Then every update also has to be possible in every state.
+  /// without an operation that overwrites: they need to be searched only once. True: it is that state now.
+  virtual bool forget_unseen(std::uint64_t*) const { return false; }
+  /// Do can_lead_to and can_lead_to_after ever say false, or forget_unseen true? Then every update also has to be
+  /// possible in every state.
   virtual bool looks_ahead() const { return false; }
   virtual std::string describe(const std::uint64_t* state) const = 0;
   /// Memory for interned states.

@@ -79,9 +79,11 @@ class KeyValueMap final : public Specification {
     }
     std::partial_sum(expected_.begin(), expected_.end(), expected_.begin());
   }
-  void forget_unseen(std::uint64_t* state) const override {
+  bool forget_unseen(std::uint64_t* state) const override {
     const Rope& rope = ropes_[*state];
-    if (expected_[rope.from] == expected_[rope.to]) *state = unseen;
+    if (expected_[rope.from] != expected_[rope.to]) return false;
+    *state = unseen;
+    return true;
   }
 
   std::string describe(const std::uint64_t* state) const override {
