@@ -4,6 +4,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "checker/specification.hpp"
 #include "checker/specifications/process_counts.hpp"
@@ -212,8 +213,14 @@ class Sweep {
     return acquires;
   }
 
-  /// For an acquire that came to nothing: whoever held the lock.
-  bool blame_holders(LockSweepResult& result) {
+  struct Holder {
+    std::uint32_t process;
+    std::uint16_t function;  ///< the acquire by which it holds the lock
+    std::int64_t permits;
+  };
+
+  /// Who held the lock when the culprit's turn came, so that it came to nothing: one is enough, or all that have permits.
+  std::vector<Holder> holders(const LockSweepResult& result) const {
     const HistoryOperation& x = operation(culprit_);
     std::vector<std::int64_t> held(processes_.processes(), 0);  // what excludes x
     const bool is_shared = shape_.has_readers && x.function == 0;
@@ -223,35 +230,135 @@ class Sweep {
       const bool is_read = shape_.has_readers && o.function < 2;
       (is_read ? shared : held)[processes_.index_of(o.process)] += is_acquire(o) ? permits(o) : -permits(o);
     }
-    result.conflict = {culprit_};
-    result.is_minimal = true;
-    if (!is_rigid(x.process)) return false;
-
-    std::int64_t taken = 0;
-    for (std::uint32_t p = 0; p < held.size(); ++p) {
+    std::vector<Holder> all;
+    for (std::uint32_t p = 0; p < held.size() && (all.empty() || shape_.has_permits); ++p) {
       const std::uint32_t process = processes_.process(p);
       const bool is_reader = shape_.has_readers && !is_shared && held[p] == 0 && shared[p] > 0;
       if (!is_reader && held[p] <= 0) continue;
       if (shape_.is_counted && !shape_.has_permits && !shape_.has_readers && process == x.process) continue;
-      if (!is_rigid(process)) return false;
-      const std::int64_t wanted = shape_.has_permits ? held[p] : 1;
-      const std::uint16_t function = shape_.has_readers && !is_reader ? 2 : 0;
-      const std::vector<Position> acquires = lasting_acquires(result, process, function, wanted);
+      const auto function = static_cast<std::uint16_t>(shape_.has_readers && !is_reader ? 2 : 0);
+      all.push_back({process, function, shape_.has_permits ? held[p] : 1});
+    }
+    return all;
+  }
+
+  /// For an acquire that came to nothing.
+  bool blame_holders(LockSweepResult& result) {
+    const HistoryOperation& x = operation(culprit_);
+    const std::vector<Holder> all = holders(result);
+    if (all.empty() && !shape_.has_permits) return blame_token(result, x);
+    const bool are_rigid = is_rigid(x.process) && std::all_of(all.begin(), all.end(), [this](const Holder& holder) {
+                             return is_rigid(holder.process);
+                           });
+    if (!are_rigid) return outnumber(result, all, true) || outnumber(result, all, false);
+    result.conflict = {culprit_};
+    for (const Holder& holder : all) {
+      const auto acquires = lasting_acquires(result, holder.process, holder.function, holder.permits);
       result.conflict.insert(result.conflict.end(), acquires.begin(), acquires.end());
-      for (const Position i : acquires) result.is_minimal = result.is_minimal && permits(operation(i)) == 1;
-      if (!shape_.has_permits) {
-        // One token may rule out the others' without the rest of the hold.
-        if (shape_.is_counted && shape_.has_tokens) result.is_minimal = acquires.size() == 1;
-        return true;
+    }
+    result.is_minimal = fills_exactly(result.conflict);
+    return true;
+  }
+
+  /// Is it one hold too many, and each of them one acquire? Without any one of these the others have room.
+  bool fills_exactly(std::span<const Position> acquires) const {
+    if (!shape_.has_permits) return acquires.size() == 2;
+    const auto is_one = [this](Position i) { return permits(operation(i)) == 1; };
+    return std::all_of(acquires.begin(), acquires.end(), is_one) &&
+           std::cmp_equal(acquires.size(), options_.permits + 1);
+  }
+
+  /// Whatever the unknown outcomes: at the moment when the culprit returns, do all of them hold the lock, and it does,
+  /// too? Or without the latter: do they hold it as long as the culprit lasts?
+  bool outnumber(LockSweepResult& result, std::span<const Holder> all, bool at_the_end) const {
+    const HistoryOperation& x = operation(culprit_);
+    std::vector<Holder> wanted(all.begin(), all.end());
+    if (at_the_end) {
+      const auto own = std::find_if(wanted.begin(), wanted.end(), [&](const Holder& holder) {
+        return holder.process == x.process && holder.function == x.function;
+      });
+      if (own == wanted.end()) {
+        wanted.push_back({x.process, x.function, permits(x)});
+      } else {
+        own->permits += permits(x);
       }
-      taken += wanted;
     }
-    if (shape_.has_permits) {
-      result.is_minimal = result.is_minimal && permits(x) == 1 && taken == options_.permits &&
-                          result.conflict.size() == static_cast<std::size_t>(taken) + 1;
-      return true;
+    std::vector<Position> conflict = {culprit_};
+    for (const Holder& holder : wanted) {
+      const auto acquires = outnumbering_acquires(holder, at_the_end ? x.returned + 1 : x.invoked);
+      if (acquires.empty()) return false;
+      conflict.insert(conflict.end(), acquires.begin(), acquires.end());
     }
-    return blame_token(result, x);
+    std::sort(conflict.begin(), conflict.end());
+    conflict.erase(std::unique(conflict.begin(), conflict.end()), conflict.end());
+    result.is_minimal = fills_exactly(conflict);
+    result.conflict = std::move(conflict);
+    return true;
+  }
+
+  /// What one process did with one function for sure, and with the opposite one perhaps.
+  struct Counted {
+    std::vector<Position> own;                                  ///< the latest invocation first
+    std::vector<std::pair<std::int64_t, std::int64_t>> others;  ///< latest possible moment, permits; the latest first
+  };
+
+  /// Own operations that ended ok before this moment, and others invoked before the culprit returned.
+  Counted count(std::uint32_t process, std::uint16_t function, std::int64_t before) const {
+    const auto opposite = static_cast<std::uint16_t>(function ^ 1U);
+    Counted counted;
+    for (const Position i : positions_) {
+      const HistoryOperation& o = operation(i);
+      if (o.process != process || o.phase == sim::Phase::fail) continue;
+      if (o.function == function && o.is_certain() && o.returned < before) counted.own.push_back(i);
+      if (o.function == opposite && o.invoked <= at_) {
+        counted.others.emplace_back(o.is_certain() ? o.returned : never, permits(o));
+      }
+    }
+    std::sort(counted.own.begin(), counted.own.end(), [this](Position a, Position b) {
+      return std::pair(operation(b).invoked, b) < std::pair(operation(a).invoked, a);
+    });
+    std::sort(counted.others.rbegin(), counted.others.rend());
+    return counted;
+  }
+
+  /// The latest acquires of a process that ended before this moment, so many that the releases that may have taken effect
+  /// since leave at least this hold. Empty if there are none.
+  std::vector<Position> outnumbering_acquires(const Holder& holder, std::int64_t before) const {
+    const Counted counted = count(holder.process, holder.function, before);
+    std::vector<Position> acquires;
+    std::int64_t left = 0;
+    std::size_t next = 0;
+    for (const Position i : counted.own) {
+      for (; next < counted.others.size() && counted.others[next].first >= operation(i).invoked; ++next) {
+        left -= counted.others[next].second;
+      }
+      acquires.push_back(i);
+      left += permits(operation(i));
+      if (left >= holder.permits) return acquires;
+    }
+    return {};
+  }
+
+  /// The latest releases of the culprit's process before it, so many that the acquires that may have taken effect since
+  /// leave nothing for the culprit; of a lock that it can hold only once, even if it held it before them. Nothing if
+  /// there are never so many.
+  std::optional<std::vector<Position>> outnumbering_releases(bool is_counted) const {
+    const HistoryOperation& x = operation(culprit_);
+    const Counted counted = count(x.process, x.function, x.invoked);
+    std::vector<Position> releases;
+    std::int64_t left = -permits(x);
+    std::size_t next = 0;
+    for (const Position i : counted.own) {
+      for (; next < counted.others.size() && counted.others[next].first >= operation(i).invoked; ++next) {
+        left += counted.others[next].second;
+      }
+      releases.push_back(i);
+      left -= permits(operation(i));
+      if (!is_counted && left + 1 < 0) return releases;
+    }
+    for (; next < counted.others.size(); ++next) left += counted.others[next].second;
+    if (left < 0) return releases;
+    return std::nullopt;
   }
 
   /// Nobody else held it: the token was not new or not that of the hold, or it was held too often.
@@ -261,6 +368,9 @@ class Sweep {
       const HistoryOperation& o = operation(result.order[i - 1]);
       if (is_acquire(o) && o.out_known && o.out != nil && o.out >= x.out) before = result.order[i - 1];
     }
+    if (!is_rigid(x.process)) return false;
+    result.conflict = {culprit_};
+    result.is_minimal = true;
     if (before != none) {
       if (!is_rigid(operation(before).process)) return false;
       result.conflict.push_back(before);
@@ -278,9 +388,13 @@ class Sweep {
   /// For a release that had nothing to release: those that had taken it.
   bool blame_releases(LockSweepResult& result) {
     const HistoryOperation& x = operation(culprit_);
-    if (!is_rigid(x.process)) return false;
     result.conflict = {culprit_};
     const bool is_counted = shape_.is_counted && !(shape_.has_readers && x.function == 3);
+    if (!is_rigid(x.process)) {
+      const auto releases = outnumbering_releases(is_counted);
+      if (releases) result.conflict.insert(result.conflict.end(), releases->begin(), releases->end());
+      return releases.has_value();
+    }
     for_each_before(result, x.process, [&](Position i) {
       if (operation(i).function != x.function) return true;
       result.conflict.push_back(i);

@@ -12,7 +12,10 @@
 //
 // Unknown outcomes are guessed: a release happened at once if its process acquired again or did nothing more, an acquire
 // happened if its process released later without another acquire. If the order that comes out is allowed, that is proof
-// enough. If it is not, the answer is `violated` only if it involves none of the guesses, and otherwise `unknown`.
+// enough. If it is not, the answer is `violated` only if it does not depend on the guesses: because those involved have
+// none, or because they hold the lock however one guesses. For that it is enough to count: whatever a process held at
+// some moment, if it then acquires k times for sure, and fewer than k releases of its may have taken effect since, known
+// or unknown, it holds the lock. Otherwise the answer is `unknown`.
 
 #include <cstdint>
 #include <span>
