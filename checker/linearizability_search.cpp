@@ -5,6 +5,7 @@
 #include <memory>
 #include <tuple>
 
+#include "checker/linearizability_holds.hpp"
 #include "checker/linearizability_look_ahead.hpp"
 #include "sim/random.hpp"
 
@@ -158,61 +159,16 @@ class Search {
     for (Index o = 0; o < operations_.size(); ++o) {
       if (kind_[o] == Kind::read) reads.push_back(operations_[o].action);
     }
+    has_reads_ = !reads.empty();
     specification_.expect_reads(reads);
   }
 
   void prepare_holds() {
-    process_.assign(operations_.size(), 0);
-    is_eager_.assign(operations_.size(), 0);
-    std::vector<Index> by_process;
+    holds_ = plan_holds(operations_, has_reads_);
     for (Index o = 0; o < operations_.size(); ++o) {
-      has_reads_ = has_reads_ || kind_[o] == Kind::read;
-      if (kind_[o] != Kind::left_out && operations_[o].action.hold != Hold::none) by_process.push_back(o);
+      if (holds_.is_pointless[o] != 0) kind_[o] = Kind::left_out;
     }
-    const auto key = [this](Index o) { return std::tuple(operations_[o].action.process, operations_[o].invoked, o); };
-    std::sort(by_process.begin(), by_process.end(), [&key](Index a, Index b) { return key(a) < key(b); });
-    Index processes = 0;
-    for (std::size_t begin = 0, end = 0; begin < by_process.size(); begin = end, ++processes) {
-      const std::uint32_t process = operations_[by_process[begin]].action.process;
-      while (end < by_process.size() && operations_[by_process[end]].action.process == process) {
-        process_[by_process[end++]] = processes;
-      }
-      if (!has_reads_) prepare_process(std::span(by_process).subspan(begin, end - begin));
-    }
-    releases_.assign(processes, 0);
-  }
-
-  /// What one process did with a lock, by invocation, and nobody asks for a taken lock.
-  void prepare_process(std::span<const Index> members) {
-    const auto action = [this](Index o) -> const Action& { return operations_[o].action; };
-    bool is_sequential = true;
-    bool is_uniform = true;                       // it takes and gives back as much each time
-    bool is_alike = true;                         // and any of its acquires would do for any of its releases
-    const Action* first[2] = {nullptr, nullptr};  // by whether it gives back
-    std::int64_t required_until = std::numeric_limits<std::int64_t>::min();
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      const SearchOperation& o = operations_[members[i]];
-      const bool gives_back = o.action.hold == Hold::gives_back;
-      is_sequential = is_sequential && (i == 0 || operations_[members[i - 1]].returned < o.invoked);
-      is_uniform = is_uniform && o.action.a == action(members[0]).a;
-      if (first[gives_back] == nullptr) first[gives_back] = &o.action;
-      is_alike = is_alike && o.action == *first[gives_back];
-      if (gives_back && o.is_required) required_until = std::max(required_until, o.returned);
-    }
-    is_alike = is_alike && is_uniform && is_sequential;
-    std::size_t needed = 0;  // required releases from here on, without an acquire between here and them
-    for (auto member = members.rbegin(); member != members.rend(); ++member) {
-      const Index o = *member;
-      const bool is_optional = kind_[o] == Kind::optional;
-      if (action(o).hold == Hold::gives_back) {
-        is_eager_[o] = is_optional ? is_alike && needed == 0 : is_sequential;
-        needed += is_optional ? 0 : 1;
-        continue;
-      }
-      const bool is_needed = is_alike ? needed != 0 : operations_[o].invoked <= required_until;
-      if (is_optional && is_uniform && !is_needed) kind_[o] = Kind::left_out;
-      needed -= needed == 0 ? 0 : 1;
-    }
+    releases_.assign(holds_.processes, 0);
   }
 
   void prepare_events() {
@@ -295,7 +251,7 @@ class Search {
       Word& is_open = open_bits(config)[word(o)];
       if (!is_return) {
         if (kind_[o] == Kind::write) is_open |= bit(o);
-        if (is_eager_[o] != 0 && is_possible(config, o)) {
+        if (holds_.is_eager[o] != 0 && is_possible(config, o)) {
           std::copy(scratch_.begin(), scratch_.end(), config);
           (kind_[o] == Kind::update ? is_ordered : is_used) |= bit(o);
           if (order != nullptr) order->push_back(o);
@@ -400,15 +356,15 @@ class Search {
     ++epoch_;
     for (const Index o : pending_) {
       const bool gives_back = operations_[o].action.hold == Hold::gives_back && !is_ordered_or_used(config, o);
-      if (gives_back) releases_[process_[o]] = epoch_;
+      if (gives_back) releases_[holds_.process[o]] = epoch_;
     }
     for (const Index o : pending_) {
       // Which sorts of operations with this action have been met: 1 updates and writes that cannot hide, 2 writes that
       // can, 4 optional ones. Two of one sort are interchangeable, and an optional one with a required one that returns
       // no later. Writes that can hide are not those that cannot: the latter are free only after the next write.
       if (is_ordered_or_used(config, o)) continue;
-      if (operations_[o].action.hold == Hold::takes && o != x && !has_reads_ && process_[o] != process_[x] &&
-          releases_[process_[o]] != epoch_) {
+      if (operations_[o].action.hold == Hold::takes && o != x && !has_reads_ &&
+          holds_.process[o] != holds_.process[x] && releases_[holds_.process[o]] != epoch_) {
         continue;
       }
       Word& seen = seen_[class_[o]];
@@ -576,8 +532,7 @@ class Search {
   std::vector<Index> slot_;   ///< its bit, while it is pending
   Index slots_ = 0;
   bool has_reads_ = false;
-  std::vector<Index> process_;  ///< of locks, numbered densely
-  std::vector<char> is_eager_;  ///< releases at once
+  LockHolds holds_;
   std::vector<Word> releases_;  ///< by process: the epoch in which a release of its was last seen pending
   std::vector<Event> events_;
 

@@ -18,11 +18,7 @@
 //     *hideable* from then on: whether that happened is decided when it returns. Without this, k concurrent writes make
 //     2^k configurations out of each.
 //   Short holds. If nothing asks for a taken lock, nobody takes it before it has to return from that, unless its own
-//     release is pending as well or the one that returns is its own. And a process that does one thing after the
-//     other gives the lock back as soon as it may. Of unknown outcomes, an acquire did not happen unless a release after
-//     it needs it: without it, and without the first release of unknown outcome behind it, all others remain possible;
-//     and if that would miss its hold, a later acquire of unknown outcome can take its place. By the same argument a
-//     release that leaves no later one without an acquire happened at once.
+//     release is pending as well or the one that returns is its own; and more in linearizability_holds.hpp.
 //   Unseen states. What nobody reads from a state on, until something overwrites it, is the same for all such states. No
 //     operation of unknown outcome need lead there: from where it was, everything goes on as well, and what could have
 //     hidden before it is ordered when it returns.

@@ -112,6 +112,34 @@ TEST_CASE("linearize: --json is one document, with the lines of the file") {
   CHECK(document["summary"]["not_linearizable"] == 1);
 }
 
+TEST_CASE("linearize: too many acquires for the releases between them are explained by counting them") {
+  const Histories histories;
+  // Four clients acquire, two release, all of it within lines 3 to 12; before that somebody held the lock in peace.
+  std::string text = "9 :invoke :lock nil\n9 :ok :lock nil\n";
+  for (int i = 0; i < 4; ++i) text += fmt::format("{} :invoke :lock nil\n", i);
+  text += "9 :invoke :unlock nil\n7 :invoke :unlock nil\n";
+  for (int i = 0; i < 4; ++i) text += fmt::format("{} :ok :lock nil\n", i);
+  text += "9 :ok :unlock nil\n7 :ok :unlock nil\n";
+  const std::string file = histories.write("many.log", text);
+  const Result shown = call({"linearize", file, "--model", "mutex", "--html", histories / "many.html"});
+  CHECK(shown.exit == 1);
+  CHECK(contains(shown.out, "Up to line 11 are 4 acquires from beginning to end, which need 3 releases"));
+  CHECK(contains(shown.out, "and only 2 can have taken effect there."));
+  CHECK(contains(shown.out, "These 4 operations cannot all have taken effect, though without any one of them"));
+  CHECK(contains(histories.content("many.html"), "are 4 acquires from beginning to end"));
+  call({"linearize", file, "--model", "mutex", "--lang", "zh", "--html", histories / "many.html"});
+  CHECK(contains(histories.content("many.html"), "完整地包含 4 个加锁操作，它们之间需要 3 个解锁操作"));
+
+  const auto document = nlohmann::json::parse(call({"linearize", file, "--model", "mutex", "--json"}).out);
+  const auto& stretch = document["results"][0]["stretch"];
+  CHECK(stretch["to_line"] == 11);
+  CHECK(stretch["inside"]["function"] == "acquire");
+  CHECK(stretch["inside"]["operations"] == 4);
+  CHECK(stretch["between"]["operations"] == 2);
+  CHECK(stretch["between"]["needed"] == 3);
+  CHECK(document["results"][0]["conflict_is_minimal"] == true);
+}
+
 TEST_CASE("linearize: --html is a page without scripts, in the language that was asked for") {
   const Histories histories;
   const Result en = call({"linearize", histories / "bad.log", "--model", "register", "--html", histories / "en.html"});
