@@ -123,8 +123,8 @@ TEST_CASE("linearize: too many acquires for the releases between them are explai
   const std::string file = histories.write("many.log", text);
   const Result shown = call({"linearize", file, "--model", "mutex", "--html", histories / "many.html"});
   CHECK(shown.exit == 1);
-  CHECK(contains(shown.out, "Up to line 11 are 4 acquires from beginning to end, which need 3 releases"));
-  CHECK(contains(shown.out, "and only 2 can have taken effect there."));
+  CHECK(contains(shown.out, "Within lines 1 to 11 are 4 acquires from beginning to end, which need 3 releases"));
+  CHECK(contains(shown.out, "only 2 can have taken effect there."));
   CHECK(contains(shown.out, "These 4 operations cannot all have taken effect, though without any one of them"));
   CHECK(contains(histories.content("many.html"), "are 4 acquires from beginning to end"));
   call({"linearize", file, "--model", "mutex", "--lang", "zh", "--html", histories / "many.html"});
