@@ -33,6 +33,7 @@ constexpr std::array<std::string_view, 9> kOnlyLinearize{"--model",      "--form
                                                          "--initial",    "--independent", "--check-failed",
                                                          "--max-memory", "--max-seconds", "--html"};
 
+constexpr std::array<std::string_view, 3> kOnlyCompare{"--algorithms", "--clients", "--seconds"};
 constexpr std::array<std::string_view, 4> kOnlyMatrix{"--faults", "--max-traces", "--runs", "--witnesses"};
 
 /// Option values as they were typed: this file's own messages are better than a library's.
@@ -42,8 +43,8 @@ struct Typed {
   std::optional<std::string> seed, jobs, colour, language, width, junit, history;
   std::optional<std::string> witness, parameter, ticks, max_seconds, max_traces, checkpoint, graph;
   std::optional<std::string> model, format, permits, initial, max_memory, html;
-  std::optional<std::string> runs, witnesses;
-  std::vector<std::string> list_words, files, faults;
+  std::optional<std::string> runs, witnesses, seconds;
+  std::vector<std::string> list_words, files, faults, algorithms, clients;
 };
 
 /// A message about the call; every one of them says how to go on.
@@ -66,6 +67,7 @@ Answer unexpected(const std::vector<std::string>& words, std::string_view comman
     std::vector<std::string_view> valid(kEverywhere.begin(), kEverywhere.end());
     if (command == "run") valid.insert(valid.end(), kOnlyRun.begin(), kOnlyRun.end());
     if (command == "check") valid.insert(valid.end(), kOnlyCheck.begin(), kOnlyCheck.end());
+    if (command == "compare") valid.insert(valid.end(), kOnlyCompare.begin(), kOnlyCompare.end());
     if (command == "matrix") valid.insert(valid.end(), kOnlyMatrix.begin(), kOnlyMatrix.end());
     if (command == "linearize") valid.insert(valid.end(), kOnlyLinearize.begin(), kOnlyLinearize.end());
     if (command.empty()) valid.emplace_back("--version");
@@ -374,6 +376,44 @@ std::variant<Call, Answer> matrix_call(const Typed& typed, Call call) {
   return call;
 }
 
+std::variant<Call, Answer> compare_call(const Typed& typed, Call call) {
+  call.command = Call::Command::compare;
+  call.files = typed.files;
+  call.compare.algorithms = typed.algorithms;
+  for (const std::string& text : typed.clients) {
+    const auto clients = whole_number(text, 1, 256);
+    if (!clients) {
+      return wrong(
+          fmt::format("--clients {}: expected whole numbers from 1 to 256, such as 2,8,64", scenarios::quoted(text)),
+          "compare");
+    }
+    call.compare.clients.push_back(static_cast<std::size_t>(*clients));
+  }
+  if (typed.seconds) {
+    const std::optional<double> seconds = seconds_of(*typed.seconds);
+    constexpr double kDay = 86'400;
+    if (!seconds || *seconds > kDay) {
+      return wrong(fmt::format("--seconds {}: expected seconds of virtual time, up to a day, such as 60 or 0.5",
+                               scenarios::quoted(*typed.seconds)),
+                   "compare");
+    }
+    call.compare.length = sim::Duration::nanoseconds(static_cast<std::int64_t>(*seconds * 1e9));
+  }
+  if (call.files.empty()) {
+    return wrong("compare needs scenario files or directories, e.g. lockstep compare scenarios/compare/short-work.toml",
+                 "compare");
+  }
+  return call;
+}
+
+void declare_compare(CLI::App& compare, Typed& typed) {
+  compare.set_help_flag();
+  compare.add_option("files", typed.files);
+  compare.add_option("--algorithms", typed.algorithms)->delimiter(',');
+  compare.add_option("--clients", typed.clients)->delimiter(',');
+  compare.add_option("--seconds", typed.seconds)->take_last();
+}
+
 void declare_matrix(CLI::App& matrix, Typed& typed) {
   matrix.set_help_flag();
   matrix.add_option("algorithms", typed.files);
@@ -428,6 +468,8 @@ std::variant<Call, Answer> read_arguments(std::span<const std::string> args) {
   declare_linearize(*linearize, typed);
   CLI::App* matrix = app.add_subcommand("matrix");
   declare_matrix(*matrix, typed);
+  CLI::App* compare = app.add_subcommand("compare");
+  declare_compare(*compare, typed);
 
   std::vector<std::string> reversed(args.rbegin(), args.rend());
   std::optional<std::string> trouble;
@@ -444,6 +486,7 @@ std::variant<Call, Answer> read_arguments(std::span<const std::string> args) {
                                    : list->parsed()      ? "list"
                                    : linearize->parsed() ? "linearize"
                                    : matrix->parsed()    ? "matrix"
+                                   : compare->parsed()   ? "compare"
                                                          : "";
   const std::vector<std::string> extras = app.remaining(true);
   if (typed.help || (command.empty() && !extras.empty() && extras.front() == "help")) {
@@ -461,6 +504,7 @@ std::variant<Call, Answer> read_arguments(std::span<const std::string> args) {
   if (command == "run") return run_call(typed, std::move(call));
   if (command == "check") return check_call(typed, std::move(call));
   if (command == "linearize") return linearize_call(typed, std::move(call));
+  if (command == "compare") return compare_call(typed, std::move(call));
   if (command == "matrix") return matrix_call(typed, std::move(call));
   return list_call(typed, std::move(call));
 }

@@ -21,7 +21,7 @@ inline constexpr std::string_view kVersion = "0.1.0";
 enum class Exit : std::uint8_t { as_expected = 0, not_as_expected = 1, bad_input = 2, incomplete = 3 };
 
 struct Call {
-  enum class Command : std::uint8_t { list, run, check, linearize, matrix };
+  enum class Command : std::uint8_t { list, run, check, linearize, matrix, compare };
   enum class Colour : std::uint8_t { automatic, always, never };
   Command command = Command::run;
   std::string what = "algorithms";  ///< list: of what
@@ -63,6 +63,13 @@ struct Call {
     std::optional<double> max_seconds;        ///< for all histories together
     std::optional<std::string> html;
   } linearize;
+
+  /// What only `compare` is told.
+  struct Compare {
+    std::vector<std::string> algorithms;
+    std::vector<std::size_t> clients;
+    std::optional<sim::Duration> length;  ///< of each run, in virtual time
+  } compare;
 
   /// What only `matrix` is told; its algorithms are in `files`.
   struct Matrix {

@@ -21,6 +21,7 @@ struct Output {
 Exit list(const Call& call, const models::locks::Catalogue& catalogue, Output& output);
 Exit linearize(const Call& call, Output& output);
 Exit run_stories(const Call& call, const models::locks::Catalogue& catalogue, Output& output);
+Exit compare(const Call& call, const models::locks::Catalogue& catalogue, Output& output);
 Exit matrix(const Call& call, const models::locks::Catalogue& catalogue, Output& output);
 Exit check_stories(const Call& call, const models::locks::Catalogue& catalogue, Output& output);
 

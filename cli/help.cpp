@@ -5,7 +5,7 @@
 namespace lockstep::cli {
 namespace {
 
-constexpr std::array<std::string_view, 5> kCommands{"list", "run", "check", "linearize", "matrix"};
+constexpr std::array<std::string_view, 6> kCommands{"list", "run", "check", "linearize", "matrix", "compare"};
 
 constexpr std::string_view kProgram =
     R"(Runs distributed locks on simulated servers, in virtual time, and says which promise breaks.
@@ -22,6 +22,8 @@ usage: lockstep COMMAND [OPTIONS]
               example: lockstep linearize history.edn --model cas-register
   matrix      every lock algorithm under every kind of fault: proved within bounds, fuzzed, or broken
               example: lockstep matrix set-nx-px-lua redlock-seq
+  compare     what locks cost under the same workload: messages, waiting, handover, fairness, recovery
+              example: lockstep compare scenarios/compare --algorithms set-nx-px-lua,redlock-par --clients 2,8,32
 
   lockstep COMMAND --help   the options of a command, with examples
   lockstep --version
@@ -71,6 +73,27 @@ if one of them is bad, every bad one gets a message, and nothing is run.
 
 example: lockstep run scenarios/redis-lock-java/f000-2-both-delete-expired.toml
 example: lockstep run scenarios --junit build/lockstep.xml
+)";
+
+constexpr std::string_view kCompare =
+    R"(Runs the clients of each file again and again, under one lock algorithm after the other, and tells what each lock
+costs in virtual time: messages, waiting, handover, fairness, recovery from a crashed holder. Whether it holds is not
+asked here; that is what check and matrix are for.
+
+usage: lockstep compare FILE|DIR... [OPTIONS]
+
+  --algorithms NAME,NAME...   these algorithms (without it: the file's own)
+  --clients N,N...            so many clients: the file's are repeated (without it: as many as the file has)
+  --seconds N                 how long, in virtual time (60)
+  --seed N                    of the random delays (1)
+  --json                      one JSON document on stdout, nothing else
+  --jobs N                    N runs at a time; the results are the same for any N
+  --lang en|zh                language of the report
+  --width N                   columns to use (60 to 1000)
+  --color auto|always|never   colours; auto: on a terminal without NO_COLOR
+  --help
+
+example: lockstep compare scenarios/compare/short-work.toml --algorithms set-nx-px-lua,redlock-seq --clients 2,8,32
 )";
 
 constexpr std::string_view kMatrix =
@@ -190,6 +213,7 @@ std::string_view help_of(std::string_view command) {
   if (command == "run") return kRun;
   if (command == "check") return kCheck;
   if (command == "matrix") return kMatrix;
+  if (command == "compare") return kCompare;
   if (command == "linearize") return kLinearize;
   return kProgram;
 }

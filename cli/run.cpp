@@ -26,6 +26,7 @@ Exit perform(const Call& call, const models::locks::Catalogue& catalogue, Output
     case Call::Command::run: return run_stories(call, catalogue, output);
     case Call::Command::check: return check_stories(call, catalogue, output);
     case Call::Command::linearize: return linearize(call, output);
+    case Call::Command::compare: return compare(call, catalogue, output);
     case Call::Command::matrix: return matrix(call, catalogue, output);
   }
   return Exit::bad_input;

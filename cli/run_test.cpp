@@ -153,6 +153,9 @@ TEST_CASE("cli: a wrong call exits 2 and says how to go on") {
       {{"matrix", "--faults", "pauze"}, "did you mean \"pause\"?"},
       {{"matrix", "--runs", "0"}, "--runs \"0\": expected a whole number, 1 or more"},
       {{"matrix", "--witnesses", ""}, "needs the name of a folder"},
+      {{"compare"}, "compare needs scenario files"},
+      {{"compare", "x", "--clients", "2,x"}, "--clients \"x\": expected whole numbers from 1 to 256"},
+      {{"compare", "x", "--seconds", "0"}, "--seconds \"0\": expected seconds of virtual time"},
       {{}, "usage: lockstep COMMAND"},
   };
   for (const Case& c : cases) {
@@ -258,6 +261,22 @@ TEST_CASE("cli: matrix writes its witnesses as scenario files that run confirms"
   CHECK(fs::exists(folder + "/setnx-del-crash-recovery.toml"));
   CHECK(call({"run", folder}).exit == 0);
   CHECK(contains(call({"matrix", "setnx-del", "--faults", "crash"}).out, "✗ broken"));
+}
+
+TEST_CASE("cli: compare takes algorithms and numbers of clients") {
+  const Stories stories;
+  const std::string file = stories / "good.toml";
+  const Result result = call(
+      {"compare", file, "--algorithms", "setnx-del,set-nx-px-lua", "--clients", "1,3", "--seconds", "1", "--json"});
+  CHECK(result.exit == 0);
+  const auto runs = nlohmann::json::parse(result.out)["results"][0]["runs"];
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[1]["algorithm"] == "set-nx-px-lua");
+  CHECK(runs[1]["clients"] == 1);
+  CHECK(call({"compare", file, "--seconds", "1"}).out != "");
+  const Result unknown = call({"compare", file, "--algorithms", "setnx-dell"});
+  CHECK(unknown.exit == 2);
+  CHECK(contains(unknown.err, "did you mean \"setnx-del\"?"));
 }
 
 TEST_CASE("cli: a seed reproduces its run") {

@@ -31,6 +31,10 @@ class Deployment {
   /// Requires: `scenario` came out of the loader, or is as consistent; it and `decisions` outlive the deployment.
   Deployment(const Scenario& scenario, const models::locks::Catalogue& catalogue, sim::Decisions& decisions,
              Faults faults = Faults::as_planned);
+  /// Programs may still wait, on connections that their clients own: they end while all that is there.
+  ~Deployment() { world_.restart(); }
+  Deployment(const Deployment&) = delete;
+  Deployment& operator=(const Deployment&) = delete;
 
   sim::World& world() { return world_; }
   const sim::World& world() const { return world_; }

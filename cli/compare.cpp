@@ -1,0 +1,73 @@
+#include <algorithm>
+#include <ostream>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "cli/commands.hpp"
+#include "cli/interrupt.hpp"
+#include "reports/comparison.hpp"
+#include "scenarios/comparison.hpp"
+#include "scenarios/suggestion.hpp"
+
+namespace lockstep::cli {
+namespace {
+
+/// What is wrong with the call once the stories are known; nothing if it can be done.
+std::optional<std::string> objection(const Call& call, const std::vector<scenarios::Scenario>& stories,
+                                     const models::locks::Catalogue& catalogue) {
+  std::vector<std::string_view> known;
+  for (const models::locks::Entry& entry : catalogue.entries()) known.push_back(entry.id);
+  for (const std::string& name : call.compare.algorithms) {
+    if (catalogue.find(name) == nullptr)
+      return fmt::format("--algorithms {}: {}", scenarios::quoted(name), scenarios::suggestion(name, known));
+  }
+  if (stories.empty()) return "there is no scenario file to compare";
+  for (const scenarios::Scenario& story : stories) {
+    const bool only_users =
+        std::all_of(story.clients.begin(), story.clients.end(), [](const auto& c) { return c.commands.empty(); });
+    if (!only_users) {
+      return fmt::format("{} has a client that sends commands of its own; compare needs clients that use the lock",
+                         story.file);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Exit compare(const Call& call, const models::locks::Catalogue& catalogue, Output& output) {
+  std::optional<std::vector<scenarios::Scenario>> loaded = load_all(call.files, catalogue, output.err);
+  if (!loaded) return Exit::bad_input;
+  if (const auto trouble = objection(call, *loaded, catalogue)) {
+    output.err << "lockstep: " << *trouble << '\n';
+    return Exit::bad_input;
+  }
+  const Interrupt interrupt;
+  scenarios::CompareOptions options;
+  options.algorithms = call.compare.algorithms;
+  options.clients = call.compare.clients;
+  if (call.compare.length) options.length = *call.compare.length;
+  if (call.seed) options.seed = *call.seed;
+  options.jobs = static_cast<unsigned>(call.jobs != 0 ? call.jobs : std::max(1U, std::thread::hardware_concurrency()));
+  options.interrupted = [&interrupt] { return interrupt.is_requested(); };
+
+  std::vector<reports::ComparedStory> stories;
+  for (scenarios::Scenario& scenario : *loaded) {
+    auto result = scenarios::compare_costs(scenario, catalogue, options);
+    if (const auto* trouble = std::get_if<scenarios::Diagnostic>(&result)) {
+      output.err << trouble->to_string() << '\n';
+      return Exit::bad_input;
+    }
+    stories.push_back({std::move(scenario), std::get<std::vector<scenarios::ComparedRun>>(std::move(result))});
+  }
+  if (call.json) {
+    output.out << reports::compare_json(stories, options);
+  } else {
+    const reports::ComparisonReportOptions how{.width = output.width, .language = call.language};
+    output.out << reports::to_string(reports::comparison(stories, options, how), output.colour);
+  }
+  return interrupt.is_requested() ? Exit::incomplete : Exit::as_expected;
+}
+
+}  // namespace lockstep::cli
