@@ -56,7 +56,7 @@ class [[nodiscard]] Call : private ReplyOwner, private TimerOwner {
   void await_suspend(std::coroutine_handle<> program) {
     World& world = client_.world();
     program_ = program;
-    call_ = world.open_call(*this);
+    call_ = world.open_call(*this, client_.id());
     request_->call = call_;
     world.send_request(connection_, std::move(request_));
     if (timeout_) {

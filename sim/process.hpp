@@ -33,6 +33,8 @@ class Process {
   virtual void receive(Message& request, ConnectionId connection);
   /// A server sent something that is no reply: a message of a channel that it has subscribed to.
   virtual void notified(Message& message, ConnectionId connection);
+  /// What it sent came back, and it waits for no answer to it: the other side is dead, or has died since it was sent.
+  virtual void returned(Message& message, ConnectionId connection);
   /// It died: forget everything that is not durable (`keep`: nothing is lost). Its tasks are gone already.
   virtual void crashed(bool keep) { static_cast<void>(keep); }
   /// The world starts over: forget everything.
@@ -40,6 +42,8 @@ class Process {
   /// Whether all that a request reads or changes of its state is told to `World::access`. Then an explorer need not order
   /// requests that leave each other alone.
   virtual bool describes_accesses() const { return false; }
+  /// Whether it serves others rather than having a program of its own: see `World::set_background_timer`.
+  virtual bool is_service() const { return false; }
 
   World& world() const { return *world_; }
   ProcessId id() const { return id_; }
@@ -74,6 +78,7 @@ struct ProcessState {
   bool has_step_faults = false;     ///< some planned fault waits for a step of it
   bool was_paused = false;          ///< `frozen_until` means something
   bool describes_accesses = false;  ///< see `Process::describes_accesses`
+  bool is_service = false;          ///< see `Process::is_service`
   std::uint32_t incarnation = 0;
   Instant crashed_at;     ///< true time of its latest crash; means something if `incarnation` is not 0
   Instant frozen_until;   ///< end of its latest pause

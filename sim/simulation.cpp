@@ -114,6 +114,11 @@ std::optional<Instant> Simulation::next_due() const {
 
 Simulation::End Simulation::run(Instant until, std::uint64_t max_events) {
   for (std::uint64_t events = 0; events < max_events; ++events) {
+    if (!world_.has_only_background()) {
+      background_since_.reset();
+    } else if (is_only_background_for_long()) {
+      return End::quiet;
+    }
     if (step_until(until.offset())) continue;
     if (failure_) return End::pin_impossible;
     if (schedule_ && schedule_->failure()) return End::schedule_impossible;
@@ -121,6 +126,16 @@ Simulation::End Simulation::run(Instant until, std::uint64_t max_events) {
     return held_.empty() ? End::quiet : End::pin_impossible;
   }
   return End::too_many_events;
+}
+
+/// Whoever still waits for an answer, e.g. a WAIT without a timeout, may get it from what services do by themselves; but not
+/// if that has not come within a minute.
+bool Simulation::is_only_background_for_long() {
+  constexpr Duration kPatience = Duration::seconds(60);
+  if (!world_.has_foreground()) return true;
+  const Duration now = world_.now().offset();
+  if (!background_since_) background_since_ = now;
+  return heap_.empty() || heap_.front().at() - *background_since_ > kPatience;
 }
 
 bool Simulation::step() { return step_until(Duration::forever()); }
@@ -220,6 +235,7 @@ void Simulation::restart() {
   held_.clear();
   std::fill(channel_floor_.begin(), channel_floor_.end(), Duration::zero());
   sequence_ = 0;
+  background_since_.reset();
   next_pin_ = 0;
   failure_.reset();
   pin(std::move(pins_));

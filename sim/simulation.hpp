@@ -63,7 +63,7 @@ class Simulation final : public Scheduler {
   void schedule(std::vector<ScheduledEvent> events);
 
   enum class End : std::uint8_t {
-    quiet,       ///< nothing is pending any more
+    quiet,       ///< nothing is pending any more, or only what services do for ever
     time_is_up,  ///< the next event lies after `until`
     too_many_events,
     pin_impossible,      ///< see `pin_failure`
@@ -112,6 +112,7 @@ class Simulation final : public Scheduler {
     }
   };
 
+  bool is_only_background_for_long();
   bool step_until(Duration until);
   bool step_on_schedule(Duration until);
   Duration concrete_delay(const Event& event);
@@ -137,6 +138,7 @@ class Simulation final : public Scheduler {
   std::vector<std::uint32_t> heap_position_;  ///< by slot; meaningless for slots that are not in the heap
   std::vector<Duration> channel_floor_;       ///< latest arrival on each channel: the next may not be earlier
   std::uint32_t sequence_ = 0;
+  std::optional<Duration> background_since_;  ///< nothing else has been pending since this true time
   std::vector<std::uint32_t> simultaneous_;
   std::vector<std::uint32_t> candidates_;  ///< those of the simultaneous ones that may come first
 

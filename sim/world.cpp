@@ -30,6 +30,7 @@ std::string_view name_of(TimerKind kind) {
 
 void Process::receive(Message&, ConnectionId) { assert(false && "this process serves nobody"); }
 void Process::notified(Message&, ConnectionId) {}
+void Process::returned(Message&, ConnectionId) {}
 const std::string& Process::name() const { return world_->name(id_); }
 const Clock& Process::clock() const { return world_->state(id_).wall; }
 const Clock& Process::monotonic() const { return world_->state(id_).monotonic; }
@@ -71,6 +72,7 @@ ProcessId World::add(Process& process, std::string name, ClockSettings clock) {
   process.world_ = this;
   process.id_ = id;
   processes_.back().describes_accesses = process.describes_accesses();
+  processes_.back().is_service = process.is_service();
   current_ = kOrigin;
   return id;
 }
@@ -135,11 +137,13 @@ std::uint32_t World::emit(Event event) {
     events_[slot] = std::move(event);
   }
   ++pending_;
+  if (events_[slot].background) ++background_pending_;
   scheduler_->emitted(slot);
   return slot;
 }
 
 void World::release(std::uint32_t slot) {
+  if (events_[slot].background) --background_pending_;
   events_[slot].message.reset();
   events_[slot].id = EventId{};
   free_events_.push_back(slot);
@@ -154,6 +158,15 @@ void World::set_departure(Event& event, ProcessId emitter) const {
 }
 
 TimerRef World::set_timer(ProcessId process, DurationRange delay, TimerKind kind, TimerOwner& owner) {
+  return emit_timer(process, delay, kind, owner, false);
+}
+
+TimerRef World::set_background_timer(ProcessId process, DurationRange delay, TimerOwner& owner) {
+  assert(!explored_ && "an exploration would not end");
+  return emit_timer(process, delay, TimerKind::sleep, owner, true);
+}
+
+TimerRef World::emit_timer(ProcessId process, DurationRange delay, TimerKind kind, TimerOwner& owner, bool background) {
   const ProcessState& setter = state(process);
   if (setter.doomed || !setter.alive) return {};
   Event event;
@@ -164,6 +177,7 @@ TimerRef World::set_timer(ProcessId process, DurationRange delay, TimerKind kind
   set_departure(event, process);
   event.delay = delay;
   event.timer = &owner;
+  event.background = background;
   event.paused_before = setter.paused_total;
   const std::uint32_t slot = emit(std::move(event));
   return {slot, events_[slot].id};
@@ -212,6 +226,7 @@ void World::transmit(ConnectionId connection, ProcessId from, ProcessId to, Mess
   set_departure(event, from);
   event.delay = c.latency;
   event.message = std::move(message);
+  event.background = is_background_ && state(from).is_service && state(to).is_service;
 
   bool is_lost = false;
   if (watched) {
@@ -264,6 +279,7 @@ void World::execute(std::uint32_t slot, Instant at) {
   ++step_;
   current_ = event.id;
   emitted_by_current_ = 0;
+  is_background_ = event.background;
   if (!explored_) {
     digest_ = combine64(digest_, event.id.value);
     digest_ = combine64(digest_, static_cast<std::uint64_t>(at.offset().count_ns()));
@@ -330,12 +346,13 @@ void World::bounce(Event&& event) {
   answer.base = now_;
   answer.delay = connections_[event.channel / 2].latency;
   answer.message = std::move(event.message);
+  answer.background = event.background;
   if (pass_partitions(answer)) emit(std::move(answer));
 }
 
 // --- Calls.
 
-CallRef World::open_call(ReplyOwner& owner) {
+CallRef World::open_call(ReplyOwner& owner, ProcessId caller) {
   std::uint32_t slot;
   if (free_calls_.empty()) {
     slot = static_cast<std::uint32_t>(calls_.size());
@@ -345,12 +362,15 @@ CallRef World::open_call(ReplyOwner& owner) {
     free_calls_.pop_back();
   }
   calls_[slot].owner = &owner;
+  calls_[slot].is_of_program = !state(caller).is_service;
+  if (calls_[slot].is_of_program) ++open_calls_;
   return {slot, calls_[slot].generation};
 }
 
 void World::close_call(CallRef call) {
   CallSlot& slot = calls_[call.slot];
   if (slot.generation != call.generation) return;
+  if (slot.is_of_program) --open_calls_;
   ++slot.generation;
   slot.owner = nullptr;
   free_calls_.push_back(call.slot);
@@ -362,7 +382,10 @@ void World::answer_call(Event& event) {
     state(event.process).process->notified(message, ConnectionId{event.channel / 2});
     return;
   }
-  if (message.call.generation == 0) return;
+  if (message.call.generation == 0) {
+    if (event.bounced) state(event.process).process->returned(message, ConnectionId{event.channel / 2});
+    return;
+  }
   const CallSlot slot = calls_[message.call.slot];
   if (slot.generation != message.call.generation) return;  // it gave up before
   reach(event.process, event.bounced ? "reset" : message.name(), Moment::after);
@@ -454,7 +477,9 @@ void World::drop_events() {
     if (state.process != nullptr) state.process->tasks_.clear();
   }
   free_events_.clear();
-  pending_ = 0;
+  pending_ = background_pending_ = 0;
+  open_calls_ = 0;
+  is_background_ = false;
   calls_.clear();
   free_calls_.clear();
 }

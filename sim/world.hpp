@@ -69,8 +69,9 @@ struct Event {
   Step cause = no_step;
   EventKind kind = EventKind::start;
   TimerKind timer_kind = TimerKind::sleep;
-  bool bounced = false;  ///< a message that comes back because its receiver is gone
-  bool frozen = false;   ///< emitted during a pause of its emitter, so it leaves only when that is over
+  bool bounced = false;     ///< a message that comes back because its receiver is gone
+  bool frozen = false;      ///< emitted during a pause of its emitter, so it leaves only when that is over
+  bool background = false;  ///< see `World::set_background_timer`
   ProcessId process;
   ProcessId from;
   std::uint32_t incarnation = 0;  ///< of `process`, when it was emitted
@@ -154,10 +155,15 @@ class World {
   /// From the server of a connection to its client, which did not ask: it comes after what the server sent before.
   void send_push(ConnectionId connection, MessagePtr message);
 
-  CallRef open_call(ReplyOwner& owner);
+  /// `caller`: the process that waits.
+  CallRef open_call(ReplyOwner& owner, ProcessId caller);
   void close_call(CallRef call);
 
   TimerRef set_timer(ProcessId process, DurationRange delay, TimerKind kind, TimerOwner& owner);
+  /// For what a service does for ever: heartbeats, acknowledgements. It keeps no story from ending, and neither does what one
+  /// service sends another because of it; a program that waits for an answer does (`has_foreground`).
+  /// Requires: nobody explores. An exploration has no end then.
+  TimerRef set_background_timer(ProcessId process, DurationRange delay, TimerOwner& owner);
   /// Does nothing if it has fired already.
   void cancel_timer(TimerRef timer);
 
@@ -211,6 +217,10 @@ class World {
   Event& event(std::uint32_t slot) { return events_[slot]; }
   const Event& event(std::uint32_t slot) const { return events_[slot]; }
   std::uint32_t pending_count() const { return pending_; }
+  /// Whether anything is pending that is no background, or a program waits for an answer.
+  bool has_foreground() const { return pending_ > background_pending_ || open_calls_ > 0; }
+  /// Whether something is pending, and all of it is background.
+  bool has_only_background() const { return pending_ > 0 && pending_ == background_pending_; }
   Decisions& decisions() { return *decisions_; }
   /// How many processes, and what they are called.
   std::size_t process_count() const { return processes_.size(); }
@@ -243,12 +253,14 @@ class World {
   struct CallSlot {
     ReplyOwner* owner = nullptr;
     std::uint32_t generation = 1;
+    bool is_of_program = false;  ///< the caller is no service
   };
   struct FaultState {
     PlannedFault fault;
     std::int64_t seen = 0;  ///< steps so far that it might have struck at
   };
 
+  TimerRef emit_timer(ProcessId process, DurationRange delay, TimerKind kind, TimerOwner& owner, bool background);
   std::uint32_t emit(Event event);
   void release(std::uint32_t slot);
   void transmit(ConnectionId connection, ProcessId from, ProcessId to, MessagePtr message);
@@ -276,6 +288,8 @@ class World {
   std::vector<Event> events_;
   std::vector<std::uint32_t> free_events_;
   std::uint32_t pending_ = 0;
+  std::uint32_t background_pending_ = 0;
+  std::uint32_t open_calls_ = 0;  ///< of programs
   std::vector<FaultState> faults_;
   std::vector<Partition> partitions_;
   std::vector<ProcessId> doomed_;  ///< crash at the end of this event
@@ -285,6 +299,7 @@ class World {
   EventId current_;
   std::uint64_t emitted_by_current_ = 0;
   std::uint64_t digest_ = 0;
+  bool is_background_ = false;  ///< the event that is being handled is
   bool explored_ = false;
   bool tracing_ = false;
   History history_;

@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "models/redis/value.hpp"
+
 namespace lockstep::models::redis {
 
 Configuration::Configuration() {
@@ -14,6 +16,8 @@ Configuration::Configuration() {
       {"maxmemory", "0", true, 0, kMost},
       {"min-replicas-max-lag", "10", true, 0, kMostInt},
       {"min-replicas-to-write", "0", true, 0, kMostInt},
+      {"repl-backlog-size", "1048576", true, 1, kMost},
+      {"replica-priority", "100", true, 0, kMostInt},
       {"save", "", false, 0, 0},
       {"timeout", "0", true, 0, kMostInt},
   };
@@ -31,7 +35,12 @@ void Configuration::set(std::string_view name, std::string value) {
   for (const std::string_view other : {std::string_view("busy-reply-threshold"), std::string_view("lua-time-limit")}) {
     if (name == "busy-reply-threshold" || name == "lua-time-limit") find(other)->value = value;
   }
-  find(name)->value = std::move(value);
+  Parameter& parameter = *find(name);
+  parameter.value = std::move(value);
+  if (name == "min-replicas-to-write") min_replicas_to_write_ = *parse_integer(parameter.value);
+  if (name == "min-replicas-max-lag") {
+    min_replicas_max_lag_ = sim::Duration::seconds(*parse_integer(parameter.value));
+  }
   has_changed_ = true;
 }
 

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/time.hpp"
+
 namespace lockstep::models::redis {
 
 struct Parameter {
@@ -24,11 +26,16 @@ class Configuration {
   Configuration();
   std::span<const Parameter> parameters() const { return parameters_; }
   Parameter* find(std::string_view name);
+  /// What every write asks for, without a search.
+  std::int64_t min_replicas_to_write() const { return min_replicas_to_write_; }
+  sim::Duration min_replicas_max_lag() const { return min_replicas_max_lag_; }
   void set(std::string_view name, std::string value);
   bool has_changed() const { return has_changed_; }
 
  private:
   std::vector<Parameter> parameters_;
+  std::int64_t min_replicas_to_write_ = 0;
+  sim::Duration min_replicas_max_lag_ = sim::Duration::seconds(10);
   bool has_changed_ = false;
 };
 

@@ -50,6 +50,7 @@ void Database::begin(SessionId session, const sim::Clock* clock) {
   deliveries_.clear();
   effects_.clear();
   new_pause_.reset();
+  intent_ = Intent::none;
   touched_more_than_keys_ = touched_every_key_ = false;
 }
 
@@ -58,6 +59,7 @@ std::optional<Reply> Database::execute(SessionId id, const Command& command, con
   begin(id, &server_clock);
   Session& client = session(id);
   assert(!client.waiting && "a connection that waits for a reply sends nothing");
+  keys_.set_expiry_rule(replication_.is_replica() ? ExpiryRule::hides : ExpiryRule::removes);
   Reply reply = dispatch(client, command);
   if (waiting_count_ > 0) serve_waiting();
   if (client.waiting) return std::nullopt;
@@ -82,6 +84,13 @@ Reply Database::dispatch(Session& client, const Command& command) {
     forget_transaction(client);
     return Reply::error("EXECABORT Transaction discarded because of: " + error);
   }
+  if (would_write(client, *spec)) {
+    if (std::optional<Reply> error = write_error(*clock_)) {
+      if (spec->name != "EXEC") return refuse(client, *std::move(error));
+      forget_transaction(client);
+      return Reply::error("EXECABORT Transaction discarded because of: " + error->text());
+    }
+  }
   if (client.is_subscriber() && !spec->is(kSubscriber)) {
     return refuse(client, Reply::error("ERR Can't execute '" + error_name(spec->name) +
                                        "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in "
@@ -92,6 +101,22 @@ Reply Database::dispatch(Session& client, const Command& command) {
     return Reply::status("QUEUED");
   }
   return run(*spec, client, command, true);
+}
+
+/// What EXEC would run counts as well: the role may have changed since it was queued.
+bool Database::would_write(const Session& client, const CommandSpec& spec) const {
+  if (spec.is(kWrite)) return true;
+  return spec.name == "EXEC" && std::any_of(client.queue.begin(), client.queue.end(),
+                                            [](const Command& queued) { return queued.spec()->is(kWrite); });
+}
+
+std::optional<Reply> Database::write_error(const sim::Clock& clock) const {
+  if (replication_.is_replica()) return Reply::error("READONLY You can't write against a read only replica.");
+  const std::int64_t wanted = configuration_.min_replicas_to_write();
+  const sim::Duration lag = configuration_.min_replicas_max_lag();
+  if (wanted == 0 || lag == sim::Duration::zero()) return std::nullopt;
+  if (replication_.good_replicas(clock, lag) >= wanted) return std::nullopt;
+  return Reply::error("NOREPLICAS Not enough good replicas to write.");
 }
 
 /// What cannot even queue spoils the transaction.
@@ -124,6 +149,9 @@ Reply Database::call_from_script(const Command& command, bool may_write) {
   }
   if (spec->is(kNoScript)) return Reply::error("ERR This Redis command is not allowed from script");
   if (spec->is(kWrite) && !may_write) return Reply::error("ERR Write commands are not allowed from read-only scripts.");
+  if (spec->is(kWrite)) {
+    if (std::optional<Reply> error = write_error(*clock_)) return *std::move(error);
+  }
   return run(*spec, *script_session_, command, false);
 }
 
@@ -253,7 +281,8 @@ void Database::time_out(SessionId id) {
   Session& client = session(id);
   for (const std::string& key : client.waiting->keys) keys_.watch(digest_bytes(key), true);
   const bool is_wait = client.waiting->kind == Waiting::Kind::replicas;
-  unblock(client, is_wait ? Reply::integer(0) : Reply::null_array());
+  if (is_wait) touches_more_than_keys();
+  unblock(client, is_wait ? Reply::integer(replication_.acknowledged_by(client.waiting->offset)) : Reply::null_array());
 }
 
 /// After the whole request: a list that a script or a transaction filled and emptied again wakes nobody. Keys in the order
@@ -300,6 +329,33 @@ void Database::serve(Session& client, const std::string& key) {
   replaced_effect_ = false;
   if (records_effects_) note_effects(*equivalent.spec(), equivalent, effects_before);
   unblock(client, std::move(reply));
+}
+
+// --- Replication.
+
+void Database::apply(SessionId link, const Effect& effect, const sim::Clock& server_clock) {
+  begin(link, &server_clock);
+  keys_.set_expiry_rule(ExpiryRule::ignores);
+  run(*effect.command.spec(), session(link), effect.command, false);
+}
+
+void Database::acknowledged() {
+  begin(0, nullptr);
+  touches_more_than_keys();
+  for (Session& client : sessions_) {
+    if (!client.waiting || client.waiting->kind != Waiting::Kind::replicas) continue;
+    const std::int64_t replicas = replication_.acknowledged_by(client.waiting->offset);
+    if (replicas >= client.waiting->replicas) unblock(client, Reply::integer(replicas));
+  }
+}
+
+void Database::unblock_all() {
+  for (Session& client : sessions_) {
+    if (!client.waiting) continue;
+    unblock(client, Reply::error("UNBLOCKED force unblock from blocking operation, instance state changed (master -> "
+                                 "replica?)"));
+    disconnect(client);
+  }
 }
 
 bool Database::is_held_back(const Command& command, const sim::Clock& server_clock) {
@@ -360,6 +416,7 @@ Reply Database::run_script(Session& client, ScriptId script, bool may_write, std
 
 void Database::reset() {
   restart_empty();
+  replication_.restart(std::nullopt, 0);
   limit_hit_.reset();
 }
 
@@ -378,6 +435,7 @@ void Database::restart_with_keys() {
   new_pause_.reset();
   deliveries_.clear();
   effects_.clear();
+  intent_ = Intent::none;
   touched_more_than_keys_ = false;
 }
 

@@ -14,6 +14,7 @@
 #include "models/redis/commands.hpp"
 #include "models/redis/configuration.hpp"
 #include "models/redis/keyspace.hpp"
+#include "models/redis/replication.hpp"
 #include "models/redis/reply.hpp"
 #include "models/redis/script_engine.hpp"
 #include "models/redis/script_memory.hpp"
@@ -79,6 +80,30 @@ class Database final : private ScriptHost {
   void set_watcher(KeyWatcher* watcher) { keys_.set_watcher(watcher); }
 
   const Keyspace& keys() const { return keys_; }
+
+  // --- Replication.
+
+  Replication& replication() { return replication_; }
+  const Replication& replication() const { return replication_; }
+  /// What the last `execute` asks its server to do besides: REPLICAOF, and WAIT for acknowledgements.
+  enum class Intent : std::uint8_t {
+    none,
+    follow,    ///< its primary has just been set: connect to it
+    lead,      ///< it has just become a primary
+    ask_acks,  ///< somebody waits until replicas acknowledge
+  };
+  Intent intent() const { return intent_; }
+  void intend(Intent intent) { intent_ = intent; }
+  /// Executes what the primary sent, on the connection to it.
+  void apply(SessionId link, const Effect& effect, const sim::Clock& server_clock);
+  /// The last `execute` has been added to the stream: WAIT of that connection refers to it.
+  void note_write_offset(SessionId session) { this->session(session).write_offset = replication_.offset(); }
+  /// A replica has acknowledged something: who waits for that gets its reply, among the deliveries.
+  void acknowledged();
+  /// The role has changed: whoever waits is told so and disconnected.
+  void unblock_all();
+  /// Its primary's keys in place of its own.
+  void load(const Keyspace& keys) { keys_.load(keys); }
   std::uint64_t digest() const { return keys_.digest(); }
 
   // --- Replication (and later the append-only file) lives on effects: commands without chance, clocks or scripts in them,
@@ -138,6 +163,8 @@ class Database final : private ScriptHost {
   void begin(SessionId session, const sim::Clock* clock);
   Reply dispatch(Session& session, const Command& command);
   Reply refuse(Session& session, Reply error) const;
+  std::optional<Reply> write_error(const sim::Clock& clock) const;
+  bool would_write(const Session& session, const CommandSpec& spec) const;
   Reply run(const CommandSpec& spec, Session& session, const Command& command, bool may_block);
   void note_effects(const CommandSpec& spec, const Command& command, std::size_t effects_before);
   void mark_watchers(const Session* except);
@@ -147,6 +174,8 @@ class Database final : private ScriptHost {
   void unblock(Session& session, Reply reply);
 
   Keyspace keys_;
+  Replication replication_;
+  Intent intent_ = Intent::none;
   ScriptEngine* scripts_;
   ScriptMemory* script_memory_ = nullptr;
   std::vector<ScriptId> cached_;  ///< the script cache, in order of arrival

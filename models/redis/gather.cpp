@@ -27,7 +27,7 @@ void Gather::await_suspend(std::coroutine_handle<> program) {
     Branch& branch = branches_[i];
     branch.gather = this;
     branch.bit = std::uint64_t{1} << i;
-    branch.call = world.open_call(branch);
+    branch.call = world.open_call(branch, server.client_->id());
     open_ |= branch.bit;
     auto request = world.make<Request>(command_);
     request->operation = server.session_->operation;

@@ -166,11 +166,15 @@ Reply ping_command(Call& call);
 Reply echo_command(Call& call);
 Reply time_command(Call& call);
 Reply flushall_command(Call& call);
-Reply wait_command(Call& call);
-Reply role_command(Call& call);
 Reply info_command(Call& call);
 Reply config_get_command(Call& call);
 Reply config_set_command(Call& call);
+
+// replication_commands.cpp
+Reply wait_command(Call& call);
+Reply role_command(Call& call);
+Reply replicaof_command(Call& call);
+void append_replication_info(std::string& out, Call& call);
 
 // scripting.cpp
 Reply eval_command(Call& call);

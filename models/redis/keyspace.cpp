@@ -16,10 +16,12 @@ Entry* Keyspace::find(std::string_view key, const sim::Clock& clock) {
   Entry* entry = entries_.find(key, hash);
   // Redis 7.0 counts whole milliseconds and keeps a key until `now > deadline`. Here time is dense, a lease of 100 ms is
   // over when 100 ms have passed, and the documented thresholds (10 + 20 + P > 101 of set-nx-px-lua) depend on it.
-  if (entry != nullptr && entry->expires && clock.has_reached(entry->deadline)) {
-    watch(hash, true);
-    note(Kind::expire, key);
-    entries_.erase(*entry);
+  if (entry != nullptr && entry->expires && expiry_rule_ != ExpiryRule::ignores && clock.has_reached(entry->deadline)) {
+    if (expiry_rule_ == ExpiryRule::removes) {
+      watch(hash, true);
+      note(Kind::expire, key);
+      entries_.erase(*entry);
+    }
     entry = nullptr;
   }
   note(Kind::read, key);

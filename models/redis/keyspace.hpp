@@ -47,11 +47,19 @@ class KeyWatcher {
   ~KeyWatcher() = default;
 };
 
+/// What is done about a key whose deadline has been reached.
+enum class ExpiryRule : std::uint8_t {
+  removes,  ///< it is removed when a command comes upon it
+  hides,    ///< a replica's clients do not see it; it stays until the primary says that it is gone
+  ignores   ///< what the primary says is done to whatever is there
+};
+
 class Keyspace {
  public:
   // --- For command handlers. A returned entry is valid until the next call that may insert or remove a key.
 
-  /// The key's entry, or null. A key whose deadline the clock has reached is removed now: expiry is lazy.
+  /// The key's entry, or null. A key whose deadline the clock has reached is removed now, or as `set_expiry_rule` says: expiry is
+  /// lazy.
   Entry* find(std::string_view key, const sim::Clock& clock);
   /// The key's entry, new and holding an empty string if there was none, without asking whether an old one had expired:
   /// for commands that overwrite whatever was there, so that an exploration does not fork over it.
@@ -87,6 +95,11 @@ class Keyspace {
     if (watcher_ != nullptr) watcher_->key_accessed(hash, changes);
   }
 
+  void set_expiry_rule(ExpiryRule rule) { expiry_rule_ = rule; }
+  ExpiryRule expiry_rule() const { return expiry_rule_; }
+  /// Another's keys in place of those that are there, without a trace.
+  void load(const Keyspace& other) { entries_ = other.entries_; }
+
   /// Forgets the changes of the command before.
   void begin_request() { changes_count_ = command_begin_ = 0; }
   /// A script's calls are commands of one request: each has its own records.
@@ -108,6 +121,7 @@ class Keyspace {
   void append(sim::Effect::Kind kind, std::string_view key);
 
   KeyWatcher* watcher_ = nullptr;
+  ExpiryRule expiry_rule_ = ExpiryRule::removes;
   FlatTable<Entry> entries_;
   std::vector<KeyChange> changes_;
   std::size_t changes_count_ = 0;

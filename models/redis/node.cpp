@@ -31,6 +31,12 @@ std::uint64_t Request::digest() const {
 }
 
 void Node::receive(sim::Message& message, sim::ConnectionId connection) {
+  if (!peers_.empty()) {
+    if (const Peer* peer = peer_served_on(connection)) {
+      receive_from_replica(static_cast<LinkMessage&>(message), *peer);
+      return;
+    }
+  }
   const auto& request = static_cast<Request&>(message);
   database_.set_watcher(world().is_explored() ? this : nullptr);
   const std::uint32_t life = world().state(world().client_of(connection)).incarnation;
@@ -64,19 +70,24 @@ bool Node::is_held_back(const Request& request) {
 }
 
 void Node::handle(const Request& request, sim::ConnectionId connection) {
+  const Replication& replication = database_.replication();
+  database_.record_effects(replication.is_recording() && !replication.is_replica());
   for (const Command& command : request.in_front) {
     database_.execute(connection.index, command, clock());
     if (database_.touched_every_key()) world().access_all();
     record_effects(request.operation);
+    propagate(request, connection);
   }
   std::optional<Reply> answer = database_.execute(connection.index, request.command, clock());
   if (database_.touched_every_key()) world().access_all();
   record_effects(request.operation);
+  propagate(request, connection);
   if (answer) {
     reply(request, connection, std::move(*answer));
   } else {
     block(request, connection);
   }
+  if (database_.intent() != Database::Intent::none) carry_out(database_.intent());
   if (!database_.deliveries().empty()) send_deliveries();
   if (const auto length = database_.new_pause()) {
     world().set_timer(id(), sim::DurationRange::exactly(clock().true_length(*length)), sim::TimerKind::sleep,
@@ -181,21 +192,33 @@ void Node::release_held() {
 // --- Restarts. Timers die with the process.
 
 void Node::crashed(bool keep) {
-  blocked_.clear();
-  held_.clear();
-  incarnations_.clear();
+  take_leave();
+  forget_connections();
+  const Replication& replication = database_.replication();
+  const bool had_history = keep && replication.is_recording();
+  const std::string history = replication.id();
+  const std::int64_t offset = replication.offset();
   if (keep) {
     database_.restart_with_keys();
   } else {
     database_.restart_empty();
   }
+  database_.replication().restart(configured_primary_, ++lives_);
+  if (had_history) database_.replication().continue_after_restart(history, offset);
 }
 
 void Node::reset() {
+  forget_connections();
+  database_.reset();
+  if (!peers_.empty()) settle();
+}
+
+void Node::forget_connections() {
   blocked_.clear();
   held_.clear();
   incarnations_.clear();
-  database_.reset();
+  snapshots_.clear();
+  ack_timer_.timer = {};
 }
 
 }  // namespace lockstep::models::redis

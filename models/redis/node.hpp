@@ -1,6 +1,10 @@
 #pragma once
 
-// A Redis server as a process: requests come in, commands are executed one at a time, replies and messages go out.
+// A Redis server as a process: requests come in, commands are executed one at a time, replies and messages go out; and it follows
+// another server, or is followed.
+//
+// Servers of one world that know each other (`meet`) are called by the names of their processes: `REPLICAOF redis1 6379`. The port
+// is 6379 for all of them.
 
 #include <memory>
 #include <string_view>
@@ -8,6 +12,7 @@
 
 #include "models/redis/command.hpp"
 #include "models/redis/database.hpp"
+#include "models/redis/link.hpp"
 #include "models/redis/reply.hpp"
 #include "models/redis/script_engine.hpp"
 #include "sim/message.hpp"
@@ -48,15 +53,36 @@ class Response final : public sim::Message {
 ///
 /// A connection is one session of the server for as long as neither side dies. Of a client that died while it was blocked,
 /// the server knows at once (its machine closed the connection): its BLPOP takes nothing any more.
+///
+/// Replication is asynchronous: what a request has done leaves for the replicas when its reply leaves for the client, and a crash loses
+/// what has not arrived. A link between two servers is over when one of the processes dies, which the other learns as fast as
+/// the network is; a partition only delays what is sent. A replica whose primary cannot be reached tries again when it can: a
+/// server that has come up says so to all others.
 class Node final : public sim::Process, private KeyWatcher {
  public:
   /// `scripts` may serve all nodes of a world. Requires: it outlives the node.
-  explicit Node(ScriptEngine& scripts) : database_(scripts), pause_end_(*this) {}
+  explicit Node(ScriptEngine& scripts) : database_(scripts), pause_end_(*this), ack_timer_(*this) {}
 
+  /// Lets two servers of a world know each other by name. Requires: both were added to it; before anything runs.
+  static void meet(Node& a, Node& b, sim::DurationRange latency);
+  /// Starts, now and after each restart, as a replica of that server; at first it has all that its primary has, which is
+  /// nothing. Requires: they know each other; the primary is none's replica itself.
+  void begin_as_replica_of(Node& primary);
+  /// How long a primary needs until a snapshot of its keys is on its way.
+  void set_snapshot_delay(sim::Duration delay) { snapshot_delay_ = delay; }
+  /// Lets it acknowledge once a second what it has, as Redis does, while it is a replica; see `Replication::has_periodic_acks`.
+  void set_periodic_acks(bool on) { database_.replication().set_periodic_acks(on); }
+  /// Emits what a server does by itself from the beginning. Call before running; without periodic acknowledgements there is nothing.
+  void begin();
+
+  void start() override;
   void receive(sim::Message& request, sim::ConnectionId connection) override;
+  void notified(sim::Message& message, sim::ConnectionId connection) override;
+  void returned(sim::Message& message, sim::ConnectionId connection) override;
   void crashed(bool keep) override;
   void reset() override;
   bool describes_accesses() const override { return true; }
+  bool is_service() const override { return true; }
 
   /// See `Database::set_script_memory`.
   void set_script_memory(ScriptMemory* memory) { database_.set_script_memory(memory); }
@@ -78,6 +104,27 @@ class Node final : public sim::Process, private KeyWatcher {
     Node& node;
   };
 
+  /// Another server, with a connection for either direction of following.
+  struct Peer {
+    std::string host;
+    sim::ConnectionId to;    ///< here it serves
+    sim::ConnectionId from;  ///< here it is served
+  };
+  struct AckTimer final : sim::TimerOwner {
+    explicit AckTimer(Node& n) : node(n) {}
+    void timer_fired() override { node.acknowledge_periodically(); }
+    Node& node;
+    sim::TimerRef timer;
+  };
+  /// A full resync that waits for its snapshot.
+  struct Snapshot final : sim::TimerOwner {
+    Snapshot(Node& n, SessionId s, std::uint64_t link) : node(n), session(s), number(link) {}
+    void timer_fired() override { node.send_snapshot(*this); }
+    Node& node;
+    SessionId session;
+    std::uint64_t number;
+  };
+
   void key_accessed(std::uint64_t key, bool changes) override { world().access(key, changes); }
   bool is_held_back(const Request& request);
   void handle(const Request& request, sim::ConnectionId connection);
@@ -88,13 +135,51 @@ class Node final : public sim::Process, private KeyWatcher {
   void reply(const Request& request, sim::ConnectionId connection, Reply reply);
   void forget_dead_clients();
   void release_held();
+  void forget_connections();
   std::unique_ptr<Pending> take_blocked(sim::ConnectionId connection);
+
+  // node_replication.cpp
+  void settle();
+  const Peer* peer_named(std::string_view host) const;
+  const Peer* peer_served_on(sim::ConnectionId connection) const;
+  void propagate(const Request& request, sim::ConnectionId connection);
+  std::vector<Effect> effects_of(const Request& request, sim::ConnectionId connection) const;
+  void send_part(const std::shared_ptr<const StreamPart>& part);
+  void send_part(const Replica& replica, const std::shared_ptr<const StreamPart>& part);
+  void receive_from_replica(const LinkMessage& message, const Peer& peer);
+  Replica& add_replica(const Peer& peer, std::uint64_t number, Replica::State state);
+  void serve_replica(const LinkMessage& psync, const Peer& peer);
+  void send_snapshot(const Snapshot& snapshot);
+  void close_replicas();
+  void say(sim::ConnectionId replica, LinkMessage::Kind kind, std::uint64_t number);
+  void carry_out(Database::Intent intent);
+  void leave_primary();
+  void connect_to_primary();
+  void lose_link();
+  void become_connected();
+  void apply(const std::shared_ptr<const StreamPart>& part);
+  void acknowledge(std::int64_t offset);
+  void acknowledge_later();
+  void acknowledge_periodically();
+  void say_reachable();
+  void take_leave();
 
   Database database_;
   std::vector<std::uint32_t> incarnations_;  ///< by connection: which life of its client speaks on it
   std::vector<std::unique_ptr<Pending>> blocked_;
   std::vector<std::unique_ptr<Pending>> held_;  ///< by CLIENT PAUSE, in order of arrival
   PauseEnd pause_end_;
+
+  std::vector<Peer> peers_;
+  std::optional<Address> configured_primary_;  ///< what it follows whenever it starts
+  std::vector<std::string> first_replicas_;    ///< who follows it when the world begins
+  std::uint64_t lives_ = 0;
+  std::string link_host_;                    ///< of the present link to a primary; empty: there is none
+  std::uint64_t link_number_ = 0;            ///< of the present link to a primary, or the last
+  std::vector<std::uint64_t> link_numbers_;  ///< of the replicas' present links, by session
+  sim::Duration snapshot_delay_;
+  std::vector<std::unique_ptr<Snapshot>> snapshots_;
+  AckTimer ack_timer_;
 };
 
 }  // namespace lockstep::models::redis

@@ -75,6 +75,8 @@ Reply publish_command(Call& call) {
           Reply::array({Reply::bulk("pmessage"), Reply::bulk(pattern), Reply::bulk(channel), Reply::bulk(payload)}));
     }
   }
+  // Replicas have subscribers, too.
+  call.database.replicate_as(Command{"PUBLISH", channel, payload});
   return Reply::integer(receivers);
 }
 

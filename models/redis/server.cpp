@@ -68,24 +68,6 @@ Reply time_command(Call& call) {
   return Reply::array({Reply::bulk(Value((total - below) / kPerSecond).text()), Reply::bulk(Value(below).text())});
 }
 
-/// A lone primary: nobody will ever acknowledge anything.
-Reply wait_command(Call& call) {
-  const std::optional<std::int64_t> replicas = call.arguments[1].integer();
-  if (!replicas) return not_an_integer();
-  const std::optional<std::int64_t> timeout = call.arguments[2].integer();
-  if (!timeout) return Reply::error("ERR timeout is not an integer or out of range");
-  if (*timeout < 0) return Reply::error("ERR timeout is negative");
-  if (*replicas > 0 && call.may_block) {
-    Waiting waiting{.kind = Waiting::Kind::replicas};
-    constexpr std::int64_t kForever = 10LL * 365 * 86'400 * 1000;
-    if (*timeout > 0) waiting.timeout = sim::Duration::milliseconds(std::min(*timeout, kForever));
-    call.database.block(call.session, std::move(waiting));
-  }
-  return Reply::integer(0);
-}
-
-Reply role_command(Call&) { return Reply::array({Reply::bulk("master"), Reply::integer(0), Reply::array({})}); }
-
 Reply info_command(Call& call) {
   const auto wants = [&](std::string_view section) {
     if (call.size() == 1) return true;
@@ -104,7 +86,7 @@ Reply info_command(Call& call) {
   }
   if (wants("REPLICATION")) {
     begin("Replication");
-    out += "role:master\r\nconnected_slaves:0\r\nmaster_failover_state:no-failover\r\n";
+    append_replication_info(out, call);
   }
   if (wants("KEYSPACE")) {
     begin("Keyspace");
@@ -160,17 +142,20 @@ Reply config_set_command(Call& call) {
       continue;
     }
     const std::optional<std::int64_t> number = call.arguments[i + 1].integer();
+    const bool is_memory = parameter->name == "maxmemory" || parameter->name == "repl-backlog-size";
     if (!number) {
-      return fail(parameter->name == "maxmemory" ? "argument must be a memory value"
-                                                 : "argument couldn't be parsed into an integer");
+      return fail(is_memory ? "argument must be a memory value" : "argument couldn't be parsed into an integer");
     }
     if (*number < parameter->least || *number > parameter->most) {
-      return fail(parameter->name == "maxmemory" ? "argument must be a memory value"
-                                                 : "argument must be between " + std::to_string(parameter->least) +
-                                                       " and " + std::to_string(parameter->most) + " inclusive");
+      return fail(is_memory ? "argument must be a memory value"
+                            : "argument must be between " + std::to_string(parameter->least) + " and " +
+                                  std::to_string(parameter->most) + " inclusive");
     }
   }
   for (std::size_t i = 2; i < call.size(); i += 2) {
+    if (call.arguments[i].is_word("REPL-BACKLOG-SIZE")) {
+      call.database.replication().set_backlog_size(*call.arguments[i + 1].integer());
+    }
     configuration.set(lower_case(call.arguments[i].text()), call.arguments[i + 1].text());
   }
   return Reply::ok();

@@ -21,10 +21,12 @@ struct Waiting {
   enum class Kind : std::uint8_t { pop_left, pop_right, move, replicas };
   Kind kind = Kind::pop_left;
   std::vector<std::string> keys;
-  std::string destination;  ///< move: the other list
-  bool from_left = true;    ///< move: which end gives
-  bool to_left = true;      ///< move: which end takes
-  std::uint64_t since = 0;  ///< first come, first served
+  std::string destination;    ///< move: the other list
+  bool from_left = true;      ///< move: which end gives
+  bool to_left = true;        ///< move: which end takes
+  std::int64_t replicas = 0;  ///< replicas: how many are wanted
+  std::int64_t offset = 0;    ///< replicas: what they are to acknowledge
+  std::uint64_t since = 0;    ///< first come, first served
   std::optional<sim::Duration> timeout;
 };
 
@@ -42,6 +44,8 @@ struct Session {
   std::vector<std::string> channels;
   std::vector<std::string> patterns;
 
+  std::int64_t write_offset = 0;  ///< of the replication stream, when its last command was done
+
   std::optional<Waiting> waiting;
   bool closes = false;  ///< the connection ends after the reply
 
@@ -52,6 +56,7 @@ struct Session {
     in_transaction = is_broken = is_dirty = closes = false;
     queue.clear();
     watched.clear();
+    write_offset = 0;
     channels.clear();
     patterns.clear();
     waiting.reset();
