@@ -201,6 +201,7 @@ TEST_CASE("effects make the same keys of the same keys") {
         for (const Command& effect : primary.database.effects()) {
           effects += effect.describe() + "; ";
           const CommandSpec* spec = effect.spec();
+          if (spec != nullptr && spec->name == "PUBLISH") continue;  // for a replica's subscribers: no keys
           if (spec == nullptr || !spec->is(kWrite) || spec->is(kRunsCommands)) FAIL("no effect: " << effects);
           if (spec->name == "SPOP" || spec->name.starts_with("B")) FAIL("an effect with chance in it: " << effects);
           const Reply reply = replica.send(effect);
