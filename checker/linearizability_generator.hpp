@@ -185,6 +185,15 @@ inline void mutate(OperationHistory& h, const Model& model, sim::Random& random,
         o.out = other.out_known && random.one_in(2) ? other.out : random.between(0, shape.values - 1);
       }
       if (o.out_known && model.name() == "set" && o.function < 3) o.out = 1 - o.out;
+      if (o.out_known && model.name() == "set" && o.function == 3 && o.b > 0) {
+        // One element twice, or another in its place.
+        const auto begin = static_cast<std::ptrdiff_t>(h.elements.size());
+        for (std::int64_t i = 0; i < o.b; ++i) h.elements.push_back(h.elements[static_cast<std::size_t>(o.a + i)]);
+        h.elements.push_back(h.elements[static_cast<std::size_t>(begin + random.between(0, o.b - 1))]);
+        o.b += random.one_in(2) ? 1 : 0;
+        o.a = begin + (random.one_in(2) && o.b > 1 ? 1 : 0);
+        o.b = std::min<std::int64_t>(o.b, static_cast<std::int64_t>(h.elements.size()) - o.a);
+      }
       break;
     case 5:
       if (!h.micro_operations.empty()) {

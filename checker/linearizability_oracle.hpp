@@ -145,7 +145,8 @@ inline bool step(const OperationHistory& h, std::string_view model, const Linear
       case 1: x.elements.erase(o.a); return !out || (*out != 0) == has;
       case 2: return !out || (*out != 0) == has;
       default:
-        return !out || x.elements == std::set<std::int64_t>(h.elements.begin() + o.a, h.elements.begin() + o.a + o.b);
+        return !out || (x.elements.size() == static_cast<std::size_t>(o.b) &&
+                        x.elements == std::set<std::int64_t>(h.elements.begin() + o.a, h.elements.begin() + o.a + o.b));
     }
   }
   // fifo-queue

@@ -99,7 +99,10 @@ class Set final : public Specification {
       if (static_cast<std::size_t>(index) == elements_.size() || elements_[index] != element) {
         is_possible = false;
       } else {
-        contents_[begin + index / 64] |= std::uint64_t{1} << (index % 64);
+        std::uint64_t& word = contents_[begin + index / 64];
+        const std::uint64_t bit = std::uint64_t{1} << (index % 64);
+        is_possible = is_possible && (word & bit) == 0;  // no set has an element twice
+        word |= bit;
       }
     }
     reads_.push_back({o.a, o.b, is_possible ? static_cast<std::int64_t>(begin) : -1});
