@@ -35,13 +35,19 @@ bool Client::equal(const redis::Value& a, const redis::Value& b) const {
 Client::Step Client::step(std::string_view name, sim::Moment moment) { return Step(*this, name, moment); }
 
 void Client::notified(sim::Message& message, sim::ConnectionId connection) {
-  session_.inbox(connection).put(std::move(static_cast<redis::Response&>(message).content));
+  redis::Reply& content = static_cast<redis::Response&>(message).content;
+  if (route_ && route_->notified(content, connection)) return;
+  session_.inbox(connection).put(std::move(content));
 }
 
-void Client::crashed(bool) { session_.inboxes.clear(); }
+void Client::crashed(bool) {
+  session_.inboxes.clear();
+  if (route_) route_->forget();
+}
 
 void Client::reset() {
   session_ = {};
+  if (route_) route_->forget();
   tokens_ = 0;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/redis/connection.hpp"
+#include "models/redis/sentinel_route.hpp"
 #include "sim/await.hpp"
 #include "sim/process.hpp"
 
@@ -25,6 +26,13 @@ class Client final : public sim::Process {
   /// Requires: after the client was added to its world, before it starts.
   void connect_redis(sim::ConnectionId connection, std::optional<sim::Duration> timeout) {
     redis_.emplace_back(*this, session_, connection, timeout);
+  }
+
+  /// Instead: its only server is whoever is primary, which sentinels know. The same requirement.
+  void follow_primary(const std::string& name, std::vector<redis::PrimaryRoute::Sentinel> sentinels,
+                      std::vector<redis::PrimaryRoute::Server> servers, std::optional<sim::Duration> timeout) {
+    route_.emplace(*this, session_, name, std::move(sentinels), std::move(servers), timeout);
+    redis_.emplace_back(*this, session_, *route_, timeout);
   }
 
   /// The only server, or the first of several.
@@ -59,6 +67,7 @@ class Client final : public sim::Process {
  private:
   Program program_;
   redis::Connection::Session session_;
+  std::optional<redis::PrimaryRoute> route_;
   std::vector<redis::Connection> redis_;
   std::int64_t tokens_ = 0;
 };

@@ -65,6 +65,10 @@ class [[nodiscard]] Call : private ReplyOwner, private TimerOwner {
   }
   std::optional<Content> await_resume() { return std::move(answer_); }
 
+ protected:
+  /// Requires: nobody awaits it yet.
+  void redirect(ConnectionId connection) { connection_ = connection; }
+
  private:
   void reply_arrived(Message& reply) override {
     answer_ = std::move(static_cast<Response&>(reply).content);

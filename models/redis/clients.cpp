@@ -33,18 +33,24 @@ Reply client_setname_command(Call& call) {
   return Reply::ok();
 }
 
-/// By ID alone: nobody in a simulation has an address. Whoever kills itself hears of it first.
+/// By ID and TYPE: nobody in a simulation has an address. Whoever kills itself hears of it first.
 Reply client_kill_command(Call& call) {
   call.database.touches_more_than_keys();
   if (call.size() == 3) return Reply::error("ERR No such client");
   bool skips_itself = true;
   std::optional<std::int64_t> wanted;
+  std::optional<bool> of_subscribers;
   for (std::size_t i = 2; i < call.size(); i += 2) {
     if (i + 1 == call.size()) return syntax_error();
     const Value& value = call.arguments[i + 1];
     if (call.arguments[i].is_word("ID")) {
       wanted = value.integer();
       if (!wanted || *wanted < 1) return Reply::error("ERR client-id should be greater than 0");
+    } else if (call.arguments[i].is_word("TYPE")) {
+      of_subscribers = value.is_word("PUBSUB");
+      if (!*of_subscribers && !value.is_word("NORMAL")) {
+        return Reply::error("ERR Unknown client type '" + value.text() + "'");
+      }
     } else if (call.arguments[i].is_word("SKIPME")) {
       if (!value.is_word("YES") && !value.is_word("NO")) return syntax_error();
       skips_itself = value.is_word("YES");
@@ -54,8 +60,8 @@ Reply client_kill_command(Call& call) {
   }
   std::int64_t killed = 0;
   for (Session& client : call.database.sessions()) {
-    // A connection that has never sent anything is none of the server's yet.
-    if (wanted ? client.client_id != *wanted : client.client_id == 0) continue;
+    if (!client.is_open || (wanted && client.client_id != *wanted)) continue;
+    if (of_subscribers && *of_subscribers != client.is_subscriber()) continue;
     const bool is_itself = &client == &call.session;
     if (is_itself && skips_itself) continue;
     ++killed;
@@ -121,6 +127,7 @@ Reply reset_command(Call& call) {
   const std::int64_t id = call.session.client_id;
   call.database.disconnect(call.session);
   call.session.client_id = id;
+  call.session.is_open = true;
   return Reply::status("RESET");
 }
 

@@ -1,6 +1,9 @@
 #include "models/redis/connection.hpp"
 
+#include <algorithm>
 #include <cassert>
+
+#include "models/redis/sentinel_route.hpp"
 
 namespace lockstep::models::redis {
 
@@ -14,6 +17,55 @@ Inbox& Connection::Session::inbox(sim::ConnectionId connection) {
     if (inbox.connection() == connection.index) return inbox;
   }
   return inboxes.emplace_back(connection.index);
+}
+
+bool Connection::Session::end_messages(sim::ConnectionId connection) {
+  const auto found = std::find_if(inboxes.begin(), inboxes.end(),
+                                  [&](const Inbox& inbox) { return inbox.connection() == connection.index; });
+  if (found == inboxes.end()) return false;
+  found->clear();
+  if (!found->is_waited_at()) return true;
+  found->put(Reply::unknown());
+  return false;
+}
+
+// --- Requests to whoever is primary.
+
+void CommandCall::Detour::begin(std::coroutine_handle<> waiting) {
+  program = waiting;
+  if (route->is_known()) return go(route->connection());
+  if (route->timeout()) {
+    sim::Process& client = route->client();
+    timer = client.world().set_timer(client.id(), sim::DurationRange::exactly(*route->timeout()),
+                                     sim::TimerKind::timeout, *this);
+  }
+  route->join(call);
+}
+
+void CommandCall::Detour::go(sim::ConnectionId connection) {
+  stop();
+  sent_to = connection;
+  call.redirect(connection);
+  call.Call::await_suspend(program);
+}
+
+/// A primary that has become a replica takes no writes any more: a library looks for the primary, and tells the error.
+void CommandCall::Detour::end(const std::optional<Reply>& answer) const {
+  if (!answer || answer->is_unknown() || (answer->is_error() && answer->text().starts_with("READONLY"))) {
+    route->lost(sent_to);
+  }
+}
+
+void CommandCall::Detour::stop() {
+  route->leave(call);
+  route->client().world().cancel_timer(timer);
+  timer = {};
+}
+
+void CommandCall::Detour::timer_fired() {
+  timer = {};
+  route->leave(call);
+  route->executor().make_ready(program);
 }
 
 NextMessage::~NextMessage() {
@@ -53,7 +105,7 @@ void NextMessage::wake() {
 CommandCall Connection::call(Command command) {
   auto request = client_->world().make<Request>(std::move(command));
   request->operation = session_->operation;
-  return CommandCall(*client_, id_, std::move(request), timeout_, session_->missed_reply);
+  return CommandCall(*client_, id_, std::move(request), timeout_, session_->missed_reply, route_);
 }
 
 CommandCall Connection::transaction(std::vector<Command> commands) {
@@ -61,8 +113,10 @@ CommandCall Connection::transaction(std::vector<Command> commands) {
   request->operation = session_->operation;
   commands.insert(commands.begin(), Command{"MULTI"});
   request->in_front = std::move(commands);
-  return CommandCall(*client_, id_, std::move(request), timeout_, session_->missed_reply);
+  return CommandCall(*client_, id_, std::move(request), timeout_, session_->missed_reply, route_);
 }
+
+sim::ConnectionId Connection::id() const { return route_ != nullptr ? route_->connection() : id_; }
 
 CommandCall Connection::set(const Value& key, const Value& value, SetOptions options) {
   if (options.nx && options.px) return call(Command{"SET", key, value, "NX", "PX", options.px->floor_ms()});

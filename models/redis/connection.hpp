@@ -15,21 +15,54 @@
 
 namespace lockstep::models::redis {
 
+class PrimaryRoute;
+
 /// `const Reply reply = co_await connection.get(key);` — an answer, or `Reply::unknown()`.
 class [[nodiscard]] CommandCall final : public sim::Call<Response> {
  public:
+  /// `route`: says where the primary is, if that is not known beforehand; else null.
   CommandCall(sim::Process& client, sim::ConnectionId connection, sim::MessagePtr request,
-              std::optional<sim::Duration> timeout, bool& missed_reply)
-      : Call(client, connection, std::move(request), timeout), missed_reply_(missed_reply) {}
+              std::optional<sim::Duration> timeout, bool& missed_reply, PrimaryRoute* route)
+      : Call(client, connection, std::move(request), timeout), missed_reply_(missed_reply), detour_(*this, route) {}
+  void await_suspend(std::coroutine_handle<> program) {
+    if (detour_.route == nullptr) return Call::await_suspend(program);
+    detour_.begin(program);
+  }
   Reply await_resume() {
     std::optional<Reply> answer = Call::await_resume();
+    if (detour_.route != nullptr) detour_.end(answer);
     if (answer && !answer->is_unknown()) return std::move(*answer);
     missed_reply_ = true;
     return Reply::unknown();
   }
 
+  /// For a `PrimaryRoute`: the primary is here.
+  void go(sim::ConnectionId connection) { detour_.go(connection); }
+
  private:
+  /// Waiting until the primary is found.
+  struct Detour final : sim::TimerOwner {
+    Detour(CommandCall& c, PrimaryRoute* r) : call(c), route(r) {}
+    Detour(const Detour&) = delete;
+    Detour& operator=(const Detour&) = delete;
+    ~Detour() {
+      if (route != nullptr) stop();
+    }
+    void begin(std::coroutine_handle<> waiting);
+    void go(sim::ConnectionId connection);
+    void end(const std::optional<Reply>& answer) const;
+    void stop();
+    void timer_fired() override;
+
+    CommandCall& call;
+    PrimaryRoute* route;
+    std::coroutine_handle<> program;
+    sim::TimerRef timer;
+    sim::ConnectionId sent_to;
+  };
+
   bool& missed_reply_;
+  Detour detour_;
 };
 
 /// What has come on one connection without being asked for, and who waits for it.
@@ -38,6 +71,8 @@ class Inbox {
   explicit Inbox(std::uint32_t connection) : connection_(connection) {}
   std::uint32_t connection() const { return connection_; }
   void put(Reply message);
+  bool is_waited_at() const { return waiter_ != nullptr; }
+  void clear() { messages_.clear(); }
 
  private:
   friend class NextMessage;
@@ -88,15 +123,23 @@ class Connection {
     std::deque<Inbox> inboxes;       ///< by first use; they must not move
 
     Inbox& inbox(sim::ConnectionId connection);
+    /// The connection is gone: whoever waits for its messages gets `unknown`. Whether its inbox was in use, and nobody
+    /// waited there.
+    bool end_messages(sim::ConnectionId connection);
   };
 
   /// Requires: `client` and `session` outlive the connection.
   Connection(sim::Process& client, Session& session, sim::ConnectionId id, std::optional<sim::Duration> timeout)
       : client_(&client), session_(&session), id_(id), timeout_(timeout) {}
+  /// To whoever is primary. Requires: `route` outlives the connection.
+  Connection(sim::Process& client, Session& session, PrimaryRoute& route, std::optional<sim::Duration> timeout)
+      : client_(&client), session_(&session), route_(&route), timeout_(timeout) {}
 
   /// The same connection with another patience: nothing waits for ever.
   Connection with_timeout(std::optional<sim::Duration> timeout) const {
-    return Connection(*client_, *session_, id_, timeout);
+    Connection other = *this;
+    other.timeout_ = timeout;
+    return other;
   }
 
   CommandCall call(Command command);
@@ -110,7 +153,7 @@ class Connection {
   CommandCall publish(const Value& channel, const Value& message) { return call(Command{"PUBLISH", channel, message}); }
   /// No timeout: for ever.
   NextMessage next_message(std::optional<sim::Duration> timeout) {
-    return NextMessage(*client_, session_->inbox(id_), timeout);
+    return NextMessage(*client_, session_->inbox(id()), timeout);
   }
 
   CommandCall set(const Value& key, const Value& value, SetOptions options = {});
@@ -125,9 +168,12 @@ class Connection {
 
  private:
   friend class Gather;
+  sim::ConnectionId id() const;
+
   sim::Process* client_;
   Session* session_;
-  sim::ConnectionId id_;
+  PrimaryRoute* route_ = nullptr;
+  sim::ConnectionId id_;  ///< without a route
   std::optional<sim::Duration> timeout_;
 };
 

@@ -58,6 +58,7 @@ std::optional<Reply> Database::execute(SessionId id, const Command& command, con
   assert(!command.empty());
   begin(id, &server_clock);
   Session& client = session(id);
+  client.is_open = true;
   assert(!client.waiting && "a connection that waits for a reply sends nothing");
   keys_.set_expiry_rule(replication_.is_replica() ? ExpiryRule::hides : ExpiryRule::removes);
   Reply reply = dispatch(client, command);

@@ -32,7 +32,7 @@ void Gather::await_suspend(std::coroutine_handle<> program) {
     auto request = world.make<Request>(command_);
     request->operation = server.session_->operation;
     request->call = branch.call;
-    world.send_request(server.id_, std::move(request));
+    world.send_request(server.id(), std::move(request));
   }
   if (!rule_.timeout) return;
   sim::Process& client = *servers_.front().client_;

@@ -32,6 +32,7 @@ struct Waiting {
 
 struct Session {
   SessionId id = 0;
+  bool is_open = false;        ///< something has been sent on it
   std::int64_t client_id = 0;  ///< as CLIENT ID replies; 0 until it is asked for
   std::string name;            ///< of CLIENT SETNAME
 
@@ -51,6 +52,7 @@ struct Session {
 
   /// As a new connection; memory is kept.
   void forget() {
+    is_open = false;
     client_id = 0;
     name.clear();
     in_transaction = is_broken = is_dirty = closes = false;
