@@ -16,4 +16,9 @@ namespace lockstep::checker {
 Finding linearizable(const sim::History& history, const Names& names,
                      MutexSpecification specification = MutexSpecification::owner_mutex);
 
+/// The same for one object that is a semaphore: the model `semaphore` of linearizability.hpp. Which process holds a place
+/// matters, and a place that ran out while its holder still believed is none that was given back.
+Finding linearizable_semaphore(const sim::History& history, const Names& names, std::string_view object,
+                               std::int64_t places);
+
 }  // namespace lockstep::checker

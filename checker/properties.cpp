@@ -5,7 +5,7 @@
 namespace lockstep::checker {
 namespace {
 
-constexpr std::array<Property, 6> table{{
+constexpr std::array<Property, 8> table{{
     {"mutual-exclusion", View::belief, "No two clients believe at the same moment that they hold the lock.",
      "任何时刻都不会有两个客户端同时认为自己持有锁。"},
     {"linearizable", View::belief,
@@ -16,6 +16,11 @@ constexpr std::array<Property, 6> table{{
     {"recoverable", View::server,
      "When all holders are done or dead and every lease is over, a fresh client gets the lock in bounded time.",
      "所有持有者结束或崩溃、所有租约到期之后，新的客户端能在限定时间内拿到锁。"},
+    {"capacity", View::belief, "Never more clients believe at once that they hold a semaphore than it has places.",
+     "任何时刻认为自己持有信号量的客户端都不会多于它的名额。"},
+    {"fair", View::server,
+     "Nobody who came earlier is overtaken more often than a stated bound, and nobody is turned away for a later one.",
+     "先来者被超越的次数不会多于规定的界限，也不会为后来者而被拒绝。"},
     {"no-lost-update", View::damage, "Nobody overwrites an update of the resource that he has not seen.",
      "没有人会覆盖资源上自己未曾读到的更新。"},
     {"fencing", View::damage, "The resource never applies a write of an older grant after one of a newer grant.",

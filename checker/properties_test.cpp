@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "checker/capacity.hpp"
+#include "checker/fair.hpp"
 #include "checker/fencing.hpp"
 #include "checker/linearizable.hpp"
 #include "checker/mutual_exclusion.hpp"
@@ -14,8 +16,8 @@ namespace {
 
 TEST_CASE("properties: every checker's property is in the table under its own name and view, and nothing else is") {
   const sim::History empty;
-  const std::vector<Finding> findings = {mutual_exclusion(empty, {}),   linearizable(empty, {}),
-                                         own_release(empty, {}),        recoverable(empty, {}, {}),
+  const std::vector<Finding> findings = {mutual_exclusion(empty, {}),   linearizable(empty, {}), own_release(empty, {}),
+                                         recoverable(empty, {}, {}),    capacity(empty, {}, 1),  fair(empty, {}, 0),
                                          no_lost_update(empty, {}, {}), fencing(empty, {}, {})};
   REQUIRE(findings.size() == properties().size());
   for (std::size_t i = 0; i < findings.size(); ++i) {

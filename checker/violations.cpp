@@ -16,6 +16,8 @@ std::span<const Violation> ViolationFinder::find(const sim::History& history, st
   mutual_exclusion();
   linearizable();
   own_release();
+  if (semaphore_.places) capacity(static_cast<std::size_t>(*semaphore_.places));
+  if (semaphore_.overtakings) fairness(static_cast<std::size_t>(*semaphore_.overtakings));
   if (question != nullptr) recoverable(*question);
   if (!resources.empty()) {
     no_lost_update();

@@ -22,6 +22,8 @@
 // begins there is one way, exact. That it began at the deadline, before `from`, ends it at deadline + (until - from), a
 // sum of three instants: widened to `until`.
 //
+// capacity, fair. See violations_semaphore.cpp.
+//
 // linearizable. See violations_linearizable.cpp for the argument.
 
 #include <cstddef>
@@ -33,6 +35,7 @@
 
 #include "checker/difference_constraints.hpp"
 #include "checker/explored.hpp"
+#include "checker/fair.hpp"
 #include "checker/ownership.hpp"
 #include "checker/recoverable.hpp"
 #include "sim/history.hpp"
@@ -47,6 +50,12 @@ struct Violation {
   bool is_widened = false;              ///< necessary, but not sufficient: only a replay tells
 };
 
+/// What is asked of semaphores, and of locks with a queue; what is not said is not asked.
+struct SemaphoreQuestion {
+  std::optional<std::int64_t> places;
+  std::optional<std::int64_t> overtakings;
+};
+
 /// Finds the ways of one trace after the other. Keeps its buffers: no allocation once they have grown.
 class ViolationFinder {
  public:
@@ -59,6 +68,9 @@ class ViolationFinder {
   std::span<const Violation> find(const sim::History& history, std::span<const ExploredFault> faults,
                                   std::span<const sim::ProcessId> resources,
                                   const RecoverableQuestion* recoverable = nullptr);
+
+  /// From now on also the ways of capacity and fair.
+  void ask(SemaphoreQuestion question) { semaphore_ = question; }
 
  private:
   static constexpr std::uint32_t kNone = 0xffffffff;
@@ -139,6 +151,25 @@ class ViolationFinder {
   template <class Then>
   void noticed_before(const Belief& belief, sim::Instant moment, const Then& then);
 
+  // --- capacity and fair
+  struct Companion {
+    std::size_t belief;
+    std::size_t way;
+  };
+  struct Faster {
+    std::size_t arrival;
+    std::uint64_t leases_over;  ///< of the holders with leases, by order of arrival: those that were over
+  };
+  void capacity(std::size_t places);
+  void add_to_crowd(std::size_t first, std::size_t missing);
+  void begin_crowd(std::size_t member, bool is_widened);
+  void fairness(std::size_t overtakings);
+  void add_overtaker(std::size_t overtaken, std::size_t first, std::size_t missing);
+  void add_leases(std::size_t overtaken, std::size_t member);
+  void add_order(std::size_t before, std::size_t after);
+  bool is_holder(const Arrival& z, const Arrival& y) const;
+  void add_still_taken(const Arrival& x, const Arrival& y, std::uint64_t leases_over);
+
   const sim::Operation* grant_of(const sim::Operation& write) const;
   void collect_grant_writes();
   void add_newer_grant(const sim::Operation& newer, const sim::Operation& older, const sim::Effect& newer_write,
@@ -181,6 +212,11 @@ class ViolationFinder {
   };
   std::vector<GrantWrite> grant_writes_;
   std::vector<std::size_t> written_;  ///< positions of the effects at resources
+
+  SemaphoreQuestion semaphore_;
+  std::vector<Companion> crowd_;
+  std::vector<Arrival> arrivals_;
+  std::vector<Faster> faster_;
 
   std::vector<Violation> found_;
   std::size_t found_count_ = 0;

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "checker/capacity.hpp"
 #include "checker/fencing.hpp"
 #include "checker/forged_history.hpp"
 #include "checker/linearizable.hpp"
@@ -21,8 +22,9 @@ namespace {
 using namespace sim::literals;
 using Times = std::vector<std::int64_t>;
 
-constexpr std::string_view kProperties[] = {"mutual-exclusion", "linearizable", "own-release", "no-lost-update",
-                                            "fencing"};
+constexpr std::string_view kProperties[] = {"mutual-exclusion", "linearizable", "own-release",
+                                            "no-lost-update",   "fencing",      "capacity"};
+constexpr SemaphoreQuestion kSemaphore{.places = 2, .overtakings = {}};
 const std::vector<sim::ProcessId> kResources{SymbolicHistory::resource_server};
 
 bool is_violated(std::string_view property, const sim::History& history) {
@@ -31,6 +33,7 @@ bool is_violated(std::string_view property, const sim::History& history) {
   if (property == "linearizable") return linearizable(history, names).verdict == Verdict::violated;
   if (property == "own-release") return own_release(history, names).verdict == Verdict::violated;
   if (property == "no-lost-update") return no_lost_update(history, names, kResources).verdict == Verdict::violated;
+  if (property == "capacity") return capacity(history, names, *kSemaphore.places).verdict == Verdict::violated;
   return fencing(history, names, kResources).verdict == Verdict::violated;
 }
 
@@ -93,6 +96,7 @@ constexpr std::uint64_t kHistories = 1'000;
 void compare_all(SymbolicHistory::Kind kind, std::uint64_t first_seed, double widened_max) {
   Compared compared;
   ViolationFinder finder;
+  finder.ask(kSemaphore);
   for (std::uint64_t seed = first_seed; seed < first_seed + kHistories; ++seed) {
     SymbolicHistory symbolic(seed, kind);
     const auto ways = finder.find(symbolic.history(), symbolic.faults(), kResources);

@@ -60,6 +60,8 @@ Deployment::Deployment(const Scenario& scenario, const models::locks::Catalogue&
       world_(decisions),
       simulation_(world_) {
   lock_->set_key(scenario.lock.key);
+  const auto& claims = entry_of(catalogue, scenario.lock.algorithm).claims;
+  claims_fairness_ = std::find(claims.begin(), claims.end(), "fair") != claims.end();
   add_clients();
   add_servers();
   probe_ = world_.add(clients_.emplace_back([this](Client& client) { return probe_program(client); }), "probe", {});
@@ -199,9 +201,12 @@ std::string Deployment::holdings() const {
   for (std::size_t i = 0; i < servers_.size(); ++i) {
     std::vector<std::string> keys;
     for (const models::redis::Entry& entry : servers_[i].database().keys().entries()) {
-      const auto& value = std::get<models::redis::Value>(entry.object);
       std::string text = plain_or_quoted(entry.key) + " = ";
-      text += value.timestamp() != nullptr ? "a time" : plain_or_quoted(value.text());
+      if (const auto* value = std::get_if<models::redis::Value>(&entry.object)) {
+        text += value->timestamp() != nullptr ? "a time" : plain_or_quoted(value->text());
+      } else {
+        text += "a collection";
+      }
       if (entry.expires) text += ", with a lease";
       keys.push_back(std::move(text));
     }
@@ -220,6 +225,34 @@ std::optional<Deployment::ScriptTrouble> Deployment::script_trouble() const {
     if (std::optional<std::string> message = server.database().limit_hit())
       return ScriptTrouble{std::move(*message), {}};
   }
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> Deployment::places() const {
+  if (parameters_.find("limit") == nullptr) return std::nullopt;
+  return parameters_.number("limit");
+}
+
+/// Whoever is one of several holders breaks no mutual exclusion, and frees nobody's place but his own.
+std::string_view Deployment::why_not_judged(std::string_view property) const {
+  const bool is_semaphore = places().has_value();
+  if (property == "capacity" && !is_semaphore) return "no semaphore in this story";
+  if (property == "fair" && !overtakings()) return "nobody is promised a turn in this story";
+  if (is_semaphore && (property == "mutual-exclusion" || property == "own-release"))
+    return "a semaphore lets several in: see capacity";
+  return "";
+}
+
+std::string_view Deployment::why_not_explored(std::string_view property) const {
+  if (property == "linearizable" && places()) return "the operations of a semaphore are put in order by run alone";
+  return why_not_judged(property);
+}
+
+std::optional<std::int64_t> Deployment::overtakings() const {
+  const auto asks = [](const Expectation& expectation) { return expectation.property == "fair"; };
+  const bool is_asked = std::any_of(scenario_.expect_run.begin(), scenario_.expect_run.end(), asks) ||
+                        std::any_of(scenario_.expect_check.begin(), scenario_.expect_check.end(), asks);
+  if (is_asked || claims_fairness_) return 0;
   return std::nullopt;
 }
 

@@ -54,6 +54,15 @@ class Deployment {
   /// the longest lease has run out, and it has had time for a few attempts.
   sim::Duration recovery_bound() const;
 
+  /// Of a semaphore: how many may hold it at once.
+  std::optional<std::int64_t> places() const;
+  /// `fair`: how often somebody may be overtaken. Nothing: neither the file nor the algorithm promises anybody a turn.
+  std::optional<std::int64_t> overtakings() const;
+  /// Why there is nothing to judge of this property, in one sentence; empty: it is judged.
+  std::string_view why_not_judged(std::string_view property) const;
+  /// The same for an exploration, which can judge a little less.
+  std::string_view why_not_explored(std::string_view property) const;
+
   sim::ProcessId probe() const { return probe_; }
   std::vector<sim::ProcessId> resources() const;
   std::vector<Lane> lanes() const;
@@ -90,6 +99,7 @@ class Deployment {
   const Scenario& scenario_;
   models::locks::Parameters parameters_;
   std::unique_ptr<models::locks::LockAlgorithm> lock_;
+  bool claims_fairness_ = false;
   sim::World world_;
   sim::Simulation simulation_;
   models::redis::ScriptEngine scripts_;

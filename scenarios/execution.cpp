@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "checker/capacity.hpp"
+#include "checker/fair.hpp"
 #include "checker/fencing.hpp"
 #include "checker/linearizable.hpp"
 #include "checker/mutual_exclusion.hpp"
@@ -84,15 +86,24 @@ std::vector<checker::Finding> Execution::findings() {
   const checker::Names names = deployment_.names();
   const std::vector<sim::ProcessId> resources = deployment_.resources();
   const sim::History story = story_of(world.history(), deployment_.probe());
+  const std::int64_t places = deployment_.places().value_or(1);
   std::vector<checker::Finding> findings;
   findings.push_back(checker::mutual_exclusion(story, names));
-  findings.push_back(checker::linearizable(story, names));
+  findings.push_back(deployment_.places() ? checker::linearizable_semaphore(story, names, scenario_.lock.key, places)
+                                          : checker::linearizable(story, names));
   findings.push_back(checker::own_release(story, names));
   findings.push_back(checker::recoverable(
       world.history(), names,
       {.probe = deployment_.probe(), .quiescent = quiescent_, .within = within_, .probed_until = world.now()}));
+  findings.push_back(checker::capacity(story, names, places));
+  findings.push_back(checker::fair(story, names, deployment_.overtakings().value_or(0)));
   findings.push_back(checker::no_lost_update(story, names, resources));
   findings.push_back(checker::fencing(story, names, resources));
+  for (checker::Finding& finding : findings) {
+    if (const std::string_view why = deployment_.why_not_judged(finding.property); !why.empty()) {
+      finding = {.property = finding.property, .view = finding.view, .why = std::string(why)};
+    }
+  }
   return findings;
 }
 

@@ -233,6 +233,10 @@ class Search {
       explored.why = "no resource in this story";
       return explored;
     }
+    if (const std::string_view why = workers_.front().story.deployment().why_not_explored(tally.name); !why.empty()) {
+      explored.why = why;
+      return explored;
+    }
     if (tally.best) {
       show(*tally.best, tally, explored);
     } else if (tally.suspect) {

@@ -42,6 +42,7 @@ void choose_lock(Random& random, const models::locks::Catalogue& catalogue, Scen
     if (spec.name == "attempts") parameters.emplace("attempts", random.between(1, 4));
     if (spec.name == "retry") parameters.emplace("retry", range(random, 1, 20));
     if (spec.name == "acquire_timeout") parameters.emplace("acquire_timeout", ms(random, 0, 50));
+    if (spec.name == "limit") parameters.emplace("limit", random.between(1, 2));
     if (spec.name == "poll") parameters.emplace("poll", range(random, 1, 20));
     if (spec.name == "node_timeout") parameters.emplace("node_timeout", ms(random, 5, 50));
     if (std::holds_alternative<bool>(spec.fallback) && random.one_in(3)) {

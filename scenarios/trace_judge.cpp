@@ -54,10 +54,12 @@ TraceJudge::TraceJudge(const ExploredStory& story, std::size_t clients, std::spa
       parameters_(parameters),
       resources_(story.deployment().resources()),
       marks_(clients) {
+  finder_.ask({.places = story.deployment().places(), .overtakings = story.deployment().overtakings()});
   const std::span<const checker::Property> properties = checker::properties();
   assert(properties.size() == kProperties);
   for (std::size_t i = 0; i < kProperties; ++i) {
     tallies_[i].name = properties[i].name;
+    is_judged_[i] = story.deployment().why_not_explored(properties[i].name).empty();
     for (const JudgedParameter& parameter : parameters) tallies_[i].thresholds.emplace_back(parameter.range);
   }
 }
@@ -98,6 +100,7 @@ void TraceJudge::look(Explorer& explorer) {
       const auto is_it = [&](const PropertyTally& tally) { return tally.name == way.property; };
       property = static_cast<std::size_t>(std::find_if(tallies_.begin(), tallies_.end(), is_it) - tallies_.begin());
     }
+    if (!is_judged_[property]) continue;
     // Without a threshold to find, one feasible way is enough.
     if (found[property] == Feasible::yes && (parameters_.empty() || way.is_widened)) continue;
     const checker::DifferenceConstraints::Mark mark = constraints.mark();

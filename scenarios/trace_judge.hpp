@@ -79,7 +79,7 @@ class TraceJudge {
   bool read(std::istream& in);
 
  private:
-  static constexpr std::size_t kProperties = 6;
+  static constexpr std::size_t kProperties = 8;
   /// How a way stands to the trace.
   enum class Feasible : std::uint8_t { no, perhaps, yes };
 
@@ -93,6 +93,7 @@ class TraceJudge {
   std::span<const JudgedParameter> parameters_;
   std::vector<sim::ProcessId> resources_;
   std::array<PropertyTally, kProperties> tallies_;
+  std::array<bool, kProperties> is_judged_{};
   TraceMarks marks_;
   std::uint64_t unconfirmed_ = 0;
 

@@ -23,6 +23,9 @@ Entry ria_lock_v1();
 Entry ria_lock_v2_fine();
 Entry ria_lock_v3_timeout();
 Entry fenced_write();
+Entry ria_sem_unfair();
+Entry ria_sem_fair();
+Entry ria_sem_fair_locked();
 Entry redlock_seq();
 Entry redlock_par();
 

@@ -415,4 +415,54 @@ TEST_CASE("getset-redispy: a release deletes any timestamp that is not before it
   CHECK(bench.ends_of(b) == Ends{"acquire ok", "release fail"});
 }
 
+TEST_CASE("ria-sem-unfair: purge, join and rank in one transaction; whoever is too late leaves again") {
+  Bench bench("ria-sem-unfair", {{"limit", std::int64_t{1}}, {"ttl", 100_ms}});
+  const auto a = bench.client(200_ms, 20_ms);
+  const auto b = bench.client(210_ms, 1_ms);
+  bench.run();
+  CHECK(bench.sent_by(a) ==
+        Sent{"EXEC: ZREMRANGEBYSCORE lock -inf 100; ZADD lock 200 A-1; ZRANK lock A-1", "ZREM lock A-1"});
+  CHECK(bench.sent_by(b) ==
+        Sent{"EXEC: ZREMRANGEBYSCORE lock -inf 110; ZADD lock 210 B-1; ZRANK lock B-1", "ZREM lock B-1"});
+  CHECK(bench.ends_of(a) == Ends{"acquire ok", "release ok"});
+  CHECK(bench.ends_of(b) == Ends{"acquire fail"});
+}
+
+TEST_CASE("ria-sem-unfair: a place whose time is over goes to the next, and its holder hears of it at the release") {
+  Bench bench("ria-sem-unfair", {{"limit", std::int64_t{1}}, {"ttl", 100_ms}});
+  const auto a = bench.client(200_ms, 200_ms);
+  const auto b = bench.client(310_ms, 1_ms);
+  bench.run();
+  CHECK(bench.ends_of(a) == Ends{"acquire ok", "release fail"});
+  CHECK(bench.ends_of(b) == Ends{"acquire ok", "release ok"});
+}
+
+TEST_CASE("ria-sem-fair: a number first, then a place; the numbers wrap as a counter of so many bits does") {
+  for (const auto& [bits, second] : {std::pair<std::int64_t, std::string>{0, "2"}, {2, "-2"}, {3, "2"}}) {
+    Bench bench("ria-sem-fair", {{"limit", std::int64_t{1}}, {"ttl", 100_ms}, {"counter_bits", bits}});
+    const auto a = bench.client(200_ms, 50_ms);
+    const auto b = bench.client(210_ms, 1_ms);
+    bench.run();
+    CHECK(bench.sent_by(a)[0] ==
+          "EXEC: ZREMRANGEBYSCORE lock -inf 100; ZINTERSTORE lock:owner 2 lock:owner lock WEIGHTS 1 0; INCR "
+          "lock:counter");
+    CHECK(bench.sent_by(a)[1] == "EXEC: ZADD lock 200 A-1; ZADD lock:owner 1 A-1; ZRANK lock:owner A-1");
+    CHECK(bench.sent_by(b)[1] == "EXEC: ZADD lock 210 B-1; ZADD lock:owner " + second + " B-1; ZRANK lock:owner B-1");
+    CHECK(bench.ends_of(b)[0] == (second == "-2" ? "acquire ok" : "acquire fail"));
+  }
+}
+
+TEST_CASE("ria-sem-fair-locked: the lock is held from before the number until after the place") {
+  Bench bench("ria-sem-fair-locked", {{"limit", std::int64_t{1}}, {"acquire_timeout", 0_ms}});
+  const auto a = bench.client(0_ms, 20_ms);
+  const auto b = bench.client(1_ms, 1_ms);
+  bench.run();
+  const Sent sent = bench.sent_by(a);
+  REQUIRE(sent.size() == 7);
+  CHECK(sent[0] == "SETNX lock:lock A-1");
+  CHECK(sent[3] == "WATCH lock:lock");
+  CHECK(sent[5] == "EXEC: DEL lock:lock");
+  CHECK(bench.sent_by(b) == Sent{"SETNX lock:lock B-1"});
+}
+
 }  // namespace lockstep::models::locks
