@@ -108,6 +108,7 @@ TEST_CASE("a minority with a partitioned primary must not fail over, and the maj
   story.run(60_s);
   CHECK(story.primaries() == "redis2 redis2 redis2");
   CHECK(story.server(1).follows == "redis2");
+  CHECK(story.sentinel(1).epoch() == story.sentinel(2).epoch());
   CHECK(story.announced("+convert-to-slave slave redis1:6379 redis1 6379 @ mymaster redis2 6379") >= 1);
 }
 
@@ -133,6 +134,7 @@ TEST_CASE("a replica is chosen by priority, then by what it has, and never when 
   sim::DefaultDecisions decisions;
   SentinelWorld story(5, 3, quick(2), decisions);
   story.server(2).offset = 100;  // has most, but
+  story.server(2).priority = 1;
   story.server(2).unlinked_seconds = 60;
   story.server(3).priority = 0;  // and this one must not
   story.server(3).offset = 50;
@@ -155,6 +157,19 @@ TEST_CASE("without a fit replica a failover is given up, and tried again under a
   CHECK(story.sentinel(1).epoch() >= 2);
   CHECK(story.sentinel(1).configuration_epoch() == 0);
   check_one_leader_per_epoch(story);
+}
+
+TEST_CASE("what another sentinel has said counts for five seconds, and then no more") {
+  sim::DefaultDecisions decisions;
+  SentinelWorld story(2, 2, quick(2), decisions);
+  story.server(2).priority = 0;  // so that the primary stays down
+  story.crash(story.server(1), 5_s);
+  story.crash(story.sentinel(2), 8_s);
+  story.run(7_s);
+  CHECK(story.sentinel(1).is_objectively_down());
+  story.run(20_s);
+  CHECK_FALSE(story.sentinel(1).is_objectively_down());
+  CHECK(SentinelWorld::announced(story.sentinel(1), "-odown") == 1);
 }
 
 TEST_CASE("a replica that does not obey lets the failover time out") {
@@ -185,6 +200,24 @@ TEST_CASE("a promoted replica that dies is replaced in its turn") {
     CHECK(story.primaries() == "redis3 redis3 redis3");
     check_one_leader_per_epoch(story);
   }
+}
+
+TEST_CASE("a failover whose promoted replica is down has no end: a lone sentinel stays in it, as the real one does") {
+  sim::DefaultDecisions decisions;
+  SentinelWorld story(3, 1, quick(1), decisions);
+  story.server(2).offset = 10;
+  story.server(3).obeys = false;  // so that the others are not through when it dies
+  story.crash(story.server(1), 5_s);
+  story.run(5_s);
+  while (story.announced("+promoted-slave") == 0) story.run(story.world().now().offset() + 1_ms);
+  sim::PlannedFault death;
+  death.kind = Fault::crash;
+  death.process = story.server(2).id();
+  story.world().arm(death, sim::DurationRange::exactly(story.world().now().offset() + 100_ms));
+  story.run(60_s);
+  CHECK(story.announced("+sdown slave redis2") == 1);
+  CHECK(story.announced("+failover-end") == 0);
+  CHECK(story.primaries() == "redis1");
 }
 
 TEST_CASE("a sentinel keeps its vote and its configuration in a crash") {
