@@ -71,6 +71,8 @@ TEST_CASE("edn: values of every kind") {
   CHECK(value_of("1.5") == " \"1.5\"");
   CHECK(value_of(":key/word") == " :key/word");
   CHECK(value_of("\"a \\\"b\\\" \\\\ \\u4e2d\\101\"") == " \"a \"b\" \\ 中A\"");
+  CHECK(value_of("\"\\u00ff\\u00FF\"") == " \"ÿÿ\"");
+  CHECK(value_of("\"\\060\\176\\1234\\7\"") == " \"0~S4\a\"");  // octal: three digits at most
   CHECK(value_of("#{1 2}") == " [1 2]");
   CHECK(value_of("(1 (2 [3]) {})") == " [1 [2 [3]] {}]");
   CHECK(value_of("{:a 1, :b nil}") == " {:a 1 :b nil}");
@@ -213,6 +215,17 @@ TEST_CASE("bad input: nested without end is refused, not followed") {
   std::string discards;
   for (int i = 0; i < 100000; ++i) discards += "#_ ";
   CHECK(contains(trouble_in("{:process 0 :type :ok :f :x :value " + discards), "deeper than"));
+}
+
+TEST_CASE("bad input: 128 levels of nesting are a history, one more is not") {
+  const auto nested = [](std::size_t levels, std::string_view begin, std::string_view end) {
+    return std::string(begin) + std::string(levels, '[') + std::string(levels, ']') + std::string(end);
+  };
+  for (const auto& [begin, end] : {std::pair("{:process 0 :type :ok :f :x :value ", "}"),
+                                   std::pair("{\"process\": 0, \"type\": \"ok\", \"f\": \"x\", \"value\": ", "}")}) {
+    CHECK(trouble_in(nested(128, begin, end)).empty());
+    CHECK(contains(trouble_in(nested(129, begin, end)), "nested deeper than 128 levels"));
+  }
 }
 
 TEST_CASE("format: what is forced is not guessed") {
