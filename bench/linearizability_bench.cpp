@@ -189,7 +189,7 @@ OperationHistory read_write_history(std::size_t operations, std::uint32_t client
         // From somebody who is about to hold it, so that the two holds overlap.
         const bool is_about_to_hold = std::find(doing.begin(), doing.end(), Doing::acquired) != doing.end();
         const bool steals =
-            !is_free && is_stolen && writes && is_about_to_hold && h.operations.size() > operations - operations / 100;
+            !is_free && thefts > 0 && writes && is_about_to_hold && h.operations.size() > operations - operations / 100;
         if (!is_free && !steals) continue;
         thefts -= steals ? 1 : 0;
         ++(writes ? writers : readers);
