@@ -58,6 +58,14 @@ TEST_CASE("edn: tags, metadata, discarded forms and objects are passed over, wha
        "2: 1 info cas :x error=\"#object[java.net.SocketException 0x5f \"closed\"]\""});
 }
 
+TEST_CASE("edn: what is discarded may stand before a key, before a value, and behind metadata") {
+  check_events(
+      "{#_ gone :process 1 #_[a {b c}] :type :ok ; f follows\n #_ #_ 1 \"2\" :f :x :value ^:meta #_ 9 ; five\n ^{:a 1} "
+      "5"
+      " #_ :gone}\n{:process 1 :type :ok :f :x #_ :value #_ 3}",
+      Format::edn, {"1: 1 ok x 5", "4: 1 ok x"});
+}
+
 TEST_CASE("edn: values of every kind") {
   const auto value_of = [](const std::string& value) {
     const Events events = events_of("{:process 0 :type :ok :f :x :value " + value + "}", 3);
@@ -69,6 +77,8 @@ TEST_CASE("edn: values of every kind") {
   CHECK(value_of("+5") == " 5");
   CHECK(value_of("7N") == " 7");
   CHECK(value_of("1.5") == " \"1.5\"");
+  CHECK(value_of("3M") == " \"3M\"");
+  CHECK(value_of("\"\\t\\r\\b\\f.\"") == " \"\t\r\b\f.\"");
   CHECK(value_of(":key/word") == " :key/word");
   CHECK(value_of("\"a \\\"b\\\" \\\\ \\u4e2d\\101\"") == " \"a \"b\" \\ 中A\"");
   CHECK(value_of("\"\\u00ff\\u00FF\"") == " \"ÿÿ\"");
@@ -215,6 +225,29 @@ TEST_CASE("bad input: nested without end is refused, not followed") {
   std::string discards;
   for (int i = 0; i < 100000; ++i) discards += "#_ ";
   CHECK(contains(trouble_in("{:process 0 :type :ok :f :x :value " + discards), "deeper than"));
+}
+
+TEST_CASE("json: control characters as escapes, and numbers with exponents") {
+  check_events("{\"process\": 0, \"type\": \"ok\", \"f\": \"x\", \"value\": [\"\\t\\r\\b\\f\\/.\", 1e+5, 1E-5, 2.5e3]}",
+               Format::json, {"1: 0 ok x [\"\t\r\b\f/.\" \"1e+5\" \"1E-5\" \"2.5e3\"]"});
+}
+
+TEST_CASE("bad input: what is wrong in a part that nobody asks for is wrong, too") {
+  const std::string event = "{\"process\": 0, \"type\": \"ok\", \"f\": \"x\", ";
+  CHECK(contains(trouble_in(event + "\"other\": tru}"), "expected a JSON value"));
+  CHECK(contains(trouble_in(event + "\"other\": {\"a\" 3}}"), "\"3\": expected \":\" after a key"));
+  CHECK(contains(trouble_in("{:process 0 :type :ok :f :x :other \"\\8\"}"), "\\ followed by"));
+}
+
+TEST_CASE("bad input: escapes of no character") {
+  for (const std::string& text : {std::string("{:process 0 :type :ok :f :x :value \"\\u00g0\"}"),
+                                  std::string("{:process 0 :type :ok :f :x :value \"\\u00/0\"}"),
+                                  std::string("{\"process\": 0, \"value\": \"\\u00g0\"}"),
+                                  std::string("{\"process\": 0, \"value\": \"\\u00:0\"}")}) {
+    INFO(text);
+    CHECK(contains(trouble_in(text), "expected four hexadecimal digits"));
+  }
+  CHECK(contains(trouble_in("{:process 0 :type :ok :f :x :value \"\\8\"}"), "\\ followed by \"8\""));
 }
 
 TEST_CASE("bad input: 128 levels of nesting are a history, one more is not") {
