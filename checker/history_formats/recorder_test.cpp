@@ -113,6 +113,8 @@ TEST_CASE("recorder: names that files use for a function") {
 TEST_CASE("recorder: every model's own arguments and results") {
   CHECK(shown("0 :invoke :cas [1 2]\n0 :fail :cas [1 2]", "cas-register") == "0 cas 1 2 [0,1] fail");
   CHECK(shown("0 :invoke :acquire nil\n0 :ok :acquire 7", "fenced-mutex") == "0 acquire -> 7 [0,1] ok");
+  CHECK(shown("0 :invoke :acquire nil\n0 :ok :acquire {:client \"a\" :token 7}", "fenced-mutex") ==
+        "0 acquire -> 7 [0,1] ok");
   CHECK(shown("0 :invoke :acquire nil\n0 :ok :acquire {:fence 7 :client \"a\"}", "fenced-mutex") ==
         "0 acquire -> 7 [0,1] ok");
   CHECK(shown("0 :invoke :acquire nil\n0 :ok :acquire {:lease 5}", "mutex") == "0 acquire [0,1] ok");
@@ -158,6 +160,7 @@ TEST_CASE("recorder: values are equal exactly if they are written so") {
   CHECK(reads("[1 [2 \"x\"]]", "[1, [2 \"x\"]]"));
   CHECK(!reads("[1 2]", "[1 [2]]"));
   CHECK(!reads("[\"1 2\"]", "[1 2]"));
+  CHECK(!reads("[\"a\\\" \\\"b\"]", "[\"a\" \"b\"]"));
   CHECK(reads("9223372036854775807", "9223372036854775807"));
   CHECK(reads("-1", "-1"));
   CHECK(!reads("nil", "0"));
