@@ -35,14 +35,16 @@ constexpr std::array<std::string_view, 9> kOnlyLinearize{"--model",      "--form
 
 constexpr std::array<std::string_view, 3> kOnlyCompare{"--algorithms", "--clients", "--seconds"};
 constexpr std::array<std::string_view, 4> kOnlyMatrix{"--faults", "--max-traces", "--runs", "--witnesses"};
+constexpr std::array<std::string_view, 2> kOnlyServe{"--port", "--step"};
 
 /// Option values as they were typed: this file's own messages are better than a library's.
 struct Typed {
   bool help = false, version = false, json = false, timeline = false, no_timeline = false;
   bool no_reduction = false, all = false, resume = false, no_times = false, independent = false, check_failed = false;
+  bool step = false;
   std::optional<std::string> seed, jobs, colour, language, width, junit, history;
   std::optional<std::string> witness, parameter, ticks, max_seconds, max_traces, checkpoint, graph;
-  std::optional<std::string> model, format, permits, initial, max_memory, html;
+  std::optional<std::string> model, format, permits, initial, max_memory, html, port;
   std::optional<std::string> runs, witnesses, seconds;
   std::vector<std::string> list_words, files, faults, algorithms, clients;
 };
@@ -70,6 +72,7 @@ Answer unexpected(const std::vector<std::string>& words, std::string_view comman
     if (command == "compare") valid.insert(valid.end(), kOnlyCompare.begin(), kOnlyCompare.end());
     if (command == "matrix") valid.insert(valid.end(), kOnlyMatrix.begin(), kOnlyMatrix.end());
     if (command == "linearize") valid.insert(valid.end(), kOnlyLinearize.begin(), kOnlyLinearize.end());
+    if (command == "serve") valid.insert(valid.end(), kOnlyServe.begin(), kOnlyServe.end());
     if (command.empty()) valid.emplace_back("--version");
     const std::string name = word.substr(0, word.find('='));
     return wrong(fmt::format("unknown option {}; {}", scenarios::quoted(name), suggestion(name, valid)), command);
@@ -278,6 +281,25 @@ std::variant<Call, Answer> linearize_call(const Typed& typed, Call call) {
   return call;
 }
 
+std::variant<Call, Answer> serve_call(const Typed& typed, Call call) {
+  call.command = Call::Command::serve;
+  call.files = typed.files;
+  call.serve.step = typed.step;
+  if (call.files.size() != 1) {
+    return wrong("serve needs one scenario file, e.g. lockstep serve scenarios/reference/set-nx-px-lua-3x2.toml",
+                 "serve");
+  }
+  if (typed.port) {
+    const auto port = whole_number(*typed.port, 0, UINT16_MAX);
+    if (!port) {
+      return wrong(fmt::format("--port {}: expected a whole number from 0 to 65535", scenarios::quoted(*typed.port)),
+                   "serve");
+    }
+    call.serve.port = static_cast<std::uint16_t>(*port);
+  }
+  return call;
+}
+
 std::optional<Answer> take_bounds(const Typed& typed, Call::Check& check) {
   if (typed.max_seconds) {
     const std::optional<double> seconds = seconds_of(*typed.max_seconds);
@@ -464,6 +486,11 @@ std::variant<Call, Answer> read_arguments(std::span<const std::string> args) {
   CLI::App* check = app.add_subcommand("check");
   declare_check(*check, typed);
   run->add_option("--history", typed.history)->take_last();
+  CLI::App* serve = app.add_subcommand("serve");
+  serve->set_help_flag();
+  serve->add_option("files", typed.files);
+  serve->add_option("--port", typed.port)->take_last();
+  serve->add_flag("--step", typed.step);
   CLI::App* linearize = app.add_subcommand("linearize");
   declare_linearize(*linearize, typed);
   CLI::App* matrix = app.add_subcommand("matrix");
@@ -487,6 +514,7 @@ std::variant<Call, Answer> read_arguments(std::span<const std::string> args) {
                                    : linearize->parsed() ? "linearize"
                                    : matrix->parsed()    ? "matrix"
                                    : compare->parsed()   ? "compare"
+                                   : serve->parsed()     ? "serve"
                                                          : "";
   const std::vector<std::string> extras = app.remaining(true);
   if (typed.help || (command.empty() && !extras.empty() && extras.front() == "help")) {
@@ -506,6 +534,7 @@ std::variant<Call, Answer> read_arguments(std::span<const std::string> args) {
   if (command == "linearize") return linearize_call(typed, std::move(call));
   if (command == "compare") return compare_call(typed, std::move(call));
   if (command == "matrix") return matrix_call(typed, std::move(call));
+  if (command == "serve") return serve_call(typed, std::move(call));
   return list_call(typed, std::move(call));
 }
 

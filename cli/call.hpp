@@ -21,7 +21,7 @@ inline constexpr std::string_view kVersion = "0.1.0";
 enum class Exit : std::uint8_t { as_expected = 0, not_as_expected = 1, bad_input = 2, incomplete = 3 };
 
 struct Call {
-  enum class Command : std::uint8_t { list, run, check, linearize, matrix, compare };
+  enum class Command : std::uint8_t { list, run, check, linearize, matrix, compare, serve };
   enum class Colour : std::uint8_t { automatic, always, never };
   Command command = Command::run;
   std::string what = "algorithms";  ///< list: of what
@@ -77,6 +77,11 @@ struct Call {
     std::optional<std::uint64_t> max_traces, runs;
     std::optional<std::string> witnesses;  ///< a folder
   } matrix;
+  /// What only `serve` is told.
+  struct Serve {
+    std::uint16_t port = 0;  ///< 0: a free one
+    bool step = false;
+  } serve;
 };
 
 /// The call needs no work: help, the version, or a message about what is wrong with it.

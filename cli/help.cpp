@@ -5,7 +5,7 @@
 namespace lockstep::cli {
 namespace {
 
-constexpr std::array<std::string_view, 6> kCommands{"list", "run", "check", "linearize", "matrix", "compare"};
+constexpr std::array<std::string_view, 7> kCommands{"list", "run", "check", "linearize", "matrix", "compare", "serve"};
 
 constexpr std::string_view kProgram =
     R"(Runs distributed locks on simulated servers, in virtual time, and says which promise breaks.
@@ -24,6 +24,8 @@ usage: lockstep COMMAND [OPTIONS]
               example: lockstep matrix set-nx-px-lua redlock-seq
   compare     what locks cost under the same workload: messages, waiting, handover, fairness, recovery
               example: lockstep compare scenarios/compare --algorithms set-nx-px-lua,redlock-par --clients 2,8,32
+  serve       let redis-cli and other real clients talk to a scenario's servers
+              example: lockstep serve scenarios/reference/set-nx-px-lua-3x2.toml --port 6400
 
   lockstep COMMAND --help   the options of a command, with examples
   lockstep --version
@@ -204,6 +206,30 @@ example: lockstep linearize store/latest/history.edn --model cas-register --html
 example: lockstep run story.toml --history story.edn; lockstep linearize story.edn --model owner-mutex
 )";
 
+constexpr std::string_view kServe =
+    R"(Serves a scenario's Redis servers to real clients: redis-cli, client libraries, test suites.
+
+usage: lockstep serve FILE [OPTIONS]
+
+Each server of the scenario gets a port of 127.0.0.1, which is printed, and behaves there as in the
+simulation: its clock, and the pauses, crashes and jumps that the file plans for it at given times. The
+scenario's clients do not run. Ctrl-C ends it. docs/serve.md has more.
+
+  --port N                    of the first server; the next ones have N+1, N+2, ...; 0: free ones (0)
+  --step                      time stands still until a client sends DEBUG STEP seconds, so that a lease
+                              runs out exactly when you say; otherwise it runs with the real clock
+  --seed N                    what SPOP and its like take (1)
+  --json                      the ports as one JSON document on stdout, nothing else
+  --lang, --width, --color, --jobs
+                              taken by every command; nothing depends on them here
+  --help
+
+Exit status: 0 ended by Ctrl-C, 2 the file or the call was wrong, or a port is taken.
+
+example: lockstep serve scenarios/reference/set-nx-px-lua-3x2.toml --port 6400
+example: redis-cli -p 6400 SET lock me NX PX 30000
+)";
+
 }  // namespace
 
 std::span<const std::string_view> command_names() { return kCommands; }
@@ -215,6 +241,7 @@ std::string_view help_of(std::string_view command) {
   if (command == "matrix") return kMatrix;
   if (command == "compare") return kCompare;
   if (command == "linearize") return kLinearize;
+  if (command == "serve") return kServe;
   return kProgram;
 }
 

@@ -67,6 +67,8 @@ TEST_CASE("tidy: chance and time come from sim") {
       {real_chance_and_time, "cli/a.cpp", "std::chrono::system_clock::now();\n", 1},
       {real_chance_and_time, "reports/a.cpp", "std::chrono::high_resolution_clock::now(); // tidy: progress only\n", 1},
       {real_chance_and_time, "cli/a.cpp", "std::chrono::steady_clock::now();  // tidy: progress only\n", kNothing},
+      {real_chance_and_time, "cli/a.cpp", "std::chrono::steady_clock::now();  // tidy: real clients\n", kNothing},
+      {real_chance_and_time, "door/a.cpp", "std::chrono::steady_clock::now();  // tidy: real clients\n", 1},
       {real_chance_and_time, "bench/a_bench.cpp", "std::chrono::steady_clock::now();\n", kNothing},
       {real_chance_and_time, "sim/a.cpp", "// not steady_clock\nint operand(int);\nconst char* s = \"rand()\";\n",
        kNothing},

@@ -84,6 +84,7 @@ std::optional<RequestParser::Result> RequestParser::begin_array() {
   const std::optional<std::int64_t> count = parse_integer(line->substr(1));
   if (!count || *count > limits_.arguments) return fail("invalid multibulk length");
   missing_ = std::max<std::int64_t>(0, *count);
+  held_ = 0;
   command_.clear();
   return std::nullopt;
 }
@@ -100,6 +101,8 @@ std::optional<RequestParser::Result> RequestParser::argument() {
     }
     size_ = parse_integer(line->substr(1));
     if (!size_ || *size_ < 0 || *size_ > limits_.bulk_bytes) return fail("invalid bulk length");
+    held_ += static_cast<std::size_t>(*size_) + sizeof(Value);
+    if (held_ > limits_.request_bytes) return fail("too big a request");
   }
   const auto bytes = buffer_.block(static_cast<std::size_t>(*size_));
   if (!bytes) return Incomplete{};

@@ -18,10 +18,11 @@ namespace lockstep::models::redis {
 
 /// Redis 7.0's limits (networking.c, and proto-max-bulk-len's default).
 struct RespLimits {
-  std::size_t line_bytes = 64 * 1024;             ///< of an inline request, and of a length
-  std::int64_t arguments = 2'147'483'647;         ///< of one request
-  std::int64_t bulk_bytes = 512LL * 1024 * 1024;  ///< of one argument
-  std::size_t depth = 1024;                       ///< of arrays in arrays in a reply
+  std::size_t line_bytes = 64 * 1024;              ///< of an inline request, and of a length
+  std::int64_t arguments = 2'147'483'647;          ///< of one request
+  std::int64_t bulk_bytes = 512LL * 1024 * 1024;   ///< of one argument
+  std::size_t request_bytes = 1024 * 1024 * 1024;  ///< of one request, with what holding it costs
+  std::size_t depth = 1024;                        ///< of arrays in arrays in a reply
 };
 
 /// What the bytes violate: "Protocol error: invalid bulk length". A server sends it as `-ERR …` and closes the connection.
@@ -57,6 +58,8 @@ class RequestParser {
  public:
   explicit RequestParser(RespLimits limits = {}) : limits_(limits) {}
   void feed(std::string_view bytes) { buffer_.feed(bytes); }
+  /// How many bytes have arrived that no request has used up.
+  std::size_t waiting() const { return buffer_.waiting(); }
   /// The next request, which is never empty: requests without arguments are skipped, as Redis does.
   std::variant<Incomplete, Command, ProtocolError> next();
 
@@ -70,6 +73,7 @@ class RequestParser {
   RespLimits limits_;
   RespBuffer buffer_;
   std::int64_t missing_ = 0;  ///< arguments of the request that is being read
+  std::size_t held_ = 0;      ///< bytes of that request
   std::optional<std::int64_t> size_;
   Command command_;
   std::optional<ProtocolError> error_;

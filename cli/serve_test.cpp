@@ -1,0 +1,268 @@
+// `lockstep serve` as its users meet it: a program with ports.
+
+#include <arpa/inet.h>
+#include <catch2/catch.hpp>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <ctime>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli/run.hpp"
+
+using namespace lockstep;
+
+namespace {
+
+constexpr std::string_view kOneServer = LOCKSTEP_ROOT "/scenarios/reference/set-nx-px-lua-3x2.toml";
+constexpr std::string_view kThreeServers = LOCKSTEP_ROOT "/scenarios/reference/redlock-seq-3x3.toml";
+constexpr int kPatienceMs = 20'000;
+
+/// Reads until `wanted` is there, or fails.
+std::string read_until(int file, const std::function<bool(const std::string&)>& is_enough) {
+  std::string text;
+  while (!is_enough(text)) {
+    pollfd waiting{file, POLLIN, 0};
+    REQUIRE(poll(&waiting, 1, kPatienceMs) == 1);
+    std::array<char, 4096> piece;
+    const ssize_t size = read(file, piece.data(), piece.size());
+    if (size <= 0) break;
+    text.append(piece.data(), static_cast<std::size_t>(size));
+  }
+  return text;
+}
+
+/// The program, and the ports that it has printed.
+class Program {
+ public:
+  explicit Program(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {LOCKSTEP_PROGRAM, "serve"});
+    arguments.emplace_back("--json");
+    std::array<int, 2> out{};
+    REQUIRE(pipe(out.data()) == 0);
+    pid_ = fork();
+    if (pid_ == 0) {
+      dup2(out[1], STDOUT_FILENO);
+      close(out[0]);
+      close(out[1]);
+      signal(SIGINT, SIG_DFL);
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      std::vector<char*> words;
+      for (std::string& argument : arguments) words.push_back(argument.data());
+      words.push_back(nullptr);
+      execv(LOCKSTEP_PROGRAM, words.data());
+      _exit(127);
+    }
+    close(out[1]);
+    out_ = out[0];
+    const std::string text = read_until(out_, [](const std::string& t) { return t.ends_with("}\n"); });
+    const auto announced = nlohmann::json::parse(text);
+    for (const auto& server : announced.at("servers")) {
+      ports.push_back(server.at("port").get<std::uint16_t>());
+    }
+  }
+  ~Program() {
+    if (pid_ > 0) {
+      kill(pid_, SIGKILL);
+      waitpid(pid_, nullptr, 0);
+    }
+    close(out_);
+  }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+  /// Its exit status after Ctrl-C.
+  int interrupt() {
+    int status = 0;
+    kill(pid_, SIGINT);
+    waitpid(std::exchange(pid_, -1), &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+  std::vector<std::uint16_t> ports;
+
+ private:
+  pid_t pid_ = -1;
+  int out_ = -1;
+};
+
+int connect_to(std::uint16_t port, std::uint32_t host = INADDR_LOOPBACK) {
+  const int file = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(host);
+  if (connect(file, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return file;
+  close(file);
+  return -1;
+}
+
+class Visitor {
+ public:
+  explicit Visitor(std::uint16_t port) : file_(connect_to(port)) { REQUIRE(file_ >= 0); }
+  ~Visitor() { close(file_); }
+  Visitor(const Visitor&) = delete;
+  Visitor& operator=(const Visitor&) = delete;
+  void say(std::string_view bytes) const {
+    REQUIRE(send(file_, bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size()));
+  }
+  /// As many bytes as `wanted` has, or what came before the connection ended.
+  std::string hear(std::size_t size) const {
+    return read_until(file_, [&](const std::string& text) { return text.size() >= size; });
+  }
+  void expect(std::string_view bytes, std::string_view answer) const {
+    say(bytes);
+    CHECK(hear(answer.size()) == answer);
+  }
+  bool is_silent() const {
+    pollfd waiting{file_, POLLIN, 0};
+    return poll(&waiting, 1, 0) == 0;
+  }
+  /// Until the other side hangs up.
+  std::string rest() const {
+    return read_until(file_, [](const std::string&) { return false; });
+  }
+
+ private:
+  int file_;
+};
+
+struct Result {
+  int exit = 0;
+  std::string out, err;
+};
+
+Result call(std::vector<std::string> args) {
+  std::ostringstream out, err;
+  const int exit = cli::run(args, out, err, models::locks::Catalogue::built_in(), {});
+  return {exit, out.str(), err.str()};
+}
+
+}  // namespace
+
+TEST_CASE("real clients talk to a scenario's server, and Ctrl-C ends it") {
+  Program program({std::string(kOneServer)});
+  REQUIRE(program.ports.size() == 1);
+  const Visitor a(program.ports[0]), b(program.ports[0]);
+  a.expect("*1\r\n$4\r\nPING\r\n", "+PONG\r\n");
+  a.expect("SET k 1\r\nINCR k\r\n*2\r\n$3\r\nGET\r\n$1\r\nk\r\n", "+OK\r\n:2\r\n$1\r\n2\r\n");
+  a.expect("EVAL \"return redis.call('INCRBY', KEYS[1], ARGV[1])\" 1 k 40\r\n", ":42\r\n");
+  a.expect("MULTI\r\nGET k\r\nDEL k\r\nEXEC\r\n", "+OK\r\n+QUEUED\r\n+QUEUED\r\n*2\r\n$2\r\n42\r\n:1\r\n");
+
+  a.say("BLPOP list 0\r\n");
+  b.expect("PING\r\n", "+PONG\r\n");
+  CHECK(a.is_silent());
+  b.expect("RPUSH list x\r\n", ":1\r\n");
+  CHECK(a.hear(19) == "*2\r\n$4\r\nlist\r\n$1\r\nx\r\n");
+
+  a.expect("SUBSCRIBE news\r\n", "*3\r\n$9\r\nsubscribe\r\n$4\r\nnews\r\n:1\r\n");
+  b.expect("PUBLISH news hi\r\n", ":1\r\n");
+  CHECK(a.hear(34) == "*3\r\n$7\r\nmessage\r\n$4\r\nnews\r\n$2\r\nhi\r\n");
+
+  const Visitor c(program.ports[0]);
+  c.say("*1\r\n$-5\r\n");
+  CHECK(c.rest() == "-ERR Protocol error: invalid bulk length\r\n");
+  CHECK(program.interrupt() == 0);
+  CHECK(b.rest().empty());
+}
+
+TEST_CASE("served time is real time") {
+  Program program({std::string(kOneServer)});
+  const Visitor a(program.ports[0]);
+  a.expect("SET k v PX 100\r\nEXISTS k\r\n", "+OK\r\n:1\r\n");
+  a.say("BLPOP none 0.2\r\n");
+  CHECK(a.hear(5) == "*-1\r\n");
+  a.expect("EXISTS k\r\n", ":0\r\n");
+  // A server's clock shows the real time of day, so that an EXPIREAT means what its sender thinks.
+  a.expect("SET k v\r\nEXPIREAT k " + std::to_string(::time(nullptr) + 1000) + "\r\n", "+OK\r\n:1\r\n");
+  a.say("TTL k\r\n");
+  const std::string left = a.hear(5);
+  CHECK((left == ":1000\r\n" || left == ":999\r\n" || left == ":998\r\n" || left == ":997\r\n"));
+}
+
+TEST_CASE("stepped time stands still, to the millisecond") {
+  Program program({std::string(kOneServer), "--step"});
+  const Visitor a(program.ports[0]), b(program.ports[0]);
+  a.expect("SET k v PX 100\r\n", "+OK\r\n");
+  usleep(150'000);
+  a.expect("PTTL k\r\n", ":100\r\n");
+  b.say("BLPOP list 1\r\n");
+  a.expect("DEBUG STEP 0.099\r\n", "+OK\r\n");
+  a.expect("PTTL k\r\n", ":1\r\n");
+  a.expect("DEBUG SLEEP 0.001\r\n", "+OK\r\n");
+  a.expect("GET k\r\n", "$-1\r\n");
+  CHECK(b.is_silent());
+  a.expect("DEBUG STEP 2\r\n", "+OK\r\n");
+  CHECK(b.hear(5) == "*-1\r\n");
+}
+
+TEST_CASE("each server of a scenario has its port") {
+  Program program({std::string(kThreeServers)});
+  REQUIRE(program.ports.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Visitor visitor(program.ports[i]);
+    visitor.expect("SET k " + std::to_string(i) + "\r\nGET k\r\n", "+OK\r\n$1\r\n" + std::to_string(i) + "\r\n");
+  }
+}
+
+TEST_CASE("nobody but this machine is let in") {
+  Program program({std::string(kOneServer)});
+  // The listening sockets of this machine, as the kernel tells them: local address and port, in hexadecimal.
+  std::ifstream sockets("/proc/net/tcp");
+  std::ostringstream port;
+  port << std::uppercase << std::hex << program.ports[0];
+  std::string line;
+  int listening = 0;
+  while (std::getline(sockets, line)) {
+    if (line.find(":" + std::string(4 - port.str().size(), '0') + port.str() + " 00000000:0000 0A") ==
+        std::string::npos)
+      continue;
+    ++listening;
+    CHECK(line.find("0100007F:") != std::string::npos);
+  }
+  CHECK(listening == 1);
+}
+
+TEST_CASE("many clients at once, some of whom vanish") {
+  Program program({std::string(kOneServer)});
+  std::vector<std::unique_ptr<Visitor>> visitors;
+  for (int i = 0; i < 200; ++i) {
+    visitors.push_back(std::make_unique<Visitor>(program.ports[0]));
+    visitors.back()->say("INCR n\r\n");
+    if (i % 3 == 0) visitors.pop_back();
+  }
+  for (const auto& visitor : visitors) CHECK(visitor->hear(4).starts_with(":"));
+  visitors.clear();
+  const Visitor last(program.ports[0]);
+  last.say("INCR n\r\n");
+  const std::string count = last.hear(6);
+  CHECK(std::stoi(count.substr(1)) >= 134);
+  CHECK(std::stoi(count.substr(1)) <= 201);
+}
+
+TEST_CASE("serve refuses what it cannot do, with one message and exit 2") {
+  Program program({std::string(kOneServer)});
+  const std::string taken = std::to_string(program.ports[0]);
+  const Result busy = call({"serve", std::string(kOneServer), "--port", taken});
+  CHECK(busy.exit == 2);
+  CHECK(busy.out.empty());
+  CHECK(busy.err == "lockstep: port " + taken + " of 127.0.0.1 is taken: choose another --port, or 0 for a free one\n");
+  CHECK(call({"serve"}).exit == 2);
+  CHECK(call({"serve", std::string(kOneServer), std::string(kThreeServers)}).exit == 2);
+  CHECK(call({"serve", "nowhere.toml"}).exit == 2);
+  CHECK(call({"serve", LOCKSTEP_ROOT "/scenarios/reference"}).err.find("serve needs one scenario") !=
+        std::string::npos);
+  CHECK(call({"serve", std::string(kOneServer), "--port", "65536"}).err.find("0 to 65535") != std::string::npos);
+  CHECK(call({"serve", std::string(kOneServer), "--prot", "1"}).err.find("--port") != std::string::npos);
+  CHECK(call({"serve", std::string(kThreeServers), "--port", "65534"}).exit == 2);
+}

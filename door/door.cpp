@@ -1,0 +1,204 @@
+#include "door/door.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "models/redis/sorted_set.hpp"
+
+namespace lockstep::door {
+namespace {
+
+using models::redis::Command;
+using models::redis::Reply;
+using models::redis::Response;
+
+bool is_debug(const Command& command, std::string_view subcommand) {
+  return command.size() == 3 && command[0].is_word("DEBUG") && command[1].is_word(subcommand);
+}
+
+/// Seconds with a decimal point, up to a year; nothing if it is no such number.
+std::optional<sim::Duration> seconds_of(const models::redis::Value& argument) {
+  constexpr models::redis::Real kMost = 365.0 * 86'400;
+  std::string scratch;
+  const std::optional<models::redis::Real> seconds = models::redis::parse_real(argument.view(scratch));
+  if (!seconds || !(*seconds >= 0 && *seconds <= kMost)) return std::nullopt;
+  return sim::Duration::nanoseconds(static_cast<std::int64_t>(std::llround(*seconds * 1e9)));
+}
+
+}  // namespace
+
+Door::~Door() = default;
+
+VisitId Door::open(sim::ProcessId server) {
+  for (std::size_t i = 0; i < visits_.size(); ++i) {
+    Visit& visit = visits_[i];
+    if (visit.state != Visit::State::free || world().server_of(visit.connection) != server) continue;
+    visit.begin(limits_);
+    return static_cast<VisitId>(i);
+  }
+  const auto id = static_cast<VisitId>(visits_.size());
+  const sim::ConnectionId connection = world().connect(this->id(), server, {});
+  Visit& visit = visits_.emplace_back(*this, connection);
+  visit.begin(limits_);
+  if (visit_of_.size() <= connection.index) visit_of_.resize(connection.index + 1);
+  visit_of_[connection.index] = id;
+  return id;
+}
+
+void Door::feed(VisitId id, std::string_view bytes) {
+  Visit& visit = visits_[id];
+  if (visit.is_over) return;
+  visit.parser.feed(bytes);
+  if (!is_waiting(visit)) make_ready(visit);
+}
+
+void Door::hang_up(VisitId id) {
+  Visit& visit = visits_[id];
+  visit.state = Visit::State::hung_up;
+  visit.output.clear();
+  make_ready(visit);
+}
+
+bool Door::wants_input(VisitId id) const {
+  const Visit& visit = visits_[id];
+  return !visit.is_over && (!is_waiting(visit) || visit.parser.waiting() < limits_.read_ahead_bytes);
+}
+
+void Door::make_ready(Visit& visit) {
+  if (visit.is_ready) return;
+  visit.is_ready = true;
+  ready_.push_back(id_of(visit));
+}
+
+void Door::start() {
+  if (!is_present_) {
+    is_present_ = true;
+    world().set_timer(id(), sim::DurationRange::exactly(sim::Duration::forever()), sim::TimerKind::sleep, presence_);
+  }
+  at_work_.swap(ready_);
+  for (const VisitId id : at_work_) {
+    visits_[id].is_ready = false;
+    send_next(visits_[id]);
+  }
+  at_work_.clear();
+}
+
+/// One request at a time: what a client has sent behind a BLPOP must wait for its reply.
+void Door::send_next(Visit& visit) {
+  if (visit.state == Visit::State::hung_up) {
+    // Whatever its session held is dropped by this: a transaction, subscriptions, a blocked command.
+    give_up_waiting(visit);
+    visit.state = Visit::State::leaving;
+    return send(visit, Command{"QUIT"});
+  }
+  while (visit.state == Visit::State::open && !is_waiting(visit) && !visit.is_over) {
+    auto next = visit.parser.next();
+    if (std::holds_alternative<models::redis::Incomplete>(next)) return;
+    if (const auto* error = std::get_if<models::redis::ProtocolError>(&next)) {
+      Reply::error("ERR " + error->message).append_resp(visit.output);
+      visit.is_over = true;
+      return;
+    }
+    Command& command = std::get<Command>(next);
+    if (is_debug(command, "STEP")) {
+      take_step(visit, command);
+    } else if (is_debug(command, "SLEEP")) {
+      put_to_sleep(visit, command);
+    } else {
+      send(visit, std::move(command));
+    }
+  }
+}
+
+void Door::send(Visit& visit, Command command) {
+  auto request = world().make<models::redis::Request>(std::move(command));
+  visit.call = request->call = world().open_call(visit);
+  world().send_request(visit.connection, std::move(request));
+}
+
+void Door::take_step(Visit& visit, const Command& command) {
+  const std::optional<sim::Duration> length = seconds_of(command[2]);
+  if (!is_stepped_) {
+    Reply::error("ERR DEBUG STEP needs lockstep serve --step: here time follows the real clock")
+        .append_resp(visit.output);
+  } else if (!length) {
+    Reply::error("ERR DEBUG STEP needs seconds from 0 to 31536000, such as 1.5").append_resp(visit.output);
+  } else {
+    let_pass(visit, *length);
+  }
+}
+
+/// The server stands still, and so answers nobody; the reply comes when it wakes. As Redis: what is no number is 0.
+void Door::put_to_sleep(Visit& visit, const Command& command) {
+  sim::PlannedFault pause;
+  pause.process = world().server_of(visit.connection);
+  pause.length = seconds_of(command[2]).value_or(sim::Duration::zero());
+  if (pause.length > sim::Duration::zero()) world().strike_now(pause, world().now());
+  let_pass(visit, pause.length);
+}
+
+/// Answers OK when so much time has passed.
+void Door::let_pass(Visit& visit, sim::Duration length) {
+  visit.is_stepping = true;
+  visit.step = world().set_timer(id(), sim::DurationRange::exactly(length), sim::TimerKind::sleep, visit);
+  step_to(world().now() + length);
+}
+
+/// Two clients may step at once: time goes where the longer step leads.
+void Door::step_to(sim::Instant moment) {
+  if (is_stepped_ && world().is_at_or_after(moment, stepped_to_)) stepped_to_ = moment;
+}
+
+void Door::give_up_waiting(Visit& visit) {
+  if (visit.call.generation != 0) world().close_call(visit.call);
+  world().cancel_timer(visit.step);
+  visit.call = {};
+  visit.step = {};
+  visit.is_stepping = false;
+}
+
+void Door::notified(sim::Message& message, sim::ConnectionId connection) {
+  Visit& visit = visits_[visit_of_[connection.index]];
+  if (visit.state != Visit::State::open || visit.is_over) return;
+  const auto& response = static_cast<Response&>(message);
+  if (response.content.is_unknown()) {
+    visit.is_over = true;
+  } else {
+    response.content.append_resp(visit.output);
+  }
+}
+
+void Door::Visit::begin(const DoorLimits& limits) {
+  parser = models::redis::RequestParser(limits.resp);
+  output.clear();
+  is_over = false;
+  state = State::open;
+}
+
+void Door::Visit::reply_arrived(sim::Message& message) {
+  call = {};
+  if (state == State::leaving) state = State::free;
+  if (state != State::open) return;
+  const auto& response = static_cast<Response&>(message);
+  if (!response.content.is_unknown()) response.content.append_resp(output);
+  is_over = is_over || response.content.is_unknown() || response.name() == "QUIT";
+  door.send_next(*this);
+}
+
+/// The server has crashed: its machine resets the connection.
+void Door::Visit::connection_lost() {
+  call = {};
+  if (state == State::leaving) state = State::free;
+  is_over = true;
+}
+
+void Door::Visit::timer_fired() {
+  is_stepping = false;
+  step = {};
+  if (state != State::open) return;
+  Reply::ok().append_resp(output);
+  door.send_next(*this);
+}
+
+}  // namespace lockstep::door

@@ -1,0 +1,231 @@
+// Bytes in, bytes out, without sockets: what a door makes of real clients.
+
+#include "door/door.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <optional>
+
+#include "sim/simulation.hpp"
+
+namespace lockstep::door {
+namespace {
+
+using namespace sim::literals;
+
+/// One server and a door to it. Time moves when the test says so.
+class House {
+ public:
+  explicit House(Door::Time time = Door::Time::is_stepped, DoorLimits limits = {})
+      : door(time, limits), node(scripts_) {
+    server = world.add(node, "redis", {});
+    world.add(door, "door", {});
+  }
+  VisitId enter() { return door.open(server); }
+  /// What comes back at once.
+  std::string say(VisitId visit, std::string_view bytes) {
+    door.feed(visit, bytes);
+    settle();
+    return hear(visit);
+  }
+  std::string hear(VisitId visit) { return std::exchange(door.output(visit), {}); }
+  void leave(VisitId visit) {
+    door.hang_up(visit);
+    settle();
+  }
+  void settle() {
+    now_ = std::max(now_, door.stepped_to().offset());
+    simulation.run(sim::Instant::at(now_), 100'000);
+    if (door.has_work()) world.start(door.id(), sim::DurationRange::exactly(now_));
+    simulation.run(sim::Instant::at(now_), 100'000);
+    if (door.stepped_to().offset() > now_) settle();
+  }
+  void wait(sim::Duration length) {
+    now_ += length;
+    settle();
+  }
+
+ private:
+  sim::DefaultDecisions decisions_;
+  models::redis::ScriptEngine scripts_;
+  sim::Duration now_;
+
+ public:
+  sim::World world{decisions_};
+  sim::Simulation simulation{world};
+  Door door;
+  models::redis::Node node;
+  sim::ProcessId server;
+};
+
+}  // namespace
+
+TEST_CASE("requests come as lines or as arrays, in pieces of any size, several at once") {
+  House house;
+  const VisitId a = house.enter();
+  CHECK(house.say(a, "PING\r\n") == "+PONG\r\n");
+  CHECK(house.say(a, "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\nv\r\nGET k\r\n\r\nNONSENSE\r\n") ==
+        "+OK\r\n$1\r\nv\r\n-ERR unknown command 'NONSENSE', with args beginning with: \r\n");
+  const std::string_view request = "*2\r\n$4\r\nECHO\r\n$2\r\nab\r\n";
+  for (std::size_t i = 0; i + 1 < request.size(); ++i) CHECK(house.say(a, request.substr(i, 1)).empty());
+  CHECK(house.say(a, request.substr(request.size() - 1)) == "$2\r\nab\r\n");
+  CHECK(house.say(a, "EVAL \"return {KEYS[1], redis.call('GET', KEYS[1])}\" 1 k\r\n") ==
+        "*2\r\n$1\r\nk\r\n$1\r\nv\r\n");
+}
+
+TEST_CASE("what breaks the protocol gets Redis' error and the end of the connection") {
+  const auto last_words = [](std::string_view bytes) {
+    House house;
+    const VisitId a = house.enter();
+    const std::string answer = house.say(a, bytes);
+    CHECK(house.door.is_over(a));
+    CHECK(house.say(a, "PING\r\n").empty());
+    return answer;
+  };
+  CHECK(last_words("*1\r\n$99999999999\r\n") == "-ERR Protocol error: invalid bulk length\r\n");
+  CHECK(last_words("*99999999\r\n") == "-ERR Protocol error: invalid multibulk length\r\n");
+  CHECK(last_words("*1\r\n:1\r\n") == "-ERR Protocol error: expected '$', got ':'\r\n");
+  CHECK(last_words("SET \"a\r\n") == "-ERR Protocol error: unbalanced quotes in request\r\n");
+  CHECK(last_words("PING\r\n*x\r\nPING\r\n") == "+PONG\r\n-ERR Protocol error: invalid multibulk length\r\n");
+  CHECK(last_words(std::string(70'000, 'x')) == "-ERR Protocol error: too big inline request\r\n");
+}
+
+TEST_CASE("a client can make a door hold no more than its limits") {
+  DoorLimits limits;
+  limits.resp.request_bytes = 1000;
+  limits.read_ahead_bytes = 100;
+  limits.unread_bytes = 500;
+  House house(Door::Time::is_stepped, limits);
+  const VisitId a = house.enter();
+  std::string many = "*1000\r\n";
+  for (int i = 0; i < 1000; ++i) many += "$0\r\n\r\n";
+  CHECK(house.say(a, many) == "-ERR Protocol error: too big a request\r\n");
+
+  const VisitId b = house.enter();
+  CHECK(house.say(b, "BLPOP list 0\r\n").empty());
+  CHECK(house.door.wants_input(b));
+  house.door.feed(b, std::string(200, ' '));
+  CHECK_FALSE(house.door.wants_input(b));
+
+  const VisitId c = house.enter();
+  CHECK_FALSE(house.door.is_flooded(c));
+  house.door.feed(c, "ECHO " + std::string(600, 'x') + "\r\n");
+  house.settle();
+  CHECK(house.door.is_flooded(c));
+}
+
+TEST_CASE("a request behind a blocked one waits for its reply") {
+  House house;
+  const VisitId a = house.enter(), b = house.enter();
+  CHECK(house.say(a, "BLPOP list 0\r\nPING\r\n").empty());
+  CHECK(house.say(b, "RPUSH list x\r\n") == ":1\r\n");
+  CHECK(house.hear(a) == "*2\r\n$4\r\nlist\r\n$1\r\nx\r\n+PONG\r\n");
+}
+
+TEST_CASE("messages of channels come unasked") {
+  House house;
+  const VisitId a = house.enter(), b = house.enter();
+  CHECK(house.say(a, "SUBSCRIBE news c\r\n") ==
+        "*3\r\n$9\r\nsubscribe\r\n$4\r\nnews\r\n:1\r\n*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:2\r\n");
+  CHECK(house.say(b, "PUBLISH news hello\r\n") == ":1\r\n");
+  CHECK(house.hear(a) == "*3\r\n$7\r\nmessage\r\n$4\r\nnews\r\n$5\r\nhello\r\n");
+  CHECK(house.say(a, "GET k\r\n").starts_with("-ERR Can't execute 'get'"));
+  house.leave(a);
+  CHECK(house.say(b, "PUBLISH news hello\r\n") == ":0\r\n");
+}
+
+TEST_CASE("each connection has its own transaction, and takes it along when it goes") {
+  House house;
+  const VisitId a = house.enter(), b = house.enter();
+  CHECK(house.say(a, "WATCH k\r\nMULTI\r\nINCR k\r\n") == "+OK\r\n+OK\r\n+QUEUED\r\n");
+  CHECK(house.say(b, "SET k 5\r\n") == "+OK\r\n");
+  CHECK(house.say(a, "EXEC\r\n") == "*-1\r\n");
+  CHECK(house.say(a, "MULTI\r\nINCR k\r\n") == "+OK\r\n+QUEUED\r\n");
+  house.leave(a);
+  const VisitId c = house.enter();
+  CHECK(c == a);
+  CHECK(house.say(c, "EXEC\r\n") == "-ERR EXEC without MULTI\r\n");
+}
+
+TEST_CASE("a blocked client that hangs up takes nothing any more, not even on a connection that is used again") {
+  House house;
+  const VisitId a = house.enter(), b = house.enter();
+  CHECK(house.say(a, "BLPOP list 0\r\n").empty());
+  house.leave(a);
+  const VisitId c = house.enter();
+  CHECK(house.say(b, "RPUSH list x\r\n") == ":1\r\n");
+  CHECK(house.hear(c).empty());
+  CHECK(house.say(c, "LLEN list\r\n") == ":1\r\n");
+}
+
+TEST_CASE("a reply that is under way to somebody who has hung up reaches nobody") {
+  House house;
+  const VisitId a = house.enter();
+  house.door.feed(a, "PING\r\n");
+  house.door.hang_up(a);
+  house.settle();
+  const VisitId b = house.enter();
+  CHECK(house.hear(b).empty());
+  CHECK(house.say(b, "ECHO me\r\n") == "$2\r\nme\r\n");
+}
+
+TEST_CASE("QUIT, and CLIENT KILL by another, end a connection after what was to be said") {
+  House house;
+  const VisitId a = house.enter(), b = house.enter(), c = house.enter();
+  CHECK(house.say(a, "QUIT\r\nPING\r\n") == "+OK\r\n");
+  CHECK(house.door.is_over(a));
+  const std::string id = house.say(b, "CLIENT ID\r\n").substr(1);
+  CHECK(house.say(b, "BLPOP list 0\r\n").empty());
+  CHECK(house.say(c, "CLIENT KILL ID " + id) == ":1\r\n");
+  CHECK(house.door.is_over(b));
+  CHECK(house.hear(b).empty());
+}
+
+TEST_CASE("a server that crashes resets its connections") {
+  House house;
+  const VisitId a = house.enter(), b = house.enter();
+  CHECK(house.say(a, "BLPOP list 0\r\n").empty());
+  sim::PlannedFault crash;
+  crash.kind = sim::PlannedFault::Kind::crash;
+  crash.process = house.server;
+  crash.restart_after = sim::DurationRange::exactly(10_ms);
+  house.world.strike_now(crash, house.world.now());
+  CHECK(house.say(b, "PING\r\n").empty());
+  CHECK(house.door.is_over(b));
+  house.wait(10_ms);
+  house.leave(b);
+  CHECK(house.say(house.enter(), "PING\r\n") == "+PONG\r\n");
+}
+
+TEST_CASE("stepped time moves by DEBUG STEP alone, and everything that is due happens on the way") {
+  House house;
+  const VisitId a = house.enter(), b = house.enter();
+  CHECK(house.say(a, "SET lock me PX 1000\r\nDEBUG STEP 0.999\r\nPTTL lock\r\nDEBUG STEP 0.001\r\nGET lock\r\n") ==
+        "+OK\r\n+OK\r\n:1\r\n+OK\r\n$-1\r\n");
+  CHECK(house.say(b, "BLPOP list 2\r\n").empty());
+  CHECK(house.say(a, "DEBUG STEP 1.999\r\n") == "+OK\r\n");
+  CHECK(house.hear(b).empty());
+  CHECK(house.say(a, "DEBUG STEP 1\r\n") == "+OK\r\n");
+  CHECK(house.hear(b) == "*-1\r\n");
+  CHECK(house.say(a, "DEBUG STEP x\r\n").starts_with("-ERR DEBUG STEP needs seconds"));
+  CHECK(house.say(a, "DEBUG STEP -1\r\n").starts_with("-ERR DEBUG STEP needs seconds"));
+  House running(Door::Time::runs);
+  CHECK(running.say(running.enter(), "DEBUG STEP 1\r\n").starts_with("-ERR DEBUG STEP needs lockstep serve --step"));
+}
+
+TEST_CASE("DEBUG SLEEP puts the server to sleep: nobody is answered before it wakes") {
+  House running(Door::Time::runs);
+  const VisitId a = running.enter(), b = running.enter();
+  CHECK(running.say(a, "SET k v PX 400\r\nDEBUG SLEEP 0.5\r\n") == "+OK\r\n");
+  CHECK(running.say(b, "GET k\r\n").empty());
+  running.wait(499_ms);
+  CHECK(running.hear(a).empty());
+  running.wait(1_ms);
+  CHECK(running.hear(a) == "+OK\r\n");
+  CHECK(running.hear(b) == "$-1\r\n");
+
+  House stepped;
+  CHECK(stepped.say(stepped.enter(), "SET k v PX 400\r\nDEBUG SLEEP 0.5\r\nGET k\r\n") == "+OK\r\n+OK\r\n$-1\r\n");
+}
+
+}  // namespace lockstep::door

@@ -1,0 +1,84 @@
+#pragma once
+
+// Sockets for a door: one listening port for each server, on the loopback interface and nowhere else, and the loop around
+// poll(2) that carries bytes and lets the world's time run.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "door/door.hpp"
+#include "sim/simulation.hpp"
+
+namespace lockstep::door {
+
+/// An open file of the system, closed with its owner.
+class File {
+ public:
+  explicit File(int number = -1) : number_(number) {}
+  File(File&& other) noexcept : number_(other.number_) { other.number_ = -1; }
+  File& operator=(File&& other) noexcept;
+  ~File();
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+/// Why nothing could be done: "port 6379 of 127.0.0.1 is taken".
+struct Trouble {
+  std::string message;
+};
+
+/// A port at which one server is to be had.
+struct Listener {
+  File socket;
+  std::uint16_t port = 0;
+  sim::ProcessId server;
+};
+
+/// Listens at 127.0.0.1. Port 0: a free one.
+std::variant<Listener, Trouble> listen_on_loopback(std::uint16_t port, sim::ProcessId server);
+
+class PollLoop {
+ public:
+  /// What time it is: the true time of the world at this moment. Null: time stands still but for the steps that clients take.
+  using Elapsed = std::function<sim::Duration()>;
+
+  static constexpr std::size_t kMostVisits = 1000;
+
+  /// Requires: all of them outlive the loop, and `door` is a process of the simulation's world.
+  PollLoop(sim::World& world, sim::Simulation& simulation, Door& door, std::vector<Listener> listeners,
+           Elapsed elapsed);
+
+  /// Serves until `is_stopped`, which is asked at least ten times a second. Whoever is still connected then is hung up on.
+  void run(const std::function<bool()>& is_stopped);
+
+ private:
+  struct Client {
+    File socket;
+    VisitId visit = 0;
+    bool is_gone = false;
+  };
+
+  sim::Duration present() const;
+  int patience_ms() const;
+  void wait(int milliseconds);
+  void accept_from(const Listener& listener);
+  void read_from(Client& client);
+  void write_to(Client& client);
+  void advance();
+  void dismiss_gone();
+
+  sim::World& world_;
+  sim::Simulation& simulation_;
+  Door& door_;
+  std::vector<Listener> listeners_;
+  Elapsed elapsed_;
+  std::vector<Client> clients_;
+};
+
+}  // namespace lockstep::door
