@@ -113,7 +113,7 @@ void Door::send_next(Visit& visit) {
 
 void Door::send(Visit& visit, Command command) {
   auto request = world().make<models::redis::Request>(std::move(command));
-  visit.call = request->call = world().open_call(visit);
+  visit.call = request->call = world().open_call(visit, id());
   world().send_request(visit.connection, std::move(request));
 }
 
