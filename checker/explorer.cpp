@@ -65,7 +65,6 @@ BranchOutcome Explorer::explore(Explorable& subject, const Branch& branch, std::
   outcome_ = &outcome;
   follow(branch);
   while (true) {
-    begin_again();
     if (!advance(visit)) {
       outcome.stopped = !outcome.too_long;
       break;
@@ -81,6 +80,7 @@ BranchOutcome Explorer::explore(Explorable& subject, const Branch& branch, std::
     if (is_full) break;
   }
   // Nobody must ask the explorer about what is left in the world.
+  const sim::Region::Inside inside(region_);
   world_->restart();
   outcome.counts = counts_;
   outcome_ = nullptr;
@@ -91,6 +91,10 @@ void Explorer::start(Explorable& subject) {
   subject_ = &subject;
   world_ = &subject.world();
   world_->set_scheduler(*this);
+  // An observer sees each trace from its beginning.
+  region_ = subject.region();
+  goes_back_ = region_ != nullptr && options_.goes_back && options_.observer == nullptr;
+  saved_count_ = 0;
   counts_ = {};
   depth_ = built_ = 0;
   root_answers_.clear();
@@ -130,8 +134,65 @@ void Explorer::follow(const Branch& branch) {
   fixed_answers_ = branch.answers.size();
 }
 
+/// Brings the world to a state from which the present trace goes on, and says at which position: the nearest that is known, or the beginning.
+std::uint32_t Explorer::go_back() {
+  while (saved_count_ > 0 && saved_[saved_count_ - 1].position >= depth_) --saved_count_;
+  goes_back_ = goes_back_ && region_->is_whole();
+  if (!goes_back_ || saved_count_ == 0) {
+    begin_again();
+    return 0;
+  }
+  const Saved& saved = saved_[saved_count_ - 1];
+  region_->restore(saved.world);
+  pending_ = saved.pending;
+  if (options_.mutant != Mutant::keep_last) last_at_ = saved.last_at;
+  last_on_ = saved.last_on;
+  coda_from_ = saved.coda_from;
+  coda_after_ = saved.coda_after;
+  ghost_from_.reset();
+  counts_.events += saved.position;
+  return saved.position;
+}
+
+void Explorer::save(std::uint32_t position) {
+  if (saved_count_ == saved_.size()) saved_.emplace_back();
+  Saved& saved = saved_[saved_count_++];
+  saved.position = position;
+  region_->save(saved.world);
+  saved.pending = pending_;
+  saved.last_at = last_at_;
+  saved.last_on = last_on_;
+  saved.coda_from = coda_from_;
+  saved.coda_after = coda_after_;
+}
+
+/// Whether something is left to be tried in place of the node's event, or with other answers.
+bool Explorer::is_open(const Node& node) const {
+  for (const Answer& answer : node.answers) {
+    if (answer.index + 1 < answer.options) return true;
+  }
+  return std::any_of(node.backtrack.begin(), node.backtrack.end(),
+                     [&](const Scheduled& next) { return next.id != node.chosen && !is_asleep(node.sleep, next.id); });
+}
+
+/// What is sure to be come back to, and now and then another: then no way from a saved moment is long. How often hardly matters: a copy
+/// costs as much as a few events.
+bool Explorer::is_worth_saving(std::uint32_t position) const {
+  if (!goes_back_ || ghost_from_ || !region_->is_whole()) return false;
+  if (saved_count_ == 0) return true;
+  constexpr std::size_t bytes_most = std::size_t{32} << 20;
+  if (saved_count_ * region_->used_bytes() > bytes_most) return false;
+  constexpr std::uint32_t now_and_then = 8;
+  const std::uint32_t distance = position - saved_[saved_count_ - 1].position;
+  return distance >= now_and_then || (distance > 0 && position < built_ && is_open(nodes_[position]));
+}
+
 void Explorer::begin_again() {
-  world_->restart();
+  {
+    const sim::Region::Inside inside(region_);
+    world_->restart();
+  }
+  saved_count_ = 0;
   pending_.clear();
   last_at_.assign(world_->process_count(), kNone);
   last_on_.clear();
@@ -141,18 +202,22 @@ void Explorer::begin_again() {
   next_answer_ = 0;
   is_replay_ = false;
   decide_beforehand();
-  subject_->begin();
-  for (std::size_t i = 0; i < armed_count_; ++i) {
-    world_->arm(armed_[i].fault, {sim::Duration::zero(), sim::Duration::forever()});
+  {
+    const sim::Region::Inside inside(region_);
+    subject_->begin();
+    for (std::size_t i = 0; i < armed_count_; ++i) {
+      world_->arm(armed_[i].fault, {sim::Duration::zero(), sim::Duration::forever()});
+    }
   }
   if (options_.observer != nullptr) options_.observer->began(*this);
 }
 
 /// Runs the trace to its end. False: the visitor has had enough, or the trace is too long.
 bool Explorer::advance(const Visitor& visit) {
-  for (std::uint32_t i = 0; i < depth_; ++i) {
+  for (std::uint32_t i = go_back(); i < depth_; ++i) {
     if (pending_.empty() && !begin_coda(i, true)) assert(false && "the world did not do again what it did before");
     const bool is_replay = i < built_;
+    if (is_worth_saving(i)) save(i);
     execute(i, is_replay);
     if (i + 1 == depth_ && is_redundant(nodes_[i])) {
       built_ = depth_;
@@ -167,6 +232,7 @@ bool Explorer::advance(const Visitor& visit) {
       return false;
     }
     if (ghost_from_ && options_.mutant == Mutant::cut_infeasible) break;
+    if (is_worth_saving(static_cast<std::uint32_t>(depth_))) save(static_cast<std::uint32_t>(depth_));
     if (nodes_.size() == depth_) nodes_.emplace_back();
     Node& node = nodes_[depth_];
     node.backtrack.clear();
@@ -210,7 +276,11 @@ bool Explorer::advance(const Visitor& visit) {
 /// Whether the world has something to do after everything has come to rest.
 bool Explorer::begin_coda(std::size_t position, bool is_due) {
   if (ghost_from_ || coda_from_) return false;
-  const std::optional<sim::Duration> after = subject_->begin_coda(is_due);
+  std::optional<sim::Duration> after;
+  {
+    const sim::Region::Inside inside(region_);
+    after = subject_->begin_coda(is_due);
+  }
   if (!after || pending_.empty()) return false;
   coda_from_ = position;
   coda_after_ = *after;

@@ -2,7 +2,8 @@
 
 // Every order and every real-valued delay of a small world. Start here for `check`.
 //
-// Stateless search by re-execution: the world runs under a list of decisions, the search backs up, the world runs again.
+// Stateless search: the world runs under a list of decisions, the search backs up, the world runs again; or, if it lies in a region of its own
+// (`Explorable::region`), goes back to a saved moment and runs what is new. Both give the same, trace by trace.
 //
 // - Each executed event has a time variable. Its delay range, the order of what depends on each other, first-in-first-out order and the
 //   answers to `has_reached` are difference constraints. One explored trace stands for all delays that satisfy them.
@@ -36,6 +37,7 @@
 #include "checker/parametric.hpp"
 #include "sim/decisions.hpp"
 #include "sim/faults.hpp"
+#include "sim/region.hpp"
 #include "sim/scheduler.hpp"
 #include "sim/world.hpp"
 
@@ -57,6 +59,9 @@ class Explorable {
     static_cast<void>(is_due);
     return std::nullopt;
   }
+  /// The memory in which all of this world lies that an event may change, `begin` and `begin_coda` included; null: it can only begin again. The
+  /// explorer is inside whenever it lets the world do something.
+  virtual sim::Region* region() { return nullptr; }
 };
 
 class Explorer;
@@ -90,6 +95,7 @@ struct ExplorerOptions {
   std::uint64_t max_traces = 0;             ///< 0: no bound
   std::uint64_t max_steps = 1'000;          ///< of one trace: a world that does not end is not small
   ExplorationObserver* observer = nullptr;  ///< outlives the exploration
+  bool goes_back = true;                    ///< false: each trace runs from its beginning, for comparison
   /// For tests alone: a search that is broken on purpose, and must be found out.
   enum class Mutant : std::uint8_t {
     none,
@@ -98,7 +104,8 @@ struct ExplorerOptions {
     forget_cancelled,
     never_wake,
     forget_readers,  ///< a change does not come after those who read before
-    forget_forks     ///< what a sleeping event did with one answer is taken for what it does with all
+    forget_forks,    ///< what a sleeping event did with one answer is taken for what it does with all
+    keep_last        ///< going back, it does not go back to who came last at each process
   } mutant = Mutant::none;
 };
 
@@ -106,7 +113,7 @@ struct ExplorerCounts {
   std::uint64_t traces = 0;      ///< complete and feasible
   std::uint64_t blocked = 0;     ///< given up since all that was enabled slept
   std::uint64_t infeasible = 0;  ///< run to the end only to find races
-  std::uint64_t events = 0;      ///< executed, replayed ones included
+  std::uint64_t events = 0;      ///< of all these, each counted from its beginning
   bool complete = false;         ///< nothing was left out
 
   ExplorerCounts& operator+=(const ExplorerCounts& more);
@@ -278,8 +285,23 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
     sim::Duration least_delay;
   };
 
+  /// A moment that the world can go back to.
+  struct Saved {
+    std::uint32_t position = 0;  ///< of the event that comes next
+    sim::Region::Copy world;
+    std::vector<std::uint32_t> pending;
+    std::vector<std::uint32_t> last_at;
+    std::vector<std::uint32_t> last_on;
+    std::optional<std::size_t> coda_from;
+    sim::Duration coda_after;
+  };
+
   void start(Explorable& subject);
+  std::uint32_t go_back();
   void begin_again();
+  void save(std::uint32_t position);
+  bool is_worth_saving(std::uint32_t position) const;
+  bool is_open(const Node& node) const;
   void decide_beforehand();
   bool advance(const Visitor& visit);
   bool begin_coda(std::size_t position, bool is_due);
@@ -338,6 +360,10 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   std::size_t own_from_ = 0;  ///< the nodes before belong to others
   std::size_t fixed_answers_ =
       0;  ///< the first answers of the node before `own_from_`, or of the root, that do so, too
+  sim::Region* region_ = nullptr;  ///< the world's memory, if it has its own
+  bool goes_back_ = false;         ///< false: each trace runs from its beginning
+  std::vector<Saved> saved_;       ///< by position; those that are not in use keep their memory
+  std::size_t saved_count_ = 0;
   std::vector<std::uint32_t> pending_;  ///< slots, in order of emission
   std::vector<std::uint32_t> last_at_;  ///< by process: position of its last event
   std::vector<std::uint32_t> last_on_;  ///< by channel

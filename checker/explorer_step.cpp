@@ -134,7 +134,10 @@ void Explorer::execute(std::uint32_t position, bool is_replay) {
     last_on_[event.channel] = position;
   }
   pending_.erase(std::find(pending_.begin(), pending_.end(), slot));
-  world_->execute(slot, node.at);
+  {
+    const sim::Region::Inside inside(region_);
+    world_->execute(slot, node.at);
+  }
   process.was_paused = false;
   is_held_back_ = false;
   if (options_.observer != nullptr && !ghost_from_) options_.observer->executed(*this, position, is_replay);
@@ -368,6 +371,7 @@ void Explorer::between(Instant from, Instant to, DurationRange length) {
 // --- What it reads and changes.
 
 void Explorer::accessed(std::uint64_t part, bool changes) {
+  const sim::Region::Outside outside;
   if (is_replay_ || position_ == kNone) return;
   Node& node = nodes_[position_];
   if (node.footprint.is_everything()) return;
@@ -389,6 +393,7 @@ void Explorer::accessed(std::uint64_t part, bool changes) {
 }
 
 void Explorer::accessed_all() {
+  const sim::Region::Outside outside;
   if (is_replay_ || position_ == kNone) return;
   Node& node = nodes_[position_];
   if (node.footprint.is_everything()) return;
@@ -435,6 +440,7 @@ bool Explorer::decide(const Yes& yes, const No& no) {
 }
 
 bool Explorer::is_at_or_after(Instant a, Instant b) {
+  const sim::Region::Outside outside;
   // A process that holds its messages back asks whether it is done with that: the end of the pause has not come yet.
   if (is_held_back_ && b.identical(held_back_until_)) return false;
   if (a.scale() != b.scale()) return is_widely_at_or_after(a, b);
@@ -500,10 +506,14 @@ DurationRange Explorer::surplus(Instant reading) const {
 
 Instant Explorer::later_of(Instant a, Instant b) { return is_at_or_after(a, b) ? a : b; }
 
-std::uint64_t Explorer::choose(sim::Choice, std::uint64_t options, sim::EventId) { return ask(options); }
+std::uint64_t Explorer::choose(sim::Choice, std::uint64_t options, sim::EventId) {
+  const sim::Region::Outside outside;
+  return ask(options);
+}
 
 bool Explorer::loses(const sim::Event& message) {
   if (!may_lose_) return false;
+  const sim::Region::Outside outside;
   ++emissions_;  // as the world counts
   std::vector<std::size_t> allowed;
   for (std::size_t b = 0; b < options_.faults.size(); ++b) {
@@ -529,11 +539,13 @@ bool Explorer::loses(const sim::Event& message) {
 }
 
 void Explorer::emitted(std::uint32_t slot) {
+  const sim::Region::Outside outside;
   ++emissions_;
   pending_.push_back(slot);
 }
 
 void Explorer::cancelled(std::uint32_t slot) {
+  const sim::Region::Outside outside;
   pending_.erase(std::find(pending_.begin(), pending_.end(), slot));
   const sim::Event& event = world_->event(slot);
   // A message that a crash keeps from leaving a pause: that it does is a question of time, and has been asked.

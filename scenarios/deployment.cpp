@@ -68,7 +68,7 @@ Deployment::Deployment(const Scenario& scenario, const models::locks::Catalogue&
   for (std::size_t i = 0; i < client_ids_.size(); ++i) connect(clients_[i], client_ids_[i]);
   connect(clients_.back(), probe_);
   if (faults == Faults::none) {
-    for (models::redis::Node& server : servers_) server.set_script_memory(&script_memory_);
+    for (models::redis::Node& server : servers_) server.set_script_memory(&*script_memory_);
     return;
   }
   plan_faults();
@@ -95,7 +95,7 @@ void Deployment::add_clients() {
 
 void Deployment::add_servers() {
   for (const ServerSpec& spec : scenario_.servers) {
-    server_ids_.push_back(world_.add(servers_.emplace_back(scripts_), spec.name, clock_settings(spec.clock)));
+    server_ids_.push_back(world_.add(servers_.emplace_back(*scripts_), spec.name, clock_settings(spec.clock)));
   }
   if (!scenario_.resource) return;
   resource_.emplace("resource", scenario_.resource->fenced);
@@ -149,6 +149,7 @@ sim::Task<void> Deployment::probe_program(Client& client) {
 }
 
 void Deployment::begin() {
+  probes_once_ = false;
   for (std::size_t i = 0; i < client_ids_.size(); ++i) world_.start(client_ids_[i], scenario_.clients[i].acquire_at);
   world_.arm_faults();
 }

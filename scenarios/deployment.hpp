@@ -16,6 +16,7 @@
 #include "models/workloads/lock_user.hpp"
 #include "scenarios/outcome.hpp"
 #include "scenarios/scenario.hpp"
+#include "sim/region.hpp"
 #include "sim/simulation.hpp"
 #include "sim/world.hpp"
 
@@ -50,6 +51,8 @@ class Deployment {
   void begin_probing_once();
   /// Whether no server holds a key: then a fresh client finds the lock free.
   bool holds_nothing() const;
+  /// Whether `begin_probing_once` was called since `begin`.
+  bool probes_once() const { return probes_once_; }
   /// `recoverable`: a fresh client must have the lock this long after everybody is done or dead. If the file says nothing: when
   /// the longest lease has run out, and it has had time for a few attempts.
   sim::Duration recovery_bound() const;
@@ -102,8 +105,9 @@ class Deployment {
   bool claims_fairness_ = false;
   sim::World world_;
   sim::Simulation simulation_;
-  models::redis::ScriptEngine scripts_;
-  models::redis::ScriptMemory script_memory_;  ///< of an exploration, which runs the same scripts again and again
+  sim::Outlasting<models::redis::ScriptEngine> scripts_;
+  sim::Outlasting<models::redis::ScriptMemory>
+      script_memory_;  ///< of an exploration, which runs the same scripts again and again
   std::deque<models::redis::Node> servers_;
   std::vector<sim::ProcessId> server_ids_;
   std::optional<models::resources::Resource> resource_;

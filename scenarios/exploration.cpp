@@ -324,6 +324,7 @@ std::variant<Exploration, Diagnostic> explore(const Scenario& scenario, const mo
   if (auto* problem = std::get_if<Diagnostic>(&budgets)) return std::move(*problem);
   checker::ExplorerOptions settings;
   settings.reduction = options.reduction;
+  settings.goes_back = options.goes_back;
   settings.faults = std::get<std::vector<checker::FaultBudget>>(std::move(budgets));
   return Search(scenario, catalogue, options, std::move(settings))();
 }

@@ -47,6 +47,7 @@ struct ExplorationOptions {
   std::function<void(const std::string&)> save;
   std::string resume_from;  ///< the text of a checkpoint to go on from; empty: from the beginning
   std::string resume_name;  ///< what that file is called, for messages
+  bool goes_back = true;    ///< false: each trace runs from its beginning, for comparison
 };
 
 /// The smallest value of a range of the file with which a property is violable.

@@ -142,6 +142,17 @@ TEST_CASE("an exploration gives the same on one thread and on several") {
   if (kStories > 10) CHECK(several_rounds > 1);
 }
 
+TEST_CASE("going back to saved moments finds what running each trace from its beginning finds, whatever may go wrong") {
+  for (const Kind kind : kKinds) {
+    for (std::uint64_t seed = 0; seed < kStories; ++seed) {
+      const Scenario scenario = tiny_story(4'000 + seed, kind);
+      INFO(to_toml(scenario));
+      const Exploration again = explored(scenario, {.max_traces = kTracesMax, .goes_back = false});
+      CHECK(all_of(explored(scenario, {.max_traces = kTracesMax})) == all_of(again));
+    }
+  }
+}
+
 TEST_CASE("three clients and a pause: the same on 1, 2, 3 and 5 threads, and in pieces") {
   const Scenario scenario = three_clients();
   ExplorationOptions options;

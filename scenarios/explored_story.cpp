@@ -96,27 +96,23 @@ ExploredStory::ExploredStory(const Scenario& scenario, const models::locks::Cata
   // So late that it has just the time for its attempts, of up to four round trips to each server.
   const auto servers = static_cast<std::int64_t>(scenario.servers.size());
   const Duration attempt = scenario.network.latency.lo * 2 * 4 * servers * Deployment::kProbeAttempts;
-  settle_ = std::max(Duration::zero(), deployment_.recovery_bound() - attempt);
+  settle_ = std::max(Duration::zero(), deployment_->recovery_bound() - attempt);
 }
 
-void ExploredStory::begin() {
-  is_probing_ = false;
-  deployment_.begin();
-}
+void ExploredStory::begin() { deployment_->begin(); }
 
 std::optional<Duration> ExploredStory::begin_coda(bool is_due) {
-  const bool is_idle = !is_due && has_probed_ && deployment_.holds_nothing();
+  const bool is_idle = !is_due && has_probed_ && deployment_->holds_nothing();
   if (probe_ == Probe::none || is_idle) return std::nullopt;
   has_probed_ = true;
-  is_probing_ = true;
-  deployment_.begin_probing_once();
+  deployment_->begin_probing_once();
   return settle_;
 }
 
 checker::RecoverableQuestion ExploredStory::question(const checker::Explorer& explorer) const {
   const sim::Instant quiescent = explorer.time_at(explorer.story_length()) - settle_;
-  const Duration within = deployment_.recovery_bound();
-  return {.probe = deployment_.probe(), .quiescent = quiescent, .within = within, .probed_until = quiescent + within};
+  const Duration within = deployment_->recovery_bound();
+  return {.probe = deployment_->probe(), .quiescent = quiescent, .within = within, .probed_until = quiescent + within};
 }
 
 }  // namespace lockstep::scenarios

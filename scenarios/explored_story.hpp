@@ -13,6 +13,7 @@
 #include "scenarios/deployment.hpp"
 #include "scenarios/diagnostic.hpp"
 #include "scenarios/scenario.hpp"
+#include "sim/region.hpp"
 
 namespace lockstep::scenarios {
 
@@ -26,25 +27,25 @@ class ExploredStory final : public checker::Explorable {
   ExploredStory(const Scenario& scenario, const models::locks::Catalogue& catalogue, checker::Explorer& explorer,
                 Probe probe);
 
-  sim::World& world() override { return deployment_.world(); }
+  sim::World& world() override { return deployment_->world(); }
+  sim::Region* region() override { return deployment_.region(); }
   void begin() override;
   /// Lets the probe try to get the lock, once, when every lease has run out. Where no server holds anything nobody has to try, but
   /// in the first trace of a branch.
   std::optional<sim::Duration> begin_coda(bool is_due) override;
 
   void begin_branch() { has_probed_ = probe_ == Probe::none; }
-  const Deployment& deployment() const { return deployment_; }
+  const Deployment& deployment() const { return *deployment_; }
   /// Whether the probe had to try in the present trace.
-  bool has_probed() const { return is_probing_; }
+  bool has_probed() const { return deployment_->probes_once(); }
   /// Then: what `recoverable` asks. "At rest" is as long before the probe came as it has to wait for the leases.
   checker::RecoverableQuestion question(const checker::Explorer& explorer) const;
 
  private:
-  Deployment deployment_;
+  sim::Restorable<Deployment> deployment_;
   sim::Duration settle_;
   Probe probe_;
   bool has_probed_ = false;
-  bool is_probing_ = false;
 };
 
 }  // namespace lockstep::scenarios

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cassert>
 #include <cstdlib>
+#include <memory>
+
+#include "sim/region.hpp"
 
 namespace lockstep::models::redis {
 namespace {
@@ -47,7 +50,10 @@ void LuaSession::begin(lua_State* lua, ScriptHost& script_host, bool script_may_
   may_write = script_may_write;
   host_failure = nullptr;
   random_state = 0x330e;  // what Redis' generator makes of the seed 0
-  stopped_.reset();
+  if (stopped_) {
+    const sim::Region::Outside outside;
+    stopped_.reset();
+  }
   executed_ = 0;
   largest_ = largest;
   used_at_begin_ = used_;
@@ -60,6 +66,9 @@ void LuaSession::end() {
   lua_sethook(lua_, nullptr, 0, 0);
   lua_ = nullptr;
   host = nullptr;
+  // Assigning would keep its strings' memory, which a world that goes back takes with it.
+  std::destroy_at(&command);
+  std::construct_at(&command);
 }
 
 void LuaSession::collect_if_worthwhile(lua_State* lua) {
@@ -103,14 +112,17 @@ void LuaSession::require_memory(std::uint64_t bytes) {
   }
 }
 
-void LuaSession::mark_stopped(std::string reason) {
-  if (!stopped_) stopped_ = std::move(reason);
+void LuaSession::mark_stopped(std::string_view reason) {
+  if (!stopped_) {
+    const sim::Region::Outside outside;
+    stopped_ = std::string(reason);
+  }
   // A pcall of the script may catch the error, but its next instruction fails again.
   lua_sethook(lua_, &LuaSession::count_hook, LUA_MASKCOUNT, 1);
 }
 
 void LuaSession::stop(std::string reason) {
-  mark_stopped(std::move(reason));
+  mark_stopped(reason);
   luaL_error(lua_, "%s", stopped_->c_str());
   std::abort();  // luaL_error does not return
 }

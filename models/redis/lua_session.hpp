@@ -9,6 +9,7 @@
 #include <exception>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "models/redis/command.hpp"
 #include "models/redis/script_engine.hpp"
@@ -53,7 +54,7 @@ class LuaSession {
   // Of the script that is running.
   ScriptHost* host = nullptr;
   bool may_write = true;
-  Command command;                  ///< of the redis.call that is going on; kept for its memory
+  Command command;                  ///< of the redis.call that is going on; kept for its memory until the end
   std::exception_ptr host_failure;  ///< what the host threw: passes through Lua and goes on at its other side
   std::uint64_t random_state = 0;   ///< of math.random
   int printed_objects = 0;          ///< tables and functions that tostring has numbered
@@ -62,7 +63,7 @@ class LuaSession {
   static void count_hook(lua_State* lua, lua_Debug* at);
   void count_hook();
   void arm();
-  void mark_stopped(std::string reason);
+  void mark_stopped(std::string_view reason);
   std::uint64_t price() const { return 1 + largest_ / 1024; }
 
   ScriptLimits limits_;

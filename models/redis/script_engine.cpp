@@ -10,6 +10,7 @@
 #include "models/redis/lua_sandbox.hpp"
 #include "models/redis/lua_session.hpp"
 #include "models/redis/sha1.hpp"
+#include "sim/region.hpp"
 
 namespace lockstep::models::redis {
 namespace {
@@ -92,6 +93,7 @@ class ScriptEngine::Interpreter {
     }
     const int function = luaL_ref(lua_, LUA_REGISTRYINDEX);
     const bool has_flags = first_line.length > 0;
+    const sim::Region::Outside outside;
     scripts_.push_back({std::string(text), sha1_hex(text), function, first_line.may_write, has_flags});
     return static_cast<ScriptId>(scripts_.size() - 1);
   }
@@ -170,7 +172,10 @@ ScriptEngine::ScriptEngine(ScriptLimits limits) : limits_(limits) {}
 ScriptEngine::~ScriptEngine() = default;
 
 ScriptEngine::Interpreter& ScriptEngine::interpreter() {
-  if (!interpreter_) interpreter_ = std::make_unique<Interpreter>(limits_);
+  if (!interpreter_) {
+    const sim::Region::Outside outside;
+    interpreter_ = std::make_unique<Interpreter>(limits_);
+  }
   return *interpreter_;
 }
 

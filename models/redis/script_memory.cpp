@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "sim/region.hpp"
+
 namespace lockstep::models::redis {
 namespace {
 
@@ -25,14 +27,15 @@ bool are_timeless(std::span<const Value> values) {
 /// Answers the first calls of a run with what is known, lets the others through, and notes all of them in the tree.
 class ScriptMemory::Recorder final : public ScriptHost {
  public:
-  Recorder(ScriptMemory& memory, ScriptHost& host, Position& first)
-      : memory_(memory), host_(host), next_(&first), known_(memory.replies_.size()) {}
+  /// `known`: the replies to the first calls.
+  Recorder(ScriptMemory& memory, ScriptHost& host, Position& first, std::span<const Reply> known)
+      : memory_(memory), host_(host), next_(&first), known_(known) {}
 
   Reply call_from_script(const Command& command, bool may_write) override {
-    const bool is_known = calls_ < known_;
-    Reply reply = is_known ? memory_.replies_[calls_] : host_.call_from_script(command, may_write);
+    Reply reply = calls_ < known_.size() ? known_[calls_] : host_.call_from_script(command, may_write);
     ++calls_;
     if (next_ == nullptr) return reply;
+    const sim::Region::Outside outside;
     if (*next_ == kNone)
       *next_ = add({.is_end = false, .result = Reply::nil(), .call = command, .may_write = may_write, .ways = {}});
     if (*next_ == kNone || !is_timeless(reply)) {
@@ -50,6 +53,7 @@ class ScriptMemory::Recorder final : public ScriptHost {
 
   void end(const Reply& result) {
     if (next_ == nullptr || *next_ != kNone || !is_timeless(result)) return;
+    const sim::Region::Outside outside;
     *next_ = add({.is_end = true, .result = result, .call = {}, .may_write = true, .ways = {}});
   }
 
@@ -63,7 +67,7 @@ class ScriptMemory::Recorder final : public ScriptHost {
   ScriptMemory& memory_;
   ScriptHost& host_;
   Position* next_;  ///< where the node of the next call, or of the end, is noted; null: nowhere
-  std::size_t known_;
+  std::span<const Reply> known_;
   std::size_t calls_ = 0;
 };
 
@@ -77,13 +81,16 @@ ScriptMemory::Position& ScriptMemory::start_of(ScriptId script, std::span<const 
   };
   mix(keys);
   mix(arguments);
-  std::vector<Start>& starts = starts_[hash];
-  for (Start& start : starts) {
-    if (start.script == script && std::equal(keys.begin(), keys.end(), start.keys.begin(), start.keys.end()) &&
-        std::equal(arguments.begin(), arguments.end(), start.arguments.begin(), start.arguments.end())) {
-      return start.first;
+  if (const auto known = starts_.find(hash); known != starts_.end()) {
+    for (Start& start : known->second) {
+      if (start.script == script && std::equal(keys.begin(), keys.end(), start.keys.begin(), start.keys.end()) &&
+          std::equal(arguments.begin(), arguments.end(), start.arguments.begin(), start.arguments.end())) {
+        return start.first;
+      }
     }
   }
+  const sim::Region::Outside outside;
+  std::vector<Start>& starts = starts_[hash];
   starts.push_back({script, {keys.begin(), keys.end()}, {arguments.begin(), arguments.end()}, kNone});
   return starts.back().first;
 }
@@ -95,7 +102,11 @@ ScriptEngine::Result ScriptMemory::run(ScriptEngine& engine, ScriptId script, st
     return engine.run(script, keys, arguments, host);
   }
   Position& first = start_of(script, keys, arguments);
-  replies_.clear();
+  // They belong to the world that is running: none may be left when it goes back to an earlier moment (sim/region.hpp).
+  struct Forgetting {
+    std::vector<Reply>& replies;
+    ~Forgetting() { std::vector<Reply>().swap(replies); }
+  } const forgetting{replies_};
   for (Position position = first; position != kNone;) {
     const Node& node = nodes_[position];
     if (node.is_end) return {node.result, std::nullopt};
@@ -106,7 +117,7 @@ ScriptEngine::Result ScriptMemory::run(ScriptEngine& engine, ScriptId script, st
   }
   ++runs_of_interpreter_;
   // The interpreter gives the calls that were made already the replies that they had.
-  Recorder recorder(*this, host, first);
+  Recorder recorder(*this, host, first, replies_);
   ScriptEngine::Result result = engine.run(script, keys, arguments, recorder);
   if (!result.limit_hit) recorder.end(result.reply);
   return result;
