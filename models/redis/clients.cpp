@@ -13,6 +13,28 @@ bool is_plain(std::string_view name) {
   return std::all_of(name.begin(), name.end(), [](char c) { return c >= '!' && c <= '~'; });
 }
 
+enum class ClientType : std::uint8_t { normal, primary, replica, subscriber };
+
+std::optional<ClientType> client_type(const Value& name) {
+  if (name.is_word("NORMAL")) return ClientType::normal;
+  if (name.is_word("MASTER")) return ClientType::primary;
+  if (name.is_word("REPLICA") || name.is_word("SLAVE")) return ClientType::replica;
+  if (name.is_word("PUBSUB")) return ClientType::subscriber;
+  return std::nullopt;
+}
+
+/// Links to other servers: whoever follows will soon be back.
+Reply kill_links(Call& call, ClientType type) {
+  const Replication& replication = call.database.replication();
+  if (type == ClientType::replica) {
+    call.database.intend(Database::Intent::close_replicas);
+    return Reply::integer(static_cast<std::int64_t>(replication.replicas().size()));
+  }
+  const bool has_link = replication.is_replica() && replication.link() == LinkState::connected;
+  if (has_link) call.database.intend(Database::Intent::close_primary);
+  return Reply::integer(has_link ? 1 : 0);
+}
+
 }  // namespace
 
 Reply client_id_command(Call& call) {
@@ -39,7 +61,7 @@ Reply client_kill_command(Call& call) {
   if (call.size() == 3) return Reply::error("ERR No such client");
   bool skips_itself = true;
   std::optional<std::int64_t> wanted;
-  std::optional<bool> of_subscribers;
+  std::optional<ClientType> type;
   for (std::size_t i = 2; i < call.size(); i += 2) {
     if (i + 1 == call.size()) return syntax_error();
     const Value& value = call.arguments[i + 1];
@@ -47,10 +69,8 @@ Reply client_kill_command(Call& call) {
       wanted = value.integer();
       if (!wanted || *wanted < 1) return Reply::error("ERR client-id should be greater than 0");
     } else if (call.arguments[i].is_word("TYPE")) {
-      of_subscribers = value.is_word("PUBSUB");
-      if (!*of_subscribers && !value.is_word("NORMAL")) {
-        return Reply::error("ERR Unknown client type '" + value.text() + "'");
-      }
+      type = client_type(value);
+      if (!type) return Reply::error("ERR Unknown client type '" + value.text() + "'");
     } else if (call.arguments[i].is_word("SKIPME")) {
       if (!value.is_word("YES") && !value.is_word("NO")) return syntax_error();
       skips_itself = value.is_word("YES");
@@ -58,10 +78,11 @@ Reply client_kill_command(Call& call) {
       return syntax_error();
     }
   }
+  if (type == ClientType::replica || type == ClientType::primary) return kill_links(call, *type);
   std::int64_t killed = 0;
   for (Session& client : call.database.sessions()) {
     if (!client.is_open || (wanted && client.client_id != *wanted)) continue;
-    if (of_subscribers && *of_subscribers != client.is_subscriber()) continue;
+    if (type && (type == ClientType::subscriber) != client.is_subscriber()) continue;
     const bool is_itself = &client == &call.session;
     if (is_itself && skips_itself) continue;
     ++killed;

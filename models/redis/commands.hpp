@@ -51,7 +51,8 @@ enum CommandFlags : std::uint16_t {
   kScriptWriter = 32,   ///< may change the server's script cache
   kAtOnce = 64,         ///< executed also while a transaction queues
   kRunsCommands = 256,  ///< consists of commands that it runs: scripts, EXEC
-  kSubscriber = 128     ///< allowed to a connection that has subscribed to something
+  kSubscriber = 128,    ///< allowed to a connection that has subscribed to something
+  kWhileLoading = 512   ///< answered also while the server reads its keys from the disk
 };
 
 struct CommandSpec {

@@ -10,6 +10,7 @@ Configuration::Configuration() {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   constexpr std::int64_t kMostInt = std::numeric_limits<std::int32_t>::max();
   parameters_ = {
+      {"appendfsync", "everysec", false, 0, 0},
       {"appendonly", "no", false, 0, 0},
       {"busy-reply-threshold", "5000", true, 0, kMost},
       {"lua-time-limit", "5000", true, 0, kMost},

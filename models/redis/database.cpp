@@ -97,6 +97,9 @@ Reply Database::dispatch(Session& client, const Command& command) {
                                        "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in "
                                        "this context"));
   }
+  if (is_loading_ && !spec->is(kWhileLoading)) {
+    return refuse(client, Reply::error("LOADING Redis is loading the dataset in memory"));
+  }
   if (client.in_transaction && !spec->is(kAtOnce)) {
     if (!client.is_broken && !client.is_dirty) client.queue.push_back(command);
     return Reply::status("QUEUED");
@@ -431,7 +434,8 @@ void Database::restart_with_keys() {
   for (Session& client : sessions_) client.forget();
   clients_seen_ = 0;
   waits_seen_ = waiting_count_ = watching_count_ = 0;
-  if (configuration_.has_changed()) configuration_ = Configuration();
+  if (configuration_.has_changed()) configuration_ = configured_;
+  is_loading_ = false;
   pause_.reset();
   new_pause_.reset();
   deliveries_.clear();

@@ -81,6 +81,15 @@ class Database final : private ScriptHost {
 
   const Keyspace& keys() const { return keys_; }
 
+  /// A server that reads its keys from the disk answers hardly anything.
+  void set_loading(bool on) { is_loading_ = on; }
+  bool is_loading() const { return is_loading_; }
+  /// What its configuration file says: what every start begins with.
+  void set_configuration(Configuration file) {
+    configured_ = std::move(file);
+    configuration_ = configured_;
+  }
+
   // --- Replication.
 
   Replication& replication() { return replication_; }
@@ -88,10 +97,25 @@ class Database final : private ScriptHost {
   /// What the last `execute` asks its server to do besides: REPLICAOF, and WAIT for acknowledgements.
   enum class Intent : std::uint8_t {
     none,
-    follow,    ///< its primary has just been set: connect to it
-    lead,      ///< it has just become a primary
-    ask_acks,  ///< somebody waits until replicas acknowledge
+    follow,     ///< its primary has just been set: connect to it
+    lead,       ///< it has just become a primary
+    ask_acks,   ///< somebody waits until replicas acknowledge
+    fail_over,  ///< FAILOVER, as `failover_request` says
+    abort_failover,
+    close_replicas,  ///< CLIENT KILL TYPE replica
+    close_primary,   ///< CLIENT KILL TYPE master
+    save,
+    rewrite  ///< CONFIG REWRITE: what it is now, it will be after a restart
   };
+  struct FailoverRequest {
+    std::optional<Address> to;
+    std::optional<sim::Duration> timeout;
+    bool force = false;
+  };
+  const FailoverRequest& failover_request() const { return failover_request_; }
+  void request_failover(FailoverRequest request) { failover_request_ = std::move(request); }
+  /// Writes wait until `resume`, as CLIENT PAUSE WRITE without an end.
+  void hold_writes(const sim::Clock& server_clock) { pause_ = {server_clock.now() + sim::Duration::forever(), true}; }
   Intent intent() const { return intent_; }
   void intend(Intent intent) { intent_ = intent; }
   /// Executes what the primary sent, on the connection to it.
@@ -184,7 +208,10 @@ class Database final : private ScriptHost {
   std::uint64_t waits_seen_ = 0;
   std::size_t waiting_count_ = 0;
   std::size_t watching_count_ = 0;
+  Configuration configured_;
   Configuration configuration_;
+  bool is_loading_ = false;
+  FailoverRequest failover_request_;
   std::optional<Pause> pause_;
   std::optional<sim::Duration> new_pause_;
 

@@ -169,11 +169,15 @@ Reply flushall_command(Call& call);
 Reply info_command(Call& call);
 Reply config_get_command(Call& call);
 Reply config_set_command(Call& call);
+Reply config_rewrite_command(Call& call);
 
 // replication_commands.cpp
 Reply wait_command(Call& call);
 Reply role_command(Call& call);
 Reply replicaof_command(Call& call);
+Reply failover_command(Call& call);
+Reply save_command(Call& call);
+Reply bgsave_command(Call& call);
 void append_replication_info(std::string& out, Call& call);
 
 // scripting.cpp

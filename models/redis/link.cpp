@@ -23,6 +23,8 @@ std::string LinkMessage::describe() const {
   std::string text(name());
   switch (kind) {
     case Kind::psync:
+      text += " " + id.substr(0, kShown) + " " + std::to_string(offset) + (takes_over ? " FAILOVER" : "");
+      break;
     case Kind::full_resync: text += " " + id.substr(0, kShown) + " " + std::to_string(offset); break;
     case Kind::acknowledges: text += " " + std::to_string(offset); break;
     case Kind::partial_resync: text += " " + id.substr(0, kShown); break;
@@ -41,7 +43,7 @@ std::string LinkMessage::describe() const {
 std::uint64_t LinkMessage::digest() const {
   std::uint64_t sum = sim::combine64(static_cast<std::uint64_t>(kind), number);
   sum = sim::combine64(sum, digest_bytes(id));
-  sum = sim::combine64(sum, static_cast<std::uint64_t>(offset));
+  sum = sim::combine64(sum, static_cast<std::uint64_t>(offset) * 2 + (takes_over ? 1 : 0));
   if (part) {
     sum = sim::combine64(sum, static_cast<std::uint64_t>(part->end));
     for (const Effect& effect : part->effects) sum = sim::combine64(sum, effect.command.digest());

@@ -37,6 +37,7 @@ class LinkMessage final : public sim::Message {
   std::uint64_t number;
   std::string id = {};
   std::int64_t offset = 0;
+  bool takes_over = false;  ///< psync: and be the primary from now on (FAILOVER)
   std::shared_ptr<const StreamPart> part = {};
   std::shared_ptr<const Keyspace> keys = {};
 };

@@ -71,17 +71,20 @@ bool Node::is_held_back(const Request& request) {
 
 void Node::handle(const Request& request, sim::ConnectionId connection) {
   const Replication& replication = database_.replication();
-  database_.record_effects(replication.is_recording() && !replication.is_replica());
+  database_.record_effects(persistence_.has_log() || (replication.is_recording() && !replication.is_replica()));
+  if (is_persistent_) look_at_save_points();
   for (const Command& command : request.in_front) {
     database_.execute(connection.index, command, clock());
     if (database_.touched_every_key()) world().access_all();
     record_effects(request.operation);
     propagate(request, connection);
+    if (is_persistent_) note_on_disk();
   }
   std::optional<Reply> answer = database_.execute(connection.index, request.command, clock());
   if (database_.touched_every_key()) world().access_all();
   record_effects(request.operation);
   propagate(request, connection);
+  if (is_persistent_) note_on_disk();
   if (answer) {
     reply(request, connection, std::move(*answer));
   } else {
@@ -195,6 +198,10 @@ void Node::crashed(bool keep) {
   take_leave();
   forget_connections();
   const Replication& replication = database_.replication();
+  if (!keep && is_persistent_) {
+    restart_from_disk();
+    return;
+  }
   const bool had_history = keep && replication.is_recording();
   const std::string history = replication.id();
   const std::int64_t offset = replication.offset();
@@ -210,6 +217,8 @@ void Node::crashed(bool keep) {
 void Node::reset() {
   forget_connections();
   database_.reset();
+  persistence_.reset();
+  is_persistent_ = !persistence_.settings().keeps_nothing();
   if (!peers_.empty()) settle();
 }
 
@@ -219,6 +228,8 @@ void Node::forget_connections() {
   incarnations_.clear();
   snapshots_.clear();
   ack_timer_.timer = {};
+  failover_end_.timer = {};
+  has_refused_ = false;
 }
 
 }  // namespace lockstep::models::redis

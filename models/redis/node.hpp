@@ -13,6 +13,7 @@
 #include "models/redis/command.hpp"
 #include "models/redis/database.hpp"
 #include "models/redis/link.hpp"
+#include "models/redis/persistence.hpp"
 #include "models/redis/reply.hpp"
 #include "models/redis/script_engine.hpp"
 #include "sim/message.hpp"
@@ -61,7 +62,8 @@ class Response final : public sim::Message {
 class Node final : public sim::Process, private KeyWatcher {
  public:
   /// `scripts` may serve all nodes of a world. Requires: it outlives the node.
-  explicit Node(ScriptEngine& scripts) : database_(scripts), pause_end_(*this), ack_timer_(*this) {}
+  explicit Node(ScriptEngine& scripts)
+      : database_(scripts), pause_end_(*this), ack_timer_(*this), load_end_(*this), failover_end_(*this) {}
 
   /// Lets two servers of a world know each other by name. Requires: both were added to it; before anything runs.
   static void meet(Node& a, Node& b, sim::DurationRange latency);
@@ -70,6 +72,12 @@ class Node final : public sim::Process, private KeyWatcher {
   void begin_as_replica_of(Node& primary);
   /// How long a primary needs until a snapshot of its keys is on its way.
   void set_snapshot_delay(sim::Duration delay) { snapshot_delay_ = delay; }
+  /// What it has on its disk; see `Persistence`.
+  void set_persistence(PersistenceSettings settings);
+  /// How long a restarted server reads its disk; until then it answers LOADING. Zero: no time.
+  void set_loading_time(sim::Duration length) { loading_time_ = length; }
+  /// What CONFIG GET shows of it at first, and what holds after each start.
+  void set_configuration(Configuration file) { database_.set_configuration(std::move(file)); }
   /// Lets it acknowledge once a second what it has, as Redis does, while it is a replica; see `Replication::has_periodic_acks`.
   void set_periodic_acks(bool on) { database_.replication().set_periodic_acks(on); }
   /// Emits what a server does by itself from the beginning. Call before running; without periodic acknowledgements there is nothing.
@@ -125,6 +133,18 @@ class Node final : public sim::Process, private KeyWatcher {
     std::uint64_t number;
   };
 
+  struct LoadEnd final : sim::TimerOwner {
+    explicit LoadEnd(Node& n) : node(n) {}
+    void timer_fired() override { node.finish_loading(); }
+    Node& node;
+  };
+  struct FailoverEnd final : sim::TimerOwner {
+    explicit FailoverEnd(Node& n) : node(n) {}
+    void timer_fired() override { node.failover_timed_out(); }
+    Node& node;
+    sim::TimerRef timer;
+  };
+
   void key_accessed(std::uint64_t key, bool changes) override { world().access(key, changes); }
   bool is_held_back(const Request& request);
   void handle(const Request& request, sim::ConnectionId connection);
@@ -151,6 +171,7 @@ class Node final : public sim::Process, private KeyWatcher {
   void serve_replica(const LinkMessage& psync, const Peer& peer);
   void send_snapshot(const Snapshot& snapshot);
   void close_replicas();
+  void refuse(const Peer& peer, const LinkMessage& psync);
   void say(sim::ConnectionId replica, LinkMessage::Kind kind, std::uint64_t number);
   void carry_out(Database::Intent intent);
   void leave_primary();
@@ -163,6 +184,21 @@ class Node final : public sim::Process, private KeyWatcher {
   void acknowledge_periodically();
   void say_reachable();
   void take_leave();
+  void finish_loading();
+  void serve_others();
+
+  // node_failover.cpp
+  void begin_failover();
+  void look_for_synced_replica();
+  void hand_over(const Address& successor);
+  void end_failover();
+  void abort_failover();
+  void failover_timed_out();
+
+  // node_persistence.cpp
+  void look_at_save_points();
+  void note_on_disk();
+  void restart_from_disk();
 
   Database database_;
   std::vector<std::uint32_t> incarnations_;  ///< by connection: which life of its client speaks on it
@@ -171,15 +207,23 @@ class Node final : public sim::Process, private KeyWatcher {
   PauseEnd pause_end_;
 
   std::vector<Peer> peers_;
-  std::optional<Address> configured_primary_;  ///< what it follows whenever it starts
+  std::string first_primary_;                  ///< whom it follows when the world begins
+  std::optional<Address> configured_primary_;  ///< and whenever it starts: what its configuration file says
   std::vector<std::string> first_replicas_;    ///< who follows it when the world begins
   std::uint64_t lives_ = 0;
   std::string link_host_;                    ///< of the present link to a primary; empty: there is none
   std::uint64_t link_number_ = 0;            ///< of the present link to a primary, or the last
   std::vector<std::uint64_t> link_numbers_;  ///< of the replicas' present links, by session
+  bool has_refused_ = false;                 ///< somebody wants to follow, and has been told to wait
   sim::Duration snapshot_delay_;
   std::vector<std::unique_ptr<Snapshot>> snapshots_;
   AckTimer ack_timer_;
+  Persistence persistence_;
+  bool is_persistent_ = false;
+  sim::Duration loading_time_;
+  LoadEnd load_end_;
+  FailoverEnd failover_end_;
+  std::int64_t failover_offset_ = 0;  ///< what the successor must have acknowledged
 };
 
 }  // namespace lockstep::models::redis

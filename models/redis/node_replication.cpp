@@ -32,7 +32,7 @@ void Node::meet(Node& a, Node& b, sim::DurationRange latency) {
 }
 
 void Node::begin_as_replica_of(Node& primary) {
-  configured_primary_ = Address{primary.name()};
+  first_primary_ = primary.name();
   primary.first_replicas_.push_back(name());
   primary.settle();
   settle();
@@ -41,6 +41,8 @@ void Node::begin_as_replica_of(Node& primary) {
 /// As if everything had been said long ago.
 void Node::settle() {
   Replication& replication = database_.replication();
+  configured_primary_.reset();
+  if (!first_primary_.empty()) configured_primary_ = Address{first_primary_};
   lives_ = link_number_ = 0;
   link_numbers_.clear();
   replication.restart(configured_primary_, lives_);
@@ -75,10 +77,9 @@ void Node::begin() { acknowledge_later(); }
 void Node::propagate(const Request& request, sim::ConnectionId connection) {
   Replication& replication = database_.replication();
   if (!replication.is_recording() || replication.is_replica()) return;
-  if (!database_.effects().empty()) {
-    world().access(kStream, true);
-    send_part(replication.append(effects_of(request, connection)));
-  }
+  // Also who writes nothing notes where the stream is: a WAIT of this connection will refer to it.
+  world().access(kStream, !database_.effects().empty());
+  if (!database_.effects().empty()) send_part(replication.append(effects_of(request, connection)));
   database_.note_write_offset(connection.index);
 }
 
@@ -132,16 +133,18 @@ void Node::receive_from_replica(const LinkMessage& message, const Peer& peer) {
         say(peer.from, Kind::closed, message.number);
         return;
       }
-      if (blocked_.empty()) {
+      if (blocked_.empty() && replication.failover() == Replication::Failover::none) {
         world().access(kAcknowledgements, true);
       } else {
         world().access_all();
       }
       replica->acknowledged = std::max(replica->acknowledged, message.offset);
       replica->heard = clock().now();
-      if (blocked_.empty()) return;
-      database_.acknowledged();
-      send_deliveries();
+      if (!blocked_.empty()) {
+        database_.acknowledged();
+        send_deliveries();
+      }
+      look_for_synced_replica();
       return;
     case Kind::closed:
       world().access_all();
@@ -165,8 +168,17 @@ Replica& Node::add_replica(const Peer& peer, std::uint64_t number, Replica::Stat
 void Node::serve_replica(const LinkMessage& psync, const Peer& peer) {
   Replication& replication = database_.replication();
   replication.forget_replica(peer.from.index);
+  if (psync.takes_over && replication.is_replica() && psync.id == replication.id()) {
+    replication.lead();
+    carry_out(Database::Intent::lead);
+  }
+  const bool has_no_keys = database_.is_loading();
+  if (has_no_keys) {
+    refuse(peer, psync);
+    return;
+  }
   if (replication.is_replica() && replication.link() != LinkState::connected) {
-    say(peer.from, Kind::refused, psync.number);
+    refuse(peer, psync);
     return;
   }
   if (replication.can_continue(psync.id, psync.offset)) {
@@ -209,6 +221,11 @@ void Node::send_snapshot(const Snapshot& snapshot) {
   std::erase_if(snapshots_, [&](const auto& other) { return other.get() == &snapshot; });
 }
 
+void Node::refuse(const Peer& peer, const LinkMessage& psync) {
+  say(peer.from, Kind::refused, psync.number);
+  has_refused_ = true;
+}
+
 void Node::close_replicas() {
   Replication& replication = database_.replication();
   for (const Replica& replica : replication.replicas()) {
@@ -234,11 +251,27 @@ void Node::carry_out(Database::Intent intent) {
     case Database::Intent::lead:
       leave_primary();
       close_replicas();
-      say_reachable();
+      if (has_refused_) say_reachable();
       return;
     case Database::Intent::ask_acks:
       if (database_.replication().replicas().empty()) return;
       send_part(database_.replication().append_ack_request());
+      return;
+    case Database::Intent::fail_over: begin_failover(); return;
+    case Database::Intent::abort_failover: abort_failover(); return;
+    case Database::Intent::close_replicas: close_replicas(); return;
+    case Database::Intent::close_primary:
+      leave_primary();
+      lose_link();
+      connect_to_primary();
+      return;
+    case Database::Intent::rewrite:
+      configured_primary_ = database_.replication().primary();
+      database_.set_configuration(database_.configuration());
+      return;
+    case Database::Intent::save:
+      is_persistent_ = true;
+      persistence_.save(world().now(), database_.keys(), database_.replication());
       return;
   }
 }
@@ -264,6 +297,7 @@ void Node::connect_to_primary() {
   auto psync = world().make<LinkMessage>(Kind::psync, link_number_);
   psync->id = replication.id();
   psync->offset = replication.offset();
+  psync->takes_over = replication.failover() == Replication::Failover::in_progress;
   world().send_request(peer->to, std::move(psync));
 }
 
@@ -273,6 +307,7 @@ void Node::lose_link() {
   replication.set_link(LinkState::connect);
   link_host_.clear();
   world().cancel_timer(ack_timer_.timer);
+  if (replication.failover() == Replication::Failover::in_progress) abort_failover();
 }
 
 void Node::notified(sim::Message& pushed, sim::ConnectionId connection) {
@@ -284,7 +319,7 @@ void Node::notified(sim::Message& pushed, sim::ConnectionId connection) {
     const Peer* peer = replication.is_replica() ? peer_named(replication.primary()->host) : nullptr;
     if (peer == nullptr || peer->to.index != connection.index) return;
     lose_link();
-    connect_to_primary();
+    if (replication.is_replica()) connect_to_primary();
     return;
   }
   const Peer* present = peer_named(link_host_);
@@ -300,6 +335,7 @@ void Node::notified(sim::Message& pushed, sim::ConnectionId connection) {
       close_replicas();
       database_.load(*message.keys);
       replication.adopt(message.id, message.offset);
+      if (is_persistent_) persistence_.rewrite(world().now(), database_.keys(), replication);
       become_connected();
       return;
     case Kind::partial_resync:
@@ -311,7 +347,7 @@ void Node::notified(sim::Message& pushed, sim::ConnectionId connection) {
     case Kind::closed:
       world().access_all();
       lose_link();
-      connect_to_primary();
+      if (replication.is_replica()) connect_to_primary();
       return;
     case Kind::refused:
       world().access_all();
@@ -325,7 +361,8 @@ void Node::become_connected() {
   database_.replication().set_link(LinkState::connected);
   acknowledge(database_.replication().offset());
   acknowledge_later();
-  say_reachable();
+  if (database_.replication().failover() != Replication::Failover::none) end_failover();
+  if (has_refused_) say_reachable();
 }
 
 /// It came back: its receiver is dead, or was when this left. Whoever comes up says so.
@@ -342,18 +379,23 @@ void Node::apply(const std::shared_ptr<const StreamPart>& part) {
     // Something was lost on the way, which no TCP connection survives.
     world().access_all();
     lose_link();
-    connect_to_primary();
+    if (replication.is_replica()) connect_to_primary();
     return;
   }
   const std::int64_t before = replication.offset();
   const SessionId session = peer_named(link_host_)->to.index;
   database_.record_effects(false);
+  if (is_persistent_) look_at_save_points();
   for (const Effect& effect : part->effects) {
     database_.apply(session, effect, clock());
     if (database_.touched_every_key()) world().access_all();
     for (const KeyChange& change : database_.changes()) {
       const sim::Effect::Kind kind = effect.is_expiry ? sim::Effect::Kind::expire : change.kind;
       world().record_effect(kind, id(), change.key, effect.by, effect.operation);
+    }
+    if (is_persistent_) {
+      persistence_.changed(world().now(), 1);
+      if (persistence_.has_log()) persistence_.append(world().now(), {&effect.command, 1});
     }
     if (!database_.deliveries().empty()) send_deliveries();
   }
@@ -389,12 +431,27 @@ void Node::acknowledge_periodically() {
 
 /// After a start, and whenever it can serve replicas again.
 void Node::say_reachable() {
+  has_refused_ = false;
   for (const Peer& peer : peers_) say(peer.from, Kind::reachable, 0);
 }
 
 void Node::start() {
-  if (peers_.empty()) return;
   world().access_all();
+  if (loading_time_ == sim::Duration::zero()) {
+    serve_others();
+    return;
+  }
+  database_.set_loading(true);
+  world().set_timer(id(), sim::DurationRange::exactly(loading_time_), sim::TimerKind::sleep, load_end_);
+}
+
+void Node::finish_loading() {
+  world().access_all();
+  database_.set_loading(false);
+  serve_others();
+}
+
+void Node::serve_others() {
   say_reachable();
   if (database_.replication().is_replica()) connect_to_primary();
 }

@@ -12,12 +12,15 @@
 
 namespace lockstep::models::redis {
 
-/// A redis-server process of our own, on a socket in a temporary folder of its own: no port, no configuration, no
-/// persistence. Both are gone with the object.
+/// A redis-server process of our own, on a socket and a free port of the loopback interface, in a temporary folder of its own: no
+/// configuration, and no persistence unless `arguments` ask for it. Both are gone with the object.
 class RealRedis {
  public:
   /// Null if no redis-server is installed, or it is not of the version that is simulated; `why` says so.
-  static std::unique_ptr<RealRedis> start(std::string& why);
+  static std::unique_ptr<RealRedis> start(std::string& why, std::vector<std::string> arguments = {});
+  /// Kills it, as kill -9 does, and starts it again in the same folder.
+  void restart();
+  int port() const { return port_; }
   ~RealRedis();
   RealRedis(const RealRedis&) = delete;
   RealRedis& operator=(const RealRedis&) = delete;
@@ -42,8 +45,14 @@ class RealRedis {
   Connection connect() const { return Connection(socket_); }
 
  private:
-  RealRedis(int pid, std::string folder) : pid_(pid), folder_(std::move(folder)), socket_(folder_ + "/s") {}
-  int pid_;
+  RealRedis(std::string folder, std::vector<std::string> arguments)
+      : arguments_(std::move(arguments)), folder_(std::move(folder)), socket_(folder_ + "/s") {}
+  void launch();
+  void end();
+
+  int pid_ = 0;
+  int port_ = 0;
+  std::vector<std::string> arguments_;
   std::string folder_;
   std::string socket_;
 };

@@ -4,7 +4,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -42,9 +44,23 @@ int connect_to(const std::string& path) {
   return -1;
 }
 
+/// One that nobody listens on just now.
+int free_port() {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  const bool is_bound = bind(fd, reinterpret_cast<const sockaddr*>(&address), size) == 0 &&
+                        getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0;
+  close(fd);
+  if (!is_bound) throw std::runtime_error("no free port");
+  return ntohs(address.sin_port);
+}
+
 }  // namespace
 
-std::unique_ptr<RealRedis> RealRedis::start(std::string& why) {
+std::unique_ptr<RealRedis> RealRedis::start(std::string& why, std::vector<std::string> arguments) {
   const auto version = output_of("redis-server --version 2>/dev/null");
   if (!version) {
     why = "no redis-server is installed";
@@ -56,30 +72,55 @@ std::unique_ptr<RealRedis> RealRedis::start(std::string& why) {
   }
   std::string folder = (std::filesystem::temp_directory_path() / "lockstep-redis-XXXXXX").string();
   if (mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no temporary folder");
-  const int pid = fork();
-  if (pid == 0) {
+  std::unique_ptr<RealRedis> server(new RealRedis(std::move(folder), std::move(arguments)));
+  server->port_ = free_port();
+  server->launch();
+  return server;
+}
+
+void RealRedis::launch() {
+  std::vector<std::string> words{"redis-server", "--port",    std::to_string(port_),
+                                 "--bind",       "127.0.0.1", "--unixsocket",
+                                 socket_,        "--dir",     folder_,
+                                 "--databases",  "1",         "--daemonize",
+                                 "no",           "--save",    ""};
+  words.insert(words.end(), arguments_.begin(), arguments_.end());
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  pid_ = fork();
+  if (pid_ == 0) {
     const int nowhere = open("/dev/null", O_RDWR);
     for (const int fd : {0, 1, 2}) dup2(nowhere, fd);
-    const std::string socket = folder + "/s";
-    execlp("redis-server", "redis-server", "--port", "0", "--unixsocket", socket.c_str(), "--save", "", "--appendonly",
-           "no", "--dir", folder.c_str(), "--databases", "1", "--daemonize", "no", nullptr);
+    execvp("redis-server", pointers.data());
     _exit(127);
   }
-  std::unique_ptr<RealRedis> server(new RealRedis(pid, folder));
-  for (int i = 0; i < 500; ++i) {
-    const int fd = connect_to(server->socket_);
+  for (int i = 0; i < 1000; ++i) {
+    const int fd = connect_to(socket_);
     if (fd >= 0) {
       close(fd);
-      return server;
+      Connection connection(socket_);
+      connection.send("PING\r\n");
+      if (connection.receive().is_status("PONG")) return;
     }
     usleep(10'000);
   }
   throw std::runtime_error("redis-server did not come up");
 }
 
-RealRedis::~RealRedis() {
+void RealRedis::end() {
   kill(pid_, SIGKILL);
   waitpid(pid_, nullptr, 0);
+}
+
+void RealRedis::restart() {
+  end();
+  std::filesystem::remove(socket_);
+  launch();
+}
+
+RealRedis::~RealRedis() {
+  end();
   std::filesystem::remove_all(folder_);
 }
 

@@ -28,6 +28,9 @@ class ReplicatedStory {
     }
   }
 
+  /// What a server's own freedom decides, as far as there is such a choice; the rest is the default.
+  void decide(std::uint64_t answer) { decisions_.answer = answer; }
+
   Node& node(std::size_t number) { return nodes_[number - 1]; }
   sim::ProcessId id(std::size_t number) const { return ids_[number - 1]; }
 
@@ -94,7 +97,15 @@ class ReplicatedStory {
     }
   }
 
-  sim::DefaultDecisions decisions_;
+  class Decided final : public sim::Decisions {
+   public:
+    std::uint64_t choose(sim::Choice choice, std::uint64_t options, sim::EventId) override {
+      return choice == sim::Choice::model ? std::min(answer, options - 1) : 0;
+    }
+    std::uint64_t answer = 0;
+  };
+
+  Decided decisions_;
   sim::World world_{decisions_};
   sim::Simulation simulation_{world_};
   ScriptEngine scripts_;

@@ -214,6 +214,7 @@ void Replication::restart(std::optional<Address> primary, std::uint64_t life) {
   down_since_ = heard_of_primary_ = sim::Instant::origin();
   life_ = life;
   histories_ = 0;
+  failover_ = Failover::none;
   id_ = new_id();
   second_id_ = kNoId;
   second_offset_ = -1;

@@ -93,6 +93,11 @@ class Replication {
   /// REPLICAOF NO ONE: a new history begins, which goes on from the old one.
   void lead();
 
+  /// Of FAILOVER, as INFO calls it.
+  enum class Failover : std::uint8_t { none, waits_for_sync, in_progress };
+  Failover failover() const { return failover_; }
+  void set_failover(Failover state) { failover_ = state; }
+
   // --- History.
 
   const std::string& id() const { return id_; }
@@ -153,6 +158,8 @@ class Replication {
   LinkState link_ = LinkState::connect;
   sim::Instant down_since_;
   sim::Instant heard_of_primary_;
+
+  Failover failover_ = Failover::none;
 
   std::string id_;
   std::string second_id_;

@@ -23,6 +23,15 @@ void append_line(std::string& out, std::string_view name, std::int64_t value) {
   append_line(out, name, std::to_string(value));
 }
 
+std::string name_of(Replication::Failover state) {
+  switch (state) {
+    case Replication::Failover::none: return "no-failover";
+    case Replication::Failover::waits_for_sync: return "waiting-for-sync";
+    case Replication::Failover::in_progress: return "failover-in-progress";
+  }
+  return "?";
+}
+
 void append_link_info(std::string& out, const Call& call, const Replication& replication) {
   const bool is_up = replication.link() == LinkState::connected;
   append_line(out, "master_host", replication.primary()->host);
@@ -60,7 +69,7 @@ void append_replication_info(std::string& out, Call& call) {
             ",state=" + (is_online ? "online" : "wait_bgsave") + ",offset=" + std::to_string(replica.acknowledged) +
             ",lag=" + std::to_string(replication.has_periodic_acks() ? seconds_since(replica.heard, call.clock) : 0));
   }
-  append_line(out, "master_failover_state", "no-failover");
+  append_line(out, "master_failover_state", name_of(replication.failover()));
   append_line(out, "master_replid", replication.id());
   append_line(out, "master_replid2", replication.second_id());
   append_line(out, "master_repl_offset", replication.offset());
@@ -118,6 +127,9 @@ Reply wait_command(Call& call) {
 Reply replicaof_command(Call& call) {
   call.database.touches_more_than_keys();
   Replication& replication = call.database.replication();
+  if (replication.failover() != Replication::Failover::none) {
+    return Reply::error("ERR REPLICAOF not allowed while failing over.");
+  }
   if (call.arguments[1].is_word("NO") && call.arguments[2].is_word("ONE")) {
     if (!replication.is_replica()) return Reply::ok();
     replication.lead();
@@ -132,6 +144,68 @@ Reply replicaof_command(Call& call) {
   replication.follow(std::move(primary));
   call.database.intend(Database::Intent::follow);
   return Reply::ok();
+}
+
+/// FAILOVER [TO host port [FORCE]] [ABORT] [TIMEOUT milliseconds]
+Reply failover_command(Call& call) {
+  using State = Replication::Failover;
+  call.database.touches_more_than_keys();
+  const Replication& replication = call.database.replication();
+  Database::FailoverRequest request;
+  bool aborts = false;
+  for (std::size_t i = 1; i < call.size(); ++i) {
+    const std::size_t left = call.size() - 1 - i;
+    if (call.arguments[i].is_word("TIMEOUT") && left >= 1 && !request.timeout) {
+      const std::optional<std::int64_t> milliseconds = call.arguments[++i].integer();
+      if (!milliseconds) return not_an_integer();
+      if (*milliseconds <= 0) return Reply::error("ERR FAILOVER timeout must be greater than 0");
+      constexpr std::int64_t kForever = 10LL * 365 * 86'400 * 1000;
+      request.timeout = sim::Duration::milliseconds(std::min(*milliseconds, kForever));
+    } else if (call.arguments[i].is_word("ABORT") && call.size() == 2) {
+      aborts = true;
+    } else if (call.arguments[i].is_word("TO") && left >= 2 && !request.to) {
+      const std::optional<std::int64_t> port = call.arguments[i + 2].integer();
+      if (!port) return not_an_integer();
+      request.to = Address{call.arguments[i + 1].text(), *port};
+      i += 2;
+    } else if (call.arguments[i].is_word("FORCE") && request.to && !request.force) {
+      request.force = true;
+    } else {
+      return syntax_error();
+    }
+  }
+  if (aborts) {
+    if (replication.failover() == State::none) return Reply::error("ERR No failover in progress.");
+    call.database.intend(Database::Intent::abort_failover);
+    return Reply::ok();
+  }
+  if (replication.failover() != State::none) return Reply::error("ERR FAILOVER already in progress.");
+  if (replication.is_replica()) return Reply::error("ERR FAILOVER is not valid when server is a replica.");
+  if (replication.replicas().empty()) return Reply::error("ERR FAILOVER requires connected replicas.");
+  if (request.force && !request.timeout) {
+    return Reply::error("ERR FAILOVER with force option requires both a timeout and target HOST and IP.");
+  }
+  const auto& replicas = replication.replicas();
+  const bool is_known = !request.to || std::any_of(replicas.begin(), replicas.end(), [&](const Replica& replica) {
+    return replica.address == *request.to;
+  });
+  if (!is_known) return Reply::error("ERR FAILOVER target HOST and PORT is not a replica.");
+  call.database.request_failover(std::move(request));
+  call.database.intend(Database::Intent::fail_over);
+  return Reply::ok();
+}
+
+Reply save_command(Call& call) {
+  call.database.touches_more_than_keys();
+  call.database.intend(Database::Intent::save);
+  return Reply::ok();
+}
+
+Reply bgsave_command(Call& call) {
+  if (call.size() > 2 || (call.size() == 2 && !call.arguments[1].is_word("SCHEDULE"))) return syntax_error();
+  call.database.touches_more_than_keys();
+  call.database.intend(Database::Intent::save);
+  return Reply::status("Background saving started");
 }
 
 }  // namespace lockstep::models::redis

@@ -138,7 +138,7 @@ Reply config_set_command(Call& call) {
                           "') - " + why);
     };
     if (!parameter->is_number) {
-      if (call.arguments[i + 1].text() != parameter->value) return fail("persistence is not simulated");
+      if (call.arguments[i + 1].text() != parameter->value) return fail("persistence is what the scenario file says");
       continue;
     }
     const std::optional<std::int64_t> number = call.arguments[i + 1].integer();
@@ -147,9 +147,9 @@ Reply config_set_command(Call& call) {
       return fail(is_memory ? "argument must be a memory value" : "argument couldn't be parsed into an integer");
     }
     if (*number < parameter->least || *number > parameter->most) {
-      return fail(is_memory ? "argument must be a memory value"
-                            : "argument must be between " + std::to_string(parameter->least) + " and " +
-                                  std::to_string(parameter->most) + " inclusive");
+      return fail(parameter->name == "maxmemory" ? "argument must be a memory value"
+                                                 : "argument must be between " + std::to_string(parameter->least) +
+                                                       " and " + std::to_string(parameter->most) + " inclusive");
     }
   }
   for (std::size_t i = 2; i < call.size(); i += 2) {
@@ -158,6 +158,13 @@ Reply config_set_command(Call& call) {
     }
     configuration.set(lower_case(call.arguments[i].text()), call.arguments[i + 1].text());
   }
+  return Reply::ok();
+}
+
+/// Every server has been started from a file here.
+Reply config_rewrite_command(Call& call) {
+  call.database.touches_more_than_keys();
+  call.database.intend(Database::Intent::rewrite);
   return Reply::ok();
 }
 
