@@ -145,6 +145,7 @@ void redis(std::string_view algorithm, std::size_t servers_used) {
   const models::locks::Parameters parameters(entry->parameters);
   const auto lock = entry->make(parameters);
   models::workloads::LockUser user;
+  user.locks.push_back({.algorithm = lock.get()});
   user.rounds = 1'000'000;
   user.between = {5_ms, 20_ms};
   user.attempts = 1;
@@ -159,7 +160,7 @@ void redis(std::string_view algorithm, std::size_t servers_used) {
   for (std::size_t i = 0; i < servers_used; ++i) world.add(servers.emplace_back(scripts), fmt::format("S{}", i), {});
   for (int i = 0; i < kClients; ++i) {
     models::Client& client =
-        clients.emplace_back([&](models::Client& self) { return models::workloads::run(self, *lock, user); });
+        clients.emplace_back([&](models::Client& self) { return models::workloads::run(self, user); });
     world.add(client, fmt::format("C{}", i), {});
     for (const models::redis::Node& server : servers) {
       client.connect_redis(world.connect(client.id(), server.id(), {1_ms, 10_ms}), 50_ms);

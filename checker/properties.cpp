@@ -5,12 +5,15 @@
 namespace lockstep::checker {
 namespace {
 
-constexpr std::array<Property, 8> table{{
+constexpr std::array<Property, 9> table{{
     {"mutual-exclusion", View::belief, "No two clients believe at the same moment that they hold the lock.",
      "任何时刻都不会有两个客户端同时认为自己持有锁。"},
     {"linearizable", View::belief,
      "All acquires and releases can be put in one order, true to real time, that a perfect mutex allows.",
      "所有加锁与解锁操作能按真实时间排成一个理想互斥锁所允许的顺序。"},
+    {"no-deadlock", View::belief,
+     "No circle of clients, of which each waits for a lock that the next one holds, lasts.",
+     "不会出现持续的环路：其中每个客户端都在等待下一个客户端持有的锁。"},
     {"own-release", View::server, "Nobody removes a lock that the server granted to somebody else.",
      "任何客户端都不会删除服务器授予别人的锁。"},
     {"recoverable", View::server,

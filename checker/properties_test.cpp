@@ -7,6 +7,7 @@
 #include "checker/fencing.hpp"
 #include "checker/linearizable.hpp"
 #include "checker/mutual_exclusion.hpp"
+#include "checker/no_deadlock.hpp"
 #include "checker/no_lost_update.hpp"
 #include "checker/own_release.hpp"
 #include "checker/recoverable.hpp"
@@ -16,9 +17,10 @@ namespace {
 
 TEST_CASE("properties: every checker's property is in the table under its own name and view, and nothing else is") {
   const sim::History empty;
-  const std::vector<Finding> findings = {mutual_exclusion(empty, {}),   linearizable(empty, {}), own_release(empty, {}),
-                                         recoverable(empty, {}, {}),    capacity(empty, {}, 1),  fair(empty, {}, 0),
-                                         no_lost_update(empty, {}, {}), fencing(empty, {}, {})};
+  const std::vector<Finding> findings = {
+      mutual_exclusion(empty, {}), linearizable(empty, {}),       no_deadlock(empty, {}, {}),
+      own_release(empty, {}),      recoverable(empty, {}, {}),    capacity(empty, {}, 1),
+      fair(empty, {}, 0),          no_lost_update(empty, {}, {}), fencing(empty, {}, {})};
   REQUIRE(findings.size() == properties().size());
   for (std::size_t i = 0; i < findings.size(); ++i) {
     CHECK(findings[i].property == properties()[i].name);

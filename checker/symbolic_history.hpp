@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "checker/difference_constraints.hpp"
@@ -66,6 +67,7 @@ class SymbolicHistory {
     bool has_deadlines = true;
     bool has_unknown_acquires = true;
     std::uint64_t zero_length_one_in = 8;  ///< of the delays
+    std::uint64_t locks = 1;               ///< more: who holds one may ask for another
   };
 
   SymbolicHistory(std::uint64_t seed, Kind kind) : random_(seed), kind_(kind) {
@@ -94,6 +96,7 @@ class SymbolicHistory {
   struct Client {
     Variable last = 0;
     sim::OperationId hold = 0;
+    std::vector<sim::OperationId> outer;  ///< holds that it had before
   };
 
   sim::Instant instant(Variable v) const { return {v, sim::Duration::zero()}; }
@@ -108,6 +111,12 @@ class SymbolicHistory {
     const sim::ProcessId process{who};
     if (random_.one_in(6) && faults_.size() < 3) pause(client, process);
     if (client.hold == 0) {
+      acquire(client, process);
+      return;
+    }
+    if (kind_.locks > 1 && random_.one_in(2)) {
+      client.outer.push_back(client.hold);
+      client.hold = 0;
       acquire(client, process);
       return;
     }
@@ -190,6 +199,7 @@ class SymbolicHistory {
     return history_.effects.back();
   }
 
+  std::string some_lock() { return kind_.locks == 1 ? "lock" : "lock" + std::to_string(random_.below(kind_.locks)); }
   sim::ProcessId some_server() { return {static_cast<std::uint16_t>(3 + random_.below(2))}; }
 
   void acquire(Client& client, sim::ProcessId process) {
@@ -198,7 +208,7 @@ class SymbolicHistory {
                                  ? (random_.one_in(2) ? info : invoke)
                              : random_.one_in(6) ? fail
                                                  : ok;
-    const sim::OperationId id = operation(client, process, "acquire", phase, 0);
+    const sim::OperationId id = operation(client, process, "acquire", phase, 0, some_lock());
     if (random_.one_in(3)) effect(client, sim::Effect::Kind::remove, some_server(), process, id);
     const std::uint64_t writes = random_.below(3);
     for (std::uint64_t i = 0; i < writes; ++i) {
@@ -217,10 +227,15 @@ class SymbolicHistory {
   void release(Client& client, sim::ProcessId process) {
     using enum sim::Phase;
     const sim::Phase phase = random_.one_in(3) ? (random_.one_in(2) ? fail : info) : ok;
-    const sim::OperationId id = operation(client, process, "release", phase, client.hold);
+    const sim::OperationId id =
+        operation(client, process, "release", phase, client.hold, history_.operations[client.hold - 1].object);
     if (random_.one_in(2)) effect(client, sim::Effect::Kind::remove, some_server(), process, id);
     complete(client, id);
-    if (!random_.one_in(12)) client.hold = 0;
+    if (random_.one_in(12)) return;
+    client.hold = 0;
+    if (client.outer.empty()) return;
+    client.hold = client.outer.back();
+    client.outer.pop_back();
   }
 
   void use(Client& client, sim::ProcessId process) {
@@ -245,6 +260,7 @@ class SymbolicHistory {
     ++step_;
     history_.interruptions.push_back(i);
     client.hold = 0;
+    client.outer.clear();
   }
 
   sim::Random random_;

@@ -2,6 +2,7 @@
 
 // What every checker answers. Start here.
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,6 +24,14 @@ enum class View : std::uint8_t { belief, server, damage };
 
 std::string_view to_string(View view);
 
+/// One process that waits for what another holds: an edge of a wait-for graph.
+struct WaitFor {
+  sim::ProcessId waiter;
+  sim::ProcessId holder;  ///< may be the waiter itself: it takes a lock twice that can be taken once
+  std::string object;
+  auto operator<=>(const WaitFor&) const = default;
+};
+
 /// One judgement of one property, with its evidence.
 struct Finding {
   std::string_view property;  ///< "mutual-exclusion", …; static text
@@ -37,6 +46,8 @@ struct Finding {
   /// One sentence, for people: why it is violated, or what was looked at when it holds. Names processes through the
   /// `Names` that the checker was given, and times as `sim::to_string` prints them.
   std::string why;
+  /// no-deadlock, violated: everybody who waits at `at`, and for whom.
+  std::vector<WaitFor> waits = {};
 };
 
 /// Names of processes, by index.

@@ -9,12 +9,14 @@ namespace lockstep::checker {
 
 std::span<const Violation> ViolationFinder::find(const sim::History& history, std::span<const ExploredFault> faults,
                                                  std::span<const sim::ProcessId> resources,
-                                                 const RecoverableQuestion* question) {
+                                                 const RecoverableQuestion* question,
+                                                 std::optional<sim::Duration> deadlock_lasting) {
   resources_ = resources;
   read(history, faults, question);
   found_count_ = 0;
   mutual_exclusion();
   linearizable();
+  if (deadlock_lasting) no_deadlock(*deadlock_lasting);
   own_release();
   if (semaphore_.places) capacity(static_cast<std::size_t>(*semaphore_.places));
   if (semaphore_.overtakings) fairness(static_cast<std::size_t>(*semaphore_.overtakings));

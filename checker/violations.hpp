@@ -24,7 +24,7 @@
 //
 // capacity, fair. See violations_semaphore.cpp.
 //
-// linearizable. See violations_linearizable.cpp for the argument.
+// linearizable. See violations_linearizable.cpp for the argument; no-deadlock: violations_no_deadlock.cpp.
 
 #include <cstddef>
 #include <cstdint>
@@ -38,6 +38,7 @@
 #include "checker/fair.hpp"
 #include "checker/ownership.hpp"
 #include "checker/recoverable.hpp"
+#include "checker/wait_for.hpp"
 #include "sim/history.hpp"
 
 namespace lockstep::checker {
@@ -65,9 +66,11 @@ class ViolationFinder {
   ///
   /// `recoverable`: what a probe showed that ran after the story. Its operations, and what comes after its first, are no
   /// part of the story that the other properties judge. Without one, recoverable has no ways.
+  /// `deadlock_lasting`: how long a circle must last for `no-deadlock`; without, that has no ways.
   std::span<const Violation> find(const sim::History& history, std::span<const ExploredFault> faults,
                                   std::span<const sim::ProcessId> resources,
-                                  const RecoverableQuestion* recoverable = nullptr);
+                                  const RecoverableQuestion* recoverable = nullptr,
+                                  std::optional<sim::Duration> deadlock_lasting = std::nullopt);
 
   /// From now on also the ways of capacity and fair.
   void ask(SemaphoreQuestion question) { semaphore_ = question; }
@@ -132,6 +135,7 @@ class ViolationFinder {
   // Each of these adds the ways of one property.
   void mutual_exclusion();
   void linearizable();
+  void no_deadlock(sim::Duration lasting);
   void own_release();
   void recoverable(const RecoverableQuestion& question);
   void no_lost_update();
@@ -169,6 +173,10 @@ class ViolationFinder {
   void add_order(std::size_t before, std::size_t after);
   bool is_holder(const Arrival& z, const Arrival& y) const;
   void add_still_taken(const Arrival& x, const Arrival& y, std::uint64_t leases_over);
+
+  void add_circles(const Waits& waits, const WaitCycle& cycle, std::vector<const Wait*>& reasons,
+                   sim::Duration lasting);
+  void add_circle(const Waits& waits, const std::vector<const Wait*>& reasons, sim::Duration lasting);
 
   const sim::Operation* grant_of(const sim::Operation& write) const;
   void collect_grant_writes();

@@ -12,6 +12,7 @@
 #include "checker/forged_history.hpp"
 #include "checker/linearizable.hpp"
 #include "checker/mutual_exclusion.hpp"
+#include "checker/no_deadlock.hpp"
 #include "checker/no_lost_update.hpp"
 #include "checker/own_release.hpp"
 #include "checker/symbolic_history.hpp"
@@ -25,12 +26,14 @@ using Times = std::vector<std::int64_t>;
 constexpr std::string_view kProperties[] = {"mutual-exclusion", "linearizable", "own-release",
                                             "no-lost-update",   "fencing",      "capacity"};
 constexpr SemaphoreQuestion kSemaphore{.places = 2, .overtakings = {}};
+constexpr std::string_view kNoDeadlock[] = {"no-deadlock"};
 const std::vector<sim::ProcessId> kResources{SymbolicHistory::resource_server};
 
-bool is_violated(std::string_view property, const sim::History& history) {
+bool is_violated(std::string_view property, const sim::History& history, Duration lasting = {}) {
   const Names names{"A", "B", "C", "S1", "S2", "R"};
   if (property == "mutual-exclusion") return mutual_exclusion(history, names).verdict == Verdict::violated;
   if (property == "linearizable") return linearizable(history, names).verdict == Verdict::violated;
+  if (property == "no-deadlock") return no_deadlock(history, names, lasting).verdict == Verdict::violated;
   if (property == "own-release") return own_release(history, names).verdict == Verdict::violated;
   if (property == "no-lost-update") return no_lost_update(history, names, kResources).verdict == Verdict::violated;
   if (property == "capacity") return capacity(history, names, *kSemaphore.places).verdict == Verdict::violated;
@@ -60,6 +63,12 @@ std::optional<Times> some_solution(const DifferenceConstraints& constraints, sim
   return constraints.solution_ns(wishes);
 }
 
+/// What is compared, and how long a circle must last to be a deadlock.
+struct Question {
+  std::span<const std::string_view> properties = kProperties;
+  std::optional<Duration> lasting = std::nullopt;
+};
+
 struct Compared {
   std::map<std::string_view, std::size_t> violated;
   std::map<std::string_view, std::size_t> not_violated;
@@ -68,21 +77,22 @@ struct Compared {
 };
 
 void compare_solution(SymbolicHistory& symbolic, std::span<const Violation> ways, const Times& times,
-                      Compared& compared) {
+                      const Question& question, Compared& compared) {
   const sim::History history = at_times(symbolic.history(), symbolic.faults(), times);
   // A pause within work may as well have begun earlier.
   std::vector<std::int64_t> earlier = symbolic.slack(times);
   for (std::int64_t& ns : earlier) ns = symbolic.random().between(0, ns);
   const sim::History shifted = at_times(symbolic.history(), symbolic.faults(), times, earlier);
-  for (const std::string_view property : kProperties) {
-    const bool violated = is_violated(property, history);
+  const Duration lasting = question.lasting.value_or(Duration::zero());
+  for (const std::string_view property : question.properties) {
+    const bool violated = is_violated(property, history, lasting);
     const bool exact = has_satisfied(ways, property, times, false);
     const bool perhaps = has_satisfied(ways, property, times, true);
     ++(violated ? compared.violated : compared.not_violated)[property];
     if (perhaps && !exact) ++compared.only_widened[property];
     if (exact && !violated) compared.trouble = std::string(property) + ": a way is satisfied, but nothing is broken";
     if (violated && !perhaps) compared.trouble = std::string(property) + ": broken, but in no way that was found";
-    if (is_violated(property, shifted) && !perhaps)
+    if (is_violated(property, shifted, lasting) && !perhaps)
       compared.trouble = std::string(property) + ": broken by an earlier pause, but in no way that was found";
   }
 }
@@ -93,30 +103,31 @@ constexpr std::uint64_t kHistories = 20'000;
 constexpr std::uint64_t kHistories = 1'000;
 #endif
 
-void compare_all(SymbolicHistory::Kind kind, std::uint64_t first_seed, double widened_max) {
+void compare_all(SymbolicHistory::Kind kind, std::uint64_t first_seed, double widened_max,
+                 const Question& question = {}) {
   Compared compared;
   ViolationFinder finder;
   finder.ask(kSemaphore);
   for (std::uint64_t seed = first_seed; seed < first_seed + kHistories; ++seed) {
     SymbolicHistory symbolic(seed, kind);
-    const auto ways = finder.find(symbolic.history(), symbolic.faults(), kResources);
+    const auto ways = finder.find(symbolic.history(), symbolic.faults(), kResources, nullptr, question.lasting);
     for (int i = 0; i < 6; ++i) {
       if (const auto times = some_solution(symbolic.constraints(), symbolic.random()))
-        compare_solution(symbolic, ways, *times, compared);
+        compare_solution(symbolic, ways, *times, question, compared);
     }
     // And the corner that each way asks for.
     for (const Violation& way : ways) {
       DifferenceConstraints& constraints = symbolic.constraints();
       const auto mark = constraints.mark();
       if (constraints.add_all(way.constraints)) {
-        if (const auto times = constraints.solution_ns()) compare_solution(symbolic, ways, *times, compared);
+        if (const auto times = constraints.solution_ns()) compare_solution(symbolic, ways, *times, question, compared);
       }
       constraints.undo(mark);
     }
     INFO("history " << seed);
     REQUIRE(compared.trouble == "");
   }
-  for (const std::string_view property : kProperties) {
+  for (const std::string_view property : question.properties) {
     INFO(property << ": " << compared.violated[property] << " broken, " << compared.not_violated[property] << " not, "
                   << compared.only_widened[property] << " perhaps");
     if (kHistories < 20'000) continue;  // too few to say that they are not vacuous
@@ -138,6 +149,14 @@ TEST_CASE("violations: also where moments meet all the time") {
 
 TEST_CASE("violations: also without deadlines, and with every acquire's outcome known") {
   compare_all({.has_deadlines = false, .has_unknown_acquires = false}, 2'000'000, 0.02);
+}
+
+TEST_CASE("violations: circles of waits, at all or for some time") {
+  for (const std::int64_t ns : {0, 2, 9}) {
+    const Question question{kNoDeadlock, Duration::nanoseconds(ns)};
+    compare_all({.zero_length_one_in = 4, .locks = 2}, 3'000'000 + static_cast<std::uint64_t>(ns) * 100'000, 0,
+                question);
+  }
 }
 
 TEST_CASE("violations: an acquire that is overwritten, waits and writes again had no grant in between") {

@@ -12,28 +12,25 @@
 
 #include "checker/dot.hpp"
 #include "checker/evidence.hpp"
-#include "checker/ownership.hpp"
 
 namespace lockstep::checker {
 namespace {
-
-constexpr std::string_view property = "no-deadlock";
 
 /// Vertices are the processes that occur, ascending, so that the order of vertices is that of processes.
 using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, sim::ProcessId>;
 using Vertex = boost::graph_traits<Graph>::vertex_descriptor;
 
-Graph graph_of(const std::vector<WaitFor>& relation) {
+Graph graph_of(const std::vector<WaitFor>& edges) {
   std::set<sim::ProcessId> processes;
-  std::set<std::pair<sim::ProcessId, sim::ProcessId>> edges;
-  for (const WaitFor& wait : relation) {
+  std::set<std::pair<sim::ProcessId, sim::ProcessId>> pairs;
+  for (const WaitFor& wait : edges) {
     processes.insert({wait.waiter, wait.holder});
-    edges.insert({wait.waiter, wait.holder});
+    pairs.insert({wait.waiter, wait.holder});
   }
   Graph graph;
   std::map<sim::ProcessId, Vertex> vertex_of;
   for (const sim::ProcessId process : processes) vertex_of[process] = boost::add_vertex(process, graph);
-  for (const auto& [waiter, holder] : edges) boost::add_edge(vertex_of[waiter], vertex_of[holder], graph);
+  for (const auto& [waiter, holder] : pairs) boost::add_edge(vertex_of[waiter], vertex_of[holder], graph);
   return graph;
 }
 
@@ -55,86 +52,144 @@ struct Collector {
   }
 };
 
-bool has_crashed_since(const sim::History& history, const sim::Operation& open) {
-  return std::any_of(history.interruptions.begin(), history.interruptions.end(), [&](const sim::Interruption& i) {
-    return i.kind == sim::Interruption::Kind::crash && i.process == open.process && i.step >= open.invoked_in;
-  });
-}
-
-/// What makes each process of the circle wait for the next: of several reasons the first.
-std::vector<WaitFor> reasons(const WaitCycle& cycle, const std::vector<WaitFor>& relation) {
-  std::vector<WaitFor> chosen;
-  for (std::size_t i = 0; i < cycle.size(); ++i) {
-    const sim::ProcessId next = cycle[(i + 1) % cycle.size()];
-    chosen.push_back(*std::find_if(relation.begin(), relation.end(), [&](const WaitFor& wait) {
-      return wait.waiter == cycle[i] && wait.holder == next;
-    }));
-  }
-  return chosen;
-}
-
-Finding violated(const WaitCycles& cycles, const std::vector<WaitFor>& relation, const sim::History& history,
-                 const Names& names) {
-  Finding finding{.property = property, .view = View::belief, .verdict = Verdict::violated};
-  finding.by = cycles.cycles.front();
-  std::vector<sim::Instant> moments;
-  for (const WaitFor& wait : reasons(finding.by, relation)) {
-    const sim::Operation& open = *find_operation(history, wait.acquire);
-    const sim::Operation& hold = *find_operation(history, wait.hold);
-    moments.insert(moments.end(), {open.invoked, hold.completed});
-    finding.evidence.insert(finding.evidence.end(), {open.invoked_in, hold.completed_in});
-    if (!finding.why.empty()) finding.why += "; ";
-    finding.why += fmt::format(
-        "{} waits for {}, which {}", name_of(names, wait.waiter), wait.object,
-        wait.holder == wait.waiter ? "it holds itself" : fmt::format("{} holds", name_of(names, wait.holder)));
-  }
-  std::sort(finding.evidence.begin(), finding.evidence.end());
-  finding.evidence.erase(std::unique(finding.evidence.begin(), finding.evidence.end()), finding.evidence.end());
-  const bool is_concrete = std::all_of(moments.begin(), moments.end(), [](sim::Instant i) { return i.anchor() == 0; });
-  if (is_concrete) {
-    finding.at = *std::max_element(moments.begin(), moments.end(),
-                                   [](sim::Instant a, sim::Instant b) { return compare(a, b) < 0; });
-  }
-  if (const std::size_t others = cycles.cycles.size() - 1; others > 0) {
-    finding.why +=
-        fmt::format("; and {}{}", cycles.all ? "" : "more than ", counted(others, "other circle", "other circles"));
-  }
-  return finding;
-}
-
 /// Everybody who waits in a circle is in one strongly connected part with whom it waits for, and the other way round.
-std::vector<std::size_t> parts_of(const Graph& graph) {
-  std::vector<std::size_t> part(boost::num_vertices(graph));
-  if (!part.empty()) {
-    boost::strong_components(graph,
-                             boost::make_iterator_property_map(part.begin(), boost::get(boost::vertex_index, graph)));
+class Parts {
+ public:
+  explicit Parts(const std::vector<WaitFor>& edges) : graph_(graph_of(edges)), part_(boost::num_vertices(graph_)) {
+    if (part_.empty()) return;
+    boost::strong_components(graph_,
+                             boost::make_iterator_property_map(part_.begin(), boost::get(boost::vertex_index, graph_)));
   }
-  return part;
+  const Graph& graph() const { return graph_; }
+  Vertex vertex_of(sim::ProcessId process) const {
+    Vertex vertex = 0;
+    while (graph_[vertex] != process) ++vertex;
+    return vertex;
+  }
+  bool is_in_circle(const WaitFor& wait) const {
+    return part_[vertex_of(wait.waiter)] == part_[vertex_of(wait.holder)];
+  }
+
+ private:
+  Graph graph_;
+  std::vector<std::size_t> part_;
+};
+
+/// The first crash of the process from this step on, before `end`.
+const sim::Interruption* crash_between(const sim::History& history, sim::ProcessId process, sim::Step from,
+                                       sim::Step end) {
+  const sim::Interruption* first = nullptr;
+  for (const sim::Interruption& i : history.interruptions) {
+    if (i.kind != sim::Interruption::Kind::crash || i.process != process || i.step < from || i.step >= end) continue;
+    if (first == nullptr || i.step < first->step) first = &i;
+  }
+  return first;
 }
+
+/// By process: its want that goes on, and its last attempt.
+struct OpenWant {
+  std::size_t want;
+  const sim::Operation* last;
+};
 
 }  // namespace
 
-std::vector<WaitFor> wait_for_relation(const sim::History& history) {
-  std::vector<Belief> holds = collect_beliefs(history);
-  std::erase_if(holds, [](const Belief& b) { return b.released || b.lost || b.crashed || b.deadline; });
-  std::vector<WaitFor> relation;
-  for (const sim::Operation& open : history.operations) {
-    if (open.phase != sim::Phase::invoke || open.function != "acquire" || has_crashed_since(history, open)) continue;
-    for (const Belief& hold : holds) {
-      if (hold.object != open.object) continue;
-      relation.push_back({open.process, hold.process, open.object, open.id, hold.acquire});
+std::vector<Want> collect_wants(const sim::History& history) {
+  std::vector<Want> wants;
+  std::map<sim::ProcessId, OpenWant> open;
+  // What ends a want, unless its process crashed before that.
+  const auto end = [&](const OpenWant& known) {
+    Want& want = wants[known.want];
+    const sim::Operation& last = *known.last;
+    const bool is_over = last.phase != sim::Phase::invoke;
+    if (const auto* crash =
+            crash_between(history, want.process, want.from_step, is_over ? last.completed_in : sim::no_step)) {
+      want.until = Ending{crash->from, crash->step};
+    } else if (is_over) {
+      want.until = Ending{last.completed, last.completed_in};
     }
+  };
+  for (const sim::Operation& operation : history.operations) {
+    const auto known = open.find(operation.process);
+    const bool is_attempt = operation.function == "acquire";
+    if (known != open.end()) {
+      const sim::Operation& last = *known->second.last;
+      const bool goes_on = is_attempt && last.object == operation.object && !is_successful(last, "acquire") &&
+                           crash_between(history, operation.process, last.invoked_in, operation.invoked_in) == nullptr;
+      if (goes_on) {
+        known->second.last = &operation;
+        continue;
+      }
+      end(known->second);
+      open.erase(known);
+    }
+    if (!is_attempt) continue;
+    open[operation.process] = {wants.size(), &operation};
+    wants.push_back({operation.process, operation.object, operation.id, operation.invoked, operation.invoked_in, {}});
   }
-  std::sort(relation.begin(), relation.end(), [](const WaitFor& a, const WaitFor& b) {
-    return std::tie(a.waiter, a.holder, a.object, a.acquire, a.hold) <
-           std::tie(b.waiter, b.holder, b.object, b.acquire, b.hold);
-  });
-  return relation;
+  for (const auto& [process, known] : open) end(known);
+  return wants;
 }
 
-WaitCycles wait_for_cycles(const std::vector<WaitFor>& relation, std::size_t cycles_max) {
+std::optional<Ending> end_by_event(const Belief& hold) {
+  std::optional<Ending> first;
+  for (const auto* ending : {&hold.released, &hold.lost, &hold.crashed}) {
+    if (*ending && (!first || (*ending)->step < first->step)) first = *ending;
+  }
+  return first;
+}
+
+Waits collect_waits(const sim::History& history) {
+  Waits waits{collect_wants(history), collect_beliefs(history), {}};
+  for (std::size_t w = 0; w < waits.wants.size(); ++w) {
+    const Want& want = waits.wants[w];
+    for (std::size_t h = 0; h < waits.holds.size(); ++h) {
+      const Belief& hold = waits.holds[h];
+      if (hold.object != want.object) continue;
+      if (hold.process == want.process) {
+        const std::optional<Ending> end = end_by_event(hold);
+        if (end && end->step <= want.from_step) continue;
+        if (want.until && want.until->step <= hold.from_step) continue;
+      }
+      waits.possible.push_back({w, h});
+    }
+  }
+  std::sort(waits.possible.begin(), waits.possible.end(), [&](const Wait& a, const Wait& b) {
+    return std::tuple(waits.waiter(a), waits.holder(a), a.want, a.hold) <
+           std::tuple(waits.waiter(b), waits.holder(b), b.want, b.hold);
+  });
+  return waits;
+}
+
+bool WaitInterval::lasts(sim::Instant moment, sim::Duration length) const {
+  if (compare(from, moment) > 0) return false;
+  if (!to) return true;
+  return length == sim::Duration::zero() ? compare(moment, *to) < 0 : compare(moment + length, *to) <= 0;
+}
+
+WaitInterval interval_of(const Waits& waits, const Wait& wait) {
+  const Want& want = waits.wants[wait.want];
+  const Belief& hold = waits.holds[wait.hold];
+  WaitInterval interval{compare(want.from, hold.from) < 0 ? hold.from : want.from, {}};
+  for (const std::optional<Ending>& ending : {want.until, end_by_event(hold), hold.deadline}) {
+    if (ending && (!interval.to || compare(ending->at, *interval.to) < 0)) interval.to = ending->at;
+  }
+  return interval;
+}
+
+std::vector<WaitFor> edges_of(const Waits& waits, const std::vector<Wait>& some) {
+  std::vector<WaitFor> edges;
+  for (const Wait& wait : some) {
+    edges.push_back({waits.waiter(wait), waits.holder(wait), std::string(waits.wants[wait.want].object)});
+  }
+  std::sort(edges.begin(), edges.end());
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  return edges;
+}
+
+WaitCycles wait_for_cycles(const std::vector<WaitFor>& edges, std::size_t cycles_max) {
   WaitCycles found;
-  const Graph graph = graph_of(relation);
+  const Graph graph = graph_of(edges);
   try {
     boost::hawick_circuits(graph, Collector{found, cycles_max});
   } catch (const EnoughCycles&) {
@@ -144,45 +199,23 @@ WaitCycles wait_for_cycles(const std::vector<WaitFor>& relation, std::size_t cyc
   return found;
 }
 
-Finding no_deadlock(const sim::History& history, const Names& names) {
-  const std::vector<WaitFor> relation = wait_for_relation(history);
-  const WaitCycles cycles = wait_for_cycles(relation);
-  if (!cycles.cycles.empty()) return violated(cycles, relation, history, names);
-
-  Finding finding{.property = property, .view = View::belief, .verdict = Verdict::holds};
-  std::set<sim::ProcessId> open;
-  for (const sim::Operation& operation : history.operations) {
-    if (operation.phase != sim::Phase::invoke || operation.function != "acquire") continue;
-    if (!has_crashed_since(history, operation)) open.insert(operation.process);
-  }
-  if (open.empty()) {
-    finding.why = "nobody waits";
-    return finding;
-  }
-  finding.why = counted(open.size(), "process waits", "processes wait") + ", none of them in a circle";
-  for (const WaitFor& wait : relation) open.erase(wait.waiter);
-  for (const sim::ProcessId process : open) {
-    finding.why += fmt::format("; {} waits for what nobody holds", name_of(names, process));
-  }
-  return finding;
+bool has_wait_for_cycle(const std::vector<WaitFor>& edges) {
+  const Parts parts(edges);
+  return std::any_of(edges.begin(), edges.end(), [&](const WaitFor& wait) { return parts.is_in_circle(wait); });
 }
 
-std::string wait_for_dot(const sim::History& history, const Names& names) {
-  const std::vector<WaitFor> relation = wait_for_relation(history);
-  const Graph graph = graph_of(relation);
-  const std::vector<std::size_t> part = parts_of(graph);
-  const auto vertex_of = [&](sim::ProcessId process) {
-    Vertex vertex = 0;
-    while (graph[vertex] != process) ++vertex;
-    return vertex;
-  };
-  const auto is_in_circle = [&](const WaitFor& wait) {
-    return part[vertex_of(wait.waiter)] == part[vertex_of(wait.holder)];
-  };
+std::string sentence_of(const WaitFor& wait, const Names& names) {
+  return fmt::format(
+      "{} waits for {}, which {}", name_of(names, wait.waiter), wait.object,
+      wait.holder == wait.waiter ? "it holds itself" : fmt::format("{} holds", name_of(names, wait.holder)));
+}
 
+std::string wait_for_dot(const std::vector<WaitFor>& edges, const Names& names) {
+  const Parts parts(edges);
+  const Graph& graph = parts.graph();
   std::set<sim::ProcessId> stuck;
-  for (const WaitFor& wait : relation) {
-    if (is_in_circle(wait)) stuck.insert({wait.waiter, wait.holder});
+  for (const WaitFor& wait : edges) {
+    if (parts.is_in_circle(wait)) stuck.insert({wait.waiter, wait.holder});
   }
   std::string dot =
       "digraph wait_for {\n  node [shape=box, fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\"];\n";
@@ -190,9 +223,9 @@ std::string wait_for_dot(const sim::History& history, const Names& names) {
     dot += fmt::format("  {} [label={}{}];\n", vertex, dot_quoted(name_of(names, graph[vertex])),
                        stuck.contains(graph[vertex]) ? ", color=red, fontcolor=red" : "");
   }
-  for (const WaitFor& wait : relation) {
-    dot += fmt::format("  {} -> {} [label={}{}];\n", vertex_of(wait.waiter), vertex_of(wait.holder),
-                       dot_quoted(wait.object), is_in_circle(wait) ? ", color=red, fontcolor=red" : "");
+  for (const WaitFor& wait : edges) {
+    dot += fmt::format("  {} -> {} [label={}{}];\n", parts.vertex_of(wait.waiter), parts.vertex_of(wait.holder),
+                       dot_quoted(wait.object), parts.is_in_circle(wait) ? ", color=red, fontcolor=red" : "");
   }
   return dot + "}\n";
 }

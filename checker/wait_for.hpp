@@ -1,41 +1,77 @@
 #pragma once
 
-// Who waits for whom, when nothing more will happen; and the circles in that, each of which is a deadlock.
+// Who waits for whom, and the circles in that.
 //
-// Process P waits for Q because of an object X if an acquire of X by P is still open and Q holds X: an acquire of Q ended
-// ok, and since then Q neither released it, nor learnt that it lost it, nor crashed. What is left open by a process that
-// crashed meanwhile waits for nobody.
+// A process *wants* an object from the invocation of its first attempt on until it has it, gives up, or crashes: attempts in a row,
+// with nothing but sleep in between, are one want. Meanwhile it gives nothing back. It *holds* an object from the
+// moment at which it learns that it has it until it asks to give it back, learns that it lost it, knows by its own clock that its
+// lease is over, or crashes. P waits for Q because of X while P wants X and Q holds X.
 //
-// A hold with a validity deadline keeps nobody waiting here. Counterexample to the other reading: A holds lock1 with
-// such a lease and waits for lock2, which B holds, and B waits for lock1. When the lease is over lock1 is free: if B is never told,
-// a wake-up was lost, which is another property and another repair than taking locks in one order.
+// A pause does not prolong a hold beyond its deadline here, other than in ownership.hpp: the paused goes on believing, but the
+// lock is free, and whoever wants it gets it. A crashed holder is not waited for: nobody of a circle can be dead, and that its
+// lock is never free again is `recoverable`.
 //
-// Only ids and steps are looked at, never two instants: a history of an exploration, with symbolic instants, is as good as
-// one of a run.
-//
-// Requires, for all of them: the history is of a world that has come to rest. Before, an open acquire may yet give up.
+// Only ids and steps are looked at, never two instants, but in `interval_of`: a history of an exploration, with symbolic
+// instants, is as good as one of a run.
 
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "checker/ownership.hpp"
 #include "checker/verdict.hpp"
 #include "sim/history.hpp"
 
 namespace lockstep::checker {
 
-/// One reason of one process to wait for one holder.
-struct WaitFor {
-  sim::ProcessId waiter;
-  sim::ProcessId holder;  ///< may be the waiter itself: it takes a lock twice that can be taken once
-  std::string object;
-  sim::OperationId acquire = 0;  ///< open, of the waiter
-  sim::OperationId hold = 0;     ///< the acquire that ended ok, of the holder
-  bool operator==(const WaitFor&) const = default;
+/// Attempts in a row of one process to get one object.
+struct Want {
+  sim::ProcessId process;
+  std::string_view object;     ///< belongs to the history
+  sim::OperationId first = 0;  ///< the first attempt
+  sim::Instant from;
+  sim::Step from_step = sim::no_step;
+  std::optional<Ending> until;  ///< it got it, gave up, or crashed; nothing: it waits for ever
 };
 
-/// By waiter, holder, object and operations.
-std::vector<WaitFor> wait_for_relation(const sim::History& history);
+/// By their first attempts.
+std::vector<Want> collect_wants(const sim::History& history);
+
+/// One want, and one hold of the same object.
+struct Wait {
+  std::size_t want = 0;
+  std::size_t hold = 0;
+};
+
+/// All wants and holds of a history, and which of them are about the same object and may come together as far as steps say.
+struct Waits {
+  std::vector<Want> wants;
+  std::vector<Belief> holds;
+  std::vector<Wait> possible;  ///< by waiter, holder, want and hold
+
+  sim::ProcessId waiter(const Wait& wait) const { return wants[wait.want].process; }
+  sim::ProcessId holder(const Wait& wait) const { return holds[wait.hold].process; }
+};
+
+/// Points into `history`, which must outlive it.
+Waits collect_waits(const sim::History& history);
+
+/// When a hold ends by something that its process does, or that happens to it; its deadline is not looked at.
+std::optional<Ending> end_by_event(const Belief& hold);
+
+/// From `from` on, until `to`, if that comes: true times.
+struct WaitInterval {
+  sim::Instant from;
+  std::optional<sim::Instant> to;
+
+  /// Whether it lasts from `moment` on for `length`; for no length, whether it contains `moment`.
+  bool lasts(sim::Instant moment, sim::Duration length) const;
+};
+
+/// Requires: instants are true times.
+WaitInterval interval_of(const Waits& waits, const Wait& wait);
 
 /// Processes of which each waits for the next, and the last for the first; the smallest comes first.
 using WaitCycle = std::vector<sim::ProcessId>;
@@ -45,15 +81,20 @@ struct WaitCycles {
   bool all = true;                ///< false: there are more than `cycles_max`, and these are some of them
 };
 
+/// Without repetitions, by waiter, holder and object.
+std::vector<WaitFor> edges_of(const Waits& waits, const std::vector<Wait>& some);
+
 /// Hawick and James 2008, "Enumerating circuits and loops in graphs with self-arcs and multiple-arcs". n readers that all
 /// want to become writers wait in more than (n - 1)! circles, hence the bound.
-WaitCycles wait_for_cycles(const std::vector<WaitFor>& relation, std::size_t cycles_max = 1'000);
+WaitCycles wait_for_cycles(const std::vector<WaitFor>& edges, std::size_t cycles_max = 1'000);
 
-/// "no-deadlock": violated if somebody waits in a circle. Blames the processes of a shortest circle, in the order in which
-/// they wait for each other. `at` is the moment that closed it, and absent if the history's instants are symbolic.
-Finding no_deadlock(const sim::History& history, const Names& names);
+/// Whether there is any circle: takes time in proportion to the edges.
+bool has_wait_for_cycle(const std::vector<WaitFor>& edges);
+
+/// "A waits for b, which B holds".
+std::string sentence_of(const WaitFor& wait, const Names& names);
 
 /// The wait-for graph for Graphviz: a vertex for everybody who waits or is waited for; what is part of a circle is red.
-std::string wait_for_dot(const sim::History& history, const Names& names);
+std::string wait_for_dot(const std::vector<WaitFor>& edges, const Names& names);
 
 }  // namespace lockstep::checker

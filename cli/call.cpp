@@ -24,9 +24,9 @@ constexpr std::array<std::string_view, 3> kColours{"auto", "always", "never"};
 constexpr std::array<std::string_view, 2> kLanguages{"en", "zh"};
 constexpr std::array<std::string_view, 7> kEverywhere{"--json", "--seed",  "--jobs", "--color",
                                                       "--lang", "--width", "--help"};
-constexpr std::array<std::string_view, 12> kOnlyCheck{"--graph",      "--witness",     "--parameter",  "--no-reduction",
-                                                      "--ticks",      "--max-seconds", "--max-traces", "--all",
-                                                      "--checkpoint", "--resume",      "--junit",      "--no-times"};
+constexpr std::array<std::string_view, 13> kOnlyCheck{
+    "--graph", "--witness",    "--parameter", "--no-reduction", "--ticks",    "--max-seconds", "--max-traces",
+    "--all",   "--checkpoint", "--resume",    "--junit",        "--no-times", "--wait-for"};
 constexpr std::array<std::string_view, 4> kParameters{"pause", "jump", "skew", "restart_after"};
 constexpr std::array<std::string_view, 4> kOnlyRun{"--timeline", "--no-timeline", "--junit", "--history"};
 constexpr std::array<std::string_view, 9> kOnlyLinearize{"--model",      "--format",      "--permits",
@@ -43,7 +43,7 @@ struct Typed {
   bool no_reduction = false, all = false, resume = false, no_times = false, independent = false, check_failed = false;
   bool step = false;
   std::optional<std::string> seed, jobs, colour, language, width, junit, history;
-  std::optional<std::string> witness, parameter, ticks, max_seconds, max_traces, checkpoint, graph;
+  std::optional<std::string> witness, parameter, ticks, max_seconds, max_traces, checkpoint, graph, wait_for;
   std::optional<std::string> model, format, permits, initial, max_memory, html, port;
   std::optional<std::string> runs, witnesses, seconds;
   std::vector<std::string> list_words, files, faults, algorithms, clients;
@@ -338,6 +338,8 @@ std::optional<Answer> exclude(const Typed& typed) {
     return wrong("--ticks and --checkpoint exclude each other: the grid keeps no checkpoints", "check");
   if (typed.witness)
     return wrong("--ticks and --witness exclude each other: leave --ticks out to get a witness", "check");
+  if (typed.wait_for)
+    return wrong("--ticks and --wait-for exclude each other: leave --ticks out to get a deadlock's graph", "check");
   return std::nullopt;
 }
 
@@ -348,13 +350,15 @@ std::variant<Call, Answer> check_call(const Typed& typed, Call call) {
   Call::Check& check = call.check;
   check.witness = typed.witness;
   check.graph = typed.graph;
+  check.wait_for = typed.wait_for;
   check.checkpoint = typed.checkpoint;
   check.reduction = !typed.no_reduction;
   check.all = typed.all;
   check.resume = typed.resume;
   check.times = !typed.no_times;
-  for (const auto& [option, file] : {std::pair("--junit", call.junit), std::pair("--witness", check.witness),
-                                     std::pair("--checkpoint", check.checkpoint)}) {
+  for (const auto& [option, file] :
+       {std::pair("--junit", call.junit), std::pair("--witness", check.witness),
+        std::pair("--checkpoint", check.checkpoint), std::pair("--wait-for", check.wait_for)}) {
     if (file && file->empty()) return wrong(fmt::format("{} needs the name of a file", option), "check");
   }
   if (check.graph) {
@@ -450,6 +454,7 @@ void declare_check(CLI::App& check, Typed& typed) {
   check.add_option("files", typed.files);
   check.add_option("--witness", typed.witness)->take_last();
   check.add_option("--graph", typed.graph)->take_last();
+  check.add_option("--wait-for", typed.wait_for)->take_last();
   check.add_option("--parameter", typed.parameter)->take_last();
   check.add_flag("--no-reduction", typed.no_reduction);
   check.add_option("--ticks", typed.ticks)->take_last();

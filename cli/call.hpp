@@ -38,9 +38,10 @@ struct Call {
 
   /// What only `check` is told.
   struct Check {
-    std::optional<std::string> witness;  ///< a file; needs exactly one story, as `checkpoint` and `graph` do
-    std::optional<std::string> graph;    ///< a file that ends in .dot or .graphml
-    std::string parameter;               ///< look for this threshold alone; empty: for all
+    std::optional<std::string> witness;   ///< a file; needs exactly one story, as `checkpoint` and `graph` do
+    std::optional<std::string> graph;     ///< a file that ends in .dot or .graphml
+    std::optional<std::string> wait_for;  ///< a file: who waits for whom in a deadlock, as DOT
+    std::string parameter;                ///< look for this threshold alone; empty: for all
     bool reduction = true;
     std::optional<sim::Duration> tick;  ///< brute force on a grid
     double max_seconds = 0;             ///< 0: no bound

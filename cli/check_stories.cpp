@@ -9,6 +9,7 @@
 #include <sstream>
 #include <thread>
 
+#include "checker/wait_for.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
@@ -55,8 +56,9 @@ std::optional<std::string> objection(const Call& call, const std::vector<Scenari
     return left_out == 0 ? "there is no scenario file to explore"
                          : fmt::format("there are only slow or rare stories ({}); --all explores them too", left_out);
   }
-  for (const auto& [option, file] : {std::pair("--witness", call.check.witness), std::pair("--graph", call.check.graph),
-                                     std::pair("--checkpoint", call.check.checkpoint)}) {
+  for (const auto& [option, file] :
+       {std::pair("--witness", call.check.witness), std::pair("--graph", call.check.graph),
+        std::pair("--wait-for", call.check.wait_for), std::pair("--checkpoint", call.check.checkpoint)}) {
     if (!file) continue;
     if (stories.size() != 1) {
       return fmt::format("{} needs exactly one story, and here are {}; name a single file", option, stories.size());
@@ -152,6 +154,14 @@ Exit write_graph(const Call& call, const Scenario& scenario, const models::locks
   return write_file(*call.check.graph, std::get<std::string>(text), err) ? Exit::as_expected : Exit::bad_input;
 }
 
+/// The circle of the deadlock, if there is one.
+bool write_wait_for(const std::string& path, const reports::ExploredStory& story, std::ostream& err) {
+  const std::vector<checker::WaitFor>& waits = story.exploration.property("no-deadlock").waits;
+  if (!waits.empty()) return write_file(path, checker::wait_for_dot(waits, reports::client_names(story.scenario)), err);
+  err << fmt::format("lockstep: there is no deadlock, so {} is not written\n", path);
+  return true;
+}
+
 /// True unless a file that should be written could not be.
 bool write_files(const Call& call, const std::vector<reports::ExploredStory>& stories, std::ostream& err) {
   bool done = true;
@@ -163,6 +173,7 @@ bool write_files(const Call& call, const std::vector<reports::ExploredStory>& st
     else
       err << fmt::format("lockstep: there is no witness, so {} is not written\n", *call.check.witness);
   }
+  if (call.check.wait_for) done = write_wait_for(*call.check.wait_for, stories.front(), err) && done;
   if (call.junit) done = write_file(*call.junit, reports::junit_xml(stories), err) && done;
   return done;
 }

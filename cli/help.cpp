@@ -137,6 +137,8 @@ explored; a file that is named is explored whatever it costs.
                               (needs exactly one story)
   --graph FILE                write the graph of all states, as DOT (.dot) or GraphML (.graphml); for small
                               worlds (needs exactly one story)
+  --wait-for FILE             write who waits for whom in the deadlock that was found, as DOT (needs exactly one
+                              story)
   --parameter P               look for the threshold of P alone: pause, jump, skew or restart_after
   --max-traces N              stop each story after N traces
   --max-seconds S             stop each story after S seconds

@@ -200,12 +200,17 @@ class Collector {
     bool expired = false;
     std::string remark;
     Ink ink = Ink::plain;
-    std::optional<ProcessId> writer = states_.key_writer_before(r.process, r.step);
+    std::optional<ProcessId> writer;
+    std::string_view key;  ///< whose writer it is
     const auto& effects = outcome_.history.effects;
     auto effect =
         std::partition_point(effects.begin(), effects.end(), [&](const sim::Effect& e) { return e.step < r.step; });
     for (; effect != effects.end() && effect->step == r.step; ++effect) {
-      if (effect->server != r.process || effect->object != story_.scenario.lock.key) continue;
+      if (effect->server != r.process || !states_.is_lock(effect->object)) continue;
+      if (effect->object != key) {
+        key = effect->object;
+        writer = states_.key_writer_before(r.process, key, r.step);
+      }
       if (effect->kind == sim::Effect::Kind::expire) {
         expired = true;
         writer.reset();
@@ -275,7 +280,7 @@ class Collector {
       return role_of(o.process) == Lane::Role::probe ? "never gets the lock" : "gives up: no lock";
     }
     ink = Ink::accent;
-    std::string text = "has the lock";
+    std::string text = "has " + lock_of(o);
     if (const auto until = o.valid_until ? o.valid_until : o.lease_until) text += " until " + time_text(*until);
     std::vector<std::string> others;
     for (const ProcessId holder : states_.overlapping({o.completed, o.completed_in})) {
@@ -288,8 +293,13 @@ class Collector {
     return text;
   }
 
+  /// Of several locks, which.
+  std::string lock_of(const Operation& o) const {
+    return scenarios::lock_keys(story_.scenario).size() == 1 ? "the lock" : o.object;
+  }
+
   void add_operation(const Operation& o) {
-    if (o.function == "release") add(Rank::invocation, o.invoked, o.invoked_in, o.process, "releases the lock");
+    if (o.function == "release") add(Rank::invocation, o.invoked, o.invoked_in, o.process, "releases " + lock_of(o));
     if (o.phase == sim::Phase::invoke || !has_news(o)) return;
     Ink ink = Ink::plain;
     std::string text = news_of(o, ink);

@@ -27,6 +27,22 @@ ordered_json document(std::string_view command) {
 
 ordered_json json_of(const scenarios::Text& text) { return {{"en", text.en}, {"zh", text.zh}}; }
 
+checker::Names names_of(const scenarios::Outcome& outcome) {
+  checker::Names names;
+  for (const scenarios::Lane& lane : outcome.lanes) names.push_back(lane.name);
+  return names;
+}
+
+/// Who waits for whom, and what for; only where there is a deadlock.
+void add_waits(ordered_json& json, std::span<const checker::WaitFor> waits, const checker::Names& names) {
+  if (waits.empty()) return;
+  json["waits"] = ordered_json::array();
+  for (const checker::WaitFor& wait : waits) {
+    json["waits"].push_back(
+        {{"waiter", names[wait.waiter.index]}, {"holder", names[wait.holder.index]}, {"lock", wait.object}});
+  }
+}
+
 ordered_json json_of(const scenarios::Outcome& outcome, const scenarios::Judgement& judgement) {
   const checker::Finding& finding = judgement.finding;
   ordered_json json;
@@ -40,6 +56,7 @@ ordered_json json_of(const scenarios::Outcome& outcome, const scenarios::Judgeme
   json["at"] = finding.at ? ordered_json(sim::to_string(finding.at->offset())) : ordered_json();
   json["why"] = finding.why;
   json["evidence"] = finding.evidence;
+  add_waits(json, finding.waits, names_of(outcome));
   return json;
 }
 
@@ -61,7 +78,8 @@ ordered_json json_of(const Story& story) {
   return json;
 }
 
-ordered_json json_of(const scenarios::ExploredProperty& property, const std::string& witness) {
+ordered_json json_of(const scenarios::ExploredProperty& property, const std::string& witness,
+                     const checker::Names& names) {
   ordered_json json;
   json["property"] = property.name;
   json["view"] = checker::to_string(checker::find_property(property.name)->view);
@@ -78,6 +96,7 @@ ordered_json json_of(const scenarios::ExploredProperty& property, const std::str
                                   {"infimum", sim::to_string(threshold.infimum.value)},
                                   {"attained", threshold.infimum.attained}});
   }
+  add_waits(json, property.waits, names);
   return json;
 }
 
@@ -106,7 +125,8 @@ ordered_json json_of(const ExploredStory& story, bool times) {
   json["properties"] = ordered_json::array();
   for (std::size_t i = 0; i < found.properties.size(); ++i) {
     const bool has_witness = i < story.witness_files.size();
-    json["properties"].push_back(json_of(found.properties[i], has_witness ? story.witness_files[i] : std::string()));
+    json["properties"].push_back(json_of(found.properties[i], has_witness ? story.witness_files[i] : std::string(),
+                                         client_names(story.scenario)));
   }
   return json;
 }

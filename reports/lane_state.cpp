@@ -25,21 +25,24 @@ bool keeps_keys(const scenarios::Scenario& scenario, const std::string& server) 
 }
 
 LaneStates::LaneStates(const Story& story)
-    : story_(&story), holds_(checker::ownership_intervals(story.outcome.history)) {
+    : story_(&story),
+      locks_(scenarios::lock_keys(story.scenario)),
+      holds_(checker::ownership_intervals(story.outcome.history)) {
   std::sort(holds_.begin(), holds_.end(), [](const auto& a, const auto& b) {
     return std::pair(a.from.offset(), a.acquire) < std::pair(b.from.offset(), b.acquire);
   });
   for (const sim::Effect& effect : story.outcome.history.effects) {
-    if (effect.object != story.scenario.lock.key) continue;
-    if (effect.kind == sim::Effect::Kind::write) keys_.push_back({effect.step, keys_.size(), effect.server, effect.by});
+    if (!is_lock(effect.object)) continue;
+    if (effect.kind == sim::Effect::Kind::write)
+      keys_.push_back({effect.step, keys_.size(), effect.server, effect.object, effect.by});
     if (effect.kind == sim::Effect::Kind::remove || effect.kind == sim::Effect::Kind::expire) {
-      keys_.push_back({effect.step, keys_.size(), effect.server, std::nullopt});
+      keys_.push_back({effect.step, keys_.size(), effect.server, effect.object, std::nullopt});
     }
   }
   for (const sim::Interruption& i : story.outcome.history.interruptions) {
     if (i.kind != sim::Interruption::Kind::crash || keeps_keys(story.scenario, name_of(story.outcome, i.process)))
       continue;
-    keys_.push_back({i.step, keys_.size(), i.process, std::nullopt});
+    keys_.push_back({i.step, keys_.size(), i.process, "", std::nullopt});
   }
   std::sort(keys_.begin(), keys_.end(), [](const KeyChange& a, const KeyChange& b) {
     return std::pair(a.step, a.order) < std::pair(b.step, b.order);
@@ -68,26 +71,44 @@ bool LaneStates::is_dead(sim::ProcessId process, Moment moment) const {
   return is_interrupted(sim::Interruption::Kind::crash, process, moment);
 }
 
-std::optional<sim::ProcessId> LaneStates::key_writer(sim::ProcessId server, sim::Step step) const {
+bool LaneStates::is_lock(std::string_view key) const {
+  return std::find(locks_.begin(), locks_.end(), key) != locks_.end();
+}
+
+std::optional<sim::ProcessId> LaneStates::writer_of(sim::ProcessId server, std::string_view key, sim::Step step) const {
   std::optional<sim::ProcessId> writer;
   for (const KeyChange& change : keys_) {
     if (change.step > step) break;
-    if (change.server == server) writer = change.writer;
+    if (change.server == server && (change.key == key || change.key.empty())) writer = change.writer;
   }
   return writer;
 }
 
-std::optional<sim::ProcessId> LaneStates::key_writer_before(sim::ProcessId server, sim::Step step) const {
-  return step == 0 ? std::nullopt : key_writer(server, step - 1);
+std::optional<sim::ProcessId> LaneStates::key_writer(sim::ProcessId server, sim::Step step) const {
+  for (const std::string& key : locks_) {
+    if (const auto writer = writer_of(server, key, step)) return writer;
+  }
+  return std::nullopt;
+}
+
+std::optional<sim::ProcessId> LaneStates::key_writer_before(sim::ProcessId server, std::string_view key,
+                                                            sim::Step step) const {
+  return step == 0 ? std::nullopt : writer_of(server, key, step - 1);
 }
 
 std::vector<sim::ProcessId> LaneStates::overlapping(Moment moment) const {
-  std::vector<sim::ProcessId> holders;
+  std::vector<const checker::OwnershipInterval*> present;
   for (const auto& hold : holds_) {
-    if (!covers(hold, moment) || !hold.contains(moment.at)) continue;
-    if (std::find(holders.begin(), holders.end(), hold.process) == holders.end()) holders.push_back(hold.process);
+    if (covers(hold, moment) && hold.contains(moment.at)) present.push_back(&hold);
   }
-  if (holders.size() < 2) holders.clear();
+  std::vector<sim::ProcessId> holders;
+  for (const auto* hold : present) {
+    const bool is_shared = std::any_of(present.begin(), present.end(), [&](const auto* other) {
+      return other->object == hold->object && other->process != hold->process;
+    });
+    if (is_shared && std::find(holders.begin(), holders.end(), hold->process) == holders.end())
+      holders.push_back(hold->process);
+  }
   return holders;
 }
 

@@ -7,6 +7,8 @@
 // the same step comes after all else: who gets the lock and crashes had it for one row.
 
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "checker/ownership.hpp"
@@ -29,12 +31,15 @@ class LaneStates {
   bool is_paused(sim::ProcessId process, Moment moment) const;
   bool is_dead(sim::ProcessId process, Moment moment) const;
 
-  /// Who wrote the lock's key on this server, if it is there. A key whose time is over counts until the server notices.
+  /// Who wrote the lock's key on this server, if it is there; of several locks, the first of these keys that is there. A key
+  /// whose time is over counts until the server notices.
   std::optional<sim::ProcessId> key_writer(sim::ProcessId server, sim::Step step) const;
-  /// The same before what this step did.
-  std::optional<sim::ProcessId> key_writer_before(sim::ProcessId server, sim::Step step) const;
+  /// The same of this key alone, before what this step did.
+  std::optional<sim::ProcessId> key_writer_before(sim::ProcessId server, std::string_view key, sim::Step step) const;
+  /// Whether it is the key of a lock.
+  bool is_lock(std::string_view key) const;
 
-  /// Two or more processes that believe to hold the lock, by their beginning; else nothing. Times decide, not steps: a
+  /// Two or more processes that believe to hold the same lock, by their beginning; else nothing. Times decide, not steps: a
   /// lock that is given back and taken at the same time was never held twice.
   std::vector<sim::ProcessId> overlapping(Moment moment) const;
 
@@ -45,11 +50,14 @@ class LaneStates {
     sim::Step step = 0;
     std::size_t order = 0;  ///< within the step
     sim::ProcessId server;
+    std::string_view key;  ///< empty: all of them
     std::optional<sim::ProcessId> writer;
   };
+  std::optional<sim::ProcessId> writer_of(sim::ProcessId server, std::string_view key, sim::Step step) const;
   bool is_interrupted(sim::Interruption::Kind kind, sim::ProcessId process, Moment moment) const;
 
   const Story* story_;
+  std::vector<std::string> locks_;
   std::vector<checker::OwnershipInterval> holds_;
   std::vector<KeyChange> keys_;  ///< by step
 };

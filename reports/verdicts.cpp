@@ -26,6 +26,12 @@ std::string name_of(const scenarios::Outcome& outcome, sim::ProcessId process) {
                                               : fmt::format("process {}", process.index);
 }
 
+checker::Names client_names(const scenarios::Scenario& scenario) {
+  checker::Names names;
+  for (const scenarios::ClientSpec& client : scenario.clients) names.push_back(client.name);
+  return names;
+}
+
 std::vector<std::string> blamed(const scenarios::Outcome& outcome, const checker::Finding& finding) {
   std::vector<std::string> names;
   for (const sim::ProcessId process : finding.by) names.push_back(name_of(outcome, process));

@@ -24,6 +24,8 @@ const std::string& in(Language language, const scenarios::Text& text);
 
 /// "A"; "process 7" for one without a lane, "nobody" for an invalid one.
 std::string name_of(const scenarios::Outcome& outcome, sim::ProcessId process);
+/// By process: clients come first.
+checker::Names client_names(const scenarios::Scenario& scenario);
 /// In the order of the finding: the earlier holder first.
 std::vector<std::string> blamed(const scenarios::Outcome& outcome, const checker::Finding& finding);
 

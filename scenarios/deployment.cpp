@@ -50,18 +50,26 @@ std::string plain_or_quoted(const std::string& bytes) {
   return quoted;
 }
 
+/// As many as an attempt can take at all servers, and that twice.
+sim::Duration some_round_trips(const Scenario& scenario) {
+  return scenario.network.latency.hi * 2 * 8 * static_cast<std::int64_t>(scenario.servers.size());
+}
+
 }  // namespace
 
 Deployment::Deployment(const Scenario& scenario, const models::locks::Catalogue& catalogue, sim::Decisions& decisions,
                        Faults faults)
     : scenario_(scenario),
       parameters_(parameters_of(entry_of(catalogue, scenario.lock.algorithm), scenario.lock)),
-      lock_(entry_of(catalogue, scenario.lock.algorithm).make(parameters_)),
+      deadlock_bound_(least_deadlock()),
       world_(decisions),
       simulation_(world_) {
-  lock_->set_key(scenario.lock.key);
   const auto& claims = entry_of(catalogue, scenario.lock.algorithm).claims;
   claims_fairness_ = std::find(claims.begin(), claims.end(), "fair") != claims.end();
+  for (const std::string& key : lock_keys(scenario)) {
+    locks_.push_back(entry_of(catalogue, scenario.lock.algorithm).make(parameters_));
+    locks_.back()->set_key(key);
+  }
   add_clients();
   add_servers();
   probe_ = world_.add(clients_.emplace_back([this](Client& client) { return probe_program(client); }), "probe", {});
@@ -87,7 +95,7 @@ void Deployment::add_clients() {
     const LockUser& settings = settings_.back();
     const auto program = [this, &spec, &settings](Client& client) {
       if (!spec.commands.empty()) return command_program(client, spec);
-      return models::workloads::run(client, *lock_, settings);
+      return models::workloads::run(client, settings);
     };
     client_ids_.push_back(world_.add(clients_.emplace_back(program), spec.name, clock_settings(spec.clock)));
   }
@@ -103,7 +111,10 @@ void Deployment::add_servers() {
 }
 
 LockUser Deployment::settings_of(const ClientSpec& client) const {
-  return {.lock = scenario_.lock.key,
+  std::vector<models::workloads::UsedLock> locks;
+  for (const std::string& key : client.locks) locks.push_back({&lock_named(key), key});
+  if (locks.empty() && client.commands.empty()) locks.push_back({&lock_named(scenario_.lock.key), scenario_.lock.key});
+  return {.locks = std::move(locks),
           .rounds = client.rounds,
           .between = client.between,
           .attempts = client.attempts.value_or(parameters_.number("attempts")),
@@ -135,14 +146,17 @@ sim::Task<void> Deployment::command_program(Client& client, const ClientSpec& sp
   }
 }
 
+/// Of several locks it takes all, and keeps those that it has.
 sim::Task<void> Deployment::probe_program(Client& client) {
   const sim::Duration least = sim::Duration::microseconds(1);
+  std::size_t taken = 0;
   for (int attempts = 1; probes_once_ || !world_.is_at_or_after(world_.now(), probe_until_); ++attempts) {
-    const sim::OperationId id = world_.invoke(client.id(), "acquire", scenario_.lock.key);
+    const sim::OperationId id = world_.invoke(client.id(), "acquire", locks_[taken]->key().text());
     client.session() = {id, false};
-    const std::optional<models::locks::Hold> hold = co_await lock_->acquire(client);
-    world_.complete(id, hold ? sim::Phase::ok : sim::Phase::fail);
-    if (hold || (probes_once_ && attempts == kProbeAttempts)) co_return;
+    while (taken < locks_.size() && co_await locks_[taken]->acquire(client)) ++taken;
+    const bool has_all = taken == locks_.size();
+    world_.complete(id, has_all ? sim::Phase::ok : sim::Phase::fail);
+    if (has_all || (probes_once_ && attempts == kProbeAttempts)) co_return;
     if (probes_once_) continue;
     co_await client.sleep(std::max(probe_poll_, least));
   }
@@ -172,9 +186,27 @@ bool Deployment::holds_nothing() const {
 }
 
 sim::Duration Deployment::recovery_bound() const {
-  const sim::Duration round_trip = scenario_.network.latency.hi * 2;
-  const auto servers = static_cast<std::int64_t>(scenario_.servers.size());
-  return scenario_.recover_within.value_or(lease().value_or(sim::Duration::seconds(1)) + round_trip * 8 * servers);
+  const auto locks = static_cast<std::int64_t>(locks_.size());
+  return scenario_.recover_within.value_or(lease().value_or(sim::Duration::seconds(1)) +
+                                           some_round_trips(scenario_) * locks);
+}
+
+/// After a lease ran out, a client that waited for it knows at its next attempt but one: the next may have come just before.
+std::optional<sim::Duration> Deployment::least_deadlock() const {
+  const auto takes_several = [](const ClientSpec& client) { return client.locks.size() > 1; };
+  if (places() || std::none_of(scenario_.clients.begin(), scenario_.clients.end(), takes_several)) return std::nullopt;
+  if (scenario_.deadlock_lasting) return scenario_.deadlock_lasting;
+  const std::optional<sim::Duration> longest_lease = lease();
+  if (!longest_lease) return sim::Duration::zero();
+  sim::Duration retry;
+  for (const ClientSpec& client : scenario_.clients) {
+    retry = std::max(retry, client.retry.value_or(parameters_.range("retry")).hi);
+  }
+  return *longest_lease + retry + some_round_trips(scenario_);
+}
+
+const models::locks::LockAlgorithm& Deployment::lock_named(const std::string& key) const {
+  return **std::find_if(locks_.begin(), locks_.end(), [&](const auto& lock) { return lock->key().text() == key; });
 }
 
 std::vector<sim::ProcessId> Deployment::resources() const {
@@ -238,6 +270,9 @@ std::optional<std::int64_t> Deployment::places() const {
 std::string_view Deployment::why_not_judged(std::string_view property) const {
   const bool is_semaphore = places().has_value();
   if (property == "capacity" && !is_semaphore) return "no semaphore in this story";
+  if (property == "no-deadlock" && !deadlock_bound_) {
+    return is_semaphore ? "who waits for a semaphore waits for several" : "no client of this story takes several locks";
+  }
   if (property == "fair" && !overtakings()) return "nobody is promised a turn in this story";
   if (is_semaphore && (property == "mutual-exclusion" || property == "own-release"))
     return "a semaphore lets several in: see capacity";

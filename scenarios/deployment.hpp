@@ -56,6 +56,9 @@ class Deployment {
   /// `recoverable`: a fresh client must have the lock this long after everybody is done or dead. If the file says nothing: when
   /// the longest lease has run out, and it has had time for a few attempts.
   sim::Duration recovery_bound() const;
+  /// `no-deadlock`: a circle of clients that wait for each other is one when it lasts so long. Nothing: no client takes several
+  /// locks, so there is nothing to judge.
+  std::optional<sim::Duration> deadlock_bound() const { return deadlock_bound_; }
 
   /// Of a semaphore: how many may hold it at once.
   std::optional<std::int64_t> places() const;
@@ -93,6 +96,8 @@ class Deployment {
   models::workloads::LockUser settings_of(const ClientSpec& client) const;
   sim::Task<void> command_program(models::Client& client, const ClientSpec& spec);
   sim::Task<void> probe_program(models::Client& client);
+  const models::locks::LockAlgorithm& lock_named(const std::string& key) const;
+  std::optional<sim::Duration> least_deadlock() const;
   void plan_faults();
   void plan_partition(const FaultSpec& spec);
   sim::PlannedFault planned(const FaultSpec& spec) const;
@@ -101,7 +106,8 @@ class Deployment {
 
   const Scenario& scenario_;
   models::locks::Parameters parameters_;
-  std::unique_ptr<models::locks::LockAlgorithm> lock_;
+  std::vector<std::unique_ptr<models::locks::LockAlgorithm>> locks_;  ///< one for each key that is used
+  std::optional<sim::Duration> deadlock_bound_;
   bool claims_fairness_ = false;
   sim::World world_;
   sim::Simulation simulation_;

@@ -10,6 +10,7 @@
 #include "checker/fencing.hpp"
 #include "checker/linearizable.hpp"
 #include "checker/mutual_exclusion.hpp"
+#include "checker/no_deadlock.hpp"
 #include "checker/no_lost_update.hpp"
 #include "checker/own_release.hpp"
 #include "checker/recoverable.hpp"
@@ -91,6 +92,10 @@ std::vector<checker::Finding> Execution::findings() {
   findings.push_back(checker::mutual_exclusion(story, names));
   findings.push_back(deployment_.places() ? checker::linearizable_semaphore(story, names, scenario_.lock.key, places)
                                           : checker::linearizable(story, names));
+  // Where each client takes one lock nobody who waits holds anything, and "holds" would say nothing.
+  findings.push_back(deployment_.deadlock_bound()
+                         ? checker::no_deadlock(story, names, *deployment_.deadlock_bound())
+                         : checker::Finding{.property = "no-deadlock", .view = checker::View::belief});
   findings.push_back(checker::own_release(story, names));
   findings.push_back(checker::recoverable(
       world.history(), names,

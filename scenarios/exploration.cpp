@@ -26,7 +26,7 @@ using checker::BranchStack;
 using checker::Explorer;
 using checker::Verdict;
 
-constexpr std::string_view kCheckpointBegin = "lockstep checkpoint 1";
+constexpr std::string_view kCheckpointBegin = "lockstep checkpoint 2";
 
 std::uint64_t digest_of(std::string_view text) {
   std::uint64_t digest = text.size();
@@ -285,6 +285,7 @@ class Search {
     auto& shown = std::get<Witness>(witness);
     explored.verdict = Verdict::violated;
     explored.by = std::move(shown.by);
+    explored.waits = std::move(shown.waits);
     explored.witness = std::move(shown.scenario);
     explored.why = std::move(shown.why);
     if (!tally.best) return;  // its margin is not known

@@ -64,8 +64,9 @@ struct ExploredProperty {
   checker::Verdict verdict = checker::Verdict::unknown;
   std::string why;  ///< one sentence for people
   std::uint64_t violating_traces = 0;
-  std::vector<std::string> by;        ///< violated: whom the witness blames
-  std::vector<Threshold> thresholds;  ///< violated: one for each parameter that is a range
+  std::vector<std::string> by;          ///< violated: whom the witness blames
+  std::vector<checker::WaitFor> waits;  ///< no-deadlock, violated: who waits for whom in the witness
+  std::vector<Threshold> thresholds;    ///< violated: one for each parameter that is a range
   /// violated: a story with exact times and faults, which `run` replays to the same verdict.
   std::optional<Scenario> witness;
   std::optional<Expectation> expected;

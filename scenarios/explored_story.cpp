@@ -94,7 +94,7 @@ ExploredStory::ExploredStory(const Scenario& scenario, const models::locks::Cata
                              checker::Explorer& explorer, Probe probe)
     : deployment_(scenario, catalogue, explorer, Deployment::Faults::none), probe_(probe) {
   // So late that it has just the time for its attempts, of up to four round trips to each server.
-  const auto servers = static_cast<std::int64_t>(scenario.servers.size());
+  const auto servers = static_cast<std::int64_t>(scenario.servers.size() * lock_keys(scenario).size());
   const Duration attempt = scenario.network.latency.lo * 2 * 4 * servers * Deployment::kProbeAttempts;
   settle_ = std::max(Duration::zero(), deployment_->recovery_bound() - attempt);
 }

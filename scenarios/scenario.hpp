@@ -84,6 +84,7 @@ struct ClientSpec {
   sim::DurationRange acquire_at;
   /// Processor time inside the critical section: a pause lengthens it.
   sim::DurationRange hold;
+  std::vector<std::string> locks;           ///< keys, taken one after the other; empty: the lock's own key
   std::int64_t rounds = 1;                  ///< acquire, hold, release: this often
   sim::DurationRange between;               ///< from a release (or giving up) to the next round
   std::optional<std::int64_t> attempts;     ///< instead of the algorithm's
@@ -206,9 +207,15 @@ struct Scenario {
   /// `recoverable`: a fresh client must have the lock this long after everybody is done or dead. Nothing: the lock's
   /// longest lease, plus a few round trips.
   std::optional<sim::Duration> recover_within;
+  /// `no-deadlock`: a circle must last so long. Nothing: a little longer than the lock's longest lease, or at all if it has none.
+  std::optional<sim::Duration> deadlock_lasting;
   std::vector<Expectation> expect_run, expect_check;
   std::optional<std::int64_t> expect_traces;  ///< how many traces `check` explores
   bool operator==(const Scenario&) const = default;
 };
+
+/// The keys of all locks that the story's clients use, in the order in which the file names them; if nobody uses any, the
+/// lock's own.
+std::vector<std::string> lock_keys(const Scenario& scenario);
 
 }  // namespace lockstep::scenarios

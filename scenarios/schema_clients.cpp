@@ -8,6 +8,7 @@ namespace lockstep::scenarios::schema {
 namespace {
 
 constexpr std::size_t kClientsMax = 256;
+constexpr std::size_t kLocksMax = 16;
 constexpr std::int64_t kRoundsMax = 1'000'000;
 
 constexpr Kinds kUser = 1;       ///< uses the lock
@@ -19,6 +20,15 @@ struct ClientDraft {
   std::vector<const Node*> names;
 };
 
+/// The same key may stand there twice: whether that works is a question to the lock.
+void read_locks(const Node& value, std::vector<std::string>& locks) {
+  const std::string example = "an array of keys such as [\"stock\", \"account\"]";
+  const Array& keys = array_of(value, example);
+  if (keys.empty()) fail(value, "expected at least one key; leave \"locks\" out for the key of [lock]");
+  if (keys.size() > kLocksMax) fail(value, "more than 16 locks of one client");
+  for (const Node& key : keys) locks.push_back(text_of(key, "a key such as \"stock\""));
+}
+
 constexpr Key<ClientDraft> kClient[] = {
     {"name", "name, or array of names", kRequired, "one client, or several with the same settings",
      [](const Node& value, ClientDraft& c) {
@@ -28,6 +38,9 @@ constexpr Key<ClientDraft> kClient[] = {
      [](const Node& value, ClientDraft& c) { c.settings.acquire_at = range_of(value); }},
     {"hold", "duration or range", "\"0ms\"", "processor time inside the critical section; a pause lengthens it",
      [](const Node& value, ClientDraft& c) { c.settings.hold = range_of(value); }, kUser},
+    {"locks", "array of keys", "the key of [lock]",
+     "the locks that it takes, one after the other in this order; it gives them back in reverse",
+     [](const Node& value, ClientDraft& c) { read_locks(value, c.settings.locks); }, kUser},
     {"rounds", "whole number, 1 to 1000000", "1", "how often it acquires, holds and releases",
      [](const Node& value, ClientDraft& c) { c.settings.rounds = whole_of(value, 1, kRoundsMax); }, kUser},
     {"between", "duration or range", "\"0ms\"", "from a release, or from giving up, to the next round",

@@ -67,9 +67,17 @@ constexpr Key<Draft> kRecoverable[] = {
      [](const Node& value, Draft& draft) { draft.scenario.recover_within = duration_of(value); }},
 };
 
+constexpr Key<Draft> kNoDeadlock[] = {
+    {"lasting", "duration", kRequired, "a circle of clients that wait for each other is a deadlock if it lasts so long",
+     [](const Node& value, Draft& draft) { draft.scenario.deadlock_lasting = duration_of(value); }},
+};
+
 constexpr Key<Draft> kProperties[] = {
     {"recoverable", "table", "the longest lease and some round trips", "how fast the lock must be free again",
      [](const Node& value, Draft& draft) { read_table(value, {"recoverable"}, kRecoverable, draft); }},
+    {"no-deadlock", "table", "the longest lease, the longest retry and some round trips; without leases at once",
+     "how long clients must wait in a circle",
+     [](const Node& value, Draft& draft) { read_table(value, {"no-deadlock"}, kNoDeadlock, draft); }},
 };
 
 constexpr Kinds kRun = 1;
@@ -201,6 +209,7 @@ void list_expect(std::vector<TableRow>& tables) {
   tables.push_back({"[pin]", rows_of(std::span<const Key<Draft>>(kPin))});
   tables.push_back({"[properties]", rows_of(std::span<const Key<Draft>>(kProperties))});
   tables.push_back({"recoverable", rows_of(std::span<const Key<Draft>>(kRecoverable))});
+  tables.push_back({"no-deadlock", rows_of(std::span<const Key<Draft>>(kNoDeadlock))});
   tables.push_back({"[expect]", rows_of(std::span<const Key<Draft>>(kExpect))});
   tables.push_back({"an expectation", rows_of(std::span<const Key<ExpectationDraft>>(kExpectation)), {"run", "check"}});
 }

@@ -67,9 +67,10 @@ TraceJudge::TraceJudge(const ExploredStory& story, std::size_t clients, std::spa
 /// What the probe did is no part of the story; whether it got the lock is what `recoverable` asks.
 std::span<const checker::Violation> TraceJudge::ways_of(Explorer& explorer) {
   const sim::History& history = explorer.world().history();
-  if (!story_->has_probed()) return finder_.find(history, explorer.faults(), resources_);
+  const std::optional<sim::Duration> lasting = story_->deployment().deadlock_bound();
+  if (!story_->has_probed()) return finder_.find(history, explorer.faults(), resources_, nullptr, lasting);
   const checker::RecoverableQuestion question = story_->question(explorer);
-  return finder_.find(history, explorer.faults(), resources_, &question);
+  return finder_.find(history, explorer.faults(), resources_, &question, lasting);
 }
 
 /// Requires: the way's constraints have been added. Then `intervals_` says for which parameters.

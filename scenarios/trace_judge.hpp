@@ -79,7 +79,7 @@ class TraceJudge {
   bool read(std::istream& in);
 
  private:
-  static constexpr std::size_t kProperties = 8;
+  static constexpr std::size_t kProperties = 9;
   /// How a way stands to the trace.
   enum class Feasible : std::uint8_t { no, perhaps, yes };
 

@@ -295,7 +295,9 @@ std::variant<Witness, Unconfirmed> attempt(const Scenario& scenario, const model
   if (auto reason = objection(std::get<Outcome>(first), violation, witness.by)) {
     return Unconfirmed{*std::move(reason), witness.text};
   }
-  witness.why = judgement_of(std::get<Outcome>(first), violation.property)->finding.why;
+  const checker::Finding& finding = judgement_of(std::get<Outcome>(first), violation.property)->finding;
+  witness.why = finding.why;
+  witness.waits = finding.waits;
   Expectation& expectation = story.expect_run.emplace_back();
   expectation.property = violation.property;
   expectation.verdict = checker::Verdict::violated;

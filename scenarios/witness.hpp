@@ -17,6 +17,7 @@
 #include "checker/difference_constraints.hpp"
 #include "checker/explored.hpp"
 #include "checker/explorer.hpp"
+#include "checker/verdict.hpp"
 #include "models/locks/catalogue.hpp"
 #include "scenarios/scenario.hpp"
 
@@ -50,7 +51,8 @@ struct Witness {
   Scenario scenario;
   std::string text;  ///< the same as a file
   std::vector<std::string> by;
-  std::string why;  ///< what run says of it
+  std::string why;                           ///< what run says of it
+  std::vector<checker::WaitFor> waits = {};  ///< no-deadlock: who waits for whom
 };
 
 /// The trace could not be shown to violate the property: its constraints were widened, or something is wrong.

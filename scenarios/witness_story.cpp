@@ -31,6 +31,10 @@ Text headline(std::string_view property, const std::vector<std::string>& by) {
   const std::string en = listed(by, " and ");
   const std::string zh = listed(by, " 和 ");
   if (property == "mutual-exclusion") return {en + " hold the lock at once", zh + " 同时持有锁"};
+  if (property == "no-deadlock") {
+    if (by.size() == 1) return {en + " waits for a lock that it holds itself", zh + " 在等待自己持有的锁"};
+    return {en + (by.size() == 2 ? " wait for each other" : " wait for each other in a circle"), zh + " 互相等待"};
+  }
   if (property == "own-release") return {"A release removes somebody else's lock: " + en, "释放删除了别人的锁：" + zh};
   if (property == "no-lost-update") return {"An update is lost: " + en, "更新丢失：" + zh};
   if (property == "fencing") return {"A stale write gets through: " + en, "过期的写入得逞：" + zh};

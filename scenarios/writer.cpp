@@ -115,10 +115,7 @@ class Writer {
     for (const FaultSpec& fault : scenario_.faults) write(fault);
     for (const MaySpec& may : scenario_.may) write(may);
     orders();
-    if (scenario_.recover_within) {
-      table("[properties]");
-      key("recoverable", "{ within = " + value_of(*scenario_.recover_within) + " }");
-    }
+    properties();
     expectations("[expect.run]", scenario_.expect_run, std::nullopt);
     expectations("[expect.check]", scenario_.expect_check, scenario_.expect_traces);
     return std::move(out_);
@@ -231,6 +228,7 @@ class Writer {
     const ClientSpec standard;
     unless_default("acquire_at", client.acquire_at, standard.acquire_at);
     unless_default("hold", client.hold, standard.hold);
+    if (!client.locks.empty()) key("locks", array_of(client.locks, 8));
     unless_default("rounds", client.rounds, standard.rounds);
     unless_default("between", client.between, standard.between);
     if_set("attempts", client.attempts);
@@ -280,6 +278,13 @@ class Writer {
     if_set("restart_after", may.restart_after);
     unless_default("keep", may.keep, false);
     unless_default("times", may.times, MaySpec{}.times);
+  }
+
+  void properties() {
+    if (!scenario_.recover_within && !scenario_.deadlock_lasting) return;
+    table("[properties]");
+    if (scenario_.recover_within) key("recoverable", "{ within = " + value_of(*scenario_.recover_within) + " }");
+    if (scenario_.deadlock_lasting) key("no-deadlock", "{ lasting = " + value_of(*scenario_.deadlock_lasting) + " }");
   }
 
   void orders() {

@@ -86,6 +86,7 @@ class Generator {
     for (std::uint64_t i = random_.below(4); i > 0; --i) may();
     random_.one_in(2) ? pin() : schedule();
     if (random_.one_in(2)) s_.recover_within = random_duration(random_);
+    if (random_.one_in(2)) s_.deadlock_lasting = random_duration(random_);
     expect();
     return s_;
   }
@@ -138,6 +139,7 @@ class Generator {
       return client;
     }
     if (random_.one_in(2)) client.hold = random_range(random_);
+    if (random_.one_in(3)) client.locks = {"a", random_text(random_)};
     if (random_.one_in(2)) client.rounds = random_.between(1, 5);
     if (random_.one_in(2)) client.between = random_range(random_);
     if (random_.one_in(2)) client.attempts = random_.between(1, 5);

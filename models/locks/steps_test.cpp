@@ -36,9 +36,9 @@ class Bench {
 
   sim::ProcessId client(sim::Duration start, sim::Duration hold, sim::World::ClockSettings clock = {}) {
     workloads::LockUser& settings = settings_.emplace_back();
+    settings.locks.push_back({.algorithm = lock_.get()});
     settings.hold = sim::DurationRange::exactly(hold);
-    Client& client =
-        clients_.emplace_back([this, &settings](Client& c) { return workloads::run(c, *lock_, settings); });
+    Client& client = clients_.emplace_back([&settings](Client& c) { return workloads::run(c, settings); });
     const std::string name(1, static_cast<char>('A' + clients_.size() - 1));
     const sim::ProcessId id = world_.add(client, name, clock);
     for (const sim::ProcessId server : server_ids_) {

@@ -27,10 +27,10 @@ void complete(Client& client, sim::OperationId id, bool succeeded) {
   client.session() = {};
 }
 
-sim::Task<std::optional<Grant>> attempt(Client& client, const locks::LockAlgorithm& lock, const LockUser& settings) {
+sim::Task<std::optional<Grant>> attempt(Client& client, const UsedLock& lock) {
   co_await client.step("acquire", sim::Moment::before);
-  const sim::OperationId id = invoke(client, "acquire", settings.lock, 0);
-  std::optional<locks::Hold> hold = co_await lock.acquire(client);
+  const sim::OperationId id = invoke(client, "acquire", lock.name, 0);
+  std::optional<locks::Hold> hold = co_await lock.algorithm->acquire(client);
   if (hold) {
     sim::Operation& operation = client.world().operation(id);
     const sim::Clock& clock = hold->on_monotonic_clock ? client.monotonic() : client.clock();
@@ -74,34 +74,43 @@ sim::Task<void> critical_section(Client& client, const LockUser& settings, const
   if (settings.use != Use::none) co_await write(client, settings, grant, value);
 }
 
-sim::Task<void> give_back(Client& client, const locks::LockAlgorithm& lock, const LockUser& settings, Grant grant) {
+sim::Task<void> give_back(Client& client, const UsedLock& lock, Grant grant) {
   co_await client.step("release", sim::Moment::before);
-  const sim::OperationId id = invoke(client, "release", settings.lock, grant.acquire);
-  const bool released = co_await lock.release(client, std::move(grant.hold));
+  const sim::OperationId id = invoke(client, "release", lock.name, grant.acquire);
+  const bool released = co_await lock.algorithm->release(client, std::move(grant.hold));
   complete(client, id, released);
   co_await client.step("release", sim::Moment::after);
 }
 
+/// Takes its locks from this one on, does what they protect, and gives them back.
+sim::Task<void> round(Client& client, const LockUser& settings, std::size_t first) {
+  const UsedLock& lock = settings.locks[first];
+  std::optional<Grant> grant;
+  for (std::int64_t tried = 0; !grant && tried < settings.attempts; ++tried) {
+    if (tried > 0) co_await client.sleep(settings.retry);
+    grant = co_await attempt(client, lock);
+  }
+  if (!grant) co_return;
+
+  if (first + 1 < settings.locks.size()) {
+    co_await round(client, settings, first + 1);
+  } else {
+    co_await critical_section(client, settings, *grant);
+  }
+  if (settings.release) {
+    co_await give_back(client, lock, std::move(*grant));
+  } else {
+    // It goes on with something else and never thinks of the lock again: nobody believes, nobody gives back.
+    complete(client, invoke(client, "lost", lock.name, grant->acquire), true);
+  }
+}
+
 }  // namespace
 
-sim::Task<void> run(Client& client, const locks::LockAlgorithm& lock, const LockUser& settings) {
-  for (std::int64_t round = 0; round < settings.rounds; ++round) {
-    if (round > 0 && settings.between.hi > sim::Duration::zero()) co_await client.sleep(settings.between);
-
-    std::optional<Grant> grant;
-    for (std::int64_t tried = 0; !grant && tried < settings.attempts; ++tried) {
-      if (tried > 0) co_await client.sleep(settings.retry);
-      grant = co_await attempt(client, lock, settings);
-    }
-    if (!grant) continue;
-
-    co_await critical_section(client, settings, *grant);
-    if (settings.release) {
-      co_await give_back(client, lock, settings, std::move(*grant));
-    } else {
-      // It goes on with something else and never thinks of the lock again: nobody believes, nobody gives back.
-      complete(client, invoke(client, "lost", settings.lock, grant->acquire), true);
-    }
+sim::Task<void> run(Client& client, const LockUser& settings) {
+  for (std::int64_t i = 0; i < settings.rounds; ++i) {
+    if (i > 0 && settings.between.hi > sim::Duration::zero()) co_await client.sleep(settings.between);
+    co_await round(client, settings, 0);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "models/client.hpp"
 #include "models/locks/lock.hpp"
@@ -20,11 +21,17 @@ enum class Use : std::uint8_t {
   overwrite   ///< works, writes its own number
 };
 
+/// One lock, and what it is called in the history.
+struct UsedLock {
+  const locks::LockAlgorithm* algorithm = nullptr;
+  std::string name = "lock";
+};
+
 struct LockUser {
-  std::string lock = "lock";  ///< name of the lock, for the history
+  std::vector<UsedLock> locks;  ///< taken one after the other, given back in reverse; at least one
   std::int64_t rounds = 1;
   sim::DurationRange between;  ///< from the end of a round to the next
-  std::int64_t attempts = 1;   ///< per round
+  std::int64_t attempts = 1;   ///< per round and lock
   sim::DurationRange retry;    ///< from a failed attempt to the next, by the client's own clock
   sim::DurationRange hold;     ///< processor time inside
   bool release = true;
@@ -33,7 +40,8 @@ struct LockUser {
   std::optional<sim::Duration> timeout;  ///< of accesses to the resource
 };
 
-/// All rounds of one client. Requires: `lock` and `settings` outlive the world.
-sim::Task<void> run(Client& client, const locks::LockAlgorithm& lock, const LockUser& settings);
+/// All rounds of one client. A round in which it does not get one of its locks ends by giving back those that it has. Requires:
+/// `settings` and the locks in it outlive the world.
+sim::Task<void> run(Client& client, const LockUser& settings);
 
 }  // namespace lockstep::models::workloads
