@@ -242,6 +242,50 @@ TEST_CASE("check: --graph writes the states") {
   CHECK(word == "digraph");
 }
 
+TEST_CASE("check: a deadlock says who waits for whom, in JSON and as a graph") {
+  const Stories stories;
+  const auto locks = [&](const char* file, const char* second) {
+    return stories.write(file, std::string(R"(
+title = { en = "t", zh = "t" }
+story = { en = "s", zh = "s" }
+lesson = { en = "l", zh = "l" }
+[lock]
+algorithm = "setnx-del"
+[[client]]
+name = "A"
+locks = ["x", "y"]
+attempts = 1
+[[client]]
+name = "B"
+attempts = 1
+locks = )") + second + "\n");
+  };
+  const std::string opposite = locks("opposite.toml", "[\"y\", \"x\"]");
+  const std::string graph = stories / "waits.dot";
+  const Result result = call({"check", opposite, "--wait-for", graph, "--json"});
+  CHECK(result.exit == 0);
+  const auto of_check = nlohmann::json::parse(result.out)["results"][0]["properties"][2];
+  CHECK(of_check["property"] == "no-deadlock");
+  CHECK(of_check["verdict"] == "violated");
+  const auto waits =
+      nlohmann::json::parse(R"([{"waiter":"A","holder":"B","lock":"y"},{"waiter":"B","holder":"A","lock":"x"}])");
+  CHECK(of_check["waits"] == waits);
+  const auto of_run = nlohmann::json::parse(call({"run", opposite, "--json"}).out)["results"][0]["properties"][2];
+  CHECK(of_run["waits"] == waits);
+  std::ifstream in(graph);
+  const std::string dot((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  CHECK(contains(dot, "0 -> 1 [label=\"y\", color=red"));
+  CHECK(contains(dot, "1 -> 0 [label=\"x\", color=red"));
+  fs::remove(graph);
+
+  const std::string same = locks("same.toml", "[\"x\", \"y\"]");
+  const Result calm = call({"check", same, "--wait-for", graph});
+  CHECK(calm.exit == 0);
+  CHECK(contains(calm.err, "there is no deadlock, so " + graph + " is not written"));
+  CHECK(!fs::exists(graph));
+  CHECK(contains(call({"check", same, opposite, "--wait-for", graph}).err, "--wait-for needs exactly one story"));
+}
+
 TEST_CASE("check: a grid takes the place of the explorer") {
   const Stories stories;
   const Result result = call({"check", stories / "good.toml", "--ticks", "10ms", "--max-traces", "50", "--json"});

@@ -26,6 +26,19 @@ bool write_all(int file, std::string_view content) {
   return true;
 }
 
+/// `beside` ends in XXXXXX, which become a name that is free. False, and errno: there is none to be had.
+bool give_name(int file, std::string& beside) {
+  const std::string itself = "/proc/self/fd/" + std::to_string(file);
+  const std::size_t end = beside.size() - 6;
+  for (unsigned i = 0; i < 1'000'000; ++i) {
+    const std::string number = std::to_string(1'000'000 + i);
+    beside.replace(end, 6, number, 1, 6);
+    if (::linkat(AT_FDCWD, itself.c_str(), AT_FDCWD, beside.c_str(), AT_SYMLINK_FOLLOW) == 0) return true;
+    if (errno != EEXIST) return false;
+  }
+  return false;
+}
+
 /// The file that a chain of symbolic links ends at, which need not exist.
 fs::path target_of(const fs::path& path) {
   fs::path target = path;
@@ -55,13 +68,18 @@ std::optional<std::string> write_whole(const std::string& path, std::string_view
     return trouble;
   }
 
+  // Without a name until all of it is there: whoever is killed meanwhile leaves nothing behind.
+  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
   std::string beside = target.string() + ".XXXXXX";
-  const int file = ::mkstemp(beside.data());
+  int file = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  const bool has_name = file < 0;
+  if (has_name) file = ::mkstemp(beside.data());
   if (file < 0) return reason();
-  // mkstemp makes it private; a report is as readable as any new file.
+  // It is private so far; a report is as readable as any new file.
   const mode_t mask = ::umask(0);
   ::umask(mask);
-  bool done = ::fchmod(file, 0666 & ~mask) == 0 && write_all(file, content) && ::fsync(file) == 0;
+  bool done = ::fchmod(file, 0666 & ~mask) == 0 && write_all(file, content) && ::fsync(file) == 0 &&
+              (has_name || give_name(file, beside));
   std::optional<std::string> trouble;
   if (!done) trouble = reason();
   if (::close(file) != 0 && done) {
