@@ -12,6 +12,8 @@
 //   way round, and schedules the reversal; sleep sets keep equivalent orders from being explored twice.
 // - Dependence is what events really did, in the state in which they did it (`World::access`): a SET NX that found the key taken only read
 //   it. What a sleeping event did is known, since it was executed from that very state; it wakes when something that it depends on happens.
+// - At clients likewise, where a reply says what it does with the client's state, as one of several answers that are only counted
+//   (`models/redis/gather.cpp`): which of them comes last matters, and not in which order the others come.
 // - A timer that an event cancels never runs, so it is in no trace that could show its race with that event. The canceller
 //   and the cancelled are therefore a race by themselves.
 // - Two events that causes and delays alone put into one order are no race: a reply that is there after 20ms at the latest comes
@@ -313,6 +315,7 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   void place_in_time(Node& node, const sim::Event& event);
   void place_late(Node& node, const sim::Event& event, std::size_t budget, sim::Instant free);
   void come_after_all(const Node& node);
+  void break_silence();
   std::optional<std::size_t> ask_for_pause(sim::ProcessId process);
   void add_pause(const Node& node, std::size_t budget, ExploredFault::Place place, sim::Instant from,
                  sim::Instant until);
@@ -379,6 +382,7 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   std::uint32_t position_ = kNone;
   std::size_t next_answer_ = 0;
   bool is_replay_ = false;
+  bool is_silent_ = false;                   ///< a reply that has not said yet what it reads and changes
   std::optional<std::uint32_t> ghost_from_;  ///< the first position that is infeasible in time
   std::uint32_t ghost_questions_ = 0;        ///< questions of time since then
   std::optional<std::size_t> coda_from_;     ///< the first position after everything has come to rest

@@ -134,10 +134,12 @@ void Explorer::execute(std::uint32_t position, bool is_replay) {
     last_on_[event.channel] = position;
   }
   pending_.erase(std::find(pending_.begin(), pending_.end(), slot));
+  is_silent_ = !is_replay && event.kind == sim::EventKind::message && node.event.is_reply;
   {
     const sim::Region::Inside inside(region_);
     world_->execute(slot, node.at);
   }
+  break_silence();
   process.was_paused = false;
   is_held_back_ = false;
   if (options_.observer != nullptr && !ghost_from_) options_.observer->executed(*this, position, is_replay);
@@ -169,10 +171,11 @@ void Explorer::begin_node(Node& node, const sim::Event& event) {
   node.event.delay = event.delay;
 
   node.footprint = Footprint();
-  const bool is_request = event.kind == sim::EventKind::message && !node.event.is_reply;
   const sim::ProcessState& process = world_->state(event.process);
+  // A reply may say what it does, if it begins with that: see `break_silence`.
+  const bool may_say = event.kind == sim::EventKind::message && (node.event.is_reply || process.describes_accesses);
   // What a dead server answers depends on its being dead; and a pause puts all of its requests into one line.
-  if (!is_request || !process.describes_accesses || !process.alive || may_pause(event.process)) {
+  if (!may_say || !process.alive || may_pause(event.process)) {
     node.footprint.add_everything();
   }
 }
@@ -370,9 +373,15 @@ void Explorer::between(Instant from, Instant to, DurationRange length) {
 
 // --- What it reads and changes.
 
+/// A reply that has not said what it reads and changes does it with everything: this is so before it asks or emits something.
+void Explorer::break_silence() {
+  if (is_silent_) accessed_all();
+}
+
 void Explorer::accessed(std::uint64_t part, bool changes) {
   const sim::Region::Outside outside;
   if (is_replay_ || position_ == kNone) return;
+  is_silent_ = false;
   Node& node = nodes_[position_];
   if (node.footprint.is_everything()) return;
   if (node.footprint.changes(part) || (!changes && node.footprint.reads(part))) return;
@@ -395,6 +404,7 @@ void Explorer::accessed(std::uint64_t part, bool changes) {
 void Explorer::accessed_all() {
   const sim::Region::Outside outside;
   if (is_replay_ || position_ == kNone) return;
+  is_silent_ = false;
   Node& node = nodes_[position_];
   if (node.footprint.is_everything()) return;
   node.footprint.add_everything();
@@ -404,6 +414,7 @@ void Explorer::accessed_all() {
 // --- What the world asks.
 
 std::uint64_t Explorer::ask(std::uint64_t options) {
+  break_silence();
   if (options < 2 || (ghost_from_ && !is_replay_)) return 0;
   std::vector<Answer>& known = answers();
   if (next_answer_ == known.size()) known.push_back({static_cast<std::uint32_t>(options), 0});
@@ -414,6 +425,7 @@ std::uint64_t Explorer::ask(std::uint64_t options) {
 /// Answers that follow from the constraints are noted all the same, since a replay does not look at the constraints.
 template <class Yes, class No>
 bool Explorer::decide(const Yes& yes, const No& no) {
+  break_silence();
   // Beyond the first infeasible event any answer will do, but "not yet" for ever would keep those waiting who ask until it is time.
   constexpr std::uint32_t kPatience = 32;
   if (ghost_from_ && !is_replay_) return ghost_questions_++ >= kPatience;
@@ -540,12 +552,14 @@ bool Explorer::loses(const sim::Event& message) {
 
 void Explorer::emitted(std::uint32_t slot) {
   const sim::Region::Outside outside;
+  break_silence();
   ++emissions_;
   pending_.push_back(slot);
 }
 
 void Explorer::cancelled(std::uint32_t slot) {
   const sim::Region::Outside outside;
+  break_silence();
   pending_.erase(std::find(pending_.begin(), pending_.end(), slot));
   const sim::Event& event = world_->event(slot);
   // A message that a crash keeps from leaving a pause: that it does is a question of time, and has been asked.

@@ -60,7 +60,7 @@ class TimedReplay final : public sim::Scheduler {
   std::vector<std::uint32_t> pending_;
 };
 
-std::string replayed(std::uint64_t seed, Explorer& explorer, bool has_pauses) {
+std::string replayed(std::uint64_t seed, Explorer& explorer, bool has_pauses, toy::Size size) {
   const auto solution = explorer.constraints().solution_ns();
   if (!solution) return "no solution";
   const auto time_of = [&](sim::Instant instant) {
@@ -76,7 +76,7 @@ std::string replayed(std::uint64_t seed, Explorer& explorer, bool has_pauses) {
   std::stable_sort(plan.begin(), plan.end(),
                    [](const TimedReplay::Planned& a, const TimedReplay::Planned& b) { return a.at < b.at; });
   sim::DefaultDecisions decisions;
-  toy::World world(seed, decisions);
+  toy::World world(seed, decisions, size);
   TimedReplay replay(world.world());
   world.world().set_scheduler(replay);
   world.begin();
@@ -103,7 +103,7 @@ Found explored(std::uint64_t seed, ExplorerOptions options, bool replay = false,
   found.counts = used.explore(subject, [&](Explorer& e) {
     const std::string outcome = subject.outcome();
     if (found.outcomes.insert(outcome).second && replay) {
-      const std::string again = replayed(seed, e, has_pauses);
+      const std::string again = replayed(seed, e, has_pauses, size);
       if (again != outcome) found.trouble = outcome + " replays as " + again;
     }
     return true;
@@ -137,10 +137,10 @@ class EnumeratingDecisions final : public sim::Decisions {
 };
 
 /// Brute force with ticks of a microsecond; nothing if there are too many runs.
-std::optional<Outcomes> on_a_grid(std::uint64_t seed, std::size_t runs_max) {
+std::optional<Outcomes> on_a_grid(std::uint64_t seed, std::size_t runs_max, toy::Size size = {}) {
   Outcomes outcomes;
   EnumeratingDecisions decisions;
-  toy::World world(seed, decisions);
+  toy::World world(seed, decisions, size);
   sim::Simulation simulation(world.world());
   for (std::size_t runs = 0; runs < runs_max; ++runs) {
     simulation.restart();
@@ -209,6 +209,64 @@ TEST_CASE("explorer: with a pause anywhere, too, the reduction loses no outcome 
     CHECK(with.trouble.empty());
     CHECK(without.trouble.empty());
     if (without.counts.complete) CHECK(with.outcomes == without.outcomes);
+  }
+}
+
+TEST_CASE("explorer: answers that are only counted multiply no traces, and no outcome is lost by that") {
+  toy::Size size{.servers = 3, .processes = 5, .puts = 6, .steps = 2, .gathers = true, .says = toy::Says::its_own};
+  toy::Size silent = size;
+  silent.says = toy::Says::everything;
+  std::uint64_t counted = 0;
+  std::uint64_t uncounted = 0;
+  std::size_t compared = 0;
+  std::size_t on_grids = 0;
+  std::map<toy::Says, std::size_t> found_out;
+  for (std::uint64_t seed = 0; seed < kWorlds / 25; ++seed) {
+    const Found with = explored(seed, {.max_traces = 4'000}, true, size);
+    const Found in_all_orders = explored(seed, {.max_traces = 4'000}, true, silent);
+    INFO("world " << seed << ' ' << with.trouble << in_all_orders.trouble);
+    CHECK(with.trouble.empty());
+    if (!in_all_orders.counts.complete || !with.counts.complete) continue;
+    CHECK(with.outcomes == in_all_orders.outcomes);
+    counted += with.counts.traces;
+    uncounted += in_all_orders.counts.traces;
+    for (const toy::Says mutant : {toy::Says::not_the_last, toy::Says::no_last}) {
+      toy::Size broken = size;
+      broken.says = mutant;
+      found_out[mutant] += explored(seed, {.max_traces = 4'000}, false, broken).outcomes != with.outcomes ? 1 : 0;
+    }
+    const Found all = explored(seed, {.reduction = false, .max_traces = 4'000}, false, size);
+    if (all.counts.complete) {
+      ++compared;
+      CHECK(with.outcomes == all.outcomes);
+    }
+    if (const auto grid = on_a_grid(seed, 500, size)) {
+      ++on_grids;
+      CHECK(std::includes(with.outcomes.begin(), with.outcomes.end(), grid->begin(), grid->end()));
+    }
+  }
+  WARN("traces: " << counted << ", with every order of answers " << uncounted << "; compared with all interleavings: "
+                  << compared << ", with the grid: " << on_grids << "; mutants found out in "
+                  << found_out[toy::Says::not_the_last] << " and " << found_out[toy::Says::no_last] << " worlds");
+  CHECK(counted < uncounted);
+  if (kWorlds < 5'000) return;
+  CHECK(compared > 50);
+  CHECK(on_grids > 30);
+  for (const auto& [mutant, worlds] : found_out) CHECK(worlds > 0);
+}
+
+TEST_CASE("explorer: of n answers to one question it matters which comes last, and nothing else") {
+  // One client and n servers, that answer in any order; with all orders of the answers there are n! traces.
+  for (const std::uint64_t servers : {2U, 3U, 4U, 5U}) {
+    for (const toy::Says says : {toy::Says::its_own, toy::Says::everything}) {
+      std::uint64_t factorial = 1;
+      for (std::uint64_t i = 2; i <= servers; ++i) factorial *= i;
+      Explorer explorer({});
+      toy::World world(toy::World::Question{servers, says}, explorer);
+      const ExplorerCounts counts = explorer.explore(world, [](Explorer&) { return true; });
+      CHECK(counts.complete);
+      CHECK(counts.traces == (says == toy::Says::its_own ? servers : factorial));
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 // Small random worlds for the tests of the explorer: clients that send, wait, give up, sleep and look at their clocks, and
 // servers that keep one number with a lease. What the clients saw, and in which order the servers were asked, is the outcome.
 
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <string>
@@ -85,7 +86,7 @@ class Server final : public sim::Process {
 };
 
 struct Step {
-  enum class Kind : std::uint8_t { put, sleep, work, look } kind = Kind::put;
+  enum class Kind : std::uint8_t { put, sleep, work, look, gather } kind = Kind::put;
   std::size_t server = 0;
   std::size_t place = 0;
   bool clears = false;
@@ -94,10 +95,113 @@ struct Step {
   DurationRange length;
 };
 
+/// What a gather says of the answers that it counts: the truth, or, as mutants, something that would lose outcomes.
+enum class Says : std::uint8_t {
+  everything,    ///< nothing: each answer depends on all others
+  its_own,       ///< the truth: only the last one depends on all, and the last but one says who is the last
+  not_the_last,  ///< the last but one does not say it
+  no_last        ///< the last one does not depend on the others
+};
+
+/// Puts to every server at once, and waits for all answers, or until its patience is over.
+class Gather final : private sim::TimerOwner {
+ public:
+  using Puts = std::vector<sim::MessagePtrOf<Put>>;
+  Gather(sim::Process& client, const std::vector<sim::ConnectionId>& servers, Puts puts,
+         std::optional<Duration> timeout, Says says)
+      : client_(client), servers_(servers), puts_(std::move(puts)), timeout_(timeout), says_(says) {}
+  Gather(const Gather&) = delete;
+  Gather& operator=(const Gather&) = delete;
+  ~Gather() { withdraw(); }
+
+  bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> program) {
+    sim::World& world = client_.world();
+    program_ = program;
+    places_.resize(servers_.size());
+    for (std::size_t i = 0; i < servers_.size(); ++i) {
+      places_[i].gather = this;
+      places_[i].call = world.open_call(places_[i]);
+      puts_[i]->call = places_[i].call;
+      world.send_request(servers_[i], std::move(puts_[i]));
+    }
+    if (timeout_)
+      timer_ = world.set_timer(client_.id(), DurationRange::exactly(*timeout_), sim::TimerKind::timeout, *this);
+  }
+  /// The answers in the order of the servers: 0 where none came.
+  std::vector<std::int64_t> await_resume() {
+    std::vector<std::int64_t> answers;
+    for (const Place& place : places_) answers.push_back(place.content);
+    return answers;
+  }
+
+ private:
+  struct Place final : sim::ReplyOwner {
+    void reply_arrived(sim::Message& reply) override {
+      gather->describe(*this);
+      content = static_cast<Got&>(reply).content;
+      gather->settle(*this);
+    }
+    void connection_lost() override {
+      gather->describe(*this);
+      gather->settle(*this);
+    }
+    std::uint64_t part() const { return std::uint64_t{call.slot} << 32 | call.generation; }
+    Gather* gather = nullptr;
+    sim::CallRef call;
+    bool is_open = true;
+    std::int64_t content = 0;
+  };
+
+  void describe(const Place& arrived) const {
+    sim::World& world = client_.world();
+    std::vector<const Place*> others;
+    for (const Place& place : places_) {
+      if (place.is_open && &place != &arrived) others.push_back(&place);
+    }
+    if (says_ == Says::everything || (others.empty() && says_ != Says::no_last)) {
+      world.access_all();
+      return;
+    }
+    world.access(arrived.part(), true);
+    if (others.size() == 1 && says_ == Says::its_own) world.access(others.front()->part(), true);
+  }
+  void settle(Place& place) {
+    place.is_open = false;
+    if (std::any_of(places_.begin(), places_.end(), [](const Place& p) { return p.is_open; })) return;
+    client_.world().cancel_timer(timer_);
+    timer_ = {};
+    client_.executor().make_ready(program_);
+  }
+  void timer_fired() override {
+    timer_ = {};
+    withdraw();
+    client_.executor().make_ready(program_);
+  }
+  void withdraw() {
+    for (Place& place : places_) {
+      if (place.is_open) client_.world().close_call(place.call);
+      place.is_open = false;
+    }
+    client_.world().cancel_timer(timer_);
+    timer_ = {};
+  }
+
+  sim::Process& client_;
+  const std::vector<sim::ConnectionId>& servers_;
+  Puts puts_;
+  std::optional<Duration> timeout_;
+  Says says_;
+  sim::TimerRef timer_;
+  std::coroutine_handle<> program_;
+  std::deque<Place> places_;
+};
+
 class Client final : public sim::Process {
  public:
   std::vector<Step> program;
   std::vector<sim::ConnectionId> connections;
+  Says says = Says::everything;
   std::string saw;
 
   void start() override {
@@ -123,6 +227,20 @@ class Client final : public sim::Process {
           self.saw += got ? std::to_string(*got) + ' ' : "none ";
           break;
         }
+        case Step::Kind::gather: {
+          Gather::Puts puts;
+          for (std::size_t i = 0; i < self.connections.size(); ++i) {
+            auto put = self.world().make<Put>();
+            put->value = ++mine;
+            put->place = step.place;
+            put->lease = step.lease;
+            puts.push_back(std::move(put));
+          }
+          Gather gather(self, self.connections, std::move(puts), step.timeout, self.says);
+          for (const std::int64_t answer : co_await gather) self.saw += std::to_string(answer) + '+';
+          self.saw += ' ';
+          break;
+        }
         case Step::Kind::sleep: co_await sim::Wait(self, step.length, sim::TimerKind::sleep); break;
         case Step::Kind::work: co_await sim::Wait(self, step.length, sim::TimerKind::work); break;
         case Step::Kind::look: self.saw += self.clock().has_reached(began + step.lease) ? "late " : "early "; break;
@@ -141,6 +259,8 @@ struct Size {
   std::int64_t latency_us = 2;
   bool describes = false;  ///< see `Server`
   bool parts = false;      ///< requests of two places, some of which clear them; so it is if `describes`
+  bool gathers = false;    ///< some steps ask all servers at once
+  Says says = Says::everything;
 };
 
 class World final : public Explorable {
@@ -168,10 +288,12 @@ class World final : public Explorable {
         clients_[i].connections.push_back(
             world_.connect(client_ids_[i], server, range(1, size.latency_us, size.latency_us - 1)));
       }
+      clients_[i].says = size.says;
       const std::uint64_t steps = 1 + random.below(size.steps);
       for (std::uint64_t s = 0; s < steps && budget > 0; ++s) {
         Step step;
         step.kind = static_cast<Step::Kind>(random.below(4));
+        if (size.gathers && random.one_in(2)) step.kind = Step::Kind::gather;
         step.server = random.below(servers);
         if (size.describes || size.parts) {
           step.place = random.below(2);
@@ -181,6 +303,7 @@ class World final : public Explorable {
         if (random.one_in(2)) step.timeout = us(2, 6);
         step.length = range(1, 3, 1);
         if (step.kind == Step::Kind::put) --budget;
+        if (step.kind == Step::Kind::gather) budget -= std::min<std::size_t>(budget, servers);
         clients_[i].program.push_back(step);
       }
     }
@@ -220,6 +343,25 @@ class World final : public Explorable {
                                      .timeout = {},
                                      .length = {}});
     }
+  }
+
+  /// One client that asks all servers once.
+  struct Question {
+    std::uint64_t servers = 3;
+    Says says = Says::its_own;
+  };
+  World(const Question& question, sim::Decisions& decisions) : world_(decisions) {
+    clients_.emplace_back().says = question.says;
+    client_ids_.push_back(world_.add(clients_.front(), "client", {}));
+    starts_.push_back(DurationRange::exactly(Duration::zero()));
+    for (std::uint64_t i = 0; i < question.servers; ++i) {
+      server_ids_.push_back(world_.add(servers_.emplace_back(false), "server", {}));
+      clients_.front().connections.push_back(world_.connect(client_ids_.front(), server_ids_.back(),
+                                                            {Duration::microseconds(1), Duration::microseconds(2)}));
+    }
+    Step step;
+    step.kind = Step::Kind::gather;
+    clients_.front().program.push_back(step);
   }
 
   sim::World& world() override { return world_; }

@@ -121,13 +121,7 @@ class Search {
     std::atomic<bool> is_over{false};
     const auto work = [&](Worker& worker) {
       for (std::size_t i = next++; i < round.size() && !is_over; i = next++) {
-        TraceJudge judge = new_judge(worker);
-        worker.story.begin_branch();
-        outcomes[i] = worker.explorer.explore(worker.story, round[i], limit, [&](Explorer& at_end) {
-          judge.look(at_end);
-          return true;
-        });
-        judges[i].emplace(std::move(judge));
+        outcomes[i] = explore_branch(worker, round[i], limit, judges[i]);
         if (!bound_hit().empty()) is_over = true;
       }
     };
@@ -143,6 +137,10 @@ class Search {
     std::uint64_t traces = done;
     while (taken < round.size() && judges[taken]) {
       if (outcomes[taken].too_long) return too_long();
+      // Nobody knew before how many traces the branches before it would have.
+      if (options_.max_traces != 0 && traces + outcomes[taken].counts.traces > options_.max_traces) {
+        outcomes[taken] = explore_branch(workers_.front(), round[taken], options_.max_traces - traces, judges[taken]);
+      }
       total_->merge(*judges[taken]);
       traces += outcomes[taken].counts.traces;
       ++taken;
@@ -154,6 +152,19 @@ class Search {
     if (options_.max_traces != 0 && traces >= options_.max_traces) result_.bound = "max-traces";
     if (const std::string_view bound = bound_hit(); !bound.empty()) result_.bound = bound;
     return std::nullopt;
+  }
+
+  /// At most `limit` traces of it, and what a new judge says of them.
+  BranchOutcome explore_branch(Worker& worker, const Branch& branch, std::uint64_t limit,
+                               std::optional<TraceJudge>& judged) const {
+    TraceJudge judge = new_judge(worker);
+    worker.story.begin_branch();
+    BranchOutcome outcome = worker.explorer.explore(worker.story, branch, limit, [&](Explorer& at_end) {
+      judge.look(at_end);
+      return true;
+    });
+    judged.emplace(std::move(judge));
+    return outcome;
   }
 
   Diagnostic too_long() const {

@@ -8,6 +8,9 @@ namespace {
 
 std::size_t size_of(std::uint64_t set) { return static_cast<std::size_t>(std::popcount(set)); }
 
+/// The place of one answer in its client's state.
+std::uint64_t part_of(sim::CallRef call) { return std::uint64_t{call.slot} << 32 | call.generation; }
+
 }  // namespace
 
 std::size_t Votes::count() const { return size_of(yes); }
@@ -46,6 +49,7 @@ Votes Gather::await_resume() {
 }
 
 void Gather::Branch::reply_arrived(sim::Message& reply) {
+  gather->describe(*this);
   const Reply& content = static_cast<Response&>(reply).content;
   if (!content.is_unknown()) {
     gather->votes_.answered |= bit;
@@ -54,7 +58,26 @@ void Gather::Branch::reply_arrived(sim::Message& reply) {
   gather->settle(*this);
 }
 
-void Gather::Branch::connection_lost() { gather->settle(*this); }
+void Gather::Branch::connection_lost() {
+  gather->describe(*this);
+  gather->settle(*this);
+}
+
+/// An answer among others fills its own place, in whatever order they come. The last one lets the program go on, so it comes after all
+/// of them; and the last but one makes the last one what it is, so it changes that one's place, too. Who need not wait for all may be
+/// decided by any of them: then each of them counts as the last. The argument is in docs/exploring.md.
+void Gather::describe(const Branch& arrived) const {
+  sim::World& world = servers_.front().client_->world();
+  const std::uint64_t others = open_ & ~arrived.bit;
+  if (others == 0 || rule_.enough) {
+    world.access_all();
+    return;
+  }
+  world.access(part_of(arrived.call), true);
+  if (size_of(others) == 1) {
+    world.access(part_of(branches_[static_cast<std::size_t>(std::countr_zero(others))].call), true);
+  }
+}
 
 void Gather::timer_fired() {
   timer_ = {};

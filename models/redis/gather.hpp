@@ -60,6 +60,7 @@ class [[nodiscard]] Gather final : private sim::TimerOwner {
   };
 
   void timer_fired() override;
+  void describe(const Branch& arrived) const;
   void settle(Branch& branch);
   bool is_decided() const;
   void finish();
