@@ -121,7 +121,7 @@ class Gather final : private sim::TimerOwner {
     places_.resize(servers_.size());
     for (std::size_t i = 0; i < servers_.size(); ++i) {
       places_[i].gather = this;
-      places_[i].call = world.open_call(places_[i]);
+      places_[i].call = world.open_call(places_[i], client_.id());
       puts_[i]->call = places_[i].call;
       world.send_request(servers_[i], std::move(puts_[i]));
     }
