@@ -145,7 +145,8 @@ std::uint32_t Explorer::go_back() {
   const Saved& saved = saved_[saved_count_ - 1];
   region_->restore(saved.world);
   pending_ = saved.pending;
-  if (options_.mutant != Mutant::keep_last) last_at_ = saved.last_at;
+  last_at_ = saved.last_at;
+  if (options_.mutant == Mutant::forget_last) last_at_.assign(last_at_.size(), kNone);
   last_on_ = saved.last_on;
   coda_from_ = saved.coda_from;
   coda_after_ = saved.coda_after;

@@ -107,7 +107,7 @@ struct ExplorerOptions {
     never_wake,
     forget_readers,  ///< a change does not come after those who read before
     forget_forks,    ///< what a sleeping event did with one answer is taken for what it does with all
-    keep_last        ///< going back, it does not go back to who came last at each process
+    forget_last      ///< going back, it no longer knows who came last at each process
   } mutant = Mutant::none;
 };
 
