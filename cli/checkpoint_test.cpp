@@ -116,7 +116,7 @@ TEST_CASE("check: killed at any moment it leaves a whole checkpoint or none, and
     const pid_t child = fork();
     REQUIRE(child >= 0);
     if (child == 0) explore_for_ever(folder, jobs);
-    std::this_thread::sleep_for(patience);
+    std::this_thread::sleep_for(patience);  // tidy: real processes
     kill(child, SIGKILL);
     int status = 0;
     REQUIRE(waitpid(child, &status, 0) == child);

@@ -144,6 +144,14 @@ class RealPair {
     }
     FAIL("the real replica does not connect");
   }
+  /// Until no child of the server writes the snapshot that a replica has asked for: the server refuses another one meanwhile.
+  void wait_for_background_save(std::size_t server) {
+    for (int i = 0; i < 1000; ++i) {
+      if (info(server, "rdb_bgsave_in_progress", "persistence") == "0") return;
+      usleep(10'000);
+    }
+    FAIL("the real server's background save does not end");
+  }
   /// Until the replica has all that the primary has.
   void drain(std::size_t primary) {
     const std::string wanted = info(primary, "master_repl_offset");
@@ -399,7 +407,10 @@ TEST_CASE("persistence: a restarted server has the keys that the real one has") 
   Pairs both(*real, simulated);
   write_something(both, 0);
   both.say(0, "SET leased 1 PX 100000");
-  if (mode.saves) both.say(0, "SAVE");
+  if (mode.saves) {
+    real->wait_for_background_save(0);
+    both.say(0, "SAVE");
+  }
   both.say(0, "SET after 1");
   both.say(0, "DEL last");
   real->drain(0);

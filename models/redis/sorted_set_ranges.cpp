@@ -76,9 +76,10 @@ std::optional<Reply> read_options(const Call& call, RangeQuery& query) {
       query.offset = *offset;
       query.limit = *limit;
       i += 2;
-    } else if (query.may_choose && word.is_word("REV")) {
+    } else if (query.may_choose && !query.reversed &&
+               word.is_word("REV")) {  // once; WITHSCORES and LIMIT may be repeated
       query.reversed = true;
-    } else if (query.may_choose && word.is_word("BYSCORE")) {
+    } else if (query.may_choose && query.by == By::rank && word.is_word("BYSCORE")) {
       query.by = By::score;
     } else {
       return syntax_error();
