@@ -68,8 +68,7 @@ std::optional<Duration> first_crowd(const sim::History& history, std::size_t pla
   for (const auto& moment : intervals) {
     std::set<std::uint32_t> processes;
     for (const auto& i : intervals) {
-      const bool is_alive =
-          i.from.offset() <= moment.from.offset() && (!i.to || moment.from.offset() < i.to->offset());
+      const bool is_alive = i.from.offset() <= moment.from.offset() && (!i.to || moment.from.offset() < i.to->offset());
       if (is_alive && i.object == moment.object) processes.insert(i.process.index);
     }
     if (processes.size() > places && (!earliest || moment.from.offset() < *earliest)) earliest = moment.from.offset();
