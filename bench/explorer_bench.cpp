@@ -35,6 +35,7 @@ struct Reference {
 
 constexpr const char* kLua = "algorithm = \"set-nx-px-lua\"\nttl = \"100ms\"\n";
 constexpr const char* kRedlock = "algorithm = \"redlock-seq\"\nttl = \"100ms\"\n";
+constexpr const char* kWorkPause = "[[may]]\nkind = \"pause\"\nlength = [\"0ms\", \"10s\"]\nduring = \"work\"\n";
 constexpr const char* kPause = "[[may]]\nkind = \"pause\"\nlength = [\"0ms\", \"10s\"]\n";
 
 /// A may crash at any time; B and C try every 10ms for 150ms.
@@ -139,9 +140,10 @@ int main(int count, char** arguments) {
   // The experiment's worlds first, in the order of its programs.
   const Reference references[] = {
       {"set-nx-px-lua, 3 x 2 rounds", kLua, 3, 2, ""},
-      {"  the same, a pause anywhere", kLua, 3, 2, kPause},
+      {"  the same, a pause of the work", kLua, 3, 2, kWorkPause},
       {"redlock-seq, 3 servers, 3 clients", kRedlock, 3, 1, three},
       {"redlock-seq, 5 servers, 2 clients", kRedlock, 2, 1, five},
+      {"set-nx-px-lua, 3 x 2, pause anywhere", kLua, 3, 2, kPause},
       {"set-nx-px-lua, 2 clients, a pause", kLua, 2, 1, kPause},
       {"redlock-seq, 3 x 2, a pause", kRedlock, 2, 1, three_paused.c_str()},
       {"crashed holder, two that poll", kLua, 0, 1, kPolling},

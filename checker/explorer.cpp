@@ -6,6 +6,8 @@
 namespace lockstep::checker {
 namespace {
 
+constexpr std::uint64_t kRunsBetweenQuestions = 64;
+
 /// The same answers, whether they were forced or chosen.
 bool are_same(const std::vector<Answer>& a, const std::vector<Answer>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Answer& x, const Answer& y) {
@@ -45,8 +47,11 @@ Explorer::Explorer(ExplorerOptions options) : options_(std::move(options)) {
     if (budget.kind == Kind::crash || budget.kind == Kind::jump) at_most_armed += budget.times;
     if (budget.kind != Kind::pause) continue;
     for (const sim::ProcessId process : budget.who) {
-      if (may_pause_.size() <= process.index) may_pause_.resize(process.index + 1u, false);
-      may_pause_[process.index] = true;
+      for (std::vector<bool>* may : {&may_pause_, budget.during_work ? nullptr : &may_pause_anywhere_}) {
+        if (may == nullptr) continue;
+        if (may->size() <= process.index) may->resize(process.index + 1u, false);
+        (*may)[process.index] = true;
+      }
     }
   }
   armed_.resize(at_most_armed);
@@ -64,7 +69,11 @@ BranchOutcome Explorer::explore(Explorable& subject, const Branch& branch, std::
   BranchOutcome outcome;
   outcome_ = &outcome;
   follow(branch);
-  while (true) {
+  for (std::uint64_t runs = 1;; ++runs) {
+    if (runs % kRunsBetweenQuestions == 0 && options_.gives_up && options_.gives_up()) {
+      outcome.given_up = true;
+      break;
+    }
     if (!advance(visit)) {
       outcome.stopped = !outcome.too_long;
       break;
@@ -103,6 +112,7 @@ void Explorer::start(Explorable& subject) {
   widened_ = 0;
   constraints_.clear();
   earliest_.assign(1, sim::Duration::zero());
+  put_alike_in_order();
 }
 
 /// Lays out the way to a branch: its nodes belong to the search that it is a part of.
@@ -216,7 +226,9 @@ void Explorer::begin_again() {
 /// Runs the trace to its end. False: the visitor has had enough, or the trace is too long.
 bool Explorer::advance(const Visitor& visit) {
   for (std::uint32_t i = go_back(); i < depth_; ++i) {
-    if (pending_.empty() && !begin_coda(i, true)) assert(false && "the world did not do again what it did before");
+    if (!world_->is_busy() && !coda_from_ && !is_pending(nodes_[i].chosen) && !begin_coda(i, true)) {
+      assert(false && "the world did not do again what it did before");
+    }
     const bool is_replay = i < built_;
     if (is_worth_saving(i)) save(i);
     execute(i, is_replay);
@@ -227,7 +239,7 @@ bool Explorer::advance(const Visitor& visit) {
     if (!is_replay) find_races(i);
   }
   built_ = depth_;
-  while (!pending_.empty() || begin_coda(depth_, false)) {
+  while (!is_quiet() || begin_coda(depth_, false)) {
     if (depth_ >= options_.max_steps) {
       outcome_->too_long = true;
       return false;
@@ -248,8 +260,10 @@ bool Explorer::advance(const Visitor& visit) {
       }
     }
     const std::optional<std::uint32_t> slot = pick(node);
-    if (!slot) {
-      ++(ghost_from_ ? counts_.infeasible : counts_.blocked);
+    if (!slot || comes_after_all_sleepers(node, world_->event(*slot))) {
+      // Those who wait for somebody alike who will never come do so for ever: no execution of the world, only a place for races.
+      const bool is_dead_end = !slot && node.sleep.empty();
+      ++(ghost_from_ || is_dead_end ? counts_.infeasible : counts_.blocked);
       return true;
     }
     node.chosen = world_->event(*slot).id;
@@ -282,10 +296,73 @@ bool Explorer::begin_coda(std::size_t position, bool is_due) {
     const sim::Region::Inside inside(region_);
     after = subject_->begin_coda(is_due);
   }
-  if (!after || pending_.empty()) return false;
+  if (!after || !world_->is_busy()) return false;
   coda_from_ = position;
   coda_after_ = *after;
   return true;
+}
+
+/// Whether all is over: nothing is pending, or nothing but ticks that come after the story.
+bool Explorer::is_quiet() {
+  if (world_->is_busy()) return false;
+  if (coda_from_ || options_.mutant == Mutant::no_late_ticks) return true;
+  return std::none_of(pending_.begin(), pending_.end(),
+                      [&](std::uint32_t slot) { return can_come_first(world_->event(slot)); });
+}
+
+/// Whether a pending tick may be due before something that has happened. Where time means nothing any more, each
+/// process's next tick is let through once, since it may hold the race that is looked for.
+bool Explorer::can_come_first(const sim::Event& tick) {
+  if (ghost_from_) {
+    std::uint32_t cause = tick.cause == 0 ? kNone : tick.cause - 1;
+    while (cause != kNone && !(cause >= *ghost_from_ && nodes_[cause].is_of_tick)) cause = nodes_[cause].cause;
+    return cause == kNone;
+  }
+  for (std::uint32_t i = 0; i < depth_; ++i) {
+    // A fault may come as late as it likes, and changes nothing for others.
+    if (nodes_[i].is_of_tick || nodes_[i].event.kind == sim::EventKind::fault) continue;
+    if (constraints_.can_be_at_most(tick.base + tick.delay.lo, nodes_[i].at, true)) return true;
+  }
+  return false;
+}
+
+/// Whether nothing but ticks goes on, and the next one comes later than all that is asleep: what follows has been explored
+/// where that was executed, and would go on here for ever.
+bool Explorer::comes_after_all_sleepers(const Node& node, const sim::Event& tick) {
+  if (node.sleep.empty() || tick.timer_kind != sim::TimerKind::tick || tick.kind != sim::EventKind::timer) return false;
+  for (const std::uint32_t slot : pending_) {
+    const sim::Event& event = world_->event(slot);
+    if (event.kind == sim::EventKind::timer && event.timer_kind == sim::TimerKind::tick) continue;
+    const bool waits_for_sleeper = !is_enabled(slot);
+    if (waits_for_sleeper) continue;
+    if (!is_asleep(node.sleep, event.id)) return false;
+    // A fault may come as late as it likes, and time means nothing here any more: neither ever comes to its end.
+    if (event.kind == sim::EventKind::fault || ghost_from_) continue;
+    if (event.is_anchored || event.delay.hi >= sim::Duration::forever()) return false;
+    const sim::Instant latest = event.base + event.delay.hi + longest_pause(event.process);
+    if (constraints_.can_be_at_most(tick.base + tick.delay.lo, latest)) return false;
+  }
+  return !can_come_first(tick);
+}
+
+/// All that pauses can hold a process back.
+sim::Duration Explorer::longest_pause(sim::ProcessId process) const {
+  sim::Duration sum = sim::Duration::zero();
+  for (const FaultBudget& budget : options_.faults) {
+    if (budget.kind != ExploredFault::Kind::pause) continue;
+    if (std::find(budget.who.begin(), budget.who.end(), process) == budget.who.end()) continue;
+    sum = sum + budget.range.hi * budget.times;
+  }
+  return sum;
+}
+
+/// Where time means nothing any more, all instants are the origin. Ticks would then come before everything that is still to
+/// come, for ever: so what comes of them is counted on from the tick before.
+sim::Duration Explorer::due(const sim::Event& event) const {
+  const std::uint32_t cause = event.cause == 0 ? kNone : event.cause - 1;
+  const bool is_timeless = ghost_from_ && cause != kNone && cause >= *ghost_from_;
+  if (is_timeless && nodes_[cause].is_of_tick) return nodes_[cause].due + event.delay.lo;
+  return earliest_[event.base.variable()] + event.base.offset() + event.delay.lo;
 }
 
 /// The event that can be earliest: so that a trace goes on as time does, and orders that no delays allow are met late.
@@ -294,8 +371,10 @@ std::optional<std::uint32_t> Explorer::pick(Node& node) {
   sim::Duration best_time;
   for (const std::uint32_t slot : pending_) {
     const sim::Event& event = world_->event(slot);
+    // The coda is no part of the story; the ticks of the story have come to their end.
+    if (coda_from_ && event.kind == sim::EventKind::timer && event.timer_kind == sim::TimerKind::tick) continue;
     if ((!node.sleep.empty() && is_asleep(node.sleep, event.id)) || !is_enabled(slot)) continue;
-    const sim::Duration time = earliest_[event.base.variable()] + event.base.offset() + event.delay.lo;
+    const sim::Duration time = due(event);
     if (best && time >= best_time) continue;
     best = slot;
     best_time = time;
@@ -305,12 +384,18 @@ std::optional<std::uint32_t> Explorer::pick(Node& node) {
 
 bool Explorer::is_enabled(std::uint32_t slot) const {
   const std::uint32_t channel = world_->event(slot).channel;
+  if (!alike_before_.empty() && waits_for_alike(world_->event(slot))) return false;
   if (channel == sim::Event::kNoChannel) return true;
   for (const std::uint32_t other : pending_) {
     if (other == slot) return true;
     if (world_->event(other).channel == channel) return false;
   }
   return true;
+}
+
+bool Explorer::is_pending(sim::EventId id) const {
+  return std::any_of(pending_.begin(), pending_.end(),
+                     [&](std::uint32_t slot) { return world_->event(slot).id == id; });
 }
 
 std::uint32_t Explorer::slot_of(sim::EventId id) const {
@@ -451,6 +536,23 @@ std::vector<Branch> Explorer::rest_of(const Branch& branch) const {
     point = std::move(next_point);
   }
   return rest;
+}
+
+// --- What is known of the trace.
+
+std::vector<ExploredEvent> Explorer::trace() const {
+  std::vector<ExploredEvent> events;
+  for (std::size_t i = 0; i < depth_; ++i) {
+    const Node& node = nodes_[i];
+    ExploredEvent& event = events.emplace_back(node.event);
+    event.id = node.chosen;
+    event.process = node.process;
+    event.channel = node.channel;
+    event.cause = node.cause;
+    event.arrived = node.arrived;
+    event.at = node.at;
+  }
+  return events;
 }
 
 }  // namespace lockstep::checker

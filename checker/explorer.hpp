@@ -23,6 +23,10 @@
 //   to a feasible one. It runs on to its end, ignoring time and forking nowhere, only to find races; then it is dropped.
 // - Who crashes, whose clock jumps or is off is decided before the first event; a crash is then an event of that process like others,
 //   at any time. Pauses and losses are decided where they strike. Budgets are counts, so they do not depend on the order of events.
+// - Ticks repeat for ever. A trace is over when nothing else is pending and none of them can be due before an event that
+//   happened and is not itself of a tick: all that could still follow, follows after the story.
+// - Processes that are alike come in the order of their names (`ExplorerOptions::alike`): an execution in which they do not is
+//   one in which they do, with other names. It is a rule of the world that is explored, as first in, first out is, and not of the reduction.
 //
 // A search can be cut into branches that are explored apart (`Branch`, `branches.hpp`): on several threads, or after an interruption.
 
@@ -88,16 +92,25 @@ struct FaultBudget {
   sim::DurationRange range;         ///< pause: how long; jump, skew: by how much
   std::optional<sim::DurationRange> restart_after;  ///< crash: how long after it comes back; nothing: never
   bool keep = false;                                ///< crash of a server: its data survive
+  bool during_work = false;  ///< pause: it strikes only who works, and makes that work last longer
   std::uint32_t times = 1;
 };
 
 struct ExplorerOptions {
   bool reduction = true;  ///< false: all interleavings
   std::vector<FaultBudget> faults;
+  /// Processes whose names can be exchanged in every execution, faults included, and what comes of it is an execution. Nobody is in two
+  /// lists. Only executions are explored in which they come in the order of their list: the first request of each, on its first connection,
+  /// is handled no earlier than that of the one before it, and not at all if that never is. Where a crash or a loss may take
+  /// requests away they are started in this order instead: that event is in every execution.
+  std::vector<std::vector<sim::ProcessId>> alike;
   std::uint64_t max_traces = 0;             ///< 0: no bound
   std::uint64_t max_steps = 1'000;          ///< of one trace: a world that does not end is not small
   ExplorationObserver* observer = nullptr;  ///< outlives the exploration
-  bool goes_back = true;                    ///< false: each trace runs from its beginning, for comparison
+  /// Asked now and then: true ends the branch where it is, and nothing that was found in it counts. Null: never. A branch is as long as its
+  /// traces are many, but what only looks for races is no trace, and there may be any number of it.
+  std::function<bool()> gives_up;
+  bool goes_back = true;  ///< false: each trace runs from its beginning, for comparison
   /// For tests alone: a search that is broken on purpose, and must be found out.
   enum class Mutant : std::uint8_t {
     none,
@@ -107,7 +120,9 @@ struct ExplorerOptions {
     never_wake,
     forget_readers,  ///< a change does not come after those who read before
     forget_forks,    ///< what a sleeping event did with one answer is taken for what it does with all
-    forget_last      ///< going back, it no longer knows who came last at each process
+    forget_last,     ///< going back, it no longer knows who came last at each process
+    no_late_ticks,  ///< a trace is over when nothing but ticks is pending, though they may be due before what has happened
+    strictly_alike  ///< those who are alike never come at the same time
   } mutant = Mutant::none;
 };
 
@@ -176,6 +191,7 @@ struct BranchOutcome {
   ExplorerCounts counts;  ///< `complete`: nothing of this branch was left out
   bool stopped = false;   ///< the visitor had enough
   bool too_long = false;  ///< a trace had more than `max_steps` events
+  bool given_up = false;  ///< see `ExplorerOptions::gives_up`
   /// Reversals that begin before the branch: how many-th event of the trace is to be replaced, by one of which.
   struct Reversal {
     std::uint32_t position;
@@ -238,6 +254,7 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   void accessed(std::uint64_t part, bool changes) override;
   void accessed_all() override;
   bool loses(const sim::Event& message) override;
+  void approximated() override;
   bool is_at_or_after(sim::Instant a, sim::Instant b) override;
   sim::Instant later_of(sim::Instant a, sim::Instant b) override;
   std::uint64_t choose(sim::Choice choice, std::uint64_t options, sim::EventId event) override;
@@ -260,6 +277,7 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
     std::uint32_t cause = kNone;
     std::uint32_t fifo_before = kNone;     ///< the last event on the same channel
     std::uint32_t process_before = kNone;  ///< the last event of the same process
+    std::uint32_t alike_before = kNone;    ///< the same event of the process that is alike and comes before
     sim::DurationRange delay;              ///< from its cause to its arrival, if its cause held nothing back
     std::uint32_t channel = sim::Event::kNoChannel;
     std::vector<std::uint64_t> past;  ///< bit set of the positions that happen before it, and its own
@@ -270,6 +288,8 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
     sim::Instant at;            ///< when it was handled
     sim::Instant arrived;       ///< when it could have been handled, had its process not been frozen
     sim::Instant process_free;  ///< when its process can handle the next event
+    bool is_of_tick = false;    ///< a tick, or caused by one
+    sim::Duration due;          ///< of what is of a tick: a lower bound, to pick by
     bool is_late = false;       ///< a pause began before it was handled
     bool is_held_back = false;  ///< a pause began when it had been handled
     sim::Instant frozen_from;   ///< if `frees_late`: when that pause began
@@ -280,6 +300,13 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
     sim::PlannedFault fault;
     std::size_t budget = 0;
     std::optional<std::uint32_t> parameter;
+  };
+  /// Who has to come before a process that is alike.
+  struct AlikeBefore {
+    sim::ProcessId process;  ///< invalid: nobody
+    bool by_start = false;   ///< it is their starts that are in order, and not their first requests
+    std::uint32_t channel = sim::Event::kNoChannel;  ///< of first requests: those of `process`
+    std::uint32_t own_channel = sim::Event::kNoChannel;
   };
   struct Cancelled {
     Scheduled timer;
@@ -315,8 +342,9 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   void place_in_time(Node& node, const sim::Event& event);
   void place_late(Node& node, const sim::Event& event, std::size_t budget, sim::Instant free);
   void come_after_all(const Node& node);
+  void come_after_alike(const Node& node);
   void break_silence();
-  std::optional<std::size_t> ask_for_pause(sim::ProcessId process);
+  std::optional<std::size_t> ask_for_pause(sim::ProcessId process, bool of_work);
   void add_pause(const Node& node, std::size_t budget, ExploredFault::Place place, sim::Instant from,
                  sim::Instant until);
   std::uint32_t spent(std::size_t budget) const;
@@ -328,12 +356,25 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   bool try_next_answer(std::vector<Answer>& answers, std::size_t fixed);
   bool back_up();
   bool is_redundant(const Node& node) const;
+  bool is_quiet();
+  bool can_come_first(const sim::Event& tick);
+  sim::Duration due(const sim::Event& event) const;
+  bool comes_after_all_sleepers(const Node& node, const sim::Event& tick);
+  sim::Duration longest_pause(sim::ProcessId process) const;
   std::optional<std::uint32_t> pick(Node& node);
+  bool is_pending(sim::EventId id) const;
   std::uint32_t slot_of(sim::EventId id) const;
   bool is_enabled(std::uint32_t slot) const;
+  void put_alike_in_order();
+  const AlikeBefore* alike_before(const sim::Event& event) const;
+  bool waits_for_alike(const sim::Event& event) const;
+  std::uint32_t position_of_alike(const sim::Event& event) const;
   bool happens_before(std::uint32_t a, std::uint32_t b) const;
   bool may_pause(sim::ProcessId process) const {
     return process.index < may_pause_.size() && may_pause_[process.index];
+  }
+  bool may_pause_anywhere(sim::ProcessId process) const {
+    return process.index < may_pause_anywhere_.size() && may_pause_anywhere_[process.index];
   }
   std::vector<Answer>& answers() { return position_ == kNone ? root_answers_ : nodes_[position_].answers; }
   std::uint64_t ask(std::uint64_t options);
@@ -348,7 +389,9 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   const Node* node_at(std::uint32_t position) const { return position == kNone ? nullptr : &nodes_[position]; }
 
   ExplorerOptions options_;
-  std::vector<bool> may_pause_;  ///< by process
+  std::vector<bool> may_pause_;            ///< by process: sometime
+  std::vector<bool> may_pause_anywhere_;   ///< by process: not only during its work
+  std::vector<AlikeBefore> alike_before_;  ///< by process; empty if nobody is alike
   bool may_lose_ = false;
   Explorable* subject_ = nullptr;
   sim::World* world_ = nullptr;

@@ -34,7 +34,7 @@ void Explorer::find_races(std::uint32_t position) {
   if (!options_.reduction || (coda_from_ && position >= *coda_from_)) return;
   Node& node = nodes_[position];
   node.past.clear();
-  for (const std::uint32_t before : {node.cause, node.fifo_before}) {
+  for (const std::uint32_t before : {node.cause, node.fifo_before, node.alike_before}) {
     if (before != kNone) join(node.past, nodes_[before].past);
   }
   races_.clear();

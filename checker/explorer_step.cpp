@@ -155,12 +155,19 @@ void Explorer::begin_node(Node& node, const sim::Event& event) {
   node.cause = event.cause == 0 ? kNone : event.cause - 1;
   node.process_before = last_at_[event.process.index];
   node.fifo_before = event.channel < last_on_.size() ? last_on_[event.channel] : kNone;
+  node.alike_before = position_of_alike(event);
   node.delay = {event.base.offset() + event.delay.lo, event.base.offset() + event.delay.hi};
-  if (node.cause != kNone) {
+  if (event.is_anchored) {
+    // Nothing is known of how long after its cause it comes.
+    node.delay = {Duration::zero(), Duration::forever()};
+  } else if (node.cause != kNone) {
     // Whether it left at its cause or at the end of the pause that held it back, the anchor is where it left.
     const Duration left = nodes_[node.cause].at.offset();
     node.delay = {node.delay.lo - left, node.delay.hi - left};
   }
+  const bool is_tick = event.kind == sim::EventKind::timer && event.timer_kind == sim::TimerKind::tick;
+  node.is_of_tick = is_tick || (node.cause != kNone && nodes_[node.cause].is_of_tick);
+  if (node.is_of_tick) node.due = due(event);
   node.event.kind = event.kind;
   node.event.timer_kind = event.timer_kind;
   node.event.is_reply = event.bounced || (event.message && event.message->is_reply);
@@ -175,7 +182,7 @@ void Explorer::begin_node(Node& node, const sim::Event& event) {
   // A reply may say what it does, if it begins with that: see `break_silence`.
   const bool may_say = event.kind == sim::EventKind::message && (node.event.is_reply || process.describes_accesses);
   // What a dead server answers depends on its being dead; and a pause puts all of its requests into one line.
-  if (!may_say || !process.alive || may_pause(event.process)) {
+  if (!may_say || !process.alive || may_pause_anywhere(event.process)) {
     node.footprint.add_everything();
   }
 }
@@ -222,6 +229,7 @@ void Explorer::place_in_time(Node& node, const sim::Event& event) {
     node.at = node.arrived = node.process_free = fresh();
     arrive_within(node.at, event);
     if (const Node* earlier = node_at(node.fifo_before)) at_most(earlier->arrived, node.at);
+    come_after_alike(node);
     for (std::uint32_t f = node.process_before; f != kNone; f = nodes_[f].process_before) {
       if (!nodes_[f].footprint.is_everything()) continue;
       at_most(nodes_[f].process_free, node.at);
@@ -234,7 +242,8 @@ void Explorer::place_in_time(Node& node, const sim::Event& event) {
   const auto on_channel = [&](Instant arrival) {
     if (const Node* earlier = node_at(node.fifo_before)) at_most(earlier->arrived, arrival);
   };
-  const std::optional<std::size_t> late = ask_for_pause(event.process);
+  const bool is_work = event.kind == sim::EventKind::timer && event.timer_kind == sim::TimerKind::work;
+  const std::optional<std::size_t> late = ask_for_pause(event.process, is_work);
   node.is_late = late.has_value();
   if (late) {
     place_late(node, event, *late, free);
@@ -271,8 +280,9 @@ void Explorer::place_in_time(Node& node, const sim::Event& event) {
     for (std::uint32_t i = 0; i < position_; ++i) at_most(nodes_[i].at + coda_after_, node.arrived);
   }
   come_after_all(node);
+  come_after_alike(node);
 
-  if (const std::optional<std::size_t> budget = ask_for_pause(event.process)) {
+  if (const std::optional<std::size_t> budget = ask_for_pause(event.process, false)) {
     node.is_held_back = true;
     node.process_free = fresh();
     between(node.at, node.process_free, options_.faults[*budget].range);
@@ -316,13 +326,14 @@ void Explorer::come_after_all(const Node& node) {
   }
 }
 
-std::optional<std::size_t> Explorer::ask_for_pause(sim::ProcessId process) {
-  if (!may_pause(process) || coda_from_) return std::nullopt;
+/// `of_work`: it is the end of its work that would be late.
+std::optional<std::size_t> Explorer::ask_for_pause(sim::ProcessId process, bool of_work) {
+  if (coda_from_ || !(of_work ? may_pause(process) : may_pause_anywhere(process))) return std::nullopt;
   std::size_t allowed = 0;
   const auto is_allowed = [&](std::size_t b) {
     const FaultBudget& budget = options_.faults[b];
-    return budget.kind == Kind::pause && std::find(budget.who.begin(), budget.who.end(), process) != budget.who.end() &&
-           spent(b) < budget.times;
+    if (budget.kind != Kind::pause || (budget.during_work && !of_work)) return false;
+    return std::find(budget.who.begin(), budget.who.end(), process) != budget.who.end() && spent(b) < budget.times;
   };
   for (std::size_t b = 0; b < options_.faults.size(); ++b) allowed += is_allowed(b) ? 1 : 0;
   std::uint64_t answer = ask(1 + allowed);
@@ -345,7 +356,10 @@ void Explorer::add_pause(const Node& node, std::size_t budget, ExploredFault::Pl
 
 void Explorer::arrive_within(Instant arrival, const sim::Event& event) {
   const bool is_quick = coda_from_ && event.kind == sim::EventKind::message;
-  between(event.base, arrival, is_quick ? DurationRange::exactly(event.delay.lo) : event.delay);
+  DurationRange delay = is_quick ? DurationRange::exactly(event.delay.lo) : event.delay;
+  // A pause on the way to where its length was learnt makes it that much later.
+  if (event.is_anchored && !may_pause_.empty()) delay.hi = Duration::forever();
+  between(event.base, arrival, delay);
 }
 
 Instant Explorer::fresh() {
@@ -528,11 +542,13 @@ bool Explorer::loses(const sim::Event& message) {
   const sim::Region::Outside outside;
   ++emissions_;  // as the world counts
   std::vector<std::size_t> allowed;
+  // What a server sends unasked (a subscriber's message) cannot be lost alone: its connection would be lost with it.
+  const bool is_answer = message.bounced || (message.message && message.message->is_reply && !message.message->is_push);
   for (std::size_t b = 0; b < options_.faults.size(); ++b) {
     const FaultBudget& budget = options_.faults[b];
     if (budget.kind != Kind::lose) continue;
     const bool is_meant = std::any_of(budget.who.begin(), budget.who.end(), [&](sim::ProcessId client) {
-      return client == message.from || client == message.process;
+      return client == message.from || (is_answer && client == message.process);
     });
     if (is_meant && spent(b) < budget.times) allowed.push_back(b);
   }
@@ -550,6 +566,10 @@ bool Explorer::loses(const sim::Event& message) {
   return true;
 }
 
+void Explorer::approximated() {
+  if (!is_replay_ && !ghost_from_) ++widened_;
+}
+
 void Explorer::emitted(std::uint32_t slot) {
   const sim::Region::Outside outside;
   break_silence();
@@ -565,31 +585,16 @@ void Explorer::cancelled(std::uint32_t slot) {
   // A message that a crash keeps from leaving a pause: that it does is a question of time, and has been asked.
   if (is_replay_ || event.kind != sim::EventKind::timer) return;
   if (event.cause == position_ + 1) return;  // set and cancelled by the same event: nothing could come in between
-  cancelled_here_.push_back(
-      {{event.id, event.process}, event.cause == 0 ? kNone : event.cause - 1, event.base.offset() + event.delay.lo});
+  cancelled_here_.push_back({{event.id, event.process},
+                             event.cause == 0 ? kNone : event.cause - 1,
+                             event.is_anchored ? Duration::zero() : event.base.offset() + event.delay.lo});
   // Had it been due before, it would have fired.
+  if (event.is_anchored && !may_pause_.empty()) return;
   at_most(nodes_[position_].arrived, event.base + event.delay.hi);
 }
 
 void Explorer::postponed(std::uint32_t, Duration) {
   assert(false && "pauses are the explorer's own here, and none of them grows");
-}
-
-// --- What is known of the trace.
-
-std::vector<ExploredEvent> Explorer::trace() const {
-  std::vector<ExploredEvent> events;
-  for (std::size_t i = 0; i < depth_; ++i) {
-    const Node& node = nodes_[i];
-    ExploredEvent& event = events.emplace_back(node.event);
-    event.id = node.chosen;
-    event.process = node.process;
-    event.channel = node.channel;
-    event.cause = node.cause;
-    event.arrived = node.arrived;
-    event.at = node.at;
-  }
-  return events;
 }
 
 }  // namespace lockstep::checker

@@ -55,6 +55,12 @@ Finding linearizable(const sim::History& history, const Names& names, MutexSpeci
     if (o.function == "acquire" || o.function == "release") objects.insert(o.object);
   }
   Finding finding{.property = "linearizable", .view = View::belief, .verdict = Verdict::holds};
+  if (std::any_of(history.operations.begin(), history.operations.end(),
+                  [](const sim::Operation& o) { return o.is_shared; })) {
+    finding.verdict = Verdict::unknown;
+    finding.why = "a lock that some share is no mutex; mutual-exclusion judges it";
+    return finding;
+  }
   std::size_t ordered = 0;
   std::optional<sim::Duration> earliest;
   for (const std::string_view object : objects) {

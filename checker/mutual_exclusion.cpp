@@ -35,7 +35,7 @@ Overlap first_overlap_at(Intervals sorted, sim::Instant moment) {
   for (std::size_t s = 0; s < active.size(); ++s) {
     if (active[s]->from.offset() != moment.offset()) continue;
     for (std::size_t f = 0; f < s; ++f) {
-      if (active[f]->process == active[s]->process) continue;
+      if (active[f]->process == active[s]->process || (active[f]->is_shared && active[s]->is_shared)) continue;
       const Overlap candidate{active[f], active[s], {}};
       if (best.first == nullptr || candidate.key() < best.key()) best = candidate;
     }
@@ -46,6 +46,19 @@ Overlap first_overlap_at(Intervals sorted, sim::Instant moment) {
   std::sort(best.bystanders.begin(), best.bystanders.end());
   best.bystanders.erase(std::unique(best.bystanders.begin(), best.bystanders.end()), best.bystanders.end());
   return best;
+}
+
+/// Where some share the lock, the latest end does not decide: each pair is looked at. The closest distance is of exclusive ones.
+std::optional<Overlap> first_overlap_among_sharers(Intervals sorted) {
+  for (std::size_t s = 1; s < sorted.size(); ++s) {
+    for (std::size_t f = 0; f < s; ++f) {
+      const OwnershipInterval& a = sorted[f];
+      const OwnershipInterval& b = sorted[s];
+      if (a.process == b.process || (a.is_shared && b.is_shared) || !a.contains(b.from)) continue;
+      return first_overlap_at(sorted, b.from);
+    }
+  }
+  return std::nullopt;
 }
 
 Finding violated(const Overlap& overlap, const Names& names) {
@@ -79,6 +92,11 @@ Finding mutual_exclusion(const sim::History& history, const Names& names) {
   for (std::size_t begin = 0, end = 0; begin < intervals.size(); begin = end) {
     while (end < intervals.size() && intervals[end].object == intervals[begin].object) ++end;
     const Intervals sorted = Intervals(intervals).subspan(begin, end - begin);
+    if (std::any_of(sorted.begin(), sorted.end(), [](const OwnershipInterval& i) { return i.is_shared; })) {
+      std::optional<Overlap> overlap = first_overlap_among_sharers(sorted);
+      if (overlap && (!earliest || overlap->key() < earliest->key())) earliest = std::move(overlap);
+      continue;
+    }
     // The latest end decides: had anybody else still believed as well, that overlap would have come first.
     const OwnershipInterval* before = nullptr;
     for (const OwnershipInterval& next : sorted) {

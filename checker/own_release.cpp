@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "checker/evidence.hpp"
+#include "checker/order_properties.hpp"
 #include "checker/ownership.hpp"
 
 namespace lockstep::checker {
@@ -24,7 +27,10 @@ struct Grant {
 const sim::Operation* granted_by(const sim::History& history, const sim::Effect& effect) {
   if (effect.kind != sim::Effect::Kind::write) return nullptr;
   const sim::Operation* operation = find_operation(history, effect.operation);
-  return operation != nullptr && is_successful(*operation, "acquire") ? operation : nullptr;
+  // What else a lock keeps at the server (a queue, a counter) is no grant.
+  const bool is_grant =
+      operation != nullptr && is_successful(*operation, "acquire") && is_of_lock(effect.object, operation->object);
+  return is_grant ? operation : nullptr;
 }
 
 /// May a contender still not touch it at this moment?
@@ -72,37 +78,51 @@ Finding own_release(const sim::History& history, const Names& names) {
   std::vector<std::size_t> belief_of(history.operations.size() + 1, 0);
   for (std::size_t i = 0; i < beliefs.size(); ++i) belief_of[beliefs[i].acquire] = i;
 
-  std::map<Place, Grant> grants;
+  // Several at one place: of readers who share it.
+  std::map<Place, std::vector<Grant>> grants;
   std::size_t granted = 0;
   std::size_t removed = 0;
   for (const sim::Effect& effect : history.effects) {
     const Place place{effect.server, effect.object};
-    const auto found = grants.find(place);
+    std::vector<Grant>& here = grants[place];
+    const sim::Operation* operation = find_operation(history, effect.operation);
 
     if (const sim::Operation* acquire = granted_by(history, effect)) {
-      if (found == grants.end()) {
-        grants.emplace(place, Grant{acquire, &effect});
+      if (here.empty() || (here.front().acquire->is_shared && acquire->is_shared)) {
+        const bool is_known =
+            std::any_of(here.begin(), here.end(), [&](const Grant& grant) { return grant.acquire == acquire; });
+        if (is_known) continue;
+        here.push_back({acquire, &effect});
         ++granted;
-      } else if (found->second.acquire != acquire && (found->second.acquire->process == acquire->process ||
-                                                      last_write.at({place, effect.operation}) == &effect)) {
-        found->second = Grant{acquire, &effect};
+        continue;
+      }
+      const Grant& present = here.front();
+      if (present.acquire != acquire &&
+          (present.acquire->process == acquire->process || last_write.at({place, effect.operation}) == &effect)) {
+        here.assign(1, Grant{acquire, &effect});
         ++granted;
       }
       continue;
     }
-    if (found == grants.end()) continue;
-    if (effect.kind == sim::Effect::Kind::expire) grants.erase(found);
+    if (here.empty()) continue;
+    if (effect.kind == sim::Effect::Kind::expire) here.clear();
+    // A reader's release ends its own share.
+    const bool gives_back = operation != nullptr && operation->function == "release";
+    if (gives_back && here.front().acquire->is_shared) {
+      std::erase_if(here, [&](const Grant& grant) { return grant.acquire->id == operation->of; });
+    }
     if (effect.kind != sim::Effect::Kind::remove) continue;
 
-    const Grant grant = found->second;
-    grants.erase(found);
     ++removed;
-    const sim::Operation* operation = find_operation(history, effect.operation);
-    if (operation == nullptr || effect.by == grant.acquire->process) continue;
-    const std::size_t belief = belief_of[grant.acquire->id];
-    if (operation->function == "release" ||
-        (operation->function == "acquire" && is_alive(grant, beliefs[belief], intervals[belief], effect.at))) {
-      return violated(history, grant, effect, *operation, names);
+    const std::vector<Grant> lost = std::exchange(here, {});
+    if (operation == nullptr) continue;
+    for (const Grant& grant : lost) {
+      if (effect.by == grant.acquire->process) continue;
+      const std::size_t belief = belief_of[grant.acquire->id];
+      if (gives_back ||
+          (operation->function == "acquire" && is_alive(grant, beliefs[belief], intervals[belief], effect.at))) {
+        return violated(history, grant, effect, *operation, names);
+      }
     }
   }
 

@@ -21,6 +21,9 @@ namespace lockstep::checker {
 /// - "Whoever removes what is not his" is too wide. An operator's DEL outside any operation is a decision of people.
 ///   And a contender may clear away a grant that is over: after a crash this is how the timestamp locks recover.
 ///
+/// - "One grant at each place" is wrong. Readers share a lock, and whoever of them gives back last removes it. Each has a grant of its
+///   own there, which its release ends, before it removes anything or instead.
+///
 /// So: a removal by X of a grant of Y is a violation
 ///   - during a release of X, always: X gave back what was not X's, even if Y's lease had run out as well;
 ///   - during an acquire of X, if Y's grant was alive: Y had neither invoked its release nor crashed, and its announced

@@ -268,4 +268,26 @@ TEST_CASE("own release: the walk agrees with the backward definition on 20,000 r
 }
 
 }  // namespace
+TEST_CASE("own-release: readers have a grant each, and the last of them to give back removes the lock") {
+  for (const bool all_gave_back : {true, false}) {
+    ForgedHistory h;
+    sim::OperationId holds[2];
+    for (const sim::ProcessId who : {A, B}) {
+      const auto id = h.operation(who, "acquire", 8_ms, 10_ms);
+      h.of(id).is_shared = true;
+      h.effect(Did::write, server, who, id, 9_ms);
+      holds[who == B ? 1 : 0] = id;
+    }
+    if (all_gave_back) {
+      const auto first = h.operation(B, "release", 12_ms, 14_ms, Phase::ok, holds[1]);
+      h.effect(Did::write, server, B, first, 13_ms);
+    }
+    const auto last = h.operation(A, "release", 20_ms, 22_ms, Phase::ok, holds[0]);
+    h.effect(Did::remove, server, A, last, 21_ms);
+    const Finding finding = own_release(h.history(), forged_names());
+    CHECK(finding.verdict == (all_gave_back ? Verdict::holds : Verdict::violated));
+    if (!all_gave_back) CHECK(finding.by == std::vector{B, A});
+  }
+}
+
 }  // namespace lockstep::checker

@@ -31,6 +31,7 @@ void collect_beliefs(const sim::History& history, std::vector<Belief>& beliefs, 
                   .object = operation.object,
                   .from = operation.completed,
                   .from_step = operation.completed_in,
+                  .is_shared = operation.is_shared,
                   .released = {},
                   .lost = {},
                   .deadline = {},
@@ -63,7 +64,8 @@ OwnershipInterval resolve(const Belief& belief, std::span<const sim::Interruptio
                              .from_step = belief.from_step,
                              .to = {},
                              .to_step = sim::no_step,
-                             .end = BeliefEnd::never};
+                             .end = BeliefEnd::never,
+                             .is_shared = belief.is_shared};
   const auto end_by = [&interval](BeliefEnd kind, const std::optional<Ending>& ending) {
     if (!ending) return;
     if (interval.to) {

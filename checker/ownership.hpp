@@ -41,6 +41,7 @@ struct Belief {
   std::string_view object;  ///< belongs to the history
   sim::Instant from;
   sim::Step from_step = sim::no_step;
+  bool is_shared = false;          ///< others who share may believe at the same time
   std::optional<Ending> released;  ///< the first release of this hold
   std::optional<Ending> lost;      ///< the first notice of its loss
   std::optional<Ending> deadline;  ///< by its own clock; before pauses are considered
@@ -62,6 +63,7 @@ struct OwnershipInterval {
   std::optional<sim::Instant> to;
   sim::Step to_step = sim::no_step;  ///< what ended it; for a deadline met in a pause, the step that began the pause
   BeliefEnd end = BeliefEnd::never;
+  bool is_shared = false;
 
   bool is_empty() const { return to && to->offset() <= from.offset(); }
   bool contains(sim::Instant t) const { return from.offset() <= t.offset() && (!to || t.offset() < to->offset()); }

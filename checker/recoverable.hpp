@@ -10,6 +10,7 @@ struct RecoverableQuestion {
   sim::Instant quiescent;     ///< all holders are done or dead, and every lease has run out
   sim::Duration within;       ///< how long it may take from there
   sim::Instant probed_until;  ///< when the probing (or the story) ended
+  bool is_renewed = false;    ///< explored: something went on renewing a lease when the story was over
 };
 
 /// recoverable (server): a fresh client gets the lock no later than `within` after `quiescent`.

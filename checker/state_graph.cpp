@@ -106,6 +106,7 @@ std::string event_text(const ExploredEvent& event, const Names& names) {
         case sim::TimerKind::sleep: return who + " sleep over";
         case sim::TimerKind::work: return who + " work done";
         case sim::TimerKind::timeout: return who + " timeout";
+        case sim::TimerKind::tick: return who + " tick";
       }
       break;
     case sim::EventKind::fault: break;  // its name is the fault's

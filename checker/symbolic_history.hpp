@@ -68,6 +68,7 @@ class SymbolicHistory {
     bool has_unknown_acquires = true;
     std::uint64_t zero_length_one_in = 8;  ///< of the delays
     std::uint64_t locks = 1;               ///< more: who holds one may ask for another
+    bool has_nested = false;               ///< holds are shared, entered again, and renewed, also when they are over
   };
 
   SymbolicHistory(std::uint64_t seed, Kind kind) : random_(seed), kind_(kind) {
@@ -97,6 +98,7 @@ class SymbolicHistory {
     Variable last = 0;
     sim::OperationId hold = 0;
     std::vector<sim::OperationId> outer;  ///< holds that it had before
+    sim::OperationId latest = 0;          ///< the last hold, also if it is over
   };
 
   sim::Instant instant(Variable v) const { return {v, sim::Duration::zero()}; }
@@ -110,6 +112,10 @@ class SymbolicHistory {
     Client& client = clients_[who];
     const sim::ProcessId process{who};
     if (random_.one_in(6) && faults_.size() < 3) pause(client, process);
+    if (kind_.has_nested && client.latest != 0 && random_.one_in(3)) {
+      nested(client, process);
+      return;
+    }
     if (client.hold == 0) {
       acquire(client, process);
       return;
@@ -221,7 +227,23 @@ class SymbolicHistory {
     const auto in = [&](std::int64_t ns) { return sim::Duration::nanoseconds(ns); };
     if (kind_.has_deadlines && random_.one_in(2)) o.valid_until = o.invoked + in(random_.between(0, 40));
     if (random_.one_in(3)) o.lease_until = o.invoked + in(random_.between(10, 40));
-    client.hold = id;
+    client.hold = client.latest = id;
+    if (!kind_.has_nested) return;
+    o.is_shared = random_.one_in(5);
+    o.is_renewed = random_.one_in(2);
+  }
+
+  /// Takes a hold again, gives one of these back, or renews it, also if it has none any more.
+  void nested(Client& client, sim::ProcessId process) {
+    using enum sim::Phase;
+    const std::uint64_t what = random_.below(3);
+    const std::string_view function = what == 0 ? "reenter" : what == 1 ? "leave" : "renew";
+    const sim::Phase phase = random_.one_in(3) ? (random_.one_in(2) ? fail : info) : ok;
+    const sim::OperationId id = operation(client, process, function, phase, client.latest);
+    using Kind = sim::Effect::Kind;
+    const Kind kind = what == 0 ? Kind::write : what == 2 || random_.one_in(2) ? Kind::touch : Kind::remove;
+    if (!random_.one_in(4)) effect(client, kind, some_server(), process, id);
+    complete(client, id);
   }
 
   void release(Client& client, sim::ProcessId process) {

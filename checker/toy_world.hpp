@@ -36,6 +36,21 @@ struct Got final : sim::Message {
   std::uint64_t digest() const override { return static_cast<std::uint64_t>(content); }
 };
 
+/// What tickers put is from here on.
+constexpr std::int64_t kFirstTick = 1000;
+
+/// A server's log without the ticks at its end, of which there might be any number.
+inline std::string without_last_ticks(std::string log) {
+  while (!log.empty()) {
+    const std::size_t from = log.size() < 2 ? 0 : log.rfind(' ', log.size() - 2) + 1;
+    const std::string last = log.substr(from);
+    const bool is_tick = last.find_first_not_of("0123456789 ") == std::string::npos && std::stoll(last) >= kFirstTick;
+    if (!is_tick) break;
+    log.resize(from);
+  }
+  return log;
+}
+
 /// At each of two places: takes a value if it has none, or the lease of the one that it has is over; answers with what it has then.
 class Server final : public sim::Process {
  public:
@@ -69,7 +84,10 @@ class Server final : public sim::Process {
   }
   bool describes_accesses() const override { return describes_; }
   /// Who came, in which order: so an outcome tells nearly every two traces apart.
-  std::string log() const { return describes_ ? places_[0].log + "/ " + places_[1].log : places_[0].log; }
+  std::string log() const {
+    const std::string first = without_last_ticks(places_[0].log);
+    return describes_ ? first + "/ " + without_last_ticks(places_[1].log) : first;
+  }
 
  private:
   struct Place {
@@ -250,6 +268,30 @@ class Client final : public sim::Process {
   }
 };
 
+/// Puts again and again, as a watchdog renews, for ever.
+class Ticker final : public sim::Process {
+ public:
+  DurationRange period;
+  Step put;
+  std::vector<sim::ConnectionId> connections;
+
+  void start() override { spawn(run(*this)); }
+  void reset() override {}
+
+ private:
+  static sim::Task<void> run(Ticker& self) {
+    for (std::int64_t mine = kFirstTick * (self.id().index + 1);; ++mine) {
+      co_await sim::Wait(self, self.period, sim::TimerKind::tick);
+      auto put = self.world().make<Put>();
+      put->value = mine;
+      put->place = self.put.place;
+      put->clears = self.put.clears;
+      put->lease = self.put.lease;
+      co_await sim::Call<Got>(self, self.connections[self.put.server], std::move(put), std::nullopt);
+    }
+  }
+};
+
 /// Bounds of a random world.
 struct Size {
   std::uint64_t servers = 2;
@@ -261,6 +303,9 @@ struct Size {
   bool parts = false;      ///< requests of two places, some of which clear them; so it is if `describes`
   bool gathers = false;    ///< some steps ask all servers at once
   Says says = Says::everything;
+  std::uint64_t tickers = 0;  ///< so many put for ever
+  bool alike = false;         ///< every client is as the first one: clock, start, connections, program
+  bool odd = false;           ///< but the last one sleeps first
 };
 
 class World final : public Explorable {
@@ -276,17 +321,28 @@ class World final : public Explorable {
     const std::uint64_t clients = 1 + random.below(size.processes - servers);
     for (std::uint64_t i = 0; i < clients; ++i) clients_.emplace_back();
     for (std::uint64_t i = 0; i < servers; ++i) servers_.emplace_back(size.describes);
-    for (Client& client : clients_)
-      client_ids_.push_back(world_.add(client, "client", {.offset = us(0, 2), .drift_ppb = 0, .uptime = {}}));
+    Duration offset;
+    for (Client& client : clients_) {
+      if (client_ids_.empty() || !size.alike) offset = us(0, 2);
+      client_ids_.push_back(world_.add(client, "client", {.offset = offset, .drift_ppb = 0, .uptime = {}}));
+    }
     std::vector<sim::ProcessId> server_ids;
     for (Server& server : servers_) server_ids.push_back(world_.add(server, "server", {}));
     server_ids_ = server_ids;
     std::size_t budget = size.puts;
+    std::vector<DurationRange> latencies;
     for (std::size_t i = 0; i < clients; ++i) {
-      starts_.push_back(range(0, 2, 1));
-      for (const sim::ProcessId server : server_ids) {
+      const bool is_copy = size.alike && i > 0;
+      starts_.push_back(is_copy ? starts_.front() : range(0, 2, 1));
+      for (std::size_t s = 0; s < servers; ++s) {
+        if (!is_copy) latencies.push_back(range(1, size.latency_us, size.latency_us - 1));
         clients_[i].connections.push_back(
-            world_.connect(client_ids_[i], server, range(1, size.latency_us, size.latency_us - 1)));
+            world_.connect(client_ids_[i], server_ids[s], latencies[is_copy ? s : i * servers + s]));
+      }
+      if (is_copy) {
+        clients_[i].says = size.says;
+        clients_[i].program = clients_.front().program;
+        continue;
       }
       clients_[i].says = size.says;
       const std::uint64_t steps = 1 + random.below(size.steps);
@@ -306,6 +362,25 @@ class World final : public Explorable {
         if (step.kind == Step::Kind::gather) budget -= std::min<std::size_t>(budget, servers);
         clients_[i].program.push_back(step);
       }
+    }
+    for (std::uint64_t i = 0; i < size.tickers; ++i) {
+      Ticker& ticker = tickers_.emplace_back();
+      const sim::ProcessId id = world_.add(ticker, "ticker", {});
+      ticker_ids_.push_back(id);
+      ticker.period = range(2, 5, 1);
+      ticker.put.server = random.below(servers);
+      if (size.describes || size.parts) ticker.put.place = random.below(2);
+      ticker.put.clears = random.one_in(3);
+      ticker.put.lease = us(2, 6);
+      for (const sim::ProcessId server : server_ids) {
+        ticker.connections.push_back(world_.connect(id, server, range(1, size.latency_us, size.latency_us - 1)));
+      }
+    }
+    if (size.odd) {
+      Step sleep;
+      sleep.kind = Step::Kind::sleep;
+      sleep.length = DurationRange::exactly(us(7, 7));
+      clients_.back().program.insert(clients_.back().program.begin(), sleep);
     }
   }
 
@@ -367,6 +442,7 @@ class World final : public Explorable {
   sim::World& world() override { return world_; }
   void begin() override {
     for (std::size_t i = 0; i < client_ids_.size(); ++i) world_.start(client_ids_[i], starts_[i]);
+    for (const sim::ProcessId ticker : ticker_ids_) world_.start(ticker, {});
   }
   std::string outcome() const {
     std::string all;
@@ -381,6 +457,8 @@ class World final : public Explorable {
   sim::World world_;
   std::deque<Client> clients_;
   std::deque<Server> servers_;
+  std::deque<Ticker> tickers_;
+  std::vector<sim::ProcessId> ticker_ids_;
   std::vector<sim::ProcessId> client_ids_;
   std::vector<sim::ProcessId> server_ids_;
   std::vector<DurationRange> starts_;

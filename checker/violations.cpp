@@ -4,13 +4,15 @@
 #include <cassert>
 
 #include "checker/evidence.hpp"
+#include "checker/order_properties.hpp"
 
 namespace lockstep::checker {
 
 std::span<const Violation> ViolationFinder::find(const sim::History& history, std::span<const ExploredFault> faults,
                                                  std::span<const sim::ProcessId> resources,
                                                  const RecoverableQuestion* question,
-                                                 std::optional<sim::Duration> deadlock_lasting) {
+                                                 std::optional<sim::Duration> deadlock_lasting,
+                                                 const WakeupQuestion* wakeup) {
   resources_ = resources;
   read(history, faults, question);
   found_count_ = 0;
@@ -21,6 +23,10 @@ std::span<const Violation> ViolationFinder::find(const sim::History& history, st
   if (semaphore_.places) capacity(static_cast<std::size_t>(*semaphore_.places));
   if (semaphore_.overtakings) fairness(static_cast<std::size_t>(*semaphore_.overtakings));
   if (question != nullptr) recoverable(*question);
+  order_properties();
+  leases_that_run_out();
+  if (wakeup != nullptr) lost_wakeups(*wakeup);
+  no_oversell();
   if (!resources.empty()) {
     no_lost_update();
     fencing();
@@ -52,7 +58,11 @@ void ViolationFinder::read(const sim::History& history, std::span<const Explored
   pauses_.clear();
   for (const ExploredFault& fault : faults) {
     if (fault.kind != ExploredFault::Kind::pause) continue;
-    pauses_.push_back({fault.process, fault.from, fault.until, fault.place == ExploredFault::Place::within});
+    const bool is_loose = fault.place == ExploredFault::Place::within;
+    pauses_.push_back({fault.process, fault.from, fault.until, is_loose});
+    for (const sim::Part& part : history.parts) {
+      if (part.host == fault.process) pauses_.push_back({part.part, fault.from, fault.until, is_loose});
+    }
   }
   for (const sim::Interruption& i : history.interruptions) {
     if (i.kind == sim::Interruption::Kind::pause) pauses_.push_back({i.process, i.from, i.until, false});
@@ -176,7 +186,7 @@ void ViolationFinder::mutual_exclusion() {
     for (std::size_t j = i + 1; j < beliefs_.size(); ++j) {
       const Belief& a = beliefs_[i];
       const Belief& b = beliefs_[j];
-      if (a.process == b.process || a.object != b.object) continue;
+      if (a.process == b.process || a.object != b.object || (a.is_shared && b.is_shared)) continue;
       const BeliefWays ways_a = alive_ways(i);
       const BeliefWays ways_b = alive_ways(j);
       for (std::size_t x = ways_a.begin; x < ways_a.end; ++x) {
@@ -202,7 +212,9 @@ void ViolationFinder::own_release() {
   const auto granted_by = [&](const sim::Effect& effect) -> const sim::Operation* {
     if (effect.kind != sim::Effect::Kind::write) return nullptr;
     const sim::Operation* operation = operation_of(effect);
-    return operation != nullptr && is_successful(*operation, "acquire") ? operation : nullptr;
+    const bool is_grant =
+        operation != nullptr && is_successful(*operation, "acquire") && is_of_lock(effect.object, operation->object);
+    return is_grant ? operation : nullptr;
   };
   for (std::size_t i = 0; i < effects_.size(); ++i) {
     const sim::Effect& removal = effects_[i];
@@ -210,16 +222,23 @@ void ViolationFinder::own_release() {
     const sim::Operation* operation = operation_of(removal);
     if (operation == nullptr || (operation->function != "release" && operation->function != "acquire")) continue;
 
-    // Whose grant lies there.
-    const sim::Operation* owner = nullptr;
+    // Whose grants lie there: one, or those of readers who share it.
+    std::vector<const sim::Operation*> owners;
+    const auto end_share = [&](const sim::Operation* release) {
+      if (release == nullptr || release->function != "release" || owners.empty() || !owners.front()->is_shared) return;
+      std::erase_if(owners, [&](const sim::Operation* acquire) { return acquire->id == release->of; });
+    };
     for (std::size_t j = 0; j < i; ++j) {
       const sim::Effect& effect = effects_[j];
       if (effect.server != removal.server || effect.object != removal.object) continue;
-      if (effect.kind == sim::Effect::Kind::expire || effect.kind == sim::Effect::Kind::remove) owner = nullptr;
+      if (effect.kind == sim::Effect::Kind::expire || effect.kind == sim::Effect::Kind::remove) owners.clear();
       const sim::Operation* acquire = granted_by(effect);
-      if (acquire == nullptr) continue;
-      if (owner == nullptr || owner->process == acquire->process) {
-        owner = acquire;
+      if (acquire == nullptr) {
+        end_share(operation_of(effect));
+        continue;
+      }
+      if (owners.empty() || (owners.front()->is_shared && acquire->is_shared)) {
+        if (std::find(owners.begin(), owners.end(), acquire) == owners.end()) owners.push_back(acquire);
         continue;
       }
       const bool is_last = std::none_of(
@@ -227,31 +246,37 @@ void ViolationFinder::own_release() {
             return later.operation == effect.operation && later.server == effect.server &&
                    later.kind == sim::Effect::Kind::write && later.object == effect.object;
           });
-      if (is_last) owner = acquire;
+      if (owners.front()->process == acquire->process || is_last) owners.assign(1, acquire);
     }
-    if (owner == nullptr || owner->process == removal.by) continue;
+    end_share(operation);
+    for (const sim::Operation* owner : owners) removes_grant(removal, *operation, *owner);
+  }
+}
 
-    if (operation->function == "release") {
-      begin("own-release", false, owner->process, removal.by);
-      finish();
-      continue;
-    }
-    const std::size_t belief = belief_of_[owner->id];
-    if (owner->lease_until) {
-      begin("own-release", false, owner->process, removal.by);
-      require(removal.at, *owner->lease_until, true);
-      if (beliefs_[belief].released) require(removal.at, beliefs_[belief].released->at, true);
-      if (beliefs_[belief].crashed) require(removal.at, beliefs_[belief].crashed->at, true);
-      finish();
-      continue;
-    }
-    const BeliefWays ways = alive_ways(belief);
-    for (std::size_t w = ways.begin; w < ways.end; ++w) {
-      begin("own-release", ways_[w].is_widened, owner->process, removal.by);
-      add_alive(ways_[w], removal.at);
-      add_sides(ways_[w].sides);
-      finish();
-    }
+/// The ways in which a removal takes this grant away wrongly.
+void ViolationFinder::removes_grant(const sim::Effect& removal, const sim::Operation& remover,
+                                    const sim::Operation& owner) {
+  if (owner.process == removal.by) return;
+  if (remover.function == "release") {
+    begin("own-release", false, owner.process, removal.by);
+    finish();
+    return;
+  }
+  const std::size_t belief = belief_of_[owner.id];
+  if (owner.lease_until) {
+    begin("own-release", false, owner.process, removal.by);
+    require(removal.at, *owner.lease_until, true);
+    if (beliefs_[belief].released) require(removal.at, beliefs_[belief].released->at, true);
+    if (beliefs_[belief].crashed) require(removal.at, beliefs_[belief].crashed->at, true);
+    finish();
+    return;
+  }
+  const BeliefWays ways = alive_ways(belief);
+  for (std::size_t w = ways.begin; w < ways.end; ++w) {
+    begin("own-release", ways_[w].is_widened, owner.process, removal.by);
+    add_alive(ways_[w], removal.at);
+    add_sides(ways_[w].sides);
+    finish();
   }
 }
 
@@ -271,6 +296,12 @@ void ViolationFinder::recoverable(const RecoverableQuestion& question) {
     }
   }
   const sim::Instant bound = question.quiescent + question.within;
+  if (question.is_renewed) {
+    // The trace ends where the ticks go on: only a replay tells what they bring.
+    begin("recoverable", true, last != nullptr ? last->process : sim::ProcessId{}, {});
+    finish();
+    return;
+  }
   begin("recoverable", false, last != nullptr ? last->process : sim::ProcessId{}, {});
   if (got != nullptr) {
     require(bound, got->completed, true);

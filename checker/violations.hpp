@@ -22,9 +22,14 @@
 // begins there is one way, exact. That it began at the deadline, before `from`, ends it at deadline + (until - from), a
 // sum of three instants: widened to `until`.
 //
-// capacity, fair. See violations_semaphore.cpp.
+// linearizable. See violations_linearizable.cpp for the argument. What is shared among readers is no mutex: it has no ways then.
+// no-deadlock: violations_no_deadlock.cpp.
 //
-// linearizable. See violations_linearizable.cpp for the argument; no-deadlock: violations_no_deadlock.cpp.
+// no-lost-wakeup. A wait that nobody may cut short by a pause is four differences: from the release, and from the beginning of the wait, to
+// the next grant, and to the end of the wait. With a pause of whoever waits the pause would have to be taken off: widened.
+// capacity, fair. See violations_places.cpp.
+//
+// linearizable. See violations_linearizable.cpp for the argument.
 
 #include <cstddef>
 #include <cstdint>
@@ -36,6 +41,7 @@
 #include "checker/difference_constraints.hpp"
 #include "checker/explored.hpp"
 #include "checker/fair.hpp"
+#include "checker/no_lost_wakeup.hpp"
 #include "checker/ownership.hpp"
 #include "checker/recoverable.hpp"
 #include "checker/wait_for.hpp"
@@ -66,11 +72,13 @@ class ViolationFinder {
   ///
   /// `recoverable`: what a probe showed that ran after the story. Its operations, and what comes after its first, are no
   /// part of the story that the other properties judge. Without one, recoverable has no ways.
-  /// `deadlock_lasting`: how long a circle must last for `no-deadlock`; without, that has no ways.
+  /// `deadlock_lasting`: how long a circle must last for `no-deadlock`; without, that has no ways. `wakeup`: the same for no-lost-wakeup;
+  /// its `end` means nothing here.
   std::span<const Violation> find(const sim::History& history, std::span<const ExploredFault> faults,
                                   std::span<const sim::ProcessId> resources,
                                   const RecoverableQuestion* recoverable = nullptr,
-                                  std::optional<sim::Duration> deadlock_lasting = std::nullopt);
+                                  std::optional<sim::Duration> deadlock_lasting = std::nullopt,
+                                  const WakeupQuestion* wakeup = nullptr);
 
   /// From now on also the ways of capacity and fair.
   void ask(SemaphoreQuestion question) { semaphore_ = question; }
@@ -137,8 +145,15 @@ class ViolationFinder {
   void linearizable();
   void no_deadlock(sim::Duration lasting);
   void own_release();
+  void removes_grant(const sim::Effect& removal, const sim::Operation& remover, const sim::Operation& owner);
   void recoverable(const RecoverableQuestion& question);
+  void order_properties();
+  void leases_that_run_out();
+  void lost_wakeups(const WakeupQuestion& question);
+  void lost_wakeup(const WakeupQuestion& question, const sim::Operation& wait, sim::Instant freed,
+                   const std::optional<sim::Instant>& ended, const std::optional<sim::Instant>& taken);
   void no_lost_update();
+  void no_oversell();
   void fencing();
 
   const BeliefWays& alive_ways(std::size_t belief);
@@ -155,6 +170,9 @@ class ViolationFinder {
   template <class Then>
   void noticed_before(const Belief& belief, sim::Instant moment, const Then& then);
 
+  void add_circles(const Waits& waits, const WaitCycle& cycle, std::vector<const Wait*>& reasons,
+                   sim::Duration lasting);
+  void add_circle(const Waits& waits, const std::vector<const Wait*>& reasons, sim::Duration lasting);
   // --- capacity and fair
   struct Companion {
     std::size_t belief;
@@ -173,10 +191,6 @@ class ViolationFinder {
   void add_order(std::size_t before, std::size_t after);
   bool is_holder(const Arrival& z, const Arrival& y) const;
   void add_still_taken(const Arrival& x, const Arrival& y, std::uint64_t leases_over);
-
-  void add_circles(const Waits& waits, const WaitCycle& cycle, std::vector<const Wait*>& reasons,
-                   sim::Duration lasting);
-  void add_circle(const Waits& waits, const std::vector<const Wait*>& reasons, sim::Duration lasting);
 
   const sim::Operation* grant_of(const sim::Operation& write) const;
   void collect_grant_writes();

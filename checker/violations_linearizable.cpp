@@ -90,6 +90,9 @@ void ViolationFinder::collect_items() {
 }
 
 void ViolationFinder::linearizable() {
+  const bool is_shared =
+      std::any_of(operations_.begin(), operations_.end(), [](const sim::Operation& o) { return o.is_shared; });
+  if (is_shared) return;
   collect_items();
   plans_.clear();
   holds_.clear();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <thread>
 #include <utility>
 
 #include "checker/linearizability.hpp"
@@ -117,6 +118,7 @@ std::optional<Answer> take_numbers(const Typed& typed, Call& call, std::string_v
       return wrong(fmt::format("--seed {}: expected a whole number from 0 to 2^64-1", scenarios::quoted(*typed.seed)),
                    command);
   }
+  call.jobs = std::max(1U, std::thread::hardware_concurrency());
   if (typed.jobs) {
     const auto jobs = whole_number(*typed.jobs, 1, 1024);
     if (!jobs)

@@ -28,7 +28,7 @@ struct Call {
   std::vector<std::string> files;   ///< as given
   bool json = false;
   std::optional<std::uint64_t> seed;
-  std::size_t jobs = 0;  ///< 0: as many as there are cores
+  std::size_t jobs = 1;  ///< threads: as many as there are cores, unless the call says otherwise
   Colour colour = Colour::automatic;
   reports::Language language = reports::Language::en;
   std::optional<std::size_t> width;

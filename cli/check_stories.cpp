@@ -1,13 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <ostream>
 #include <sstream>
-#include <thread>
 
 #include "checker/wait_for.hpp"
 #include "cli/commands.hpp"
@@ -19,6 +17,7 @@
 #include "reports/output_file.hpp"
 #include "scenarios/check.hpp"
 #include "scenarios/expectation.hpp"
+#include "scenarios/in_parallel.hpp"
 #include "scenarios/runner.hpp"
 #include "scenarios/state_graph.hpp"
 #include "scenarios/writer.hpp"
@@ -37,15 +36,17 @@ double seconds_now() {
   return Seconds(std::chrono::steady_clock::now().time_since_epoch()).count();  // tidy: progress only
 }
 
-/// Drops what directories hold besides fast stories. Returns how many.
-std::size_t leave_out_slow(std::vector<Scenario>& stories, const std::vector<std::string>& files) {
+/// Drops what directories hold besides stories that can be explored, and unless `all` are wanted besides fast ones. Returns
+/// how many.
+std::size_t leave_out(std::vector<Scenario>& stories, const models::locks::Catalogue& catalogue,
+                      const std::vector<std::string>& files, bool all) {
   std::vector<fs::path> named;
   std::error_code error;
   for (const std::string& file : files) {
     if (!fs::is_directory(file, error)) named.push_back(fs::weakly_canonical(file, error));
   }
   return std::erase_if(stories, [&](const Scenario& story) {
-    if (story.cost == scenarios::Cost::fast) return false;
+    if ((all || story.cost == scenarios::Cost::fast) && scenarios::can_be_explored(story, catalogue)) return false;
     return std::find(named.begin(), named.end(), fs::weakly_canonical(story.file, error)) == named.end();
   });
 }
@@ -106,23 +107,15 @@ scenarios::CheckOptions options_of(const Call& call, const Interrupt& interrupt)
 std::vector<Result> check_each(const std::vector<Scenario>& stories, const models::locks::Catalogue& catalogue,
                                const scenarios::CheckOptions& options, std::size_t jobs, ProgressLine& progress) {
   std::vector<Result> results(stories.size());
-  std::atomic<std::size_t> next{0};
-  if (jobs == 0) jobs = std::max(1U, std::thread::hardware_concurrency());
-  const auto work = [&] {
-    for (std::size_t i = next++; i < stories.size(); i = next++) {
-      scenarios::CheckOptions own = options;
-      if (stories.size() == 1) own.exploration.jobs = static_cast<unsigned>(jobs);
-      if (progress.is_shown()) {
-        own.exploration.progress = [&, i](const scenarios::ExplorationProgress& p) { progress.show(stories[i].id, p); };
-      }
-      results[i] = scenarios::check(stories[i], catalogue, own);
-      progress.one_done();
+  scenarios::in_parallel(stories.size(), jobs, [&](std::size_t i) {
+    scenarios::CheckOptions own = options;
+    if (stories.size() == 1) own.exploration.jobs = static_cast<unsigned>(jobs);
+    if (progress.is_shown()) {
+      own.exploration.progress = [&, i](const scenarios::ExplorationProgress& p) { progress.show(stories[i].id, p); };
     }
-  };
-  std::vector<std::jthread> others;
-  for (std::size_t i = 1; i < std::min(jobs, stories.size()); ++i) others.emplace_back(work);
-  work();
-  others.clear();
+    results[i] = scenarios::check(stories[i], catalogue, own);
+    progress.one_done();
+  });
   return results;
 }
 
@@ -208,7 +201,7 @@ Exit exit_of(const std::vector<reports::ExploredStory>& stories) {
 Exit check_stories(const Call& call, const models::locks::Catalogue& catalogue, Output& output) {
   std::optional<std::vector<Scenario>> loaded = load_all(call.files, catalogue, output.err);
   if (!loaded) return Exit::bad_input;
-  const std::size_t left_out = call.check.all ? 0 : leave_out_slow(*loaded, call.files);
+  const std::size_t left_out = leave_out(*loaded, catalogue, call.files, call.check.all);
   if (const std::optional<std::string> trouble = objection(call, *loaded, left_out)) {
     output.err << "lockstep: " << *trouble << '\n';
     return Exit::bad_input;

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "cli/call.hpp"
+#include "cli/called.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
 #include "cli/run.hpp"
@@ -14,20 +15,6 @@ using namespace lockstep;
 namespace fs = std::filesystem;
 
 namespace {
-
-struct Result {
-  int exit = 0;
-  std::string out, err;
-};
-
-Result call(std::vector<std::string> args, cli::Terminal terminal = {}) {
-  std::ostringstream out;
-  std::ostringstream err;
-  const int exit = cli::run(args, out, err, models::locks::Catalogue::built_in(), terminal);
-  return {exit, out.str(), err.str()};
-}
-
-bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 /// set-nx-px-lua, whose margin is known: 71ms. `more` stands above the first table.
 std::string pause_story(const std::string& more, const std::string& expectation) {
@@ -80,45 +67,45 @@ class Stories {
 
 TEST_CASE("check: a story as expected exits 0, one that is not exits 1, and one that expects nothing is as expected") {
   const Stories stories;
-  const Result good = call({"check", stories / "good.toml"});
+  const cli::Called good = cli::called({"check", stories / "good.toml"});
   CHECK(good.exit == 0);
   CHECK(good.err.empty());
-  CHECK(contains(good.out, "✗ mutual-exclusion violated"));
-  CHECK(contains(good.out, "for every pause above 71ms, and for none up to it"));
+  CHECK(cli::contains(good.out, "✗ mutual-exclusion violated"));
+  CHECK(cli::contains(good.out, "for every pause above 71ms, and for none up to it"));
   for (const char* wrong : {"mutual-exclusion = \"holds\"",
                             "mutual-exclusion = { violated = true, from = { pause = \"72ms\" } }", "traces = 1"}) {
-    const Result bad = call({"check", stories.write("bad.toml", pause_story("", wrong))});
+    const cli::Called bad = cli::called({"check", stories.write("bad.toml", pause_story("", wrong))});
     INFO(wrong);
     CHECK(bad.exit == 1);
-    CHECK(contains(bad.out, "NOT as expected"));
+    CHECK(cli::contains(bad.out, "NOT as expected"));
   }
-  const Result silent = call({"check", stories.write("silent.toml", pause_story("", ""))});
+  const cli::Called silent = cli::called({"check", stories.write("silent.toml", pause_story("", ""))});
   CHECK(silent.exit == 0);
-  CHECK(contains(silent.out, "✗ mutual-exclusion violated"));
+  CHECK(cli::contains(silent.out, "✗ mutual-exclusion violated"));
 }
 
 TEST_CASE("check: a bound exits 3, unless what was found contradicts the file all the same") {
   const Stories stories;
-  const Result cut = call({"check", stories / "good.toml", "--max-traces", "1"});
+  const cli::Called cut = cli::called({"check", stories / "good.toml", "--max-traces", "1"});
   CHECK(cut.exit == 3);
-  CHECK(contains(cut.out, "not complete"));
-  CHECK(!contains(cut.out, "NOT"));
+  CHECK(cli::contains(cut.out, "not complete"));
+  CHECK(!cli::contains(cut.out, "NOT"));
   // Work outlives the lease: the grid meets the violation early, and a bound does not take it back.
   std::string text = pause_story("", "mutual-exclusion = \"holds\"");
   for (const auto& [from, to] : {std::pair("100ms", "5ms"), std::pair("\"1s\"", "\"8ms\""), std::pair("10s", "0ms")})
     text.replace(text.find(from), std::string_view(from).size(), to);
   const std::string wrong = stories.write("wrong.toml", text);
-  const Result contradicted = call({"check", wrong, "--ticks", "8ms", "--max-traces", "20000"});
+  const cli::Called contradicted = cli::called({"check", wrong, "--ticks", "8ms", "--max-traces", "20000"});
   CHECK(contradicted.exit == 1);
-  CHECK(contains(contradicted.out, "NOT as expected: holds was expected"));
-  CHECK(contains(contradicted.out, "not complete: --max-traces was reached"));
-  CHECK(call({"check", wrong, "--ticks", "8ms", "--max-traces", "1"}).exit == 3);
+  CHECK(cli::contains(contradicted.out, "NOT as expected: holds was expected"));
+  CHECK(cli::contains(contradicted.out, "not complete: --max-traces was reached"));
+  CHECK(cli::called({"check", wrong, "--ticks", "8ms", "--max-traces", "1"}).exit == 3);
 }
 
 TEST_CASE("check: --json is one document, the same for any number of jobs once times are left out") {
   const Stories stories;
   stories.write("other.toml", pause_story("", ""));
-  const Result first = call({"check", stories.folder(), "--json", "--no-times", "--jobs", "1"});
+  const cli::Called first = cli::called({"check", stories.folder(), "--json", "--no-times", "--jobs", "1"});
   CHECK(first.exit == 0);
   CHECK(first.err.empty());
   const auto document = nlohmann::json::parse(first.out);
@@ -127,11 +114,11 @@ TEST_CASE("check: --json is one document, the same for any number of jobs once t
   CHECK(document["results"][0]["complete"] == true);
   CHECK(document["results"][0]["properties"][0]["thresholds"][0]["infimum"] == "71ms");
   CHECK(document["results"][0]["seconds"].is_null());
-  CHECK(call({"check", stories.folder(), "--json", "--no-times", "--jobs", "4"}).out == first.out);
-  const auto timed = nlohmann::json::parse(call({"check", stories.folder(), "--json"}).out);
+  CHECK(cli::called({"check", stories.folder(), "--json", "--no-times", "--jobs", "4"}).out == first.out);
+  const auto timed = nlohmann::json::parse(cli::called({"check", stories.folder(), "--json"}).out);
   CHECK(timed["results"][0]["seconds"].is_number());
-  const Result one = call({"check", stories / "good.toml", "--json", "--no-times", "--jobs", "1"});
-  CHECK(call({"check", stories / "good.toml", "--json", "--no-times", "--jobs", "4"}).out == one.out);
+  const cli::Called one = cli::called({"check", stories / "good.toml", "--json", "--no-times", "--jobs", "1"});
+  CHECK(cli::called({"check", stories / "good.toml", "--json", "--no-times", "--jobs", "4"}).out == one.out);
 }
 
 TEST_CASE("check: of directories only the fast stories, unless --all; named files always") {
@@ -141,18 +128,19 @@ TEST_CASE("check: of directories only the fast stories, unless --all; named file
   const auto count = [&](std::vector<std::string> args) {
     args.insert(args.begin(), "check");
     args.emplace_back("--json");
-    return nlohmann::json::parse(call(args).out)["results"].size();
+    return nlohmann::json::parse(cli::called(args).out)["results"].size();
   };
   CHECK(count({stories.folder()}) == 1);
   CHECK(count({stories.folder(), "--all"}) == 3);
   CHECK(count({slow}) == 1);
   CHECK(count({stories.folder(), slow}) == 2);
   CHECK(count({stories.folder(), stories.folder() + "/./slow.toml"}) == 2);
-  CHECK(contains(call({"check", stories.folder()}).out, "2 stories slow or rare left out; --all explores them too"));
+  CHECK(cli::contains(cli::called({"check", stories.folder()}).out,
+                      "2 stories slow or rare left out; --all explores them too"));
   fs::remove(stories / "good.toml");
-  const Result none = call({"check", stories.folder()});
+  const cli::Called none = cli::called({"check", stories.folder()});
   CHECK(none.exit == 2);
-  CHECK(contains(none.err, "only slow or rare stories (2); --all"));
+  CHECK(cli::contains(none.err, "only slow or rare stories (2); --all"));
 }
 
 TEST_CASE("check: a wrong call exits 2, says how to go on, and writes nothing") {
@@ -189,11 +177,11 @@ TEST_CASE("check: a wrong call exits 2, says how to go on, and writes nothing") 
   for (const Case& c : cases) {
     std::vector<std::string> args = c.args;
     args.insert(args.begin(), "check");
-    const Result result = call(args);
+    const cli::Called result = cli::called(args);
     INFO(result.err);
     CHECK(result.exit == 2);
     CHECK(result.out.empty());
-    CHECK(contains(result.err, c.message));
+    CHECK(cli::contains(result.err, c.message));
     CHECK(stories.file_count() == files);
   }
 }
@@ -205,7 +193,7 @@ TEST_CASE("check: Ctrl-C ends it as a bound does, and what was asked for is writ
   CHECK(!waiting.is_requested());
   REQUIRE(raise(SIGINT) == 0);
   CHECK(waiting.is_requested());
-  const Result result = call({"check", stories / "good.toml", "--json", "--junit", stories / "out.xml"});
+  const cli::Called result = cli::called({"check", stories / "good.toml", "--json", "--junit", stories / "out.xml"});
   CHECK(result.exit == 3);
   const auto document = nlohmann::json::parse(result.out);
   CHECK(document["results"][0]["bound"] == "interrupted");
@@ -213,21 +201,22 @@ TEST_CASE("check: Ctrl-C ends it as a bound does, and what was asked for is writ
   CHECK(fs::file_size(stories / "out.xml") > 0);
   // The command has dealt with it: the next one is not interrupted.
   CHECK(!waiting.is_requested());
-  CHECK(call({"check", stories / "good.toml"}).exit == 0);
+  CHECK(cli::called({"check", stories / "good.toml"}).exit == 0);
 }
 
 TEST_CASE("check: --junit writes the results, and --witness says when there is nothing to write") {
   const Stories stories;
   const std::string calm =
       stories.write("calm.toml", pause_story("", "").replace(pause_story("", "").find("10s\"]"), 3, "1ms"));
-  const Result result = call({"check", calm, "--junit", stories / "out.xml", "--witness", stories / "w.toml"});
+  const cli::Called result =
+      cli::called({"check", calm, "--junit", stories / "out.xml", "--witness", stories / "w.toml"});
   CHECK(result.exit == 0);
-  CHECK(contains(result.err, "there is no witness, so " + (stories / "w.toml") + " is not written"));
+  CHECK(cli::contains(result.err, "there is no witness, so " + (stories / "w.toml") + " is not written"));
   CHECK(!fs::exists(stories / "w.toml"));
   std::ifstream in(stories / "out.xml");
   const std::string xml((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  CHECK(contains(xml, "<testsuite name=\"lockstep check\" tests=\"1\" failures=\"0\""));
-  CHECK(call({"check", calm, "--junit", stories / "missing/out.xml"}).exit == 2);
+  CHECK(cli::contains(xml, "<testsuite name=\"lockstep check\" tests=\"1\" failures=\"0\""));
+  CHECK(cli::called({"check", calm, "--junit", stories / "missing/out.xml"}).exit == 2);
 }
 
 TEST_CASE("check: --graph writes the states") {
@@ -235,7 +224,7 @@ TEST_CASE("check: --graph writes the states") {
   std::string text = pause_story("", "");
   text.erase(text.find("[[may]]"));
   const std::string small = stories.write("small.toml", text);
-  CHECK(call({"check", small, "--graph", stories / "g.dot"}).exit == 0);
+  CHECK(cli::called({"check", small, "--graph", stories / "g.dot"}).exit == 0);
   std::ifstream in(stories / "g.dot");
   std::string word;
   in >> word;
@@ -262,7 +251,7 @@ locks = )") + second + "\n");
   };
   const std::string opposite = locks("opposite.toml", "[\"y\", \"x\"]");
   const std::string graph = stories / "waits.dot";
-  const Result result = call({"check", opposite, "--wait-for", graph, "--json"});
+  const cli::Called result = cli::called({"check", opposite, "--wait-for", graph, "--json"});
   CHECK(result.exit == 0);
   const auto of_check = nlohmann::json::parse(result.out)["results"][0]["properties"][2];
   CHECK(of_check["property"] == "no-deadlock");
@@ -270,25 +259,28 @@ locks = )") + second + "\n");
   const auto waits =
       nlohmann::json::parse(R"([{"waiter":"A","holder":"B","lock":"y"},{"waiter":"B","holder":"A","lock":"x"}])");
   CHECK(of_check["waits"] == waits);
-  const auto of_run = nlohmann::json::parse(call({"run", opposite, "--json"}).out)["results"][0]["properties"][2];
+  const auto of_run =
+      nlohmann::json::parse(cli::called({"run", opposite, "--json"}).out)["results"][0]["properties"][2];
   CHECK(of_run["waits"] == waits);
   std::ifstream in(graph);
   const std::string dot((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  CHECK(contains(dot, "0 -> 1 [label=\"y\", color=red"));
-  CHECK(contains(dot, "1 -> 0 [label=\"x\", color=red"));
+  CHECK(cli::contains(dot, "0 -> 1 [label=\"y\", color=red"));
+  CHECK(cli::contains(dot, "1 -> 0 [label=\"x\", color=red"));
   fs::remove(graph);
 
   const std::string same = locks("same.toml", "[\"x\", \"y\"]");
-  const Result calm = call({"check", same, "--wait-for", graph});
+  const cli::Called calm = cli::called({"check", same, "--wait-for", graph});
   CHECK(calm.exit == 0);
-  CHECK(contains(calm.err, "there is no deadlock, so " + graph + " is not written"));
+  CHECK(cli::contains(calm.err, "there is no deadlock, so " + graph + " is not written"));
   CHECK(!fs::exists(graph));
-  CHECK(contains(call({"check", same, opposite, "--wait-for", graph}).err, "--wait-for needs exactly one story"));
+  CHECK(cli::contains(cli::called({"check", same, opposite, "--wait-for", graph}).err,
+                      "--wait-for needs exactly one story"));
 }
 
 TEST_CASE("check: a grid takes the place of the explorer") {
   const Stories stories;
-  const Result result = call({"check", stories / "good.toml", "--ticks", "10ms", "--max-traces", "50", "--json"});
+  const cli::Called result =
+      cli::called({"check", stories / "good.toml", "--ticks", "10ms", "--max-traces", "50", "--json"});
   CHECK(result.exit == 3);
   const auto document = nlohmann::json::parse(result.out);
   CHECK(document["results"][0]["tick"] == "10ms");
@@ -307,7 +299,7 @@ TEST_CASE("check: progress comes and goes on stderr, and only on a terminal") {
     now = 1;
     line.one_done();
     line.show("story", progress);
-    CHECK(contains(err.str(), "1 of 3 done · story: 3000 traces, 1500/s, about 25%"));
+    CHECK(cli::contains(err.str(), "1 of 3 done · story: 3000 traces, 1500/s, about 25%"));
     now = 1.1;
     const std::string before = err.str();
     line.show("story", progress);
@@ -317,7 +309,7 @@ TEST_CASE("check: progress comes and goes on stderr, and only on a terminal") {
 
   const Stories stories;
   const std::vector<std::string> args{"check", stories / "good.toml", "--ticks", "10ms", "--max-traces", "30000"};
-  CHECK(call(args).err.empty());
-  const std::string shown = call(args, {.is_err_tty = true}).err;
+  CHECK(cli::called(args).err.empty());
+  const std::string shown = cli::called(args, {.is_err_tty = true}).err;
   CHECK((shown.empty() || shown.ends_with("\r\x1b[K")));
 }

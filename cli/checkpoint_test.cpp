@@ -14,6 +14,7 @@
 #include <sstream>
 #include <thread>
 
+#include "cli/called.hpp"
 #include "cli/run.hpp"
 #include "reports/output_file.hpp"
 #include "scenarios/exploration.hpp"
@@ -31,18 +32,6 @@ constexpr int kKills = 20;
 constexpr int kKills = 5;
 #endif
 
-struct Result {
-  int exit = 0;
-  std::string out, err;
-};
-
-Result call(std::vector<std::string> args) {
-  std::ostringstream out;
-  std::ostringstream err;
-  const int exit = cli::run(args, out, err, models::locks::Catalogue::built_in(), {});
-  return {exit, out.str(), err.str()};
-}
-
 std::string content_of(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
@@ -54,9 +43,14 @@ class Folder {
   Folder() : path_(fs::temp_directory_path() / ("lockstep-checkpoint-test-" + std::to_string(getpid()))) {
     fs::remove_all(path_);
     fs::create_directories(path_);
-    const std::string clients = "[[client]]\nname = [\"A\", \"B\", \"C\"]\nacquire_at = [\"0ms\", \"1s\"]\n";
-    std::ofstream(story()) << kStory << clients << "hold = \"20ms\"\nattempts = 1\n";
-    std::ofstream(other()) << kStory << clients << "hold = \"21ms\"\nattempts = 1\n";
+    // None is like another: then there are traces enough to be interrupted.
+    const auto client = [](const std::string& name, const std::string& hold) {
+      return "[[client]]\nname = \"" + name + "\"\nacquire_at = [\"0ms\", \"1s\"]\nhold = \"" + hold +
+             "\"\nattempts = 1\n";
+    };
+    const std::string two = client("A", "20ms") + client("B", "21ms");
+    std::ofstream(story()) << kStory << two << client("C", "22ms");
+    std::ofstream(other()) << kStory << two << client("C", "23ms");
   }
   ~Folder() { fs::remove_all(path_); }
   std::string story() const { return (path_ / "story.toml").string(); }
@@ -105,7 +99,7 @@ length = ["0ms", "10s"]
 TEST_CASE("check: killed at any moment it leaves a whole checkpoint or none, and goes on to the same result") {
   const Folder folder;
   const auto began = std::chrono::steady_clock::now();  // tidy: real processes
-  const Result whole = call({"check", folder.story(), "--json", "--no-times"});
+  const cli::Called whole = cli::called({"check", folder.story(), "--json", "--no-times"});
   const auto took = std::chrono::steady_clock::now() - began;  // tidy: real processes
   REQUIRE(whole.exit == 0);
   sim::Random random(20261121);
@@ -141,8 +135,8 @@ TEST_CASE("check: killed at any moment it leaves a whole checkpoint or none, and
     if (i % 5 != 4 || WIFEXITED(status)) continue;
     const fs::path copy = folder.checkpoint() + "-copy";
     fs::copy_file(folder.checkpoint(), copy);
-    const Result resumed =
-        call({"check", folder.story(), "--checkpoint", copy.string(), "--resume", "--json", "--no-times"});
+    const cli::Called resumed =
+        cli::called({"check", folder.story(), "--checkpoint", copy.string(), "--resume", "--json", "--no-times"});
     CHECK(resumed.exit == 0);
     CHECK(resumed.out == whole.out);
     fs::remove(copy);
@@ -155,17 +149,17 @@ TEST_CASE("check: killed at any moment it leaves a whole checkpoint or none, and
 TEST_CASE("check: a checkpoint that is damaged, foreign or of another version is refused, and left as it is") {
   const Folder folder;
   const std::vector<std::string> resume{"check", folder.story(), "--checkpoint", folder.checkpoint(), "--resume"};
-  const Result none = call(resume);
+  const cli::Called none = cli::called(resume);
   CHECK(none.exit == 2);
   CHECK(none.err.find("there is no checkpoint to read") != std::string::npos);
   CHECK(!fs::exists(folder.checkpoint()));
 
-  REQUIRE(call({"check", folder.story(), "--checkpoint", folder.checkpoint(), "--max-traces", "600"}).exit == 3);
+  REQUIRE(cli::called({"check", folder.story(), "--checkpoint", folder.checkpoint(), "--max-traces", "600"}).exit == 3);
   const std::string good = content_of(folder.checkpoint());
   REQUIRE(good.size() > 100);
   const auto refuses = [&](const std::string& bad, std::string_view message, const std::vector<std::string>& args) {
     std::ofstream(folder.checkpoint(), std::ios::binary) << bad;
-    const Result result = call(args);
+    const cli::Called result = cli::called(args);
     INFO(result.err);
     CHECK(result.exit == 2);
     CHECK(result.out.empty());
@@ -184,6 +178,6 @@ TEST_CASE("check: a checkpoint that is damaged, foreign or of another version is
   unreduced.emplace_back("--no-reduction");
   refuses(good, "another way of exploring it", unreduced);
   std::ofstream(folder.checkpoint(), std::ios::binary) << good;
-  CHECK(call(resume).exit == 0);
+  CHECK(cli::called(resume).exit == 0);
   CHECK(folder.files() == std::vector<std::string>{"checkpoint", "other.toml", "story.toml"});
 }

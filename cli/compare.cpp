@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <ostream>
-#include <thread>
 
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
 #include "reports/comparison.hpp"
+#include "reports/market.hpp"
 #include "scenarios/comparison.hpp"
 #include "scenarios/suggestion.hpp"
 
@@ -23,6 +23,13 @@ std::optional<std::string> objection(const Call& call, const std::vector<scenari
       return fmt::format("--algorithms {}: {}", scenarios::quoted(name), scenarios::suggestion(name, known));
   }
   if (stories.empty()) return "there is no scenario file to compare";
+  const auto markets = std::count_if(stories.begin(), stories.end(),
+                                     [](const scenarios::Scenario& story) { return story.market.has_value(); });
+  if (markets != 0 && markets != static_cast<std::ptrdiff_t>(stories.size()))
+    return "some of these files are markets and some are not; compare those with [market] in a call of their own";
+  if (markets != 0 && (!call.compare.algorithms.empty() || !call.compare.clients.empty()))
+    return "markets are compared by their guards and with 1 + 1, 5 + 1 and 5 + 5 traders; leave out --algorithms and "
+           "--clients";
   for (const scenarios::Scenario& story : stories) {
     const bool only_users =
         std::all_of(story.clients.begin(), story.clients.end(), [](const auto& c) { return c.commands.empty(); });
@@ -34,6 +41,32 @@ std::optional<std::string> objection(const Call& call, const std::vector<scenari
   return std::nullopt;
 }
 
+Exit compare_guards(const Call& call, const models::locks::Catalogue& catalogue,
+                    std::vector<scenarios::Scenario>& stories, Output& output) {
+  const Interrupt interrupt;
+  scenarios::MarketOptions options;
+  if (call.compare.length) options.length = *call.compare.length;
+  if (call.seed) options.seed = *call.seed;
+  options.jobs = static_cast<unsigned>(call.jobs);
+  options.interrupted = [&interrupt] { return interrupt.is_requested(); };
+  std::vector<reports::ComparedMarket> markets;
+  for (scenarios::Scenario& scenario : stories) {
+    auto result = scenarios::compare_markets(scenario, catalogue, options);
+    if (const auto* trouble = std::get_if<scenarios::Diagnostic>(&result)) {
+      output.err << trouble->to_string() << '\n';
+      return Exit::bad_input;
+    }
+    markets.push_back({std::move(scenario), std::get<std::vector<scenarios::MarketRun>>(std::move(result))});
+  }
+  if (call.json) {
+    output.out << reports::market_json(markets, options);
+  } else {
+    const reports::ComparisonReportOptions how{.width = output.width, .language = call.language};
+    output.out << reports::to_string(reports::market_comparison(markets, options, how), output.colour);
+  }
+  return interrupt.is_requested() ? Exit::incomplete : Exit::as_expected;
+}
+
 }  // namespace
 
 Exit compare(const Call& call, const models::locks::Catalogue& catalogue, Output& output) {
@@ -43,13 +76,14 @@ Exit compare(const Call& call, const models::locks::Catalogue& catalogue, Output
     output.err << "lockstep: " << *trouble << '\n';
     return Exit::bad_input;
   }
+  if (loaded->front().market) return compare_guards(call, catalogue, *loaded, output);
   const Interrupt interrupt;
   scenarios::CompareOptions options;
   options.algorithms = call.compare.algorithms;
   options.clients = call.compare.clients;
   if (call.compare.length) options.length = *call.compare.length;
   if (call.seed) options.seed = *call.seed;
-  options.jobs = static_cast<unsigned>(call.jobs != 0 ? call.jobs : std::max(1U, std::thread::hardware_concurrency()));
+  options.jobs = static_cast<unsigned>(call.jobs);
   options.interrupted = [&interrupt] { return interrupt.is_requested(); };
 
   std::vector<reports::ComparedStory> stories;

@@ -8,26 +8,13 @@
 
 #include "checker/linearizability.hpp"
 #include "cli/call.hpp"
+#include "cli/called.hpp"
 #include "cli/run.hpp"
 
 using namespace lockstep;
 namespace fs = std::filesystem;
 
 namespace {
-
-struct Result {
-  int exit = 0;
-  std::string out, err;
-};
-
-Result call(std::vector<std::string> args) {
-  std::ostringstream out;
-  std::ostringstream err;
-  const int exit = cli::run(args, out, err, models::locks::Catalogue::built_in(), {});
-  return {exit, out.str(), err.str()};
-}
-
-bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 constexpr std::string_view kGood =
     "{:process 0, :type :invoke, :f :write, :value 1}\n"
@@ -69,29 +56,30 @@ class Histories {
 
 TEST_CASE("linearize: a history that is linearizable exits 0, and one that is not exits 1") {
   const Histories histories;
-  const Result good = call({"linearize", histories / "good.edn", "--model", "register"});
+  const cli::Called good = cli::called({"linearize", histories / "good.edn", "--model", "register"});
   CHECK(good.exit == 0);
   CHECK(good.err.empty());
-  CHECK(contains(good.out, "good.edn: linearizable as a register"));
-  CHECK(contains(good.out, "2 operations by 2 processes"));
+  CHECK(cli::contains(good.out, "good.edn: linearizable as a register"));
+  CHECK(cli::contains(good.out, "2 operations by 2 processes"));
 
-  const Result bad = call({"linearize", histories / "bad.log", "--model", "cas-register"});
+  const cli::Called bad = cli::called({"linearize", histories / "bad.log", "--model", "cas-register"});
   CHECK(bad.exit == 1);
-  CHECK(contains(bad.out, "bad.log: not linearizable as a cas-register"));
-  CHECK(contains(bad.out, "read → nil of process 1"));
-  CHECK(contains(bad.out, "1-2"));
-  CHECK(contains(bad.out, "has no place"));
-  CHECK(contains(bad.out, "The nemesis, last before that: kill"));
+  CHECK(cli::contains(bad.out, "bad.log: not linearizable as a cas-register"));
+  CHECK(cli::contains(bad.out, "read → nil of process 1"));
+  CHECK(cli::contains(bad.out, "1-2"));
+  CHECK(cli::contains(bad.out, "has no place"));
+  CHECK(cli::contains(bad.out, "The nemesis, last before that: kill"));
 
-  const Result both = call({"linearize", histories / "bad.log", histories / "good.edn", "--model", "register"});
+  const cli::Called both =
+      cli::called({"linearize", histories / "bad.log", histories / "good.edn", "--model", "register"});
   CHECK(both.exit == 1);
-  CHECK(contains(both.out, "2 histories: 1 linearizable, 1 not, 0 unknown"));
+  CHECK(cli::contains(both.out, "2 histories: 1 linearizable, 1 not, 0 unknown"));
 }
 
 TEST_CASE("linearize: --json is one document, with the lines of the file") {
   const Histories histories;
-  const Result result =
-      call({"linearize", histories / "bad.log", histories / "good.edn", "--model", "register", "--json"});
+  const cli::Called result =
+      cli::called({"linearize", histories / "bad.log", histories / "good.edn", "--model", "register", "--json"});
   CHECK(result.exit == 1);
   const auto document = nlohmann::json::parse(result.out);
   CHECK(document["command"] == "linearize");
@@ -121,16 +109,16 @@ TEST_CASE("linearize: too many acquires for the releases between them are explai
   for (int i = 0; i < 4; ++i) text += fmt::format("{} :ok :lock nil\n", i);
   text += "9 :ok :unlock nil\n7 :ok :unlock nil\n";
   const std::string file = histories.write("many.log", text);
-  const Result shown = call({"linearize", file, "--model", "mutex", "--html", histories / "many.html"});
+  const cli::Called shown = cli::called({"linearize", file, "--model", "mutex", "--html", histories / "many.html"});
   CHECK(shown.exit == 1);
-  CHECK(contains(shown.out, "Within lines 1 to 11 are 4 acquires from beginning to end, which need 3 releases"));
-  CHECK(contains(shown.out, "only 2 can have taken effect there."));
-  CHECK(contains(shown.out, "These 4 operations cannot all have taken effect, though without any one of them"));
-  CHECK(contains(histories.content("many.html"), "are 4 acquires from beginning to end"));
-  call({"linearize", file, "--model", "mutex", "--lang", "zh", "--html", histories / "many.html"});
-  CHECK(contains(histories.content("many.html"), "完整地包含 4 个加锁操作，它们之间需要 3 个解锁操作"));
+  CHECK(cli::contains(shown.out, "Within lines 1 to 11 are 4 acquires from beginning to end, which need 3 releases"));
+  CHECK(cli::contains(shown.out, "only 2 can have taken effect there."));
+  CHECK(cli::contains(shown.out, "These 4 operations cannot all have taken effect, though without any one of them"));
+  CHECK(cli::contains(histories.content("many.html"), "are 4 acquires from beginning to end"));
+  cli::called({"linearize", file, "--model", "mutex", "--lang", "zh", "--html", histories / "many.html"});
+  CHECK(cli::contains(histories.content("many.html"), "完整地包含 4 个加锁操作，它们之间需要 3 个解锁操作"));
 
-  const auto document = nlohmann::json::parse(call({"linearize", file, "--model", "mutex", "--json"}).out);
+  const auto document = nlohmann::json::parse(cli::called({"linearize", file, "--model", "mutex", "--json"}).out);
   const auto& stretch = document["results"][0]["stretch"];
   CHECK(stretch["to_line"] == 11);
   CHECK(stretch["inside"]["function"] == "acquire");
@@ -142,23 +130,25 @@ TEST_CASE("linearize: too many acquires for the releases between them are explai
 
 TEST_CASE("linearize: --html is a page without scripts, in the language that was asked for") {
   const Histories histories;
-  const Result en = call({"linearize", histories / "bad.log", "--model", "register", "--html", histories / "en.html"});
+  const cli::Called en =
+      cli::called({"linearize", histories / "bad.log", "--model", "register", "--html", histories / "en.html"});
   CHECK(en.exit == 1);
   const std::string page = histories.content("en.html");
-  CHECK(contains(page, "not linearizable"));
-  CHECK(contains(page, "class=\"culprit\""));
-  CHECK(contains(page, "<title>process 1: read → nil&#10;lines 4–6"));
-  CHECK(contains(page, "prefers-color-scheme:dark"));
-  CHECK(!contains(page, "<script"));
-  CHECK(!contains(page, "http://localhost"));
-  CHECK(contains(page, "&lt;b&gt;"));
-  CHECK(!contains(page, "<b>"));
-  call({"linearize", histories / "bad.log", "--model", "register", "--lang", "zh", "--html", histories / "zh.html"});
-  CHECK(contains(histories.content("zh.html"), "不可线性化"));
-  const Result good =
-      call({"linearize", histories / "good.edn", "--model", "register", "--html", histories / "good.html"});
+  CHECK(cli::contains(page, "not linearizable"));
+  CHECK(cli::contains(page, "class=\"culprit\""));
+  CHECK(cli::contains(page, "<title>process 1: read → nil&#10;lines 4–6"));
+  CHECK(cli::contains(page, "prefers-color-scheme:dark"));
+  CHECK(!cli::contains(page, "<script"));
+  CHECK(!cli::contains(page, "http://localhost"));
+  CHECK(cli::contains(page, "&lt;b&gt;"));
+  CHECK(!cli::contains(page, "<b>"));
+  cli::called(
+      {"linearize", histories / "bad.log", "--model", "register", "--lang", "zh", "--html", histories / "zh.html"});
+  CHECK(cli::contains(histories.content("zh.html"), "不可线性化"));
+  const cli::Called good =
+      cli::called({"linearize", histories / "good.edn", "--model", "register", "--html", histories / "good.html"});
   CHECK(good.exit == 0);
-  CHECK(contains(histories.content("good.html"), "class=\"point\""));
+  CHECK(cli::contains(histories.content("good.html"), "class=\"point\""));
 }
 
 TEST_CASE("linearize: bad input is refused with its place, before anything is said or written") {
@@ -178,19 +168,19 @@ TEST_CASE("linearize: bad input is refused with its place, before anything is sa
                                   "--html",
                                   histories / "page.html"};
     if (json) args.emplace_back("--json");
-    const Result result = call(args);
+    const cli::Called result = cli::called(args);
     INFO(result.err);
     CHECK(result.exit == 2);
     CHECK(result.out.empty());
     CHECK(!histories.has("page.html"));
-    CHECK(contains(result.err, "cut.edn:5:24: the text ends inside an operation"));
-    CHECK(contains(result.err,
-                   "typo.edn:1:32: unknown function \"wirte\" of the model register; did you mean \"write\"?"));
-    CHECK(contains(result.err, "empty.edn: no operations"));
-    CHECK(contains(result.err, "missing.edn: No such file or directory"));
-    CHECK(!contains(result.err, "good.edn"));
+    CHECK(cli::contains(result.err, "cut.edn:5:24: the text ends inside an operation"));
+    CHECK(cli::contains(result.err,
+                        "typo.edn:1:32: unknown function \"wirte\" of the model register; did you mean \"write\"?"));
+    CHECK(cli::contains(result.err, "empty.edn: no operations"));
+    CHECK(cli::contains(result.err, "missing.edn: No such file or directory"));
+    CHECK(!cli::contains(result.err, "good.edn"));
   }
-  CHECK(contains(call({"linearize", histories / "", "--model", "register"}).err, "Is a directory"));
+  CHECK(cli::contains(cli::called({"linearize", histories / "", "--model", "register"}).err, "Is a directory"));
 }
 
 TEST_CASE("linearize: a bound that is hit is unknown, and exits 3") {
@@ -201,8 +191,8 @@ TEST_CASE("linearize: a bound that is hit is unknown, and exits 3") {
   for (int i = 0; i < 12; ++i) text += fmt::format("{} :ok :enqueue {}\n", i, i % 6);
   for (int i = 0; i < 12; ++i) text += fmt::format("{} :invoke :dequeue nil\n", i);
   for (int i = 0; i < 12; ++i) text += fmt::format("{} :ok :dequeue {}\n", i, i == 11 ? 0 : i * 5 % 6);
-  const Result result =
-      call({"linearize", histories.write("hard.log", text), "--model", "fifo-queue", "--max-memory", "1KB", "--json"});
+  const cli::Called result = cli::called(
+      {"linearize", histories.write("hard.log", text), "--model", "fifo-queue", "--max-memory", "1KB", "--json"});
   const auto document = nlohmann::json::parse(result.out);
   CHECK(result.exit == 3);
   CHECK(document["results"][0]["verdict"] == "unknown");
@@ -214,16 +204,18 @@ TEST_CASE("linearize: run writes a history that linearize reads") {
   const Histories histories;
   const std::string story = std::string(LOCKSTEP_ROOT) + "/scenarios/redis-lock-java/f000-2-both-delete-expired.toml";
   for (const char* name : {"story.edn", "story.jsonl"}) {
-    CHECK(call({"run", story, "--history", histories / name}).exit == 0);
-    const Result result = call({"linearize", histories / name, "--model", "owner-mutex"});
+    CHECK(cli::called({"run", story, "--history", histories / name}).exit == 0);
+    const cli::Called result = cli::called({"linearize", histories / name, "--model", "owner-mutex"});
     CHECK(result.exit == 1);
-    CHECK(contains(result.out, "acquire of process C"));
+    CHECK(cli::contains(result.out, "acquire of process C"));
   }
-  const Result many = call({"run", std::string(LOCKSTEP_ROOT) + "/scenarios", "--history", histories / "all.edn"});
+  const cli::Called many =
+      cli::called({"run", std::string(LOCKSTEP_ROOT) + "/scenarios", "--history", histories / "all.edn"});
   CHECK(many.exit == 2);
-  CHECK(contains(many.err, "--history takes the operations of one story"));
+  CHECK(cli::contains(many.err, "--history takes the operations of one story"));
   CHECK(!histories.has("all.edn"));
-  CHECK(contains(call({"run", story, "--history", "x.txt"}).err, "expected a name that ends in .edn or .jsonl"));
+  CHECK(cli::contains(cli::called({"run", story, "--history", "x.txt"}).err,
+                      "expected a name that ends in .edn or .jsonl"));
 }
 
 TEST_CASE("linearize: a wrong call exits 2 and says how to go on") {
@@ -245,22 +237,22 @@ TEST_CASE("linearize: a wrong call exits 2 and says how to go on") {
       {{"linearize", "x", "--model", "mutex", "--htm", "y"}, "did you mean \"--html\"?"},
   };
   for (const Case& c : cases) {
-    const Result result = call(c.args);
+    const cli::Called result = cli::called(c.args);
     INFO(result.err);
     CHECK(result.exit == 2);
     CHECK(result.out.empty());
-    CHECK(contains(result.err, c.message));
+    CHECK(cli::contains(result.err, c.message));
   }
 }
 
 TEST_CASE("linearize: help and list specs name every model") {
-  const std::string help = call({"linearize", "--help"}).out;
-  const std::string list = call({"list", "specs"}).out;
-  const auto document = nlohmann::json::parse(call({"list", "specs", "--json"}).out);
+  const std::string help = cli::called({"linearize", "--help"}).out;
+  const std::string list = cli::called({"list", "specs"}).out;
+  const auto document = nlohmann::json::parse(cli::called({"list", "specs", "--json"}).out);
   CHECK(document["specs"].size() == checker::models().size());
   for (const checker::Model* model : checker::models()) {
-    CHECK(contains(help, model->name()));
-    CHECK(contains(list, model->name()));
-    for (const checker::ModelFunction& function : model->functions()) CHECK(contains(help, function.name));
+    CHECK(cli::contains(help, model->name()));
+    CHECK(cli::contains(list, model->name()));
+    for (const checker::ModelFunction& function : model->functions()) CHECK(cli::contains(help, function.name));
   }
 }

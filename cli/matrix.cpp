@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <ostream>
-#include <thread>
 
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
@@ -65,7 +64,7 @@ Exit matrix(const Call& call, const models::locks::Catalogue& catalogue, Output&
   if (call.matrix.max_traces) options.max_traces = *call.matrix.max_traces;
   if (call.matrix.runs) options.runs = *call.matrix.runs;
   if (call.seed) options.seed = *call.seed;
-  options.jobs = static_cast<unsigned>(call.jobs != 0 ? call.jobs : std::max(1U, std::thread::hardware_concurrency()));
+  options.jobs = static_cast<unsigned>(call.jobs);
   options.interrupted = [&interrupt] { return interrupt.is_requested(); };
   if (output.progress) {
     options.progress = [&](std::size_t done, std::size_t all) {

@@ -1,9 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <ostream>
-#include <thread>
 
 #include "cli/commands.hpp"
 #include "reports/history_file.hpp"
@@ -12,6 +10,7 @@
 #include "reports/output_file.hpp"
 #include "reports/summary.hpp"
 #include "reports/timeline.hpp"
+#include "scenarios/in_parallel.hpp"
 #include "scenarios/runner.hpp"
 
 namespace lockstep::cli {
@@ -22,21 +21,12 @@ using scenarios::Outcome;
 using scenarios::Scenario;
 
 /// Each story by itself, on any thread; the result is in the order of the stories.
-std::vector<std::variant<Outcome, Diagnostic>> run_each(const std::vector<Scenario>& scenarios,
+std::vector<std::variant<Outcome, Diagnostic>> run_each(const std::vector<Scenario>& stories,
                                                         const models::locks::Catalogue& catalogue,
                                                         const scenarios::RunOptions& options, std::size_t jobs) {
-  std::vector<std::variant<Outcome, Diagnostic>> results(scenarios.size());
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t i = next++; i < scenarios.size(); i = next++) {
-      results[i] = scenarios::run(scenarios[i], catalogue, options);
-    }
-  };
-  if (jobs == 0) jobs = std::max(1U, std::thread::hardware_concurrency());
-  std::vector<std::jthread> others;
-  for (std::size_t i = 1; i < std::min(jobs, scenarios.size()); ++i) others.emplace_back(work);
-  work();
-  others.clear();
+  std::vector<std::variant<Outcome, Diagnostic>> results(stories.size());
+  scenarios::in_parallel(stories.size(), jobs,
+                         [&](std::size_t i) { results[i] = scenarios::run(stories[i], catalogue, options); });
   return results;
 }
 

@@ -7,25 +7,12 @@
 #include <sstream>
 
 #include "cli/call.hpp"
+#include "cli/called.hpp"
 
 using namespace lockstep;
 namespace fs = std::filesystem;
 
 namespace {
-
-struct Result {
-  int exit = 0;
-  std::string out, err;
-};
-
-Result call(std::vector<std::string> args, cli::Terminal terminal = {}) {
-  std::ostringstream out;
-  std::ostringstream err;
-  const int exit = cli::run(args, out, err, models::locks::Catalogue::built_in(), terminal);
-  return {exit, out.str(), err.str()};
-}
-
-bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 constexpr std::string_view kStory = R"(
 title = { en = "One client takes the lock", zh = "一个客户端拿到锁" }
@@ -66,44 +53,44 @@ class Stories {
 
 TEST_CASE("cli: a story as expected exits 0, and one that is not exits 1") {
   const Stories stories;
-  const Result good = call({"run", stories / "good.toml"});
+  const cli::Called good = cli::called({"run", stories / "good.toml"});
   CHECK(good.exit == 0);
   CHECK(good.err.empty());
-  CHECK(contains(good.out, "A  has the lock"));
-  CHECK(contains(good.out, "✓ holds: mutual-exclusion"));
-  CHECK(contains(good.out, "Alone it is easy."));
+  CHECK(cli::contains(good.out, "A  has the lock"));
+  CHECK(cli::contains(good.out, "✓ holds: mutual-exclusion"));
+  CHECK(cli::contains(good.out, "Alone it is easy."));
 
-  const Result bad = call({"run", stories.surprise()});
+  const cli::Called bad = cli::called({"run", stories.surprise()});
   CHECK(bad.exit == 1);
-  CHECK(contains(bad.out, "NOT as expected: violated was expected"));
+  CHECK(cli::contains(bad.out, "NOT as expected: violated was expected"));
 }
 
 TEST_CASE("cli: one story is a timeline, several are a table, and --timeline is both") {
   const Stories stories;
   stories.surprise();
-  const Result table = call({"run", stories.folder()});
+  const cli::Called table = cli::called({"run", stories.folder()});
   CHECK(table.exit == 1);
-  CHECK(!contains(table.out, "has the lock"));
-  CHECK(contains(table.out, "2 stories: 1 as expected, 1 NOT"));
-  const Result both = call({"run", stories.folder(), "--timeline"});
-  CHECK(contains(both.out, "has the lock"));
-  CHECK(contains(both.out, "2 stories: 1 as expected, 1 NOT"));
-  const Result neither = call({"run", stories / "good.toml", "--no-timeline"});
-  CHECK(!contains(neither.out, "has the lock"));
-  CHECK(contains(neither.out, "1 story, as expected"));
+  CHECK(!cli::contains(table.out, "has the lock"));
+  CHECK(cli::contains(table.out, "2 stories: 1 as expected, 1 NOT"));
+  const cli::Called both = cli::called({"run", stories.folder(), "--timeline"});
+  CHECK(cli::contains(both.out, "has the lock"));
+  CHECK(cli::contains(both.out, "2 stories: 1 as expected, 1 NOT"));
+  const cli::Called neither = cli::called({"run", stories / "good.toml", "--no-timeline"});
+  CHECK(!cli::contains(neither.out, "has the lock"));
+  CHECK(cli::contains(neither.out, "1 story, as expected"));
 }
 
 TEST_CASE("cli: --json is one document and nothing else, the same every time and for any number of jobs") {
   const Stories stories;
   stories.surprise();
-  const Result first = call({"run", stories.folder(), "--json", "--jobs", "1"});
+  const cli::Called first = cli::called({"run", stories.folder(), "--json", "--jobs", "1"});
   CHECK(first.exit == 1);
   CHECK(first.err.empty());
   const auto document = nlohmann::json::parse(first.out);
   CHECK(document["summary"]["stories"] == 2);
   CHECK(document["results"][0]["file"] == stories / "good.toml");
-  CHECK(call({"run", stories.folder(), "--json", "--jobs", "4"}).out == first.out);
-  CHECK(call({"--json", "run", stories.folder()}).out == first.out);
+  CHECK(cli::called({"run", stories.folder(), "--json", "--jobs", "4"}).out == first.out);
+  CHECK(cli::called({"--json", "run", stories.folder()}).out == first.out);
 }
 
 TEST_CASE("cli: bad input is refused before anything is reported, with a message for each bad file") {
@@ -113,18 +100,18 @@ TEST_CASE("cli: bad input is refused before anything is reported, with a message
   for (const bool json : {false, true}) {
     std::vector<std::string> args{"run", stories / "good.toml", typo, junk};
     if (json) args.emplace_back("--json");
-    const Result result = call(args);
+    const cli::Called result = cli::called(args);
     CHECK(result.exit == 2);
     CHECK(result.out.empty());
-    CHECK(contains(result.err, typo + ":"));
-    CHECK(contains(result.err, junk + ":"));
-    CHECK(!contains(result.err, "good.toml"));
+    CHECK(cli::contains(result.err, typo + ":"));
+    CHECK(cli::contains(result.err, junk + ":"));
+    CHECK(!cli::contains(result.err, "good.toml"));
   }
-  const Result missing = call({"run", stories / "no1.toml", stories / "no2.toml", "--json"});
+  const cli::Called missing = cli::called({"run", stories / "no1.toml", stories / "no2.toml", "--json"});
   CHECK(missing.exit == 2);
   CHECK(missing.out.empty());
-  CHECK(contains(missing.err, "no1.toml"));
-  CHECK(contains(missing.err, "no2.toml"));
+  CHECK(cli::contains(missing.err, "no1.toml"));
+  CHECK(cli::contains(missing.err, "no2.toml"));
 }
 
 TEST_CASE("cli: a wrong call exits 2 and says how to go on") {
@@ -159,133 +146,136 @@ TEST_CASE("cli: a wrong call exits 2 and says how to go on") {
       {{}, "usage: lockstep COMMAND"},
   };
   for (const Case& c : cases) {
-    const Result result = call(c.args);
+    const cli::Called result = cli::called(c.args);
     INFO(result.err);
     CHECK(result.exit == 2);
     CHECK(result.out.empty());
-    CHECK(contains(result.err, c.message));
+    CHECK(cli::contains(result.err, c.message));
   }
 }
 
 TEST_CASE("cli: help names every command and gives examples") {
-  const Result help = call({"--help"});
+  const cli::Called help = cli::called({"--help"});
   CHECK(help.exit == 0);
   CHECK(help.err.empty());
   for (const std::string_view command : cli::command_names()) {
-    CHECK(contains(help.out, "  " + std::string(command) + " "));
-    const Result own = call({std::string(command), "--help"});
+    CHECK(cli::contains(help.out, "  " + std::string(command) + " "));
+    const cli::Called own = cli::called({std::string(command), "--help"});
     CHECK(own.exit == 0);
-    CHECK(contains(own.out, "usage: lockstep " + std::string(command)));
-    CHECK(contains(own.out, "example: lockstep " + std::string(command)));
+    CHECK(cli::contains(own.out, "usage: lockstep " + std::string(command)));
+    CHECK(cli::contains(own.out, "example: lockstep " + std::string(command)));
     for (const std::string_view option : {"--json", "--seed", "--jobs", "--color", "--lang", "--width", "--help"}) {
-      CHECK(contains(own.out, option));
+      CHECK(cli::contains(own.out, option));
     }
   }
-  CHECK(call({"help"}).out == help.out);
+  CHECK(cli::called({"help"}).out == help.out);
 }
 
 TEST_CASE("cli: the version is the project's") {
   std::ifstream in(fs::path(LOCKSTEP_ROOT) / "CMakeLists.txt");
   const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  CHECK(contains(text, "project(lockstep VERSION " + std::string(cli::kVersion) + " "));
-  CHECK(call({"--version"}).out == "lockstep " + std::string(cli::kVersion) + "\n");
+  CHECK(cli::contains(text, "project(lockstep VERSION " + std::string(cli::kVersion) + " "));
+  CHECK(cli::called({"--version"}).out == "lockstep " + std::string(cli::kVersion) + "\n");
 }
 
 TEST_CASE("cli: colours only on a terminal, without NO_COLOR, or when asked for") {
   const Stories stories;
   const std::string file = stories / "good.toml";
-  const auto is_coloured = [](const Result& result) { return contains(result.out, "\x1b["); };
-  CHECK(!is_coloured(call({"run", file})));
-  CHECK(is_coloured(call({"run", file}, {.is_tty = true})));
-  CHECK(!is_coloured(call({"run", file}, {.is_tty = true, .no_color = true})));
-  CHECK(is_coloured(call({"run", file, "--color=always"}, {.no_color = true})));
-  CHECK(!is_coloured(call({"run", file, "--color", "never"}, {.is_tty = true})));
+  const auto is_coloured = [](const cli::Called& result) { return cli::contains(result.out, "\x1b["); };
+  CHECK(!is_coloured(cli::called({"run", file})));
+  CHECK(is_coloured(cli::called({"run", file}, {.is_tty = true})));
+  CHECK(!is_coloured(cli::called({"run", file}, {.is_tty = true, .no_color = true})));
+  CHECK(is_coloured(cli::called({"run", file, "--color=always"}, {.no_color = true})));
+  CHECK(!is_coloured(cli::called({"run", file, "--color", "never"}, {.is_tty = true})));
 }
 
 TEST_CASE("cli: titles, stories and lessons come in the language that was asked for") {
   const Stories stories;
-  const Result result = call({"run", stories / "good.toml", "--lang", "zh"});
-  CHECK(contains(result.out, "一个客户端拿到锁"));
-  CHECK(contains(result.out, "只有一个就很容易。"));
-  CHECK(!contains(result.out, "Alone it is easy."));
+  const cli::Called result = cli::called({"run", stories / "good.toml", "--lang", "zh"});
+  CHECK(cli::contains(result.out, "一个客户端拿到锁"));
+  CHECK(cli::contains(result.out, "只有一个就很容易。"));
+  CHECK(!cli::contains(result.out, "Alone it is easy."));
 }
 
 TEST_CASE("cli: --junit writes a file, and a file that cannot be written costs nothing but the exit status") {
   const Stories stories;
-  const Result good = call({"run", stories / "good.toml", "--junit", stories / "out.xml"});
+  const cli::Called good = cli::called({"run", stories / "good.toml", "--junit", stories / "out.xml"});
   CHECK(good.exit == 0);
   CHECK(fs::exists(stories / "out.xml"));
-  const Result bad = call({"run", stories / "good.toml", "--junit", stories / "missing/out.xml"});
+  const cli::Called bad = cli::called({"run", stories / "good.toml", "--junit", stories / "missing/out.xml"});
   CHECK(bad.exit == 2);
-  CHECK(contains(bad.err, "cannot write"));
-  CHECK(contains(bad.out, "✓ holds"));
+  CHECK(cli::contains(bad.err, "cannot write"));
+  CHECK(cli::contains(bad.out, "✓ holds"));
 }
 
 TEST_CASE("cli: list shows algorithms, scenarios, properties and faults") {
   const Stories stories;
-  CHECK(contains(call({"list"}).out, "set-nx-px-lua"));
-  CHECK(call({"list", "algorithms"}).out == call({"list"}).out);
-  CHECK(contains(call({"list", "properties"}).out, "mutual-exclusion"));
-  CHECK(contains(call({"list", "faults"}).out, "partition"));
-  CHECK(contains(call({"list", "scenarios", stories.folder()}).out, "One client takes the lock"));
+  CHECK(cli::contains(cli::called({"list"}).out, "set-nx-px-lua"));
+  CHECK(cli::called({"list", "algorithms"}).out == cli::called({"list"}).out);
+  CHECK(cli::contains(cli::called({"list", "properties"}).out, "mutual-exclusion"));
+  CHECK(cli::contains(cli::called({"list", "faults"}).out, "partition"));
+  CHECK(cli::contains(cli::called({"list", "scenarios", stories.folder()}).out, "One client takes the lock"));
   for (const char* what : {"algorithms", "properties", "faults"}) {
-    const auto document = nlohmann::json::parse(call({"list", what, "--json"}).out);
+    const auto document = nlohmann::json::parse(cli::called({"list", what, "--json"}).out);
     CHECK(document["command"] == "list");
     CHECK(!document[what].empty());
   }
-  const auto scenarios = nlohmann::json::parse(call({"list", "scenarios", stories.folder(), "--json"}).out);
+  const auto scenarios = nlohmann::json::parse(cli::called({"list", "scenarios", stories.folder(), "--json"}).out);
   CHECK(scenarios["scenarios"][0]["id"] == "good");
 }
 
 TEST_CASE("cli: list failures tells which files reproduce each documented failure") {
   const Stories stories;
   stories.write("one.toml", "reproduces = [\"F000-4b\"]\n" + std::string(kStory) + "\"holds\"\n");
-  CHECK(contains(call({"list", "failures", stories.folder(), "--width", "200"}).out, "1 of them reproduced"));
-  const auto failures = nlohmann::json::parse(call({"list", "failures", stories.folder(), "--json"}).out)["failures"];
+  CHECK(
+      cli::contains(cli::called({"list", "failures", stories.folder(), "--width", "200"}).out, "1 of them reproduced"));
+  const auto failures =
+      nlohmann::json::parse(cli::called({"list", "failures", stories.folder(), "--json"}).out)["failures"];
   for (const auto& failure : failures) {
     const bool here = failure["id"] == "F000-4b";
     CHECK(failure["files"].size() == (here ? 1 : 0));
     if (here) CHECK(failure["told"] == false);
   }
-  CHECK(call({"list", "failures", "no/such/folder"}).exit == 2);
+  CHECK(cli::called({"list", "failures", "no/such/folder"}).exit == 2);
 }
 
 TEST_CASE("cli: matrix writes its witnesses as scenario files that run confirms") {
   const Stories stories;
   const std::string folder = stories / "witnesses";
-  const Result result = call({"matrix", "setnx-del", "--faults", "crash,none", "--witnesses", folder, "--json"});
+  const cli::Called result =
+      cli::called({"matrix", "setnx-del", "--faults", "crash,none", "--witnesses", folder, "--json"});
   CHECK(result.exit == 0);
   const auto cells = nlohmann::json::parse(result.out)["cells"];
   REQUIRE(cells.size() == 2);
   CHECK(cells[0]["fault"] == "none");
   CHECK(fs::exists(folder + "/setnx-del-crash-recovery.toml"));
-  CHECK(call({"run", folder}).exit == 0);
-  CHECK(contains(call({"matrix", "setnx-del", "--faults", "crash"}).out, "✗ broken"));
+  CHECK(cli::called({"run", folder}).exit == 0);
+  CHECK(cli::contains(cli::called({"matrix", "setnx-del", "--faults", "crash"}).out, "✗ broken"));
 }
 
 TEST_CASE("cli: compare takes algorithms and numbers of clients") {
   const Stories stories;
   const std::string file = stories / "good.toml";
-  const Result result = call(
+  const cli::Called result = cli::called(
       {"compare", file, "--algorithms", "setnx-del,set-nx-px-lua", "--clients", "1,3", "--seconds", "1", "--json"});
   CHECK(result.exit == 0);
   const auto runs = nlohmann::json::parse(result.out)["results"][0]["runs"];
   REQUIRE(runs.size() == 4);
   CHECK(runs[1]["algorithm"] == "set-nx-px-lua");
   CHECK(runs[1]["clients"] == 1);
-  CHECK(call({"compare", file, "--seconds", "1"}).out != "");
-  const Result unknown = call({"compare", file, "--algorithms", "setnx-dell"});
+  CHECK(cli::called({"compare", file, "--seconds", "1"}).out != "");
+  const cli::Called unknown = cli::called({"compare", file, "--algorithms", "setnx-dell"});
   CHECK(unknown.exit == 2);
-  CHECK(contains(unknown.err, "did you mean \"setnx-del\"?"));
+  CHECK(cli::contains(unknown.err, "did you mean \"setnx-del\"?"));
 }
 
 TEST_CASE("cli: a seed reproduces its run") {
   const Stories stories;
   const std::string file =
       stories.write("wide.toml", std::string(kStory) + "\"holds\"\n[network]\nlatency = [\"1ms\", \"9ms\"]\n");
-  const std::string one = call({"run", file, "--json", "--seed", "7"}).out;
-  CHECK(call({"run", file, "--json", "--seed", "7"}).out == one);
-  CHECK(call({"run", file, "--json", "--seed", "8"}).out != one);
+  const std::string one = cli::called({"run", file, "--json", "--seed", "7"}).out;
+  CHECK(cli::called({"run", file, "--json", "--seed", "7"}).out == one);
+  CHECK(cli::called({"run", file, "--json", "--seed", "8"}).out != one);
 }
 
 TEST_CASE("cli: output that cannot be written is not a success") {
@@ -294,5 +284,5 @@ TEST_CASE("cli: output that cannot be written is not a success") {
   std::ostringstream err;
   const std::vector<std::string> args{"run", stories / "good.toml"};
   CHECK(cli::run(args, full, err, models::locks::Catalogue::built_in(), {}) == 2);
-  CHECK(contains(err.str(), "cannot write"));
+  CHECK(cli::contains(err.str(), "cannot write"));
 }

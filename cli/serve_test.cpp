@@ -19,6 +19,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "cli/called.hpp"
 #include "cli/run.hpp"
 
 using namespace lockstep;
@@ -137,17 +138,6 @@ class Visitor {
   int file_;
 };
 
-struct Result {
-  int exit = 0;
-  std::string out, err;
-};
-
-Result call(std::vector<std::string> args) {
-  std::ostringstream out, err;
-  const int exit = cli::run(args, out, err, models::locks::Catalogue::built_in(), {});
-  return {exit, out.str(), err.str()};
-}
-
 }  // namespace
 
 TEST_CASE("real clients talk to a scenario's server, and Ctrl-C ends it") {
@@ -215,6 +205,22 @@ TEST_CASE("each server of a scenario has its port") {
   }
 }
 
+TEST_CASE("replicas follow, and sentinels replace a primary that is gone") {
+  // In this story redis2 follows redis1, cut off from it at 900 ms; redis1 dies at 1.5 s.
+  Program program({LOCKSTEP_ROOT "/scenarios/lock-summary/f001-10-sentinel-failover.toml", "--step"});
+  REQUIRE(program.ports.size() == 2);
+  const Visitor first(program.ports[0]), second(program.ports[1]);
+  first.expect("SET early 1\r\n", "+OK\r\n");
+  first.expect("DEBUG STEP 0.1\r\n", "+OK\r\n");
+  second.expect("GET early\r\n", "$1\r\n1\r\n");
+  second.expect("SET k 1\r\n", "-READONLY You can't write against a read only replica.\r\n");
+  second.expect("DEBUG STEP 4\r\n", "+OK\r\n");
+  const Visitor again(program.ports[1]);
+  again.expect("SET k 1\r\n", "+OK\r\n");
+  first.say("PING\r\n");  // nobody is there any more: its machine would reset the connection
+  CHECK(first.rest().empty());
+}
+
 TEST_CASE("nobody but this machine is let in") {
   Program program({std::string(kOneServer)});
   // The listening sockets of this machine, as the kernel tells them: local address and port, in hexadecimal.
@@ -253,16 +259,16 @@ TEST_CASE("many clients at once, some of whom vanish") {
 TEST_CASE("serve refuses what it cannot do, with one message and exit 2") {
   Program program({std::string(kOneServer)});
   const std::string taken = std::to_string(program.ports[0]);
-  const Result busy = call({"serve", std::string(kOneServer), "--port", taken});
+  const cli::Called busy = cli::called({"serve", std::string(kOneServer), "--port", taken});
   CHECK(busy.exit == 2);
   CHECK(busy.out.empty());
   CHECK(busy.err == "lockstep: port " + taken + " of 127.0.0.1 is taken: choose another --port, or 0 for a free one\n");
-  CHECK(call({"serve"}).exit == 2);
-  CHECK(call({"serve", std::string(kOneServer), std::string(kThreeServers)}).exit == 2);
-  CHECK(call({"serve", "nowhere.toml"}).exit == 2);
-  CHECK(call({"serve", LOCKSTEP_ROOT "/scenarios/reference"}).err.find("serve needs one scenario") !=
+  CHECK(cli::called({"serve"}).exit == 2);
+  CHECK(cli::called({"serve", std::string(kOneServer), std::string(kThreeServers)}).exit == 2);
+  CHECK(cli::called({"serve", "nowhere.toml"}).exit == 2);
+  CHECK(cli::called({"serve", LOCKSTEP_ROOT "/scenarios/reference"}).err.find("serve needs one scenario") !=
         std::string::npos);
-  CHECK(call({"serve", std::string(kOneServer), "--port", "65536"}).err.find("0 to 65535") != std::string::npos);
-  CHECK(call({"serve", std::string(kOneServer), "--prot", "1"}).err.find("--port") != std::string::npos);
-  CHECK(call({"serve", std::string(kThreeServers), "--port", "65534"}).exit == 2);
+  CHECK(cli::called({"serve", std::string(kOneServer), "--port", "65536"}).err.find("0 to 65535") != std::string::npos);
+  CHECK(cli::called({"serve", std::string(kOneServer), "--prot", "1"}).err.find("--port") != std::string::npos);
+  CHECK(cli::called({"serve", std::string(kThreeServers), "--port", "65534"}).exit == 2);
 }

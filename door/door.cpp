@@ -103,9 +103,11 @@ void Door::send_next(Visit& visit) {
     Command& command = std::get<Command>(next);
     if (is_debug(command, "STEP")) {
       take_step(visit, command);
-    } else if (is_debug(command, "SLEEP")) {
-      put_to_sleep(visit, command);
     } else {
+      if (const auto length = is_debug(command, "SLEEP") ? seconds_of(command[2]) : std::nullopt) {
+        // The server sleeps; stepped time must run until it wakes.
+        step_to(world().now() + *length);
+      }
       send(visit, std::move(command));
     }
   }
@@ -125,24 +127,10 @@ void Door::take_step(Visit& visit, const Command& command) {
   } else if (!length) {
     Reply::error("ERR DEBUG STEP needs seconds from 0 to 31536000, such as 1.5").append_resp(visit.output);
   } else {
-    let_pass(visit, *length);
+    visit.is_stepping = true;
+    visit.step = world().set_timer(id(), sim::DurationRange::exactly(*length), sim::TimerKind::sleep, visit);
+    step_to(world().now() + *length);
   }
-}
-
-/// The server stands still, and so answers nobody; the reply comes when it wakes. As Redis: what is no number is 0.
-void Door::put_to_sleep(Visit& visit, const Command& command) {
-  sim::PlannedFault pause;
-  pause.process = world().server_of(visit.connection);
-  pause.length = seconds_of(command[2]).value_or(sim::Duration::zero());
-  if (pause.length > sim::Duration::zero()) world().strike_now(pause, world().now());
-  let_pass(visit, pause.length);
-}
-
-/// Answers OK when so much time has passed.
-void Door::let_pass(Visit& visit, sim::Duration length) {
-  visit.is_stepping = true;
-  visit.step = world().set_timer(id(), sim::DurationRange::exactly(length), sim::TimerKind::sleep, visit);
-  step_to(world().now() + length);
 }
 
 /// Two clients may step at once: time goes where the longer step leads.
@@ -182,7 +170,7 @@ void Door::Visit::reply_arrived(sim::Message& message) {
   if (state != State::open) return;
   const auto& response = static_cast<Response&>(message);
   if (!response.content.is_unknown()) response.content.append_resp(output);
-  is_over = is_over || response.content.is_unknown() || response.name() == "QUIT";
+  is_over = is_over || response.content.is_unknown() || response.closes;
   door.send_next(*this);
 }
 

@@ -83,7 +83,7 @@ class Door final : public sim::Process {
     bool is_ready = false;  ///< stands in `ready_`
     sim::CallRef call;      ///< generation 0: no reply is awaited
     sim::TimerRef step;
-    bool is_stepping = false;  ///< DEBUG STEP or SLEEP has not been answered yet
+    bool is_stepping = false;  ///< DEBUG STEP has not been answered yet
   };
 
   /// Somebody outside may come at any time: a world that has nothing else to do must not count as ended.
@@ -96,8 +96,6 @@ class Door final : public sim::Process {
   void send_next(Visit& visit);
   void send(Visit& visit, models::redis::Command command);
   void take_step(Visit& visit, const models::redis::Command& command);
-  void put_to_sleep(Visit& visit, const models::redis::Command& command);
-  void let_pass(Visit& visit, sim::Duration length);
   void step_to(sim::Instant moment);
   void give_up_waiting(Visit& visit);
   VisitId id_of(const Visit& visit) const { return visit_of_[visit.connection.index]; }

@@ -169,7 +169,7 @@ TEST_CASE("a reply that is under way to somebody who has hung up reaches nobody"
   CHECK(house.say(b, "ECHO me\r\n") == "$2\r\nme\r\n");
 }
 
-TEST_CASE("QUIT, and CLIENT KILL by another, end a connection after what was to be said") {
+TEST_CASE("QUIT and CLIENT KILL end a connection after what was to be said") {
   House house;
   const VisitId a = house.enter(), b = house.enter(), c = house.enter();
   CHECK(house.say(a, "QUIT\r\nPING\r\n") == "+OK\r\n");
@@ -179,6 +179,9 @@ TEST_CASE("QUIT, and CLIENT KILL by another, end a connection after what was to 
   CHECK(house.say(c, "CLIENT KILL ID " + id) == ":1\r\n");
   CHECK(house.door.is_over(b));
   CHECK(house.hear(b).empty());
+  const std::string own = house.say(c, "CLIENT ID\r\n").substr(1);
+  CHECK(house.say(c, "CLIENT KILL ID " + own.substr(0, own.size() - 2) + " SKIPME no\r\n") == ":1\r\n");
+  CHECK(house.door.is_over(c));
 }
 
 TEST_CASE("a server that crashes resets its connections") {

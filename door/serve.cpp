@@ -26,9 +26,10 @@ class ServersChance final : public sim::Decisions {
   sim::Random random_;
 };
 
-bool is_server(const Scenario& scenario, const std::string& name) {
-  return std::any_of(scenario.servers.begin(), scenario.servers.end(),
-                     [&](const scenarios::ServerSpec& server) { return server.name == name; });
+bool is_server_or_sentinel(const Scenario& scenario, const std::string& name) {
+  const auto is_named = [&](const auto& each) { return each.name == name; };
+  if (std::any_of(scenario.servers.begin(), scenario.servers.end(), is_named)) return true;
+  return scenario.sentinels && std::any_of(scenario.sentinels->each.begin(), scenario.sentinels->each.end(), is_named);
 }
 
 void leave_out_clients(Scenario& scenario) {
@@ -36,7 +37,7 @@ void leave_out_clients(Scenario& scenario) {
   scenario.schedule.clear();
   std::erase_if(scenario.faults, [&](const FaultSpec& fault) {
     return fault.kind != FaultSpec::Kind::partition &&
-           (fault.trigger.kind != Trigger::Kind::at || !is_server(scenario, fault.who));
+           (fault.trigger.kind != Trigger::Kind::at || !is_server_or_sentinel(scenario, fault.who));
   });
 }
 
@@ -68,6 +69,7 @@ std::variant<std::monostate, Trouble> serve(Scenario scenario, const models::loc
     listeners.push_back(std::get<Listener>(std::move(listener)));
   }
   deployment.world().arm_faults();
+  deployment.begin_servers();
   deployment.world().start(door.id(), {});
   opened(ports);
   PollLoop loop(deployment.world(), deployment.simulation(), door, std::move(listeners), options.elapsed);

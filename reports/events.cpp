@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -31,7 +33,8 @@ class Collector {
     for (std::size_t i = 0; i < records().size(); ++i) {
       const TraceRecord& r = records()[i];
       if (r.kind != EventKind::message) continue;
-      if (r.is_reply) replies_.emplace(std::pair(r.cause, r.from), i);
+      // What a primary sends its replicas leaves before the answer does.
+      if (r.is_reply && !is_between_servers(r)) replies_.emplace(std::pair(r.cause, r.from), i);
       if (!r.lost) message_in_.emplace(r.step, i);
     }
     for (const Operation& operation : outcome_.history.operations) {
@@ -144,12 +147,77 @@ class Collector {
               Ink::warning);
         return;
       case EventKind::message:
+        if (is_between_servers(r)) return add_replication(r);
+        if (is_of_sentinel(r)) return add_word_of_sentinel(r);
         if (r.lost) return add_lost(r);
         return r.is_reply ? add_reply(r) : add_request(r);
     }
   }
 
+  bool is_between_servers(const TraceRecord& r) const {
+    return role_of(r.from) == Lane::Role::server && role_of(r.process) == Lane::Role::server;
+  }
+
+  /// What a replica learns, and that it asks; not how both keep the link up.
+  /// What was on its way when the replica left its primary is lost with the connection.
+  void add_replication(const TraceRecord& r) {
+    if (r.name == "FULLRESYNC" || r.name == "CONTINUE") left_primary_.erase(r.process);
+    if (r.name == "STREAM" && left_primary_.contains(r.process)) return;
+    if (r.text.starts_with("PUBLISH __sentinel__:hello "))
+      return;  // every sentinel says so every two seconds, for ever
+    const bool is_told = r.name == "STREAM" || r.name == "PSYNC" || r.name == "FULLRESYNC" || r.name == "CONTINUE";
+    if (!is_told || r.text == "connection reset" || r.text.starts_with("REPLCONF")) return;
+    if (r.lost) return add_lost_request(r);
+    const bool is_stream = r.name == "STREAM";
+    Event& event = add(Rank::message, r.at, r.step, r.from,
+                       is_stream ? fmt::format("{} learns of {}", name(r.process), r.text) : r.text, Ink::plain);
+    event.arrow = Arrow{r.from, r.process, Arrow::Fate::arrives};
+    event.shape = fmt::format("{} {}", r.process.index, r.name);
+  }
+
+  void add_lost_request(const TraceRecord& r) {
+    Event& event = add(Rank::message, r.sent, r.step, r.from, r.text + " is lost", Ink::warning);
+    event.arrow = Arrow{r.from, r.process, Arrow::Fate::lost};
+    event.shape = "lost " + r.name;
+  }
+
+  bool is_of_sentinel(const TraceRecord& r) const {
+    return role_of(r.from) == Lane::Role::sentinel || role_of(r.process) == Lane::Role::sentinel;
+  }
+
+  /// Of all that sentinels say and hear without end: whom they tell to follow whom, and what clients learn from them.
+  void add_word_of_sentinel(const TraceRecord& r) {
+    if (r.lost || r.text == "connection reset") return;
+    constexpr std::string_view kOrder = "EXEC: REPLICAOF ";
+    const bool is_order = r.text.starts_with(kOrder) && !r.is_reply;
+    if (is_order) left_primary_.insert(r.process);
+    const bool is_answer = r.name == "SENTINEL GET-MASTER-ADDR-BY-NAME" && r.is_reply;
+    const std::size_t announced = r.text.find("+switch-master\"");
+    const bool is_announcement = r.name == "MESSAGE" && announced != std::string::npos;
+    if (!is_order && !is_answer && !is_announcement) return;
+    std::string text = r.text;
+    if (is_order) text = r.text.substr(kOrder.find("REPLICAOF"), r.text.find(';') - kOrder.find("REPLICAOF"));
+    if (is_answer) text = fmt::format("tells {} who is primary: {}", name(r.process), r.text);
+    if (is_announcement) text = fmt::format("tells {}: {}", name(r.process), r.text.substr(announced));
+    Event& event = add(Rank::message, r.at, r.step, r.from, std::move(text), Ink::plain);
+    event.arrow = Arrow{r.from, r.process, Arrow::Fate::arrives};
+    event.shape = "sentinel " + r.name;
+  }
+
+  /// A server answers a client that has waited long enough.
+  void add_end_of_wait(const TraceRecord& r) {
+    const auto answer = std::find_if(records().begin(), records().end(), [&](const TraceRecord& other) {
+      return other.is_reply && other.cause == r.step && other.from == r.process;
+    });
+    if (answer == records().end()) return;
+    Event& event = add(Rank::message, r.at, r.step, r.process,
+                       fmt::format("lets {} wait no longer: {}", name(answer->process), answer->text), Ink::plain);
+    event.attempt = failed_attempt(answer->process, r.step);
+    event.shape = fmt::format("end of wait {}", answer->text);
+  }
+
   void add_timeout(const TraceRecord& r) {
+    if (role_of(r.process) == Lane::Role::server) return add_end_of_wait(r);
     std::string command;
     ProcessId server;
     for (const TraceRecord& sent : records()) {
@@ -176,6 +244,7 @@ class Collector {
   }
 
   void add_request(const TraceRecord& r) {
+    if (r.name == "REPLICAOF" || r.name == "SLAVEOF") left_primary_.insert(r.process);
     if (is_late(r)) {
       Event& left = add(Rank::invocation, r.sent, r.cause, r.from,
                         fmt::format("{} leaves, arrives only at {}", r.text, time_text(r.at)), Ink::warning);
@@ -254,6 +323,17 @@ class Collector {
     });
   }
 
+  bool forgets_to_release(ProcessId process) const {
+    const std::string who = name(process);
+    for (const scenarios::ClientSpec& client : story_.scenario.clients) {
+      if (client.name == who && client.threads.empty()) return !client.release;
+      for (std::size_t i = 0; i < client.threads.size(); ++i) {
+        if (fmt::format("{}/{}", client.name, i + 1) == who) return !client.threads[i].release;
+      }
+    }
+    return false;
+  }
+
   bool is_last_attempt(const Operation& operation) const {
     return acquires_.at(operation.process).back() == &operation;
   }
@@ -267,7 +347,9 @@ class Collector {
   }
 
   std::string news_of(const Operation& o, Ink& ink) const {
-    if (o.function == "lost") return "learns that it lost the lock";
+    if (o.function == "lost") {
+      return forgets_to_release(o.process) ? "goes on without giving the lock back" : "learns that it lost the lock";
+    }
     const bool is_acquire = o.function == "acquire";
     ink = Ink::warning;
     if (o.phase == sim::Phase::info) {
@@ -313,11 +395,19 @@ class Collector {
     if (by_reply) event.arrow = Arrow{records()[message->second].from, o.process, Arrow::Fate::arrives};
   }
 
+  std::string what_survives(const std::string& server) const {
+    if (keeps_keys(story_.scenario, server)) return ", its keys survive";
+    for (const scenarios::ServerSpec& spec : story_.scenario.servers) {
+      if (spec.name == server && !spec.persistence.keeps_nothing()) return ", what is on its disk survives";
+    }
+    return " and forgets its keys";
+  }
+
   void add_interruption(const sim::Interruption& i) {
     if (i.kind == sim::Interruption::Kind::crash) {
       std::string text = "crashes";
       if (role_of(i.process) == Lane::Role::server) {
-        text += keeps_keys(story_.scenario, name(i.process)) ? ", its keys survive" : " and forgets its keys";
+        text += what_survives(name(i.process));
       }
       add(Rank::fault, i.from, i.step, i.process, text, Ink::bad);
       if (i.until) add_between(*i.until, i.process, "comes back", Ink::plain);
@@ -346,6 +436,7 @@ class Collector {
   LaneStates states_;
   std::map<std::pair<Step, ProcessId>, std::size_t> replies_;  ///< by the step that emitted it, and by whom
   std::map<Step, std::size_t> message_in_;
+  std::set<ProcessId> left_primary_;  ///< servers that have been told whom to follow, and have not heard from it yet
   std::map<ProcessId, std::vector<const Operation*>> acquires_;
   std::vector<Found> found_;
 };

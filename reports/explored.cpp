@@ -68,8 +68,8 @@ std::string fault_text(const MaySpec& may, Language language) {
   const std::string_view s = may.times == 1 ? "" : "s";
   switch (may.kind) {
     case MaySpec::Kind::pause:
-      return zh ? fmt::format("{}：{}停顿 {}", times, whom, length)
-                : fmt::format("{} pause{} of {}, of {}", times, s, length, whom);
+      if (zh) return fmt::format("{}：{}{}停顿 {}", times, whom, may.during_work ? "工作时" : "", length);
+      return fmt::format("{} pause{} of {}, of {}{}", times, s, length, whom, may.during_work ? " at work" : "");
     case MaySpec::Kind::crash: {
       std::string back = zh ? "不再恢复" : "for good";
       if (may.restart_after) {
@@ -194,8 +194,7 @@ std::string trace_surprise(const scenarios::Exploration& exploration, Language l
 
 std::string surprise_text(const ExploredStory& story, const ExploredProperty& property, Language language) {
   const std::string expected = expectation_text(*property.expected, language);
-  const bool is_open =
-      scenarios::agreement(property, story.exploration.counts.complete, story.parameter) == Agreement::open;
+  const bool is_open = scenarios::agreement(story.exploration, property, story.parameter) == Agreement::open;
   if (is_zh(language))
     return fmt::format(fmt::runtime(is_open ? "尚未确定：预期 {}" : "不符合预期：预期 {}"), expected);
   return fmt::format(fmt::runtime(is_open ? "still open: {} is expected" : "NOT as expected: {} was expected"),

@@ -24,16 +24,27 @@ struct Repetition {
 
 constexpr std::size_t kRepetitionsMin = 2;
 
-}  // namespace
-
-void fold_repetitions(std::vector<Event>& events, const Story& story) {
-  // What proves a violation is never hidden.
+/// What proves a violation is never hidden.
+std::set<sim::Step> evidence_of(const Story& story) {
   std::set<sim::Step> evidence;
   for (const scenarios::Judgement& judgement : story.outcome.properties) {
     if (judgement.finding.verdict != checker::Verdict::violated) continue;
     evidence.insert(judgement.finding.evidence.begin(), judgement.finding.evidence.end());
   }
+  return evidence;
+}
 
+Event note_of(const Event& event, sim::ProcessId who, std::string text) {
+  Event note;
+  note.at = event.at;
+  note.step = event.step;
+  note.who = who;
+  note.text = std::move(text);
+  note.ink = Ink::faint;
+  return note;
+}
+
+void fold_attempts(std::vector<Event>& events, const Story& story, const std::set<sim::Step>& evidence) {
   std::map<sim::ProcessId, std::vector<Attempt>> attempts;
   for (std::size_t i = 0; i < events.size(); ++i) {
     const Event& event = events[i];
@@ -68,16 +79,59 @@ void fold_repetitions(std::vector<Event>& events, const Story& story) {
     }
     if (!hidden[event.attempt] || !noted.insert(event.attempt).second) continue;
     const Repetition& repetition = repetition_at.at(event.attempt);
-    Event note;
-    note.at = event.at;
-    note.step = event.step;
-    note.who = repetition.who;
-    note.text = fmt::format("tries {} more times until {}, always the same", repetition.count,
-                            sim::to_string(repetition.last.offset()));
-    note.ink = Ink::faint;
-    kept.push_back(std::move(note));
+    kept.push_back(note_of(event, repetition.who,
+                           fmt::format("tries {} more times until {}, always the same", repetition.count,
+                                       sim::to_string(repetition.last.offset()))));
   }
   events = std::move(kept);
+}
+
+/// Commands that are in no failed attempt, as those of a watchdog, which may renew some thousand times.
+void fold_commands(std::vector<Event>& events, const std::set<sim::Step>& evidence) {
+  const auto is_plain = [&](const Event& event) {
+    return event.attempt == 0 && event.arrow && event.arrow->fate == Arrow::Fate::arrives && !event.shape.empty() &&
+           !evidence.contains(event.step);
+  };
+  std::map<sim::ProcessId, std::vector<std::size_t>> open;  // the rows of what may go on, by who did it
+  std::map<std::size_t, std::string> notes;                 // in place of the first that is hidden
+  std::set<std::size_t> hidden;
+  const auto close = [&](std::vector<std::size_t>& run) {
+    if (run.size() > kRepetitionsMin) {
+      notes[run[1]] = fmt::format("the same {} more times until {}", run.size() - 1,
+                                  sim::to_string(events[run.back()].at.offset()));
+      hidden.insert(run.begin() + 1, run.end());
+    }
+    run.clear();
+  };
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const Event& event = events[i];
+    if (!event.who.is_valid()) continue;
+    std::vector<std::size_t>& run = open[event.who];
+    const bool goes_on = !run.empty() && is_plain(event) && events[run.back()].shape == event.shape &&
+                         events[run.back()].text == event.text;
+    if (!goes_on) close(run);
+    if (is_plain(event)) run.push_back(i);
+  }
+  for (auto& [who, run] : open) close(run);
+  if (hidden.empty()) return;
+
+  std::vector<Event> kept;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (const auto note = notes.find(i); note != notes.end()) {
+      kept.push_back(note_of(events[i], events[i].who, note->second));
+    } else if (!hidden.contains(i)) {
+      kept.push_back(std::move(events[i]));
+    }
+  }
+  events = std::move(kept);
+}
+
+}  // namespace
+
+void fold_repetitions(std::vector<Event>& events, const Story& story) {
+  const std::set<sim::Step> evidence = evidence_of(story);
+  fold_attempts(events, story, evidence);
+  fold_commands(events, evidence);
 }
 
 }  // namespace lockstep::reports

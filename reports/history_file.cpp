@@ -55,6 +55,8 @@ const sim::Interruption* crash_of(const sim::History& history, const sim::Operat
 void add_operations(std::vector<Written>& events, const scenarios::Outcome& outcome) {
   for (const sim::Operation& operation : outcome.history.operations) {
     if (operation.function == "lost") continue;  // the release below says it
+    // What happens within a hold is nothing that the models of locks know.
+    if (operation.function == "reenter" || operation.function == "leave" || operation.function == "renew") continue;
     if (is_probe(outcome, operation.process)) continue;
     Written event{.at = operation.invoked.offset(),
                   .step = operation.invoked_in,

@@ -1,5 +1,6 @@
 #include "reports/history_file.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -27,6 +28,12 @@ std::vector<Run> all_runs() {
   std::vector<Run> runs;
   for (const std::filesystem::path& path : std::get<std::vector<std::filesystem::path>>(found)) {
     const auto scenario = std::get<scenarios::Scenario>(scenarios::load(path, catalogue));
+    if (scenario.market) continue;  // its operations are not those of a lock
+    const models::Mode mode = catalogue.find(scenario.lock.algorithm)->mode;
+    const bool is_shared = std::any_of(scenario.clients.begin(), scenario.clients.end(), [&](const auto& client) {
+      return client.mode.value_or(mode) == models::Mode::shared;
+    });
+    if (is_shared) continue;  // nor are those of readers, or of a semaphore, those of a mutex
     runs.push_back({path.string(), std::get<scenarios::Outcome>(scenarios::run(scenario, catalogue, {}))});
   }
   return runs;

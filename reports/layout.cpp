@@ -26,7 +26,8 @@ int order_of(Lane::Role role) {
     case Lane::Role::client: return 0;
     case Lane::Role::probe: return 1;
     case Lane::Role::server: return 2;
-    case Lane::Role::resource: return 3;
+    case Lane::Role::sentinel: return 3;
+    case Lane::Role::resource: return 4;
   }
   return 0;
 }
@@ -100,6 +101,8 @@ class LayoutMaker {
     for (std::size_t i = 0; i < story_.outcome.lanes.size(); ++i) {
       const Lane& lane = story_.outcome.lanes[i];
       if (lane.role == Lane::Role::probe && !with_probe) continue;
+      // A watchdog that never does anything is no part of the story.
+      if (lane.host.is_valid() && !acts(sim::ProcessId{static_cast<std::uint16_t>(i)})) continue;
       layout_.lanes.push_back({sim::ProcessId{static_cast<std::uint16_t>(i)}, lane.role, lane.name});
     }
     std::sort(layout_.lanes.begin(), layout_.lanes.end(), [](const LaneColumn& a, const LaneColumn& b) {
@@ -108,6 +111,12 @@ class LayoutMaker {
     for (LaneColumn& lane : layout_.lanes) lane.pitch = pitch_wanted(lane);
     // The last lane's name may stand above the text.
     if (!layout_.lanes.empty() && layout_.lanes.back().role == Lane::Role::resource) layout_.lanes.back().pitch = 1;
+  }
+
+  bool acts(sim::ProcessId process) const {
+    return std::any_of(events_.begin(), events_.end(), [&](const Event& event) {
+      return event.who == process || (event.arrow && (event.arrow->from == process || event.arrow->to == process));
+    });
   }
 
   /// As many as there is room for beside the narrowest lanes; of the others the texts say what their clocks show.

@@ -162,6 +162,28 @@ TEST_CASE("timeline: a client that polls is shown once, with how often it tried"
   CHECK(std::count(text.begin(), text.end(), '\n') < 40);
 }
 
+TEST_CASE("timeline: the same command with the same answer is shown once, but what proves a violation is shown") {
+  ForgedStory forged;
+  sim::Step proof = 0;
+  for (int i = 0; i < 500; ++i) {
+    auto& records = forged.story().outcome.trace.records;
+    forged.exchange(ForgedStory::A, 300 + 10 * i, records.back().step, "PEXPIRE lock 100", "(integer) 1");
+    if (i == 250) proof = records[records.size() - 2].step;
+  }
+  const std::string folded = to_string(chart(forged.story(), 120), false);
+  CHECK(contains(folded, "the same 499 more times until 5291ms"));
+  CHECK(std::count(folded.begin(), folded.end(), '\n') < 30);
+
+  checker::Finding finding{
+      .property = "faithful-renewal", .view = checker::View::server, .verdict = checker::Verdict::violated};
+  finding.evidence = {proof};
+  forged.story().outcome.properties.push_back({finding, std::nullopt, true});
+  const std::string proven = to_string(chart(forged.story(), 120), false);
+  CHECK(contains(proven, "the same 249 more times until 2791ms"));
+  CHECK(contains(proven, " 2801ms"));
+  CHECK(contains(proven, "the same 248 more times until 5291ms"));
+}
+
 TEST_CASE("timeline: the probe appears only if the lock was not recovered") {
   ForgedStory forged;
   CHECK(!contains(shown(forged.story(), 100), "probe"));

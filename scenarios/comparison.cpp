@@ -1,13 +1,12 @@
 #include "scenarios/comparison.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "scenarios/deployment.hpp"
+#include "scenarios/in_parallel.hpp"
 #include "sim/decisions.hpp"
 
 namespace lockstep::scenarios {
@@ -158,22 +157,14 @@ std::variant<std::vector<ComparedRun>, Diagnostic> compare_costs(const Scenario&
 
   std::vector<std::optional<ComparedRun>> runs(tasks.size());
   std::vector<std::optional<Diagnostic>> troubles(tasks.size());
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t i = next++; i < tasks.size(); i = next++) {
-      if (options.interrupted && options.interrupted()) continue;
-      auto result = Comparison(scenario, catalogue, options).run(*tasks[i].entry, tasks[i].clients);
-      if (auto* trouble = std::get_if<Diagnostic>(&result))
-        troubles[i] = std::move(*trouble);
-      else
-        runs[i] = std::move(std::get<ComparedRun>(result));
-    }
-  };
-  {
-    std::vector<std::jthread> others;
-    for (unsigned i = 1; i < std::min<std::size_t>(options.jobs, tasks.size()); ++i) others.emplace_back(work);
-    work();
-  }
+  in_parallel(tasks.size(), options.jobs, [&](std::size_t i) {
+    if (options.interrupted && options.interrupted()) return;
+    auto result = Comparison(scenario, catalogue, options).run(*tasks[i].entry, tasks[i].clients);
+    if (auto* trouble = std::get_if<Diagnostic>(&result))
+      troubles[i] = std::move(*trouble);
+    else
+      runs[i] = std::move(std::get<ComparedRun>(result));
+  });
   for (std::optional<Diagnostic>& trouble : troubles) {
     if (trouble) return *std::move(trouble);
   }

@@ -1,5 +1,4 @@
 #include "scenarios/deployment.hpp"
-#include "scenarios/step_name.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -18,19 +17,6 @@ const models::locks::Entry& entry_of(const models::locks::Catalogue& catalogue, 
   const models::locks::Entry* entry = catalogue.find(id);
   assert(entry != nullptr && "the loader has checked it");
   return *entry;
-}
-
-models::locks::Parameters parameters_of(const models::locks::Entry& entry, const LockSpec& spec) {
-  models::locks::Parameters parameters(entry.parameters);
-  for (const auto& [name, value] : spec.parameters) parameters.set(name, value);
-  return parameters;
-}
-
-/// The name in the world of a step at which a fault strikes: before its write and after its read a client's program says that it is there.
-std::string step_named(const Trigger& trigger) {
-  const bool is_of_program = (trigger.step == "write" && trigger.kind == Trigger::Kind::before) ||
-                             (trigger.step == "read" && trigger.kind == Trigger::Kind::after);
-  return is_of_program ? trigger.step : message_named(trigger.step);
 }
 
 Use use_of(const std::optional<ResourceSpec>& resource) {
@@ -57,24 +43,34 @@ sim::Duration some_round_trips(const Scenario& scenario) {
 
 }  // namespace
 
+models::locks::Parameters parameters_of(const models::locks::Entry& entry, const LockSpec& spec) {
+  models::locks::Parameters parameters(entry.parameters);
+  for (const auto& [name, value] : spec.parameters) parameters.set(name, value);
+  return parameters;
+}
+
 Deployment::Deployment(const Scenario& scenario, const models::locks::Catalogue& catalogue, sim::Decisions& decisions,
                        Faults faults)
     : scenario_(scenario),
-      parameters_(parameters_of(entry_of(catalogue, scenario.lock.algorithm), scenario.lock)),
+      entry_(entry_of(catalogue, scenario.lock.algorithm)),
+      parameters_(parameters_of(entry_, scenario.lock)),
       deadlock_bound_(least_deadlock()),
       world_(decisions),
       simulation_(world_) {
-  const auto& claims = entry_of(catalogue, scenario.lock.algorithm).claims;
-  claims_fairness_ = std::find(claims.begin(), claims.end(), "fair") != claims.end();
   for (const std::string& key : lock_keys(scenario)) {
-    locks_.push_back(entry_of(catalogue, scenario.lock.algorithm).make(parameters_));
+    locks_.push_back(entry_.make(parameters_));
     locks_.back()->set_key(key);
   }
+  claims_fairness_ = std::find(entry_.claims.begin(), entry_.claims.end(), "fair") != entry_.claims.end();
   add_clients();
   add_servers();
-  probe_ = world_.add(clients_.emplace_back([this](Client& client) { return probe_program(client); }), "probe", {});
-  for (std::size_t i = 0; i < client_ids_.size(); ++i) connect(clients_[i], client_ids_[i]);
-  connect(clients_.back(), probe_);
+  Client& probe = clients_.emplace_back([this](Client& client) { return probe_program(client); });
+  probe.set_process_name("probe");
+  probe_ = world_.add(probe, "probe", {});
+  for (std::size_t i = 0; i < client_ids_.size(); ++i) connect(clients_[i], &settings_[i]);
+  connect(probe, nullptr);
+  for (std::size_t i = 0; i < client_ids_.size(); ++i) add_threads(clients_[i], scenario.clients[i]);
+  add_company(probe);
   if (faults == Faults::none) {
     for (models::redis::Node& server : servers_) server.set_script_memory(&*script_memory_);
     return;
@@ -88,26 +84,139 @@ sim::World::ClockSettings Deployment::clock_settings(const ClockSpec& spec) cons
   return {.offset = spec.offset, .drift_ppb = spec.drift_ppm * 1000, .uptime = spec.uptime};
 }
 
+Client::Program Deployment::program_of(const ClientSpec& spec, const LockUser& settings) {
+  const models::workloads::Trader* trader = scenario_.market ? &traders_.emplace_back(trader_of(spec)) : nullptr;
+  return [this, &spec, &settings, trader](Client& client) {
+    if (!spec.commands.empty()) return command_program(client, spec);
+    if (trader != nullptr) return models::workloads::trade(client, *trader);
+    return models::workloads::run(client, settings);
+  };
+}
+
 void Deployment::add_clients() {
-  for (std::size_t i = 0; i < scenario_.clients.size(); ++i) {
-    const ClientSpec& spec = scenario_.clients[i];
-    settings_.push_back(settings_of(spec));
-    const LockUser& settings = settings_.back();
-    const auto program = [this, &spec, &settings](Client& client) {
-      if (!spec.commands.empty()) return command_program(client, spec);
-      return models::workloads::run(client, settings);
-    };
-    client_ids_.push_back(world_.add(clients_.emplace_back(program), spec.name, clock_settings(spec.clock)));
+  for (const ClientSpec& spec : scenario_.clients) {
+    const LockUser& settings = settings_.emplace_back(settings_of(spec));
+    // A process with threads leaves everything to them.
+    Client& client = clients_.emplace_back(spec.threads.empty() ? program_of(spec, settings) : Client::Program());
+    client.set_process_name(spec.process_name.empty() ? spec.name : spec.process_name);
+    client.set_thread_id(spec.thread_id);
+    client.set_mode(spec.mode.value_or(entry_.mode));
+    client_ids_.push_back(world_.add(client, spec.name, clock_settings(spec.clock)));
+  }
+}
+
+/// The threads of a client that has several, and what all clients have besides their threads.
+void Deployment::add_threads(Client& process, const ClientSpec& spec) {
+  const std::vector<std::string> names = thread_names(spec);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const ClientSpec& own = spec.threads[i];
+    LockUser& settings = settings_.emplace_back(settings_of(own));
+    settings.after = own.acquire_at;
+    Client& thread = parts_.emplace_back(program_of(own, settings));
+    part_ids_.push_back(world_.add_part(thread, process.id(), names[i]));
+    thread.become_thread_of(process, spec.thread_id + static_cast<std::int64_t>(i));
+    thread.set_mode(own.mode.value_or(entry_.mode));
+    connect(thread, &settings);
+  }
+  if (spec.commands.empty()) add_company(process);
+}
+
+/// What the algorithm needs in each process besides its threads.
+void Deployment::add_company(Client& process) {
+  if (entry_.has_background) {
+    Client& background = parts_.emplace_back();
+    part_ids_.push_back(world_.add_part(background, process.id(), process.name() + "/watchdog"));
+    background.become_background_of(process);
+    connect(background, nullptr);
+  }
+  if (!entry_.subscribes) return;
+  for (std::size_t i = 0; i < server_ids_.size(); ++i) {
+    process.connect_subscriber(world_.connect(process.id(), server_ids_[i], latency_to(i)), scenario_.network.timeout);
   }
 }
 
 void Deployment::add_servers() {
   for (const ServerSpec& spec : scenario_.servers) {
     server_ids_.push_back(world_.add(servers_.emplace_back(*scripts_), spec.name, clock_settings(spec.clock)));
+    configure(servers_.back(), spec);
   }
+  replicate();
+  add_sentinels();
   if (!scenario_.resource) return;
   resource_.emplace("resource", scenario_.resource->fenced);
   resource_id_ = world_.add(*resource_, "resource", {});
+}
+
+void Deployment::configure(models::redis::Node& server, const ServerSpec& spec) {
+  const ServerSpec standard;
+  server.set_snapshot_delay(spec.snapshot_delay);
+  server.set_loading_time(spec.loading);
+  models::redis::Configuration file;
+  if (spec.min_replicas != standard.min_replicas) {
+    file.set("min-replicas-to-write", std::to_string(spec.min_replicas));
+  }
+  if (spec.min_replicas_max_lag != standard.min_replicas_max_lag) {
+    file.set("min-replicas-max-lag", std::to_string(spec.min_replicas_max_lag.floor_ms() / 1000));
+  }
+  if (spec.priority != standard.priority) file.set("replica-priority", std::to_string(spec.priority));
+  server.set_configuration(std::move(file));
+  server.set_persistence(spec.persistence);
+}
+
+/// Servers know each other if any of them follows another. Whether a replica is silent matters only to who asks for a number of them.
+void Deployment::replicate() {
+  const std::vector<ServerSpec>& specs = scenario_.servers;
+  if (std::all_of(specs.begin(), specs.end(), [](const ServerSpec& spec) { return spec.replica_of.empty(); })) return;
+  const bool counts_replicas =
+      std::any_of(specs.begin(), specs.end(), [](const ServerSpec& spec) { return spec.min_replicas > 0; });
+  const sim::DurationRange latency = scenario_.network.replication.value_or(scenario_.network.latency);
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) models::redis::Node::meet(servers_[j], servers_[i], latency);
+    servers_[i].set_periodic_acks(counts_replicas);
+  }
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    if (!specs[i].replica_of.empty()) servers_[i].begin_as_replica_of(servers_[server_number(specs[i].replica_of)]);
+  }
+}
+
+std::size_t Deployment::server_number(const std::string& name) const {
+  std::size_t number = 0;
+  while (!name.empty() && scenario_.servers[number].name != name) ++number;
+  return number;
+}
+
+/// Each can reach the primary, its replicas and each other sentinel, and knows them from the beginning, as if it had been started long ago.
+void Deployment::add_sentinels() {
+  if (!scenario_.sentinels) return;
+  const SentinelsSpec& spec = *scenario_.sentinels;
+  models::redis::SentinelSettings settings;
+  settings.quorum = static_cast<std::size_t>(spec.quorum);
+  settings.down_after = spec.down_after;
+  settings.failover_timeout = spec.failover_timeout;
+  settings.parallel_syncs = spec.parallel_syncs;
+  settings.rounds = spec.rounds;
+  for (const SentinelSpec& each : spec.each) {
+    sentinel_ids_.push_back(world_.add(sentinels_.emplace_back(settings), each.name, clock_settings(each.clock)));
+  }
+  const auto latency = [&](std::size_t sentinel, const std::optional<sim::DurationRange>& other) {
+    return spec.each[sentinel].latency.value_or(other.value_or(scenario_.network.latency));
+  };
+  for (std::size_t i = 0; i < sentinels_.size(); ++i) {
+    for (std::size_t s = 0; s < server_ids_.size(); ++s) {
+      if (scenario_.servers[s].name != spec.primary && scenario_.servers[s].replica_of != spec.primary) continue;
+      const sim::DurationRange range = latency(i, scenario_.servers[s].latency);
+      const sim::ConnectionId requests = world_.connect(sentinel_ids_[i], server_ids_[s], range);
+      sentinels_[i].connect_node(scenario_.servers[s].name, requests,
+                                 world_.connect(sentinel_ids_[i], server_ids_[s], range));
+    }
+    for (std::size_t other = 0; other < sentinels_.size(); ++other) {
+      if (other == i) continue;
+      sentinels_[i].connect_sentinel(spec.each[other].name, world_.connect(sentinel_ids_[i], sentinel_ids_[other],
+                                                                           latency(i, spec.each[other].latency)));
+    }
+    sentinels_[i].monitor(spec.primary);
+    sentinels_[i].begin_acquainted();
+  }
 }
 
 LockUser Deployment::settings_of(const ClientSpec& client) const {
@@ -120,25 +229,89 @@ LockUser Deployment::settings_of(const ClientSpec& client) const {
           .attempts = client.attempts.value_or(parameters_.number("attempts")),
           .retry = client.retry.value_or(parameters_.range("retry")),
           .hold = client.hold,
+          .reenter = client.reenter,
+          .inner_hold = client.inner_hold,
           .release = client.release,
+          .in_finally = client.in_finally,
+          .after = {},
           .use = use_of(scenario_.resource),
           .resource = {},
           .timeout = scenario_.network.timeout};
 }
 
-void Deployment::connect(Client& client, sim::ProcessId id) {
-  for (std::size_t i = 0; i < server_ids_.size(); ++i) {
-    const sim::DurationRange latency = scenario_.servers[i].latency.value_or(scenario_.network.latency);
-    client.connect_redis(world_.connect(id, server_ids_[i], latency), scenario_.network.timeout);
+models::workloads::Trader Deployment::trader_of(const ClientSpec& client) const {
+  models::workloads::Trader trader;
+  trader.sells = client.role == ClientSpec::Role::seller;
+  trader.guard = scenario_.market->guard;
+  trader.account = client.account.empty() ? client.name : client.account;
+  trader.price = scenario_.market->price;
+  trader.funds = scenario_.market->funds;
+  trader.rounds = client.rounds;
+  trader.between = client.between;
+  trader.attempts = client.attempts.value_or(parameters_.number("attempts"));
+  trader.retry = client.retry.value_or(parameters_.range("retry"));
+  trader.lock = [this](const std::string& key) {
+    auto lock = entry_.make(parameters_);
+    lock->set_key(key);
+    return lock;
+  };
+  return trader;
+}
+
+sim::DurationRange Deployment::latency_to(std::size_t server) const {
+  return scenario_.servers[server].latency.value_or(scenario_.network.latency);
+}
+
+/// `settings`: of its program, if that is one of the lock's users.
+void Deployment::connect(Client& client, LockUser* settings) {
+  if (goes_via_sentinels(client)) {
+    connect_via_sentinels(client);
+    connect_resource(client, settings);
+    return;
   }
-  if (!resource_ || id == probe_) return;
-  const sim::DurationRange latency = scenario_.resource->latency.value_or(scenario_.network.latency);
-  settings_[id.index].resource = world_.connect(id, resource_id_, latency);
+  for (std::size_t i = 0; i < server_ids_.size(); ++i) {
+    client.connect_redis(link(client, server_ids_[i], latency_to(i)), scenario_.network.timeout);
+  }
+  connect_resource(client, settings);
+}
+
+sim::ConnectionId Deployment::link(Client& client, sim::ProcessId server, sim::DurationRange latency) {
+  const sim::ConnectionId connection = world_.connect(client.id(), server, latency);
+  if (client.self() != client.id()) world_.assign(connection, client.self());
+  return connection;
+}
+
+/// The probe does as the story's clients do.
+bool Deployment::goes_via_sentinels(const Client& client) const {
+  if (client.id() != probe_) return scenario_.clients[client.id().index].via_sentinel;
+  return std::any_of(scenario_.clients.begin(), scenario_.clients.end(),
+                     [](const ClientSpec& other) { return other.via_sentinel; });
+}
+
+void Deployment::connect_via_sentinels(Client& client) {
+  std::vector<models::redis::PrimaryRoute::Sentinel> sentinels;
+  for (std::size_t i = 0; i < sentinel_ids_.size(); ++i) {
+    const sim::DurationRange latency = scenario_.sentinels->each[i].latency.value_or(scenario_.network.latency);
+    const sim::ConnectionId requests = link(client, sentinel_ids_[i], latency);
+    sentinels.push_back({requests, link(client, sentinel_ids_[i], latency)});
+  }
+  std::vector<models::redis::PrimaryRoute::Server> servers;
+  for (std::size_t i = 0; i < server_ids_.size(); ++i) {
+    servers.push_back({scenario_.servers[i].name, link(client, server_ids_[i], latency_to(i))});
+  }
+  client.follow_primary(models::redis::SentinelSettings().primary_name, std::move(sentinels), std::move(servers),
+                        scenario_.network.timeout);
+}
+
+void Deployment::connect_resource(Client& client, LockUser* settings) {
+  if (!resource_ || settings == nullptr) return;
+  settings->resource = link(client, resource_id_, scenario_.resource->latency.value_or(scenario_.network.latency));
 }
 
 sim::Task<void> Deployment::command_program(Client& client, const ClientSpec& spec) {
+  models::redis::Connection server = client.redis_masters()[server_number(spec.server)];
   for (const ClientSpec::Line& line : spec.commands) {
-    co_await client.redis().call(line.command);
+    co_await server.call(line.command);
     if (trouble_) continue;
     if (std::optional<std::string> message = servers_.front().database().limit_hit()) {
       trouble_ = ScriptTrouble{std::move(*message), line.at};
@@ -152,10 +325,12 @@ sim::Task<void> Deployment::probe_program(Client& client) {
   std::size_t taken = 0;
   for (int attempts = 1; probes_once_ || !world_.is_at_or_after(world_.now(), probe_until_); ++attempts) {
     const sim::OperationId id = world_.invoke(client.id(), "acquire", locks_[taken]->key().text());
-    client.session() = {id, false};
-    while (taken < locks_.size() && co_await locks_[taken]->acquire(client)) ++taken;
+    client.session().operation = id;
+    client.session().missed_reply = false;
+    while (taken < locks_.size() && co_await locks_[taken]->try_acquire(client)) ++taken;
     const bool has_all = taken == locks_.size();
     world_.complete(id, has_all ? sim::Phase::ok : sim::Phase::fail);
+    client.session().operation = 0;
     if (has_all || (probes_once_ && attempts == kProbeAttempts)) co_return;
     if (probes_once_) continue;
     co_await client.sleep(std::max(probe_poll_, least));
@@ -164,8 +339,23 @@ sim::Task<void> Deployment::probe_program(Client& client) {
 
 void Deployment::begin() {
   probes_once_ = false;
+  start_sentinels();
   for (std::size_t i = 0; i < client_ids_.size(); ++i) world_.start(client_ids_[i], scenario_.clients[i].acquire_at);
   world_.arm_faults();
+  for (models::redis::Node& server : servers_) server.begin();
+}
+
+void Deployment::begin_servers() {
+  start_sentinels();
+  for (models::redis::Node& server : servers_) server.begin();
+}
+
+void Deployment::start_sentinels() {
+  // Sentinels that look at the same moment would all stand for election at the same moment.
+  for (std::size_t i = 0; i < sentinel_ids_.size(); ++i) {
+    constexpr sim::Duration kApart = sim::Duration::milliseconds(17), kLongest = sim::Duration::milliseconds(300);
+    world_.start(sentinel_ids_[i], {kApart * static_cast<std::int64_t>(i), kLongest});
+  }
 }
 
 void Deployment::begin_probing(sim::Duration poll, sim::Instant give_up) {
@@ -194,7 +384,7 @@ sim::Duration Deployment::recovery_bound() const {
 /// After a lease ran out, a client that waited for it knows at its next attempt but one: the next may have come just before.
 std::optional<sim::Duration> Deployment::least_deadlock() const {
   const auto takes_several = [](const ClientSpec& client) { return client.locks.size() > 1; };
-  if (places() || std::none_of(scenario_.clients.begin(), scenario_.clients.end(), takes_several)) return std::nullopt;
+  if (std::none_of(scenario_.clients.begin(), scenario_.clients.end(), takes_several)) return std::nullopt;
   if (scenario_.deadlock_lasting) return scenario_.deadlock_lasting;
   const std::optional<sim::Duration> longest_lease = lease();
   if (!longest_lease) return sim::Duration::zero();
@@ -209,6 +399,15 @@ const models::locks::LockAlgorithm& Deployment::lock_named(const std::string& ke
   return **std::find_if(locks_.begin(), locks_.end(), [&](const auto& lock) { return lock->key().text() == key; });
 }
 
+checker::WakeupQuestion Deployment::wakeup_question() const {
+  const sim::Duration round_trip = latency_to(0).hi * 2;
+  const sim::Duration patience = scenario_.network.timeout.value_or(sim::Duration::zero());
+  return {.server = server_ids_.size() == 1 ? server_ids_.front() : sim::ProcessId{},
+          .object = scenario_.lock.key,
+          .within = scenario_.wake_within.value_or(round_trip * 8 + patience * 2),
+          .end = world_.now()};
+}
+
 std::vector<sim::ProcessId> Deployment::resources() const {
   if (!resource_) return {};
   return {resource_id_};
@@ -218,8 +417,17 @@ std::vector<Lane> Deployment::lanes() const {
   std::vector<Lane> lanes;
   for (const ClientSpec& client : scenario_.clients) lanes.push_back({client.name, Lane::Role::client, client.clock});
   for (const ServerSpec& server : scenario_.servers) lanes.push_back({server.name, Lane::Role::server, server.clock});
+  if (scenario_.sentinels) {
+    for (const SentinelSpec& sentinel : scenario_.sentinels->each) {
+      lanes.push_back({sentinel.name, Lane::Role::sentinel, sentinel.clock});
+    }
+  }
   if (resource_) lanes.push_back({"resource", Lane::Role::resource, {}});
   lanes.push_back({"probe", Lane::Role::probe, {}});
+  for (const sim::ProcessId part : part_ids_) {
+    const Lane& host = lanes[world_.state(part).host.index];
+    lanes.push_back({world_.name(part), host.role, host.clock, world_.state(part).host});
+  }
   return lanes;
 }
 
@@ -266,13 +474,21 @@ std::optional<std::int64_t> Deployment::places() const {
   return parameters_.number("limit");
 }
 
+bool Deployment::shares_lock() const {
+  const auto shares = [&](const ClientSpec& client) {
+    return client.mode.value_or(entry_.mode) == models::Mode::shared;
+  };
+  return std::any_of(scenario_.clients.begin(), scenario_.clients.end(), [&](const ClientSpec& client) {
+    if (client.threads.empty()) return client.commands.empty() && shares(client);
+    return std::any_of(client.threads.begin(), client.threads.end(), shares);
+  });
+}
+
 /// Whoever is one of several holders breaks no mutual exclusion, and frees nobody's place but his own.
 std::string_view Deployment::why_not_judged(std::string_view property) const {
   const bool is_semaphore = places().has_value();
   if (property == "capacity" && !is_semaphore) return "no semaphore in this story";
-  if (property == "no-deadlock" && !deadlock_bound_) {
-    return is_semaphore ? "who waits for a semaphore waits for several" : "no client of this story takes several locks";
-  }
+  if (property == "no-deadlock" && !deadlock_bound_) return "no client of this story takes several locks";
   if (property == "fair" && !overtakings()) return "nobody is promised a turn in this story";
   if (is_semaphore && (property == "mutual-exclusion" || property == "own-release"))
     return "a semaphore lets several in: see capacity";
@@ -281,6 +497,10 @@ std::string_view Deployment::why_not_judged(std::string_view property) const {
 
 std::string_view Deployment::why_not_explored(std::string_view property) const {
   if (property == "linearizable" && places()) return "the operations of a semaphore are put in order by run alone";
+  if (property == "linearizable" && shares_lock())
+    return "a lock that some share is no mutex; mutual-exclusion judges it";
+  if (property == "no-lost-wakeup" && scenario_.servers.size() > 1)
+    return "the lock is kept at several servers: when it is free, no single one says";
   return why_not_judged(property);
 }
 
@@ -288,104 +508,18 @@ std::optional<std::int64_t> Deployment::overtakings() const {
   const auto asks = [](const Expectation& expectation) { return expectation.property == "fair"; };
   const bool is_asked = std::any_of(scenario_.expect_run.begin(), scenario_.expect_run.end(), asks) ||
                         std::any_of(scenario_.expect_check.begin(), scenario_.expect_check.end(), asks);
-  if (is_asked || claims_fairness_) return 0;
+  if (scenario_.fair_overtakings || is_asked || claims_fairness_) return scenario_.fair_overtakings.value_or(0);
   return std::nullopt;
 }
 
 std::optional<sim::Duration> Deployment::lease() const {
-  if (parameters_.find("ttl") == nullptr) return std::nullopt;
-  return parameters_.duration("ttl");
-}
-
-// --- Faults and pins.
-
-sim::ProcessId Deployment::process_named(const std::string& name) const {
-  for (std::size_t i = 0; i < world_.process_count(); ++i) {
-    const sim::ProcessId id{static_cast<std::uint16_t>(i)};
-    if (world_.name(id) == name) return id;
-  }
-  return {};
-}
-
-void Deployment::plan_faults() {
-  for (const FaultSpec& spec : scenario_.faults) {
-    if (spec.kind == FaultSpec::Kind::partition) {
-      plan_partition(spec);
-    } else {
-      world_.plan(planned(spec));
-      planned_faults_.push_back(&spec);
-    }
-  }
-}
-
-void Deployment::plan_partition(const FaultSpec& spec) {
-  sim::Partition partition{
-      .left = {}, .right = {}, .from = spec.trigger.time, .until = spec.trigger.time + spec.length.lo};
-  for (const std::string& name : spec.between[0]) partition.left.push_back(process_named(name));
-  for (const std::string& name : spec.between[1]) partition.right.push_back(process_named(name));
-  world_.plan(std::move(partition));
-}
-
-sim::PlannedFault Deployment::planned(const FaultSpec& spec) const {
-  sim::PlannedFault fault;
-  switch (spec.kind) {
-    case FaultSpec::Kind::pause: fault.kind = sim::PlannedFault::Kind::pause; break;
-    case FaultSpec::Kind::crash: fault.kind = sim::PlannedFault::Kind::crash; break;
-    case FaultSpec::Kind::jump: fault.kind = sim::PlannedFault::Kind::jump; break;
-    case FaultSpec::Kind::lose: fault.kind = sim::PlannedFault::Kind::lose; break;
-    case FaultSpec::Kind::delay: fault.kind = sim::PlannedFault::Kind::delay; break;
-    case FaultSpec::Kind::partition: assert(false && "a partition is no fault of one process"); break;
-  }
-  fault.process = process_named(spec.who);
-  fault.length = spec.kind == FaultSpec::Kind::jump ? spec.by.lo : spec.length.lo;
-  fault.restart_after = spec.restart_after;
-  fault.keep = spec.keep;
-  const bool of_messages = spec.kind == FaultSpec::Kind::lose || spec.kind == FaultSpec::Kind::delay;
-  fault.step = of_messages ? message_named(spec.trigger.step) : step_named(spec.trigger);
-  fault.occurrence = spec.trigger.occurrence;
-  fault.of_reply = spec.direction == FaultSpec::Direction::reply;
-  switch (spec.trigger.kind) {
-    case Trigger::Kind::at: fault.at = spec.trigger.time; break;
-    case Trigger::Kind::before: fault.moment = sim::Moment::before; break;
-    case Trigger::Kind::sent: fault.moment = sim::Moment::sent; break;
-    case Trigger::Kind::after: fault.moment = sim::Moment::after; break;
-  }
-  return fault;
-}
-
-std::vector<std::string> Deployment::missed_faults() const {
-  std::vector<std::string> sentences;
-  for (const std::size_t index : world_.faults_that_never_struck()) {
-    const FaultSpec& spec = *planned_faults_[index];
-    sentences.push_back(fmt::format("the fault in line {} never struck: {} did not come to {}{}", spec.at.line,
-                                    spec.who, spec.trigger.step,
-                                    spec.trigger.occurrence > 1 ? fmt::format(" #{}", spec.trigger.occurrence) : ""));
-  }
-  return sentences;
-}
-
-void Deployment::plan_pins() {
-  std::vector<sim::Pin> order;
-  for (const PinEntry& entry : scenario_.pin) {
-    order.push_back({.client = process_named(entry.client),
-                     .step = message_named(entry.command),
-                     .occurrence = entry.occurrence,
-                     .server = entry.server.empty() ? sim::ProcessId{} : process_named(entry.server)});
-  }
-  if (!order.empty()) simulation_.pin(std::move(order));
-}
-
-void Deployment::plan_schedule() {
-  std::vector<sim::ScheduledEvent> events;
-  for (const ScheduleEntry& entry : scenario_.schedule) {
-    events.push_back({.at = entry.time,
-                      .what = entry.what,
-                      .process = process_named(entry.process),
-                      .step = message_named(entry.step),
-                      .server = entry.server.empty() ? sim::ProcessId{} : process_named(entry.server),
-                      .occurrence = entry.occurrence});
-  }
-  if (!events.empty()) simulation_.schedule(std::move(events));
+  if (parameters_.find("ttl") != nullptr) return parameters_.duration("ttl");
+  if (parameters_.find("lease") == nullptr) return std::nullopt;
+  const sim::Duration given = parameters_.duration("lease");
+  if (given > sim::Duration::zero()) return given;
+  // Without an explicit one it is what a watchdog renews, and what is left of it when the watchdog dies.
+  if (parameters_.find("watchdog_timeout") == nullptr) return std::nullopt;
+  return parameters_.duration("watchdog_timeout");
 }
 
 }  // namespace lockstep::scenarios

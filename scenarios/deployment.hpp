@@ -9,11 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "checker/no_lost_wakeup.hpp"
 #include "models/client.hpp"
 #include "models/locks/catalogue.hpp"
 #include "models/redis/node.hpp"
+#include "models/redis/sentinel.hpp"
 #include "models/resources/resource.hpp"
 #include "models/workloads/lock_user.hpp"
+#include "models/workloads/market.hpp"
 #include "scenarios/outcome.hpp"
 #include "scenarios/scenario.hpp"
 #include "sim/region.hpp"
@@ -22,8 +25,11 @@
 
 namespace lockstep::scenarios {
 
-/// Everything that one world consists of. Processes are numbered in this order: clients, servers, the resource, the
-/// probe; so a scenario always gives the same world.
+/// The algorithm's parameters with what the file sets of them.
+models::locks::Parameters parameters_of(const models::locks::Entry& entry, const LockSpec& spec);
+
+/// Everything that one world consists of. Processes are numbered in this order: clients, servers, sentinels, the resource, the
+/// probe, then the parts of clients (threads, background tasks) and of the probe; so a scenario always gives the same world.
 class Deployment {
  public:
   /// What the file says of faults and order: what does happen belongs to `run`; what might, to an explorer.
@@ -32,10 +38,6 @@ class Deployment {
   /// Requires: `scenario` came out of the loader, or is as consistent; it and `decisions` outlive the deployment.
   Deployment(const Scenario& scenario, const models::locks::Catalogue& catalogue, sim::Decisions& decisions,
              Faults faults = Faults::as_planned);
-  /// Programs may still wait, on connections that their clients own: they end while all that is there.
-  ~Deployment() { world_.restart(); }
-  Deployment(const Deployment&) = delete;
-  Deployment& operator=(const Deployment&) = delete;
 
   sim::World& world() { return world_; }
   const sim::World& world() const { return world_; }
@@ -43,6 +45,8 @@ class Deployment {
 
   /// Emits what happens by itself: clients' starts and faults at given times.
   void begin();
+  /// The same without the clients: servers and sentinels.
+  void begin_servers();
   /// Lets the probe start to compete for the lock, every `poll` until true time `give_up`, or until it got it.
   void begin_probing(sim::Duration poll, sim::Instant give_up);
 
@@ -60,6 +64,9 @@ class Deployment {
   /// locks, so there is nothing to judge.
   std::optional<sim::Duration> deadlock_bound() const { return deadlock_bound_; }
 
+  /// `no-lost-wakeup`: whoever waits must have a free lock within this time. If the file says nothing: a few round trips.
+  checker::WakeupQuestion wakeup_question() const;
+
   /// Of a semaphore: how many may hold it at once.
   std::optional<std::int64_t> places() const;
   /// `fair`: how often somebody may be overtaken. Nothing: neither the file nor the algorithm promises anybody a turn.
@@ -68,6 +75,8 @@ class Deployment {
   std::string_view why_not_judged(std::string_view property) const;
   /// The same for an exploration, which can judge a little less.
   std::string_view why_not_explored(std::string_view property) const;
+  /// Whether somebody takes the lock as one of several, as readers do.
+  bool shares_lock() const;
 
   sim::ProcessId probe() const { return probe_; }
   std::vector<sim::ProcessId> resources() const;
@@ -91,9 +100,23 @@ class Deployment {
   sim::World::ClockSettings clock_settings(const ClockSpec& spec) const;
   sim::ProcessId process_named(const std::string& name) const;
   void add_servers();
+  static void configure(models::redis::Node& server, const ServerSpec& spec);
+  void replicate();
+  std::size_t server_number(const std::string& name) const;
+  void add_sentinels();
+  void start_sentinels();
   void add_clients();
-  void connect(models::Client& client, sim::ProcessId id);
+  models::Client::Program program_of(const ClientSpec& spec, const models::workloads::LockUser& settings);
+  void add_threads(models::Client& process, const ClientSpec& spec);
+  void add_company(models::Client& process);
+  sim::DurationRange latency_to(std::size_t server) const;
+  void connect(models::Client& client, models::workloads::LockUser* settings);
+  sim::ConnectionId link(models::Client& client, sim::ProcessId server, sim::DurationRange latency);
+  bool goes_via_sentinels(const models::Client& client) const;
+  void connect_via_sentinels(models::Client& client);
+  void connect_resource(models::Client& client, models::workloads::LockUser* settings);
   models::workloads::LockUser settings_of(const ClientSpec& client) const;
+  models::workloads::Trader trader_of(const ClientSpec& client) const;
   sim::Task<void> command_program(models::Client& client, const ClientSpec& spec);
   sim::Task<void> probe_program(models::Client& client);
   const models::locks::LockAlgorithm& lock_named(const std::string& key) const;
@@ -105,6 +128,7 @@ class Deployment {
   void plan_schedule();
 
   const Scenario& scenario_;
+  const models::locks::Entry& entry_;
   models::locks::Parameters parameters_;
   std::vector<std::unique_ptr<models::locks::LockAlgorithm>> locks_;  ///< one for each key that is used
   std::optional<sim::Duration> deadlock_bound_;
@@ -116,11 +140,16 @@ class Deployment {
       script_memory_;  ///< of an exploration, which runs the same scripts again and again
   std::deque<models::redis::Node> servers_;
   std::vector<sim::ProcessId> server_ids_;
+  std::deque<models::redis::Sentinel> sentinels_;
+  std::vector<sim::ProcessId> sentinel_ids_;
   std::optional<models::resources::Resource> resource_;
   sim::ProcessId resource_id_;
   std::deque<models::workloads::LockUser> settings_;  ///< programs refer to them: they must not move
+  std::deque<models::workloads::Trader> traders_;
   std::deque<models::Client> clients_;
   std::vector<sim::ProcessId> client_ids_;
+  std::deque<models::Client> parts_;  ///< threads and background tasks of clients: they must not move
+  std::vector<sim::ProcessId> part_ids_;
   std::vector<const FaultSpec*> planned_faults_;  ///< by order of planning
   sim::ProcessId probe_;
   sim::Duration probe_poll_;

@@ -7,11 +7,15 @@
 
 #include "checker/capacity.hpp"
 #include "checker/fair.hpp"
+#include "checker/faithful_renewal.hpp"
 #include "checker/fencing.hpp"
 #include "checker/linearizable.hpp"
 #include "checker/mutual_exclusion.hpp"
 #include "checker/no_deadlock.hpp"
 #include "checker/no_lost_update.hpp"
+#include "checker/no_lost_wakeup.hpp"
+#include "checker/no_oversell.hpp"
+#include "checker/order_properties.hpp"
 #include "checker/own_release.hpp"
 #include "checker/recoverable.hpp"
 
@@ -92,17 +96,21 @@ std::vector<checker::Finding> Execution::findings() {
   findings.push_back(checker::mutual_exclusion(story, names));
   findings.push_back(deployment_.places() ? checker::linearizable_semaphore(story, names, scenario_.lock.key, places)
                                           : checker::linearizable(story, names));
-  // Where each client takes one lock nobody who waits holds anything, and "holds" would say nothing.
-  findings.push_back(deployment_.deadlock_bound()
-                         ? checker::no_deadlock(story, names, *deployment_.deadlock_bound())
-                         : checker::Finding{.property = "no-deadlock", .view = checker::View::belief});
+  findings.push_back(checker::no_deadlock(story, names, deployment_.deadlock_bound().value_or(Duration::zero())));
   findings.push_back(checker::own_release(story, names));
   findings.push_back(checker::recoverable(
       world.history(), names,
       {.probe = deployment_.probe(), .quiescent = quiescent_, .within = within_, .probed_until = world.now()}));
+  findings.push_back(checker::reentrancy(story, names));
+  findings.push_back(checker::truthful_reports(story, names));
+  findings.push_back(checker::faithful_renewal(story, names));
+  checker::WakeupQuestion wakeup = deployment_.wakeup_question();
+  wakeup.end = quiescent_;
+  findings.push_back(checker::no_lost_wakeup(story, names, wakeup));
   findings.push_back(checker::capacity(story, names, places));
   findings.push_back(checker::fair(story, names, deployment_.overtakings().value_or(0)));
   findings.push_back(checker::no_lost_update(story, names, resources));
+  findings.push_back(checker::no_oversell(story, names));
   findings.push_back(checker::fencing(story, names, resources));
   for (checker::Finding& finding : findings) {
     if (const std::string_view why = deployment_.why_not_judged(finding.property); !why.empty()) {

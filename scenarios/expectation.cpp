@@ -5,16 +5,15 @@
 #include <utility>
 #include <vector>
 
+#include "scenarios/alike.hpp"
+
 namespace lockstep::scenarios {
 namespace {
 
 using checker::Verdict;
 
 bool blames_the_same(const Expectation& expected, std::vector<std::string> observed) {
-  std::vector<std::string> wanted = expected.violated_by;
-  std::sort(observed.begin(), observed.end());
-  std::sort(wanted.begin(), wanted.end());
-  return wanted.empty() || wanted == observed;
+  return expected.violated_by.empty() || are_same_but_for_names(expected.violated_by, std::move(observed), {});
 }
 
 /// The least value found, against the least value expected. A bound may have hidden a smaller one, never a larger one.
@@ -50,7 +49,8 @@ Judgement judge(checker::Finding finding, const Scenario& scenario, const checke
   return judgement;
 }
 
-Agreement agreement(const ExploredProperty& property, bool complete, std::string_view parameter) {
+Agreement agreement(const Exploration& exploration, const ExploredProperty& property, std::string_view parameter) {
+  const bool complete = exploration.counts.complete;
   if (!property.expected) return Agreement::agrees;
   const Expectation& expected = *property.expected;
   if (property.verdict != expected.verdict) {
@@ -58,9 +58,10 @@ Agreement agreement(const ExploredProperty& property, bool complete, std::string
     return property.verdict == Verdict::unknown && !complete ? Agreement::open : Agreement::differs;
   }
   if (property.verdict != Verdict::violated) return Agreement::agrees;
-  Agreement all = blames_the_same(expected, property.by) ? Agreement::agrees
-                  : complete                             ? Agreement::differs
-                                                         : Agreement::open;
+  // Which of those who are alike the witness names is a matter of how the search went.
+  const bool blames_the_same =
+      expected.violated_by.empty() || are_same_but_for_names(expected.violated_by, property.by, exploration.alike);
+  Agreement all = blames_the_same ? Agreement::agrees : complete ? Agreement::differs : Agreement::open;
   for (const auto& [name, value] : expected.from) {
     if (!parameter.empty() && name != parameter) continue;
     all = std::max(all, threshold_agreement(property, name, value, complete));
@@ -79,7 +80,7 @@ Agreement trace_agreement(const Exploration& exploration) {
 Agreement agreement(const Exploration& exploration, std::string_view parameter) {
   Agreement all = trace_agreement(exploration);
   for (const ExploredProperty& property : exploration.properties) {
-    all = std::max(all, agreement(property, exploration.counts.complete, parameter));
+    all = std::max(all, agreement(exploration, property, parameter));
   }
   return all;
 }
@@ -89,7 +90,7 @@ void compare(const Scenario& scenario, Exploration& exploration, const Compariso
   for (ExploredProperty& property : exploration.properties) {
     const Expectation* expected = expectation_of(scenario.expect_check, property.name);
     property.expected = expected != nullptr ? std::optional(*expected) : std::nullopt;
-    property.as_expected = agreement(property, exploration.counts.complete, comparison.parameter) == Agreement::agrees;
+    property.as_expected = agreement(exploration, property, comparison.parameter) == Agreement::agrees;
   }
   exploration.as_expected = agreement(exploration, comparison.parameter) == Agreement::agrees;
 }

@@ -23,9 +23,9 @@ Judgement judge(checker::Finding finding, const Scenario& scenario, const checke
 /// has not found may still be there, and the least value that it has found may not be the least.
 enum class Agreement : std::uint8_t { agrees, open, differs };
 
-/// Of one property, by `property.expected`; agrees if nothing is expected. Verdict; `violated_by` as a set; thresholds
-/// exactly, by value. `parameter` is the only one whose threshold was looked for; empty: all were.
-Agreement agreement(const ExploredProperty& property, bool complete, std::string_view parameter = {});
+/// Of one property, by `property.expected`; agrees if nothing is expected. Verdict; `violated_by` as a set, in which those who are alike
+/// may stand for each other (`Exploration::alike`); thresholds exactly, by value. `parameter` is the only one whose threshold was looked for; empty: all were.
+Agreement agreement(const Exploration& exploration, const ExploredProperty& property, std::string_view parameter = {});
 /// Of the number of traces. Requires: it was explored with the reduction, and not on a grid.
 Agreement trace_agreement(const Exploration& exploration);
 /// Of everything: differs if anything does, else open if anything is.

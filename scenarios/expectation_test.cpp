@@ -61,17 +61,36 @@ TEST_CASE("expectation: a verdict agrees, differs, or is open where a bound may 
       {found(Verdict::violated, {}, 70_ms), expected(Verdict::violated, {}, "71ms"), differs, differs},
       {found(Verdict::violated), expected(Verdict::violated, {}, "71ms"), differs, open},
   };
+  Exploration complete;
+  complete.counts.complete = true;
+  const Exploration bounded;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     INFO("case " << i);
     ExploredProperty property = cases[i].found;
     property.expected = cases[i].expected;
-    CHECK(agreement(property, true) == cases[i].complete);
-    CHECK(agreement(property, false) == cases[i].bounded);
+    CHECK(agreement(complete, property) == cases[i].complete);
+    CHECK(agreement(bounded, property) == cases[i].bounded);
   }
   ExploredProperty property = found(Verdict::violated, {}, 72_ms);
   property.expected = expected(Verdict::violated, {}, "71ms");
-  CHECK(agreement(property, true, "pause") == differs);
-  CHECK(agreement(property, true, "jump") == agrees);  // nobody looked for the threshold of the pause
+  CHECK(agreement(complete, property, "pause") == differs);
+  CHECK(agreement(complete, property, "jump") == agrees);  // nobody looked for the threshold of the pause
+}
+
+TEST_CASE("expectation: whom an exploration blames is said up to the names of clients that are alike") {
+  Exploration exploration;
+  exploration.counts.complete = true;
+  exploration.alike = {{"A", "B", "C"}, {"E", "F"}};
+  const auto agrees = [&](std::vector<std::string> by, std::vector<std::string> expected_by) {
+    ExploredProperty property = found(Verdict::violated, std::move(by));
+    property.expected = expected(Verdict::violated, std::move(expected_by));
+    return agreement(exploration, property) == Agreement::agrees;
+  };
+  CHECK(agrees({"B", "C"}, {"A", "B"}));
+  CHECK(agrees({"D", "F", "C"}, {"E", "D", "A"}));
+  CHECK_FALSE(agrees({"A"}, {"A", "B"}));
+  CHECK_FALSE(agrees({"A", "D"}, {"A", "B"}));
+  CHECK_FALSE(agrees({"A", "B"}, {"A", "E"}));
 }
 
 TEST_CASE("expectation: the number of traces is compared exactly, and only with the search that the file means") {

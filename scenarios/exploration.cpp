@@ -11,6 +11,9 @@
 #include <fmt/format.h>
 
 #include "checker/branches.hpp"
+#include "checker/properties.hpp"
+#include "scenarios/alike.hpp"
+#include "scenarios/execution.hpp"
 #include "scenarios/explored_story.hpp"
 #include "scenarios/trace_judge.hpp"
 #include "scenarios/witness.hpp"
@@ -26,7 +29,7 @@ using checker::BranchStack;
 using checker::Explorer;
 using checker::Verdict;
 
-constexpr std::string_view kCheckpointBegin = "lockstep checkpoint 2";
+constexpr std::string_view kCheckpointBegin = "lockstep checkpoint 3";
 
 std::uint64_t digest_of(std::string_view text) {
   std::uint64_t digest = text.size();
@@ -52,6 +55,9 @@ std::uint64_t identity_of(const Scenario& scenario, const ExplorationOptions& op
   return digest_of(to_toml(explored) + options.parameter + (options.reduction ? " reduced" : " all"));
 }
 
+/// A branch that goes on for so long after a bound was hit is given up; nearly all end before.
+constexpr double kPatienceSeconds = 1;
+
 /// One thread's world.
 struct Worker {
   Worker(const Scenario& scenario, const models::locks::Catalogue& catalogue, const checker::ExplorerOptions& settings)
@@ -59,6 +65,17 @@ struct Worker {
   Explorer explorer;
   ExploredStory story;
 };
+
+/// The verdict on an algorithm whose scripts calculate with times: nothing is known.
+Exploration not_explored(std::string_view why) {
+  Exploration exploration;
+  for (const checker::Property& property : checker::properties()) {
+    ExploredProperty& unknown = exploration.properties.emplace_back();
+    unknown.name = property.name;
+    unknown.why = why;
+  }
+  return exploration;
+}
 
 class Search {
  public:
@@ -69,6 +86,7 @@ class Search {
         options_(options),
         settings_(std::move(settings)),
         parameters_(judged_parameters(settings_.faults, options.parameter)) {
+    settings_.gives_up = [this] { return gives_up(); };
     for (unsigned i = 0; i < std::max(1U, options.jobs); ++i) workers_.emplace_back(scenario, catalogue, settings_);
     total_.emplace(new_judge(workers_.front()));
     begin_ = now();
@@ -140,6 +158,7 @@ class Search {
       // Nobody knew before how many traces the branches before it would have.
       if (options_.max_traces != 0 && traces + outcomes[taken].counts.traces > options_.max_traces) {
         outcomes[taken] = explore_branch(workers_.front(), round[taken], options_.max_traces - traces, judges[taken]);
+        if (outcomes[taken].given_up) break;
       }
       total_->merge(*judges[taken]);
       traces += outcomes[taken].counts.traces;
@@ -154,16 +173,25 @@ class Search {
     return std::nullopt;
   }
 
-  /// At most `limit` traces of it, and what a new judge says of them.
+  /// Whether a bound was hit so long ago that a branch that still goes on is not waited for.
+  bool gives_up() {
+    if (!options_.stopwatch || bound_hit().empty()) return false;
+    double first = 0;
+    if (hit_at_.compare_exchange_strong(first, now())) return false;
+    return now() - first >= kPatienceSeconds;
+  }
+
+  /// At most `limit` traces of it, and what a new judge says of them; no judge if it was given up.
   BranchOutcome explore_branch(Worker& worker, const Branch& branch, std::uint64_t limit,
                                std::optional<TraceJudge>& judged) const {
+    judged.reset();
     TraceJudge judge = new_judge(worker);
     worker.story.begin_branch();
     BranchOutcome outcome = worker.explorer.explore(worker.story, branch, limit, [&](Explorer& at_end) {
       judge.look(at_end);
       return true;
     });
-    judged.emplace(std::move(judge));
+    if (!outcome.given_up) judged.emplace(std::move(judge));
     return outcome;
   }
 
@@ -229,6 +257,7 @@ class Search {
 
   void conclude() {
     result_.counts = stack_.counts();
+    result_.alike = alike_names(scenario_, catalogue_);
     result_.unconfirmed = total_->unconfirmed();
     result_.marks = total_->marks().marks(settings_.faults);
     for (const PropertyTally& tally : total_->tallies()) result_.properties.push_back(conclude(tally));
@@ -321,7 +350,8 @@ class Search {
   BranchStack stack_;
   std::optional<TraceJudge> total_;
   Exploration result_;
-  double begin_ = 0;  // tidy: not deciding
+  double begin_ = 0;                // tidy: not deciding
+  std::atomic<double> hit_at_ = 0;  ///< when a worker first found that a bound was hit; 0: not yet
 };
 
 }  // namespace
@@ -330,14 +360,35 @@ const ExploredProperty& Exploration::property(std::string_view name) const {
   return *std::find_if(properties.begin(), properties.end(), [&](const ExploredProperty& p) { return p.name == name; });
 }
 
+namespace {
+
+bool sentinels_look_for_ever(const Scenario& scenario) { return scenario.sentinels && !scenario.sentinels->rounds; }
+
+std::string_view why_not_explored(const Scenario& scenario, const models::locks::Catalogue& catalogue) {
+  const models::locks::Entry* entry = catalogue.find(scenario.lock.algorithm);
+  return entry->not_explored == nullptr ? "" : entry->not_explored(parameters_of(*entry, scenario.lock));
+}
+
+}  // namespace
+
+bool can_be_explored(const Scenario& scenario, const models::locks::Catalogue& catalogue) {
+  return !sentinels_look_for_ever(scenario) && why_not_explored(scenario, catalogue).empty();
+}
+
 std::variant<Exploration, Diagnostic> explore(const Scenario& scenario, const models::locks::Catalogue& catalogue,
                                               const ExplorationOptions& options) {
+  if (const std::string_view why = why_not_explored(scenario, catalogue); !why.empty()) return not_explored(why);
+  if (sentinels_look_for_ever(scenario)) {
+    return Diagnostic{scenario.file, scenario.sentinels->at,
+                      "sentinels that look for ever cannot be explored: add rounds = 8 to [sentinels]"};
+  }
   auto budgets = fault_budgets(scenario);
   if (auto* problem = std::get_if<Diagnostic>(&budgets)) return std::move(*problem);
   checker::ExplorerOptions settings;
   settings.reduction = options.reduction;
   settings.goes_back = options.goes_back;
   settings.faults = std::get<std::vector<checker::FaultBudget>>(std::move(budgets));
+  if (options.reduction && options.exchanges_names) settings.alike = alike_processes(scenario, catalogue);
   return Search(scenario, catalogue, options, std::move(settings))();
 }
 

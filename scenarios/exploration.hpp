@@ -45,9 +45,10 @@ struct ExplorationOptions {
   std::function<void(const ExplorationProgress&)> progress;
   /// Given a checkpoint now and then, and at the end: text that says how far the exploration has come. Null: nobody wants any.
   std::function<void(const std::string&)> save;
-  std::string resume_from;  ///< the text of a checkpoint to go on from; empty: from the beginning
-  std::string resume_name;  ///< what that file is called, for messages
-  bool goes_back = true;    ///< false: each trace runs from its beginning, for comparison
+  std::string resume_from;      ///< the text of a checkpoint to go on from; empty: from the beginning
+  std::string resume_name;      ///< what that file is called, for messages
+  bool goes_back = true;        ///< false: each trace runs from its beginning, for comparison
+  bool exchanges_names = true;  ///< false: clients that are alike start in every order, for comparison
 };
 
 /// The smallest value of a range of the file with which a property is violable.
@@ -89,11 +90,16 @@ struct Exploration {
   std::uint64_t unconfirmed = 0;
   std::vector<ExploredProperty> properties;  ///< in the order of `checker/properties.hpp`
   std::vector<Mark> marks;
+  std::vector<std::vector<std::string>>
+      alike;  ///< clients that differ in their names alone: what one does, each of them can do
   std::optional<std::int64_t> expected_traces;
   bool as_expected = true;  ///< all properties and the number of traces
 
   const ExploredProperty& property(std::string_view name) const;
 };
+
+/// Whether its executions end: sentinels that look for ever do not.
+bool can_be_explored(const Scenario& scenario, const models::locks::Catalogue& catalogue);
 
 /// A diagnostic when the file cannot be explored: what it allows is not known here, its world does not end, a checkpoint
 /// belongs to something else.

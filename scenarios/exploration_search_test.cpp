@@ -6,7 +6,9 @@
 #include <optional>
 #include <sstream>
 
+#include "checker/branches.hpp"
 #include "scenarios/exploration.hpp"
+#include "scenarios/explored_verdicts.hpp"
 #include "scenarios/loader.hpp"
 #include "scenarios/tiny_story.hpp"
 #include "scenarios/writer.hpp"
@@ -39,20 +41,6 @@ Exploration explored(const Scenario& scenario, const ExplorationOptions& options
   return std::get<Exploration>(std::move(result));
 }
 
-/// Verdicts and margins: what must not depend on which traces stand for all.
-std::string verdicts_of(const Exploration& exploration) {
-  std::ostringstream out;
-  for (const ExploredProperty& property : exploration.properties) {
-    out << property.name << ' ' << checker::to_string(property.verdict);
-    for (const Threshold& threshold : property.thresholds) {
-      out << ' ' << threshold.parameter << ' ' << sim::to_string(threshold.infimum.value) << ' '
-          << threshold.infimum.attained;
-    }
-    out << '\n';
-  }
-  return std::move(out).str();
-}
-
 /// All of it but real time.
 std::string all_of(const Exploration& exploration) {
   std::ostringstream out;
@@ -75,7 +63,7 @@ Scenario parsed(const std::string& text) {
   return std::get<Scenario>(std::move(scenario));
 }
 
-/// Three clients, one server, one pause.
+/// Three clients, none of which is like another, one server, one pause.
 Scenario three_clients() {
   return parsed(R"(
 title = { en = "t", zh = "t" }
@@ -90,9 +78,19 @@ latency = ["1ms", "10ms"]
 kind = "pause"
 length = ["0ms", "10s"]
 [[client]]
-name = ["A", "B", "C"]
+name = "A"
 acquire_at = ["0ms", "1s"]
 hold = "20ms"
+attempts = 1
+[[client]]
+name = "B"
+acquire_at = ["0ms", "1s"]
+hold = "21ms"
+attempts = 1
+[[client]]
+name = "C"
+acquire_at = ["0ms", "1s"]
+hold = "22ms"
 attempts = 1
 )");
 }
@@ -224,13 +222,13 @@ TEST_CASE("a checkpoint that is not whole, is foreign, or is changed is refused 
     REQUIRE(refusal(scenario, bad));
   }
   for (int i = 0; i < 500; ++i) {
-    std::string bad = random.one_in(2) ? "lockstep checkpoint 2\n" : "";
+    std::string bad = random.one_in(2) ? "lockstep checkpoint 3\n" : "";
     for (std::uint64_t n = 1 + random.below(200); n > 0; --n) bad += static_cast<char>(random.below(256));
     REQUIRE(refusal(scenario, bad));
   }
   CHECK(refusal(tiny_story(0, Kind::pause), good)->message.find("another story") != std::string::npos);
   std::string other_version = good;
-  other_version.replace(other_version.find("2\n"), 1, "1");
+  other_version.replace(other_version.find("3\n"), 1, "1");
   CHECK(refusal(scenario, other_version)->message.find("of this version") != std::string::npos);
   ExplorationOptions all{.reduction = false, .resume_from = good};
   CHECK(std::holds_alternative<Diagnostic>(explore(scenario, catalogue(), all)));
@@ -310,6 +308,21 @@ TEST_CASE("the reduction changes no verdict and no margin, whatever may go wrong
     CHECK(violated > 0);
     CHECK(reduced_traces < all_traces);
   }
+}
+
+TEST_CASE("search: a bound in seconds also ends a branch that takes long") {
+  ExplorationOptions options;
+  std::atomic<int> asked{0};
+  options.stopwatch = [&] { return 0.25 * ++asked; };
+  options.max_seconds = 1;
+  const Exploration early = explored(three_clients(), options);
+  CHECK(early.bound == "max-seconds");
+  CHECK(!early.counts.complete);
+  CHECK(early.counts.traces < checker::BranchStack::kTracesOfBranch);
+  for (const ExploredProperty& property : early.properties) CHECK(property.verdict != checker::Verdict::holds);
+  // As many questions as all of it takes, and it is all there.
+  options.max_seconds = 1e9;
+  CHECK(all_of(explored(three_clients(), options)) == all_of(explored(three_clients())));
 }
 
 }  // namespace lockstep::scenarios

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "scenarios/alike.hpp"
+
 namespace lockstep::scenarios {
 namespace {
 
@@ -21,7 +23,7 @@ Kind kind_of(MaySpec::Kind kind) {
   return Kind::pause;
 }
 
-/// Processes are numbered as the deployment adds them: clients, then servers.
+/// Processes are numbered as the deployment adds them: clients, then servers, then sentinels.
 std::vector<sim::ProcessId> victims_of(const Scenario& scenario, const MaySpec& may) {
   const std::size_t clients = scenario.clients.size();
   std::vector<sim::ProcessId> victims;
@@ -32,7 +34,19 @@ std::vector<sim::ProcessId> victims_of(const Scenario& scenario, const MaySpec& 
   const bool strikes_servers = may.kind == MaySpec::Kind::jump;
   for (std::size_t i = 0; i < clients; ++i) add(i, scenario.clients[i].name, !strikes_servers);
   for (std::size_t i = 0; i < scenario.servers.size(); ++i) add(clients + i, scenario.servers[i].name, strikes_servers);
+  if (!scenario.sentinels) return victims;
+  const std::size_t first = clients + scenario.servers.size();
+  const std::vector<SentinelSpec>& sentinels = scenario.sentinels->each;
+  for (std::size_t i = 0; i < sentinels.size(); ++i) add(first + i, sentinels[i].name, false);
   return victims;
+}
+
+const ClockSpec& clock_of(const Scenario& scenario, sim::ProcessId process) {
+  std::size_t index = process.index;
+  if (index < scenario.clients.size()) return scenario.clients[index].clock;
+  index -= scenario.clients.size();
+  if (index < scenario.servers.size()) return scenario.servers[index].clock;
+  return scenario.sentinels->each[index - scenario.servers.size()].clock;
 }
 
 /// Whether the last budget lets a clock be off by the sum of two lengths that are not known.
@@ -50,6 +64,25 @@ bool is_off_twice(const std::vector<FaultBudget>& budgets) {
   });
 }
 
+/// What `restart_delay` of the victims adds.
+std::optional<Diagnostic> put_off_restarts(const Scenario& scenario, const MaySpec& may, FaultBudget& budget) {
+  if (!budget.restart_after) return std::nullopt;
+  std::optional<Duration> delay;
+  for (const sim::ProcessId victim : budget.who) {
+    const std::size_t clients = scenario.clients.size();
+    const bool is_server = victim.index >= clients && victim.index - clients < scenario.servers.size();
+    const Duration own = is_server ? scenario.servers[victim.index - clients].restart_delay : Duration::zero();
+    if (delay && *delay != own) {
+      return Diagnostic{scenario.file, may.at,
+                        "these servers have different values of restart_delay; give each a [[may]] of its own"};
+    }
+    delay = own;
+  }
+  if (delay)
+    budget.restart_after = sim::DurationRange{budget.restart_after->lo + *delay, budget.restart_after->hi + *delay};
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::variant<std::vector<FaultBudget>, Diagnostic> fault_budgets(const Scenario& scenario) {
@@ -60,15 +93,12 @@ std::variant<std::vector<FaultBudget>, Diagnostic> fault_budgets(const Scenario&
     budget.who = victims_of(scenario, may);
     budget.range = may.length;
     budget.restart_after = may.restart_after;
+    if (std::optional<Diagnostic> problem = put_off_restarts(scenario, may, budget)) return *std::move(problem);
     budget.keep = may.keep;
+    budget.during_work = may.during_work;
     budget.times = static_cast<std::uint32_t>(may.times);
     if (budget.kind != Kind::jump && budget.kind != Kind::skew) continue;
-    const auto is_adrift = [&](sim::ProcessId victim) {
-      const std::size_t clients = scenario.clients.size();
-      const ClockSpec& clock = victim.index < clients ? scenario.clients[victim.index].clock
-                                                      : scenario.servers[victim.index - clients].clock;
-      return clock.drift_ppm != 0;
-    };
+    const auto is_adrift = [&](sim::ProcessId victim) { return clock_of(scenario, victim).drift_ppm != 0; };
     if (std::any_of(budget.who.begin(), budget.who.end(), is_adrift)) {
       return Diagnostic{
           scenario.file, may.at,
@@ -88,6 +118,16 @@ std::variant<std::vector<FaultBudget>, Diagnostic> fault_budgets(const Scenario&
     }
   }
   return budgets;
+}
+
+std::vector<std::vector<sim::ProcessId>> alike_processes(const Scenario& scenario,
+                                                         const models::locks::Catalogue& catalogue) {
+  std::vector<std::vector<sim::ProcessId>> groups;
+  for (const std::vector<std::size_t>& list : alike_clients(scenario, catalogue)) {
+    std::vector<sim::ProcessId>& group = groups.emplace_back();
+    for (const std::size_t client : list) group.push_back(sim::ProcessId{static_cast<std::uint16_t>(client)});
+  }
+  return groups;
 }
 
 ExploredStory::ExploredStory(const Scenario& scenario, const models::locks::Catalogue& catalogue,
@@ -112,7 +152,15 @@ std::optional<Duration> ExploredStory::begin_coda(bool is_due) {
 checker::RecoverableQuestion ExploredStory::question(const checker::Explorer& explorer) const {
   const sim::Instant quiescent = explorer.time_at(explorer.story_length()) - settle_;
   const Duration within = deployment_->recovery_bound();
-  return {.probe = deployment_->probe(), .quiescent = quiescent, .within = within, .probed_until = quiescent + within};
+  // What is still pending of others than the probe are ticks.
+  const bool is_renewed = std::any_of(explorer.pending().begin(), explorer.pending().end(), [&](std::uint32_t slot) {
+    return explorer.world().event(slot).process != deployment_->probe();
+  });
+  return {.probe = deployment_->probe(),
+          .quiescent = quiescent,
+          .within = within,
+          .probed_until = quiescent + within,
+          .is_renewed = is_renewed};
 }
 
 }  // namespace lockstep::scenarios

@@ -20,6 +20,10 @@ namespace lockstep::scenarios {
 /// What `[[may]]` allows, one budget for each, in the order of the file. A diagnostic for what an exploration does not know.
 std::variant<std::vector<checker::FaultBudget>, Diagnostic> fault_budgets(const Scenario& scenario);
 
+/// Clients that differ in their names alone: `ExplorerOptions::alike`.
+std::vector<std::vector<sim::ProcessId>> alike_processes(const Scenario& scenario,
+                                                         const models::locks::Catalogue& catalogue);
+
 class ExploredStory final : public checker::Explorable {
  public:
   enum class Probe : std::uint8_t { none, when_all_is_over };

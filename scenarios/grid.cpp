@@ -154,7 +154,9 @@ class AllowedFaults final : public sim::Fate {
     if (may.kind == MaySpec::Kind::skew) return 0;
     if (may.kind == MaySpec::Kind::lose) {
       if (event.kind != sim::EventKind::message || event.bounced) return 0;
-      return budget.allows(world_.client_of(sim::ConnectionId{event.channel / 2})) ? 1 : 0;
+      // A subscriber's message cannot be lost alone: its connection would be lost with it.
+      const sim::ProcessId client = world_.client_of(sim::ConnectionId{event.channel / 2});
+      return budget.allows(client) && !event.message->is_push ? 1 : 0;
     }
     if (is_crash_with_restart(may)) {
       const auto victims = std::count_if(budget.who.begin(), budget.who.end(),
@@ -163,6 +165,10 @@ class AllowedFaults final : public sim::Fate {
              Ticks(*may.restart_after, tick_).count();
     }
     if (!budget.allows(event.process) || !world_.state(event.process).alive) return 0;
+    if (may.during_work) {
+      const bool is_work = event.kind == sim::EventKind::timer && event.timer_kind == sim::TimerKind::work;
+      return is_work ? Ticks(may.length, tick_).count() : 0;
+    }
     if (may.kind == MaySpec::Kind::pause) return 2 * Ticks(may.length, tick_).count();
     if (may.kind == MaySpec::Kind::jump) return Ticks(may.length, tick_).count();
     return 1;
@@ -202,9 +208,9 @@ class AllowedFaults final : public sim::Fate {
       case MaySpec::Kind::lose: --budget.left; return Answer::lost;
       case MaySpec::Kind::pause:
         fault.kind = sim::PlannedFault::Kind::pause;
-        fault.length = Ticks(may.length, tick_)[way / 2];
+        fault.length = Ticks(may.length, tick_)[may.during_work ? way : way / 2];
         strike(budget, fault, fault.length, moment);
-        return way % 2 == 0 ? Answer::look_again : Answer::happens;
+        return may.during_work || way % 2 == 0 ? Answer::look_again : Answer::happens;
       case MaySpec::Kind::crash:
         fault.kind = sim::PlannedFault::Kind::crash;
         strike(budget, fault, Duration::zero(), moment);

@@ -36,10 +36,10 @@ TEST_CASE("loader: bad input: the file as a text") {
 TEST_CASE("loader: bad input: unknown keys") {
   expect_refused({
       {kAppended, "nonsense = 3\n",
-       R"(115:1: there is no property "nonsense": expected one of mutual-exclusion, linearizable, no-deadlock, own-release, recoverable, capacity, fair, no-lost-update, fencing, traces)"},
+       R"(115:1: there is no property "nonsense": expected one of mutual-exclusion, linearizable, no-deadlock, own-release, recoverable, reentrancy, truthful-reports, faithful-renewal, no-lost-wakeup, capacity, fair, no-lost-update, no-oversell, fencing, traces)"},
       {R"(cost = "slow")", R"(costs = "slow")", R"(6:1: unknown key "costs" in a scenario: did you mean "cost"?)"},
       {R"(cost = "slow")", R"(colour = "slow")",
-       R"(6:1: unknown key "colour" in a scenario: expected one of title, story, lesson, source, reproduces, cost, lock, network, servers, server, resource, client, fault, may, pin, schedule, properties, expect)"},
+       R"(6:1: unknown key "colour" in a scenario: expected one of title, story, lesson, source, reproduces, cost, lock, network, servers, server, sentinels, sentinel, resource, market, client, fault, may, pin, schedule, properties, expect)"},
       {R"(ttl = "100ms")", R"(tll = "100ms")", R"(11:1: unknown key "tll" in [lock] of sample: did you mean "ttl"?)"},
       {"title  = { en", "title  = { de", R"(1:12: unknown key "de" in title: expected one of en, zh)"},
       {R"(timeout = "50ms")", R"(timeouts = "50ms")",

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "scenarios/check.hpp"
+#include "scenarios/in_parallel.hpp"
 #include "scenarios/random_faults.hpp"
 #include "scenarios/runner.hpp"
 #include "sim/random.hpp"
@@ -31,7 +30,13 @@ constexpr DurationRange kStart{0_ms, 3_s};
 constexpr Duration kWork = 20_ms;
 constexpr Duration kPatience = 50_ms;
 
-constexpr std::array<MatrixFault, 9> kFaults{{
+// A failover takes seconds: what it forgets matters only to a lease, and to work, that last as long.
+constexpr Duration kLeaseOverFailover = 10_s;
+constexpr Duration kWorkOverFailover = 5_s;
+constexpr DurationRange kReplication{1_ms, 1_s};
+constexpr Duration kPatienceOverFailover = 200_ms;
+
+constexpr std::array<MatrixFault, 10> kFaults{{
     {"none", "nothing goes wrong", "没有故障"},
     {"overrun", "the work may take three leases", "工作可能持续三个租期"},
     {"crash", "a client may crash at any moment", "客户端可能在任意时刻崩溃"},
@@ -40,6 +45,9 @@ constexpr std::array<MatrixFault, 9> kFaults{{
     {"server-jump", "a server's wall clock may jump by up to 5s", "服务器的时钟可能跳变最多 5s"},
     {"lost-message", "a request or a reply may be lost", "一个请求或答复可能丢失"},
     {"node-restart", "a server may crash and come back empty within 1s", "服务器可能崩溃，并在 1s 内空着重启"},
+    {"primary-lost",
+     "the primary may die; its replica is up to 1s behind, and sentinels promote it (independent servers: one may die)",
+     "主节点可能宕机；从节点落后最多 1s，由哨兵提升（相互独立的服务器：其中一个可能宕机）"},
     {"partition", "a client may be cut off from the servers for up to 3s", "客户端可能与服务器断开，最长 3s"},
 }};
 
@@ -53,11 +61,18 @@ constexpr std::array<MatrixQuestion, 4> kQuestions{{
      "一切结束之后，新的客户端能在限定时间内拿到锁"},
 }};
 
-bool may_not_be_explored(const MatrixFault& fault) { return fault.name == "partition"; }
+/// Whether clients have one server, which is the primary of another, and follow it via sentinels.
+bool has_primary(const Entry& entry, const MatrixFault& fault) {
+  return fault.name == "primary-lost" && !entry.many_nodes;
+}
 
-void set_parameters(const Entry& entry, Scenario& scenario) {
+bool may_not_be_explored(const Entry& entry, const MatrixFault& fault) {
+  return fault.name == "partition" || has_primary(entry, fault);
+}
+
+void set_parameters(const Entry& entry, Duration lease, Scenario& scenario) {
   for (const models::locks::ParameterSpec& spec : entry.parameters) {
-    if (spec.name == "ttl") scenario.lock.parameters.emplace("ttl", kLease);
+    if (spec.name == "ttl" || spec.name == "watchdog_timeout") scenario.lock.parameters.emplace(spec.name, lease);
     if (spec.name == "node_timeout") scenario.lock.parameters.emplace("node_timeout", kPatience);
   }
 }
@@ -116,6 +131,31 @@ void allow(const MatrixFault& fault, Scenario& scenario) {
     may(std::move(crash));
   } else if (name == "partition") {
     scenario.network.timeout = kPatience;
+  } else if (name == "primary-lost") {
+    if (!scenario.network.timeout) scenario.network.timeout = kPatience;
+    MaySpec crash = may_of(MaySpec::Kind::crash);
+    for (const ServerSpec& server : scenario.servers) {
+      if (server.replica_of.empty()) crash.who.push_back(server.name);
+    }
+    may(std::move(crash));
+  }
+}
+
+void add_replica(Scenario& scenario) {
+  scenario.servers.front().name = "redis1";
+  scenario.servers.push_back({.name = "redis2", .clock = {}, .latency = std::nullopt, .replica_of = "redis1"});
+  scenario.network.replication = kReplication;
+  scenario.network.timeout = kPatienceOverFailover;
+  SentinelsSpec& sentinels = scenario.sentinels.emplace();
+  sentinels.primary = "redis1";
+  sentinels.quorum = 2;
+  sentinels.down_after = 300_ms;
+  sentinels.failover_timeout = 3_s;
+  for (const char* name : {"sentinel1", "sentinel2", "sentinel3"}) sentinels.each.push_back({name, {}, {}});
+  for (ClientSpec& client : scenario.clients) {
+    client.via_sentinel = true;
+    client.hold.hi = kWorkOverFailover;
+    client.attempts = 20;
   }
 }
 
@@ -164,6 +204,10 @@ class Row {
     for (const MatrixQuestion& question : kQuestions) {
       MatrixAnswer& answer = cell.answers.emplace_back();
       answer.question = &question;
+      if (has_primary(entry_, fault) && entry_.subscribes) {
+        answer.why = "its waiters listen to one server, and cannot follow sentinels to another here";
+        continue;
+      }
       if (question.name == "damage-fenced" && !std::get<bool>(tokens)) {
         answer.why = "it hands out no fencing tokens";
         continue;
@@ -179,7 +223,7 @@ class Row {
   /// Leaves `fuzzed` where it was neither proved nor broken.
   std::optional<Diagnostic> explore_small(const MatrixFault& fault, MatrixAnswer& answer) {
     answer.ground = Ground::fuzzed;
-    if (may_not_be_explored(fault)) return std::nullopt;
+    if (may_not_be_explored(entry_, fault)) return std::nullopt;
     const Scenario world = matrix_world(entry_, fault, *answer.question, true);
     CheckOptions how;
     how.exploration.max_traces = options_.max_traces;
@@ -239,7 +283,8 @@ std::span<const MatrixFault> matrix_faults() { return kFaults; }
 std::span<const MatrixQuestion> matrix_questions() { return kQuestions; }
 
 bool has_matrix_row(const Entry& entry) {
-  return std::find(entry.claims.begin(), entry.claims.end(), "mutual-exclusion") != entry.claims.end();
+  return entry.mode == models::Mode::exclusive &&
+         std::find(entry.claims.begin(), entry.claims.end(), "mutual-exclusion") != entry.claims.end();
 }
 
 Scenario matrix_world(const Entry& entry, const MatrixFault& fault, const MatrixQuestion& question, bool small) {
@@ -255,8 +300,9 @@ Scenario matrix_world(const Entry& entry, const MatrixFault& fault, const Matrix
   scenario.source = "lockstep matrix";
   scenario.lock.algorithm = entry.id;
   scenario.network.latency = kLatency;
-  set_parameters(entry, scenario);
+  set_parameters(entry, has_primary(entry, fault) ? kLeaseOverFailover : kLease, scenario);
   add_processes(entry, question, small, scenario);
+  if (has_primary(entry, fault)) add_replica(scenario);
   allow(fault, scenario);
   return scenario;
 }
@@ -280,29 +326,21 @@ std::variant<Matrix, Diagnostic> matrix(const models::locks::Catalogue& catalogu
   Matrix result;
   result.cells.resize(tasks.size());
   std::vector<std::optional<Diagnostic>> troubles(tasks.size());
-  std::atomic<std::size_t> next{0};
-  std::atomic<std::size_t> done{0};
+  std::size_t done = 0;
   std::mutex told;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < tasks.size(); i = next++) {
-      result.cells[i].algorithm = tasks[i].entry->id;
-      result.cells[i].fault = tasks[i].fault;
-      if (options.interrupted && options.interrupted()) continue;
-      auto cell = Row(*tasks[i].entry, catalogue, options).cell(*tasks[i].fault);
-      if (auto* trouble = std::get_if<Diagnostic>(&cell))
-        troubles[i] = std::move(*trouble);
-      else
-        result.cells[i] = std::move(std::get<MatrixCell>(cell));
-      const std::size_t count = ++done;
-      const std::lock_guard lock(told);
-      if (options.progress) options.progress(count, tasks.size());
-    }
-  };
-  {
-    std::vector<std::jthread> others;
-    for (unsigned i = 1; i < std::min<std::size_t>(options.jobs, tasks.size()); ++i) others.emplace_back(work);
-    work();
-  }
+  in_parallel(tasks.size(), options.jobs, [&](std::size_t i) {
+    result.cells[i].algorithm = tasks[i].entry->id;
+    result.cells[i].fault = tasks[i].fault;
+    if (options.interrupted && options.interrupted()) return;
+    auto cell = Row(*tasks[i].entry, catalogue, options).cell(*tasks[i].fault);
+    if (auto* trouble = std::get_if<Diagnostic>(&cell))
+      troubles[i] = std::move(*trouble);
+    else
+      result.cells[i] = std::move(std::get<MatrixCell>(cell));
+    const std::lock_guard lock(told);
+    ++done;
+    if (options.progress) options.progress(done, tasks.size());
+  });
   for (std::optional<Diagnostic>& trouble : troubles) {
     if (trouble) return *std::move(trouble);
   }

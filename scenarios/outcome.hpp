@@ -16,10 +16,11 @@ namespace lockstep::scenarios {
 
 /// A process as the reports show it.
 struct Lane {
-  enum class Role : std::uint8_t { client, server, resource, probe };
+  enum class Role : std::uint8_t { client, server, sentinel, resource, probe };
   std::string name;
   Role role = Role::client;
   ClockSpec clock;
+  sim::ProcessId host = {};  ///< of a part of a process (a thread, its background tasks): that process
 };
 
 /// One property: what the checker found, beside what the file expects.

@@ -89,6 +89,7 @@ class Drawing {
     for (ServerSpec& server : drawn_.servers) fix_latency(server.latency);
     if (drawn_.resource) fix_latency(drawn_.resource->latency);
     drawn_.network.latency = DurationRange::exactly(latency.lo);
+    if (drawn_.network.replication) fix(*drawn_.network.replication, random_);
     for (ClientSpec& client : drawn_.clients) {
       fix(client.acquire_at, random_);
       fix(client.hold, random_);
@@ -131,6 +132,16 @@ class Drawing {
     return trigger;
   }
 
+  Trigger begin_of_work(const std::string& who) {
+    Trigger trigger;
+    trigger.kind = Trigger::Kind::after;
+    trigger.step = "acquire";
+    for (const ClientSpec& client : drawn_.clients) {
+      if (client.name == who) trigger.occurrence = random_.between(1, client.rounds);
+    }
+    return trigger;
+  }
+
   void strike(const MaySpec& may) {
     for (std::int64_t i = 0; i < may.times; ++i) {
       if (may.kind == MaySpec::Kind::skew) {
@@ -143,7 +154,8 @@ class Drawing {
       }
       FaultSpec fault;
       fault.who = some_name(may);
-      fault.trigger = some_moment(fault.who);
+      // The first moment of the work stands for all of it: the pause makes it last longer.
+      fault.trigger = may.during_work ? begin_of_work(fault.who) : some_moment(fault.who);
       switch (may.kind) {
         case MaySpec::Kind::pause:
           fault.kind = FaultSpec::Kind::pause;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace lockstep::scenarios {
 
 std::vector<std::string> lock_keys(const Scenario& scenario) {
@@ -16,6 +18,12 @@ std::vector<std::string> lock_keys(const Scenario& scenario) {
   }
   if (keys.empty()) add(scenario.lock.key);
   return keys;
+}
+
+std::vector<std::string> thread_names(const ClientSpec& client) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < client.threads.size(); ++i) names.push_back(fmt::format("{}/{}", client.name, i + 1));
+  return names;
 }
 
 }  // namespace lockstep::scenarios

@@ -10,8 +10,11 @@
 #include <vector>
 
 #include "checker/verdict.hpp"
+#include "models/client.hpp"
 #include "models/locks/parameters.hpp"
 #include "models/redis/command.hpp"
+#include "models/redis/persistence.hpp"
+#include "models/workloads/market.hpp"
 #include "sim/event_name.hpp"
 #include "sim/time.hpp"
 
@@ -54,6 +57,7 @@ struct NetworkSpec {
   sim::DurationRange latency = {sim::Duration::milliseconds(1), sim::Duration::milliseconds(1)};  ///< one way
   /// How long a client waits for a reply before it gives up on it. Nothing: for ever.
   std::optional<sim::Duration> timeout;
+  std::optional<sim::DurationRange> replication;  ///< one way, between two servers, instead of `latency`
   bool operator==(const NetworkSpec&) const = default;
 };
 
@@ -62,7 +66,36 @@ struct ServerSpec {
   std::string name;
   ClockSpec clock;
   std::optional<sim::DurationRange> latency;  ///< to and from this server, instead of the network's
+  std::string replica_of;                     ///< whose replica it begins as; empty: nobody's
+  models::redis::PersistenceSettings persistence;
+  sim::Duration loading;         ///< how long a restart reads the disk
+  sim::Duration restart_delay;   ///< what a restart is put off by
+  sim::Duration snapshot_delay;  ///< of a full resync
+  std::int64_t min_replicas = 0;
+  sim::Duration min_replicas_max_lag = sim::Duration::seconds(10);
+  std::int64_t priority = 100;
   bool operator==(const ServerSpec&) const = default;
+};
+
+/// One of those who watch the primary. Named "sentinel1" …, unless the file names them.
+struct SentinelSpec {
+  std::string name;
+  ClockSpec clock;
+  std::optional<sim::DurationRange> latency;  ///< to and from this sentinel, instead of the network's
+  bool operator==(const SentinelSpec&) const = default;
+};
+
+/// Redis Sentinel: all of them watch one primary under the same settings.
+struct SentinelsSpec {
+  Position at, quorum_at;
+  std::string primary;      ///< name of a server
+  std::int64_t quorum = 0;  ///< 0, while a file is being read: a majority
+  sim::Duration down_after = sim::Duration::seconds(30);
+  sim::Duration failover_timeout = sim::Duration::seconds(180);
+  std::int64_t parallel_syncs = 1;
+  std::optional<std::int64_t> rounds;  ///< how often each looks at the others; nothing: for ever
+  std::vector<SentinelSpec> each;
+  bool operator==(const SentinelsSpec&) const = default;
 };
 
 /// What the lock protects.
@@ -75,6 +108,14 @@ struct ResourceSpec {
   bool fenced = false;
   std::optional<sim::DurationRange> latency;  ///< to and from the resource, instead of the network's
   bool operator==(const ResourceSpec&) const = default;
+};
+
+/// Sellers and buyers: then clients use the lock as the guard has it, and not for a critical section of their own.
+struct MarketSpec {
+  models::workloads::Guard guard = models::workloads::Guard::watch;
+  std::int64_t price = 1;
+  std::int64_t funds = 1'000'000;  ///< of each account that buys, at the beginning
+  bool operator==(const MarketSpec&) const = default;
 };
 
 struct ClientSpec {
@@ -90,15 +131,29 @@ struct ClientSpec {
   std::optional<std::int64_t> attempts;     ///< instead of the algorithm's
   std::optional<sim::DurationRange> retry;  ///< instead of the algorithm's
   bool release = true;                      ///< false: forgets to release (the client goes on living)
+  std::int64_t reenter = 0;                 ///< takes the lock again while it holds it, this often
+  sim::DurationRange inner_hold;            ///< processor time inside after that
+  bool in_finally = false;                  ///< releases as often as it tried to acquire, got or not
+  std::optional<models::Mode> mode;         ///< instead of the algorithm's
+  std::string process_name;                 ///< what its lock library takes for unique; empty: its name
+  std::int64_t thread_id = 1;               ///< of its first thread, within the process
+  /// In a market: whether it lists or buys, and for whom; empty: itself.
+  enum class Role : std::uint8_t { none, seller, buyer };
+  Role role = Role::none;
+  std::string account;
   ClockSpec clock;
-  /// Set: this client does not use the lock but sends these commands to the first server, one after the other.
+  bool via_sentinel = false;  ///< its only server is whoever is primary, which it learns from sentinels
+  /// Set: it has these threads, called "A/1", "A/2", …, each with settings of its own; `acquire_at` is from the start of the process.
+  std::vector<ClientSpec> threads;
+  /// Set: this client does not use the lock but sends these commands to one server, one after the other.
   struct Line {
     models::redis::Command command;
     Position at;
     bool operator==(const Line&) const = default;
   };
   std::vector<Line> commands;
-  bool operator==(const ClientSpec&) const = default;
+  std::string server;  ///< to whom; empty: the first
+  bool operator==(const ClientSpec&) const;
 };
 
 /// When a fault strikes: at a true time, or at a step of a process.
@@ -151,6 +206,7 @@ struct MaySpec {
   sim::DurationRange length;     ///< pause: how long; jump and skew: by how much
   std::optional<sim::DurationRange> restart_after;
   bool keep = false;
+  bool during_work = false;  ///< pause: it strikes a client only while that works in its critical section
   std::int64_t times = 1;
   bool operator==(const MaySpec&) const = default;
 };
@@ -188,6 +244,11 @@ struct Expectation {
   bool operator==(const Expectation&) const = default;
 };
 
+inline bool ClientSpec::operator==(const ClientSpec&) const = default;
+
+/// What the threads of a client are called: nothing if it has none of its own.
+std::vector<std::string> thread_names(const ClientSpec& client);
+
 struct Scenario {
   std::string file;  ///< as it was named on the command line
   std::string id;    ///< the file's name without its ending
@@ -198,7 +259,9 @@ struct Scenario {
   LockSpec lock;
   NetworkSpec network;
   std::vector<ServerSpec> servers;
+  std::optional<SentinelsSpec> sentinels;
   std::optional<ResourceSpec> resource;
+  std::optional<MarketSpec> market;
   std::vector<ClientSpec> clients;
   std::vector<FaultSpec> faults;
   std::vector<MaySpec> may;
@@ -209,6 +272,10 @@ struct Scenario {
   std::optional<sim::Duration> recover_within;
   /// `no-deadlock`: a circle must last so long. Nothing: a little longer than the lock's longest lease, or at all if it has none.
   std::optional<sim::Duration> deadlock_lasting;
+  /// `no-lost-wakeup`: nobody may wait longer for a lock that is free. Nothing: a few round trips.
+  std::optional<sim::Duration> wake_within;
+  /// `fair`: how often somebody may be overtaken. Nothing: never, where it is judged at all.
+  std::optional<std::int64_t> fair_overtakings;
   std::vector<Expectation> expect_run, expect_check;
   std::optional<std::int64_t> expect_traces;  ///< how many traces `check` explores
   bool operator==(const Scenario&) const = default;

@@ -64,7 +64,10 @@ constexpr Key<Draft> kTop[] = {
     {"network", "table", "see there", "latency and timeouts", read_network},
     {"servers", "table", "one server", "several servers, all alike", read_server_count},
     {"server", "array of tables", "one server", "each server for itself", read_servers},
+    {"sentinels", "table", "none", "who watches the primary and replaces it", read_sentinels},
+    {"sentinel", "array of tables", "all alike", "each sentinel for itself", read_each_sentinel},
     {"resource", "table", "none", "what the lock protects", read_resource},
+    {"market", "table", "none", "clients are sellers and buyers", read_market},
     {"client", "array of tables", kRequired, "at least one table [[client]]", read_clients},
     {"fault", "array of tables", "none", "what does happen, in `run`", read_faults},
     {"may", "array of tables", "none", "what might happen, in `check` and `fuzz`", read_may},
@@ -73,6 +76,18 @@ constexpr Key<Draft> kTop[] = {
     {"properties", "table", "none", "bounds of properties", read_properties},
     {"expect", "table", "none", "what each property is expected to be", read_expect},
 };
+
+/// In a market everybody has a role, and elsewhere nobody.
+void check_roles(const Scenario& scenario) {
+  for (const ClientSpec& client : scenario.clients) {
+    const bool has_role = client.role != ClientSpec::Role::none;
+    if (has_role && !scenario.market) throw Bad{client.at, quoted(client.name) + " has a role, which needs a [market]"};
+    if (!client.account.empty() && !has_role)
+      throw Bad{client.at, quoted(client.name) + " has an account and no role: add role = \"buyer\""};
+    if (!has_role && scenario.market && client.commands.empty())
+      throw Bad{client.at, quoted(client.name) + " needs role = \"seller\" or \"buyer\", since there is a [market]"};
+  }
+}
 
 std::string_view kind_name(MaySpec::Kind kind) {
   switch (kind) {
@@ -114,10 +129,44 @@ void check_thresholds(const Scenario& scenario) {
   }
 }
 
+/// Whose threads or background tasks share a process has no work that a pause makes longer (`Client::work`).
+void check_work(const Scenario& scenario, const models::locks::Entry& entry) {
+  for (const MaySpec& may : scenario.may) {
+    if (!may.during_work) continue;
+    const bool has_threads = std::any_of(scenario.clients.begin(), scenario.clients.end(),
+                                         [](const ClientSpec& client) { return !client.threads.empty(); });
+    if (!has_threads && !entry.has_background) continue;
+    throw Bad{may.at,
+              std::string("during = \"work\" is for clients that do one thing at a time; ") +
+                  (has_threads ? "these have threads" : "those of this algorithm have tasks in the background") +
+                  ": leave it out"};
+  }
+}
+
 /// Both fix an order, and could contradict each other.
 void check_order(const Node& root, const Scenario& scenario) {
   if (scenario.schedule.empty() || scenario.pin.empty()) return;
   throw Bad{find(root, "pin")->at, "both [pin] and [schedule]; a schedule fixes the order already: leave out [pin]"};
+}
+
+/// A thread stops or dies at steps of its own program; its messages and clocks are its process's, and nobody starts it again.
+void check_threads(const Scenario& scenario) {
+  for (const FaultSpec& fault : scenario.faults) {
+    if (fault.who.find('/') == std::string::npos) continue;
+    const std::string client = fault.who.substr(0, fault.who.find('/'));
+    const bool stops = fault.kind == FaultSpec::Kind::pause || fault.kind == FaultSpec::Kind::crash;
+    if (!stops || fault.restart_after) {
+      throw Bad{fault.at, "this fault strikes a process and not one of its threads; write client = " + quoted(client)};
+    }
+    constexpr std::string_view steps[] = {"acquire", "release", "leave", "renew", "write", "read"};
+    const bool is_own = std::find(std::begin(steps), std::end(steps), fault.trigger.step) != std::end(steps);
+    if (fault.trigger.kind == Trigger::Kind::at || !is_own) {
+      throw Bad{fault.at,
+                "a thread stops at a step of its own program; expected before or after with \"acquire\", "
+                "\"release\", \"leave\", \"renew\", \"read\" or \"write\", or client = " +
+                    quoted(client)};
+    }
+  }
 }
 
 void check_overrides(const Draft& draft) {
@@ -144,9 +193,13 @@ Scenario read_scenario(const Node& root, const models::locks::Catalogue& catalog
   read_table(root, {"a scenario"}, kTop, draft);
   Scenario& scenario = draft.scenario;
   if (scenario.clients.empty()) throw Bad{find(root, "client")->at, "client: expected at least one [[client]]"};
-  if (scenario.servers.empty()) scenario.servers.push_back({"redis", {}, {}});
-  draft.names.resolve(scenario);
+  if (scenario.servers.empty()) scenario.servers.emplace_back().name = "redis";
+  draft.names.resolve(scenario, catalogue.find(scenario.lock.algorithm)->has_background);
+  check_threads(scenario);
+  check_sentinels(*catalogue.find(scenario.lock.algorithm), scenario);
   check_losses(scenario);
+  check_work(scenario, *catalogue.find(scenario.lock.algorithm));
+  check_roles(scenario);
   check_order(root, scenario);
   check_thresholds(scenario);
   check_overrides(draft);
@@ -158,6 +211,7 @@ std::vector<TableRow> tables() {
                                {"text", rows_of(std::span<const Key<Text>>(kText))}};
   list_lock(tables);
   list_world(tables);
+  list_sentinels(tables);
   list_clients(tables);
   list_faults(tables);
   list_may(tables);

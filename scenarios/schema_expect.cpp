@@ -72,12 +72,26 @@ constexpr Key<Draft> kNoDeadlock[] = {
      [](const Node& value, Draft& draft) { draft.scenario.deadlock_lasting = duration_of(value); }},
 };
 
+constexpr Key<Draft> kNoLostWakeup[] = {
+    {"within", "duration", kRequired, "nobody may wait longer than this for a lock that is free",
+     [](const Node& value, Draft& draft) { draft.scenario.wake_within = duration_of(value); }},
+};
+
+constexpr Key<Draft> kFair[] = {
+    {"overtakings", "whole number, 0 to 1000", kRequired, "how often somebody may be overtaken by those who came later",
+     [](const Node& value, Draft& draft) { draft.scenario.fair_overtakings = whole_of(value, 0, 1000); }},
+};
+
 constexpr Key<Draft> kProperties[] = {
+    {"fair", "table", "never, for locks that claim to be fair", "how often somebody may be overtaken",
+     [](const Node& value, Draft& draft) { read_table(value, {"fair"}, kFair, draft); }},
     {"recoverable", "table", "the longest lease and some round trips", "how fast the lock must be free again",
      [](const Node& value, Draft& draft) { read_table(value, {"recoverable"}, kRecoverable, draft); }},
     {"no-deadlock", "table", "the longest lease, the longest retry and some round trips; without leases at once",
      "how long clients must wait in a circle",
      [](const Node& value, Draft& draft) { read_table(value, {"no-deadlock"}, kNoDeadlock, draft); }},
+    {"no-lost-wakeup", "table", "some round trips, and twice the timeout", "how long a free lock may be waited for",
+     [](const Node& value, Draft& draft) { read_table(value, {"no-lost-wakeup"}, kNoLostWakeup, draft); }},
 };
 
 constexpr Kinds kRun = 1;
@@ -132,7 +146,7 @@ constexpr Key<ExpectationDraft> kExpectation[] = {
        d.say(value, Verdict::violated);
        for (const Node* name : one_or_more(value, "names of clients such as [\"B\", \"C\"]")) {
          d.expectation.violated_by.push_back(std::get<std::string>(name->value));
-         d.draft.names.mention(Who::client, *name);
+         d.draft.names.mention(Who::thread, *name);
        }
      }},
     {"at", "duration", "any time", "true time at which it is first broken",
@@ -208,8 +222,10 @@ void read_expect(const Node& node, Draft& draft) { read_table(node, {"[expect]"}
 void list_expect(std::vector<TableRow>& tables) {
   tables.push_back({"[pin]", rows_of(std::span<const Key<Draft>>(kPin))});
   tables.push_back({"[properties]", rows_of(std::span<const Key<Draft>>(kProperties))});
+  tables.push_back({"fair", rows_of(std::span<const Key<Draft>>(kFair))});
   tables.push_back({"recoverable", rows_of(std::span<const Key<Draft>>(kRecoverable))});
   tables.push_back({"no-deadlock", rows_of(std::span<const Key<Draft>>(kNoDeadlock))});
+  tables.push_back({"no-lost-wakeup", rows_of(std::span<const Key<Draft>>(kNoLostWakeup))});
   tables.push_back({"[expect]", rows_of(std::span<const Key<Draft>>(kExpect))});
   tables.push_back({"an expectation", rows_of(std::span<const Key<ExpectationDraft>>(kExpectation)), {"run", "check"}});
 }

@@ -41,7 +41,7 @@ void read_who(const Node& value, FaultDraft& d, Who who) {
   if (d.who != nullptr) {
     throw Bad{value.at, "both \"client\" and \"server\": a [[fault]] strikes one process; write one for each"};
   }
-  d.fault.who = text_of(value, who == Who::client ? "the name of a client" : "the name of a server");
+  d.fault.who = text_of(value, who == Who::thread ? "the name of a client" : "the name of a server");
   d.who = &value;
   d.draft.names.mention(who, value);
 }
@@ -89,9 +89,9 @@ constexpr Key<FaultDraft> kFault[] = {
     {"kind", "\"pause\", \"crash\", \"jump\", \"lose\", \"delay\" or \"partition\"", kRequired, "what happens",
      [](const Node& value, FaultDraft& d) { d.fault.kind = choice_of(value, kKinds); }},
     {"client", "name", "none", "whom it strikes; for lose and delay: whose message",
-     [](const Node& value, FaultDraft& d) { read_who(value, d, Who::client); }, kOfAProcess | kOfAMessage},
+     [](const Node& value, FaultDraft& d) { read_who(value, d, Who::thread); }, kOfAProcess | kOfAMessage},
     {"server", "name", "none", "whom it strikes, if no client",
-     [](const Node& value, FaultDraft& d) { read_who(value, d, Who::server); }, kOfAProcess},
+     [](const Node& value, FaultDraft& d) { read_who(value, d, Who::service); }, kOfAProcess},
     {"at", "duration", "none", "when: at this true time",
      [](const Node& value, FaultDraft& d) {
        claim_trigger(value, d);

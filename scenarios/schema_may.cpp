@@ -16,11 +16,14 @@ constexpr std::int64_t kTimesMax = 1'000;
 constexpr std::array<std::pair<std::string_view, Kind>, 5> kKinds{
     {{"pause", Kind::pause}, {"crash", Kind::crash}, {"lose", Kind::lose}, {"jump", Kind::jump}, {"skew", Kind::skew}}};
 
+constexpr std::array<std::pair<std::string_view, bool>, 2> kDuring{{{"anything", false}, {"work", true}}};
+
 struct MayDraft {
   Draft& draft;
   MaySpec may;
   const Node* who = nullptr;
   const Node* keep = nullptr;
+  const Node* during = nullptr;
 };
 
 void read_who(const Node& value, MayDraft& d, Who who) {
@@ -40,10 +43,17 @@ constexpr Key<MayDraft> kMay[] = {
     {"client", "name, or array of names", "any client; jump: any server", "whom it might strike",
      [](const Node& value, MayDraft& d) { read_who(value, d, Who::client); }},
     {"server", "name, or array of names", "none", "whom it might strike, if no client",
-     [](const Node& value, MayDraft& d) { read_who(value, d, Who::server); },
+     [](const Node& value, MayDraft& d) { read_who(value, d, Who::service); },
      bit(Kind::pause) | bit(Kind::crash) | bit(Kind::jump) | bit(Kind::skew)},
     {"length", "duration or range", kRequired, "how long the pause may be",
      [](const Node& value, MayDraft& d) { d.may.length = range_of(value); }, bit(Kind::pause)},
+    {"during", "\"anything\" or \"work\"", "\"anything\"",
+     "whether it strikes anywhere, or only while a client works in its critical section",
+     [](const Node& value, MayDraft& d) {
+       d.may.during_work = choice_of(value, kDuring);
+       if (d.may.during_work) d.during = &value;
+     },
+     bit(Kind::pause)},
     {"by", "duration or range, may be negative", kRequired, "how far the clock may jump, or be off from the start",
      [](const Node& value, MayDraft& d) { d.may.length = signed_range_of(value); }, bit(Kind::jump) | bit(Kind::skew)},
     {"restart_after", "duration or range", "never", "how long after the crash it comes back",
@@ -71,6 +81,9 @@ void read_may(const Node& node, Draft& draft) {
     read_table(table, {"a [[may]]", bit(may.may.kind), name}, kMay, may);
     if (may.keep != nullptr && (may.who == nullptr || may.who->key != "server")) {
       fail(*may.keep, "a client keeps nothing in a crash; \"keep\" needs \"server\"");
+    }
+    if (may.during != nullptr && may.who != nullptr && may.who->key == "server") {
+      fail(*may.during, "a server has no critical section to work in; \"during\" needs clients");
     }
     draft.scenario.may.push_back(std::move(may.may));
   }

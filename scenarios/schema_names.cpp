@@ -47,14 +47,25 @@ void Names::mention(Who who, std::string name, const Node& node, std::optional<s
   mentions_.push_back({who, std::move(name), node.key, node.at, inside});
 }
 
-void Names::resolve(const Scenario& scenario) const {
-  std::vector<std::string_view> clients, servers;
+void Names::resolve(const Scenario& scenario, bool has_background) const {
+  std::vector<std::string_view> clients, servers, sentinels;
   for (const ClientSpec& client : scenario.clients) clients.push_back(client.name);
   for (const ServerSpec& server : scenario.servers) servers.push_back(server.name);
+  std::vector<std::string> threads;
+  for (const ClientSpec& client : scenario.clients) {
+    for (std::string& name : thread_names(client)) threads.push_back(std::move(name));
+    if (has_background) threads.push_back(client.name + "/watchdog");
+  }
+  if (scenario.sentinels) {
+    for (const SentinelSpec& sentinel : scenario.sentinels->each) sentinels.push_back(sentinel.name);
+  }
   // Servers that the file does not name have names all the same.
   for (const ClientSpec& client : scenario.clients) {
     if (contains(servers, client.name)) {
       throw Bad{client.at, "name: " + quoted(client.name) + " is the name of a server; choose another"};
+    }
+    if (contains(sentinels, client.name)) {
+      throw Bad{client.at, "name: " + quoted(client.name) + " is the name of a sentinel; choose another"};
     }
   }
   for (const Mention& mention : mentions_) {
@@ -66,15 +77,21 @@ void Names::resolve(const Scenario& scenario) const {
       continue;
     }
     std::vector<std::string_view> valid;
-    if (mention.who != Who::server) valid = clients;
-    if (mention.who != Who::client) valid.insert(valid.end(), servers.begin(), servers.end());
+    const bool wants_client = mention.who == Who::client || mention.who == Who::thread;
+    const bool wants_service = mention.who == Who::server || mention.who == Who::service;
+    if (!wants_service) valid = clients;
+    if (!wants_client) valid.insert(valid.end(), servers.begin(), servers.end());
+    if (!wants_client && mention.who != Who::server) valid.insert(valid.end(), sentinels.begin(), sentinels.end());
+    if (mention.who == Who::thread) valid.insert(valid.end(), threads.begin(), threads.end());
     if (mention.who == Who::anyone && scenario.resource) valid.push_back("resource");
     if (contains(valid, mention.name)) continue;
     if (contains(servers, mention.name)) refuse(quoted(mention.name) + " is a server; expected the name of a client");
+    if (contains(sentinels, mention.name)) {
+      refuse(quoted(mention.name) + " is a sentinel; expected the name of a " +
+             (mention.who == Who::client ? "client" : "server"));
+    }
     if (contains(clients, mention.name)) refuse(quoted(mention.name) + " is a client; expected the name of a server");
-    const std::string what = mention.who == Who::client   ? "no client"
-                             : mention.who == Who::server ? "no server"
-                                                          : "nobody";
+    const std::string what = wants_client ? "no client" : wants_service ? "no server" : "nobody";
     refuse(what + " is called " + quoted(mention.name) + ": " + suggestion(mention.name, valid));
   }
 }

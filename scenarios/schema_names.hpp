@@ -16,8 +16,10 @@ namespace lockstep::scenarios::schema {
 enum class Who : std::uint8_t {
   client,
   server,
-  process,  ///< a client or a server
-  anyone,   ///< a client, a server, or "resource" where there is one
+  thread,   ///< a client, one of its threads, or its background tasks
+  service,  ///< a server or a sentinel
+  process,  ///< a client, a server or a sentinel
+  anyone,   ///< the same, or "resource" where there is one
   resource  ///< the name is "read" or "write": a step that exists only with a resource
 };
 
@@ -32,7 +34,8 @@ class Names {
   void mention(Who who, std::string name, const Node& node, std::optional<std::size_t> inside = std::nullopt);
 
   /// Throws `Bad` at the first mention of somebody who is not there.
-  void resolve(const Scenario& scenario) const;
+  /// `has_background`: each client has background tasks besides.
+  void resolve(const Scenario& scenario, bool has_background) const;
 
  private:
   struct Mention {

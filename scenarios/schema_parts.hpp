@@ -23,7 +23,10 @@ void read_lock(const Node& node, Draft& draft);
 void read_network(const Node& node, Draft& draft);
 void read_server_count(const Node& node, Draft& draft);
 void read_servers(const Node& node, Draft& draft);
+void read_sentinels(const Node& node, Draft& draft);
+void read_each_sentinel(const Node& node, Draft& draft);
 void read_resource(const Node& node, Draft& draft);
+void read_market(const Node& node, Draft& draft);
 void read_clients(const Node& node, Draft& draft);
 void read_faults(const Node& node, Draft& draft);
 void read_may(const Node& node, Draft& draft);
@@ -34,6 +37,9 @@ void read_expect(const Node& node, Draft& draft);
 
 void read_clock(const Node& node, ClockSpec& clock);
 
+/// What no single key can know, and the defaults that depend on others. Requires: names are resolved.
+void check_sentinels(const models::locks::Entry& entry, Scenario& scenario);
+
 /// The tables inside an array of tables. Throws if it is a single table, which wants another pair of brackets.
 const Array& tables_of(const Node& node, std::string_view heading);
 
@@ -41,6 +47,7 @@ const Array& tables_of(const Node& node, std::string_view heading);
 
 void list_lock(std::vector<TableRow>& tables);
 void list_world(std::vector<TableRow>& tables);
+void list_sentinels(std::vector<TableRow>& tables);
 void list_clients(std::vector<TableRow>& tables);
 void list_faults(std::vector<TableRow>& tables);
 void list_may(std::vector<TableRow>& tables);

@@ -15,7 +15,8 @@ namespace {
 
 using What = sim::EventName::What;
 
-constexpr std::array<What, 6> kOfAProcess{What::start, What::work, What::sleep, What::pause, What::crash, What::jump};
+constexpr std::array<What, 7> kOfAProcess{What::start, What::work,  What::sleep, What::tick,
+                                          What::pause, What::crash, What::jump};
 constexpr std::array<What, 3> kOfARequest{What::reply, What::timeout, What::reset};
 
 /// The parts of an entry, and where in it they begin.
@@ -62,18 +63,18 @@ void read_request(const Node& node, std::span<const Word> words, ScheduleEntry& 
   const std::size_t dot = text.find('.');
   const std::size_t sign = text.find('@', dot);
   const std::string_view said = text.substr(dot + 1, sign == text.npos ? sign : sign - dot - 1);
-  const Step step = step_of(node, said, inside + dot + 1, StepKind::message, draft);
+  const Step step = step_of(node, said, inside + dot + 1, StepKind::scheduled, draft);
   entry.process = text.substr(0, dot);
   entry.step = step.name;
   entry.occurrence = step.occurrence.value_or(1);
-  draft.names.mention(Who::client, entry.process, node, inside);
+  draft.names.mention(Who::process, entry.process, node, inside);
   if (sign != std::string_view::npos) {
     entry.server = text.substr(sign + 1);
     if (step.name == "read" || step.name == "write") {
       fail_at(node, {said, inside + sign},
               quoted(step.name) + " goes to the resource, not to a server; leave out the @");
     }
-    draft.names.mention(Who::server, entry.server, node, inside + sign + 1);
+    draft.names.mention(Who::process, entry.server, node, inside + sign + 1);
   }
   if (words.size() > 1) entry.what = what_of(node, words[1], words[1].text, kOfARequest);
 }

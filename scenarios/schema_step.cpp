@@ -25,6 +25,10 @@ std::vector<std::string_view> command_names() {
   return names;
 }
 
+/// What servers say to each other, and a server to a subscriber.
+const std::vector<std::string_view> kOfServers{"PSYNC",    "REPLCONF ACK", "CLOSED",    "REFUSED", "FULLRESYNC",
+                                               "CONTINUE", "STREAM",       "REACHABLE", "MESSAGE", "CLOSE"};
+
 bool contains(const std::vector<std::string_view>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -54,8 +58,11 @@ Step step_of(const Node& node, std::string_view text, std::size_t inside, StepKi
     draft.names.mention(Who::resource, step.name, node, inside);
     return step;
   }
-  if (kind != StepKind::message) valid.insert(valid.end(), {"acquire", "release"});
-  if (kind == StepKind::handled) valid.insert(valid.end(), {"start", "work", "sleep", "timeout", "reset"});
+  if (kind == StepKind::scheduled && contains(kOfServers, step.name)) return step;
+  if (kind != StepKind::message && kind != StepKind::scheduled) {
+    valid.insert(valid.end(), {"acquire", "release", "leave", "renew"});
+  }
+  if (kind == StepKind::handled) valid.insert(valid.end(), {"start", "work", "sleep", "tick", "timeout", "reset"});
   const std::vector<std::string_view> commands = command_names();
   valid.insert(valid.end(), commands.begin(), commands.end());
   if (contains(valid, step.name)) return step;

@@ -11,9 +11,10 @@
 namespace lockstep::scenarios::schema {
 
 enum class StepKind : std::uint8_t {
-  any,      ///< a Redis command in capitals, or acquire, release, read, write
-  handled,  ///< the same, or start, work, sleep, timeout, reset: what a client can have done
-  message   ///< what travels: a Redis command, read or write
+  any,       ///< a Redis command in capitals, or acquire, release, read, write
+  handled,   ///< the same, or start, work, sleep, timeout, reset: what a client can have done
+  message,   ///< what travels: a Redis command, read or write
+  scheduled  ///< the same, and what servers say to each other
 };
 
 struct Step {

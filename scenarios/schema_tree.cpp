@@ -24,8 +24,7 @@ Table convert_table(const toml::table& from) {
     table.push_back({position(key.source().begin), std::move(node)});
   }
   // The library sorts by name; the first mistake of a file is the one to report.
-  std::stable_sort(table.begin(), table.end(),
-                   [](const Entry& a, const Entry& b) { return before(a.key_at, b.key_at); });
+  std::ranges::sort(table, [](const Entry& a, const Entry& b) { return before(a.key_at, b.key_at); });
   return table;
 }
 

@@ -1,7 +1,6 @@
 #include "scenarios/trace_judge.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <istream>
 #include <ostream>
 
@@ -56,11 +55,11 @@ TraceJudge::TraceJudge(const ExploredStory& story, std::size_t clients, std::spa
       marks_(clients) {
   finder_.ask({.places = story.deployment().places(), .overtakings = story.deployment().overtakings()});
   const std::span<const checker::Property> properties = checker::properties();
-  assert(properties.size() == kProperties);
-  for (std::size_t i = 0; i < kProperties; ++i) {
-    tallies_[i].name = properties[i].name;
-    is_judged_[i] = story.deployment().why_not_explored(properties[i].name).empty();
-    for (const JudgedParameter& parameter : parameters) tallies_[i].thresholds.emplace_back(parameter.range);
+  for (const checker::Property& property : properties) {
+    PropertyTally& tally = tallies_.emplace_back();
+    tally.name = property.name;
+    is_judged_.push_back(story.deployment().why_not_explored(property.name).empty());
+    for (const JudgedParameter& parameter : parameters) tally.thresholds.emplace_back(parameter.range);
   }
 }
 
@@ -68,9 +67,10 @@ TraceJudge::TraceJudge(const ExploredStory& story, std::size_t clients, std::spa
 std::span<const checker::Violation> TraceJudge::ways_of(Explorer& explorer) {
   const sim::History& history = explorer.world().history();
   const std::optional<sim::Duration> lasting = story_->deployment().deadlock_bound();
-  if (!story_->has_probed()) return finder_.find(history, explorer.faults(), resources_, nullptr, lasting);
+  const checker::WakeupQuestion wakeup = story_->deployment().wakeup_question();
+  if (!story_->has_probed()) return finder_.find(history, explorer.faults(), resources_, nullptr, lasting, &wakeup);
   const checker::RecoverableQuestion question = story_->question(explorer);
-  return finder_.find(history, explorer.faults(), resources_, &question, lasting);
+  return finder_.find(history, explorer.faults(), resources_, &question, lasting, &wakeup);
 }
 
 /// Requires: the way's constraints have been added. Then `intervals_` says for which parameters.
@@ -94,7 +94,7 @@ void TraceJudge::look(Explorer& explorer) {
   size_.reset();
 
   checker::DifferenceConstraints& constraints = explorer.constraints();
-  std::array<Feasible, kProperties> found{};
+  std::vector<Feasible> found(tallies_.size(), Feasible::no);
   std::size_t property = 0;
   for (const checker::Violation& way : ways) {
     if (way.property != tallies_[property].name) {
@@ -115,7 +115,7 @@ void TraceJudge::look(Explorer& explorer) {
 
   bool is_violating = false;
   bool is_suspected = false;
-  for (std::size_t i = 0; i < kProperties; ++i) {
+  for (std::size_t i = 0; i < tallies_.size(); ++i) {
     PropertyTally& tally = tallies_[i];
     if (found[i] == Feasible::yes) {
       is_violating = true;
@@ -200,7 +200,7 @@ void TraceJudge::merge(const TraceJudge& other) {
   const auto take_better = [](std::optional<BestTrace>& mine, const std::optional<BestTrace>& theirs) {
     if (theirs && (!mine || theirs->size < mine->size)) mine = theirs;
   };
-  for (std::size_t i = 0; i < kProperties; ++i) {
+  for (std::size_t i = 0; i < tallies_.size(); ++i) {
     tallies_[i].violating_traces += other.tallies_[i].violating_traces;
     tallies_[i].unconfirmed += other.tallies_[i].unconfirmed;
     for (std::size_t p = 0; p < parameters_.size(); ++p) {

@@ -3,7 +3,6 @@
 // Judges every trace of an exploration for all properties: which can be broken, from which lengths of the faults on, and by which
 // trace it is best shown.
 
-#include <array>
 #include <cstdint>
 #include <iosfwd>
 #include <optional>
@@ -79,7 +78,6 @@ class TraceJudge {
   bool read(std::istream& in);
 
  private:
-  static constexpr std::size_t kProperties = 9;
   /// How a way stands to the trace.
   enum class Feasible : std::uint8_t { no, perhaps, yes };
 
@@ -92,8 +90,8 @@ class TraceJudge {
   std::span<const checker::FaultBudget> budgets_;
   std::span<const JudgedParameter> parameters_;
   std::vector<sim::ProcessId> resources_;
-  std::array<PropertyTally, kProperties> tallies_;
-  std::array<bool, kProperties> is_judged_{};
+  std::vector<PropertyTally> tallies_;
+  std::vector<bool> is_judged_;  ///< by property, as are the tallies
   TraceMarks marks_;
   std::uint64_t unconfirmed_ = 0;
 

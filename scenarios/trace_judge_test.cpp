@@ -6,10 +6,12 @@
 #include <map>
 #include <sstream>
 
+#include "checker/faithful_renewal.hpp"
 #include "checker/fencing.hpp"
 #include "checker/linearizable.hpp"
 #include "checker/mutual_exclusion.hpp"
 #include "checker/no_lost_update.hpp"
+#include "checker/order_properties.hpp"
 #include "checker/own_release.hpp"
 #include "checker/symbolic_history.hpp"
 #include "scenarios/explored_story.hpp"
@@ -42,7 +44,8 @@ Verdicts verdicts_of(const sim::History& history, const Deployment& deployment) 
   for (const checker::Finding& finding :
        {checker::mutual_exclusion(history, names), checker::linearizable(history, names),
         checker::own_release(history, names), checker::no_lost_update(history, names, resources),
-        checker::fencing(history, names, resources)}) {
+        checker::fencing(history, names, resources), checker::truthful_reports(history, names),
+        checker::reentrancy(history, names), checker::faithful_renewal(history, names)}) {
     verdicts[finding.property] = finding.verdict == checker::Verdict::violated;
   }
   return verdicts;

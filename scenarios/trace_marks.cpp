@@ -39,7 +39,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, TraceMarks::
 bool is_holder(const sim::History& story, sim::ProcessId process, std::uint32_t position) {
   const sim::Step step = position + 1;
   return std::any_of(story.operations.begin(), story.operations.end(), [&](const sim::Operation& acquire) {
-    if (acquire.process != process || acquire.function != "acquire" || acquire.phase != sim::Phase::ok ||
+    if (story.host_of(acquire.process) != process || acquire.function != "acquire" || acquire.phase != sim::Phase::ok ||
         acquire.completed_in > step)
       return false;
     return std::none_of(story.operations.begin(), story.operations.end(), [&](const sim::Operation& end) {

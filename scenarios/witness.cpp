@@ -29,12 +29,16 @@ enum class Within : std::uint8_t { as_late_as_possible, as_early_as_possible };
 
 std::string& name_in(Scenario& scenario, sim::ProcessId process) {
   const std::size_t clients = scenario.clients.size();
+  const std::size_t others = clients + scenario.servers.size();
+  if (process.index >= others) return scenario.sentinels->each[process.index - others].name;
   return process.index < clients ? scenario.clients[process.index].name
                                  : scenario.servers[process.index - clients].name;
 }
 
 ClockSpec& clock_in(Scenario& scenario, sim::ProcessId process) {
   const std::size_t clients = scenario.clients.size();
+  const std::size_t others = clients + scenario.servers.size();
+  if (process.index >= others) return scenario.sentinels->each[process.index - others].clock;
   return process.index < clients ? scenario.clients[process.index].clock
                                  : scenario.servers[process.index - clients].clock;
 }

@@ -177,6 +177,7 @@ class Replayer final : public sim::Scheduler {
       case sim::EventKind::timer:
         switch (event.timer_kind) {
           case sim::TimerKind::sleep: return "sleep";
+          case sim::TimerKind::tick: return "tick";
           case sim::TimerKind::work: return "work";
           case sim::TimerKind::timeout: return "timeout";
         }

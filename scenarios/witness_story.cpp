@@ -49,6 +49,7 @@ Text step_text(const Trigger& trigger) {
   const std::string nth = trigger.occurrence == 1 ? "" : fmt::format("#{}", trigger.occurrence);
   if (step == "start") return {"as soon as it has started", "刚启动之后"};
   if (step == "work") return {"when its work is done", "工作做完之后"};
+  if (step == "tick") return {"when its watchdog wakes up", "看门狗醒来时"};
   if (step == "sleep") return {"when it has slept", "睡眠结束之后"};
   if (step == "timeout") return {"when it has given up waiting for a reply", "放弃等待答复之后"};
   if (step == "reset") return {"when its connection is lost", "连接断开之后"};

@@ -25,6 +25,7 @@ std::string value_of(DurationRange range) {
 
 std::string value_of(std::int64_t number) { return std::to_string(number); }
 std::string value_of(bool flag) { return flag ? "true" : "false"; }
+std::string value_of(models::Mode mode) { return mode == models::Mode::shared ? "\"read\"" : "\"write\""; }
 std::string value_of(const std::string& text) { return quoted(text); }
 
 std::string array_of(const std::vector<std::string>& texts, std::size_t indent) {
@@ -109,8 +110,10 @@ class Writer {
     top();
     lock();
     servers();
+    sentinels();
     network();
     resource();
+    market();
     clients();
     for (const FaultSpec& fault : scenario_.faults) write(fault);
     for (const MaySpec& may : scenario_.may) write(may);
@@ -134,8 +137,9 @@ class Writer {
   }
 
   bool is_client(const std::string& name) const {
+    const std::string process = name.substr(0, name.find('/'));
     return std::any_of(scenario_.clients.begin(), scenario_.clients.end(),
-                       [&](const ClientSpec& client) { return client.name == name; });
+                       [&](const ClientSpec& client) { return client.name == process; });
   }
 
   void top() {
@@ -183,7 +187,53 @@ class Writer {
       unless_default("name", servers[i].name, default_name(i));
       unless_default("clock", servers[i].clock, ClockSpec{});
       if_set("latency", servers[i].latency);
+      replication(servers[i]);
     }
+  }
+
+  void sentinels() {
+    if (!scenario_.sentinels) return;
+    const SentinelsSpec& sentinels = *scenario_.sentinels;
+    const SentinelsSpec standard;
+    const auto default_name = [](std::size_t i) { return fmt::format("sentinel{}", i + 1); };
+    bool all_alike = true;
+    for (std::size_t i = 0; i < sentinels.each.size(); ++i) {
+      all_alike = all_alike && sentinels.each[i] == SentinelSpec{default_name(i), {}, {}};
+    }
+    table("[sentinels]");
+    if (all_alike) key("count", value_of(static_cast<std::int64_t>(sentinels.each.size())));
+    unless_default("primary", sentinels.primary, scenario_.servers.front().name);
+    unless_default("quorum", sentinels.quorum, static_cast<std::int64_t>(sentinels.each.size() / 2 + 1));
+    unless_default("down_after", sentinels.down_after, standard.down_after);
+    unless_default("failover_timeout", sentinels.failover_timeout, standard.failover_timeout);
+    unless_default("parallel_syncs", sentinels.parallel_syncs, standard.parallel_syncs);
+    if_set("rounds", sentinels.rounds);
+    for (std::size_t i = 0; i < sentinels.each.size() && !all_alike; ++i) {
+      table("[[sentinel]]");
+      unless_default("name", sentinels.each[i].name, default_name(i));
+      unless_default("clock", sentinels.each[i].clock, ClockSpec{});
+      if_set("latency", sentinels.each[i].latency);
+    }
+  }
+
+  void replication(const ServerSpec& server) {
+    const ServerSpec standard;
+    if (!server.replica_of.empty()) key("replica_of", quoted(server.replica_of));
+    switch (server.persistence.append_only) {
+      case models::redis::PersistenceSettings::AppendOnly::off: break;
+      case models::redis::PersistenceSettings::AppendOnly::always: key("append_only", "\"always\""); break;
+      case models::redis::PersistenceSettings::AppendOnly::everysec: key("append_only", "\"everysec\""); break;
+      case models::redis::PersistenceSettings::AppendOnly::no: key("append_only", "\"no\""); break;
+    }
+    for (const auto& point : server.persistence.save) {
+      key("save", fmt::format("{{ after = {}, changes = {} }}", value_of(point.after), point.changes));
+    }
+    unless_default("loading", server.loading, standard.loading);
+    unless_default("restart_delay", server.restart_delay, standard.restart_delay);
+    unless_default("snapshot_delay", server.snapshot_delay, standard.snapshot_delay);
+    unless_default("min_replicas", server.min_replicas, standard.min_replicas);
+    unless_default("min_replicas_max_lag", server.min_replicas_max_lag, standard.min_replicas_max_lag);
+    unless_default("priority", server.priority, standard.priority);
   }
 
   void network() {
@@ -192,6 +242,7 @@ class Writer {
     table("[network]");
     unless_default("latency", scenario_.network.latency, standard.latency);
     if_set("timeout", scenario_.network.timeout);
+    if_set("replication", scenario_.network.replication);
   }
 
   void resource() {
@@ -200,6 +251,15 @@ class Writer {
     key("kind", scenario_.resource->kind == ResourceSpec::Kind::counter ? "\"counter\"" : "\"register\"");
     unless_default("fenced", scenario_.resource->fenced, false);
     if_set("latency", scenario_.resource->latency);
+  }
+
+  void market() {
+    if (!scenario_.market) return;
+    constexpr std::string_view kGuards[] = {"watch", "market-lock", "item-lock", "item-and-funds"};
+    table("[market]");
+    key("guard", quoted(kGuards[static_cast<std::size_t>(scenario_.market->guard)]));
+    unless_default("price", scenario_.market->price, MarketSpec{}.price);
+    unless_default("funds", scenario_.market->funds, MarketSpec{}.funds);
   }
 
   /// Neighbours with the same settings share a table.
@@ -234,10 +294,50 @@ class Writer {
     if_set("attempts", client.attempts);
     if_set("retry", client.retry);
     unless_default("release", client.release, standard.release);
+    unless_default("reenter", client.reenter, standard.reenter);
+    unless_default("inner_hold", client.inner_hold, standard.inner_hold);
+    unless_default("in_finally", client.in_finally, standard.in_finally);
+    if_set("mode", client.mode);
+    if (!client.process_name.empty()) key("process_name", quoted(client.process_name));
+    unless_default("thread_id", client.thread_id, standard.thread_id);
+    if (client.role != ClientSpec::Role::none)
+      key("role", client.role == ClientSpec::Role::seller ? "\"seller\"" : "\"buyer\"");
+    if (!client.account.empty()) key("account", quoted(client.account));
     unless_default("clock", client.clock, standard.clock);
+    if (client.via_sentinel) key("via", "\"sentinel\"");
+    if (!client.threads.empty()) {
+      std::vector<std::string> threads;
+      for (const ClientSpec& thread : client.threads) threads.push_back(inline_settings(thread, client));
+      key("threads", toml_text::array(threads, 10));
+    }
     std::vector<std::string> lines;
     for (const ClientSpec::Line& line : client.commands) lines.push_back(literal(line_of(line.command)));
     if (!lines.empty()) key("commands", toml_text::array(lines, 11));
+    if (!client.server.empty()) key("server", quoted(client.server));
+  }
+
+  /// What a thread has otherwise than its client.
+  static std::string inline_settings(const ClientSpec& thread, const ClientSpec& client) {
+    std::string inside;
+    const auto add = [&](std::string_view name, const auto& value, const auto& standard) {
+      if (value != standard) inside += fmt::format("{}{} = {}", inside.empty() ? "" : ", ", name, value_of(value));
+    };
+    add("acquire_at", thread.acquire_at, DurationRange());
+    add("hold", thread.hold, client.hold);
+    add("rounds", thread.rounds, client.rounds);
+    add("between", thread.between, client.between);
+    if (thread.attempts) add("attempts", *thread.attempts, client.attempts.value_or(0));
+    if (thread.retry && (!client.retry || *thread.retry != *client.retry)) {
+      inside += fmt::format("{}retry = {}", inside.empty() ? "" : ", ", value_of(*thread.retry));
+    }
+    add("release", thread.release, client.release);
+    add("reenter", thread.reenter, client.reenter);
+    add("inner_hold", thread.inner_hold, client.inner_hold);
+    add("in_finally", thread.in_finally, client.in_finally);
+    if (thread.mode && thread.mode != client.mode) {
+      inside += fmt::format("{}mode = {}", inside.empty() ? "" : ", ", value_of(*thread.mode));
+    }
+    return inside.empty() ? "{}" : "{ " + inside + " }";
   }
 
   void write(const FaultSpec& fault) {
@@ -274,6 +374,7 @@ class Writer {
     key("kind", quoted(name_of(may.kind)));
     if (!may.who.empty()) key(is_client(may.who.front()) ? "client" : "server", names_of(may.who, 9));
     if (may.kind == MaySpec::Kind::pause) key("length", value_of(may.length));
+    if (may.during_work) key("during", quoted("work"));
     if (may.kind == MaySpec::Kind::jump || may.kind == MaySpec::Kind::skew) key("by", value_of(may.length));
     if_set("restart_after", may.restart_after);
     unless_default("keep", may.keep, false);
@@ -281,10 +382,14 @@ class Writer {
   }
 
   void properties() {
-    if (!scenario_.recover_within && !scenario_.deadlock_lasting) return;
+    const bool has_any =
+        scenario_.recover_within || scenario_.fair_overtakings || scenario_.deadlock_lasting || scenario_.wake_within;
+    if (!has_any) return;
     table("[properties]");
+    if (scenario_.fair_overtakings) key("fair", fmt::format("{{ overtakings = {} }}", *scenario_.fair_overtakings));
     if (scenario_.recover_within) key("recoverable", "{ within = " + value_of(*scenario_.recover_within) + " }");
     if (scenario_.deadlock_lasting) key("no-deadlock", "{ lasting = " + value_of(*scenario_.deadlock_lasting) + " }");
+    if (scenario_.wake_within) key("no-lost-wakeup", "{ within = " + value_of(*scenario_.wake_within) + " }");
   }
 
   void orders() {
@@ -354,8 +459,10 @@ std::string to_string(const ScheduleEntry& entry) {
 
 Scenario without_positions(Scenario scenario) {
   scenario.lock.algorithm_at = {};
+  if (scenario.sentinels) scenario.sentinels->at = scenario.sentinels->quorum_at = {};
   for (ClientSpec& client : scenario.clients) {
     client.at = {};
+    for (ClientSpec& thread : client.threads) thread.at = {};
     for (ClientSpec::Line& line : client.commands) line.at = {};
   }
   for (FaultSpec& fault : scenario.faults) fault.at = {};

@@ -85,6 +85,7 @@ class Generator {
     for (std::uint64_t i = random_.below(5); i > 0; --i) fault();
     for (std::uint64_t i = random_.below(4); i > 0; --i) may();
     random_.one_in(2) ? pin() : schedule();
+    if (random_.one_in(3)) s_.fair_overtakings = random_.between(0, 1000);
     if (random_.one_in(2)) s_.recover_within = random_duration(random_);
     if (random_.one_in(2)) s_.deadlock_lasting = random_duration(random_);
     expect();
@@ -206,6 +207,7 @@ class Generator {
     const bool of_server = may.kind != MaySpec::Kind::lose && random_.one_in(3);
     if (of_server || random_.one_in(2)) may.who = {one_of(random_, of_server ? servers_ : clients_)};
     if (may.kind == MaySpec::Kind::pause) may.length = random_range(random_);
+    may.during_work = may.kind == MaySpec::Kind::pause && !of_server && random_.one_in(2);
     if (may.kind == MaySpec::Kind::jump || may.kind == MaySpec::Kind::skew) may.length = random_range(random_, true);
     if (may.kind == MaySpec::Kind::crash) {
       if (random_.one_in(2)) may.restart_after = random_range(random_);

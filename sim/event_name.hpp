@@ -21,6 +21,7 @@ struct EventName {
     start,
     work,
     sleep,
+    tick,   ///< of something that repeats for ever
     pause,  ///< this and the next: a planned fault that strikes at a given time
     crash,
     jump

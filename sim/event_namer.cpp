@@ -12,6 +12,7 @@ What what_of(TimerKind kind) {
     case TimerKind::sleep: return What::sleep;
     case TimerKind::work: return What::work;
     case TimerKind::timeout: return What::timeout;
+    case TimerKind::tick: return What::tick;
   }
   return What::sleep;
 }
@@ -39,6 +40,7 @@ std::string_view to_string(EventName::What what) {
     case What::start: return "start";
     case What::work: return "work";
     case What::sleep: return "sleep";
+    case What::tick: return "tick";
     case What::pause: return "pause";
     case What::crash: return "crash";
     case What::jump: return "jump";
@@ -71,8 +73,9 @@ std::optional<EventName> EventNamer::name(const Event& event) {
     return name;
   }
 
+  // What comes without being asked for is called as a request of whoever sent it.
   const std::pair call{event.message->call.slot, event.message->call.generation};
-  if (event.message->is_reply || event.bounced) {
+  if ((event.message->is_reply && !event.message->is_push) || event.bounced) {
     const auto request = calls_.find(call);
     if (call.second == 0 || request == calls_.end()) return std::nullopt;
     name = request->second;

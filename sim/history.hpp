@@ -18,14 +18,15 @@ namespace lockstep::sim {
 /// How an operation stands. `info` is an unknown outcome: it may have taken effect, may still take effect, or never.
 enum class Phase : std::uint8_t { invoke, ok, fail, info };
 
-/// One operation of a client, from its invocation to its end. A process has at most one operation open per
-/// `thread`, and `thread` 0 is all that most clients have.
+/// One operation of a client, from its invocation to its end. A process, or a part of one, has at most one open.
 struct Operation {
   OperationId id = 0;
   ProcessId process;
-  std::string_view function;  ///< "acquire", "release", "read", "write"; static text
-  std::string object;         ///< which lock, counter, register
-  Instant invoked;            ///< true time
+  /// "acquire", "release", "read", "write"; "reenter" and "leave": a further acquire of whoever holds it already, and its release;
+  /// "renew": of its lease; "lost": the holder learns that it is not. Static text.
+  std::string_view function;
+  std::string object;  ///< which lock, counter, register
+  Instant invoked;     ///< true time
   Step invoked_in = no_step;
   Phase phase = Phase::invoke;  ///< `invoke` while it is open: also when its process crashed
   Instant completed;            ///< true time; meaningless while open
@@ -39,7 +40,12 @@ struct Operation {
   std::optional<Instant> lease_until;
   /// Which of its clocks `valid_until` was read on: a jump moves what the wall clock shows.
   bool valid_on_wall_clock = true;
-  /// release: the acquire whose hold it gives back. read and write: the acquire under which they happen. Else 0.
+  /// acquire: others who share may hold it at the same time.
+  bool is_shared = false;
+  /// acquire ok: something renews its lease for as long as it is held.
+  bool is_renewed = false;
+  /// release, leave: the acquire whose hold it gives back; reenter: which it enters again; renew, lost: whose lease. read and write:
+  /// the acquire under which they happen. Else 0.
   OperationId of = 0;
 };
 
@@ -67,16 +73,31 @@ struct Effect {
 struct Interruption {
   enum class Kind : std::uint8_t { pause, crash };
   Kind kind = Kind::pause;
-  ProcessId process;
+  ProcessId process;  ///< or a part of one; what strikes a process is noted for each of its parts as well
   Instant from;
   Step step = no_step;
   std::optional<Instant> until;  ///< end of the pause, or the restart; nothing: never came back
+};
+
+/// A thread, or another part of a process that acts under its own name: it shares its process's events, clocks and fate.
+struct Part {
+  ProcessId part;
+  ProcessId host;
 };
 
 struct History {
   std::vector<Operation> operations;  ///< by id: operation n is operations[n - 1]
   std::vector<Effect> effects;        ///< in the order in which the servers did them
   std::vector<Interruption> interruptions;
+  std::vector<Part> parts;  ///< of the world, so `clear` leaves them
+
+  /// The process that `process` is, or is a part of.
+  ProcessId host_of(ProcessId process) const {
+    for (const Part& part : parts) {
+      if (part.part == process) return part.host;
+    }
+    return process;
+  }
 
   void clear() {
     operations.clear();

@@ -46,7 +46,10 @@ class Process {
   virtual bool is_service() const { return false; }
 
   World& world() const { return *world_; }
+  /// Where its events happen.
   ProcessId id() const { return id_; }
+  /// Who it is in histories: `id()`, or of a part of a process (`World::add_part`) the part's own.
+  ProcessId self() const { return self_; }
   const std::string& name() const;
   /// Its wall clock: may be off, drift and jump.
   const Clock& clock() const;
@@ -57,16 +60,22 @@ class Process {
   /// Runs a task as part of this process; it dies with the process.
   void spawn(Task<void> task);
 
+ protected:
+  /// Its tasks end here. For destructors: tasks may refer to what a derived process is made of.
+  void drop_tasks() { tasks_.clear(); }
+
  private:
   friend class World;
   World* world_ = nullptr;
   ProcessId id_;
+  ProcessId self_;
   std::vector<Task<void>> tasks_;
 };
 
 /// What the world knows of a process.
 struct ProcessState {
   Process* process = nullptr;
+  ProcessId host;  ///< of a part: the process that it is a part of; else invalid
   std::string name;
   Clock wall;
   Clock monotonic;

@@ -65,6 +65,9 @@ class Schedule {
   /// The failure that the first event of the list is not there when its turn comes.
   void fail_next();
 
+  /// Whether something is listed that has not happened yet.
+  bool is_expecting() const { return next_ < events_.size() && events_[next_].at != ScheduledEvent::never; }
+
   struct Failure {
     std::size_t entry = 0;
     std::string reason;  ///< a sentence with the remedy

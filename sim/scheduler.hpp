@@ -36,6 +36,8 @@ class Scheduler {
   }
   /// `a >= b`. Called only for instants with different anchors.
   virtual bool is_at_or_after(Instant a, Instant b) = 0;
+  /// What happens now depends on a length of time that is not known exactly: more can follow than really could.
+  virtual void approximated() {}
   /// The later of the two.
   virtual Instant later_of(Instant a, Instant b) = 0;
 

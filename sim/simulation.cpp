@@ -44,7 +44,7 @@ void Simulation::emitted(std::uint32_t slot) {
     event.at = is_listed ? schedule_->next_look(slot, -Duration::forever()).value()
                          : event.base.offset() + concrete_delay(event);
   } else {
-    event.at = event.base.offset() + concrete_delay(event);
+    event.at = event.base.offset() + (event.delay.is_exact() ? event.delay.lo : concrete_delay(event));
   }
   if (event.channel != Event::kNoChannel) {
     event.at = std::max(event.at, channel_floor_[event.channel]);
@@ -116,7 +116,7 @@ Simulation::End Simulation::run(Instant until, std::uint64_t max_events) {
   for (std::uint64_t events = 0; events < max_events; ++events) {
     if (!world_.has_only_background()) {
       background_since_.reset();
-    } else if (is_only_background_for_long()) {
+    } else if (is_only_background_for_long() && (!schedule_ || !schedule_->is_expecting())) {
       return End::quiet;
     }
     if (step_until(until.offset())) continue;
@@ -148,9 +148,12 @@ bool Simulation::step_until(Duration until) {
     const Event& event = world_.event(slot);
     if (!held_.empty() && !failure_) {
       failure_ = overdue_pin(event.at);
-      if (failure_) return false;
+      if (failure_) {
+        push(slot);  // programs that end with their world can still cancel it
+        return false;
+      }
     }
-    if (put_off(slot) || hold_back(slot)) continue;
+    if (put_off(slot) || (!pins_.empty() && hold_back(slot))) continue;
     const bool was_pinned = event.pin != Event::kNoPin;
     const Duration at = event.at;
     if (fate_ != nullptr) {
@@ -342,9 +345,12 @@ void Simulation::place(std::uint32_t position, Key key) {
 
 void Simulation::push(std::uint32_t slot) {
   const Event& event = world_.event(slot);
+  const auto end = static_cast<std::uint32_t>(heap_.size());
   heap_.emplace_back(event, slot);
-  if (slot >= heap_position_.size()) heap_position_.resize(slot + 1);
-  sift_up(static_cast<std::uint32_t>(heap_.size() - 1));
+  if (slot >= heap_position_.size()) [[unlikely]]
+    heap_position_.resize(slot + 1);
+  heap_position_[slot] = end;
+  if (end > 0) sift_up(end);
 }
 
 std::uint32_t Simulation::pop() {

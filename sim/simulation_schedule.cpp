@@ -61,9 +61,14 @@ bool Simulation::step_on_schedule(Duration until) {
         !chosen && std::any_of(simultaneous_.begin(), simultaneous_.end(), [&](std::uint32_t slot) {
           return schedule_->is_listed(slot) && schedule_->time_of(slot) == now;
         });
+    // A run that ends here leaves every event where it can still be cancelled, by programs that end with their world.
+    const auto end_with = [this](std::uint32_t first_left) {
+      for (std::uint32_t i = first_left; i < simultaneous_.size(); ++i) push(simultaneous_[i]);
+      return false;
+    };
     if (is_turn_of_another) {
       schedule_->fail_next();
-      return false;
+      return end_with(0);
     }
     std::uint32_t slot = 0;
     for (std::uint32_t i = 0; i < simultaneous_.size(); ++i) {
@@ -73,7 +78,7 @@ bool Simulation::step_on_schedule(Duration until) {
       }
       if (!chosen) {
         const std::optional<Duration> look = schedule_->next_look(simultaneous_[i], now);
-        if (!look) return false;
+        if (!look) return end_with(i);
         world_.event(simultaneous_[i]).at = *look;
       }
       push(simultaneous_[i]);
@@ -84,6 +89,7 @@ bool Simulation::step_on_schedule(Duration until) {
       const Event& event = world_.event(slot);
       if (event.kind != EventKind::fault) schedule_->note_arrival(event.process, now, event.arrived);
     } else if (!schedule_->admit(slot)) {
+      push(slot);
       return false;
     }
     world_.execute(slot, Instant::at(now));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <memory>
 
 #include "sim/random.hpp"
 
@@ -15,11 +16,14 @@ bool contains(const std::vector<ProcessId>& processes, ProcessId process) {
   return std::find(processes.begin(), processes.end(), process) != processes.end();
 }
 
+bool is_tick(const Event& event) { return event.kind == EventKind::timer && event.timer_kind == TimerKind::tick; }
+
 std::string_view name_of(TimerKind kind) {
   switch (kind) {
     case TimerKind::sleep: return "sleep";
     case TimerKind::work: return "work";
     case TimerKind::timeout: return "timeout";
+    case TimerKind::tick: return "tick";
   }
   return "?";
 }
@@ -31,14 +35,14 @@ std::string_view name_of(TimerKind kind) {
 void Process::receive(Message&, ConnectionId) { assert(false && "this process serves nobody"); }
 void Process::notified(Message&, ConnectionId) {}
 void Process::returned(Message&, ConnectionId) {}
-const std::string& Process::name() const { return world_->name(id_); }
+const std::string& Process::name() const { return world_->name(self_); }
 const Clock& Process::clock() const { return world_->state(id_).wall; }
 const Clock& Process::monotonic() const { return world_->state(id_).monotonic; }
 Executor& Process::executor() const { return world_->executor(); }
 
 Process::~Process() {
   tasks_.clear();
-  if (world_ != nullptr) world_->state(id_).process = nullptr;
+  if (world_ != nullptr) world_->state(self_).process = nullptr;
 }
 
 void Process::spawn(Task<void> task) {
@@ -70,15 +74,37 @@ ProcessId World::add(Process& process, std::string name, ClockSettings clock) {
   state.monotonic = Clock(*this, clock.uptime, clock.drift_ppb);
   processes_.push_back(std::move(state));
   process.world_ = this;
-  process.id_ = id;
+  process.id_ = process.self_ = id;
   processes_.back().describes_accesses = process.describes_accesses();
   processes_.back().is_service = process.is_service();
   current_ = kOrigin;
   return id;
 }
 
+ProcessId World::add_part(Process& part, ProcessId host, std::string name) {
+  const ProcessState& whole = state(host);
+  const ProcessId id =
+      add(part, std::move(name),
+          {.offset = whole.initial_offset, .drift_ppb = whole.drift_ppb, .uptime = whole.initial_uptime});
+  // Its clocks are its process's: nothing may read these.
+  state(id).drift_ppb = 0;
+  state(id).host = host;
+  part.id_ = host;
+  history_.parts.push_back({id, host});
+  return id;
+}
+
+/// All that act in its name: itself, and if it is no part, its parts.
+std::vector<ProcessId> World::with_parts(ProcessId process) const {
+  std::vector<ProcessId> all{process};
+  for (const Part& part : history_.parts) {
+    if (part.host == process) all.push_back(part.part);
+  }
+  return all;
+}
+
 ConnectionId World::connect(ProcessId client, ProcessId server, DurationRange latency) {
-  connections_.push_back({client, server, latency});
+  connections_.push_back({client, server, latency, {}});
   return {static_cast<std::uint32_t>(connections_.size() - 1)};
 }
 
@@ -88,32 +114,35 @@ void World::plan(PlannedFault fault) {
 }
 
 void World::start(ProcessId process, DurationRange delay) {
-  Event event;
+  const std::uint32_t slot = free_slot();
+  Event& event = events_[slot];
   event.kind = EventKind::start;
   event.process = process;
   event.incarnation = state(process).incarnation;
   event.base = Instant::origin();
   event.delay = delay;
-  emit(std::move(event));
+  emit(slot);
 }
 
 void World::start_now(ProcessId process) {
-  Event event;
+  const std::uint32_t slot = free_slot();
+  Event& event = events_[slot];
   event.kind = EventKind::start;
   event.process = process;
   event.incarnation = state(process).incarnation;
   event.base = now_;
-  emit(std::move(event));
+  emit(slot);
 }
 
 void World::arm(const PlannedFault& fault, DurationRange delay) {
-  Event event;
+  const std::uint32_t slot = free_slot();
+  Event& event = events_[slot];
   event.kind = EventKind::fault;
   event.process = fault.process;
   event.base = Instant::origin();
   event.delay = delay;
   event.fault = &fault;
-  emit(std::move(event));
+  emit(slot);
 }
 
 void World::arm_faults() {
@@ -124,28 +153,39 @@ void World::arm_faults() {
 
 // --- Events.
 
-std::uint32_t World::emit(Event event) {
-  event.id = EventId{combine64(current_.value, ++emitted_by_current_)};
-  event.cause = step_;
-  std::uint32_t slot;
-  if (free_events_.empty()) {
-    slot = static_cast<std::uint32_t>(events_.size());
-    events_.push_back(std::move(event));
-  } else {
-    slot = free_events_.back();
-    free_events_.pop_back();
-    events_[slot] = std::move(event);
+/// Where the next event is put together. It is not pending before `emit`.
+std::uint32_t World::free_slot() {
+  if (free_events_.empty()) [[unlikely]] {
+    events_.emplace_back();
+    return static_cast<std::uint32_t>(events_.size() - 1);
   }
-  ++pending_;
-  if (events_[slot].background) ++background_pending_;
-  scheduler_->emitted(slot);
+  const std::uint32_t slot = free_events_.back();
+  free_events_.pop_back();
+  // Nothing to end: it has no message.
+  std::construct_at(&events_[slot]);
   return slot;
 }
 
+void World::emit(std::uint32_t slot) {
+  Event& event = events_[slot];
+  event.id = EventId{combine64(current_.value, ++emitted_by_current_)};
+  event.cause = step_;
+  ++pending_;
+  if (event.background) [[unlikely]]
+    ++background_pending_;
+  if (is_tick(event)) [[unlikely]]
+    ++ticks_;
+  scheduler_->emitted(slot);
+}
+
 void World::release(std::uint32_t slot) {
-  if (events_[slot].background) --background_pending_;
-  events_[slot].message.reset();
-  events_[slot].id = EventId{};
+  Event& event = events_[slot];
+  if (event.background) [[unlikely]]
+    --background_pending_;
+  if (is_tick(event)) [[unlikely]]
+    --ticks_;
+  event.message.reset();
+  event.id = EventId{};
   free_events_.push_back(slot);
   --pending_;
 }
@@ -169,7 +209,8 @@ TimerRef World::set_background_timer(ProcessId process, DurationRange delay, Tim
 TimerRef World::emit_timer(ProcessId process, DurationRange delay, TimerKind kind, TimerOwner& owner, bool background) {
   const ProcessState& setter = state(process);
   if (setter.doomed || !setter.alive) return {};
-  Event event;
+  const std::uint32_t slot = free_slot();
+  Event& event = events_[slot];
   event.kind = EventKind::timer;
   event.timer_kind = kind;
   event.process = process;
@@ -177,9 +218,28 @@ TimerRef World::emit_timer(ProcessId process, DurationRange delay, TimerKind kin
   set_departure(event, process);
   event.delay = delay;
   event.timer = &owner;
-  event.background = background;
+  event.background = background || kind == TimerKind::tick;
   event.paused_before = setter.paused_total;
-  const std::uint32_t slot = emit(std::move(event));
+  emit(slot);
+  return {slot, events_[slot].id};
+}
+
+TimerRef World::set_timer_after(ProcessId process, Instant base, DurationRange delay, TimerKind kind,
+                                TimerOwner& owner) {
+  const ProcessState& setter = state(process);
+  if (setter.doomed || !setter.alive) return {};
+  const std::uint32_t slot = free_slot();
+  Event& event = events_[slot];
+  event.kind = EventKind::timer;
+  event.timer_kind = kind;
+  event.process = process;
+  event.incarnation = setter.incarnation;
+  event.is_anchored = true;
+  event.base = base;
+  event.delay = delay;
+  event.timer = &owner;
+  event.paused_before = setter.paused_total;
+  emit(slot);
   return {slot, events_[slot].id};
 }
 
@@ -209,49 +269,60 @@ void World::send_push(ConnectionId connection, MessagePtr message) {
 }
 
 void World::transmit(ConnectionId connection, ProcessId from, ProcessId to, MessagePtr message) {
-  if (state(from).doomed) return;
+  const ProcessState& sender = state(from);
+  const ProcessState& receiver = state(to);
+  if (sender.doomed) return;
   const bool is_request = !message->is_reply;
   const Connection& c = connections_[connection.index];
   const bool watched = state(c.client).has_step_faults;
-  const std::string_view step_name = message->name();
-  if (watched && is_request) reach(from, step_name, Moment::before);
-  if (state(from).doomed) return;
+  const std::string_view step_name = watched ? message->name() : std::string_view();
+  if (watched && is_request) {
+    reach(from, step_name, Moment::before);
+    if (sender.doomed) return;
+  }
 
-  Event event;
+  const std::uint32_t slot = free_slot();
+  Event& event = events_[slot];
   event.kind = EventKind::message;
   event.process = to;
   event.from = from;
-  event.incarnation = state(to).incarnation;
+  event.incarnation = receiver.incarnation;
   event.channel = connection.index * 2 + (is_request ? 0 : 1);
   set_departure(event, from);
   event.delay = c.latency;
   event.message = std::move(message);
-  event.background = is_background_ && state(from).is_service && state(to).is_service;
+  event.background = is_background_ && sender.is_service && receiver.is_service;
 
-  bool is_lost = false;
-  if (watched) {
-    for (FaultState& planned : faults_) {
-      const PlannedFault& fault = planned.fault;
-      const bool of_messages = fault.kind == PlannedFault::Kind::lose || fault.kind == PlannedFault::Kind::delay;
-      if (!of_messages || fault.process != c.client || fault.of_reply == is_request || fault.step != step_name)
-        continue;
-      if (++planned.seen != fault.occurrence) continue;
-      if (fault.kind == PlannedFault::Kind::lose) is_lost = true;
-      event.delay = {event.delay.lo + fault.length, event.delay.hi + fault.length};
-    }
-  }
-  if (!pass_partitions(event)) is_lost = true;
+  bool is_lost = watched && strike_message(event, c.client, step_name);
+  if (!partitions_.empty() && !pass_partitions(event)) is_lost = true;
   if (explored_ && !is_lost) is_lost = scheduler_->loses(event);
 
-  if (is_lost) {
+  if (is_lost) [[unlikely]] {
     event.id = EventId{combine64(current_.value, ++emitted_by_current_)};
     event.cause = step_;
     if (tracing_) record(event, true);
     scheduler_->lost(event);
+    event = Event{};
+    free_events_.push_back(slot);
   } else {
-    emit(std::move(event));
+    emit(slot);
   }
   if (watched && is_request) reach(from, step_name, Moment::sent);
+}
+
+/// The planned faults of messages that wait for this one of `client`. Whether it is lost.
+bool World::strike_message(Event& event, ProcessId client, std::string_view step_name) {
+  const bool is_request = !event.message->is_reply;
+  bool is_lost = false;
+  for (FaultState& planned : faults_) {
+    const PlannedFault& fault = planned.fault;
+    const bool of_messages = fault.kind == PlannedFault::Kind::lose || fault.kind == PlannedFault::Kind::delay;
+    if (!of_messages || fault.process != client || fault.of_reply == is_request || fault.step != step_name) continue;
+    if (++planned.seen != fault.occurrence) continue;
+    if (fault.kind == PlannedFault::Kind::lose) is_lost = true;
+    event.delay = {event.delay.lo + fault.length, event.delay.hi + fault.length};
+  }
+  return is_lost;
 }
 
 /// Puts a message's departure off until no partition is in its way; false: it is lost.
@@ -303,7 +374,7 @@ void World::deliver(Event& event) {
       if (receiver.incarnation != event.incarnation) return;
       if (!receiver.alive) revive(event.process);
       reach(event.process, "start", Moment::after);
-      receiver.process->start();
+      for (const ProcessId process : with_parts(event.process)) state(process).process->start();
       return;
     case EventKind::timer:
       if (is_gone) return;
@@ -316,7 +387,7 @@ void World::deliver(Event& event) {
         // What an earlier incarnation had asked, nobody waits for any more.
         if (receiver.alive) answer_call(event);
       } else if (!receiver.alive || is_of_lost_connection(event)) {
-        bounce(std::move(event));
+        bounce(event);
       } else {
         if (receiver.has_step_faults) {
           reach(event.process, state(event.from).name + "." + std::string(event.message->name()), Moment::after);
@@ -335,8 +406,9 @@ bool World::is_of_lost_connection(const Event& message) const {
 }
 
 /// The machine is there, but nobody has this connection any more: it is reset, as TCP would.
-void World::bounce(Event&& event) {
-  Event answer;
+void World::bounce(Event& event) {
+  const std::uint32_t slot = free_slot();
+  Event& answer = events_[slot];
   answer.kind = EventKind::message;
   answer.bounced = true;
   answer.process = event.from;
@@ -347,7 +419,12 @@ void World::bounce(Event&& event) {
   answer.delay = connections_[event.channel / 2].latency;
   answer.message = std::move(event.message);
   answer.background = event.background;
-  if (pass_partitions(answer)) emit(std::move(answer));
+  if (pass_partitions(answer)) {
+    emit(slot);
+  } else {
+    answer = Event{};
+    free_events_.push_back(slot);
+  }
 }
 
 // --- Calls.
@@ -388,7 +465,9 @@ void World::answer_call(Event& event) {
   }
   const CallSlot slot = calls_[message.call.slot];
   if (slot.generation != message.call.generation) return;  // it gave up before
-  reach(event.process, event.bounced ? "reset" : message.name(), Moment::after);
+  if (state(event.process).has_step_faults) {
+    reach(event.process, event.bounced ? "reset" : message.name(), Moment::after);
+  }
   close_call(message.call);
   if (event.bounced) {
     slot.owner->connection_lost();
@@ -400,14 +479,15 @@ void World::answer_call(Event& event) {
 // --- History and trace.
 
 OperationId World::invoke(ProcessId process, std::string_view function, std::string_view object) {
-  Operation& operation = history_.operations.emplace_back();
-  operation.id = static_cast<OperationId>(history_.operations.size());
+  // The object's name may be that of an earlier operation, which moves when the history grows.
+  Operation operation;
+  operation.id = static_cast<OperationId>(history_.operations.size() + 1);
   operation.process = process;
   operation.function = function;
   operation.object = object;
   operation.invoked = now_;
   operation.invoked_in = step_;
-  return operation.id;
+  return history_.operations.emplace_back(std::move(operation)).id;
 }
 
 void World::complete(OperationId id, Phase phase) {
@@ -419,15 +499,9 @@ void World::complete(OperationId id, Phase phase) {
 
 void World::record_effect(Effect::Kind kind, ProcessId server, std::string_view object, ProcessId by,
                           OperationId operation, std::optional<std::int64_t> token) {
-  Effect& effect = history_.effects.emplace_back();
-  effect.kind = kind;
-  effect.server = server;
-  effect.object = object;
-  effect.by = by;
-  effect.operation = operation;
-  effect.token = token;
-  effect.at = now_;
-  effect.step = step_;
+  // A connection is its process's; whose thread used it, the operation knows.
+  const ProcessId whose = operation == 0 ? by : history_.operations[operation - 1].process;
+  history_.effects.emplace_back(kind, server, std::string(object), whose, operation, token, now_, step_);
 }
 
 void World::record(const Event& event, bool lost) {
@@ -438,6 +512,10 @@ void World::record(const Event& event, bool lost) {
   note.kind = event.kind;
   note.process = event.process;
   note.from = event.from;
+  if (event.kind == EventKind::message && connections_[event.channel / 2].part.is_valid()) {
+    const Connection& connection = connections_[event.channel / 2];
+    (event.process == connection.client ? note.process : note.from) = connection.part;
+  }
   note.sent = event.base;
   note.at = lost ? event.base + event.delay.lo : now_;
   note.local = state(event.process).wall.reading_at(note.at);
@@ -480,6 +558,7 @@ void World::drop_events() {
   pending_ = background_pending_ = 0;
   open_calls_ = 0;
   is_background_ = false;
+  ticks_ = 0;
   calls_.clear();
   free_calls_.clear();
 }

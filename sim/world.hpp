@@ -53,9 +53,10 @@ class ReplyOwner {
 
 /// What a timer is for.
 enum class TimerKind : std::uint8_t {
-  sleep,   ///< wall time: a pause does not move it, but it is noticed only when the pause is over
-  work,    ///< processor time: a pause lengthens it
-  timeout  ///< as sleep
+  sleep,    ///< wall time: a pause does not move it, but it is noticed only when the pause is over
+  work,     ///< processor time: a pause lengthens it
+  timeout,  ///< as sleep
+  tick      ///< as sleep, of something that repeats for ever: a story is over when nothing but ticks is pending
 };
 
 struct TimerRef {
@@ -63,35 +64,36 @@ struct TimerRef {
   EventId id;
 };
 
-/// One pending event. Plain data; the scheduler keeps its own notes in the last part.
+/// One pending event. Plain data; what a scheduler notes is marked. In the order that leaves no holes: there are many, and an
+/// explorer copies them.
 struct Event {
   EventId id;
-  Step cause = no_step;
-  EventKind kind = EventKind::start;
-  TimerKind timer_kind = TimerKind::sleep;
-  bool bounced = false;     ///< a message that comes back because its receiver is gone
-  bool frozen = false;      ///< emitted during a pause of its emitter, so it leaves only when that is over
-  bool background = false;  ///< see `World::set_background_timer`
-  ProcessId process;
-  ProcessId from;
-  std::uint32_t incarnation = 0;  ///< of `process`, when it was emitted
-  std::uint32_t channel = kNoChannel;
-  Instant base;         ///< when it leaves: at its cause, or at the end of the pause in which its cause left it
-  DurationRange delay;  ///< after `base`
   MessagePtr message;
   TimerOwner* timer = nullptr;
   const PlannedFault* fault = nullptr;
-
-  // The scheduler's notes.
-  Duration at;                 ///< when it is due
-  Duration arrived;            ///< when it was due before a pause of its process put it off
-  Duration paused_before;      ///< work: pauses of its process so far that it already counts
-  std::uint32_t sequence = 0;  ///< order of emission
-  std::uint32_t pin = kNoPin;
+  Instant base;            ///< when it leaves: at its cause, or at the end of the pause in which its cause left it
+  DurationRange delay;     ///< after `base`
+  Duration at;             ///< scheduler: when it is due
+  Duration arrived;        ///< scheduler: when it was due before a pause of its process put it off
+  Duration paused_before;  ///< work: pauses of its process so far that it already counts
+  Step cause = no_step;
+  std::uint32_t incarnation = 0;  ///< of `process`, when it was emitted
+  std::uint32_t channel = kNoChannel;
+  std::uint32_t sequence = 0;  ///< scheduler: order of emission
+  std::uint32_t pin = kNoPin;  ///< scheduler
+  ProcessId process;
+  ProcessId from;
+  EventKind kind = EventKind::start;
+  TimerKind timer_kind = TimerKind::sleep;
+  bool bounced = false;      ///< a message that comes back because its receiver is gone
+  bool is_anchored = false;  ///< `base` is a moment that has nothing to do with its cause
+  bool frozen = false;       ///< emitted during a pause of its emitter, so it leaves only when that is over
+  bool background = false;   ///< a tick, or see `World::set_background_timer`
 
   static constexpr std::uint32_t kNoChannel = 0xffffffff;
   static constexpr std::uint32_t kNoPin = 0xffffffff;
 };
+static_assert(sizeof(Event) <= 128, "larger than this, a copy is a call");
 
 class World {
  public:
@@ -110,7 +112,12 @@ class World {
   };
   /// The world does not own its processes. Requires: `process` outlives the last event.
   ProcessId add(Process& process, std::string name, ClockSettings clock);
+  /// A thread of `host`, or another part that acts under a name of its own: its programs run as events of `host`, and live and die
+  /// with it. A fault of the part alone stops its programs at their own steps (`reach`), and nothing else of the process.
+  ProcessId add_part(Process& part, ProcessId host, std::string name);
   ConnectionId connect(ProcessId client, ProcessId server, DurationRange latency);
+  /// Traces and histories name `part` as the client of this connection, instead of its process.
+  void assign(ConnectionId connection, ProcessId part) { connections_[connection.index].part = part; }
   void plan(PlannedFault fault);
   void plan(Partition partition) { partitions_.push_back(std::move(partition)); }
   /// Lets `process` begin within `delay` after the origin.
@@ -164,6 +171,8 @@ class World {
   /// service sends another because of it; a program that waits for an answer does (`has_foreground`).
   /// Requires: nobody explores. An exploration has no end then.
   TimerRef set_background_timer(ProcessId process, DurationRange delay, TimerOwner& owner);
+  /// In an exploration: a timer that is due `delay` after a moment that is known otherwise, though not before the present one.
+  TimerRef set_timer_after(ProcessId process, Instant base, DurationRange delay, TimerKind kind, TimerOwner& owner);
   /// Does nothing if it has fired already.
   void cancel_timer(TimerRef timer);
 
@@ -186,6 +195,8 @@ class World {
     if (explored_) scheduler_->accessed_all();
   }
   bool is_explored() const { return explored_; }
+  /// Tells an explorer that a wait which just ended was for a length that it knows only as a range.
+  void note_approximation() { scheduler_->approximated(); }
 
   /// Whether somebody still waits for the answer to this call.
   bool is_awaited(CallRef call) const {
@@ -193,7 +204,10 @@ class World {
   }
 
   /// Tells the faults that a process comes to a step of its program that is no message: "acquire", "release".
-  void reach(ProcessId process, std::string_view step, Moment moment);
+  void reach(ProcessId process, std::string_view step, Moment moment) {
+    if (state(process).has_step_faults) [[unlikely]]
+      reach_planned(process, step, moment);
+  }
 
   // --- History, for the checkers.
 
@@ -221,12 +235,16 @@ class World {
   bool has_foreground() const { return pending_ > background_pending_ || open_calls_ > 0; }
   /// Whether something is pending, and all of it is background.
   bool has_only_background() const { return pending_ > 0 && pending_ == background_pending_; }
+  /// Whether anything is pending but ticks. In an exploration nothing else is background.
+  bool is_busy() const { return pending_ != ticks_; }
   Decisions& decisions() { return *decisions_; }
   /// How many processes, and what they are called.
   std::size_t process_count() const { return processes_.size(); }
   const std::string& name(ProcessId process) const { return processes_[process.index].name; }
   ProcessState& state(ProcessId process) { return processes_[process.index]; }
   const ProcessState& state(ProcessId process) const { return processes_[process.index]; }
+  std::uint32_t connection_count() const { return static_cast<std::uint32_t>(connections_.size()); }
+  DurationRange latency_of(ConnectionId c) const { return connections_[c.index].latency; }
   ProcessId client_of(ConnectionId c) const { return connections_[c.index].client; }
   ProcessId server_of(ConnectionId c) const { return connections_[c.index].server; }
 
@@ -249,6 +267,7 @@ class World {
     ProcessId client;
     ProcessId server;
     DurationRange latency;
+    ProcessId part = {};  ///< of the client, if it is not the client itself
   };
   struct CallSlot {
     ReplyOwner* owner = nullptr;
@@ -261,18 +280,22 @@ class World {
   };
 
   TimerRef emit_timer(ProcessId process, DurationRange delay, TimerKind kind, TimerOwner& owner, bool background);
-  std::uint32_t emit(Event event);
+  std::uint32_t free_slot();
+  void emit(std::uint32_t slot);
   void release(std::uint32_t slot);
+  void reach_planned(ProcessId process, std::string_view step, Moment moment);
   void transmit(ConnectionId connection, ProcessId from, ProcessId to, MessagePtr message);
-  void bounce(Event&& event);
+  void bounce(Event& event);
   bool is_of_lost_connection(const Event& message) const;
   void deliver(Event& event);
   void answer_call(Event& event);
+  bool strike_message(Event& event, ProcessId client, std::string_view step_name);
   bool pass_partitions(Event& message) const;
   void strike(const PlannedFault& fault);
   void pause(ProcessId process, Duration length);
   void postpone_frozen(ProcessId process, Instant until);
   void crash_now(ProcessId process);
+  std::vector<ProcessId> with_parts(ProcessId process) const;
   void revive(ProcessId process);
   void drop_events();
   void set_departure(Event& event, ProcessId emitter) const;
@@ -290,6 +313,7 @@ class World {
   std::uint32_t pending_ = 0;
   std::uint32_t background_pending_ = 0;
   std::uint32_t open_calls_ = 0;  ///< of programs
+  std::uint32_t ticks_ = 0;       ///< of those pending
   std::vector<FaultState> faults_;
   std::vector<Partition> partitions_;
   std::vector<ProcessId> doomed_;  ///< crash at the end of this event

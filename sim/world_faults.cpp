@@ -18,8 +18,7 @@ std::string_view to_string(PlannedFault::Kind kind) {
   return "?";
 }
 
-void World::reach(ProcessId process, std::string_view step_name, Moment moment) {
-  if (!state(process).has_step_faults) return;
+void World::reach_planned(ProcessId process, std::string_view step_name, Moment moment) {
   for (FaultState& planned : faults_) {
     const PlannedFault& fault = planned.fault;
     const bool of_messages = fault.kind == PlannedFault::Kind::lose || fault.kind == PlannedFault::Kind::delay;
@@ -95,7 +94,9 @@ void World::pause(ProcessId process, Duration length) {
   victim.was_paused = true;
   victim.paused_total += added;
   if (added != length) postpone_frozen(process, victim.frozen_until);
-  history_.interruptions.push_back({Interruption::Kind::pause, process, now_, step_, until});
+  for (const ProcessId who : with_parts(process)) {
+    history_.interruptions.push_back({Interruption::Kind::pause, who, now_, step_, until});
+  }
 }
 
 /// What a process does after one pause, it does after both.
@@ -122,14 +123,18 @@ void World::postpone_frozen(ProcessId process, Instant until) {
 void World::crash_now(ProcessId process) {
   ProcessState& victim = state(process);
   const PlannedFault& fault = *victim.doom;
-  victim.process->tasks_.clear();
+  const std::vector<ProcessId> all = with_parts(process);
+  for (const ProcessId who : all) state(who).process->tasks_.clear();
   victim.doomed = false;
   victim.alive = false;
   victim.was_paused = false;
   victim.crashed_at = now_;
   ++victim.incarnation;
-  history_.interruptions.push_back({Interruption::Kind::crash, process, now_, step_, std::nullopt});
-  victim.process->crashed(fault.keep);
+  for (const ProcessId who : all) {
+    history_.interruptions.push_back({Interruption::Kind::crash, who, now_, step_, std::nullopt});
+    state(who).was_paused = false;
+    state(who).process->crashed(fault.keep);
+  }
   // What a pause had kept from leaving never leaves.
   for (std::uint32_t slot = 0; slot < events_.size(); ++slot) {
     Event& event = events_[slot];
@@ -139,22 +144,25 @@ void World::crash_now(ProcessId process) {
     release(slot);
   }
   if (fault.restart_after) {
-    Event event;
+    const std::uint32_t slot = free_slot();
+    Event& event = events_[slot];
     event.kind = EventKind::start;
     event.process = process;
     event.incarnation = victim.incarnation;
     event.base = now_;
     event.delay = *fault.restart_after;
-    emit(std::move(event));
+    emit(slot);
   }
 }
 
 void World::revive(ProcessId process) {
-  state(process).alive = true;
-  for (auto it = history_.interruptions.rbegin(); it != history_.interruptions.rend(); ++it) {
-    if (it->process == process && it->kind == Interruption::Kind::crash) {
-      it->until = now_;
-      break;
+  for (const ProcessId who : with_parts(process)) {
+    state(who).alive = true;
+    for (auto it = history_.interruptions.rbegin(); it != history_.interruptions.rend(); ++it) {
+      if (it->process == who && it->kind == Interruption::Kind::crash) {
+        it->until = now_;
+        break;
+      }
     }
   }
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <regex>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -375,11 +376,49 @@ Findings dead_scripts(const std::vector<File>& files) {
   return findings;
 }
 
+namespace {
+
+/// The lines of a quoted block and where it ends: from the line after the marker to the next that is neither indented nor empty.
+std::string quoted_block(std::span<const std::string_view> lines) {
+  std::string block;
+  for (const std::string_view line : lines) {
+    if (!line.empty() && !line.starts_with("    ")) break;
+    block += std::string(line.substr(std::min<std::size_t>(line.size(), 4))) + "\n";
+  }
+  const std::size_t first = block.find_first_not_of('\n');
+  const std::size_t last = block.find_last_not_of('\n');
+  return first == std::string::npos ? "" : block.substr(first, last - first + 1) + "\n";
+}
+
+}  // namespace
+
+Findings quotations(const std::vector<File>& files) {
+  constexpr std::string_view kMarker = "<!-- from ";
+  Findings findings;
+  for (const File& document : files) {
+    if (!document.path.ends_with(".md")) continue;
+    const std::vector<std::string_view> lines = lines_of(document.text);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      if (!lines[i].starts_with(kMarker)) continue;
+      std::string_view path = lines[i].substr(kMarker.size());
+      path = path.substr(0, path.find(' '));
+      const auto source = std::find_if(files.begin(), files.end(), [&](const File& file) { return file.path == path; });
+      const std::string block = quoted_block(std::span(lines).subspan(i + 1));
+      if (source == files.end()) {
+        findings.push_back({document.path, i + 1, "quotes " + quoted(path) + ", which does not exist"});
+      } else if (block.empty() || source->text.find(block) == std::string::npos) {
+        findings.push_back({document.path, i + 1, "does not stand in " + quoted(path) + " like this: quote it again"});
+      }
+    }
+  }
+  return findings;
+}
+
 Findings all_findings(const std::vector<File>& files) {
   constexpr std::array of_one{include_direction, real_chance_and_time, unordered_containers, pointer_keys,
                               floating_point,    mutable_globals,      unfinished_marks,     disabled_code,
                               file_length,       whitespace,           header_guard,         folder_names};
-  constexpr std::array of_all{unordered_iteration, dead_headers, dead_scripts};
+  constexpr std::array of_all{unordered_iteration, dead_headers, dead_scripts, quotations};
   Findings findings;
   const auto take = [&](const Findings& more) { findings.insert(findings.end(), more.begin(), more.end()); };
   for (const File& file : files) {

@@ -59,6 +59,8 @@ Findings folder_names(const File& file);
 Findings unordered_iteration(const std::vector<File>& files);
 Findings dead_headers(const std::vector<File>& files);
 Findings dead_scripts(const std::vector<File>& files);
+/// In a document, `<!-- from PATH -->` above a block of code says that the block stands in that file, word for word; indented as it likes.
+Findings quotations(const std::vector<File>& files);
 
 /// Every rule above, over all files.
 Findings all_findings(const std::vector<File>& files);

@@ -219,6 +219,17 @@ TEST_CASE("tidy: every script is used by somebody") {
   CHECK(dead_scripts({script, {"models/a.cpp", "f(scripts::check_and_del_lua);\n"}}).empty());
 }
 
+TEST_CASE("tidy: what a document quotes stands in the file") {
+  const File source{"sim/a.cpp", "int a() {\n  return 1;\n}\n\nint b();\n"};
+  const auto quoting = [](const std::string& path, const std::string& block) {
+    return File{"docs/a.md", "Text.\n<!-- from " + path + " -->\n\n" + block + "\nText.\n"};
+  };
+  CHECK(quotations({source, quoting("sim/a.cpp", "    int a() {\n      return 1;\n    }\n\n    int b();\n")}).empty());
+  CHECK(quotations({source, quoting("sim/a.cpp", "    int a() {\n      return 2;\n    }\n")}).size() == 1);
+  CHECK(quotations({source, quoting("sim/b.cpp", "    int a() {\n")}).size() == 1);
+  CHECK(quotations({source, quoting("sim/a.cpp", "")}).size() == 1);
+}
+
 TEST_CASE("tidy: comments and literals are not code") {
   CHECK(code_of("a // b\nc") == "a     \nc");
   CHECK(code_of("a /* b\nc */ d") == "a     \n     d");

@@ -9,31 +9,9 @@ namespace lockstep::models::locks {
 
 Catalogue Catalogue::built_in() {
   Catalogue catalogue;
-  // In the order in which the documents arrive at them: each repairs something of those above it.
-  for (Entry (*entry)() : {setnx_del,
-                           setnx_expire_two_step,
-                           setnx_ts_del_setnx,
-                           setnx_ts_inverted,
-                           getset_prose,
-                           getset_java,
-                           getset_redispy,
-                           getset_del_release,
-                           setnx_nanotime,
-                           set_nx_px_plain_del,
-                           set_nx_px_get_del,
-                           set_nx_px_lua,
-                           set_nx_px_watch_release,
-                           ria_lock_v1,
-                           ria_lock_v2_fine,
-                           ria_lock_v3_timeout,
-                           fenced_write,
-                           ria_sem_unfair,
-                           ria_sem_fair,
-                           ria_sem_fair_locked,
-                           redlock_seq,
-                           redlock_par}) {
-    catalogue.add(entry());
-  }
+#define LOCKSTEP_ADD(algorithm) catalogue.add(algorithm());
+  LOCKSTEP_LOCK_ALGORITHMS(LOCKSTEP_ADD)
+#undef LOCKSTEP_ADD
   return catalogue;
 }
 

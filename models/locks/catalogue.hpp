@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/client.hpp"
 #include "models/locks/lock.hpp"
 #include "models/locks/parameters.hpp"
 
@@ -22,6 +23,14 @@ struct Entry {
   std::vector<std::string_view> claims;  ///< properties that its documents promise
   std::string_view repaired_by = "";     ///< id of the algorithm that repairs it, if there is one
   bool many_nodes = false;               ///< works on several independent servers; otherwise it uses the first only
+  bool has_background = false;           ///< needs a place for background tasks in every process: `Client::background`
+  bool subscribes = false;               ///< needs a second connection for messages of channels: `Client::subscriber`
+  /// All it does with the names of clients, its own and those in the servers' keys, is to ask whether two are the same. Then clients that
+  /// differ in their names alone can exchange them. Not so where a sorted set puts members of one score in the order of their bytes.
+  bool is_blind_to_names = false;
+  /// Why an exploration cannot follow it with these parameters, in one sentence; empty: it can. Null: it always can.
+  std::string_view (*not_explored)(const Parameters&) = nullptr;
+  Mode mode = Mode::exclusive;  ///< how clients take it that do not say how
   std::function<std::unique_ptr<LockAlgorithm>(const Parameters&)> make;
 };
 

@@ -77,6 +77,7 @@ Entry fenced_write() {
                      attempts_parameter(1),
                      retry_parameter({100_ms, 100_ms})},
       .claims = {"mutual-exclusion", "own-release", "recoverable", "fencing"},
+      .is_blind_to_names = true,
       .make = [](const Parameters& p) { return std::make_unique<FencedWrite>(p); }};
 }
 

@@ -35,6 +35,7 @@ Entry getset_del_release() {
                          retry_parameter({100_ms, 100_ms})},
           .claims = {"mutual-exclusion", "recoverable"},
           .repaired_by = "getset-java",
+          .is_blind_to_names = true,
           .make = [](const Parameters& p) { return std::make_unique<GetsetDelRelease>(p.duration("ttl")); }};
 }
 

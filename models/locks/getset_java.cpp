@@ -47,6 +47,7 @@ Entry getset_java() {
                          retry_parameter({100_ms, 100_ms})},
           .claims = {"mutual-exclusion", "own-release", "recoverable"},
           .repaired_by = "set-nx-px-lua",
+          .is_blind_to_names = true,
           .make = [](const Parameters& p) { return std::make_unique<GetsetJava>(p.duration("ttl")); }};
 }
 

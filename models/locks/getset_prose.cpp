@@ -63,6 +63,7 @@ Entry getset_prose() {
                          retry_parameter({100_ms, 100_ms})},
           .claims = {"mutual-exclusion", "own-release", "recoverable"},
           .repaired_by = "set-nx-px-lua",
+          .is_blind_to_names = true,
           .make = [](const Parameters& p) { return std::make_unique<GetsetProse>(p.duration("ttl")); }};
 }
 

@@ -68,6 +68,7 @@ Entry getset_redispy() {
                          retry_parameter({100_ms, 100_ms})},
           .claims = {"mutual-exclusion", "recoverable"},
           .repaired_by = "set-nx-px-lua",
+          .is_blind_to_names = true,
           .make = [](const Parameters& p) { return std::make_unique<GetsetRedispy>(p.duration("ttl")); }};
 }
 

@@ -19,7 +19,7 @@ namespace lockstep::models::locks {
 
 /// What a client has in hand after a successful attempt.
 struct Hold {
-  redis::Value token;  ///< what release compares with, where the algorithm compares
+  redis::Value token = {};  ///< what release compares with, where the algorithm compares
   /// From this reading of the client's own clock on it knows that its hold is over. Absent: it never looks.
   std::optional<sim::Instant> valid_until = std::nullopt;
   /// `valid_until` is a reading of its monotonic clock instead of its wall clock.
@@ -27,6 +27,8 @@ struct Hold {
   /// The end of the lease that it wrote where others read it (timestamp locks), on its own clock.
   std::optional<sim::Instant> lease_until = std::nullopt;
   std::optional<std::int64_t> fencing_token = std::nullopt;
+  /// Something renews the lease in the background for as long as the lock is held.
+  bool is_renewed = false;
 };
 
 /// A lock algorithm: straight-line coroutine code, written once for every engine. Each `co_await` is a point where
@@ -42,7 +44,11 @@ class LockAlgorithm {
 
   /// One attempt to get the lock: a hold, or nothing. Waiting and trying again is the workload's business, with the
   /// algorithm's `attempts` and `retry`, so that a client's state between two attempts is small and known.
+  /// Algorithms that are woken by a message wait inside, and give up when their own time limit says so.
   virtual sim::Task<std::optional<Hold>> acquire(Client& client) const = 0;
+
+  /// One attempt that does not wait for anybody.
+  virtual sim::Task<std::optional<Hold>> try_acquire(Client& client) const;
 
   /// Gives the lock back. What it answers is what the algorithm would tell its caller: true = "I was the owner and
   /// released it", also where the document's code has no way of knowing.

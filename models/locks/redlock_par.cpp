@@ -43,6 +43,7 @@ Entry redlock_par() {
           .parameters = std::move(parameters),
           .claims = {"mutual-exclusion", "own-release", "recoverable"},
           .many_nodes = true,
+          .is_blind_to_names = true,
           .make = [](const Parameters& p) { return std::make_unique<RedlockPar>(p); }};
 }
 

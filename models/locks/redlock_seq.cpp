@@ -42,6 +42,7 @@ Entry redlock_seq() {
           .parameters = redlock_parameters(),
           .claims = {"mutual-exclusion", "own-release", "recoverable"},
           .many_nodes = true,
+          .is_blind_to_names = true,
           .make = [](const Parameters& p) { return std::make_unique<RedlockSeq>(p); }};
 }
 

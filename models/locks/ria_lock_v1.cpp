@@ -57,6 +57,7 @@ Entry ria_lock_v1() {
       .parameters = {ria_acquire_timeout(10_s), ria_poll(), attempts_parameter(1), retry_parameter({100_ms, 100_ms})},
       .claims = {"mutual-exclusion", "own-release"},
       .repaired_by = "ria-lock-v3-timeout",
+      .is_blind_to_names = true,
       .make = [](const Parameters& p) { return std::make_unique<RiaLock>(p); }};
 }
 

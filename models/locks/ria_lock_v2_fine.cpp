@@ -36,6 +36,7 @@ Entry ria_lock_v2_fine() {
                          retry_parameter({100_ms, 100_ms})},
           .claims = {"mutual-exclusion", "own-release"},
           .repaired_by = "ria-lock-v3-timeout",
+          .is_blind_to_names = true,
           .make = [](const Parameters& p) { return std::make_unique<RiaLockV2Fine>(p); }};
 }
 

@@ -58,6 +58,7 @@ Entry ria_lock_v3_timeout() {
                          retry_parameter({100_ms, 100_ms})},
           .claims = {"mutual-exclusion", "own-release", "recoverable"},
           .repaired_by = "set-nx-px-watch-release",
+          .is_blind_to_names = true,
           .make = [](const Parameters& p) { return std::make_unique<RiaLockV3Timeout>(p); }};
 }
 

@@ -69,6 +69,7 @@ Entry set_nx_px_lua() {
                          attempts_parameter(1),
                          retry_parameter({100_ms, 100_ms})},
           .claims = {"mutual-exclusion", "own-release", "recoverable"},
+          .is_blind_to_names = true,
           .make = [](const Parameters& p) { return std::make_unique<SetNxPxLua>(p); }};
 }
 

@@ -46,6 +46,7 @@ Entry set_nx_px_plain_del() {
       .parameters = {{"ttl", 3_s, "time to live of the key"}, attempts_parameter(1), retry_parameter({100_ms, 100_ms})},
       .claims = {"mutual-exclusion", "recoverable"},
       .repaired_by = "set-nx-px-lua",
+      .is_blind_to_names = true,
       .make = [](const Parameters& p) { return std::make_unique<SetNxPxPlainDel>(p.duration("ttl")); }};
 }
 

@@ -46,6 +46,7 @@ Entry set_nx_px_watch_release() {
                          attempts_parameter(1),
                          retry_parameter({100_ms, 100_ms})},
           .claims = {"mutual-exclusion", "own-release", "recoverable"},
+          .is_blind_to_names = true,
           .make = [](const Parameters& p) { return std::make_unique<SetNxPxWatchRelease>(p); }};
 }
 

@@ -40,6 +40,7 @@ Entry setnx_del() {
           .parameters = {attempts_parameter(1), retry_parameter({100_ms, 100_ms})},
           .claims = {"mutual-exclusion", "own-release"},
           .repaired_by = "set-nx-px-lua",
+          .is_blind_to_names = true,
           .make = [](const Parameters&) { return std::make_unique<SetnxDel>(); }};
 }
 

@@ -50,6 +50,7 @@ Entry setnx_expire_two_step() {
                          retry_parameter({100_ms, 100_ms})},
           .claims = {"mutual-exclusion", "recoverable"},
           .repaired_by = "set-nx-px-lua",
+          .is_blind_to_names = true,
           .make = [](const Parameters& p) { return std::make_unique<SetnxExpireTwoStep>(p.duration("ttl")); }};
 }
 

@@ -44,6 +44,7 @@ Entry setnx_nanotime() {
                          retry_parameter({100_ms, 100_ms})},
           .claims = {"mutual-exclusion", "own-release", "recoverable"},
           .repaired_by = "set-nx-px-lua",
+          .is_blind_to_names = true,
           .make = [](const Parameters& p) { return std::make_unique<SetnxNanotime>(p.duration("ttl")); }};
 }
 

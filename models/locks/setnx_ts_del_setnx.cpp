@@ -73,6 +73,7 @@ Entry setnx_ts_del_setnx() {
                          retry_parameter({100_ms, 100_ms})},
           .claims = {"mutual-exclusion", "recoverable"},
           .repaired_by = "getset-java",
+          .is_blind_to_names = true,
           .make = [](const Parameters& p) { return make_setnx_ts(p.duration("ttl"), ExpiryTest::past); }};
 }
 

@@ -19,6 +19,7 @@ Entry setnx_ts_inverted() {
                          retry_parameter({100_ms, 100_ms})},
           .claims = {"mutual-exclusion", "recoverable"},
           .repaired_by = "setnx-ts-del-setnx",
+          .is_blind_to_names = true,
           .make = [](const Parameters& p) { return make_setnx_ts(p.duration("ttl"), ExpiryTest::future); }};
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "models/redis/database.hpp"
 #include "models/redis/handlers.hpp"
@@ -35,11 +37,78 @@ Reply kill_links(Call& call, ClientType type) {
   return Reply::integer(has_link ? 1 : 0);
 }
 
+ClientType type_of(const Session& client) {
+  return client.is_subscriber() ? ClientType::subscriber : ClientType::normal;
+}
+
+std::string flags_of(const Session& client) {
+  std::string flags;
+  if (client.is_subscriber()) flags += 'P';
+  if (client.in_transaction) flags += 'x';
+  if (client.waiting) flags += 'b';
+  if (client.is_dirty) flags += 'd';
+  if (client.no_evict) flags += 'e';
+  return flags.empty() ? "N" : flags;
+}
+
+/// Of what Redis tells of a connection, that which means something here.
+std::string description_of(Call& call, Session& client) {
+  const std::string multi = client.in_transaction ? std::to_string(client.queue.size()) : "-1";
+  return "id=" + std::to_string(call.database.client_id(client)) + " name=" + client.name +
+         " flags=" + flags_of(client) + " db=0 sub=" + std::to_string(client.channels.size()) +
+         " psub=" + std::to_string(client.patterns.size()) + " ssub=0 multi=" + multi +
+         " user=default redir=-1 resp=2\n";
+}
+
 }  // namespace
 
 Reply client_id_command(Call& call) {
   call.database.touches_more_than_keys();  // numbers are given in the order in which they are asked for
   return Reply::integer(call.database.client_id(call.session));
+}
+
+Reply client_info_command(Call& call) {
+  call.database.touches_more_than_keys();
+  return Reply::bulk(description_of(call, call.session));
+}
+
+Reply client_list_command(Call& call) {
+  call.database.touches_more_than_keys();
+  std::optional<ClientType> type;
+  std::optional<std::vector<std::int64_t>> wanted;
+  if (call.size() == 4 && call.arguments[2].is_word("TYPE")) {
+    type = client_type(call.arguments[3]);
+    if (!type) return Reply::error("ERR Unknown client type '" + call.arguments[3].text() + "'");
+  } else if (call.size() > 3 && call.arguments[2].is_word("ID")) {
+    wanted.emplace();
+    for (const Value& id : call.arguments.subspan(3)) {
+      const std::optional<std::int64_t> number = id.integer();
+      if (!number) return Reply::error("ERR Invalid client ID");
+      wanted->push_back(*number);
+    }
+  } else if (call.size() != 2) {
+    return syntax_error();
+  }
+  std::string list;
+  if (!wanted) {
+    for (Session& client : call.database.sessions()) {
+      if (client.is_open && (!type || *type == type_of(client))) list += description_of(call, client);
+    }
+    return Reply::bulk(std::move(list));
+  }
+  for (const std::int64_t id : *wanted) {
+    for (Session& client : call.database.sessions()) {
+      if (client.is_open && client.client_id == id && id != 0) list += description_of(call, client);
+    }
+  }
+  return Reply::bulk(std::move(list));
+}
+
+Reply client_no_evict_command(Call& call) {
+  const bool on = call.arguments[2].is_word("ON");
+  if (!on && !call.arguments[2].is_word("OFF")) return syntax_error();
+  call.session.no_evict = on;
+  return Reply::ok();
 }
 
 Reply client_getname_command(Call& call) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <memory>
 
 #include "models/redis/commands.hpp"
 
@@ -37,71 +38,33 @@ bool takes_a_script(std::string_view name) { return name == "EVAL" || name == "S
 
 }  // namespace
 
-Command::Command(const Command& other)
-    : spilled_(other.spilled_), count_(other.count_), spec_(other.spec_), is_known_(other.is_known_) {
-  if (spilled_.empty()) std::copy_n(other.in_place_.begin(), count_, in_place_.begin());
-}
+void Command::give_back() noexcept { std::allocator<Value>().deallocate(spilled_, capacity_); }
 
-Command::Command(Command&& other) noexcept
-    : spilled_(std::move(other.spilled_)), count_(other.count_), spec_(other.spec_), is_known_(other.is_known_) {
-  if (spilled_.empty())
-    std::move(other.in_place_.begin(), other.in_place_.begin() + static_cast<std::ptrdiff_t>(count_),
-              in_place_.begin());
-  other.clear();
-}
-
-Command& Command::operator=(const Command& other) {
-  if (this == &other) return *this;
-  spilled_ = other.spilled_;
-  count_ = other.count_;
-  spec_ = other.spec_;
-  is_known_ = other.is_known_;
-  if (spilled_.empty()) std::copy_n(other.in_place_.begin(), count_, in_place_.begin());
-  return *this;
-}
-
-Command& Command::operator=(Command&& other) noexcept {
-  if (this == &other) return *this;
-  spilled_ = std::move(other.spilled_);
-  count_ = other.count_;
-  spec_ = other.spec_;
-  is_known_ = other.is_known_;
-  if (spilled_.empty())
-    std::move(other.in_place_.begin(), other.in_place_.begin() + static_cast<std::ptrdiff_t>(count_),
-              in_place_.begin());
-  other.clear();
-  return *this;
-}
-
-void Command::reserve(std::size_t count) {
-  if (count > kInPlace) spilled_.reserve(count);
+void Command::grow(std::size_t count) {
+  const auto capacity = static_cast<std::uint32_t>(std::max<std::size_t>(count, std::size_t{2} * capacity_));
+  Value* const room = std::allocator<Value>().allocate(capacity);
+  std::uninitialized_move_n(values_begin(), count_, room);
+  drop();
+  spilled_ = room;
+  capacity_ = capacity;
 }
 
 void Command::push_back(Value value) {
   is_known_ = is_known_ && count_ >= 2;
-  if (count_ < kInPlace) {
-    in_place_[count_] = std::move(value);
-  } else {
-    if (count_ == kInPlace) {
-      for (Value& kept : in_place_) spilled_.push_back(std::move(kept));
-    }
-    spilled_.push_back(std::move(value));
-  }
+  reserve(count_ + 1);
+  std::construct_at(values_begin() + count_, std::move(value));
   ++count_;
 }
 
 void Command::clear() {
-  spilled_.clear();
+  std::destroy_n(values_begin(), count_);
   count_ = 0;
   is_known_ = false;
 }
 
-const CommandSpec* Command::spec() const {
-  if (!is_known_) {
-    spec_ = empty() ? nullptr : find_command(values());
-    is_known_ = true;
-  }
-  return spec_;
+void Command::look_up() const {
+  spec_ = empty() ? nullptr : find_command(values());
+  is_known_ = true;
 }
 
 std::string_view Command::name() const {
@@ -127,8 +90,15 @@ std::string Command::describe() const {
 }
 
 std::uint64_t Command::digest() const {
-  std::uint64_t digest = digest_bytes("command");
-  for (const Value& value : values()) digest = digest_number(value.digest(), digest);
+  constexpr std::uint64_t begin = digest_bytes("command");
+  const std::span<const Value> all = values();
+  const CommandSpec* known = spec();
+  const bool is_spelt = known != nullptr && all[0].bytes() == known->name;
+  std::uint64_t digest = is_spelt ? known->digest : begin;
+  for (const Value& value : all.subspan(is_spelt ? 1 : 0)) {
+    const std::optional<std::string_view> bytes = value.bytes();
+    digest = digest_number(bytes ? digest_bytes(*bytes) : value.digest(), digest);
+  }
   return digest;
 }
 

@@ -15,18 +15,27 @@ constexpr auto kCommands = std::to_array<CommandSpec>({
     {"BLMOVE", 6, 1, 2, 1, kWrite | kNoScript, blmove_command},
     {"BLPOP", -3, 1, -2, 1, kWrite | kNoScript, blpop_command},
     {"BRPOP", -3, 1, -2, 1, kWrite | kNoScript, brpop_command},
-    {"CLIENT", -2, 0, 0, 0, 0, nullptr},
+    {"CLIENT", -2, 0, 0, 0, kContainer, nullptr},
     {"CLIENT GETNAME", 2, 0, 0, 0, kNoScript | kWhileLoading, client_getname_command},
     {"CLIENT ID", 2, 0, 0, 0, kNoScript | kWhileLoading, client_id_command},
+    {"CLIENT INFO", 2, 0, 0, 0, kNoScript | kWhileLoading, client_info_command},
     {"CLIENT KILL", -3, 0, 0, 0, kNoScript | kWhileLoading, client_kill_command},
+    {"CLIENT LIST", -2, 0, 0, 0, kNoScript | kWhileLoading, client_list_command},
+    {"CLIENT NO-EVICT", 3, 0, 0, 0, kNoScript | kWhileLoading, client_no_evict_command},
     {"CLIENT PAUSE", -3, 0, 0, 0, kNoScript | kWhileLoading, client_pause_command},
     {"CLIENT SETNAME", 3, 0, 0, 0, kNoScript | kWhileLoading, client_setname_command},
     {"CLIENT UNPAUSE", 2, 0, 0, 0, kNoScript | kWhileLoading, client_unpause_command},
-    {"CONFIG", -2, 0, 0, 0, 0, nullptr},
+    {"COMMAND", -1, 0, 0, 0, kContainer, command_command},
+    {"COMMAND COUNT", 2, 0, 0, 0, 0, command_count_command},
+    {"COMMAND DOCS", -2, 0, 0, 0, 0, command_docs_command},
+    {"COMMAND INFO", -2, 0, 0, 0, 0, command_info_command},
+    {"CONFIG", -2, 0, 0, 0, kContainer, nullptr},
     {"CONFIG GET", -3, 0, 0, 0, kNoScript | kWhileLoading, config_get_command},
     {"CONFIG REWRITE", 2, 0, 0, 0, kNoScript | kWhileLoading, config_rewrite_command},
     {"CONFIG SET", -4, 0, 0, 0, kNoScript | kWhileLoading, config_set_command},
+    {"COPY", -3, 1, 2, 1, kWrite, copy_command},
     {"DBSIZE", 1, 0, 0, 0, kReadOnly | kEveryKey, dbsize_command},
+    {"DEBUG", -2, 0, 0, 0, kNoScript, debug_command},
     {"DECR", 2, 1, 1, 1, kWrite, decr_command},
     {"DECRBY", 3, 1, 1, 1, kWrite, decrby_command},
     {"DEL", -2, 1, -1, 1, kWrite, del_command},
@@ -54,10 +63,12 @@ constexpr auto kCommands = std::to_array<CommandSpec>({
     {"HGET", 3, 1, 1, 1, kReadOnly, hget_command},
     {"HGETALL", 2, 1, 1, 1, kReadOnly, hgetall_command},
     {"HINCRBY", 4, 1, 1, 1, kWrite, hincrby_command},
+    {"HINCRBYFLOAT", 4, 1, 1, 1, kWrite, hincrbyfloat_command},
     {"HKEYS", 2, 1, 1, 1, kReadOnly, hkeys_command},
     {"HLEN", 2, 1, 1, 1, kReadOnly, hlen_command},
     {"HMGET", -3, 1, 1, 1, kReadOnly, hmget_command},
     {"HMSET", -4, 1, 1, 1, kWrite, hmset_command},
+    {"HRANDFIELD", -2, 1, 1, 1, kReadOnly, hrandfield_command},
     {"HSCAN", -3, 1, 1, 1, kReadOnly, hscan_command},
     {"HSET", -4, 1, 1, 1, kWrite, hset_command},
     {"HSETNX", 4, 1, 1, 1, kWrite, hsetnx_command},
@@ -65,6 +76,7 @@ constexpr auto kCommands = std::to_array<CommandSpec>({
     {"HVALS", 2, 1, 1, 1, kReadOnly, hvals_command},
     {"INCR", 2, 1, 1, 1, kWrite, incr_command},
     {"INCRBY", 3, 1, 1, 1, kWrite, incrby_command},
+    {"INCRBYFLOAT", 3, 1, 1, 1, kWrite, incrbyfloat_command},
     {"INFO", -1, 0, 0, 0, kEveryKey | kWhileLoading, info_command},
     {"KEYS", 2, 0, 0, 0, kReadOnly | kEveryKey, keys_command},
     {"LINDEX", 3, 1, 1, 1, kReadOnly, lindex_command},
@@ -72,6 +84,7 @@ constexpr auto kCommands = std::to_array<CommandSpec>({
     {"LLEN", 2, 1, 1, 1, kReadOnly, llen_command},
     {"LMOVE", 5, 1, 2, 1, kWrite, lmove_command},
     {"LPOP", -2, 1, 1, 1, kWrite, lpop_command},
+    {"LPOS", -3, 1, 1, 1, kReadOnly, lpos_command},
     {"LPUSH", -3, 1, 1, 1, kWrite, lpush_command},
     {"LPUSHX", -3, 1, 1, 1, kWrite, lpushx_command},
     {"LRANGE", 4, 1, 1, 1, kReadOnly, lrange_command},
@@ -91,7 +104,7 @@ constexpr auto kCommands = std::to_array<CommandSpec>({
     {"PSUBSCRIBE", -2, 0, 0, 0, kNoScript | kSubscriber | kWhileLoading, psubscribe_command},
     {"PTTL", 2, 1, 1, 1, kReadOnly, pttl_command},
     {"PUBLISH", 3, 0, 0, 0, kWhileLoading, publish_command},
-    {"PUBSUB", -2, 0, 0, 0, 0, nullptr},
+    {"PUBSUB", -2, 0, 0, 0, kContainer, nullptr},
     {"PUBSUB CHANNELS", -2, 0, 0, 0, kWhileLoading, pubsub_channels_command},
     {"PUBSUB NUMPAT", 2, 0, 0, 0, kWhileLoading, pubsub_numpat_command},
     {"PUBSUB NUMSUB", -2, 0, 0, 0, kWhileLoading, pubsub_numsub_command},
@@ -110,7 +123,7 @@ constexpr auto kCommands = std::to_array<CommandSpec>({
     {"SAVE", 1, 0, 0, 0, kNoScript, save_command},
     {"SCAN", -2, 0, 0, 0, kReadOnly | kEveryKey, scan_command},
     {"SCARD", 2, 1, 1, 1, kReadOnly, scard_command},
-    {"SCRIPT", -2, 0, 0, 0, 0, nullptr},
+    {"SCRIPT", -2, 0, 0, 0, kContainer, nullptr},
     {"SCRIPT EXISTS", -3, 0, 0, 0, kNoScript | kScriptReader, script_exists_command},
     {"SCRIPT FLUSH", -2, 0, 0, 0, kNoScript | kScriptWriter, script_flush_command},
     {"SCRIPT KILL", 2, 0, 0, 0, kNoScript, script_kill_command},
@@ -122,6 +135,7 @@ constexpr auto kCommands = std::to_array<CommandSpec>({
     {"SETEX", 4, 1, 1, 1, kWrite, setex_command},
     {"SETNX", 3, 1, 1, 1, kWrite, setnx_command},
     {"SINTER", -2, 1, -1, 1, kReadOnly, sinter_command},
+    {"SINTERCARD", -3, 0, 0, 0, kReadOnly, sintercard_command},
     {"SINTERSTORE", -3, 1, -1, 1, kWrite, sinterstore_command},
     {"SISMEMBER", 3, 1, 1, 1, kReadOnly, sismember_command},
     {"SLAVEOF", 3, 0, 0, 0, kNoScript, replicaof_command},
@@ -150,16 +164,21 @@ constexpr auto kCommands = std::to_array<CommandSpec>({
     {"ZCOUNT", 4, 1, 1, 1, kReadOnly, zcount_command},
     {"ZINCRBY", 4, 1, 1, 1, kWrite, zincrby_command},
     {"ZINTERSTORE", -4, 1, 1, 1, kWrite, zinterstore_command},
+    {"ZLEXCOUNT", 4, 1, 1, 1, kReadOnly, zlexcount_command},
     {"ZMSCORE", -3, 1, 1, 1, kReadOnly, zmscore_command},
     {"ZPOPMAX", -2, 1, 1, 1, kWrite, zpopmax_command},
     {"ZPOPMIN", -2, 1, 1, 1, kWrite, zpopmin_command},
+    {"ZRANDMEMBER", -2, 1, 1, 1, kReadOnly, zrandmember_command},
     {"ZRANGE", -4, 1, 1, 1, kReadOnly, zrange_command},
+    {"ZRANGEBYLEX", -4, 1, 1, 1, kReadOnly, zrangebylex_command},
     {"ZRANGEBYSCORE", -4, 1, 1, 1, kReadOnly, zrangebyscore_command},
     {"ZRANK", 3, 1, 1, 1, kReadOnly, zrank_command},
     {"ZREM", -3, 1, 1, 1, kWrite, zrem_command},
+    {"ZREMRANGEBYLEX", 4, 1, 1, 1, kWrite, zremrangebylex_command},
     {"ZREMRANGEBYRANK", 4, 1, 1, 1, kWrite, zremrangebyrank_command},
     {"ZREMRANGEBYSCORE", 4, 1, 1, 1, kWrite, zremrangebyscore_command},
     {"ZREVRANGE", -4, 1, 1, 1, kReadOnly, zrevrange_command},
+    {"ZREVRANGEBYLEX", -4, 1, 1, 1, kReadOnly, zrevrangebylex_command},
     {"ZREVRANGEBYSCORE", -4, 1, 1, 1, kReadOnly, zrevrangebyscore_command},
     {"ZREVRANK", 3, 1, 1, 1, kReadOnly, zrevrank_command},
     {"ZSCAN", -3, 1, 1, 1, kReadOnly, zscan_command},
@@ -184,9 +203,78 @@ struct Capitals {
   std::string_view view() const { return {characters.data(), length}; }
 };
 
+constexpr std::size_t kBuckets = 1024;
+
+constexpr std::size_t bucket_of(std::string_view name) {
+  std::uint32_t hash = 0;
+  for (const char c : name) hash = hash * 31 + static_cast<unsigned char>(c);
+  return (hash ^ hash >> 10) % kBuckets;
+}
+
+/// Where each entry stands, plus one, by its bucket or the next that was free: every request is looked up once.
+constexpr auto kPlaces = [] {
+  std::array<std::uint8_t, kBuckets> places{};
+  static_assert(kCommands.size() < 255);
+  for (std::size_t i = 0; i < kCommands.size(); ++i) {
+    std::size_t bucket = bucket_of(kCommands[i].name);
+    while (places[bucket] != 0) bucket = (bucket + 1) % kBuckets;
+    places[bucket] = static_cast<std::uint8_t>(i + 1);
+  }
+  return places;
+}();
+
+// Nearly all requests have a name that fits a number, and a number is compared at once.
+
+constexpr std::size_t kShortName = sizeof(std::uint64_t);
+
+/// Requires: at most `kShortName` characters.
+constexpr std::uint64_t packed(std::string_view name) {
+  std::uint64_t word = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    word |= static_cast<std::uint64_t>(static_cast<unsigned char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c)) << 8 * i;
+  }
+  return word;
+}
+
+struct ShortName {
+  std::uint64_t word = 0;
+  const CommandSpec* spec = nullptr;
+};
+
+constexpr std::size_t bucket_of(std::uint64_t word) { return (word * 0x9e3779b97f4a7c15) >> 54; }
+
+constexpr auto kShortNames = [] {
+  std::array<ShortName, 1024> names{};
+  for (const CommandSpec& spec : kCommands) {
+    if (spec.name.size() > kShortName) continue;
+    const std::uint64_t word = packed(spec.name);
+    std::size_t bucket = bucket_of(word);
+    while (names[bucket].spec != nullptr) bucket = (bucket + 1) % names.size();
+    names[bucket] = {word, &spec};
+  }
+  return names;
+}();
+static_assert(std::ranges::none_of(kCommands, [](const CommandSpec& spec) {
+  return spec.name.size() <= kShortName && spec.name.find(' ') != std::string_view::npos;
+}));
+
+const CommandSpec* find_by_short_name(std::string_view name) {
+  const std::uint64_t word = packed(name);
+  for (std::size_t bucket = bucket_of(word); kShortNames[bucket].spec != nullptr;
+       bucket = (bucket + 1) % kShortNames.size()) {
+    const ShortName& found = kShortNames[bucket];
+    if (found.word == word && found.spec->name.size() == name.size()) return found.spec;
+  }
+  return nullptr;
+}
+
 const CommandSpec* find_by_name(std::string_view capitals) {
-  const auto found = std::ranges::lower_bound(kCommands, capitals, {}, &CommandSpec::name);
-  return found != kCommands.end() && found->name == capitals ? &*found : nullptr;
+  for (std::size_t bucket = bucket_of(capitals); kPlaces[bucket] != 0; bucket = (bucket + 1) % kBuckets) {
+    const CommandSpec& spec = kCommands[kPlaces[bucket] - 1U];
+    if (spec.name == capitals) return &spec;
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -199,11 +287,18 @@ std::span<const CommandSpec> command_table() { return kCommands; }
 
 const CommandSpec* find_command(std::span<const Value> arguments) {
   const auto bytes = arguments[0].bytes();
+  if (!bytes) return nullptr;
   Capitals name;
-  // A blank in the name would find "SCRIPT LOAD" sent as one word.
-  if (!bytes || !name.append(*bytes) || bytes->find(' ') != std::string_view::npos) return nullptr;
-  const CommandSpec* found = find_by_name(name.view());
-  if (found == nullptr || found->handler != nullptr || arguments.size() < 2) return found;
+  const CommandSpec* found = nullptr;
+  if (bytes->size() <= kShortName) {
+    found = find_by_short_name(*bytes);
+  } else if (name.append(*bytes) && bytes->find(' ') == std::string_view::npos) {
+    // A blank in the name would find "SCRIPT LOAD" sent as one word.
+    found = find_by_name(name.view());
+  }
+  if (found == nullptr || !found->is(kContainer) || arguments.size() < 2) return found;
+  name.length = 0;
+  name.append(found->name);
   const auto subcommand = arguments[1].bytes();
   if (!subcommand || !name.append(" ") || !name.append(*subcommand)) return found;
   const CommandSpec* of_container = find_by_name(name.view());

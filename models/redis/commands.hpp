@@ -52,7 +52,8 @@ enum CommandFlags : std::uint16_t {
   kAtOnce = 64,         ///< executed also while a transaction queues
   kRunsCommands = 256,  ///< consists of commands that it runs: scripts, EXEC
   kSubscriber = 128,    ///< allowed to a connection that has subscribed to something
-  kWhileLoading = 512   ///< answered also while the server reads its keys from the disk
+  kWhileLoading = 512,  ///< answered also while the server reads its keys from the disk
+  kContainer = 1024     ///< has subcommands: each has an entry of its own
 };
 
 struct CommandSpec {
@@ -63,6 +64,8 @@ struct CommandSpec {
   std::int8_t key_step = 0;
   std::uint16_t flags = 0;
   Handler handler = nullptr;  ///< null: a container of subcommands
+  /// What the digest of a command begins with that spells the name like this, in one word.
+  std::uint64_t digest = digest_number(digest_bytes(name), digest_bytes("command"));
 
   bool is(CommandFlags flag) const { return (flags & flag) != 0; }
   bool accepts(std::size_t arguments) const;

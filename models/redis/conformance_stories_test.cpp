@@ -247,4 +247,218 @@ TEST_CASE("a real server's transactions are the simulated ones") {
   )story");
 }
 
+TEST_CASE("a real server tells of its connections what the simulated one tells") {
+  tell(R"story(
+      0> CLIENT INFO
+      0> CLIENT SETNAME me
+      0> CLIENT INFO
+      0> CLIENT NO-EVICT on
+      0> CLIENT INFO
+      0> CLIENT NO-EVICT off
+      0> CLIENT INFO
+      1> SUBSCRIBE c1 c2
+      1> PSUBSCRIBE c*
+      0> CLIENT LIST TYPE pubsub
+      0> CLIENT LIST TYPE replica
+      0> CLIENT LIST TYPE x
+      0> CLIENT LIST ID 999999 888888
+      0> CLIENT LIST ID x
+      0> CLIENT LIST ID
+      0> CLIENT LIST TYPE
+      0> CLIENT LIST x y z
+      0> CLIENT NO-EVICT
+      0> CLIENT INFO x
+      0> EVAL "return redis.pcall('client', 'info')" 0
+  )story");
+}
+
+TEST_CASE("a real server's scripts may do what the simulated ones may") {
+  tell(R"story(
+      0> SET other there
+      0> EVAL "return redis.call('get', 'other')" 0
+      0> EVAL "return redis.call('set', 'other', ARGV[1])" 1 k v
+      0> EVAL_RO "return redis.call('get', 'other')" 0
+      0> EVAL_RO "return redis.call('set', 'other', 1)" 0
+      0> EVAL_RO "return {redis.pcall('set', 'other', 1)}" 0
+      0> EVAL "#!lua flags=no-writes\nreturn redis.call('get', 'other')" 0
+      0> EVAL "#!lua flags=no-writes\nreturn redis.call('set', 'other', 1)" 0
+      0> EVAL "#!lua flags=no-writes\nreturn redis.call('publish', 'c', 1)" 0
+      0> EVAL "#!lua\nreturn redis.call('set', 'other', 1)" 0
+      0> EVAL_RO "#!lua\nreturn redis.call('get', 'other')" 0
+      0> EVAL_RO "#!lua flags=no-writes\nreturn redis.call('get', 'other')" 0
+      0> EVAL "#!lua flags=no-writes, allow-stale\nreturn 1" 0
+      0> EVAL "#!lua flags=no-writes,allow-stale,allow-oom,no-cluster,allow-cross-slot-keys\nreturn 1" 0
+      0> EVAL "#!lua flags=\nreturn 1" 0
+      0> EVAL "#!lua flags=NO-WRITES\nreturn 1" 0
+      0> EVAL "#!lua flags=x\nreturn 1" 0
+      0> EVAL "#!lua flags=no-writes flags=allow-oom\nreturn 1" 0
+      0> EVAL "#!lua name=x\nreturn 1" 0
+      0> EVAL "#!lua x\nreturn 1" 0
+      0> EVAL "#!lua" 0
+      0> EVAL "#!LUA\nreturn 1" 0
+      0> EVAL "#!js\nreturn 1" 0
+      0> EVAL "#!\nreturn 1" 0
+      0> EVAL " #!lua\nreturn 1" 0
+      0> SCRIPT LOAD "#!lua flags=no-writes\nreturn redis.call('incr', 'n')"
+      0> EVALSHA 8f6a33e4d6e8a5b7b1d6a7d9c3f9a3cf2b7dbb44 0
+  )story");
+}
+
+TEST_CASE("a real server's JSON is the simulated one's") {
+  tell(R"story(
+      0> EVAL "return cjson.encode({1, 2.5, 'x', true, false, {}, {{}}, {a = 1}})" 0
+      0> EVAL "return cjson.encode({a = {b = {c = {1, 2, 3}}}})" 0
+      0> EVAL "return cjson.encode('quote \" slash / back \\\\ tab \\t line \\n return \\r \\b \\f \\0 \\127 \\27 \\200')" 0
+      0> EVAL "return {cjson.encode(1e15), cjson.encode(123456789012345678), cjson.encode(-0.1), cjson.encode(1/3), cjson.encode(1e300)}" 0
+      0> EVAL "return {cjson.encode(nil), cjson.encode(cjson.null), cjson.encode({cjson.null}), cjson.encode(3)}" 0
+      0> EVAL "return {cjson.encode({[1] = 1, [3] = 3}), cjson.encode({[5] = 5}), cjson.encode({[1.5] = 1}), cjson.encode({[0] = 1}), cjson.encode({[-1] = 1})}" 0
+      0> EVAL "return cjson.encode({[1] = 1, [20] = 2})" 0
+      0> EVAL "return cjson.encode({[{}] = 1})" 0
+      0> EVAL "return cjson.encode({[true] = 1})" 0
+      0> EVAL "return cjson.encode(1 / 0)" 0
+      0> EVAL "return cjson.encode({0 / 0})" 0
+      0> EVAL "return cjson.encode(pcall)" 0
+      0> EVAL "return cjson.encode()" 0
+      0> EVAL "return cjson.encode(1, 2)" 0
+      0> EVAL "local t = {} for i = 1, 999 do t = {t} end return #cjson.encode(t)" 0
+      0> EVAL "local t = {} for i = 1, 1000 do t = {t} end return #cjson.encode(t)" 0
+      0> EVAL "return {tostring(cjson.null), type(cjson.null), cjson.decode('null') == cjson.null, cjson.null}" 0
+      0> EVAL "return cjson.decode(ARGV[1])" 0 "[1, 2, 3.7, \"x\", true, false, [], [[4]], null, 5]"
+      0> EVAL "local t = cjson.decode(ARGV[1]) return {t.a, t['b c'], t.d.e[2], tostring(t.n), #t.l}" 0 "{\"a\": 1, \"b c\" : \"two\", \"d\":{\"e\":[1,\"second\"]}, \"n\":null, \"l\":[]}"
+      0> EVAL "return cjson.decode(ARGV[1])" 0 "\"\\\\u0041\\\\u00e9\\\\u20ac\\\\ud83d\\\\ude00 \\\\n\\\\t\\\\\\\\ \\\\/ \\\\\" \""
+      0> EVAL "return cjson.decode(ARGV[1])" 0 "\"\\\\ud83d\""
+      0> EVAL "return cjson.decode(ARGV[1])" 0 "\"\\\\ude00\""
+      0> EVAL "return cjson.decode(ARGV[1])" 0 "\"\\\\u12g4\""
+      0> EVAL "return cjson.decode(ARGV[1])" 0 "\"\\\\x\""
+      0> EVAL "return cjson.decode(ARGV[1])" 0 "\"never ends"
+      0> EVAL "return cjson.decode(ARGV[1])" 0 "\"ends with \\\\"
+      0> EVAL "return {tostring(cjson.decode('1e5')), tostring(cjson.decode('-2.5')), tostring(cjson.decode('0x10')), tostring(cjson.decode('+3')), tostring(cjson.decode('inf')), tostring(cjson.decode('-Infinity')), tostring(cjson.decode('012'))}" 0
+      0> EVAL "return cjson.decode('')" 0
+      0> EVAL "return cjson.decode(' ')" 0
+      0> EVAL "return cjson.decode('[1,]')" 0
+      0> EVAL "return cjson.decode('[1 2]')" 0
+      0> EVAL "return cjson.decode('[1')" 0
+      0> EVAL "return cjson.decode('[,]')" 0
+      0> EVAL "return cjson.decode('{\"a\":1,}')" 0
+      0> EVAL "return cjson.decode('{\"a\" 1}')" 0
+      0> EVAL "return cjson.decode('{\"a\":}')" 0
+      0> EVAL "return cjson.decode('{a:1}')" 0
+      0> EVAL "return cjson.decode('{\"a\":1 \"b\":2}')" 0
+      0> EVAL "return cjson.decode('{')" 0
+      0> EVAL "return cjson.decode('1 2')" 0
+      0> EVAL "return cjson.decode('tru')" 0
+      0> EVAL "return cjson.decode('nul')" 0
+      0> EVAL "return cjson.decode('-')" 0
+      0> EVAL "return cjson.decode('*')" 0
+      0> EVAL "return cjson.decode('[1]\0x')" 0
+      0> EVAL "return cjson.decode('a\0')" 0
+      0> EVAL "return cjson.decode()" 0
+      0> EVAL "return cjson.decode({})" 0
+      0> EVAL "return cjson.decode(5)" 0
+      0> EVAL "return #cjson.decode(string.rep('[', 1000) .. string.rep(']', 1000))" 0
+      0> EVAL "return #cjson.decode(string.rep('[', 1001) .. string.rep(']', 1001))" 0
+      0> EVAL "cjson.encode = nil" 0
+      0> EVAL "cjson.x = 1" 0
+      0> EVAL "return cjson._VERSION .. cjson._NAME" 0
+      0> EVAL "return {pcall(cjson.decode, '{')}" 0
+  )story");
+}
+
+TEST_CASE("a real server's MessagePack and bit operations are the simulated one's") {
+  tell(R"story(
+      0> EVAL "return cmsgpack.pack(1, -1, 127, 128, 255, 256, 65535, 65536, 2^32 - 1, 2^32, 2^53, -32, -33, -128, -129, -32768, -32769, -2^31, -2^31 - 1)" 0
+      0> EVAL "return cmsgpack.pack(1.5, 0.1, 1e300, 1/0, -1/0, nil, true, false, 'text', '')" 0
+      0> EVAL "return cmsgpack.pack(string.rep('x', 31), string.rep('y', 32), string.rep('z', 256))" 0
+      0> EVAL "return #cmsgpack.pack(string.rep('x', 70000))" 0
+      0> EVAL "return cmsgpack.pack({}, {1, 2, {3}}, {a = 'b'}, {[2] = 1}, {['1'] = 2}, {[1] = 1, [2] = 2, [4] = 4})" 0
+      0> EVAL "local t = {} for i = 1, 20 do t[i] = i end return cmsgpack.pack(t)" 0
+      0> EVAL "local t = {} for i = 1, 20 do t = {t} end return cmsgpack.pack(t)" 0
+      0> EVAL "return cmsgpack.pack(pcall, cjson.null)" 0
+      0> EVAL "return cmsgpack.pack()" 0
+      0> EVAL "return {cmsgpack.unpack(cmsgpack.pack(1, -1, 300, -300, 70000, -70000, 2^40, -2^40, 'x', true, {1, {2}}))}" 0
+      0> EVAL "return {tostring(cmsgpack.unpack(cmsgpack.pack(0.1))), tostring(cmsgpack.unpack(cmsgpack.pack(1.5))), tostring(cmsgpack.unpack(cmsgpack.pack(false)))}" 0
+      0> EVAL "local t = cmsgpack.unpack(cmsgpack.pack({a = {1, 2}, b = 'c'})) return {t.a[2], t.b}" 0
+      0> EVAL "return {cmsgpack.unpack_one(cmsgpack.pack(1, 2, 3))}" 0
+      0> EVAL "return {cmsgpack.unpack_one(cmsgpack.pack(1, 2, 3), 2)}" 0
+      0> EVAL "return {cmsgpack.unpack_one(cmsgpack.pack(1, 2, 3), 3)}" 0
+      0> EVAL "return {cmsgpack.unpack_limit(cmsgpack.pack(1, 2, 3), 2)}" 0
+      0> EVAL "return {cmsgpack.unpack_limit(cmsgpack.pack(1, 2, 3), 2, 1)}" 0
+      0> EVAL "return {cmsgpack.unpack_limit(cmsgpack.pack(1, 2, 3), 0)}" 0
+      0> EVAL "return cmsgpack.unpack_limit('x', -1)" 0
+      0> EVAL "return cmsgpack.unpack_one('x', 5)" 0
+      0> EVAL "return cmsgpack.unpack_one('x', -1)" 0
+      0> EVAL "return cmsgpack.unpack('')" 0
+      0> EVAL "return {cmsgpack.unpack('\\193')}" 0
+      0> EVAL "return {cmsgpack.unpack('\\217')}" 0
+      0> EVAL "return {cmsgpack.unpack('\\217\\5abc')}" 0
+      0> EVAL "return {cmsgpack.unpack('\\221\\255\\255\\255\\255\\1')}" 0
+      0> EVAL "return {cmsgpack.unpack('\\129\\192\\1')}" 0
+      0> EVAL "return cmsgpack.unpack()" 0
+      0> EVAL "return {bit.tobit(2^31), bit.tobit(2^32 + 5), bit.tobit(-1), bit.tobit(1.5), bit.tobit(2.5), bit.tobit('0x10')}" 0
+      0> EVAL "return {bit.bnot(0), bit.band(12, 10, 8), bit.bor(1, 2, 4), bit.bxor(5, 3), bit.bswap(0x12345678)}" 0
+      0> EVAL "return {bit.lshift(1, 31), bit.lshift(1, 33), bit.rshift(-1, 28), bit.arshift(-16, 2), bit.rol(0x12345678, 12), bit.ror(0x12345678, 12), bit.rol(1, 0)}" 0
+      0> EVAL "return {bit.tohex(255), bit.tohex(-1, 4), bit.tohex(0x1234abcd, -8), bit.tohex(1, 0), bit.tohex(1, 20), bit.tohex(1, -20)}" 0
+      0> EVAL "return bit.band()" 0
+      0> EVAL "return bit.lshift(1)" 0
+      0> EVAL "return bit.bor('x')" 0
+      0> EVAL "bit.x = 1" 0
+      0> EVAL "cmsgpack.pack = nil" 0
+  )story");
+}
+
+TEST_CASE("a real server's ranges by bytes are the simulated one's") {
+  tell(R"story(
+      0> ZADD z 0 a 0 b 0 c 0 d 0 e 0 ab
+      0> ZRANGEBYLEX z - +
+      0> ZRANGEBYLEX z [b (d
+      0> ZRANGEBYLEX z (a + LIMIT 1 2
+      0> ZRANGEBYLEX z - + LIMIT -1 2
+      0> ZRANGEBYLEX z - + LIMIT 2 -1
+      0> ZRANGEBYLEX z + -
+      0> ZRANGEBYLEX z - -
+      0> ZRANGEBYLEX z [c [c
+      0> ZRANGEBYLEX z [c (c
+      0> ZREVRANGEBYLEX z + [c
+      0> ZREVRANGEBYLEX z (d - LIMIT 1 2
+      0> ZRANGE z (d - BYLEX REV
+      0> ZRANGE z - (d BYLEX LIMIT 0 2
+      0> ZRANGE z - + BYLEX WITHSCORES
+      0> ZRANGE z - + BYLEX BYSCORE
+      0> ZRANGEBYLEX z - + WITHSCORES
+      0> ZRANGEBYLEX z a +
+      0> ZRANGEBYLEX z - -x
+      0> ZRANGEBYLEX none a b
+      0> ZLEXCOUNT z - +
+      0> ZLEXCOUNT z (a [c
+      0> ZREMRANGEBYLEX z (a [b
+      0> ZREMRANGEBYLEX z - +
+      0> EXISTS z
+      0> ZADD mixed 2 a 1 b 3 c
+      0> ZRANGEBYLEX mixed [a +
+      0> ZRANGEBYLEX mixed - [b
+      0> ZREVRANGEBYLEX mixed [b -
+      0> ZLEXCOUNT mixed (b +
+      0> ZREMRANGEBYLEX mixed [a [b
+      0> ZRANGE mixed 0 -1
+      0> SET s x
+      0> ZRANGEBYLEX s - +
+      0> ZLEXCOUNT s - +
+      0> ZREMRANGEBYLEX s - +
+      0> ZRANDMEMBER s
+      0> ZRANDMEMBER none
+      0> ZRANDMEMBER none 2
+      0> HRANDFIELD none
+      0> HRANDFIELD none 2 WITHVALUES
+      0> HSET h f v
+      0> HRANDFIELD h
+      0> HRANDFIELD h 5 WITHVALUES
+      0> HRANDFIELD h -3 WITHVALUES
+      0> HRANDFIELD h 0
+      0> HRANDFIELD h -9223372036854775808
+      0> HRANDFIELD h 9223372036854775807 WITHVALUES
+      0> HRANDFIELD h 1 WITHSCORES
+      0> HRANDFIELD h 1 WITHVALUES x
+  )story");
+}
+
 }  // namespace lockstep::models::redis

@@ -34,10 +34,10 @@ bool Connection::Session::end_messages(sim::ConnectionId connection) {
 void CommandCall::Detour::begin(std::coroutine_handle<> waiting) {
   program = waiting;
   if (route->is_known()) return go(route->connection());
-  if (route->timeout()) {
+  if (const auto patience = route->patience()) {
     sim::Process& client = route->client();
-    timer = client.world().set_timer(client.id(), sim::DurationRange::exactly(*route->timeout()),
-                                     sim::TimerKind::timeout, *this);
+    timer =
+        client.world().set_timer(client.id(), sim::DurationRange::exactly(*patience), sim::TimerKind::timeout, *this);
   }
   route->join(call);
 }
@@ -102,8 +102,11 @@ void NextMessage::wake() {
   client_.executor().make_ready(program_);
 }
 
-CommandCall Connection::call(Command command) {
-  auto request = client_->world().make<Request>(std::move(command));
+CommandCall Connection::call(Command&& command) { return send(client_->world().make<Request>(std::move(command))); }
+
+CommandCall Connection::call(const Command& command) { return send(client_->world().make<Request>(command)); }
+
+CommandCall Connection::send(sim::MessagePtrOf<Request> request) {
   request->operation = session_->operation;
   return CommandCall(*client_, id_, std::move(request), timeout_, session_->missed_reply, route_);
 }

@@ -142,7 +142,10 @@ class Connection {
     return other;
   }
 
-  CommandCall call(Command command);
+  CommandCall call(Command&& command);
+  CommandCall call(const Command& command);
+  /// Of the connection that requests take now: with `via`, that to the present primary.
+  sim::ConnectionId id() const;
 
   /// MULTI, the commands and EXEC in one packet. Replies what EXEC replies: an array, nil if a watched key has changed.
   CommandCall transaction(std::vector<Command> commands);
@@ -168,7 +171,8 @@ class Connection {
 
  private:
   friend class Gather;
-  sim::ConnectionId id() const;
+
+  CommandCall send(sim::MessagePtrOf<Request> request);
 
   sim::Process* client_;
   Session* session_;

@@ -50,8 +50,9 @@ void Database::begin(SessionId session, const sim::Clock* clock) {
   deliveries_.clear();
   effects_.clear();
   new_pause_.reset();
-  intent_ = Intent::none;
-  touched_more_than_keys_ = touched_every_key_ = false;
+  intents_.clear();
+  stall_.reset();
+  touched_more_than_keys_ = touched_every_key_ = closed_its_connection_ = false;
 }
 
 std::optional<Reply> Database::execute(SessionId id, const Command& command, const sim::Clock& server_clock) {
@@ -64,7 +65,10 @@ std::optional<Reply> Database::execute(SessionId id, const Command& command, con
   Reply reply = dispatch(client, command);
   if (waiting_count_ > 0) serve_waiting();
   if (client.waiting) return std::nullopt;
-  if (client.closes) disconnect(client);
+  if (client.closes) {
+    closed_its_connection_ = true;
+    disconnect(client);
+  }
   return reply;
 }
 
@@ -77,9 +81,8 @@ Reply Database::execute(const Command& command, const sim::Clock& server_clock) 
 Reply Database::dispatch(Session& client, const Command& command) {
   const CommandSpec* spec = command.spec();
   if (spec == nullptr) return refuse(client, unknown_command(command));
-  const bool is_container = spec->handler == nullptr;
-  if (is_container && command.size() > 1) return refuse(client, unknown_subcommand(*spec, command));
-  if (is_container || !spec->accepts(command.size())) {
+  if (spec->is(kContainer) && command.size() > 1) return refuse(client, unknown_subcommand(*spec, command));
+  if (spec->handler == nullptr || !spec->accepts(command.size())) {
     const std::string error = "wrong number of arguments for '" + error_name(spec->name) + "' command";
     if (spec->name != "EXEC") return refuse(client, Reply::error("ERR " + error));
     forget_transaction(client);
@@ -89,7 +92,7 @@ Reply Database::dispatch(Session& client, const Command& command) {
     if (std::optional<Reply> error = write_error(*clock_)) {
       if (spec->name != "EXEC") return refuse(client, *std::move(error));
       forget_transaction(client);
-      return Reply::error("EXECABORT Transaction discarded because of: " + error->text());
+      return Reply::error("EXECABORT Transaction discarded because of: " + std::string(error->text()));
     }
   }
   if (client.is_subscriber() && !spec->is(kSubscriber)) {
@@ -115,10 +118,12 @@ bool Database::would_write(const Session& client, const CommandSpec& spec) const
 }
 
 std::optional<Reply> Database::write_error(const sim::Clock& clock) const {
+  if (!replication_.is_replica() && configuration_.min_replicas_to_write() == 0) [[likely]]
+    return std::nullopt;
   if (replication_.is_replica()) return Reply::error("READONLY You can't write against a read only replica.");
   const std::int64_t wanted = configuration_.min_replicas_to_write();
   const sim::Duration lag = configuration_.min_replicas_max_lag();
-  if (wanted == 0 || lag == sim::Duration::zero()) return std::nullopt;
+  if (lag == sim::Duration::zero()) return std::nullopt;
   if (replication_.good_replicas(clock, lag) >= wanted) return std::nullopt;
   return Reply::error("NOREPLICAS Not enough good replicas to write.");
 }
@@ -145,14 +150,16 @@ Reply Database::run(const CommandSpec& spec, Session& client, const Command& com
 
 Reply Database::call_from_script(const Command& command, bool may_write) {
   const CommandSpec* spec = command.spec();
-  if (spec == nullptr || (spec->handler == nullptr && command.size() > 1)) {
+  if (spec == nullptr || (spec->is(kContainer) && command.size() > 1)) {
     return Reply::error("ERR Unknown Redis command called from script");
   }
   if (spec->handler == nullptr || !spec->accepts(command.size())) {
     return Reply::error("ERR Wrong number of args calling Redis command from script");
   }
   if (spec->is(kNoScript)) return Reply::error("ERR This Redis command is not allowed from script");
-  if (spec->is(kWrite) && !may_write) return Reply::error("ERR Write commands are not allowed from read-only scripts.");
+  // A message may be replicated, so it counts as a write here.
+  if (!may_write && (spec->is(kWrite) || spec->name == "PUBLISH"))
+    return Reply::error("ERR Write commands are not allowed from read-only scripts.");
   if (spec->is(kWrite)) {
     if (std::optional<Reply> error = write_error(*clock_)) return *std::move(error);
   }
@@ -202,11 +209,14 @@ void Database::note_effects(const CommandSpec& spec, const Command& command, std
 // --- Connections.
 
 Session& Database::session(SessionId id) {
+  if (latest_session_ != nullptr && latest_session_->id == id) [[likely]]
+    return *latest_session_;
   while (sessions_.size() <= id) {
     const auto next = static_cast<SessionId>(sessions_.size());
     sessions_.emplace_back().id = next;
   }
-  return sessions_[id];
+  latest_session_ = &sessions_[id];
+  return *latest_session_;
 }
 
 std::int64_t Database::client_id(Session& client) {
@@ -270,7 +280,9 @@ void Database::block(Session& client, Waiting waiting) {
   ++waiting_count_;
 }
 
-bool Database::is_blocked(SessionId id) const { return id < sessions_.size() && sessions_[id].waiting.has_value(); }
+bool Database::is_blocked(SessionId id) const {
+  return waiting_count_ > 0 && id < sessions_.size() && sessions_[id].waiting.has_value();
+}
 
 std::optional<sim::Duration> Database::patience(SessionId id) const { return sessions_[id].waiting->timeout; }
 
@@ -438,9 +450,10 @@ void Database::restart_with_keys() {
   is_loading_ = false;
   pause_.reset();
   new_pause_.reset();
+  stall_.reset();
   deliveries_.clear();
   effects_.clear();
-  intent_ = Intent::none;
+  intents_.clear();
   touched_more_than_keys_ = false;
 }
 

@@ -29,6 +29,8 @@ class Database final : private ScriptHost {
  public:
   /// Requires: `scripts` outlives the database. It may serve many databases, one at a time.
   explicit Database(ScriptEngine& scripts) : scripts_(&scripts) {}
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
 
   /// Executes one request of a connection at the present moment of `server_clock`. Nothing: the command blocks, and its
   /// reply comes as a delivery of some later request, of `time_out` or of `close`.
@@ -54,6 +56,8 @@ class Database final : private ScriptHost {
   /// of neither.
   bool touched_every_key() const { return touched_every_key_; }
 
+  /// Whether the last `execute` ended its own connection, once its reply is sent: QUIT.
+  bool closed_its_connection() const { return closed_its_connection_; }
   bool is_blocked(SessionId session) const;
   /// Of a blocked command: how long it waits at most; nothing: for ever.
   std::optional<sim::Duration> patience(SessionId session) const;
@@ -63,6 +67,8 @@ class Database final : private ScriptHost {
   /// How long the pause lasts that the last `execute` has begun.
   std::optional<sim::Duration> new_pause() const { return new_pause_; }
   bool is_paused() const { return pause_.has_value(); }
+  /// How long the server stands still because of the last `execute`: DEBUG SLEEP. Its reply comes after that.
+  std::optional<sim::Duration> stall() const { return stall_; }
 
   /// Why a script was stopped, for the user: "script ran for more than 1,000,000 instructions". Stays until `reset`.
   const std::optional<std::string>& limit_hit() const { return limit_hit_; }
@@ -96,7 +102,6 @@ class Database final : private ScriptHost {
   const Replication& replication() const { return replication_; }
   /// What the last `execute` asks its server to do besides: REPLICAOF, and WAIT for acknowledgements.
   enum class Intent : std::uint8_t {
-    none,
     follow,     ///< its primary has just been set: connect to it
     lead,       ///< it has just become a primary
     ask_acks,   ///< somebody waits until replicas acknowledge
@@ -116,8 +121,9 @@ class Database final : private ScriptHost {
   void request_failover(FailoverRequest request) { failover_request_ = std::move(request); }
   /// Writes wait until `resume`, as CLIENT PAUSE WRITE without an end.
   void hold_writes(const sim::Clock& server_clock) { pause_ = {server_clock.now() + sim::Duration::forever(), true}; }
-  Intent intent() const { return intent_; }
-  void intend(Intent intent) { intent_ = intent; }
+  /// In order: a transaction may ask for several.
+  std::span<const Intent> intents() const { return intents_; }
+  void intend(Intent intent) { intents_.push_back(intent); }
   /// Executes what the primary sent, on the connection to it.
   void apply(SessionId link, const Effect& effect, const sim::Clock& server_clock);
   /// The last `execute` has been added to the stream: WAIT of that connection refers to it.
@@ -145,6 +151,8 @@ class Database final : private ScriptHost {
   std::optional<ScriptId> cached_script(const Value& sha1) const;
   void forget_scripts();
   bool script_declares_writes(ScriptId script) const { return scripts_->declares_writes(script); }
+  /// Why nobody may write now: this is a replica, or has too few.
+  std::optional<Reply> write_error() const { return write_error(*clock_); }
   std::string_view sha1_of(ScriptId script) const { return scripts_->sha1(script); }
   Reply run_script(Session& session, ScriptId script, bool may_write, std::span<const Value> keys,
                    std::span<const Value> arguments);
@@ -168,6 +176,7 @@ class Database final : private ScriptHost {
     new_pause_ = length;
   }
   void resume() { pause_.reset(); }
+  void stall(sim::Duration length) { stall_ = length; }
   void touches_more_than_keys() { touched_more_than_keys_ = touched_every_key_ = true; }
   /// What the present command really did, in place of itself. Several calls: several commands.
   void replicate_as(Command command);
@@ -199,11 +208,12 @@ class Database final : private ScriptHost {
 
   Keyspace keys_;
   Replication replication_;
-  Intent intent_ = Intent::none;
+  std::vector<Intent> intents_;
   ScriptEngine* scripts_;
   ScriptMemory* script_memory_ = nullptr;
-  std::vector<ScriptId> cached_;  ///< the script cache, in order of arrival
-  std::deque<Session> sessions_;  ///< by id: handlers hold references, so they must not move
+  std::vector<ScriptId> cached_;       ///< the script cache, in order of arrival
+  std::deque<Session> sessions_;       ///< by id: handlers hold references, so they must not move
+  Session* latest_session_ = nullptr;  ///< the one that was asked for last
   std::int64_t clients_seen_ = 0;
   std::uint64_t waits_seen_ = 0;
   std::size_t waiting_count_ = 0;
@@ -214,12 +224,14 @@ class Database final : private ScriptHost {
   FailoverRequest failover_request_;
   std::optional<Pause> pause_;
   std::optional<sim::Duration> new_pause_;
+  std::optional<sim::Duration> stall_;
 
   const sim::Clock* clock_ = nullptr;  ///< during `execute`
   Session* script_session_ = nullptr;
   std::vector<Delivery> deliveries_;
   bool touched_more_than_keys_ = false;
   bool touched_every_key_ = false;
+  bool closed_its_connection_ = false;
   bool records_effects_ = false;
   bool replaced_effect_ = false;
   std::vector<Command> effects_;

@@ -138,7 +138,7 @@ TEST_CASE("whoever changes a key says so, and who says that it only read has cha
           }
         }
       });
-  CHECK(changed > kCommands / 10);
+  CHECK(changed > kCommands / 12);
   CHECK(only_read > kCommands / 10);
 }
 

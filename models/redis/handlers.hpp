@@ -44,6 +44,7 @@ Reply pexpiretime_command(Call& call);
 Reply persist_command(Call& call);
 Reply rename_command(Call& call);
 Reply renamenx_command(Call& call);
+Reply copy_command(Call& call);
 
 // hashes.cpp
 Reply hset_command(Call& call);
@@ -59,6 +60,11 @@ Reply hexists_command(Call& call);
 Reply hlen_command(Call& call);
 Reply hstrlen_command(Call& call);
 Reply hincrby_command(Call& call);
+Reply hrandfield_command(Call& call);
+
+// fractions.cpp
+Reply incrbyfloat_command(Call& call);
+Reply hincrbyfloat_command(Call& call);
 
 // lists.cpp
 Reply lpush_command(Call& call);
@@ -75,6 +81,7 @@ Reply ltrim_command(Call& call);
 Reply lrem_command(Call& call);
 Reply linsert_command(Call& call);
 Reply lmove_command(Call& call);
+Reply lpos_command(Call& call);
 Reply rpoplpush_command(Call& call);
 
 // blocking.cpp
@@ -90,6 +97,7 @@ Reply smismember_command(Call& call);
 Reply scard_command(Call& call);
 Reply smembers_command(Call& call);
 Reply sinter_command(Call& call);
+Reply sintercard_command(Call& call);
 Reply sunion_command(Call& call);
 Reply sdiff_command(Call& call);
 Reply sinterstore_command(Call& call);
@@ -113,6 +121,11 @@ Reply zpopmax_command(Call& call);
 
 // sorted_set_ranges.cpp
 Reply zrange_command(Call& call);
+Reply zrangebylex_command(Call& call);
+Reply zrevrangebylex_command(Call& call);
+Reply zlexcount_command(Call& call);
+Reply zremrangebylex_command(Call& call);
+Reply zrandmember_command(Call& call);
 Reply zrevrange_command(Call& call);
 Reply zrangebyscore_command(Call& call);
 Reply zrevrangebyscore_command(Call& call);
@@ -151,6 +164,9 @@ Reply pubsub_numpat_command(Call& call);
 
 // clients.cpp
 Reply client_id_command(Call& call);
+Reply client_info_command(Call& call);
+Reply client_list_command(Call& call);
+Reply client_no_evict_command(Call& call);
 Reply client_getname_command(Call& call);
 Reply client_setname_command(Call& call);
 Reply client_kill_command(Call& call);
@@ -161,11 +177,18 @@ Reply hello_command(Call& call);
 Reply reset_command(Call& call);
 Reply quit_command(Call& call);
 
+// command_commands.cpp
+Reply command_command(Call& call);
+Reply command_count_command(Call& call);
+Reply command_docs_command(Call& call);
+Reply command_info_command(Call& call);
+
 // server.cpp
 Reply ping_command(Call& call);
 Reply echo_command(Call& call);
 Reply time_command(Call& call);
 Reply flushall_command(Call& call);
+Reply debug_command(Call& call);
 Reply info_command(Call& call);
 Reply config_get_command(Call& call);
 Reply config_set_command(Call& call);

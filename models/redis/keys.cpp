@@ -149,7 +149,8 @@ std::variant<ExpireTime, Reply> read_expire_time(const Call& call, const Value& 
   const std::optional<std::int64_t> number = argument.integer();
   if (!number) return not_an_integer();
   if (only_positive && *number <= 0) return invalid_expire_time(call);
-  if (*number > kMost / factor || *number < -(kMost / factor)) return invalid_expire_time(call);
+  const std::int64_t largest = unit == TimeUnit::seconds ? kMost / 1000 : kMost;
+  if (*number > largest || *number < -largest) return invalid_expire_time(call);
   const std::int64_t milliseconds = *number * factor;
   const auto length =
       sim::Duration::milliseconds(std::clamp(milliseconds, -kLongestMilliseconds, kLongestMilliseconds));
@@ -218,6 +219,36 @@ Reply rename(Call& call, bool only_if_absent) {
 }
 
 }  // namespace
+
+/// Within the one database that there is.
+Reply copy_command(Call& call) {
+  bool replaces = false;
+  for (std::size_t i = 3; i < call.size(); ++i) {
+    if (call.arguments[i].is_word("REPLACE")) {
+      replaces = true;
+    } else if (call.arguments[i].is_word("DB") && i + 1 < call.size()) {
+      const std::optional<std::int64_t> index = call.arguments[++i].integer();
+      if (!index || *index < INT32_MIN || *index > INT32_MAX) return not_an_integer();
+      if (*index != 0) return Reply::error("ERR DB index is out of range");
+    } else {
+      return syntax_error();
+    }
+  }
+  const std::string destination(call.key(2));
+  if (call.key() == destination) return Reply::error("ERR source and destination objects are the same");
+  const Entry* source = call.keys.find(call.key(), call.clock);
+  if (source == nullptr) return Reply::integer(0);
+  const bool is_taken = call.keys.find(destination, call.clock) != nullptr;
+  if (is_taken && !replaces) return Reply::integer(0);
+  // An expiry of the other key may have moved it, and so may a new entry.
+  const Entry copied = *call.keys.find(call.key(), call.clock);
+  Entry& target = call.keys.overwrite(destination);
+  target.object = copied.object;
+  target.expires = copied.expires;
+  target.deadline = copied.deadline;
+  target.lifetime = copied.lifetime;
+  return Reply::integer(1);
+}
 
 Reply rename_command(Call& call) { return rename(call, false); }
 Reply renamenx_command(Call& call) { return rename(call, true); }

@@ -86,9 +86,11 @@ void Keyspace::note(Kind kind, std::string_view key) {
 
 void Keyspace::append(Kind kind, std::string_view key) {
   if (changes_count_ == changes_.size()) changes_.emplace_back();
-  changes_[changes_count_].kind = kind;
-  changes_[changes_count_].key = key;
-  changes_[changes_count_].by = by_;
+  KeyChange& change = changes_[changes_count_];
+  change.kind = kind;
+  // One request after the other is about the same key: looking is cheaper than writing.
+  if (change.key != key) change.key = key;
+  change.by = by_;
   ++changes_count_;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 #include "models/redis/handlers.hpp"
 
@@ -185,5 +186,46 @@ Reply lmove_command(Call& call) {
 }
 
 Reply rpoplpush_command(Call& call) { return move(call, End::right, End::left); }
+
+/// The first, or the RANKth, or COUNT of the positions at which an element stands.
+Reply lpos_command(Call& call) {
+  std::int64_t rank = 1, longest = 0;
+  std::optional<std::int64_t> count;
+  for (std::size_t i = 3; i < call.size(); i += 2) {
+    if (i + 1 == call.size()) return syntax_error();
+    const std::optional<std::int64_t> read = call.arguments[i + 1].integer();
+    if (call.arguments[i].is_word("RANK")) {
+      if (!read) return not_an_integer();
+      rank = *read;
+      if (rank == 0) {
+        return Reply::error(
+            "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to "
+            "start from the end of the list");
+      }
+    } else if (call.arguments[i].is_word("COUNT")) {
+      if (!read || *read < 0) return Reply::error("ERR COUNT can't be negative");
+      count = *read;
+    } else if (call.arguments[i].is_word("MAXLEN")) {
+      if (!read || *read < 0) return Reply::error("ERR MAXLEN can't be negative");
+      longest = *read;
+    } else {
+      return syntax_error();
+    }
+  }
+  const auto found = find_object<List>(call);
+  if (found.is_wrong()) return wrong_type();
+  std::vector<Reply> positions;
+  const auto size = static_cast<std::int64_t>(found ? found->size() : 0);
+  const std::int64_t most = count ? *count : 1;
+  std::int64_t to_skip = (rank < 0 ? -rank : rank) - 1;
+  for (std::int64_t n = 0; n < size && (longest == 0 || n < longest); ++n) {
+    const std::int64_t at = rank < 0 ? size - 1 - n : n;
+    if (!call.equal((*found.object)[static_cast<std::size_t>(at)], call.arguments[2]) || to_skip-- > 0) continue;
+    positions.push_back(Reply::integer(at));
+    if (most > 0 && static_cast<std::int64_t>(positions.size()) == most) break;
+  }
+  if (count) return Reply::array(std::move(positions));
+  return positions.empty() ? Reply::nil() : positions.front();
+}
 
 }  // namespace lockstep::models::redis

@@ -7,6 +7,7 @@
 
 #include "models/redis/lua_sandbox.hpp"
 #include "models/redis/lua_session.hpp"
+#include "models/redis/lua_timestamps.hpp"
 #include "models/redis/sha1.hpp"
 
 namespace lockstep::models::redis {
@@ -29,11 +30,12 @@ void push_server_error(lua_State* lua, std::string_view text) {
 
 void push_reply(lua_State* lua, const Reply& reply) {
   luaL_checkstack(lua, 4, "reply is nested too deeply");
-  if (reply.is_integer()) {
+  if (reply.is_time_left()) {
+    push_time_left(lua, reply);
+  } else if (reply.is_integer()) {
     lua_pushnumber(lua, static_cast<lua_Number>(reply.integer()));
   } else if (reply.is_bulk()) {
-    std::string scratch;
-    push_string(lua, reply.value().view(scratch));
+    push_value(lua, reply.value());
   } else if (reply.is_error()) {
     push_server_error(lua, reply.text());
   } else if (reply.is_status()) {
@@ -73,6 +75,8 @@ const char* read_command(lua_State* lua, Command& command) {
       std::size_t length = 0;
       const char* bytes = lua_tolstring(lua, i, &length);
       command.push_back(std::string_view(bytes, length));
+    } else if (std::optional<Value> symbolic = symbolic_value_at(lua, i)) {
+      command.push_back(*std::move(symbolic));
     } else {
       return "ERR Lua redis lib command arguments must be strings or integers";
     }
@@ -113,6 +117,7 @@ int raise(lua_State* lua, const char* text) {
 
 int sha1hex(lua_State* lua) {
   if (lua_gettop(lua) != 1) return raise(lua, "ERR wrong number of arguments");
+  if (is_symbolic(lua, 1)) explain_misuse(lua, "redis.sha1hex of userdata");
   std::size_t length = 0;
   const char* bytes = lua_tolstring(lua, 1, &length);
   LuaSession::of(lua).charge(length / 4);
@@ -136,6 +141,7 @@ std::string_view string_at(lua_State* lua, int index) {
 }
 
 int error_reply(lua_State* lua) {
+  if (is_symbolic(lua, 1)) explain_misuse(lua, "redis.error_reply of userdata");
   if (!is_one_string(lua)) {
     push_table_with(lua, "err", "ERR wrong number or type of arguments");
   } else {
@@ -145,6 +151,7 @@ int error_reply(lua_State* lua) {
 }
 
 int status_reply(lua_State* lua) {
+  if (is_symbolic(lua, 1)) explain_misuse(lua, "redis.status_reply of userdata");
   if (!is_one_string(lua)) {
     push_table_with(lua, "err", "ERR wrong number or type of arguments");
   } else {
@@ -224,6 +231,7 @@ class ReplyMaker {
       case LUA_TNUMBER: reply = Reply::integer(truncated(lua_tonumber(lua_, -1))); break;
       case LUA_TBOOLEAN: reply = lua_toboolean(lua_, -1) ? Reply::integer(1) : Reply::nil(); break;
       case LUA_TTABLE: reply = of_table(depth); break;
+      case LUA_TUSERDATA: reply = of_symbol(); break;
       default: break;
     }
     lua_pop(lua_, 1);
@@ -231,6 +239,8 @@ class ReplyMaker {
   }
 
   bool has_room() const { return items_left_ > 0; }
+  /// Why there is no reply.
+  std::string_view trouble() const { return has_room() ? trouble_ : "script returned more than 100,000 items"; }
 
  private:
   static constexpr int kDeepest = 1000;
@@ -243,6 +253,15 @@ class ReplyMaker {
     if (lua_type(lua_, -1) == LUA_TSTRING) text = string_at(lua_, -1);
     lua_pop(lua_, 1);
     return text;
+  }
+
+  Reply of_symbol() {
+    auto reply = symbolic_reply_at(lua_, -1);
+    if (const auto* why = std::get_if<std::string_view>(&reply)) {
+      trouble_ = *why;
+      return Reply::nil();
+    }
+    return std::get<Reply>(std::move(reply));
   }
 
   Reply of_table(int depth) {
@@ -306,6 +325,7 @@ class ReplyMaker {
 
   lua_State* lua_;
   std::size_t items_left_;
+  std::string_view trouble_;
 };
 
 }  // namespace
@@ -343,10 +363,10 @@ void install_redis_functions(lua_State* lua) {
   lua_setfield(lua, -2, "redis");
 }
 
-std::optional<Reply> to_reply(lua_State* lua, std::size_t most_items) {
+std::variant<Reply, std::string> to_reply(lua_State* lua, std::size_t most_items) {
   ReplyMaker maker(lua, most_items);
   Reply reply = maker.make(0);
-  if (!maker.has_room()) return std::nullopt;
+  if (!maker.trouble().empty()) return std::string(maker.trouble());
   return reply;
 }
 
@@ -375,6 +395,8 @@ Reply to_error_reply(lua_State* lua, std::string_view sha1) {
 int describe_error(lua_State* lua) {
   if (LuaSession::of(lua).is_stopped()) return 1;
   lua_settop(lua, 1);
+  if (lua_isstring(lua, 1) && mark_misuse(lua, string_at(lua, 1))) return 1;
+  if (is_symbolic(lua, 1) && mark_misuse(lua, "userdata as an error")) return 1;
   if (!lua_istable(lua, 1)) {
     const std::string text = lua_isstring(lua, 1)    ? std::string(string_at(lua, 1))
                              : lua_isboolean(lua, 1) ? (lua_toboolean(lua, 1) ? "true" : "false")

@@ -4,9 +4,9 @@
 
 #include <lua.hpp>
 
-#include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "models/redis/reply.hpp"
 
@@ -15,8 +15,9 @@ namespace lockstep::models::redis {
 /// Adds `redis` to the table of globals on top of the stack.
 void install_redis_functions(lua_State* lua);
 
-/// The reply of EVAL for the value on top of the stack. Replies of more than `most_items` items in all are refused.
-std::optional<Reply> to_reply(lua_State* lua, std::size_t most_items);
+/// The reply of EVAL for the value on top of the stack, or why the script counts as stopped: it has more than `most_items`
+/// items in all, or a symbolic timestamp that no reply can hold.
+std::variant<Reply, std::string> to_reply(lua_State* lua, std::size_t most_items);
 
 /// What a failed script left on top of the stack, as an error reply: "ERR user_script:1: boom script: <sha1>, on
 /// @user_script:1."

@@ -5,8 +5,10 @@
 #include <cmath>
 #include <string>
 
+#include "models/redis/lua_libraries.hpp"
 #include "models/redis/lua_patterns.hpp"
 #include "models/redis/lua_session.hpp"
+#include "models/redis/lua_timestamps.hpp"
 
 namespace lockstep::models::redis {
 namespace {
@@ -60,31 +62,13 @@ bool is_reference(lua_State* lua, int index) {
   }
 }
 
-/// Lua orders keys that are tables or functions, and everything that shares a hash chain with them, by their addresses.
-/// A result that depends on that is different on every machine and in every run of a real server, so there is nothing to
-/// be faithful to: whoever writes such a script hears of it. A single entry has only one order.
-void refuse_unordered(lua_State* lua, int table) {
-  LuaSession& session = LuaSession::of(lua);
-  bool has_reference = false;
-  int entries = 0;
-  for (lua_pushnil(lua); lua_next(lua, table) != 0; lua_pop(lua, 1)) {
-    session.charge(1);
-    ++entries;
-    has_reference = has_reference || is_reference(lua, -2);
-    if (has_reference && entries > 1) {
-      session.stop(
-          "script iterated over a table with keys that are tables or functions, in an order that depends on addresses");
-    }
-  }
-}
-
 // --- Base.
 
 int next(lua_State* lua) {
   luaL_checktype(lua, 1, LUA_TTABLE);
   lua_settop(lua, 2);
   look_through(lua, 1);
-  if (lua_isnil(lua, 2)) refuse_unordered(lua, 1);
+  if (lua_isnil(lua, 2)) require_order(lua, 1);
   if (lua_next(lua, 1)) return 2;
   lua_pushnil(lua);
   return 1;
@@ -165,6 +149,7 @@ int tostring(lua_State* lua) {
     case LUA_TSTRING: lua_pushvalue(lua, 1); break;
     case LUA_TBOOLEAN: lua_pushstring(lua, lua_toboolean(lua, 1) ? "true" : "false"); break;
     case LUA_TNIL: lua_pushliteral(lua, "nil"); break;
+    case LUA_TLIGHTUSERDATA: lua_pushliteral(lua, "userdata: (nil)"); break;  // cjson.null, which has no address
     default: push_printed(lua, 1);
   }
   return 1;
@@ -174,6 +159,7 @@ int tostring(lua_State* lua) {
 int pcall(lua_State* lua) {
   luaL_checkany(lua, 1);
   const int status = lua_pcall(lua, lua_gettop(lua) - 1, LUA_MULTRET, 0);
+  if (status != 0 && lua_isstring(lua, -1)) explain_misuse(lua, lua_tostring(lua, -1));
   if (status != 0 && lua_istable(lua, -1)) {
     lua_getfield(lua, -1, "err");
     if (lua_isnil(lua, -1)) {
@@ -191,6 +177,7 @@ int pcall(lua_State* lua) {
 /// a stopped script could run for ever.
 int guarded_handler(lua_State* lua) {
   if (LuaSession::of(lua).is_stopped()) return 1;
+  if (lua_isstring(lua, 1) && mark_misuse(lua, lua_tostring(lua, 1))) return 1;
   lua_pushvalue(lua, lua_upvalueindex(1));
   lua_insert(lua, 1);
   lua_call(lua, 1, 1);
@@ -330,7 +317,7 @@ int table_foreach(lua_State* lua) {
   luaL_checktype(lua, 2, LUA_TFUNCTION);
   lua_settop(lua, 2);
   look_through(lua, 1);
-  refuse_unordered(lua, 1);
+  require_order(lua, 1);
   for (lua_pushnil(lua); lua_next(lua, 1) != 0;) {
     lua_pushvalue(lua, 2);
     lua_pushvalue(lua, -3);
@@ -481,9 +468,30 @@ void open_safe_libraries(lua_State* lua) {
   luaL_register(lua, nullptr, kMath);
   lua_pop(lua, 1);
 
-  for (const char* name : {LUA_TABLIBNAME, LUA_STRLIBNAME, LUA_MATHLIBNAME}) protect_library(lua, name);
+  install_timestamps(lua);
+  install_json(lua);
+  install_message_pack(lua);
+  install_bit_operations(lua);
+  for (const char* name : {LUA_TABLIBNAME, LUA_STRLIBNAME, LUA_MATHLIBNAME, "cjson", "cmsgpack", "bit"}) {
+    protect_library(lua, name);
+  }
   protect_string_metatable(lua);
   forget_printed_objects(lua);
+}
+
+void require_order(lua_State* lua, int table) {
+  LuaSession& session = LuaSession::of(lua);
+  bool has_reference = false;
+  int entries = 0;
+  for (lua_pushnil(lua); lua_next(lua, table) != 0; lua_pop(lua, 1)) {
+    session.charge(1);
+    ++entries;
+    has_reference = has_reference || is_reference(lua, -2);
+    if (has_reference && entries > 1) {
+      session.stop(
+          "script iterated over a table with keys that are tables or functions, in an order that depends on addresses");
+    }
+  }
 }
 
 void make_read_only(lua_State* lua) {

@@ -6,10 +6,15 @@
 
 namespace lockstep::models::redis {
 
-/// Opens the base, table, string and math libraries without what could reach outside, leak addresses or run without
+/// Opens the base, table, string and math libraries, cjson, cmsgpack and bit, without what could reach outside, leak addresses or run without
 /// bound. Afterwards the table of globals is on top of the stack, still writable.
 void open_safe_libraries(lua_State* lua);
 
+/// Lua orders keys that are tables or functions, and everything that shares a hash chain with them, by their addresses.
+/// A result that depends on that is different on every machine and in every run of a real server, so there is nothing to
+/// be faithful to: whoever writes such a script hears of it. A single entry has only one order.
+/// Stops the script if it has to.
+void require_order(lua_State* lua, int table);
 /// Replaces the table on top of the stack by a view of it that scripts cannot change.
 void make_read_only(lua_State* lua);
 

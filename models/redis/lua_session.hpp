@@ -46,6 +46,8 @@ class LuaSession {
   void require_memory(std::uint64_t bytes);
   /// Stops the script for a reason that its author must hear of.
   [[noreturn]] void stop(std::string reason);
+  /// The same without throwing: its next instruction fails.
+  void mark_stopped(std::string_view reason);
   bool is_stopped() const { return stopped_.has_value(); }
   const std::optional<std::string>& stopped() const { return stopped_; }
 
@@ -58,12 +60,12 @@ class LuaSession {
   std::exception_ptr host_failure;  ///< what the host threw: passes through Lua and goes on at its other side
   std::uint64_t random_state = 0;   ///< of math.random
   int printed_objects = 0;          ///< tables and functions that tostring has numbered
+  bool has_met_symbols = false;     ///< it was given a symbolic timestamp
 
  private:
   static void count_hook(lua_State* lua, lua_Debug* at);
   void count_hook();
   void arm();
-  void mark_stopped(std::string_view reason);
   std::uint64_t price() const { return 1 + largest_ / 1024; }
 
   ScriptLimits limits_;

@@ -7,6 +7,9 @@
 namespace lockstep::models::redis {
 namespace {
 
+/// A constant, since an argument that was written just before it is copied costs five nanoseconds.
+constexpr std::optional<std::int64_t> kNoToken;
+
 std::string_view name_of(const Request& request) {
   // A name from the command table outlives the request; an unknown command's own text would not.
   return request.command.spec() != nullptr ? request.name() : "UNKNOWN";
@@ -56,7 +59,7 @@ void Node::receive(sim::Message& message, sim::ConnectionId connection) {
     take_blocked(connection);
   }
   if (database_.is_paused()) world().access_all();
-  if (is_held_back(request)) {
+  if (database_.is_paused() && is_held_back(request)) {
     held_.push_back(std::make_unique<Pending>(*this, connection, request));
     return;
   }
@@ -71,26 +74,37 @@ bool Node::is_held_back(const Request& request) {
 
 void Node::handle(const Request& request, sim::ConnectionId connection) {
   const Replication& replication = database_.replication();
+  const sim::Clock& server_clock = clock();
   database_.record_effects(persistence_.has_log() || (replication.is_recording() && !replication.is_replica()));
   if (is_persistent_) look_at_save_points();
   for (const Command& command : request.in_front) {
-    database_.execute(connection.index, command, clock());
+    database_.execute(connection.index, command, server_clock);
     if (database_.touched_every_key()) world().access_all();
     record_effects(request.operation);
     propagate(request, connection);
     if (is_persistent_) note_on_disk();
   }
-  std::optional<Reply> answer = database_.execute(connection.index, request.command, clock());
+  std::optional<Reply> answer = database_.execute(connection.index, request.command, server_clock);
   if (database_.touched_every_key()) world().access_all();
   record_effects(request.operation);
   propagate(request, connection);
+  if (const auto length = database_.stall()) {
+    sim::PlannedFault pause;
+    pause.process = id();
+    pause.length = clock().true_length(*length);
+    world().strike_now(pause, world().now());
+  }
   if (is_persistent_) note_on_disk();
   if (answer) {
     reply(request, connection, std::move(*answer));
   } else {
     block(request, connection);
   }
-  if (database_.intent() != Database::Intent::none) carry_out(database_.intent());
+  if (!database_.intents().empty()) [[unlikely]] {
+    // What carries one out may give the database something to do: the list is no longer its own then.
+    const std::vector<Database::Intent> intents(database_.intents().begin(), database_.intents().end());
+    for (const Database::Intent intent : intents) carry_out(intent);
+  }
   if (!database_.deliveries().empty()) send_deliveries();
   if (const auto length = database_.new_pause()) {
     world().set_timer(id(), sim::DurationRange::exactly(clock().true_length(*length)), sim::TimerKind::sleep,
@@ -109,21 +123,24 @@ void Node::record_effects(sim::OperationId operation) {
     }
     sim::OperationId whose = operation;
     for (const auto& waiting : blocked_) {
-      if (waiting->connection.index == change.by) whose = waiting->request.operation;
+      if (waiting->connection.index == change.by) [[unlikely]]
+        whose = waiting->request.operation;
     }
-    world().record_effect(change.kind, id(), change.key, world().client_of({change.by}), whose);
+    world().record_effect(change.kind, id(), change.key, world().client_of({change.by}), whose, kNoToken);
   }
 }
 
-void Node::reply(const Request& request, sim::ConnectionId connection, Reply content) {
-  world().send_reply(connection, request, world().make<Response>(name_of(request), std::move(content)));
+void Node::reply(const Request& request, sim::ConnectionId connection, Reply&& content) {
+  auto response = world().make<Response>(name_of(request), std::move(content));
+  response->closes = database_.closed_its_connection();
+  world().send_reply(connection, request, std::move(response));
 }
 
 void Node::send_deliveries() {
   for (const Delivery& delivery : database_.deliveries()) {
     const sim::ConnectionId connection{delivery.to};
     if (delivery.kind == Delivery::Kind::message) {
-      world().send_push(connection, world().make<Response>("MESSAGE", delivery.reply));
+      world().send_push(connection, world().make<Response>("MESSAGE", Reply(delivery.reply)));
       continue;
     }
     const std::unique_ptr<Pending> waiting = take_blocked(connection);
@@ -132,7 +149,7 @@ void Node::send_deliveries() {
       if (waiting) reply(waiting->request, connection, Reply::unknown());
       world().send_push(connection, world().make<Response>("CLOSE", Reply::unknown()));
     } else if (waiting) {
-      reply(waiting->request, connection, delivery.reply);
+      reply(waiting->request, connection, Reply(delivery.reply));
     }
   }
 }

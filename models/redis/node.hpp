@@ -26,7 +26,8 @@ namespace lockstep::models::redis {
 /// nobody waits for the replies of those in front.
 class Request final : public sim::Message {
  public:
-  explicit Request(Command c) : command(std::move(c)) {}
+  explicit Request(const Command& c) : command(c) {}
+  explicit Request(Command&& c) : command(std::move(c)) {}
   std::string_view name() const override { return command.name(); }
   /// With commands in front: `EXEC: DEL lock; …`, without their MULTI.
   std::string describe() const override;
@@ -38,12 +39,13 @@ class Request final : public sim::Message {
 
 class Response final : public sim::Message {
  public:
-  Response(std::string_view request_name, Reply reply) : content(std::move(reply)), request_name_(request_name) {}
+  Response(std::string_view request_name, Reply&& reply) : content(std::move(reply)), request_name_(request_name) {}
   std::string_view name() const override { return request_name_; }
   std::string describe() const override { return content.describe(); }
   std::uint64_t digest() const override { return content.digest(); }
 
   Reply content;
+  bool closes = false;  ///< the server ends the connection after it
 
  private:
   std::string_view request_name_;  ///< of the command table, so it outlives the request
@@ -152,7 +154,7 @@ class Node final : public sim::Process, private KeyWatcher {
   void send_deliveries();
   void block(const Request& request, sim::ConnectionId connection);
   void time_out(const Pending& blocked);
-  void reply(const Request& request, sim::ConnectionId connection, Reply reply);
+  void reply(const Request& request, sim::ConnectionId connection, Reply&& reply);
   void forget_dead_clients();
   void release_held();
   void forget_connections();

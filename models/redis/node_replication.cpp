@@ -242,7 +242,6 @@ void Node::say(sim::ConnectionId replica, Kind kind, std::uint64_t number) {
 
 void Node::carry_out(Database::Intent intent) {
   switch (intent) {
-    case Database::Intent::none: return;
     case Database::Intent::follow:
       leave_primary();
       database_.unblock_all();

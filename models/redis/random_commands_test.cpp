@@ -31,6 +31,16 @@ constexpr std::string_view kData[] = {
     "DECR {s}",
     "INCRBY {s} {int}",
     "DECRBY {s} {int}",
+    "INCRBYFLOAT {s} {score}",
+    "INCRBYFLOAT {s} {v}",
+    "HINCRBYFLOAT {h} {m} {score}",
+    "COPY {k} {k} [ REPLACE ]",
+    "COPY {k} {k} DB_0|DB_x|DB|REPLACE|x",
+    "LPOS {l} {m} [ RANK_{int} ] [ COUNT_{count} ] [ MAXLEN_{count} ]",
+    "LPOS {l} {m} {option}+",
+    "SINTERCARD 2 {t} {t} [ LIMIT_{count} ]",
+    "SINTERCARD {int} {t} {t}",
+    "SINTERCARD 1 {t} LIMIT|x {count}",
     "APPEND {s} {v}",
     "STRLEN {k}",
     "MGET {k}+",
@@ -132,6 +142,19 @@ constexpr std::string_view kData[] = {
     "ZRANGE {z} {bound} {bound} BYSCORE [ REV ] [ LIMIT {int} {int} ] [ WITHSCORES ]",
     "ZRANGE {z} {index} {index} LIMIT 0 1",
     "ZRANGE {z} {bound} {bound} {option}+",
+    "ZRANGE {z} {lex} {lex} BYLEX [ REV ] [ LIMIT {int} {int} ]",
+    "ZRANGE {z} {lex} {lex} BYLEX {option}+",
+    "ZRANGEBYLEX {z} {lex} {lex} [ LIMIT {int} {int} ]",
+    "ZREVRANGEBYLEX {z} {lex} {lex} [ LIMIT {int} {int} ]",
+    "ZRANGEBYLEX {z} {lex} {lex} {option}+",
+    "ZLEXCOUNT {z} {lex} {lex}",
+    "ZREMRANGEBYLEX {z} {lex} {lex}",
+    "ZRANDMEMBER {z} [ {int} ]",
+    "ZRANDMEMBER {z} {int} WITHSCORES",
+    "ZRANDMEMBER {z} {int} {option}+",
+    "HRANDFIELD {h} [ {int} ]",
+    "HRANDFIELD {h} {int} WITHVALUES",
+    "HRANDFIELD {h} {int} {option}+",
     "ZREVRANGE {z} {index} {index} [ WITHSCORES ]",
     "ZRANGEBYSCORE {z} {bound} {bound} [ WITHSCORES ] [ LIMIT {int} {int} ]",
     "ZREVRANGEBYSCORE {z} {bound} {bound} [ WITHSCORES ] [ LIMIT {int} {int} ]",
@@ -152,6 +175,13 @@ constexpr std::string_view kOther[] = {
     "FLUSHDB",
     "TIME",
     "SELECT 0|1|x",
+    "DEBUG SLEEP 0|x|-1",
+    "DEBUG x",
+    "COMMAND x",
+    "COMMAND COUNT x",
+    "COMMAND COUNT",
+    "COMMAND DOCS get",
+    "COMMAND INFO nonsense",
     "HELLO 4|x",
     "ROLE",
     "WAIT 0 0",
@@ -162,6 +192,11 @@ constexpr std::string_view kOther[] = {
     "CLIENT KILL ID 0|x|99999999",
     "CLIENT KILL x",
     "CLIENT x",
+    "CLIENT INFO x",
+    "CLIENT LIST ID 99999999|x",
+    "CLIENT LIST TYPE master|replica|x",
+    "CLIENT LIST x [ ID ]",
+    "CLIENT NO-EVICT off|x",
     "CLIENT UNPAUSE",
     "CLIENT PAUSE x|-1|0 [ ALL|WRITE|x ]",
     "CONFIG GET timeout|maxmemory|min-replicas-*|appendonly",
@@ -211,6 +246,21 @@ constexpr std::string_view kScripts[] = {
     "redis.call('lpush', KEYS[1], 1) return redis.call('lpop', KEYS[1])",
     "#!lua flags=no-writes\nreturn redis.call('set', KEYS[1], 1)",
     "#!lua\nreturn redis.call('get', KEYS[1])",
+    "#!lua flags=no-writes,allow-stale,allow-oom,no-cluster,allow-cross-slot-keys\nreturn redis.call('get', 's1')",
+    "#!lua flags=\nreturn 1",
+    "#!lua flags=nothing\nreturn 1",
+    "#!lua name=x\nreturn 1",
+    "#!lua",
+    "#!python\nreturn 1",
+    "return redis.call('get', 's1')",
+    "return redis.call('append', 's0', 'x')",
+    "return cjson.encode({KEYS, ARGV, 1.5, true})",
+    "return cjson.decode(ARGV[1])",
+    "local ok, value = pcall(cjson.decode, redis.pcall('get', 's1')) return {tostring(ok), tostring(value)}",
+    "return cjson.encode({[ARGV[1] or 'x'] = redis.call('get', 's0')})",
+    "return cmsgpack.pack(KEYS, ARGV, 2^40, -3, 1.5, {x = {}})",
+    "return {pcall(cmsgpack.unpack, ARGV[1])}",
+    "return bit.tohex(bit.bxor(tonumber(ARGV[1]) or 0, bit.lshift(5, #KEYS)))",
     "return redis.setresp(2)",
     "return redis.setresp(4)",
     "return redis.call('blpop', KEYS[1], 0)"};
@@ -240,6 +290,8 @@ constexpr std::string_view kScores[] = {"0",    "1",     "2",   "3", "-1", "0.5"
                                         "-inf", "1e308", "nan", "x", "+5", " 1",  "1e400", "0x10", "-0"};
 constexpr std::string_view kBounds[] = {"0",   "1",    "2",  "(1", "(2", "-inf", "+inf", "inf",
                                         "0.5", "(0.5", "-1", "x",  "(",  "",     " 1"};
+constexpr std::string_view kLexBounds[] = {"-",  "+",   "[a",    "(a", "[c", "(c", "[",   "(",
+                                           "[2", "(-7", "[long", "a",  "",   "-x", "+inf"};
 constexpr std::string_view kGlobs[] = {"*",   "a*", "?1", "[a-c]*", "[^a]",   "\\*",
                                        "s*1", "*[", "x",  "",       "h[0-9]", "[z-a]*"};
 constexpr std::string_view kBadTimes[] = {
@@ -268,6 +320,7 @@ std::string RandomCommands::word(std::string_view kind) {
   if (kind == "count") return one_of(kCounts);
   if (kind == "score") return one_of(kScores);
   if (kind == "bound") return one_of(kBounds);
+  if (kind == "lex") return one_of(kLexBounds);
   if (kind == "glob") return one_of(kGlobs);
   if (kind == "option") return one_of(kOptions);
   if (kind == "badtime") return one_of(kBadTimes);

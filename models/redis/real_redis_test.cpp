@@ -79,11 +79,23 @@ std::unique_ptr<RealRedis> RealRedis::start(std::string& why, std::vector<std::s
 }
 
 void RealRedis::launch() {
-  std::vector<std::string> words{"redis-server", "--port",    std::to_string(port_),
-                                 "--bind",       "127.0.0.1", "--unixsocket",
-                                 socket_,        "--dir",     folder_,
-                                 "--databases",  "1",         "--daemonize",
-                                 "no",           "--save",    ""};
+  std::vector<std::string> words{"redis-server",
+                                 "--port",
+                                 std::to_string(port_),
+                                 "--bind",
+                                 "127.0.0.1",
+                                 "--unixsocket",
+                                 socket_,
+                                 "--dir",
+                                 folder_,
+                                 "--databases",
+                                 "1",
+                                 "--daemonize",
+                                 "no",
+                                 "--save",
+                                 "",
+                                 "--enable-debug-command",
+                                 "yes"};
   words.insert(words.end(), arguments_.begin(), arguments_.end());
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());

@@ -197,7 +197,7 @@ class Pairs {
     const Reply keys = simulated_.ask(server, all);
     for (const Reply& key : keys.items()) {
       const Value& name = key.value();
-      const std::string type = simulated_.ask(server, Command{"TYPE", name}).text();
+      const std::string type(simulated_.ask(server, Command{"TYPE", name}).text());
       say(server, Command{"TYPE", name});
       say(server, Command{"PTTL", name});
       if (type == "string") say(server, Command{"GET", name});
@@ -295,11 +295,28 @@ TEST_CASE("replication: offsets, links and roles agree with the real pair's") {
     both.compare_keys(server);
   }
   SECTION("a replica's errors") {
-    for (const char* line :
-         {"SET a 1", "MULTI", "SET a 1", "GET last", "EXEC", "EVAL \"return redis.call('set','x',1)\" 0",
-          "EVAL \"return redis.pcall('set','x',1)\" 0", "EVAL \"return redis.call('get','last')\" 0", "WAIT 1 10",
-          "BLPOP l 1", "PUBLISH news x", "FLUSHALL", "SPOP t", "FAILOVER", "FAILOVER ABORT", "REPLICAOF NO WAY",
-          "REPLICAOF somewhere 65536", "DEL nothing", "GETEX last PERSIST"}) {
+    for (const char* line : {"SET a 1",
+                             "MULTI",
+                             "SET a 1",
+                             "GET last",
+                             "EXEC",
+                             "EVAL \"return redis.call('set','x',1)\" 0",
+                             "EVAL \"return redis.pcall('set','x',1)\" 0",
+                             "EVAL \"return redis.call('get','last')\" 0",
+                             "WAIT 1 10",
+                             "EVAL \"#!lua\\nreturn redis.call('get','last')\" 0",
+                             "EVAL_RO \"#!lua\\nreturn redis.call('get','last')\" 0",
+                             "EVAL \"#!lua flags=no-writes\\nreturn redis.call('get','last')\" 0",
+                             "BLPOP l 1",
+                             "PUBLISH news x",
+                             "FLUSHALL",
+                             "SPOP t",
+                             "FAILOVER",
+                             "FAILOVER ABORT",
+                             "REPLICAOF NO WAY",
+                             "REPLICAOF somewhere 65536",
+                             "DEL nothing",
+                             "GETEX last PERSIST"}) {
       both.say(1, line);
     }
   }
@@ -320,6 +337,9 @@ TEST_CASE("replication: offsets, links and roles agree with the real pair's") {
                              "EVAL \"return redis.call('set','x',1)\" 0",
                              "EVAL \"return redis.pcall('set','x',1)\" 0",
                              "EVAL \"return redis.call('get','a')\" 0",
+                             "EVAL \"#!lua\\nreturn redis.call('get','a')\" 0",
+                             "EVAL_RO \"#!lua\\nreturn redis.call('get','a')\" 0",
+                             "EVAL \"#!lua flags=no-writes\\nreturn redis.call('get','a')\" 0",
                              "PUBLISH news x",
                              "DEL nothing",
                              "CONFIG SET min-replicas-to-write 1",

@@ -1,14 +1,17 @@
 #include "models/redis/reply.hpp"
 
+#include <array>
 #include <cassert>
 
 namespace lockstep::models::redis {
 namespace {
 
-template <class... Cases>
-struct Overloaded : Cases... {
-  using Cases::operator()...;
-};
+/// What the digest of a reply begins with, by its kind.
+constexpr auto kBegins = [] {
+  std::array<std::uint64_t, 10> begins{};
+  for (std::size_t kind = 0; kind < begins.size(); ++kind) begins[kind] = digest_number(kind, digest_bytes("reply"));
+  return begins;
+}();
 
 void append_line(std::string& out, char kind, std::string_view text) {
   out += kind;
@@ -18,73 +21,121 @@ void append_line(std::string& out, char kind, std::string_view text) {
 
 }  // namespace
 
-std::string Reply::one_line(std::string text) {
-  for (char& c : text) {
+Value Reply::one_line(std::string_view text) {
+  if (text.find_first_of("\r\n") == std::string_view::npos) return text;
+  std::string line(text);
+  for (char& c : line) {
     if (c == '\n' || c == '\r') c = ' ';
   }
-  return text;
+  return line;
 }
 
-bool Reply::is_status(std::string_view text) const {
-  const auto* status = std::get_if<Status>(&content_);
-  return status != nullptr && status->text == text;
+Reply Reply::time_left(TimeLeft time) {
+  Reply reply(Kind::time_left, Value());
+  std::construct_at(&reply.content_.time, std::make_unique<TimeLeft>(time));
+  return reply;
+}
+
+Reply::Reply(Kind kind, std::vector<Reply> items) : kind_(kind) {
+  std::construct_at(&content_.items, std::move(items));
+}
+
+Reply::Reply(const Reply& other) : kind_(other.kind_) {
+  if (is_flat()) {
+    std::construct_at(&content_.value, other.content_.value);
+  } else if (is_time_left()) {
+    std::construct_at(&content_.time, std::make_unique<TimeLeft>(other.remaining()));
+  } else {
+    std::construct_at(&content_.items, other.content_.items);
+  }
+}
+
+void Reply::take_apart(Reply& other) noexcept {
+  if (is_time_left()) {
+    std::construct_at(&content_.time, std::move(other.content_.time));
+  } else {
+    std::construct_at(&content_.items, std::move(other.content_.items));
+  }
+}
+
+void Reply::drop_apart() noexcept {
+  if (is_time_left()) {
+    std::destroy_at(&content_.time);
+  } else {
+    std::destroy_at(&content_.items);
+  }
 }
 
 bool Reply::is_integer(std::int64_t n) const {
   assert(!(is_time_left() && n >= 0) && "how much time is left has no number in an exploration: take its duration");
-  const auto* integer = std::get_if<std::int64_t>(&content_);
-  return integer != nullptr && *integer == n;
+  return kind_ == Kind::integer && integer() == n;
 }
 
-const std::string& Reply::text() const {
-  if (const auto* error = std::get_if<Error>(&content_)) return error->text;
-  return std::get<Status>(content_).text;
+std::int64_t Reply::integer() const {
+  assert(kind_ == Kind::integer);
+  return *content_.value.integer();
+}
+
+const TimeLeft& Reply::remaining() const {
+  assert(is_time_left());
+  return *content_.time;
+}
+
+const Value& Reply::value() const {
+  assert(is_bulk());
+  return content_.value;
+}
+
+/// They are bytes from the beginning, so they lie in the value.
+std::string_view Reply::text() const {
+  assert(is_status() || is_error());
+  return *content_.value.bytes();
+}
+
+const std::vector<Reply>& Reply::items() const {
+  assert(is_array() || is_several());
+  return content_.items;
 }
 
 sim::DurationRange Reply::duration(sim::Duration unit) const {
-  if (const auto* remaining = std::get_if<Remaining>(&content_)) {
-    return {sim::Duration::zero(), remaining->time.longest};
-  }
+  if (is_time_left()) return {sim::Duration::zero(), remaining().longest};
   return sim::DurationRange::exactly(unit * integer());
 }
 
 std::string Reply::describe() const {
-  return std::visit(Overloaded{
-                        [](Nil) -> std::string { return "(nil)"; },
-                        [](NullArray) -> std::string { return "(nil)"; },
-                        [](Unknown) -> std::string { return "(no answer)"; },
-                        [](const Status& s) { return s.text; },
-                        [](const Error& e) { return "(error) " + e.text; },
-                        [](std::int64_t n) { return "(integer) " + std::to_string(n); },
-                        [](const Value& v) {
-                          if (const Timestamp* t = v.timestamp(); t != nullptr && t->instant.anchor() != 0) {
-                            return std::string("(timestamp)");
-                          }
-                          std::string out;
-                          append_quoted(out, v.text());
-                          return out;
-                        },
-                        [](const Remaining&) -> std::string { return "(integer) <time left>"; },
-                        [](const Several& several) {
-                          std::string out;
-                          for (const Reply& reply : several.replies) {
-                            if (!out.empty()) out += "; ";
-                            out += reply.describe();
-                          }
-                          return out;
-                        },
-                        [](const std::vector<Reply>& items) {
-                          if (items.empty()) return std::string("(empty array)");
-                          std::string out;
-                          for (std::size_t i = 0; i < items.size(); ++i) {
-                            if (i > 0) out += ' ';
-                            out += std::to_string(i + 1) + ") ";
-                            out += items[i].is_array() ? "[" + items[i].describe() + "]" : items[i].describe();
-                          }
-                          return out;
-                        },
-                    },
-                    content_);
+  switch (kind_) {
+    case Kind::nil:
+    case Kind::null_array: return "(nil)";
+    case Kind::unknown: return "(no answer)";
+    case Kind::status: return std::string(text());
+    case Kind::error: return "(error) " + std::string(text());
+    case Kind::integer: return "(integer) " + content_.value.text();
+    case Kind::time_left: return "(integer) <time left>";
+    case Kind::bulk: {
+      if (const Timestamp* t = value().timestamp(); t != nullptr && t->instant.anchor() != 0) return "(timestamp)";
+      std::string out;
+      append_quoted(out, value().text());
+      return out;
+    }
+    case Kind::several: {
+      std::string out;
+      for (const Reply& reply : items()) {
+        if (!out.empty()) out += "; ";
+        out += reply.describe();
+      }
+      return out;
+    }
+    case Kind::array: break;
+  }
+  if (items().empty()) return "(empty array)";
+  std::string out;
+  for (std::size_t i = 0; i < items().size(); ++i) {
+    const Reply& item = items()[i];
+    if (i > 0) out += ' ';
+    out += std::to_string(i + 1) + ") ";
+    out += item.is_array() ? "[" + item.describe() + "]" : item.describe();
+  }
+  return out;
 }
 
 std::string Reply::resp() const {
@@ -94,59 +145,54 @@ std::string Reply::resp() const {
 }
 
 void Reply::append_resp(std::string& out) const {
-  assert(!is_unknown() && "an unknown reply has no bytes: it never came");
-  std::visit(Overloaded{
-                 [&](Nil) { out += "$-1\r\n"; },
-                 [&](NullArray) { out += "*-1\r\n"; },
-                 [&](Unknown) {},
-                 [&](const Status& s) { append_line(out, '+', s.text); },
-                 [&](const Error& e) { append_line(out, '-', e.text); },
-                 [&](std::int64_t n) { append_line(out, ':', std::to_string(n)); },
-                 [&](const Value& v) {
-                   std::string scratch;
-                   const std::string_view bytes = v.view(scratch);
-                   append_line(out, '$', std::to_string(bytes.size()));
-                   out += bytes;
-                   out += "\r\n";
-                 },
-                 [&](const Remaining&) { assert(false && "how much time is left has no digits in an exploration"); },
-                 [&](const Several& several) {
-                   for (const Reply& reply : several.replies) reply.append_resp(out);
-                 },
-                 [&](const std::vector<Reply>& items) {
-                   append_line(out, '*', std::to_string(items.size()));
-                   for (const Reply& item : items) item.append_resp(out);
-                 },
-             },
-             content_);
+  switch (kind_) {
+    case Kind::nil: out += "$-1\r\n"; return;
+    case Kind::null_array: out += "*-1\r\n"; return;
+    case Kind::unknown: assert(false && "an unknown reply has no bytes: it never came"); return;
+    case Kind::status: append_line(out, '+', text()); return;
+    case Kind::error: append_line(out, '-', text()); return;
+    case Kind::integer: append_line(out, ':', content_.value.text()); return;
+    case Kind::bulk: {
+      std::string scratch;
+      const std::string_view bytes = value().view(scratch);
+      append_line(out, '$', std::to_string(bytes.size()));
+      out += bytes;
+      out += "\r\n";
+      return;
+    }
+    case Kind::time_left: assert(false && "how much time is left has no digits in an exploration"); return;
+    case Kind::array: append_line(out, '*', std::to_string(items().size())); [[fallthrough]];
+    case Kind::several:
+      for (const Reply& item : items()) item.append_resp(out);
+      return;
+  }
 }
 
 std::uint64_t Reply::digest() const {
-  const std::uint64_t seed = digest_number(content_.index(), digest_bytes("reply"));
-  return std::visit(Overloaded{
-                        [&](const Status& s) { return digest_bytes(s.text, seed); },
-                        [&](const Error& e) { return digest_bytes(e.text, seed); },
-                        [&](std::int64_t n) { return digest_number(static_cast<std::uint64_t>(n), seed); },
-                        [&](const Value& v) { return digest_number(v.digest(), seed); },
-                        [&](const Remaining& remaining) {
-                          const std::uint64_t until = digest_number(remaining.time.deadline.anchor(), seed);
-                          return digest_number(remaining.time.now.anchor(), until);
-                        },
-                        [&](const Several& several) {
-                          std::uint64_t digest = seed;
-                          for (const Reply& reply : several.replies) digest = digest_number(reply.digest(), digest);
-                          return digest;
-                        },
-                        [&](const std::vector<Reply>& items) {
-                          std::uint64_t digest = digest_number(items.size(), seed);
-                          for (const Reply& item : items) digest = digest_number(item.digest(), digest);
-                          return digest;
-                        },
-                        [&](const auto&) { return seed; },
-                    },
-                    content_);
+  std::uint64_t digest = kBegins[static_cast<std::size_t>(kind_)];
+  switch (kind_) {
+    case Kind::nil:
+    case Kind::null_array:
+    case Kind::unknown: return digest;
+    case Kind::status:
+    case Kind::error: return digest_bytes(text(), digest);
+    case Kind::integer: return digest_number(static_cast<std::uint64_t>(integer()), digest);
+    case Kind::bulk: return digest_number(value().digest(), digest);
+    case Kind::time_left:
+      digest = digest_number(remaining().deadline.anchor(), digest);
+      return digest_number(remaining().now.anchor(), digest);
+    case Kind::array: digest = digest_number(items().size(), digest); break;
+    case Kind::several: break;
+  }
+  for (const Reply& item : items()) digest = digest_number(item.digest(), digest);
+  return digest;
 }
 
-bool Reply::operator==(const Reply& other) const { return content_ == other.content_; }
+bool Reply::operator==(const Reply& other) const {
+  if (kind_ != other.kind_) return false;
+  if (is_flat()) return content_.value == other.content_.value;
+  if (!is_time_left()) return items() == other.items();
+  return remaining().deadline.identical(other.remaining().deadline) && remaining().now.identical(other.remaining().now);
+}
 
 }  // namespace lockstep::models::redis

@@ -3,9 +3,10 @@
 // What a client gets back from a server: one of Redis' replies, or no answer.
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
-#include <variant>
+#include <utility>
 #include <vector>
 
 #include "models/redis/value.hpp"
@@ -24,52 +25,67 @@ struct TimeLeft {
 /// whose reply never came is `unknown` (the command may have been executed, may still be, or never).
 class Reply {
  public:
-  static Reply nil() { return Reply(Nil{}); }
-  static Reply ok() { return Reply(Status{"OK"}); }
-  static Reply status(std::string text) { return Reply(Status{one_line(std::move(text))}); }
-  static Reply integer(std::int64_t n) { return Reply(n); }
-  static Reply time_left(TimeLeft time) { return Reply(Remaining{time}); }
-  static Reply bulk(Value value) { return Reply(std::move(value)); }
+  static Reply nil() { return Reply(Kind::nil); }
+  static Reply ok() { return Reply(Kind::status, Value::lasting("OK")); }
+  static Reply status(std::string_view text) { return Reply(Kind::status, one_line(text)); }
+  static Reply integer(std::int64_t n) { return Reply(Kind::integer, Value(n)); }
+  static Reply time_left(TimeLeft time);
+  static Reply bulk(Value value) { return Reply(Kind::bulk, std::move(value)); }
   /// `text` begins with the code: "ERR value is not an integer or out of range". Line breaks in it become spaces, as on
   /// the wire.
-  static Reply error(std::string text) { return Reply(Error{one_line(std::move(text))}); }
-  static Reply array(std::vector<Reply> items) { return Reply(std::move(items)); }
+  static Reply error(std::string_view text) { return Reply(Kind::error, one_line(text)); }
+  static Reply array(std::vector<Reply> items) { return Reply(Kind::array, std::move(items)); }
   /// RESP2's null array (`*-1`), as EXEC or BLPOP answer.
-  static Reply null_array() { return Reply(NullArray{}); }
+  static Reply null_array() { return Reply(Kind::null_array); }
   /// What is sent for one request though it is several replies, one after the other: SUBSCRIBE to three channels. Inside
   /// the array that EXEC replies they stand as such, and so does Redis. Requires: more than one.
-  static Reply several(std::vector<Reply> replies) { return Reply(Several{std::move(replies)}); }
-  static Reply unknown() { return Reply(Unknown{}); }
-  Reply() : Reply(Nil{}) {}
+  static Reply several(std::vector<Reply> replies) { return Reply(Kind::several, std::move(replies)); }
+  static Reply unknown() { return Reply(Kind::unknown); }
+  Reply() : Reply(Kind::nil) {}
 
-  bool is_nil() const { return std::holds_alternative<Nil>(content_) || std::holds_alternative<NullArray>(content_); }
-  bool is_null_array() const { return std::holds_alternative<NullArray>(content_); }
+  Reply(const Reply& other);
+  Reply(Reply&& other) noexcept : kind_(other.kind_) { take(other); }
+  Reply& operator=(const Reply& other) {
+    if (this != &other) *this = Reply(other);
+    return *this;
+  }
+  Reply& operator=(Reply&& other) noexcept {
+    if (this == &other) return *this;
+    drop();
+    kind_ = other.kind_;
+    take(other);
+    return *this;
+  }
+  ~Reply() { drop(); }
+
+  bool is_nil() const { return kind_ == Kind::nil || kind_ == Kind::null_array; }
+  bool is_null_array() const { return kind_ == Kind::null_array; }
   bool is_ok() const { return is_status("OK"); }
-  bool is_status(std::string_view text) const;
-  bool is_status() const { return std::holds_alternative<Status>(content_); }
+  bool is_status(std::string_view text) const { return is_status() && this->text() == text; }
+  bool is_status() const { return kind_ == Kind::status; }
   /// A number, or a time that is left.
-  bool is_integer() const { return std::holds_alternative<std::int64_t>(content_) || is_time_left(); }
+  bool is_integer() const { return kind_ == Kind::integer || is_time_left(); }
   /// Requires: n < 0 if it is a time that is left, which never is.
   bool is_integer(std::int64_t n) const;
-  bool is_time_left() const { return std::holds_alternative<Remaining>(content_); }
-  bool is_bulk() const { return std::holds_alternative<Value>(content_); }
-  bool is_error() const { return std::holds_alternative<Error>(content_); }
-  bool is_array() const { return std::holds_alternative<std::vector<Reply>>(content_); }
-  bool is_several() const { return std::holds_alternative<Several>(content_); }
-  bool is_unknown() const { return std::holds_alternative<Unknown>(content_); }
+  bool is_time_left() const { return kind_ == Kind::time_left; }
+  bool is_bulk() const { return kind_ == Kind::bulk; }
+  bool is_error() const { return kind_ == Kind::error; }
+  bool is_array() const { return kind_ == Kind::array; }
+  bool is_several() const { return kind_ == Kind::several; }
+  bool is_unknown() const { return kind_ == Kind::unknown; }
 
+  /// Requires: is_time_left()
+  const TimeLeft& remaining() const;
   /// Requires: is_integer(), not is_time_left()
-  std::int64_t integer() const { return std::get<std::int64_t>(content_); }
+  std::int64_t integer() const;
   /// A number of `unit`s as a length of time to wait. Of a time that is left an exploration knows only that it is more
   /// than zero and no longer than the key was to live, so there it is a range, and what follows is explored for all of it:
   /// never too little, sometimes too much. Requires: is_integer(), not negative.
   sim::DurationRange duration(sim::Duration unit) const;
-  const Value& value() const { return std::get<Value>(content_); }  ///< Requires: is_bulk()
-  const std::string& text() const;                                  ///< Requires: is_status() or is_error()
+  const Value& value() const;     ///< Requires: is_bulk()
+  std::string_view text() const;  ///< Requires: is_status() or is_error()
   /// Requires: is_array() or is_several()
-  const std::vector<Reply>& items() const {
-    return is_several() ? std::get<Several>(content_).replies : std::get<std::vector<Reply>>(content_);
-  }
+  const std::vector<Reply>& items() const;
 
   /// As redis-cli shows it, on one line: `OK`, `(nil)`, `(integer) 1`, `"text"`, `(error) ERR …`, `1) "a" 2) "b"`, and
   /// `(no answer)` for unknown, `(timestamp)` for one that has no digits yet.
@@ -81,38 +97,44 @@ class Reply {
   bool operator==(const Reply& other) const;
 
  private:
-  struct Nil {
-    bool operator==(const Nil&) const = default;
-  };
-  struct NullArray {
-    bool operator==(const NullArray&) const = default;
-  };
-  struct Unknown {
-    bool operator==(const Unknown&) const = default;
-  };
-  struct Remaining {
-    TimeLeft time;
-    bool operator==(const Remaining& other) const {
-      return time.deadline.identical(other.time.deadline) && time.now.identical(other.time.now);
+  /// The order is part of the digest.
+  enum class Kind : std::uint8_t { nil, null_array, unknown, status, error, integer, bulk, array, several, time_left };
+  static Value one_line(std::string_view text);
+
+  explicit Reply(Kind kind) : kind_(kind) { std::construct_at(&content_.value); }
+  Reply(Kind kind, Value value) : kind_(kind) { std::construct_at(&content_.value, std::move(value)); }
+  Reply(Kind kind, std::vector<Reply> items);
+  /// All kinds but the last three: then a move copies the bytes of a `Value`, and nothing is called.
+  bool is_flat() const { return kind_ <= Kind::bulk; }
+  /// Makes `content_`, for the present kind.
+  void take(Reply& other) noexcept {
+    if (is_flat()) [[likely]] {
+      std::construct_at(&content_.value, std::move(other.content_.value));
+    } else {
+      take_apart(other);
     }
+  }
+  void take_apart(Reply& other) noexcept;
+  /// Ends `content_`.
+  void drop() noexcept {
+    if (is_flat()) [[likely]] {
+      std::destroy_at(&content_.value);
+    } else {
+      drop_apart();
+    }
+  }
+  void drop_apart() noexcept;
+
+  union Content {
+    Content() noexcept {}  // NOLINT(modernize-use-equals-default): `Reply` makes the member that its kind says
+    ~Content() {}          // NOLINT(modernize-use-equals-default)
+    Value value;
+    std::vector<Reply> items;
+    std::unique_ptr<TimeLeft> time;
   };
-  struct Status {
-    std::string text;
-    bool operator==(const Status&) const = default;
-  };
-  struct Error {
-    std::string text;
-    bool operator==(const Error&) const = default;
-  };
-  struct Several {
-    std::vector<Reply> replies;
-    bool operator==(const Several&) const = default;
-  };
-  using Content =
-      std::variant<Nil, NullArray, Unknown, Status, Error, std::int64_t, Value, std::vector<Reply>, Several, Remaining>;
-  static std::string one_line(std::string text);
-  explicit Reply(Content content) : content_(std::move(content)) {}
   Content content_;
+  Kind kind_;
 };
+static_assert(sizeof(Reply) == 40);
 
 }  // namespace lockstep::models::redis

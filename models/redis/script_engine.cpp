@@ -9,6 +9,7 @@
 #include "models/redis/lua_redis.hpp"
 #include "models/redis/lua_sandbox.hpp"
 #include "models/redis/lua_session.hpp"
+#include "models/redis/lua_timestamps.hpp"
 #include "models/redis/sha1.hpp"
 #include "sim/region.hpp"
 
@@ -21,10 +22,22 @@ struct Shebang {
   std::size_t length = 0;  ///< up to the end of the line, which stays: line numbers count it
 };
 
-std::vector<std::string_view> split(std::string_view text, char separator) {
+/// What lies between commas, also if that is nothing; an empty text has no parts.
+std::vector<std::string_view> flags_in(std::string_view text) {
+  std::vector<std::string_view> flags;
+  if (text.empty()) return flags;
+  for (std::size_t end = text.find(','); end != std::string_view::npos; end = text.find(',')) {
+    flags.push_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  flags.push_back(text);
+  return flags;
+}
+
+std::vector<std::string_view> words_in(std::string_view text) {
   std::vector<std::string_view> parts;
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find(separator), text.size());
+    const std::size_t end = std::min(text.find(' '), text.size());
     if (end > 0) parts.push_back(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
@@ -36,12 +49,12 @@ std::variant<Shebang, Reply> read_shebang(std::string_view script) {
   if (!script.starts_with("#!")) return shebang;
   shebang.length = script.find('\n');
   if (shebang.length == std::string_view::npos) return Reply::error("ERR Invalid script shebang");
-  const std::vector<std::string_view> words = split(script.substr(0, shebang.length), ' ');
+  const std::vector<std::string_view> words = words_in(script.substr(0, shebang.length));
   if (words[0] != "#!lua") return Reply::error("ERR Unexpected engine in script shebang: " + std::string(words[0]));
   for (std::size_t i = 1; i < words.size(); ++i) {
     constexpr std::string_view kFlags = "flags=";
     if (!words[i].starts_with(kFlags)) return Reply::error("ERR Unknown lua shebang option: " + std::string(words[i]));
-    for (const std::string_view flag : split(words[i].substr(kFlags.size()), ',')) {
+    for (const std::string_view flag : flags_in(words[i].substr(kFlags.size()))) {
       constexpr std::string_view kIgnored[] = {"allow-oom", "allow-stale", "no-cluster", "allow-cross-slot-keys"};
       if (flag == "no-writes") {
         shebang.may_write = false;
@@ -118,6 +131,8 @@ class ScriptEngine::Interpreter {
     Result result = finish(script, status);
     lua_settop(lua_, kHandler);
     if (session_.printed_objects > 0) forget_printed_objects(lua_);
+    // Its arguments are there before it begins, so this ends with a script and does not begin with one.
+    if (std::exchange(session_.has_met_symbols, false)) forget_timestamps(lua_);
     session_.collect_if_worthwhile(lua_);
     if (session_.host_failure) std::rethrow_exception(std::exchange(session_.host_failure, nullptr));
     return result;
@@ -140,11 +155,9 @@ class ScriptEngine::Interpreter {
   void set_global_list(const char* name, std::span<const Value> values, std::size_t& largest) {
     lua_pushstring(lua_, name);
     lua_createtable(lua_, static_cast<int>(values.size()), 0);
-    std::string scratch;
     for (std::size_t i = 0; i < values.size(); ++i) {
-      const std::string_view bytes = values[i].view(scratch);
-      largest = std::max(largest, bytes.size());
-      lua_pushlstring(lua_, bytes.data(), bytes.size());
+      if (const auto bytes = values[i].bytes()) largest = std::max(largest, bytes->size());
+      push_value(lua_, values[i]);
       lua_rawseti(lua_, -2, static_cast<int>(i) + 1);
     }
     lua_rawset(lua_, -3);
@@ -153,8 +166,9 @@ class ScriptEngine::Interpreter {
   Result finish(const Script& script, int status) {
     std::optional<std::string> stopped = session_.stopped();
     if (!stopped && status == 0) {
-      if (auto reply = to_reply(lua_, kMostItems)) return {std::move(*reply), std::nullopt};
-      stopped = "script returned more than 100,000 items";
+      auto reply = to_reply(lua_, kMostItems);
+      if (Reply* made = std::get_if<Reply>(&reply)) return {std::move(*made), std::nullopt};
+      stopped = std::get<std::string>(std::move(reply));
     }
     if (stopped) {
       return {Reply::error("ERR Lockstep: " + *stopped + " script: " + script.sha1 + "."), std::move(stopped)};

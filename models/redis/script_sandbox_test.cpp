@@ -197,4 +197,32 @@ TEST_CASE("an error without a text does not crash the server, as it does the rea
   CHECK(server.eval("return error({ok = 'x'})").is_error());
 }
 
+TEST_CASE("cjson and cmsgpack stay within the limits, whatever they are given") {
+  CHECK(stopped("local s = ('x'):rep(1e6) local t = {} for i = 1, 100 do t[i] = s end return #cjson.encode(t)") != "");
+  CHECK(stopped("local s = ('x'):rep(1e6) local t = {} for i = 1, 100 do t[i] = s end return #cmsgpack.pack(t)") != "");
+  CHECK(stopped("local s = '[' .. ('1,'):rep(1e6) .. '1]' while true do cjson.decode(s) end") == kTooLong);
+  CHECK(stopped("local s = ('\\1'):rep(1e6) while true do pcall(cmsgpack.unpack, s) end") == kTooLong);
+  CHECK(stopped("local t = {} t[1] = t return pcall(cjson.encode, t)").empty());  // an error, not the end of the stack
+  CHECK(stopped("local t = {} t[1] = t return #cmsgpack.pack(t)").empty());
+  CHECK(stopped("return pcall(cmsgpack.unpack, ('\\145'):rep(1e6))").empty());
+  CHECK(stopped("return pcall(cjson.decode, ('{\"a\":'):rep(1e5))").empty());
+  CHECK(stopped("return pcall(cmsgpack.unpack, '\\223\\255\\255\\255\\255')").empty());
+  const std::string reason =
+      "script iterated over a table with keys that are tables or functions, in an order that depends on addresses";
+  CHECK(stopped("local t = {} t[{}] = 1 t[{}] = 2 return cjson.encode(t)") == reason);
+  CHECK(stopped("local t = {} t[{}] = 1 t[{}] = 2 return cmsgpack.pack(t)") == reason);
+}
+
+TEST_CASE("what the libraries give out reaches nothing outside") {
+  TestServer server;
+  for (const std::string_view script :
+       {"cjson.decode = nil", "cjson.new = 1", "bit.band = print", "rawset(cmsgpack, 'pack', 1)",
+        "getmetatable(cjson).__index = 1", "setmetatable(bit, {})", "cjson.null.x = 1", "return cjson.null()"}) {
+    INFO(script);
+    CHECK(server.eval(script).is_error());
+  }
+  CHECK(server.eval("return {cjson.encode({1}), bit.band(7, 3), cmsgpack.pack(1)}").resp() ==
+        "*3\r\n$3\r\n[1]\r\n:3\r\n$1\r\n\x01\r\n");
+}
+
 }  // namespace lockstep::models::redis

@@ -18,6 +18,10 @@ std::optional<Reply> wrong_number_of_keys(const Call& call) {
 }
 
 Reply run(Call& call, ScriptId script, bool may_write) {
+  // A script with a first line of options that does not say no-writes is a write as a whole.
+  if (call.database.script_declares_writes(script)) {
+    if (auto error = call.database.write_error()) return *std::move(error);
+  }
   if (!may_write && call.database.script_declares_writes(script)) {
     return Reply::error("ERR Can not execute a script with write flag using *_ro command.");
   }

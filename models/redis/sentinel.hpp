@@ -128,6 +128,7 @@ class Sentinel final : public sim::Process, private sim::TimerOwner {
   sim::Task<void> send_ping(SentinelLink& link);
   sim::Task<void> send_info(MonitoredNode& node);
   sim::Task<void> send_and_forget(SentinelLink& link, Command command);
+  sim::Task<void> send_role(MonitoredNode& node, std::string host);
   sim::Task<void> subscribe(MonitoredNode& node);
   sim::Task<void> ask(PeerSentinel& peer, std::string candidate);
   sim::MessagePtr message_for(const SentinelLink& link, Command command);

@@ -231,11 +231,6 @@ class RealWorld {
 
 class SimulatedWorld {
  public:
-  /// Programs still wait, on connections that their clients own: they end while all that is there.
-  ~SimulatedWorld() { world_.restart(); }
-  SimulatedWorld(const SimulatedWorld&) = delete;
-  SimulatedWorld& operator=(const SimulatedWorld&) = delete;
-
   SimulatedWorld() {
     for (int i = 1; i <= 2; ++i) world_.add(servers_.emplace_back(scripts_), "redis" + std::to_string(i), {});
     Node::meet(servers_[0], servers_[1], kLatency);

@@ -65,7 +65,7 @@ sim::Task<void> PrimaryRoute::listen(std::size_t sentinel) {
   if (!reply) is_listening_[sentinel] = false;
 }
 
-/// Goes on while somebody waits.
+/// Goes on while somebody waits. That it tries again is a tick: nothing but the patience of those who wait ends it.
 sim::Task<void> PrimaryRoute::discover() {
   while (!waiting_.empty()) {
     for (std::size_t asked = 0; asked < sentinels_.size() && !waiting_.empty(); ++asked) {
@@ -87,7 +87,7 @@ sim::Task<void> PrimaryRoute::discover() {
       found(static_cast<std::size_t>(server - servers_.begin()));
       co_return;
     }
-    if (!waiting_.empty()) co_await sim::Wait(*client_, sim::DurationRange::exactly(kPatience), sim::TimerKind::sleep);
+    if (!waiting_.empty()) co_await sim::Wait(*client_, sim::DurationRange::exactly(kPatience), sim::TimerKind::tick);
   }
   is_discovering_ = false;
 }

@@ -14,7 +14,8 @@
 namespace lockstep::models::redis {
 
 /// The way to whoever is primary at the moment. Requests that are made while nobody is known wait until the primary is
-/// found, but no longer than a reply may take; then their outcome counts as unknown like that of any other.
+/// found, but not much longer than it takes to ask every sentinel once (`patience`); then their outcome counts as unknown like that of
+/// any other.
 ///
 /// The primary is looked for when somebody needs it: ask one sentinel after the other, the one that answered last first,
 /// and believe an answer when the server's ROLE confirms it. It is forgotten when a request to it stayed without answer,
@@ -46,7 +47,11 @@ class PrimaryRoute {
   bool is_known() const { return is_known_; }
   /// To the primary, or to the one that was it last.
   sim::ConnectionId connection() const { return servers_[current_].connection; }
-  std::optional<sim::Duration> timeout() const { return timeout_; }
+  /// How long a request waits for the primary to be found: until each sentinel could have kept it waiting, and one server.
+  std::optional<sim::Duration> patience() const {
+    if (!timeout_) return std::nullopt;
+    return *timeout_ * (static_cast<std::int64_t>(sentinels_.size()) + 1);
+  }
   sim::Process& client() const { return *client_; }
   sim::Executor& executor() const { return client_->executor(); }
 

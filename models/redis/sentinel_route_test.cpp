@@ -144,7 +144,7 @@ TEST_CASE("without a sentinel that answers, patience ends the search") {
   story.add("A", [](Client& client, Story& s) -> sim::Task<void> {
     const sim::Instant begin = s.world().now();
     s.see(co_await client.redis().get("k"));
-    CHECK(s.world().now().offset() - begin.offset() == 200_ms);
+    CHECK(s.world().now().offset() - begin.offset() == 800_ms);  // three sentinels and a server, 200 ms each
   });
   CHECK(story.run() == Seen{"(no answer)"});
 }
@@ -154,6 +154,32 @@ TEST_CASE("a dead sentinel is passed over") {
   story.crash(story.sentinel(1), 500_ms);
   story.add("A", [](Client& client, Story& s) -> sim::Task<void> { s.see(co_await client.redis().set("k", "v")); });
   CHECK(story.run() == Seen{"OK"});
+}
+
+TEST_CASE("a sentinel that cannot be reached costs a timeout, and the next one is asked") {
+  Story story;
+  sim::Partition cut{.left = {story.sentinel(1).id()}, .right = {}, .from = 500_ms, .until = std::nullopt};
+  const Client& client =
+      story.add("A", [](Client& c, Story& s) -> sim::Task<void> { s.see(co_await c.redis().set("k", "v")); });
+  cut.right = {client.id()};
+  story.world().plan(std::move(cut));
+  CHECK(story.run() == Seen{"OK"});
+}
+
+TEST_CASE("a server that sentinels have made a replica starts again as one: they rewrite its configuration") {
+  Story story;
+  story.crash(story.server(1), 1500_ms, 8_s);
+  story.crash(story.server(1), 60_s, 100_ms);
+  story.add("A", [](Client& client, Story& s) -> sim::Task<void> {
+    co_await client.sleep(10_s);
+    CHECK_FALSE(s.server(1).database().replication().is_replica());
+    co_await client.sleep(40_s);
+    CHECK(s.server(1).database().replication().is_replica());
+    co_await client.sleep(9200_ms);  // it has been back for a tenth of a second, and no sentinel can have told it yet
+    CHECK(s.server(1).database().replication().is_replica());
+    s.see("looked");
+  });
+  CHECK(story.run() == Seen{"looked"});
 }
 
 TEST_CASE("a primary that lost its role answers READONLY, and is left") {

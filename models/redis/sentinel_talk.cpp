@@ -83,16 +83,18 @@ sim::Task<void> Sentinel::ask(PeerSentinel& peer, std::string candidate) {
   if (leader != "*") peer.vote = Vote{leader, reply->items()[2].integer()};
 }
 
-/// What the real one sends in one transaction: whoever is connected to a server that changes its role is to notice. The
-/// commands arrive together here too, since nothing of this connection is overtaken; only other clients could come between.
-void Sentinel::command_replicaof(MonitoredNode& node, const std::string& host) {
-  if (host.empty()) {
-    spawn(send_and_forget(node.link, Command{"REPLICAOF", "NO", "ONE"}));
-  } else {
-    spawn(send_and_forget(node.link, Command{"REPLICAOF", host, kServerPort}));
-  }
-  spawn(send_and_forget(node.link, Command{"CLIENT", "KILL", "TYPE", "normal"}));
-  spawn(send_and_forget(node.link, Command{"CLIENT", "KILL", "TYPE", "pubsub"}));
+/// One transaction: a server that changes its role remembers it for its next start, and whoever is connected to it is to notice.
+void Sentinel::command_replicaof(MonitoredNode& node, const std::string& host) { spawn(send_role(node, host)); }
+
+sim::Task<void> Sentinel::send_role(MonitoredNode& node, std::string host) {
+  auto request = world().make<Request>(Command{"EXEC"});
+  request->in_front = {Command{"MULTI"},
+                       host.empty() ? Command{"REPLICAOF", "NO", "ONE"} : Command{"REPLICAOF", host, kServerPort},
+                       Command{"CONFIG", "REWRITE"}, Command{"CLIENT", "KILL", "TYPE", "normal"},
+                       Command{"CLIENT", "KILL", "TYPE", "pubsub"}};
+  const std::optional<Reply> reply =
+      co_await sim::Call<Response>(*this, node.link.requests, std::move(request), std::nullopt);
+  if (!reply) node.link.is_connected = false;
 }
 
 void Sentinel::notified(sim::Message& message, sim::ConnectionId connection) {

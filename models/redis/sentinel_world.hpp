@@ -32,6 +32,7 @@ class ScriptedServer final : public sim::Process {
   void receive(sim::Message& message, sim::ConnectionId connection) override {
     const auto& request = static_cast<Request&>(message);
     const Command& command = request.command;
+    for (const Command& queued : request.in_front) answer(queued);
     if (command[0].is_word("SUBSCRIBE")) {
       if (std::find(listeners_.begin(), listeners_.end(), connection.index) == listeners_.end()) {
         listeners_.push_back(connection.index);

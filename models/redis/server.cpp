@@ -1,11 +1,13 @@
 // Commands on the server as a whole, and the errors that many commands share.
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 
 #include "models/redis/database.hpp"
 #include "models/redis/glob.hpp"
 #include "models/redis/handlers.hpp"
+#include "models/redis/sorted_set.hpp"
 
 namespace lockstep::models::redis {
 namespace {
@@ -157,6 +159,18 @@ Reply config_set_command(Call& call) {
       call.database.replication().set_backlog_size(*call.arguments[i + 1].integer());
     }
     configuration.set(lower_case(call.arguments[i].text()), call.arguments[i + 1].text());
+  }
+  return Reply::ok();
+}
+
+/// SLEEP alone. As Redis: what is no number is 0.
+Reply debug_command(Call& call) {
+  if (call.size() != 3 || !call.arguments[1].is_word("SLEEP")) return unknown_subcommand_or_arity(call, "DEBUG");
+  call.database.touches_more_than_keys();
+  constexpr Real kMost = 365.0 * 86'400;
+  const Real seconds = std::strtod(call.arguments[2].text().c_str(), nullptr);
+  if (seconds > 0) {
+    call.database.stall(sim::Duration::nanoseconds(static_cast<std::int64_t>(std::min(seconds, kMost) * 1e9)));
   }
   return Reply::ok();
 }

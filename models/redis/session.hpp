@@ -35,6 +35,7 @@ struct Session {
   bool is_open = false;        ///< something has been sent on it
   std::int64_t client_id = 0;  ///< as CLIENT ID replies; 0 until it is asked for
   std::string name;            ///< of CLIENT SETNAME
+  bool no_evict = false;       ///< of CLIENT NO-EVICT: shown, and nothing else, since nobody runs out of memory here
 
   bool in_transaction = false;
   bool is_broken = false;  ///< a command was refused while it queued: EXEC will be too
@@ -55,7 +56,7 @@ struct Session {
     is_open = false;
     client_id = 0;
     name.clear();
-    in_transaction = is_broken = is_dirty = closes = false;
+    in_transaction = is_broken = is_dirty = closes = no_evict = false;
     queue.clear();
     watched.clear();
     write_offset = 0;

@@ -38,14 +38,14 @@ std::size_t any_position(const Call& call, std::size_t size) {
 
 enum class Operation : std::uint8_t { intersection, sum, difference };
 
-/// The result of an operation on the sets at the arguments from `first` on.
-std::variant<Set, Reply> combined(Call& call, std::size_t first, Operation operation) {
+/// The result of an operation on the sets at the arguments from `first` to before `end`.
+std::variant<Set, Reply> combined(Call& call, std::size_t first, std::size_t end, Operation operation) {
   Set result;
   // Types are checked before anything else; a missing key is an empty set.
-  for (std::size_t i = first; i < call.size(); ++i) {
+  for (std::size_t i = first; i < end; ++i) {
     if (find_object<Set>(call, i).is_wrong()) return wrong_type();
   }
-  for (std::size_t i = first; i < call.size(); ++i) {
+  for (std::size_t i = first; i < end; ++i) {
     const auto found = find_object<Set>(call, i);
     if (i == first || operation == Operation::sum) {
       if (found) {
@@ -63,13 +63,13 @@ std::variant<Set, Reply> combined(Call& call, std::size_t first, Operation opera
 }
 
 Reply combine(Call& call, Operation operation) {
-  const auto result = combined(call, 1, operation);
+  const auto result = combined(call, 1, call.size(), operation);
   if (const Reply* error = std::get_if<Reply>(&result)) return *error;
   return members_of(std::get<Set>(result));
 }
 
 Reply combine_and_store(Call& call, Operation operation) {
-  auto result = combined(call, 2, operation);
+  auto result = combined(call, 2, call.size(), operation);
   if (const Reply* error = std::get_if<Reply>(&result)) return *error;
   auto& set = std::get<Set>(result);
   const auto size = static_cast<std::int64_t>(set.size());
@@ -78,6 +78,26 @@ Reply combine_and_store(Call& call, Operation operation) {
 }
 
 }  // namespace
+
+Reply sintercard_command(Call& call) {
+  const std::optional<std::int64_t> keys = call.arguments[1].integer();
+  if (!keys || *keys < 1) return Reply::error("ERR numkeys should be greater than 0");
+  if (*keys > static_cast<std::int64_t>(call.size()) - 2) {
+    return Reply::error("ERR Number of keys can't be greater than number of args");
+  }
+  const std::size_t end = 2 + static_cast<std::size_t>(*keys);
+  std::int64_t limit = 0;
+  for (std::size_t i = end; i < call.size(); i += 2) {
+    if (!call.arguments[i].is_word("LIMIT") || i + 1 == call.size()) return syntax_error();
+    const std::optional<std::int64_t> read = call.arguments[i + 1].integer();
+    if (!read || *read < 0) return Reply::error("ERR LIMIT can't be negative");
+    limit = *read;
+  }
+  const auto result = combined(call, 2, end, Operation::intersection);
+  if (const Reply* error = std::get_if<Reply>(&result)) return *error;
+  const auto size = static_cast<std::int64_t>(std::get<Set>(result).size());
+  return Reply::integer(limit > 0 ? std::min(limit, size) : size);
+}
 
 Reply sadd_command(Call& call) {
   auto found = find_object<Set>(call);

@@ -122,41 +122,85 @@ std::uint64_t Score::digest() const { return value().digest(); }
 void SortedSet::set(std::string_view key, const Score& score) {
   const std::uint64_t hash = digest_bytes(key);
   ScoredMember* member = members_.find(key, hash);
-  if (member == nullptr) member = &members_.insert(key, hash);
+  if (member == nullptr) {
+    member = &members_.insert(key, hash);
+  } else {
+    forget(static_cast<std::uint32_t>(member - members_.items().data()));
+  }
   member->score = score.is_zero() ? Score() : score;
-  is_ordered_ = false;
+  late_.push_back(static_cast<std::uint32_t>(member - members_.items().data()));
 }
 
 bool SortedSet::erase(std::string_view key) {
   ScoredMember* member = members_.find(key, digest_bytes(key));
   if (member == nullptr) return false;
+  const auto position = static_cast<std::uint32_t>(member - members_.items().data());
+  forget(position);
   members_.erase(*member);
-  is_ordered_ = false;
+  // The last item has its place now.
+  const auto last = static_cast<std::uint32_t>(size());
+  if (position == last) return true;
+  for (std::vector<std::uint32_t>* list : {&order_, &late_}) {
+    const auto entry = std::find(list->begin(), list->end(), last);
+    if (entry != list->end()) *entry = position;
+  }
   return true;
 }
 
+/// It stands in one of the lists. What is left of the order stays one.
+void SortedSet::forget(std::uint32_t position) {
+  for (std::vector<std::uint32_t>* list : {&order_, &late_}) {
+    const auto entry = std::find(list->begin(), list->end(), position);
+    if (entry == list->end()) continue;
+    list->erase(entry);
+    return;
+  }
+}
+
 std::span<const std::uint32_t> SortedSet::order(const sim::World& world) const {
-  if (is_ordered_) return order_;
+  if (late_.empty()) return order_;
+  const bool is_symbolic = has_symbols_ || std::any_of(late_.begin(), late_.end(), [this](std::uint32_t position) {
+                             return member(position).score.is_symbolic();
+                           });
+  if (is_symbolic || late_.size() > order_.size() / 8 + 1) {
+    order_all(world);
+  } else {
+    order_late_ones(world);
+  }
+  late_.clear();
+  return order_;
+}
+
+bool SortedSet::is_before(std::uint32_t i, std::uint32_t j, const sim::World& world) const {
+  const ScoredMember& a = member(i);
+  const ScoredMember& b = member(j);
+  if (a.score.less_than(b.score, world)) return true;
+  return !b.score.less_than(a.score, world) && a.key < b.key;
+}
+
+void SortedSet::order_all(const sim::World& world) const {
   order_.resize(size());
   std::iota(order_.begin(), order_.end(), 0U);
-  const auto before = [&](std::uint32_t i, std::uint32_t j) {
-    const ScoredMember& a = member(i);
-    const ScoredMember& b = member(j);
-    if (a.score.less_than(b.score, world)) return true;
-    return !b.score.less_than(a.score, world) && a.key < b.key;
-  };
-  const bool is_symbolic =
+  has_symbols_ =
       std::any_of(members().begin(), members().end(), [](const ScoredMember& m) { return m.score.is_symbolic(); });
-  if (is_symbolic) {
-    // An exploration that has left the feasible may contradict itself, which std::sort would not survive.
-    for (std::size_t i = 1; i < order_.size(); ++i) {
-      for (std::size_t j = i; j > 0 && before(order_[j], order_[j - 1]); --j) std::swap(order_[j], order_[j - 1]);
-    }
-  } else {
-    std::sort(order_.begin(), order_.end(), before);
+  if (!has_symbols_) {
+    std::sort(order_.begin(), order_.end(), [&](std::uint32_t i, std::uint32_t j) { return is_before(i, j, world); });
+    return;
   }
-  is_ordered_ = true;
-  return order_;
+  // An exploration that has left the feasible may contradict itself, which std::sort would not survive.
+  for (std::size_t i = 1; i < order_.size(); ++i) {
+    for (std::size_t j = i; j > 0 && is_before(order_[j], order_[j - 1], world); --j) {
+      std::swap(order_[j], order_[j - 1]);
+    }
+  }
+}
+
+void SortedSet::order_late_ones(const sim::World& world) const {
+  for (const std::uint32_t position : late_) {
+    const auto place = std::upper_bound(order_.begin(), order_.end(), position,
+                                        [&](std::uint32_t i, std::uint32_t j) { return is_before(i, j, world); });
+    order_.insert(place, position);
+  }
 }
 
 }  // namespace lockstep::models::redis

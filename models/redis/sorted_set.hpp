@@ -66,7 +66,7 @@ struct ScoredMember {
 };
 
 /// Members are put in order when somebody asks for an order, not when they come: adding a member whose score is symbolic
-/// forks nothing.
+/// forks nothing. While no score is symbolic the order is kept, and only those that have come since are put in their places.
 class SortedSet {
  public:
   std::size_t size() const { return members_.size(); }
@@ -83,9 +83,15 @@ class SortedSet {
   const ScoredMember& member(std::uint32_t position) const { return members_.items()[position]; }
 
  private:
+  bool is_before(std::uint32_t i, std::uint32_t j, const sim::World& world) const;
+  void order_all(const sim::World& world) const;
+  void order_late_ones(const sim::World& world) const;
+  void forget(std::uint32_t position);
+
   FlatTable<ScoredMember> members_;
-  mutable std::vector<std::uint32_t> order_;
-  mutable bool is_ordered_ = false;
+  mutable std::vector<std::uint32_t> order_;  ///< by score; without those that are late
+  mutable std::vector<std::uint32_t> late_;   ///< have come or changed since somebody asked
+  mutable bool has_symbols_ = false;          ///< of those in order; then each change has all of them ordered again
 };
 
 }  // namespace lockstep::models::redis

@@ -1,4 +1,4 @@
-// Commands on parts of a sorted set: by rank, or by score.
+// Commands on parts of a sorted set: by rank, by score, or by the members' bytes.
 
 #include <algorithm>
 #include <cmath>
@@ -51,7 +51,78 @@ std::optional<ScoreRange> read_score_range(const Value& least, const Value& most
 
 Reply bad_range() { return Reply::error("ERR min or max is not a float"); }
 
-enum class By : std::uint8_t { rank, score };
+/// One end of a range of members: `[a`, `(a`, `-` (before all) or `+` (behind all).
+struct LexBound {
+  enum class Kind : std::uint8_t { first, member, last };
+  Kind kind = Kind::member;
+  std::string member;
+  bool excluded = true;
+};
+
+std::optional<LexBound> read_lex_bound(const Value& argument) {
+  const std::string text = argument.text();
+  // Redis looks at the byte behind - and +, and takes a zero byte for the end.
+  const bool is_one_byte = text.c_str()[text.empty() ? 0 : 1] == '\0';
+  if (text.starts_with('-') && is_one_byte) return LexBound{LexBound::Kind::first, ""};
+  if (text.starts_with('+') && is_one_byte) return LexBound{LexBound::Kind::last, ""};
+  if (text.starts_with('(')) return LexBound{LexBound::Kind::member, text.substr(1)};
+  if (text.starts_with('[')) return LexBound{LexBound::Kind::member, text.substr(1), false};
+  return std::nullopt;
+}
+
+/// Means something where all scores are the same. Where they are not, this does what Redis does with a small set.
+struct LexRange {
+  LexBound least;
+  LexBound most;
+
+  bool is_above_least(std::string_view member) const {
+    if (least.kind != LexBound::Kind::member) return least.kind == LexBound::Kind::first;
+    return least.excluded ? member > least.member : member >= least.member;
+  }
+  bool is_below_most(std::string_view member) const {
+    if (most.kind != LexBound::Kind::member) return most.kind == LexBound::Kind::last;
+    return most.excluded ? member < most.member : member <= most.member;
+  }
+  bool is_empty() const {
+    if (least.kind != LexBound::Kind::member || most.kind != LexBound::Kind::member) return least.kind >= most.kind;
+    return least.member > most.member || (least.member == most.member && (least.excluded || most.excluded));
+  }
+};
+
+std::optional<LexRange> read_lex_range(const Value& least, const Value& most) {
+  std::optional<LexBound> from = read_lex_bound(least);
+  std::optional<LexBound> to = read_lex_bound(most);
+  if (!from || !to) return std::nullopt;
+  return LexRange{*std::move(from), *std::move(to)};
+}
+
+Reply bad_lex_range() { return Reply::error("ERR min or max not valid string range item"); }
+
+/// From the first member inside up to the last before one that is outside, `skipped` of them left out unseen; from the other end if
+/// it is reversed.
+std::vector<std::uint32_t> within(const Call& call, const SortedSet& set, const LexRange& range, bool reversed = false,
+                                  std::int64_t skipped = 0) {
+  const std::span<const std::uint32_t> order = set.order(call.world());
+  std::vector<std::uint32_t> positions(order.begin(), order.end());
+  const auto key = [&](std::uint32_t position) -> std::string_view { return set.member(position).key; };
+  if (range.is_empty() || !range.is_above_least(key(positions.back())) ||
+      !range.is_below_most(key(positions.front()))) {
+    return {};
+  }
+  if (reversed) std::reverse(positions.begin(), positions.end());
+  const auto is_inside = [&](std::uint32_t position, bool far_end) {
+    return far_end != reversed ? range.is_below_most(key(position)) : range.is_above_least(key(position));
+  };
+  const auto first =
+      std::find_if(positions.begin(), positions.end(), [&](std::uint32_t p) { return is_inside(p, false); });
+  if (first == positions.end() || !is_inside(*first, true)) return {};
+  const auto left = positions.end() - first;
+  const auto begin = skipped < 0 || skipped >= left ? positions.end() : first + static_cast<std::ptrdiff_t>(skipped);
+  const auto end = std::find_if(begin, positions.end(), [&](std::uint32_t p) { return !is_inside(p, true); });
+  return {begin, end};
+}
+
+enum class By : std::uint8_t { rank, score, lex };
 
 /// ZRANGE and its five relatives are one command: what they say by their name, ZRANGE says by options.
 struct RangeQuery {
@@ -81,12 +152,17 @@ std::optional<Reply> read_options(const Call& call, RangeQuery& query) {
       query.reversed = true;
     } else if (query.may_choose && query.by == By::rank && word.is_word("BYSCORE")) {
       query.by = By::score;
+    } else if (query.may_choose && query.by == By::rank && word.is_word("BYLEX")) {
+      query.by = By::lex;
     } else {
       return syntax_error();
     }
   }
   if (query.limit != -1 && query.by == By::rank) {
     return Reply::error("ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX");
+  }
+  if (query.with_scores && query.by == By::lex) {
+    return Reply::error("ERR syntax error, WITHSCORES not supported in combination with BYLEX");
   }
   return std::nullopt;
 }
@@ -142,9 +218,28 @@ Reply by_score(Call& call, const RangeQuery& query) {
                  query.with_scores);
 }
 
+Reply by_lex(Call& call, const RangeQuery& query) {
+  const Value& first = call.arguments[2];
+  const Value& second = call.arguments[3];
+  const auto range = query.reversed ? read_lex_range(second, first) : read_lex_range(first, second);
+  if (!range) return bad_lex_range();
+  const auto found = find_object<SortedSet>(call);
+  if (found.is_wrong()) return wrong_type();
+  if (!found) return Reply::array({});
+  const std::vector<std::uint32_t> positions = within(call, *found.object, *range, query.reversed, query.offset);
+  const auto size = static_cast<std::int64_t>(positions.size());
+  const std::int64_t count = query.limit < 0 ? size : std::min(query.limit, size);
+  return members(*found.object, std::span(positions).first(static_cast<std::size_t>(count)), false);
+}
+
 Reply range(Call& call, RangeQuery query) {
   if (const auto error = read_options(call, query)) return *error;
-  return query.by == By::rank ? by_rank(call, query) : by_score(call, query);
+  switch (query.by) {
+    case By::rank: return by_rank(call, query);
+    case By::score: return by_score(call, query);
+    case By::lex: return by_lex(call, query);
+  }
+  return syntax_error();
 }
 
 Reply remove(Call& call, Found<SortedSet>& found, std::span<const std::uint32_t> positions) {
@@ -170,6 +265,27 @@ Reply zrange_command(Call& call) { return range(call, {.may_choose = true}); }
 Reply zrevrange_command(Call& call) { return range(call, {.reversed = true}); }
 Reply zrangebyscore_command(Call& call) { return range(call, {.by = By::score}); }
 Reply zrevrangebyscore_command(Call& call) { return range(call, {.by = By::score, .reversed = true}); }
+
+Reply zrangebylex_command(Call& call) { return range(call, {.by = By::lex}); }
+Reply zrevrangebylex_command(Call& call) { return range(call, {.by = By::lex, .reversed = true}); }
+
+Reply zlexcount_command(Call& call) {
+  const auto range = read_lex_range(call.arguments[2], call.arguments[3]);
+  if (!range) return bad_lex_range();
+  const auto found = find_object<SortedSet>(call);
+  if (found.is_wrong()) return wrong_type();
+  if (!found) return Reply::integer(0);
+  return Reply::integer(static_cast<std::int64_t>(within(call, *found.object, *range).size()));
+}
+
+Reply zremrangebylex_command(Call& call) {
+  const auto range = read_lex_range(call.arguments[2], call.arguments[3]);
+  if (!range) return bad_lex_range();
+  auto found = find_object<SortedSet>(call);
+  if (found.is_wrong()) return wrong_type();
+  if (!found) return Reply::integer(0);
+  return remove(call, found, within(call, *found.object, *range));
+}
 
 Reply zcount_command(Call& call) {
   const auto range = read_score_range(call.arguments[2], call.arguments[3]);

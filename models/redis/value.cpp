@@ -8,11 +8,6 @@
 namespace lockstep::models::redis {
 namespace {
 
-template <class... Cases>
-struct Overloaded : Cases... {
-  using Cases::operator()...;
-};
-
 /// Long enough for any 64-bit number.
 struct Digits {
   std::array<char, 20> characters;
@@ -88,14 +83,10 @@ void append_quoted(std::string& out, std::string_view bytes) {
   out += '"';
 }
 
-std::uint64_t digest_bytes(std::string_view bytes, std::uint64_t seed) {
-  for (const char c : bytes) seed = (seed ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return seed;
-}
-
-std::uint64_t digest_number(std::uint64_t number, std::uint64_t seed) {
-  for (int i = 0; i < 8; ++i) seed = (seed ^ ((number >> (8 * i)) & 0xff)) * 0x100000001b3;
-  return seed;
+void Value::store_apart(std::string_view bytes) {
+  char* own = new char[bytes.size()];
+  std::memcpy(own, bytes.data(), bytes.size());
+  put(Kind::owned, std::string_view(own, bytes.size()));
 }
 
 std::string Value::text() const {
@@ -105,30 +96,17 @@ std::string Value::text() const {
 }
 
 void Value::append_to(std::string& out) const {
-  std::visit(Overloaded{[&](const std::string& s) { out += s; }, [&](std::string_view s) { out += s; },
-                        [&](std::int64_t n) { out += digits_of(n).view(); },
-                        [&](const Timestamp& t) { out += digits_of(number_of(t)).view(); }},
-             content_);
-}
-
-std::string_view Value::view(std::string& scratch) const {
-  if (const auto* owned = std::get_if<std::string>(&content_)) return *owned;
-  if (const auto* lasting = std::get_if<std::string_view>(&content_)) return *lasting;
-  scratch.clear();
-  append_to(scratch);
-  return scratch;
-}
-
-std::optional<std::string_view> Value::bytes() const {
-  if (const auto* owned = std::get_if<std::string>(&content_)) return *owned;
-  if (const auto* lasting = std::get_if<std::string_view>(&content_)) return *lasting;
-  return std::nullopt;
+  if (has_bytes()) {
+    out += stored_bytes();
+  } else {
+    out += digits_of(bits_.kind == Kind::number ? get<std::int64_t>() : number_of(*timestamp())).view();
+  }
 }
 
 std::optional<std::int64_t> Value::integer() const {
-  if (const auto* number = std::get_if<std::int64_t>(&content_)) return *number;
+  if (bits_.kind == Kind::number) return get<std::int64_t>();
   if (const Timestamp* t = timestamp()) return number_of(*t);
-  return parse_integer(*bytes());
+  return parse_integer(stored_bytes());
 }
 
 std::optional<sim::Instant> Value::instant(sim::Duration unit) const {
@@ -141,6 +119,7 @@ std::optional<sim::Instant> Value::instant(sim::Duration unit) const {
 }
 
 bool Value::operator==(const Value& other) const {
+  if (has_bytes() && other.has_bytes()) return stored_bytes() == other.stored_bytes();
   const Timestamp* a = timestamp();
   const Timestamp* b = other.timestamp();
   if (a != nullptr && b != nullptr) return same(*a, *b);
@@ -150,23 +129,25 @@ bool Value::operator==(const Value& other) const {
 }
 
 bool Value::is_word(std::string_view capitals) const {
-  const std::optional<std::string_view> word = bytes();
-  if (!word || word->size() != capitals.size()) return false;
+  if (!has_bytes()) return false;
+  const std::string_view word = stored_bytes();
+  if (word.size() != capitals.size()) return false;
   for (std::size_t i = 0; i < capitals.size(); ++i) {
-    if (capital((*word)[i]) != capitals[i]) return false;
+    if (capital(word[i]) != capitals[i]) return false;
   }
   return true;
 }
 
 std::uint64_t Value::digest() const {
+  if (has_bytes()) [[likely]]
+    return digest_bytes(stored_bytes());
   if (const Timestamp* t = timestamp(); t != nullptr && t->instant.anchor() != 0) {
     // No digits to agree on: equal for the same instant and unit.
     const std::uint64_t seed = digest_number(t->instant.anchor(), digest_bytes("symbolic"));
     return digest_number(static_cast<std::uint64_t>(t->unit.count_ns()),
                          digest_number(static_cast<std::uint64_t>(t->instant.offset().count_ns()), seed));
   }
-  std::string scratch;
-  return digest_bytes(view(scratch));
+  return digest_bytes(digits_of(bits_.kind == Kind::number ? get<std::int64_t>() : number_of(*timestamp())).view());
 }
 
 }  // namespace lockstep::models::redis

@@ -3,12 +3,16 @@
 // A Redis string: bytes, a number, or a timestamp that is still an `Instant`.
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
-#include <variant>
 
 #include "sim/time.hpp"
 
@@ -29,40 +33,80 @@ struct Timestamp {
 ///
 /// Two timestamps are the same text exactly when their instants are the same to the unit. In simulation that is decided
 /// here, from the printed numbers; a symbolic one has no digits yet, and whoever compares must ask its world first.
+///
+/// 32 bytes that a move copies: short bytes lie in them, longer ones in a block of their own.
 class Value {
  public:
-  Value() = default;
-  Value(std::string bytes) : content_(std::move(bytes)) {}         // NOLINT(google-explicit-constructor)
-  Value(std::string_view bytes) : content_(std::string(bytes)) {}  // NOLINT(google-explicit-constructor)
-  Value(const char* bytes) : content_(std::string(bytes)) {}       // NOLINT(google-explicit-constructor)
+  Value() noexcept { become_empty(); }
+  Value(std::string_view bytes) { store(bytes); }                      // NOLINT(google-explicit-constructor)
+  Value(const std::string& bytes) : Value(std::string_view(bytes)) {}  // NOLINT(google-explicit-constructor)
+  Value(const char* bytes) : Value(std::string_view(bytes)) {}         // NOLINT(google-explicit-constructor)
   /// Requires: fits 64 bits with a sign.
   template <std::integral Number>
     requires(!std::same_as<Number, bool> && !std::same_as<Number, char>)
-  Value(Number number) : content_(static_cast<std::int64_t>(number)) {}  // NOLINT(google-explicit-constructor)
-  Value(Timestamp timestamp) : content_(timestamp) {}                    // NOLINT(google-explicit-constructor)
+  Value(Number number) noexcept {  // NOLINT(google-explicit-constructor)
+    put(Kind::number, static_cast<std::int64_t>(number));
+  }
+  Value(Timestamp timestamp) noexcept { put(Kind::timestamp, timestamp); }  // NOLINT(google-explicit-constructor)
   /// Bytes that outlive the world, e.g. the text of a script: held by reference, never copied.
-  static Value lasting(std::string_view bytes) {
+  static Value lasting(std::string_view bytes) noexcept {
     Value v;
-    v.content_ = bytes;
+    v.put(Kind::lasting, bytes);
     return v;
   }
   static Value milliseconds(sim::Instant instant) { return Timestamp{instant, sim::Duration::milliseconds(1)}; }
+
+  Value(const Value& other) {
+    if (other.bits_.kind == Kind::owned) [[unlikely]] {
+      store(other.get<std::string_view>());
+    } else {
+      bits_ = other.bits_;
+    }
+  }
+  Value(Value&& other) noexcept : bits_(other.bits_) { other.become_empty(); }
+  Value& operator=(const Value& other) {
+    if (bits_.kind == Kind::owned || other.bits_.kind == Kind::owned) [[unlikely]] {
+      if (this != &other) *this = Value(other);
+    } else {
+      bits_ = other.bits_;
+    }
+    return *this;
+  }
+  Value& operator=(Value&& other) noexcept {
+    if (this == &other) return *this;
+    drop();
+    bits_ = other.bits_;
+    other.become_empty();
+    return *this;
+  }
+  ~Value() { drop(); }
 
   /// The bytes that a client would see. Requires: not a symbolic timestamp.
   std::string text() const;
   /// Appends the same bytes to `out`, without a temporary.
   void append_to(std::string& out) const;
   /// The same bytes without a copy if they are there already; else printed into `scratch`, which must outlive the view.
-  std::string_view view(std::string& scratch) const;
+  std::string_view view(std::string& scratch) const {
+    if (has_bytes()) [[likely]]
+      return stored_bytes();
+    scratch.clear();
+    append_to(scratch);
+    return scratch;
+  }
   /// The bytes, if they are there already (not a number, not a timestamp).
-  std::optional<std::string_view> bytes() const;
+  std::optional<std::string_view> bytes() const {
+    if (!has_bytes()) return std::nullopt;
+    return stored_bytes();
+  }
 
   /// As Redis reads an integer argument or a counter: an optional minus, digits, no leading zero or space, 64 bits.
   /// Requires: not a symbolic timestamp.
   std::optional<std::int64_t> integer() const;
   /// As a client reads a timestamp that counts `unit`s. Nothing when it is not one.
   std::optional<sim::Instant> instant(sim::Duration unit = sim::Duration::milliseconds(1)) const;
-  const Timestamp* timestamp() const { return std::get_if<Timestamp>(&content_); }
+  const Timestamp* timestamp() const {
+    return bits_.kind == Kind::timestamp ? std::launder(reinterpret_cast<const Timestamp*>(bits_.room)) : nullptr;
+  }
 
   /// The same bytes. A symbolic timestamp differs from every text.
   /// Requires: not two timestamps of which one is symbolic, unless they are identical or differ in nothing but whole units.
@@ -74,8 +118,56 @@ class Value {
   std::uint64_t digest() const;
 
  private:
-  std::variant<std::string, std::string_view, std::int64_t, Timestamp> content_;
+  enum class Kind : std::uint8_t { in_place, lasting, owned, number, timestamp };
+  static constexpr std::size_t kRoom = 30;
+
+  bool has_bytes() const { return bits_.kind <= Kind::owned; }
+  /// Requires: has_bytes()
+  std::string_view stored_bytes() const {
+    if (bits_.kind == Kind::in_place) [[likely]]
+      return {reinterpret_cast<const char*>(bits_.room), bits_.length};
+    return get<std::string_view>();
+  }
+  template <class Content>
+  Content get() const {
+    static_assert(std::is_trivially_copyable_v<Content> && sizeof(Content) <= kRoom);
+    Content content;
+    std::memcpy(&content, bits_.room, sizeof(Content));
+    return content;
+  }
+  template <class Content>
+  void put(Kind kind, Content content) noexcept {
+    static_assert(std::is_trivially_copyable_v<Content> && sizeof(Content) <= kRoom);
+    std::construct_at(reinterpret_cast<Content*>(bits_.room), content);
+    bits_.kind = kind;
+    bits_.length = 0;
+  }
+  void store(std::string_view bytes) {
+    if (bytes.size() > kRoom) [[unlikely]]
+      return store_apart(bytes);
+    if (!bytes.empty()) std::memcpy(bits_.room, bytes.data(), bytes.size());
+    bits_.length = static_cast<std::uint8_t>(bytes.size());
+    bits_.kind = Kind::in_place;
+  }
+  void store_apart(std::string_view bytes);
+  void become_empty() noexcept {
+    bits_.length = 0;
+    bits_.kind = Kind::in_place;
+  }
+  void drop() noexcept {
+    if (bits_.kind == Kind::owned) [[unlikely]]
+      delete[] get<std::string_view>().data();
+  }
+
+  /// All of it, so that the compiler copies it in two instructions.
+  struct Bits {
+    alignas(8) std::byte room[kRoom];
+    std::uint8_t length;  ///< of bytes in place
+    Kind kind;
+  };
+  Bits bits_;
 };
+static_assert(sizeof(Value) == 32);
 
 /// Redis' string2ll: an optional minus, digits without a leading zero, 64 bits. "-0", "+1" and " 1" are not integers.
 std::optional<std::int64_t> parse_integer(std::string_view text);
@@ -84,8 +176,14 @@ std::optional<std::int64_t> parse_integer(std::string_view text);
 void append_quoted(std::string& out, std::string_view bytes);
 
 /// A portable 64-bit digest of bytes (FNV-1a), continued from `seed`.
-std::uint64_t digest_bytes(std::string_view bytes, std::uint64_t seed = 0xcbf29ce484222325);
+constexpr std::uint64_t digest_bytes(std::string_view bytes, std::uint64_t seed = 0xcbf29ce484222325) {
+  for (const char c : bytes) seed = (seed ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return seed;
+}
 /// The same for a number, byte by byte from the lowest.
-std::uint64_t digest_number(std::uint64_t number, std::uint64_t seed);
+constexpr std::uint64_t digest_number(std::uint64_t number, std::uint64_t seed) {
+  for (int i = 0; i < 8; ++i) seed = (seed ^ ((number >> (8 * i)) & 0xff)) * 0x100000001b3;
+  return seed;
+}
 
 }  // namespace lockstep::models::redis

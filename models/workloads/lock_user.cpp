@@ -1,6 +1,7 @@
 #include "models/workloads/lock_user.hpp"
 
 #include <utility>
+#include <vector>
 
 #include "models/resources/resource.hpp"
 
@@ -14,9 +15,10 @@ struct Grant {
 };
 
 sim::OperationId invoke(Client& client, std::string_view function, std::string_view object, sim::OperationId of) {
-  const sim::OperationId id = client.world().invoke(client.id(), function, object);
+  const sim::OperationId id = client.world().invoke(client.self(), function, object);
   client.world().operation(id).of = of;
-  client.session() = {id, false};
+  client.session().operation = id;
+  client.session().missed_reply = false;
   return id;
 }
 
@@ -24,15 +26,18 @@ sim::OperationId invoke(Client& client, std::string_view function, std::string_v
 void complete(Client& client, sim::OperationId id, bool succeeded) {
   const sim::Phase negative = client.session().missed_reply ? sim::Phase::info : sim::Phase::fail;
   client.world().complete(id, succeeded ? sim::Phase::ok : negative);
-  client.session() = {};
+  client.session().operation = 0;
+  client.session().missed_reply = false;
 }
 
 sim::Task<std::optional<Grant>> attempt(Client& client, const UsedLock& lock) {
   co_await client.step("acquire", sim::Moment::before);
   const sim::OperationId id = invoke(client, "acquire", lock.name, 0);
+  client.world().operation(id).is_shared = client.mode() == Mode::shared;
   std::optional<locks::Hold> hold = co_await lock.algorithm->acquire(client);
   if (hold) {
     sim::Operation& operation = client.world().operation(id);
+    operation.is_renewed = hold->is_renewed;
     const sim::Clock& clock = hold->on_monotonic_clock ? client.monotonic() : client.clock();
     operation.valid_on_wall_clock = !hold->on_monotonic_clock;
     if (hold->valid_until) operation.valid_until = clock.true_time_of(*hold->valid_until);
@@ -55,8 +60,28 @@ sim::Task<void> write(Client& client, const LockUser& settings, const Grant& gra
   complete(client, id, answer && answer->accepted);
 }
 
-sim::Task<void> critical_section(Client& client, const LockUser& settings, const Grant& grant) {
-  std::int64_t value = client.id().index;
+/// Takes again what it holds, works, and gives back as often.
+sim::Task<void> nested_section(Client& client, const UsedLock& lock, const LockUser& settings, const Grant& grant) {
+  std::vector<locks::Hold> holds;
+  for (std::int64_t i = 0; i < settings.reenter; ++i) {
+    const sim::OperationId id = invoke(client, "reenter", lock.name, grant.acquire);
+    std::optional<locks::Hold> hold = co_await lock.algorithm->acquire(client);
+    complete(client, id, hold.has_value());
+    if (hold || settings.in_finally) holds.push_back(hold ? std::move(*hold) : locks::Hold{});
+    if (!hold) break;
+  }
+  if (settings.inner_hold.hi > sim::Duration::zero()) co_await client.work(settings.inner_hold);
+  while (!holds.empty()) {
+    co_await client.step("leave", sim::Moment::before);
+    const sim::OperationId id = invoke(client, "leave", lock.name, grant.acquire);
+    const bool released = co_await lock.algorithm->release(client, std::move(holds.back()));
+    complete(client, id, released);
+    holds.pop_back();
+  }
+}
+
+sim::Task<void> critical_section(Client& client, const UsedLock& lock, const LockUser& settings, const Grant& grant) {
+  std::int64_t value = client.self().index;
   if (settings.use == Use::increment) {
     const sim::OperationId id = invoke(client, "read", "resource", grant.acquire);
     const std::optional<resources::Answer> answer =
@@ -71,11 +96,16 @@ sim::Task<void> critical_section(Client& client, const LockUser& settings, const
     co_await client.step("read", sim::Moment::after);
   }
   if (settings.hold.hi > sim::Duration::zero()) co_await client.work(settings.hold);
-  if (settings.use != Use::none) co_await write(client, settings, grant, value);
+  if (settings.reenter > 0) co_await nested_section(client, lock, settings, grant);
+  // Whoever has learnt that the lock is not his any more leaves the resource alone.
+  if (settings.use != Use::none && !client.knows_lost(grant.acquire)) {
+    co_await write(client, settings, grant, value);
+  }
 }
 
 sim::Task<void> give_back(Client& client, const UsedLock& lock, Grant grant) {
   co_await client.step("release", sim::Moment::before);
+  if (client.knows_lost(grant.acquire)) co_return;
   const sim::OperationId id = invoke(client, "release", lock.name, grant.acquire);
   const bool released = co_await lock.algorithm->release(client, std::move(grant.hold));
   complete(client, id, released);
@@ -90,12 +120,16 @@ sim::Task<void> round(Client& client, const LockUser& settings, std::size_t firs
     if (tried > 0) co_await client.sleep(settings.retry);
     grant = co_await attempt(client, lock);
   }
-  if (!grant) co_return;
+  if (!grant) {
+    // A finally block that does not ask whether the lock was got.
+    if (settings.in_finally) co_await give_back(client, lock, Grant{});
+    co_return;
+  }
 
   if (first + 1 < settings.locks.size()) {
     co_await round(client, settings, first + 1);
   } else {
-    co_await critical_section(client, settings, *grant);
+    co_await critical_section(client, lock, settings, *grant);
   }
   if (settings.release) {
     co_await give_back(client, lock, std::move(*grant));
@@ -108,6 +142,7 @@ sim::Task<void> round(Client& client, const LockUser& settings, std::size_t firs
 }  // namespace
 
 sim::Task<void> run(Client& client, const LockUser& settings) {
+  if (settings.after.hi > sim::Duration::zero()) co_await client.sleep(settings.after);
   for (std::int64_t i = 0; i < settings.rounds; ++i) {
     if (i > 0 && settings.between.hi > sim::Duration::zero()) co_await client.sleep(settings.between);
     co_await round(client, settings, 0);

@@ -30,11 +30,15 @@ struct UsedLock {
 struct LockUser {
   std::vector<UsedLock> locks;  ///< taken one after the other, given back in reverse; at least one
   std::int64_t rounds = 1;
-  sim::DurationRange between;  ///< from the end of a round to the next
-  std::int64_t attempts = 1;   ///< per round and lock
-  sim::DurationRange retry;    ///< from a failed attempt to the next, by the client's own clock
-  sim::DurationRange hold;     ///< processor time inside
+  sim::DurationRange between;     ///< from the end of a round to the next
+  std::int64_t attempts = 1;      ///< per round and lock
+  sim::DurationRange retry;       ///< from a failed attempt to the next, by the client's own clock
+  sim::DurationRange hold;        ///< processor time inside
+  std::int64_t reenter = 0;       ///< after that it takes the lock again, this often, and gives back as often
+  sim::DurationRange inner_hold;  ///< processor time with all of these
   bool release = true;
+  bool in_finally = false;   ///< gives back as often as it tried to take, whether it got the lock or not
+  sim::DurationRange after;  ///< from the start of its process to its first attempt
   Use use = Use::none;
   sim::ConnectionId resource;
   std::optional<sim::Duration> timeout;  ///< of accesses to the resource

@@ -1,0 +1,84 @@
+#include "checker/faithful_renewal.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "checker/evidence.hpp"
+#include "checker/order_properties.hpp"
+#include "checker/ownership.hpp"
+
+namespace lockstep::checker {
+namespace {
+
+constexpr std::string_view property = "faithful-renewal";
+
+struct RanOut {
+  const sim::Effect* expiry = nullptr;
+  const OwnershipInterval* hold = nullptr;
+};
+
+/// The first expiry of a renewed lease whose holder believes.
+RanOut first_that_ran_out(const sim::History& history, const std::vector<OwnershipInterval>& intervals) {
+  std::map<std::pair<sim::ProcessId, std::string_view>, sim::OperationId> grants;
+  RanOut first;
+  for (const sim::Effect& effect : history.effects) {
+    sim::OperationId& grant = grants[{effect.server, effect.object}];
+    if (effect.kind == sim::Effect::Kind::write) {
+      const sim::Operation* operation = find_operation(history, effect.operation);
+      if (operation != nullptr && operation->function == "acquire" && is_of_lock(effect.object, operation->object)) {
+        grant = operation->id;
+      }
+    }
+    if (effect.kind == sim::Effect::Kind::remove) grant = 0;
+    if (effect.kind != sim::Effect::Kind::expire) continue;
+    const sim::OperationId lost = std::exchange(grant, 0);
+    if (lost == 0 || !history.operations[lost - 1].is_renewed) continue;
+    const auto hold =
+        std::find_if(intervals.begin(), intervals.end(), [&](const OwnershipInterval& i) { return i.acquire == lost; });
+    if (hold == intervals.end() || !hold->contains(effect.at)) continue;
+    if (first.expiry == nullptr || compare(effect.at, first.expiry->at) < 0) first = {&effect, &*hold};
+  }
+  return first;
+}
+
+}  // namespace
+
+Finding faithful_renewal(const sim::History& history, const Names& names) {
+  const std::vector<OwnershipInterval> intervals = ownership_intervals(history);
+  const RanOut ran_out = first_that_ran_out(history, intervals);
+  const Breach* zombie = nullptr;
+  const std::vector<Breach> breaches = order_breaches(history.operations, history.effects, history);
+  for (const Breach& breach : breaches) {
+    if (breach.property == property && (zombie == nullptr || compare(breach.at, zombie->at) < 0)) zombie = &breach;
+  }
+  Finding finding{.property = property, .view = View::server, .verdict = Verdict::violated};
+  if (ran_out.expiry != nullptr && (zombie == nullptr || compare(ran_out.expiry->at, zombie->at) <= 0)) {
+    finding.by = {ran_out.hold->process};
+    finding.at = ran_out.expiry->at;
+    finding.evidence = sorted_evidence({ran_out.hold->from_step, ran_out.expiry->step});
+    finding.why =
+        fmt::format("{}'s lease, which was to be renewed, had run out by {}, and it still believed to hold the lock",
+                    name_of(names, ran_out.hold->process), time_text(ran_out.expiry->at));
+    return finding;
+  }
+  if (zombie != nullptr) {
+    finding.by = zombie->by;
+    finding.at = zombie->at;
+    finding.evidence = sorted_evidence({zombie->step});
+    finding.why = fmt::format("at {} a renewal was sent for {}, which did not hold the lock any more",
+                              time_text(zombie->at), name_of(names, zombie->by.front()));
+    return finding;
+  }
+  finding.verdict = Verdict::holds;
+  const auto renewals = static_cast<std::size_t>(
+      std::count_if(history.operations.begin(), history.operations.end(),
+                    [](const sim::Operation& operation) { return operation.function == "renew"; }));
+  finding.why = renewals == 0 ? "no lease was renewed, and none that should have been ran out"
+                              : counted(renewals, "renewal", "renewals") + ", all while the lock was held";
+  return finding;
+}
+
+}  // namespace lockstep::checker

@@ -1,0 +1,117 @@
+// What a story plans for its world beforehand: faults, pins, the schedule.
+
+#include <cassert>
+
+#include <fmt/format.h>
+
+#include "scenarios/deployment.hpp"
+#include "scenarios/step_name.hpp"
+
+namespace lockstep::scenarios {
+
+namespace {
+
+/// The name in the world of a step at which a fault strikes: before its write and after its read a client's program says that it is there.
+std::string step_named(const Trigger& trigger) {
+  const bool is_of_program = (trigger.step == "write" && trigger.kind == Trigger::Kind::before) ||
+                             (trigger.step == "read" && trigger.kind == Trigger::Kind::after);
+  return is_of_program ? trigger.step : message_named(trigger.step);
+}
+
+}  // namespace
+
+sim::ProcessId Deployment::process_named(const std::string& name) const {
+  for (std::size_t i = 0; i < world_.process_count(); ++i) {
+    const sim::ProcessId id{static_cast<std::uint16_t>(i)};
+    if (world_.name(id) == name) return id;
+  }
+  return {};
+}
+
+void Deployment::plan_faults() {
+  for (const FaultSpec& spec : scenario_.faults) {
+    if (spec.kind == FaultSpec::Kind::partition) {
+      plan_partition(spec);
+    } else {
+      world_.plan(planned(spec));
+      planned_faults_.push_back(&spec);
+    }
+  }
+}
+
+void Deployment::plan_partition(const FaultSpec& spec) {
+  sim::Partition partition{
+      .left = {}, .right = {}, .from = spec.trigger.time, .until = spec.trigger.time + spec.length.lo};
+  for (const std::string& name : spec.between[0]) partition.left.push_back(process_named(name));
+  for (const std::string& name : spec.between[1]) partition.right.push_back(process_named(name));
+  world_.plan(std::move(partition));
+}
+
+sim::PlannedFault Deployment::planned(const FaultSpec& spec) const {
+  sim::PlannedFault fault;
+  switch (spec.kind) {
+    case FaultSpec::Kind::pause: fault.kind = sim::PlannedFault::Kind::pause; break;
+    case FaultSpec::Kind::crash: fault.kind = sim::PlannedFault::Kind::crash; break;
+    case FaultSpec::Kind::jump: fault.kind = sim::PlannedFault::Kind::jump; break;
+    case FaultSpec::Kind::lose: fault.kind = sim::PlannedFault::Kind::lose; break;
+    case FaultSpec::Kind::delay: fault.kind = sim::PlannedFault::Kind::delay; break;
+    case FaultSpec::Kind::partition: assert(false && "a partition is no fault of one process"); break;
+  }
+  fault.process = process_named(spec.who);
+  fault.length = spec.kind == FaultSpec::Kind::jump ? spec.by.lo : spec.length.lo;
+  fault.restart_after = spec.restart_after;
+  for (const ServerSpec& server : scenario_.servers) {
+    if (server.name != spec.who || !fault.restart_after) continue;
+    fault.restart_after->lo += server.restart_delay;
+    fault.restart_after->hi += server.restart_delay;
+  }
+  fault.keep = spec.keep;
+  const bool of_messages = spec.kind == FaultSpec::Kind::lose || spec.kind == FaultSpec::Kind::delay;
+  fault.step = of_messages ? message_named(spec.trigger.step) : step_named(spec.trigger);
+  fault.occurrence = spec.trigger.occurrence;
+  fault.of_reply = spec.direction == FaultSpec::Direction::reply;
+  switch (spec.trigger.kind) {
+    case Trigger::Kind::at: fault.at = spec.trigger.time; break;
+    case Trigger::Kind::before: fault.moment = sim::Moment::before; break;
+    case Trigger::Kind::sent: fault.moment = sim::Moment::sent; break;
+    case Trigger::Kind::after: fault.moment = sim::Moment::after; break;
+  }
+  return fault;
+}
+
+std::vector<std::string> Deployment::missed_faults() const {
+  std::vector<std::string> sentences;
+  for (const std::size_t index : world_.faults_that_never_struck()) {
+    const FaultSpec& spec = *planned_faults_[index];
+    sentences.push_back(fmt::format("the fault in line {} never struck: {} did not come to {}{}", spec.at.line,
+                                    spec.who, spec.trigger.step,
+                                    spec.trigger.occurrence > 1 ? fmt::format(" #{}", spec.trigger.occurrence) : ""));
+  }
+  return sentences;
+}
+
+void Deployment::plan_pins() {
+  std::vector<sim::Pin> order;
+  for (const PinEntry& entry : scenario_.pin) {
+    order.push_back({.client = process_named(entry.client),
+                     .step = message_named(entry.command),
+                     .occurrence = entry.occurrence,
+                     .server = entry.server.empty() ? sim::ProcessId{} : process_named(entry.server)});
+  }
+  if (!order.empty()) simulation_.pin(std::move(order));
+}
+
+void Deployment::plan_schedule() {
+  std::vector<sim::ScheduledEvent> events;
+  for (const ScheduleEntry& entry : scenario_.schedule) {
+    events.push_back({.at = entry.time,
+                      .what = entry.what,
+                      .process = process_named(entry.process),
+                      .step = message_named(entry.step),
+                      .server = entry.server.empty() ? sim::ProcessId{} : process_named(entry.server),
+                      .occurrence = entry.occurrence});
+  }
+  if (!events.empty()) simulation_.schedule(std::move(events));
+}
+
+}  // namespace lockstep::scenarios

@@ -1,0 +1,354 @@
+// Where an instant can flow through a server, and where one client's command ends another's waiting: explored with and without
+// reduction, and on a grid of ticks. All three must reach the same outcomes.
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "checker/explorer.hpp"
+#include "models/client.hpp"
+#include "models/redis/node.hpp"
+#include "sim/simulation.hpp"
+
+namespace lockstep::scenarios {
+namespace {
+
+using models::Client;
+using models::redis::Command;
+using models::redis::Reply;
+using models::redis::Value;
+using sim::Duration;
+using sim::DurationRange;
+using namespace sim::literals;
+using Outcomes = std::set<std::string>;
+
+constexpr DurationRange kStart{0_ms, 4_ms};
+constexpr DurationRange kLatency{1_ms, 2_ms};
+
+/// What became of each client, by name.
+using Notes = std::map<std::string, std::string>;
+/// A client's program: it says in the end what it saw.
+using Story = std::function<sim::Task<std::string>(Client&)>;
+
+/// One server, and clients that start at any time within a few milliseconds.
+class Room final : public checker::Explorable {
+ public:
+  Room(sim::Decisions& decisions, const std::vector<Story>& stories) : world_(decisions) {
+    for (std::size_t i = 0; i < stories.size(); ++i) {
+      const std::string name(1, static_cast<char>('A' + i));
+      clients_.emplace_back([this, name, &story = stories[i]](Client& client) { return tell(client, name, story); });
+      ids_.push_back(world_.add(clients_.back(), name, {}));
+    }
+    const sim::ProcessId server = world_.add(node_, "redis", {});
+    node_.set_script_memory(&memory_);
+    for (std::size_t i = 0; i < ids_.size(); ++i) {
+      clients_[i].connect_redis(world_.connect(ids_[i], server, kLatency), std::nullopt);
+    }
+  }
+  ~Room() override { world_.restart(); }
+  sim::World& world() override { return world_; }
+  void begin() override {
+    notes_.clear();
+    for (const sim::ProcessId id : ids_) world_.start(id, kStart);
+  }
+  std::string outcome() const {
+    std::string all;
+    for (const auto& [name, seen] : notes_) all += name + ": " + seen + "  ";
+    if (const auto& limit = node_.database().limit_hit()) all += *limit;
+    return all;
+  }
+
+ private:
+  sim::Task<void> tell(Client& client, std::string name, const Story& story) {
+    notes_[name] = "waits";
+    std::string seen = co_await story(client);
+    notes_[name] = std::move(seen);
+  }
+
+  sim::World world_;
+  models::redis::ScriptEngine scripts_;
+  models::redis::ScriptMemory memory_;
+  models::redis::Node node_{scripts_};
+  std::deque<Client> clients_;
+  std::vector<sim::ProcessId> ids_;
+  Notes notes_;
+};
+
+Outcomes explored(const std::vector<Story>& stories, bool reduction) {
+  Outcomes outcomes;
+  checker::Explorer explorer({.reduction = reduction});
+  Room room(explorer, stories);
+  const checker::ExplorerCounts counts = explorer.explore(room, [&](checker::Explorer&) {
+    outcomes.insert(room.outcome());
+    return true;
+  });
+  CHECK(counts.complete);
+  return outcomes;
+}
+
+/// All answers to all questions, one run each: an odometer.
+class Odometer final : public sim::Decisions {
+ public:
+  std::uint64_t choose(sim::Choice, std::uint64_t options, sim::EventId) override {
+    if (next_ == digits_.size()) digits_.emplace_back(options, 0);
+    return digits_[next_++].second;
+  }
+  bool advance() {
+    digits_.resize(next_);
+    next_ = 0;
+    while (!digits_.empty() && digits_.back().second + 1 == digits_.back().first) digits_.pop_back();
+    if (!digits_.empty()) ++digits_.back().second;
+    return !digits_.empty();
+  }
+
+ private:
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> digits_;  ///< options, index
+  std::size_t next_ = 0;
+};
+
+/// Every run in which all times are whole milliseconds.
+Outcomes on_a_grid(const std::vector<Story>& stories) {
+  Outcomes outcomes;
+  Odometer decisions;
+  Room room(decisions, stories);
+  sim::Simulation simulation(room.world());
+  simulation.set_tick(1_ms);
+  do {
+    simulation.restart();
+    room.begin();
+    REQUIRE(simulation.run(sim::Instant::at(10_s), 1000) == sim::Simulation::End::quiet);
+    outcomes.insert(room.outcome());
+  } while (decisions.advance());
+  room.world().restart();
+  return outcomes;
+}
+
+/// The outcomes, on which all three searches agree.
+Outcomes outcomes_of(const std::vector<Story>& stories) {
+  const Outcomes outcomes = explored(stories, true);
+  CHECK(outcomes == explored(stories, false));
+  CHECK(outcomes == on_a_grid(stories));
+  return outcomes;
+}
+
+/// A client that runs one script, with the key "k" and its clock's reading as ARGV[1], and tells what it replied.
+Story runs(std::string_view script) {
+  return [script](Client& client) -> sim::Task<std::string> {
+    const Value now = Value::milliseconds(client.clock().now());
+    const Reply reply = co_await client.redis().eval(script, {"k"}, {now});
+    if (reply.is_integer()) co_return reply.is_time_left() || reply.integer() >= 0 ? "a number" : "none";
+    co_return reply.describe();
+  };
+}
+
+/// One that sends commands, and tells the last reply.
+Story sends(std::vector<Command> commands) {
+  return [commands](Client& client) -> sim::Task<std::string> {
+    Reply reply;
+    for (const Command& command : commands) reply = co_await client.redis().call(command);
+    co_return reply.describe();
+  };
+}
+
+}  // namespace
+
+TEST_CASE("a script compares a stored timestamp with its argument, and stores one") {
+  const Story steals = runs(
+      "local v = redis.call('GET', KEYS[1])\n"
+      "if not v then redis.call('SET', KEYS[1], ARGV[1]) return 'new' end\n"
+      "if tonumber(v) + 3 <= tonumber(ARGV[1]) then redis.call('SET', KEYS[1], ARGV[1]) return 'stolen' end\n"
+      "return 'held'");
+  CHECK(outcomes_of({steals, steals}) == Outcomes{"A: \"new\"  B: \"held\"  ", "A: \"new\"  B: \"stolen\"  ",
+                                                  "A: \"held\"  B: \"new\"  ", "A: \"stolen\"  B: \"new\"  "});
+}
+
+TEST_CASE("a script compares a stored timestamp with TIME") {
+  const Story steals = runs(
+      "local t = redis.call('TIME') local now = t[1] * 1000 + t[2] / 1000\n"
+      "local v = tonumber(redis.call('GET', KEYS[1]))\n"
+      "if v and now < v then return 'held' end\n"
+      "redis.call('SET', KEYS[1], now + 2) return v and 'taken over' or 'new'");
+  CHECK(outcomes_of({steals, steals}).size() == 4);
+}
+
+TEST_CASE("strings of timestamps are equal when their instants are") {
+  const Story first = runs("redis.call('SET', KEYS[1], ARGV[1]) return 'set'");
+  const Story second = runs("return redis.call('GET', KEYS[1]) == ARGV[1] and 'same' or 'other'");
+  CHECK(outcomes_of({first, second}) == Outcomes{"A: \"set\"  B: \"same\"  ", "A: \"set\"  B: \"other\"  "});
+  // One's own comes back as what it was, without a question.
+  const Story own = runs(
+      "redis.call('SET', KEYS[1], ARGV[1]) local v = redis.call('GET', KEYS[1])\n"
+      "return {v == ARGV[1] and 1 or 0, type(v), tonumber(v) == v and 1 or 0, ({[v] = 'x'})[ARGV[1]]}");
+  CHECK(outcomes_of({own}) == Outcomes{"A: 1) (integer) 1 2) \"string\" 3) (integer) 0 4) \"x\"  "});
+}
+
+TEST_CASE("a script tells a missing deadline from one whose length has no number, and hands it on") {
+  const Story asks = runs("local t = redis.call('PTTL', KEYS[1]) if t == -2 then return -1 end return t");
+  CHECK(outcomes_of({sends({Command{"SET", "k", "v", "PX", 3}}), asks}) ==
+        Outcomes{"A: OK  B: a number  ", "A: OK  B: none  "});
+}
+
+TEST_CASE("a script sets a deadline from a timestamp that it was given") {
+  const Story locks = runs("return redis.call('SET', KEYS[1], 'A', 'NX', 'PXAT', ARGV[1] + 3) and 'got' or 'no'");
+  const Story looks = runs("return redis.call('EXISTS', KEYS[1]) == 1 and 'there' or 'gone'");
+  const Outcomes outcomes = outcomes_of({locks, looks});
+  CHECK(outcomes == Outcomes{"A: \"got\"  B: \"there\"  ", "A: \"got\"  B: \"gone\"  "});
+}
+
+TEST_CASE("a script keeps timestamps as scores") {
+  const Story enters = runs(
+      "redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[1] - 2)\n"
+      "if redis.call('ZCARD', KEYS[1]) == 1 then return 'full' end\n"
+      "redis.call('ZADD', KEYS[1], ARGV[1], 'somebody') return 'in'");
+  const Outcomes outcomes = outcomes_of({enters, enters});
+  CHECK(outcomes == Outcomes{"A: \"in\"  B: \"in\"  ", "A: \"in\"  B: \"full\"  ", "A: \"full\"  B: \"in\"  "});
+}
+
+TEST_CASE("what has an answer only with digits stops the script, which cannot catch it") {
+  const auto trouble = [](std::string_view script) {
+    const Outcomes outcomes = explored({runs(script)}, true);
+    REQUIRE(outcomes.size() == 1);
+    return *outcomes.begin();
+  };
+  for (const std::string_view script :
+       {"return ARGV[1] .. 'x'",
+        "return #ARGV[1]",
+        "return ARGV[1]:sub(1, 2)",
+        "return string.len(ARGV[1])",
+        "return pcall(string.rep, ARGV[1], 2)",
+        "return tonumber(ARGV[1]) < 5",
+        "return 5 < tonumber(ARGV[1])",
+        "return {pcall(function() return tonumber(ARGV[1]) < 5 end)}",
+        "return tonumber(ARGV[1])",
+        "return tonumber(ARGV[1], 16)",
+        "return -ARGV[1]",
+        "return ARGV[1] % 10",
+        "return ARGV[1] + 0.5",
+        "return redis.sha1hex(ARGV[1])",
+        "return redis.status_reply(ARGV[1])",
+        "return cjson.encode({ARGV[1]})",
+        "return cjson.decode(ARGV[1])",
+        "return cmsgpack.pack({{ARGV[1]}})",
+        "return cmsgpack.unpack(ARGV[1])",
+        "return bit.band(tonumber(ARGV[1]), 1)",
+        "return string.format('%s', ARGV[1])",
+        "return table.concat({ARGV[1]})",
+        "return math.max(ARGV[1], 1)",
+        "return tonumber(ARGV[1]) * 7",
+        "return 1000 - tonumber(ARGV[1])",
+        "return ARGV[1].x",
+        "error(ARGV[1])",
+        "return xpcall(function() return tonumber(ARGV[1]) < 5 end, function(e) return 1 end)"}) {
+    const std::string seen = trouble(script);
+    INFO(script << " gives " << seen);
+    CHECK(seen.find("symbolic timestamp") != std::string::npos);
+  }
+  // A deadline that was set at another moment: how much of it is left has no number. Set at this one, all of it is.
+  for (const std::string_view script :
+       {"local t = redis.call('PTTL', KEYS[1]) if t == -2 then return 0 end return t > 0 and 1 or 0",
+        "local t = redis.call('PTTL', KEYS[1]) if t == -2 then return 0 end return t + 1"}) {
+    const Outcomes outcomes = explored({sends({Command{"SET", "k", "v", "PX", 100}}), runs(script)}, true);
+    CHECK(std::any_of(outcomes.begin(), outcomes.end(), [](const std::string& outcome) {
+      return outcome.find("symbolic timestamp") != std::string::npos;
+    }));
+  }
+  CHECK(trouble("redis.call('SET', KEYS[1], 1, 'PX', 100) return redis.call('PTTL', KEYS[1]) + 1") == "A: a number  ");
+  CHECK(trouble("return {tonumber('5') < 6 and 1 or 0, type(5), math.floor(2.5), tostring(7)}") ==
+        "A: 1) (integer) 1 2) \"number\" 3) (integer) 2 4) \"7\"  ");
+}
+
+TEST_CASE("a push wakes one of those who wait, in every order") {
+  const Story pops = sends({Command{"BLPOP", "list", 0}});
+  const Outcomes outcomes = outcomes_of({pops, pops, sends({Command{"RPUSH", "list", "x"}})});
+  CHECK(outcomes == Outcomes{"A: 1) \"list\" 2) \"x\"  B: waits  C: (integer) 1  ",
+                             "A: waits  B: 1) \"list\" 2) \"x\"  C: (integer) 1  "});
+}
+
+TEST_CASE("a push comes in time for who waits, or too late") {
+  const Outcomes outcomes =
+      outcomes_of({sends({Command{"BLPOP", "list", "0.002"}}), sends({Command{"RPUSH", "list", "x"}})});
+  CHECK(outcomes == Outcomes{"A: 1) \"list\" 2) \"x\"  B: (integer) 1  ", "A: (nil)  B: (integer) 1  "});
+}
+
+TEST_CASE("who waits moves an element on to where another waits") {
+  const Outcomes outcomes = outcomes_of({sends({Command{"BLMOVE", "a", "b", "LEFT", "LEFT", 0}}),
+                                         sends({Command{"BLPOP", "b", 0}}), sends({Command{"RPUSH", "a", "x"}})});
+  CHECK(outcomes == Outcomes{"A: \"x\"  B: 1) \"b\" 2) \"x\"  C: (integer) 1  "});
+}
+
+TEST_CASE("a message reaches who has subscribed before, and nobody else") {
+  const Story listens = [](Client& client) -> sim::Task<std::string> {
+    co_await client.redis().subscribe("news");
+    const std::optional<Reply> message = co_await client.redis().next_message(20_ms);
+    co_return message ? "heard" : "nothing";
+  };
+  const Outcomes outcomes = outcomes_of({listens, sends({Command{"PUBLISH", "news", "x"}})});
+  CHECK(outcomes == Outcomes{"A: heard  B: (integer) 1  ", "A: nothing  B: (integer) 0  "});
+}
+
+TEST_CASE("a watched key that somebody pops from ends the transaction") {
+  const Story watches = sends({Command{"WATCH", "list"}, Command{"MULTI"}, Command{"LLEN", "list"}, Command{"EXEC"}});
+  // Its one push comes before all four of A's requests, among them, or after them: it may wait for as long as they take.
+  const Story pushes = [](Client& client) -> sim::Task<std::string> {
+    co_await client.sleep({0_ms, 16_ms});
+    co_return (co_await client.redis().call(Command{"RPUSH", "list", "x"})).describe();
+  };
+  const Outcomes outcomes = explored({watches, pushes}, true);
+  CHECK(outcomes == explored({watches, pushes}, false));
+  CHECK(outcomes == Outcomes{"A: (nil)  B: (integer) 1  ", "A: 1) (integer) 0  B: (integer) 1  ",
+                             "A: 1) (integer) 1  B: (integer) 1  "});
+}
+
+TEST_CASE("timestamps pass through hashes, lists, sets and scores as what they are") {
+  // Two clients of which each puts its time where the other's may stand, and says whose stands there.
+  const auto keeps = [](std::string put, std::string get) {
+    return [put, get](Client& client) -> sim::Task<std::string> {
+      const Value now = Value::milliseconds(client.clock().now());
+      const auto filled = [&](const std::string& line) {
+        Command command;
+        const Command words = std::get<Command>(models::redis::parse_command_line(line));
+        for (const Value& word : words.values()) {
+          command.push_back(word == Value("NOW") ? now : word);
+        }
+        return command;
+      };
+      co_await client.redis().call(filled(put));
+      const Reply reply = co_await client.redis().call(filled(get));
+      if (reply.is_integer()) co_return std::to_string(reply.integer());
+      if (!reply.is_bulk()) co_return reply.is_nil() ? "nothing" : "refused";
+      const auto* time = reply.value().timestamp();
+      if (time == nullptr) co_return "no time";
+      const bool is_mine = time->instant.identical(now.timestamp()->instant);
+      co_return is_mine ? "mine" : "another's";
+    };
+  };
+  const Outcomes both{"A: mine  B: another's  ", "A: another's  B: mine  ", "A: mine  B: mine  "};
+  for (const auto& [put, get] :
+       {std::pair("HSET h f NOW", "HGET h f"), std::pair("SET k NOW", "GET k"), std::pair("LPUSH l NOW", "LINDEX l 0"),
+        std::pair("ZADD z NOW m", "ZSCORE z m"), std::pair("GETSET k NOW", "GETEX k")}) {
+    INFO(put);
+    const Outcomes outcomes = explored({keeps(put, get), keeps(put, get)}, true);
+    CHECK(outcomes == explored({keeps(put, get), keeps(put, get)}, false));
+    CHECK(outcomes == both);
+  }
+}
+
+TEST_CASE("a random field or member is chosen by the exploration") {
+  const Story takes = [](Client& client) -> sim::Task<std::string> {
+    co_await client.redis().call(Command{"HSET", "h", "a", 1, "b", 2});
+    co_await client.redis().call(Command{"ZADD", "z", 1, "x", 2, "y"});
+    const Reply field = co_await client.redis().call(Command{"HRANDFIELD", "h"});
+    const Reply members = co_await client.redis().call(Command{"ZRANDMEMBER", "z", 2});
+    co_return field.value().text() + " " + members.items()[0].value().text() + members.items()[1].value().text();
+  };
+  CHECK(outcomes_of({takes}) == Outcomes{"A: a xy  ", "A: a yx  ", "A: b xy  ", "A: b yx  "});
+}
+
+}  // namespace lockstep::scenarios
