@@ -60,11 +60,10 @@ Explorer::Explorer(ExplorerOptions options) : options_(std::move(options)) {
 // --- The search.
 
 ExplorerCounts Explorer::explore(Explorable& subject, const Visitor& visit) {
-  return explore(subject, Branch{}, options_.max_traces, visit).counts;
+  return explore(subject, Branch{}, {.traces = options_.max_traces, .events = options_.max_events}, visit).counts;
 }
 
-BranchOutcome Explorer::explore(Explorable& subject, const Branch& branch, std::uint64_t max_traces,
-                                const Visitor& visit) {
+BranchOutcome Explorer::explore(Explorable& subject, const Branch& branch, BranchLimits limits, const Visitor& visit) {
   start(subject);
   BranchOutcome outcome;
   outcome_ = &outcome;
@@ -78,7 +77,8 @@ BranchOutcome Explorer::explore(Explorable& subject, const Branch& branch, std::
       outcome.stopped = !outcome.too_long;
       break;
     }
-    const bool is_full = max_traces != 0 && counts_.traces >= max_traces;
+    const bool is_full = (limits.traces != 0 && counts_.traces >= limits.traces) ||
+                         (limits.events != 0 && counts_.events >= limits.events);
     // What was run beyond the first infeasible event only served to find races.
     if (ghost_from_) depth_ = *ghost_from_ + 1;
     if (is_full) outcome.rest = rest_of(branch);

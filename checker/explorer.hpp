@@ -105,6 +105,7 @@ struct ExplorerOptions {
   /// requests away they are started in this order instead: that event is in every execution.
   std::vector<std::vector<sim::ProcessId>> alike;
   std::uint64_t max_traces = 0;             ///< 0: no bound
+  std::uint64_t max_events = 0;             ///< as `ExplorerCounts::events`; 0: no bound
   std::uint64_t max_steps = 1'000;          ///< of one trace: a world that does not end is not small
   ExplorationObserver* observer = nullptr;  ///< outlives the exploration
   /// Asked now and then: true ends the branch where it is, and nothing that was found in it counts. Null: never. A branch is as long as its
@@ -186,6 +187,13 @@ struct Branch {
   std::uint64_t share = kWholeSearch;  ///< of the whole search, as far as anybody can tell
 };
 
+/// How much of a branch is explored at once; 0: no limit. Traces alone would not do: what only looks for races is none, and there may be any
+/// number of it between two traces.
+struct BranchLimits {
+  std::uint64_t traces = 0;
+  std::uint64_t events = 0;  ///< as `ExplorerCounts::events`; the run that reaches it is ended first
+};
+
 /// What became of a branch.
 struct BranchOutcome {
   ExplorerCounts counts;  ///< `complete`: nothing of this branch was left out
@@ -218,8 +226,8 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
 
   /// Requires: `subject`'s world has this explorer as decisions.
   ExplorerCounts explore(Explorable& subject, const Visitor& visit);
-  /// One branch of a search, or its first `max_traces` traces (0: all). Depends on the branch alone, not on what was explored before.
-  BranchOutcome explore(Explorable& subject, const Branch& branch, std::uint64_t max_traces, const Visitor& visit);
+  /// One branch of a search, as far as the limits allow. Depends on these alone, not on what was explored before.
+  BranchOutcome explore(Explorable& subject, const Branch& branch, BranchLimits limits, const Visitor& visit);
 
   // --- For the visitor.
 

@@ -170,13 +170,14 @@ TEST_CASE("branches: a search in pieces finds what it finds in one, also through
     toy::World world(seed, explorer, kDescribed);
     Outcomes outcomes;
     BranchStack stack;
-    std::uint64_t limit = 1 + seed % 7;
+    // By traces, or by events, which may end a branch after a run that is no trace.
+    const BranchLimits limits{.traces = 1 + seed % 7, .events = seed / 2 % 2 == 0 ? 0 : 1 + seed % 100};
     while (!stack.is_done()) {
       const std::vector<Branch> round = stack.take_round();
       std::vector<BranchOutcome> done;
       for (const Branch& branch : round) {
         if (done.size() == 1 + seed % 3) break;  // the rest goes back
-        done.push_back(explorer.explore(world, branch, limit, [&](Explorer&) {
+        done.push_back(explorer.explore(world, branch, limits, [&](Explorer&) {
           outcomes.insert(world.outcome());
           return true;
         }));

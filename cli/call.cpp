@@ -25,9 +25,9 @@ constexpr std::array<std::string_view, 3> kColours{"auto", "always", "never"};
 constexpr std::array<std::string_view, 2> kLanguages{"en", "zh"};
 constexpr std::array<std::string_view, 7> kEverywhere{"--json", "--seed",  "--jobs", "--color",
                                                       "--lang", "--width", "--help"};
-constexpr std::array<std::string_view, 13> kOnlyCheck{
+constexpr std::array<std::string_view, 14> kOnlyCheck{
     "--graph", "--witness",    "--parameter", "--no-reduction", "--ticks",    "--max-seconds", "--max-traces",
-    "--all",   "--checkpoint", "--resume",    "--junit",        "--no-times", "--wait-for"};
+    "--all",   "--checkpoint", "--resume",    "--junit",        "--no-times", "--wait-for",    "--max-events"};
 constexpr std::array<std::string_view, 4> kParameters{"pause", "jump", "skew", "restart_after"};
 constexpr std::array<std::string_view, 4> kOnlyRun{"--timeline", "--no-timeline", "--junit", "--history"};
 constexpr std::array<std::string_view, 9> kOnlyLinearize{"--model",      "--format",      "--permits",
@@ -35,7 +35,8 @@ constexpr std::array<std::string_view, 9> kOnlyLinearize{"--model",      "--form
                                                          "--max-memory", "--max-seconds", "--html"};
 
 constexpr std::array<std::string_view, 3> kOnlyCompare{"--algorithms", "--clients", "--seconds"};
-constexpr std::array<std::string_view, 4> kOnlyMatrix{"--faults", "--max-traces", "--runs", "--witnesses"};
+constexpr std::array<std::string_view, 5> kOnlyMatrix{"--faults", "--max-traces", "--max-events", "--runs",
+                                                      "--witnesses"};
 constexpr std::array<std::string_view, 2> kOnlyServe{"--port", "--step"};
 
 /// Option values as they were typed: this file's own messages are better than a library's.
@@ -44,7 +45,8 @@ struct Typed {
   bool no_reduction = false, all = false, resume = false, no_times = false, independent = false, check_failed = false;
   bool step = false;
   std::optional<std::string> seed, jobs, colour, language, width, junit, history;
-  std::optional<std::string> witness, parameter, ticks, max_seconds, max_traces, checkpoint, graph, wait_for;
+  std::optional<std::string> witness, parameter, ticks, max_seconds, max_traces, max_events, checkpoint, graph,
+      wait_for;
   std::optional<std::string> model, format, permits, initial, max_memory, html, port;
   std::optional<std::string> runs, witnesses, seconds;
   std::vector<std::string> list_words, files, faults, algorithms, clients;
@@ -312,14 +314,15 @@ std::optional<Answer> take_bounds(const Typed& typed, Call::Check& check) {
     }
     check.max_seconds = *seconds;
   }
-  if (typed.max_traces) {
-    const auto traces = whole_number(*typed.max_traces, 1, UINT64_MAX);
-    if (!traces) {
-      return wrong(
-          fmt::format("--max-traces {}: expected a whole number, 1 or more", scenarios::quoted(*typed.max_traces)),
-          "check");
+  for (const auto& [option, text, bound] : {std::tuple("--max-traces", &typed.max_traces, &check.max_traces),
+                                            std::tuple("--max-events", &typed.max_events, &check.max_events)}) {
+    if (!*text) continue;
+    const auto number = whole_number(**text, 1, UINT64_MAX);
+    if (!number) {
+      return wrong(fmt::format("{} {}: expected a whole number, 1 or more", option, scenarios::quoted(**text)),
+                   "check");
     }
-    check.max_traces = *traces;
+    *bound = *number;
   }
   if (typed.ticks) {
     check.tick = sim::parse_duration(*typed.ticks);
@@ -398,6 +401,9 @@ std::variant<Call, Answer> matrix_call(const Typed& typed, Call call) {
   if (typed.max_traces) {
     if (auto answer = number("--max-traces", *typed.max_traces, call.matrix.max_traces)) return *answer;
   }
+  if (typed.max_events) {
+    if (auto answer = number("--max-events", *typed.max_events, call.matrix.max_events)) return *answer;
+  }
   if (typed.runs) {
     if (auto answer = number("--runs", *typed.runs, call.matrix.runs)) return *answer;
   }
@@ -447,6 +453,7 @@ void declare_matrix(CLI::App& matrix, Typed& typed) {
   matrix.add_option("algorithms", typed.files);
   matrix.add_option("--faults", typed.faults)->delimiter(',');
   matrix.add_option("--max-traces", typed.max_traces)->take_last();
+  matrix.add_option("--max-events", typed.max_events)->take_last();
   matrix.add_option("--runs", typed.runs)->take_last();
   matrix.add_option("--witnesses", typed.witnesses)->take_last();
 }
@@ -462,6 +469,7 @@ void declare_check(CLI::App& check, Typed& typed) {
   check.add_option("--ticks", typed.ticks)->take_last();
   check.add_option("--max-seconds", typed.max_seconds)->take_last();
   check.add_option("--max-traces", typed.max_traces)->take_last();
+  check.add_option("--max-events", typed.max_events)->take_last();
   check.add_flag("--all", typed.all);
   check.add_option("--checkpoint", typed.checkpoint)->take_last();
   check.add_flag("--resume", typed.resume);

@@ -46,6 +46,7 @@ struct Call {
     std::optional<sim::Duration> tick;  ///< brute force on a grid
     double max_seconds = 0;             ///< 0: no bound
     std::uint64_t max_traces = 0;       ///< 0: no bound
+    std::uint64_t max_events = 0;       ///< 0: no bound
     bool all = false;                   ///< of directories also what is slow or rare
     std::optional<std::string> checkpoint;
     bool resume = false;
@@ -75,7 +76,7 @@ struct Call {
   /// What only `matrix` is told; its algorithms are in `files`.
   struct Matrix {
     std::vector<std::string> faults;
-    std::optional<std::uint64_t> max_traces, runs;
+    std::optional<std::uint64_t> max_traces, max_events, runs;
     std::optional<std::string> witnesses;  ///< a folder
   } matrix;
   /// What only `serve` is told.

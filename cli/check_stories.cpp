@@ -96,6 +96,7 @@ scenarios::CheckOptions options_of(const Call& call, const Interrupt& interrupt)
   scenarios::ExplorationOptions& how = options.exploration;
   how.reduction = call.check.reduction;
   how.max_traces = call.check.max_traces;
+  how.max_events = call.check.max_events;
   how.max_seconds = call.check.max_seconds;
   how.stopwatch = seconds_now;
   how.parameter = call.check.parameter;

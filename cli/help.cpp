@@ -109,6 +109,7 @@ Without names: all algorithms of lockstep list algorithms that claim mutual excl
 
   --faults NAME,NAME...       these columns alone (without it: all)
   --max-traces N              end each exploration after N traces (20000)
+  --max-events N              or after N events, of runs that are no traces, too (2000000)
   --runs N                    random runs of what was neither proved nor broken (300)
   --seed N                    of the random runs (1)
   --witnesses DIR             write each run that breaks something as a scenario file there
@@ -141,6 +142,7 @@ explored; a file that is named is explored whatever it costs.
                               story)
   --parameter P               look for the threshold of P alone: pause, jump, skew or restart_after
   --max-traces N              stop each story after N traces
+  --max-events N              stop each story after N events, those of runs that are no traces included
   --max-seconds S             stop each story after S seconds
   --checkpoint FILE           keep what has been explored in FILE, now and then and at a bound (needs
                               exactly one story)

@@ -62,6 +62,7 @@ Exit matrix(const Call& call, const models::locks::Catalogue& catalogue, Output&
   options.algorithms = call.files;
   options.faults = call.matrix.faults;
   if (call.matrix.max_traces) options.max_traces = *call.matrix.max_traces;
+  if (call.matrix.max_events) options.max_events = *call.matrix.max_events;
   if (call.matrix.runs) options.runs = *call.matrix.runs;
   if (call.seed) options.seed = *call.seed;
   options.jobs = static_cast<unsigned>(call.jobs);

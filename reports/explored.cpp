@@ -176,6 +176,7 @@ std::string completeness_text(const ExploredStory& story, Language language) {
   const std::string& bound = story.exploration.bound;
   if (story.exploration.counts.complete) return zh ? "完整" : "complete";
   if (bound == "max-traces") return zh ? "不完整：达到了 --max-traces" : "not complete: --max-traces was reached";
+  if (bound == "max-events") return zh ? "不完整：达到了 --max-events" : "not complete: --max-events was reached";
   if (bound == "max-seconds") return zh ? "不完整：达到了 --max-seconds" : "not complete: --max-seconds was reached";
   if (bound == "interrupted") return zh ? "不完整：被中断" : "not complete: interrupted";
   return bound.empty() ? (zh ? "不完整" : "not complete") : (zh ? "不完整：" : "not complete: ") + bound;

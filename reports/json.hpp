@@ -18,7 +18,7 @@ namespace lockstep::reports {
 /// does not say; "at" is a true time such as "163ms", or null; "evidence" are steps of the execution.
 std::string run_json(std::span<const Story> stories);
 
-/// `lockstep check --json`. "bound" is "max-traces", "max-seconds", "interrupted" or null; "traces" are runs on a grid;
+/// `lockstep check --json`. "bound" is "max-traces", "max-events", "max-seconds", "interrupted" or null; "traces" are runs on a grid;
 /// "witness" is the text of a scenario file that `run` replays, or null; "infimum" is a duration such as "71ms", and
 /// "attained" says whether that value itself breaks the property. `times` false: "seconds" is null. `left_out`: how many stories
 /// of the directories were not explored, since they are slow or rare.

@@ -79,17 +79,18 @@ std::string bounds_text(const scenarios::MatrixOptions& bounds, bool zh) {
       fmt::runtime(zh ? "界限：租期 1s，网络单程 1ms..10ms，工作 20ms，多服务器的算法用 3 个服务器；primary-lost：租期 "
                         "10s，工作最多 5s，复制延迟 1ms..1s。已证明：2 "
                         "个客户端，0s..3s 内"
-                        "开始，各一次，至多一个故障，所有顺序与所有时延，至多 {} 条轨迹。随机：3 "
+                        "开始，各一次，至多一个故障，所有顺序与所有时延，至多 {} 条轨迹、{} 个事件。随机：3 "
                         "个客户端，各两轮，每轮三次尝试，{} 次随机"
                         "运行（种子 {}）均未破坏，仅此而已。✗ 后面的数：超过它就会破坏。·：不适用。"
                       : "Bounds: lease 1s, network 1ms..10ms one way, work 20ms, 3 servers where an algorithm wants "
                         "several; with primary-lost: lease 10s, work up to 5s, replication 1ms..1s. Proved: "
                         "2 clients that start within 0s..3s, once each, at most one fault, all orders and all delays, "
                         "in at most {} "
-                        "traces. Fuzzed: 3 clients, two rounds of three attempts; {} random runs (seed {}) did not "
+                        "traces and {} events. Fuzzed: 3 clients, two rounds of three attempts; {} random runs (seed "
+                        "{}) did not "
                         "break it, and that "
                         "is all. What follows a ✗ is the margin: beyond it it breaks. ·: has no meaning there."),
-      bounds.max_traces, bounds.runs, bounds.seed);
+      bounds.max_traces, bounds.max_events, bounds.runs, bounds.seed);
 }
 
 std::string_view name_of(Ground ground) {
@@ -146,6 +147,7 @@ std::string matrix_json(const scenarios::Matrix& matrix, const scenarios::Matrix
   json["command"] = "matrix";
   json["complete"] = matrix.is_complete;
   json["bounds"] = {{"max_traces", bounds.max_traces},
+                    {"max_events", bounds.max_events},
                     {"runs", bounds.runs},
                     {"seed", bounds.seed},
                     {"text", {{"en", bounds_text(bounds, false)}, {"zh", bounds_text(bounds, true)}}}};

@@ -33,7 +33,8 @@ scenarios::Matrix forged() {
 
 TEST_CASE("matrix: the four grounds, the margin, and the bounds") {
   const std::string text = to_string(matrix(forged(), {}, {.width = 100}), false);
-  for (const char* part : {"some-lock", "✗ >71ms", "✓ proved", "~ fuzzed", "20000 traces", "300 random runs (seed 1)"})
+  for (const char* part :
+       {"some-lock", "✗ >71ms", "✓ proved", "~ fuzzed", "20000 traces and 2000000 events", "300 random runs (seed 1)"})
     CHECK(text.find(part) != std::string::npos);
   CHECK(text.find("Interrupted") == std::string::npos);
   scenarios::Matrix interrupted = forged();
@@ -50,6 +51,7 @@ TEST_CASE("matrix: json") {
   const auto document = nlohmann::json::parse(matrix_json(forged(), {}));
   CHECK(document["command"] == "matrix");
   CHECK(document["bounds"]["max_traces"] == 20'000);
+  CHECK(document["bounds"]["max_events"] == 2'000'000);
   const auto& answers = document["cells"][0]["answers"];
   REQUIRE(answers.size() == 4);
   CHECK(answers[0]["ground"] == "broken");

@@ -24,6 +24,7 @@ namespace lockstep::scenarios {
 namespace {
 
 using checker::Branch;
+using checker::BranchLimits;
 using checker::BranchOutcome;
 using checker::BranchStack;
 using checker::Explorer;
@@ -96,7 +97,7 @@ class Search {
     if (!options_.resume_from.empty()) {
       if (std::optional<Diagnostic> problem = resume()) return std::move(*problem);
     }
-    if (is_at_max_traces() && !stack_.is_done()) result_.bound = "max-traces";
+    if (!stack_.is_done()) result_.bound = bound_reached(stack_.counts());
     double saved = now();
     while (!stack_.is_done() && result_.bound.empty()) {
       if (std::optional<Diagnostic> problem = explore_round()) return std::move(*problem);
@@ -118,9 +119,32 @@ class Search {
   }
   double now() const { return options_.stopwatch ? options_.stopwatch() : 0; }
 
-  bool is_at_max_traces() const { return options_.max_traces != 0 && stack_.counts().traces >= options_.max_traces; }
+  /// Which bound of the whole this is too much for, if any.
+  std::string_view bound_reached(const checker::ExplorerCounts& counts) const {
+    if (options_.max_traces != 0 && counts.traces >= options_.max_traces) return "max-traces";
+    if (options_.max_events != 0 && counts.events >= options_.max_events) return "max-events";
+    return "";
+  }
 
-  /// Which bound ends the exploration here, if any.
+  /// How far the next branch may go when this is what the ones before it have taken. Requires: no bound is reached.
+  BranchLimits limits_after(const checker::ExplorerCounts& counts) const {
+    BranchLimits limits{.traces = BranchStack::kTracesOfBranch};
+    if (options_.max_traces != 0) limits.traces = std::min(limits.traces, options_.max_traces - counts.traces);
+    // A whole round of branches that are larger than what is left would be explored for nothing, but for the first of them.
+    constexpr std::uint64_t events_least = 5'000;
+    if (options_.max_events != 0) {
+      const std::uint64_t left = options_.max_events - counts.events;
+      limits.events = std::min(left, std::max(left / BranchStack::kRound, events_least));
+    }
+    return limits;
+  }
+
+  /// Whether a branch that took so much has gone further than the limits allow.
+  static bool is_beyond(const checker::ExplorerCounts& counts, const BranchLimits& limits) {
+    return counts.traces > limits.traces || (limits.events != 0 && counts.events > limits.events);
+  }
+
+  /// What real time and people say: whether the exploration ends here.
   std::string_view bound_hit() const {
     if (options_.interrupted && options_.interrupted()) return "interrupted";
     if (options_.max_seconds > 0 && now() - begin_ >= options_.max_seconds) return "max-seconds";
@@ -129,9 +153,8 @@ class Search {
 
   std::optional<Diagnostic> explore_round() {
     const std::vector<Branch> round = stack_.take_round();
-    const std::uint64_t done = stack_.counts().traces;
-    std::uint64_t limit = BranchStack::kTracesOfBranch;
-    if (options_.max_traces != 0) limit = std::min(limit, options_.max_traces - done);
+    checker::ExplorerCounts counts = stack_.counts();
+    const BranchLimits limits = limits_after(counts);
 
     std::vector<BranchOutcome> outcomes(round.size());
     std::vector<std::optional<TraceJudge>> judges(round.size());
@@ -139,7 +162,7 @@ class Search {
     std::atomic<bool> is_over{false};
     const auto work = [&](Worker& worker) {
       for (std::size_t i = next++; i < round.size() && !is_over; i = next++) {
-        outcomes[i] = explore_branch(worker, round[i], limit, judges[i]);
+        outcomes[i] = explore_branch(worker, round[i], limits, judges[i]);
         if (!bound_hit().empty()) is_over = true;
       }
     };
@@ -152,23 +175,22 @@ class Search {
     }
     // What was explored after something that was not goes back with it: the order is what makes the result the same.
     std::size_t taken = 0;
-    std::uint64_t traces = done;
     while (taken < round.size() && judges[taken]) {
       if (outcomes[taken].too_long) return too_long();
-      // Nobody knew before how many traces the branches before it would have.
-      if (options_.max_traces != 0 && traces + outcomes[taken].counts.traces > options_.max_traces) {
-        outcomes[taken] = explore_branch(workers_.front(), round[taken], options_.max_traces - traces, judges[taken]);
+      // Nobody knew before how much the branches before it would take.
+      if (taken > 0 && is_beyond(outcomes[taken].counts, limits_after(counts))) {
+        outcomes[taken] = explore_branch(workers_.front(), round[taken], limits_after(counts), judges[taken]);
         if (outcomes[taken].given_up) break;
       }
       total_->merge(*judges[taken]);
-      traces += outcomes[taken].counts.traces;
+      counts += outcomes[taken].counts;
       ++taken;
-      if (options_.max_traces != 0 && traces >= options_.max_traces) break;
+      if (!bound_reached(counts).empty()) break;
     }
     outcomes.resize(taken);
     stack_.hand_back(std::move(outcomes));
     if (stack_.is_done()) return std::nullopt;
-    if (options_.max_traces != 0 && traces >= options_.max_traces) result_.bound = "max-traces";
+    result_.bound = bound_reached(counts);
     if (const std::string_view bound = bound_hit(); !bound.empty()) result_.bound = bound;
     return std::nullopt;
   }
@@ -181,13 +203,13 @@ class Search {
     return now() - first >= kPatienceSeconds;
   }
 
-  /// At most `limit` traces of it, and what a new judge says of them; no judge if it was given up.
-  BranchOutcome explore_branch(Worker& worker, const Branch& branch, std::uint64_t limit,
+  /// As much of it as the limits allow, and what a new judge says of that; no judge if it was given up.
+  BranchOutcome explore_branch(Worker& worker, const Branch& branch, BranchLimits limits,
                                std::optional<TraceJudge>& judged) const {
     judged.reset();
     TraceJudge judge = new_judge(worker);
     worker.story.begin_branch();
-    BranchOutcome outcome = worker.explorer.explore(worker.story, branch, limit, [&](Explorer& at_end) {
+    BranchOutcome outcome = worker.explorer.explore(worker.story, branch, limits, [&](Explorer& at_end) {
       judge.look(at_end);
       return true;
     });
@@ -301,7 +323,7 @@ class Search {
     TraceJudge judge = new_judge(worker);
     std::variant<Witness, Unconfirmed> witness = Unconfirmed{"its trace was not met again", {}};
     worker.story.begin_branch();
-    worker.explorer.explore(worker.story, best.branch, 1, [&](Explorer& at_end) {
+    worker.explorer.explore(worker.story, best.branch, {.traces = 1}, [&](Explorer& at_end) {
       const std::optional<TraceJudge::Way> way = judge.way_to_break(tally.name, at_end);
       if (!way) {
         witness = Unconfirmed{"its trace does not break it any more", {}};

@@ -32,6 +32,7 @@ struct ExplorationProgress {
 struct ExplorationOptions {
   bool reduction = true;         ///< false: all interleavings
   std::uint64_t max_traces = 0;  ///< 0: no bound
+  std::uint64_t max_events = 0;  ///< of all executions, those that are no traces included; 0: no bound
   double max_seconds = 0;        ///< 0: no bound. Requires: `stopwatch`
   /// Seconds since some moment, for `max_seconds`, progress and `Exploration::seconds`: real time comes from outside, or not at
   /// all. Asked from any thread.
@@ -84,7 +85,8 @@ struct Mark {
 struct Exploration {
   checker::ExplorerCounts counts;
   double seconds = 0;
-  std::string bound;  ///< which bound was hit: "max-traces", "max-seconds", "interrupted"; empty if none was
+  std::string
+      bound;  ///< which bound was hit: "max-traces", "max-events", "max-seconds", "interrupted"; empty if none was
   /// Traces with a violation that rests on an expression which is no difference of two instants, was widened, and could not
   /// be confirmed by a replay.
   std::uint64_t unconfirmed = 0;

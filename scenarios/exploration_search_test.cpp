@@ -258,6 +258,29 @@ TEST_CASE("an exploration that reached its bound stays there when it is resumed 
   }
 }
 
+TEST_CASE(
+    "a bound on events ends an exploration at the same place for any number of threads, and it can go on from there") {
+  const Scenario scenario = three_clients();
+  for (const std::uint64_t bound : {1U, 4'000U, 20'000U, 60'000U}) {
+    std::string checkpoint;
+    ExplorationOptions options{.max_events = bound};
+    options.save = [&](const std::string& text) { checkpoint = text; };
+    const Exploration first = explored(scenario, options);
+    CHECK(first.bound == "max-events");
+    CHECK(!first.counts.complete);
+    CHECK(first.counts.events >= bound);
+    CHECK(first.counts.events < bound + 1'000);  // the last run is ended
+    for (const unsigned jobs : {2U, 5U}) {
+      CHECK(all_of(explored(scenario, {.max_events = bound, .jobs = jobs})) == all_of(first));
+    }
+    options.resume_from = checkpoint;
+    CHECK(all_of(explored(scenario, options)) == all_of(first));
+    options.max_events = bound * 2 + 1'000;
+    options.save = nullptr;
+    CHECK(explored(scenario, options).counts.events >= options.max_events);
+  }
+}
+
 TEST_CASE("a world that does not end is no story to explore") {
   Scenario scenario = three_clients();
   scenario.clients.resize(2);

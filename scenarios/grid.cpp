@@ -268,6 +268,7 @@ class Enumeration {
       }
       const std::uint64_t runs = result_.counts.traces;
       if (options_.max_traces != 0 && runs >= options_.max_traces) result_.bound = "max-traces";
+      if (options_.max_events != 0 && result_.counts.events >= options_.max_events) result_.bound = "max-events";
       if (runs % kProgressEvery != 0) continue;
       if (options_.max_seconds > 0 && elapsed() >= options_.max_seconds) result_.bound = "max-seconds";
       if (options_.interrupted && options_.interrupted()) result_.bound = "interrupted";

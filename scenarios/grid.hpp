@@ -21,7 +21,7 @@ namespace lockstep::scenarios {
 ///
 /// `counts.traces` is the number of runs, and `violating_traces` that of the violating ones. A threshold is the least grid value
 /// among them (of several faults of one run, the largest counts), or zero where a run breaks without such a fault. "holds"
-/// speaks of the grid. `parameter`, `max_traces`, `max_seconds`, `interrupted` and `progress` are those of `options`.
+/// speaks of the grid. `parameter`, `max_traces`, `max_events`, `max_seconds`, `interrupted` and `progress` are those of `options`.
 /// Requires: tick > 0.
 std::variant<Exploration, Diagnostic> explore_grid(const Scenario& scenario, const models::locks::Catalogue& catalogue,
                                                    sim::Duration tick, const ExplorationOptions& options = {});

@@ -227,6 +227,7 @@ class Row {
     const Scenario world = matrix_world(entry_, fault, *answer.question, true);
     CheckOptions how;
     how.exploration.max_traces = options_.max_traces;
+    how.exploration.max_events = options_.max_events;
     how.exploration.interrupted = options_.interrupted;
     auto result = check(world, catalogue_, how);
     // What cannot be explored can still be run; that it was only run is what the answer says then.
