@@ -82,7 +82,7 @@ class Footprint {
     return i;
   }
 
-  std::array<std::uint64_t, 6> parts_{};
+  std::array<std::uint64_t, 8> parts_{};
   std::uint8_t count_ = 0;
   std::uint8_t changed_ = 0;  ///< a bit for each part
   bool is_everything_ = false;

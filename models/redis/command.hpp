@@ -34,6 +34,14 @@ class Command {
     count_ = 1 + sizeof...(arguments);
     look_up();
   }
+  /// A command that the table does not name: no client can send it.
+  static Command as(const CommandSpec& spec, std::initializer_list<Value> values) {
+    Command command;
+    for (const Value& value : values) command.push_back(value);
+    command.spec_ = &spec;
+    command.is_known_ = true;
+    return command;
+  }
   Command(const Command& other) : spec_(other.spec_), is_known_(other.is_known_) {
     reserve(other.count_);
     std::uninitialized_copy_n(other.values_begin(), other.count_, values_begin());

@@ -305,6 +305,11 @@ const CommandSpec* find_command(std::span<const Value> arguments) {
   return of_container != nullptr ? of_container : found;
 }
 
+const CommandSpec& key_holds_spec() {
+  static constexpr CommandSpec spec{"GET", 3, 1, 1, 1, kReadOnly, key_holds_command};
+  return spec;
+}
+
 std::string error_name(std::string_view name) {
   std::string out(name);
   for (char& c : out) {

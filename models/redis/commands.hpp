@@ -78,6 +78,9 @@ std::span<const CommandSpec> command_table();
 /// container's. Null for an unknown command. Requires: at least the name.
 const CommandSpec* find_command(std::span<const Value> arguments);
 
+/// GET with a text: whether the key holds it, 1 or 0. For scripts (lua_comparisons.hpp) alone; no request names it.
+const CommandSpec& key_holds_spec();
+
 /// How Redis writes the name in errors: "set", "script|load".
 std::string error_name(std::string_view name);
 

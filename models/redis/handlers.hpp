@@ -16,6 +16,7 @@ Reply setnx_command(Call& call);
 Reply setex_command(Call& call);
 Reply psetex_command(Call& call);
 Reply get_command(Call& call);
+Reply key_holds_command(Call& call);
 Reply getset_command(Call& call);
 Reply getdel_command(Call& call);
 Reply getex_command(Call& call);

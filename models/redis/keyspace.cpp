@@ -8,6 +8,10 @@ namespace {
 
 using Kind = sim::Effect::Kind;
 
+/// The part of a key that says whether it may hold any text.
+std::uint64_t all_texts_of(std::uint64_t key) { return digest_number(digest_bytes("all texts"), key); }
+std::uint64_t text_of(std::uint64_t key, const Value& text) { return digest_number(text.digest(), key); }
+
 }  // namespace
 
 Entry* Keyspace::find(std::string_view key, const sim::Clock& clock) {
@@ -19,6 +23,7 @@ Entry* Keyspace::find(std::string_view key, const sim::Clock& clock) {
   if (entry != nullptr && entry->expires && expiry_rule_ != ExpiryRule::ignores && clock.has_reached(entry->deadline)) {
     if (expiry_rule_ == ExpiryRule::removes) {
       watch(hash, true);
+      watch_text(*entry);
       note(Kind::expire, key);
       entries_.erase(*entry);
     }
@@ -31,6 +36,21 @@ Entry* Keyspace::find(std::string_view key, const sim::Clock& clock) {
 Entry& Keyspace::overwrite(std::string_view key) {
   const std::uint64_t hash = digest_bytes(key);
   watch(hash, true);
+  watch_all_texts(hash);
+  return placed(key, hash);
+}
+
+Entry& Keyspace::overwrite(std::string_view key, const Value& by) {
+  const std::uint64_t hash = digest_bytes(key);
+  watch(hash, true);
+  if (watcher_ != nullptr) {
+    if (const Entry* entry = entries_.find(key, hash)) watch_text(*entry);
+    watch_text(hash, by);
+  }
+  return placed(key, hash);
+}
+
+Entry& Keyspace::placed(std::string_view key, std::uint64_t hash) {
   Entry* entry = entries_.find(key, hash);
   if (entry == nullptr) {
     entry = &entries_.insert(key, hash);
@@ -40,8 +60,42 @@ Entry& Keyspace::overwrite(std::string_view key) {
   return *entry;
 }
 
+bool Keyspace::holds_another(std::string_view key, const Value& text) {
+  if (watcher_ == nullptr || expiry_rule_ != ExpiryRule::removes || text.timestamp() != nullptr) return false;
+  const std::uint64_t hash = digest_bytes(key);
+  if (const Entry* entry = entries_.find(key, hash)) {
+    const Value* held = std::get_if<Value>(&entry->object);
+    if (held == nullptr || held->timestamp() != nullptr || *held == text) return false;
+  }
+  watch(text_of(hash, text), false);
+  watch(all_texts_of(hash), false);
+  note(Kind::read, key);
+  return true;
+}
+
+void Keyspace::watch_text(const Entry& entry) {
+  if (watcher_ == nullptr) return;
+  const Value* held = std::get_if<Value>(&entry.object);
+  if (held != nullptr)
+    watch_text(entry.hash, *held);
+  else
+    watch_all_texts(entry.hash);
+}
+
+void Keyspace::watch_text(std::uint64_t key, const Value& text) {
+  if (text.timestamp() != nullptr)
+    watch_all_texts(key);
+  else
+    watch(text_of(key, text), true);
+}
+
+void Keyspace::watch_all_texts(std::uint64_t key) {
+  if (watcher_ != nullptr) watch(all_texts_of(key), true);
+}
+
 void Keyspace::remove(Entry& entry) {
   watch(entry.hash, true);
+  watch_text(entry);
   note(Kind::remove, entry.key);
   entries_.erase(entry);
 }

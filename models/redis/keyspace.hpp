@@ -38,7 +38,7 @@ struct KeyChange {
   bool operator==(const KeyChange&) const = default;
 };
 
-/// Hears of accesses to keys, each before it happens. Keys are told apart by their digest.
+/// Hears of accesses to keys, each before it happens. Keys are told apart by their digest; so is what a key may hold from the key.
 class KeyWatcher {
  public:
   virtual void key_accessed(std::uint64_t key, bool changes) = 0;
@@ -64,6 +64,12 @@ class Keyspace {
   /// The key's entry, new and holding an empty string if there was none, without asking whether an old one had expired:
   /// for commands that overwrite whatever was there, so that an exploration does not fork over it.
   Entry& overwrite(std::string_view key);
+  /// The same for a command that is about to store this string.
+  Entry& overwrite(std::string_view key, const Value& by);
+  /// Whether the key holds another string than this one, expired or not, or nothing, so that `find` would not find this one whatever the time. Who is
+  /// told so depends on those alone who put this string there or take it away (`KeyWatcher`). False where nobody watches,
+  /// and where such a look would leave a mark.
+  bool holds_another(std::string_view key, const Value& text);
   /// The same key as `find` has just not found, holding nothing of a type yet. Requires: there is no such key.
   template <class Type>
   Type& create(std::string_view key) {
@@ -72,11 +78,13 @@ class Keyspace {
   /// Says that the command changed what the entry holds.
   void written(const Entry& entry) {
     watch(entry.hash, true);
+    watch_all_texts(entry.hash);
     note(sim::Effect::Kind::write, entry.key);
   }
   /// Says that the command changed only the entry's deadline.
   void touched(const Entry& entry) {
     watch(entry.hash, true);
+    watch_text(entry);
     note(sim::Effect::Kind::touch, entry.key);
   }
   void remove(Entry& entry);
@@ -117,6 +125,12 @@ class Keyspace {
   std::uint64_t digest() const;
 
  private:
+  /// Whether the key holds one text is a part of its own, and so is whether it may hold any: who puts a text there or takes one away changes
+  /// the first, who does something else to it the second. Who asks for a text reads both.
+  void watch_text(const Entry& entry);
+  void watch_text(std::uint64_t key, const Value& text);
+  void watch_all_texts(std::uint64_t key);
+  Entry& placed(std::string_view key, std::uint64_t hash);
   void note(sim::Effect::Kind kind, std::string_view key);
   void append(sim::Effect::Kind kind, std::string_view key);
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "models/redis/commands.hpp"
 #include "models/redis/lua_sandbox.hpp"
 #include "models/redis/lua_session.hpp"
 #include "models/redis/lua_timestamps.hpp"
@@ -361,6 +362,30 @@ void install_redis_functions(lua_State* lua) {
   lua_setfield(lua, -2, "REDIS_VERSION");
   make_read_only(lua);
   lua_setfield(lua, -2, "redis");
+}
+
+int key_holds(lua_State* lua) {
+  LuaSession& session = LuaSession::of(lua);
+  if (lua_type(lua, 1) != LUA_TSTRING || lua_type(lua, 2) != LUA_TSTRING) {
+    // A key or an argument that was not given, or one that has no digits yet: as it is written.
+    lua_settop(lua, 2);
+    lua_insert(lua, 1);
+    lua_pushcfunction(lua, redis_call);
+    lua_insert(lua, 2);
+    lua_pushliteral(lua, "GET");
+    lua_insert(lua, 3);
+    lua_call(lua, 2, 1);
+    lua_pushboolean(lua, lua_equal(lua, 1, 2));
+    return 1;
+  }
+  session.command = Command::as(key_holds_spec(), {Value("GET"), Value(string_at(lua, 1)), Value(string_at(lua, 2))});
+  const Reply reply = ask_host(lua, session);
+  if (reply.is_error()) {
+    push_reply(lua, reply);
+    return lua_error(lua);
+  }
+  lua_pushboolean(lua, reply.is_integer(1));
+  return 1;
 }
 
 std::variant<Reply, std::string> to_reply(lua_State* lua, std::size_t most_items) {

@@ -6,6 +6,7 @@
 #include <cassert>
 #include <vector>
 
+#include "models/redis/lua_comparisons.hpp"
 #include "models/redis/lua_redis.hpp"
 #include "models/redis/lua_sandbox.hpp"
 #include "models/redis/lua_session.hpp"
@@ -81,6 +82,8 @@ class ScriptEngine::Interpreter {
     install_redis_functions(lua_);
     lua_pushvalue(lua_, -1);
     globals_ = luaL_ref(lua_, LUA_REGISTRYINDEX);
+    lua_pushcfunction(lua_, key_holds);
+    key_holds_ = luaL_ref(lua_, LUA_REGISTRYINDEX);
     install_globals(lua_);
     lua_pushcfunction(lua_, describe_error);  // stays at the bottom of the stack
   }
@@ -99,7 +102,14 @@ class ScriptEngine::Interpreter {
     // A first byte that would announce bytecode is read as text behind a blank.
     std::string body(text.substr(first_line.length));
     if (body.starts_with(LUA_SIGNATURE[0])) body.insert(0, 1, ' ');
-    if (luaL_loadbuffer(lua_, body.data(), body.size(), "@user_script") != 0) {
+    const std::string with_calls = with_comparisons(body);
+    // It has one name more than the script, which may be one too many.
+    bool compares = with_calls != body;
+    if (compares && !load(with_calls)) {
+      lua_pop(lua_, 1);
+      compares = false;
+    }
+    if (!compares && !load(body)) {
       Reply error = Reply::error("ERR Error compiling script (new function): " + std::string(lua_tostring(lua_, -1)));
       lua_pop(lua_, 1);
       return error;
@@ -107,7 +117,7 @@ class ScriptEngine::Interpreter {
     const int function = luaL_ref(lua_, LUA_REGISTRYINDEX);
     const bool has_flags = first_line.length > 0;
     const sim::Region::Outside outside;
-    scripts_.push_back({std::string(text), sha1_hex(text), function, first_line.may_write, has_flags});
+    scripts_.push_back({std::string(text), sha1_hex(text), function, first_line.may_write, has_flags, compares});
     return static_cast<ScriptId>(scripts_.size() - 1);
   }
 
@@ -125,7 +135,8 @@ class ScriptEngine::Interpreter {
     lua_rawgeti(lua_, LUA_REGISTRYINDEX, script.function);
 
     session_.begin(lua_, host, script.may_write && may_write, largest);
-    const int status = lua_pcall(lua_, 0, 1, kHandler);
+    if (script.compares) lua_rawgeti(lua_, LUA_REGISTRYINDEX, key_holds_);
+    const int status = lua_pcall(lua_, script.compares ? 1 : 0, 1, kHandler);
     session_.end();
 
     Result result = finish(script, status);
@@ -147,10 +158,15 @@ class ScriptEngine::Interpreter {
     int function;  ///< in the registry
     bool may_write;
     bool has_flags;
+    bool compares;  ///< takes `key_holds` as its argument
   };
   static constexpr int kHandler = 1;
   /// As many as a client of the simulation would ever read, and few enough for the memory limit to mean something.
   static constexpr std::size_t kMostItems = 100'000;
+
+  bool load(const std::string& script) {
+    return luaL_loadbuffer(lua_, script.data(), script.size(), "@user_script") == 0;
+  }
 
   void set_global_list(const char* name, std::span<const Value> values, std::size_t& largest) {
     lua_pushstring(lua_, name);
@@ -179,6 +195,7 @@ class ScriptEngine::Interpreter {
   LuaSession session_;
   lua_State* lua_;
   int globals_ = LUA_NOREF;
+  int key_holds_ = LUA_NOREF;
   std::vector<Script> scripts_;
 };
 

@@ -9,7 +9,9 @@
 namespace lockstep::models::redis {
 namespace {
 
-void store(Entry& entry, const Value& value, const std::optional<ExpireTime>& time) {
+/// The `key`-th argument holds this from now on.
+void store(Call& call, std::size_t key, const Value& value, const std::optional<ExpireTime>& time) {
+  Entry& entry = call.keys.overwrite(call.key(key), value);
   if (Value* old = string_in(entry)) {
     *old = value;
   } else {
@@ -87,7 +89,7 @@ std::optional<SetOptions> read_set_options(std::span<const Value> words) {
 Reply set_with_time(Call& call, TimeUnit unit) {
   const auto time = read_expire_time(call, call.arguments[2], unit, TimeBase::now, true);
   if (const Reply* error = std::get_if<Reply>(&time)) return *error;
-  store(call.keys.overwrite(call.key()), call.arguments[3], std::get<ExpireTime>(time));
+  store(call, 1, call.arguments[3], std::get<ExpireTime>(time));
   replicate_set(call, call.arguments[3], std::get<ExpireTime>(time));
   return Reply::ok();
 }
@@ -121,7 +123,7 @@ bool has_pairs(const Call& call) { return call.size() % 2 == 1; }
 
 void set_all(Call& call) {
   for (std::size_t i = 1; i < call.size(); i += 2) {
-    store(call.keys.overwrite(call.key(i)), call.arguments[i + 1], std::nullopt);
+    store(call, i, call.arguments[i + 1], std::nullopt);
   }
 }
 
@@ -196,7 +198,7 @@ Reply set_command(Call& call) {
   // A blind SET does not care whether an older value had expired.
   const bool looks = options->only_if_absent || options->only_if_present || options->get || options->keep_deadline;
   if (!looks) {
-    store(call.keys.overwrite(call.key()), value, deadline);
+    store(call, 1, value, deadline);
     if (deadline) replicate_set(call, value, *deadline);
     return Reply::ok();
   }
@@ -213,7 +215,7 @@ Reply set_command(Call& call) {
   if (options->keep_deadline && entry != nullptr && entry->expires) {
     deadline = ExpireTime{entry->deadline, entry->lifetime};
   }
-  store(call.keys.overwrite(call.key()), value, deadline);
+  store(call, 1, value, deadline);
   if (deadline) {
     replicate_set(call, value, *deadline);
   } else {
@@ -224,7 +226,7 @@ Reply set_command(Call& call) {
 
 Reply setnx_command(Call& call) {
   if (call.keys.find(call.key(), call.clock) != nullptr) return Reply::integer(0);
-  store(call.keys.overwrite(call.key()), call.arguments[2], std::nullopt);
+  store(call, 1, call.arguments[2], std::nullopt);
   return Reply::integer(1);
 }
 
@@ -233,10 +235,19 @@ Reply psetex_command(Call& call) { return set_with_time(call, TimeUnit::millisec
 
 Reply get_command(Call& call) { return content(call.keys.find(call.key(), call.clock)); }
 
+Reply key_holds_command(Call& call) {
+  const Value& text = call.arguments[2];
+  // Replicas hear of what a look has removed.
+  if (!call.database.records_effects() && call.keys.holds_another(call.key(), text)) return Reply::integer(0);
+  Reply found = content(call.keys.find(call.key(), call.clock));
+  if (found.is_error()) return found;
+  return Reply::integer(found.is_bulk() && found.value() == text ? 1 : 0);
+}
+
 Reply getset_command(Call& call) {
   Reply old = content(call.keys.find(call.key(), call.clock));
   // The new value has no deadline, whatever the old one had.
-  if (!old.is_error()) store(call.keys.overwrite(call.key()), call.arguments[2], std::nullopt);
+  if (!old.is_error()) store(call, 1, call.arguments[2], std::nullopt);
   return old;
 }
 
@@ -268,7 +279,7 @@ Reply decrby_command(Call& call) {
 Reply append_command(Call& call) {
   Entry* entry = call.keys.find(call.key(), call.clock);
   if (entry == nullptr) {
-    store(call.keys.overwrite(call.key()), call.arguments[2], std::nullopt);
+    store(call, 1, call.arguments[2], std::nullopt);
     return Reply::integer(static_cast<std::int64_t>(call.arguments[2].text().size()));
   }
   Value* value = string_in(*entry);
