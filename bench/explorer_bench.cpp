@@ -35,6 +35,7 @@ struct Reference {
 
 constexpr const char* kLua = "algorithm = \"set-nx-px-lua\"\nttl = \"100ms\"\n";
 constexpr const char* kRedlock = "algorithm = \"redlock-seq\"\nttl = \"100ms\"\n";
+constexpr const char* kParallel = "algorithm = \"redlock-par\"\nttl = \"100ms\"\n";
 constexpr const char* kWorkPause = "[[may]]\nkind = \"pause\"\nlength = [\"0ms\", \"10s\"]\nduring = \"work\"\n";
 constexpr const char* kPause = "[[may]]\nkind = \"pause\"\nlength = [\"0ms\", \"10s\"]\n";
 
@@ -147,6 +148,7 @@ int main(int count, char** arguments) {
       {"set-nx-px-lua, 2 clients, a pause", kLua, 2, 1, kPause},
       {"redlock-seq, 3 x 2, a pause", kRedlock, 2, 1, three_paused.c_str()},
       {"crashed holder, two that poll", kLua, 0, 1, kPolling},
+      {"redlock-par, 5 servers, 2 clients", kParallel, 2, 1, five},
   };
   int next = 1;
   for (const Reference& reference : references) {

@@ -36,26 +36,33 @@ double seconds_now() {
   return Seconds(std::chrono::steady_clock::now().time_since_epoch()).count();  // tidy: progress only
 }
 
-/// Drops what directories hold besides stories that can be explored, and unless `all` are wanted besides fast ones. Returns
-/// how many.
-std::size_t leave_out(std::vector<Scenario>& stories, const models::locks::Catalogue& catalogue,
-                      const std::vector<std::string>& files, bool all) {
+/// Drops what directories hold besides stories that can be explored, and unless `all` are wanted besides fast ones. Returns how many.
+reports::LeftOut leave_out(std::vector<Scenario>& stories, const models::locks::Catalogue& catalogue,
+                           const std::vector<std::string>& files, bool all) {
   std::vector<fs::path> named;
   std::error_code error;
   for (const std::string& file : files) {
     if (!fs::is_directory(file, error)) named.push_back(fs::weakly_canonical(file, error));
   }
-  return std::erase_if(stories, [&](const Scenario& story) {
-    if ((all || story.cost == scenarios::Cost::fast) && scenarios::can_be_explored(story, catalogue)) return false;
-    return std::find(named.begin(), named.end(), fs::weakly_canonical(story.file, error)) == named.end();
+  reports::LeftOut left_out;
+  std::erase_if(stories, [&](const Scenario& story) {
+    const bool is_named = std::find(named.begin(), named.end(), fs::weakly_canonical(story.file, error)) != named.end();
+    const bool is_too_slow = !all && story.cost != scenarios::Cost::fast;
+    if (is_named || (!is_too_slow && scenarios::can_be_explored(story, catalogue))) return false;
+    ++(scenarios::can_be_explored(story, catalogue) ? left_out.for_cost : left_out.not_explorable);
+    return true;
   });
+  return left_out;
 }
 
 /// What is wrong with the call once the stories are known; nothing if it can be done.
-std::optional<std::string> objection(const Call& call, const std::vector<Scenario>& stories, std::size_t left_out) {
+std::optional<std::string> objection(const Call& call, const std::vector<Scenario>& stories,
+                                     reports::LeftOut left_out) {
   if (stories.empty()) {
-    return left_out == 0 ? "there is no scenario file to explore"
-                         : fmt::format("there are only slow or rare stories ({}); --all explores them too", left_out);
+    if (left_out.for_cost > 0)
+      return fmt::format("there are only slow or rare stories ({}); --all explores them too", left_out.for_cost);
+    return left_out.not_explorable > 0 ? "there are only stories that cannot be explored; lockstep run runs them"
+                                       : "there is no scenario file to explore";
   }
   for (const auto& [option, file] :
        {std::pair("--witness", call.check.witness), std::pair("--graph", call.check.graph),
@@ -172,18 +179,25 @@ bool write_files(const Call& call, const std::vector<reports::ExploredStory>& st
   return done;
 }
 
-void show(const std::vector<reports::ExploredStory>& stories, std::size_t left_out, const Call& call, Output& output) {
+void show(const std::vector<reports::ExploredStory>& stories, reports::LeftOut left_out, const Call& call,
+          Output& output) {
   const reports::ExplorationOptions options{.width = output.width,
                                             .language = call.language,
                                             .times = call.check.times,
                                             .witness = call.check.witness.value_or("")};
   reports::Lines lines =
       stories.size() == 1 ? reports::exploration(stories.front(), options) : reports::explorations(stories, options);
-  if (left_out > 0) {
-    const bool zh = call.language == reports::Language::zh;
-    lines.emplace_back(zh ? fmt::format("另有 {} 个故事较慢或很少运行，未探索；--all 也会探索它们", left_out)
+  const bool zh = call.language == reports::Language::zh;
+  if (left_out.for_cost > 0) {
+    lines.emplace_back(zh ? fmt::format("另有 {} 个故事较慢或很少运行，未探索；--all 也会探索它们", left_out.for_cost)
                           : fmt::format("{} slow or rare left out; --all explores them too",
-                                        reports::counted(left_out, "story", "stories")),
+                                        reports::counted(left_out.for_cost, "story", "stories")),
+                       reports::Ink::faint);
+  }
+  if (left_out.not_explorable > 0) {
+    lines.emplace_back(zh ? fmt::format("另有 {} 个故事无法探索，只能运行（lockstep run）", left_out.not_explorable)
+                          : fmt::format("{} left out that cannot be explored, only run",
+                                        reports::counted(left_out.not_explorable, "story", "stories")),
                        reports::Ink::faint);
   }
   output.out << reports::to_string(lines, output.colour);
@@ -202,7 +216,7 @@ Exit exit_of(const std::vector<reports::ExploredStory>& stories) {
 Exit check_stories(const Call& call, const models::locks::Catalogue& catalogue, Output& output) {
   std::optional<std::vector<Scenario>> loaded = load_all(call.files, catalogue, output.err);
   if (!loaded) return Exit::bad_input;
-  const std::size_t left_out = leave_out(*loaded, catalogue, call.files, call.check.all);
+  const reports::LeftOut left_out = leave_out(*loaded, catalogue, call.files, call.check.all);
   if (const std::optional<std::string> trouble = objection(call, *loaded, left_out)) {
     output.err << "lockstep: " << *trouble << '\n';
     return Exit::bad_input;

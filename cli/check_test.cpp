@@ -137,6 +137,7 @@ TEST_CASE("check: of directories only the fast stories, unless --all; named file
   CHECK(count({stories.folder(), stories.folder() + "/./slow.toml"}) == 2);
   CHECK(cli::contains(cli::called({"check", stories.folder()}).out,
                       "2 stories slow or rare left out; --all explores them too"));
+  CHECK(!cli::contains(cli::called({"check", stories.folder(), "--all"}).out, "left out"));
   fs::remove(stories / "good.toml");
   const cli::Called none = cli::called({"check", stories.folder()});
   CHECK(none.exit == 2);

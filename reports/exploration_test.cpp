@@ -196,10 +196,11 @@ TEST_CASE("exploration: many are a table with its surprises, and fit the width")
 
 TEST_CASE("exploration: the JSON document has the keys that programs rely on") {
   const std::vector<ExploredStory> stories{forged(), open()};
-  const auto json = nlohmann::json::parse(check_json(stories, true, 3));
+  const auto json = nlohmann::json::parse(check_json(stories, true, {.for_cost = 3, .not_explorable = 2}));
   CHECK(json["lockstep"] == 1);
   CHECK(json["command"] == "check");
   CHECK(json["summary"]["left_out"] == 3);
+  CHECK(json["summary"]["not_explorable"] == 2);
   const auto& result = json["results"][0];
   CHECK(result["file"] == "stories/pause.toml");
   CHECK(result["as_expected"] == true);

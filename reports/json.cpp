@@ -173,14 +173,15 @@ std::string run_json(std::span<const Story> stories) {
   return written(json);
 }
 
-std::string check_json(std::span<const ExploredStory> stories, bool times, std::size_t left_out) {
+std::string check_json(std::span<const ExploredStory> stories, bool times, LeftOut left_out) {
   ordered_json json = document("check");
   json["results"] = ordered_json::array();
   for (const ExploredStory& story : stories) json["results"].push_back(json_of(story, times));
   json["summary"] = {{"stories", stories.size()},
                      {"as_expected", count_as_expected(stories)},
                      {"complete", count_complete(stories)},
-                     {"left_out", left_out}};
+                     {"left_out", left_out.for_cost},
+                     {"not_explorable", left_out.not_explorable}};
   return written(json);
 }
 

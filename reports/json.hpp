@@ -18,11 +18,16 @@ namespace lockstep::reports {
 /// does not say; "at" is a true time such as "163ms", or null; "evidence" are steps of the execution.
 std::string run_json(std::span<const Story> stories);
 
+/// Stories of directories that `check` does not explore.
+struct LeftOut {
+  std::size_t for_cost = 0;  ///< slow or rare ones, which --all explores, too
+  std::size_t not_explorable = 0;
+};
+
 /// `lockstep check --json`. "bound" is "max-traces", "max-events", "max-seconds", "interrupted" or null; "traces" are runs on a grid;
 /// "witness" is the text of a scenario file that `run` replays, or null; "infimum" is a duration such as "71ms", and
-/// "attained" says whether that value itself breaks the property. `times` false: "seconds" is null. `left_out`: how many stories
-/// of the directories were not explored, since they are slow or rare.
-std::string check_json(std::span<const ExploredStory> stories, bool times, std::size_t left_out = 0);
+/// "attained" says whether that value itself breaks the property. `times` false: "seconds" is null.
+std::string check_json(std::span<const ExploredStory> stories, bool times, LeftOut left_out = {});
 
 /// `lockstep list … --json`.
 std::string scenarios_json(std::span<const scenarios::Scenario> scenarios);
