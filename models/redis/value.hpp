@@ -188,11 +188,8 @@ constexpr std::uint64_t low_first(const char* bytes, std::size_t size) {
   return word;
 }
 
-/// A portable 64-bit digest of bytes, eight at a time, continued from `seed`. The last round takes up to seven, and how many.
-constexpr std::uint64_t digest_bytes(std::string_view bytes, std::uint64_t seed = 0xcbf29ce484222325) {
-  const char* next = bytes.data();
-  std::size_t left = bytes.size();
-  for (; left >= 8; left -= 8, next += 8) seed = digest_number(low_first(next, 8), seed);
+/// Continues a digest by up to seven bytes, and how many they are.
+constexpr std::uint64_t digest_rest(const char* next, std::size_t left, std::uint64_t seed) {
   std::uint64_t rest = std::uint64_t{left} << 56;
   if (left >= 4) {
     // What both of them hold, both say the same about.
@@ -202,6 +199,20 @@ constexpr std::uint64_t digest_bytes(std::string_view bytes, std::uint64_t seed 
     rest |= byte(0) | byte(left / 2) | byte(left - 1);
   }
   return digest_number(rest, seed);
+}
+
+constexpr std::uint64_t digest_long(std::string_view bytes, std::uint64_t seed) {
+  const char* next = bytes.data();
+  std::size_t left = bytes.size();
+  for (; left >= 8; left -= 8, next += 8) seed = digest_number(low_first(next, 8), seed);
+  return digest_rest(next, left, seed);
+}
+
+/// A portable 64-bit digest of bytes, eight at a time, continued from `seed`. The last round takes up to seven, and how many.
+constexpr std::uint64_t digest_bytes(std::string_view bytes, std::uint64_t seed = 0xcbf29ce484222325) {
+  if (bytes.size() < 8) [[likely]]
+    return digest_rest(bytes.data(), bytes.size(), seed);
+  return digest_long(bytes, seed);
 }
 
 }  // namespace lockstep::models::redis
