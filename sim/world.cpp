@@ -181,11 +181,15 @@ void World::emit(std::uint32_t slot) {
   Event& event = events_[slot];
   event.id = EventId{combine64(current_.value, ++emitted_by_current_)};
   event.cause = step_;
-  ++pending_;
-  if (event.background) [[unlikely]]
-    ++background_pending_;
   if (is_tick(event)) [[unlikely]]
     ++ticks_;
+  make_pending(slot);
+}
+
+void World::make_pending(std::uint32_t slot) {
+  ++pending_;
+  if (events_[slot].background) [[unlikely]]
+    ++background_pending_;
   scheduler_->emitted(slot);
 }
 
@@ -288,61 +292,57 @@ void World::send_push(ConnectionId connection, MessagePtr message) {
 void World::transmit(ConnectionId connection, ProcessId from, ProcessId to, MessagePtr message) {
   const ProcessState& sender = state(from);
   if (sender.doomed) return;
-  if (guards_messages_ || sender.was_paused) [[unlikely]]
-    return transmit_guarded(connection, from, to, std::move(message));
-  const std::uint32_t slot = put_together(connection, from, to, std::move(message));
-  emit(slot);
-}
-
-/// The same where a fault, a partition, a pause or an explorer may have its say.
-void World::transmit_guarded(ConnectionId connection, ProcessId from, ProcessId to, MessagePtr message) {
-  const ProcessState& sender = state(from);
-  const bool is_request = !message->is_reply;
   const Connection& c = connections_[connection.index];
-  const bool watched = state(c.client).has_step_faults;
-  const std::string_view step_name = watched ? message->name() : std::string_view();
-  if (watched && is_request) {
-    reach(from, step_name, Moment::before);
+  const bool is_reply = message->is_reply;
+  const bool guarded = guards_messages_ || sender.was_paused;
+  if (guarded && !is_reply) [[unlikely]] {
+    if (state(c.client).has_step_faults) reach(from, message->name(), Moment::before);
     if (sender.doomed) return;
   }
 
-  const std::uint32_t slot = put_together(connection, from, to, std::move(message));
+  const ProcessState& receiver = state(to);
+  const std::uint32_t slot = take_slot();
   Event& event = events_[slot];
+  std::construct_at(&event, Event{.id = EventId{combine64(current_.value, ++emitted_by_current_)},
+                                  .message = std::move(message),
+                                  .base = now_,
+                                  .delay = c.latency,
+                                  .cause = step_,
+                                  .incarnation = receiver.incarnation,
+                                  .channel = connection.index * 2 + (is_reply ? 1 : 0),
+                                  .process = to,
+                                  .from = from,
+                                  .kind = EventKind::message,
+                                  .background = is_background_ && sender.is_service && receiver.is_service});
+  if (guarded) [[unlikely]] {
+    transmit_guarded(slot);
+  } else {
+    make_pending(slot);
+  }
+}
+
+/// What a fault, a partition, a pause or an explorer has to say about a message that is about to leave.
+void World::transmit_guarded(std::uint32_t slot) {
+  Event& event = events_[slot];
+  const ProcessId from = event.from;
+  const bool is_request = !event.message->is_reply;
+  const ProcessId client = is_request ? from : event.process;
+  const bool watched = state(client).has_step_faults;
+  const std::string_view step_name = watched ? event.message->name() : std::string_view();
   set_departure(event, from);
-  bool is_lost = watched && strike_message(event, c.client, step_name);
+  bool is_lost = watched && strike_message(event, client, step_name);
   if (!partitions_.empty() && !pass_partitions(event)) is_lost = true;
   if (explored_ && !is_lost) is_lost = scheduler_->loses(event);
 
   if (is_lost) [[unlikely]] {
-    event.id = EventId{combine64(current_.value, ++emitted_by_current_)};
-    event.cause = step_;
     if (tracing_) record(event, true);
     scheduler_->lost(event);
     event = Event{};
     free_events_.push_back(slot);
   } else {
-    emit(slot);
+    make_pending(slot);
   }
   if (watched && is_request) reach(from, step_name, Moment::sent);
-}
-
-/// The event of a message that leaves now; not pending before `emit`.
-std::uint32_t World::put_together(ConnectionId connection, ProcessId from, ProcessId to, MessagePtr message) {
-  const Connection& c = connections_[connection.index];
-  const ProcessState& receiver = state(to);
-  const std::uint32_t channel = connection.index * 2 + (message->is_reply ? 1 : 0);
-  const bool background = is_background_ && state(from).is_service && receiver.is_service;
-  const std::uint32_t slot = take_slot();
-  std::construct_at(&events_[slot], Event{.message = std::move(message),
-                                          .base = now_,
-                                          .delay = c.latency,
-                                          .incarnation = receiver.incarnation,
-                                          .channel = channel,
-                                          .process = to,
-                                          .from = from,
-                                          .kind = EventKind::message,
-                                          .background = background});
-  return slot;
 }
 
 /// The planned faults of messages that wait for this one of `client`. Whether it is lost.
@@ -386,8 +386,7 @@ void World::execute(std::uint32_t slot, Instant at) {
   emitted_by_current_ = 0;
   is_background_ = next.background;
   if (!explored_) {
-    digest_ = combine64(digest_, next.id.value);
-    digest_ = combine64(digest_, static_cast<std::uint64_t>(at.offset().count_ns()));
+    digest_ = combine64(digest_ + static_cast<std::uint64_t>(at.offset().count_ns()), next.id.value);
     if (next.message) digest_ = combine64(digest_, next.message->digest());
   }
   if (tracing_) record(next, false);

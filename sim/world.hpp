@@ -289,13 +289,13 @@ class World {
   std::uint32_t take_slot();
   std::uint32_t free_slot();
   void emit(std::uint32_t slot);
+  void make_pending(std::uint32_t slot);
   void release(std::uint32_t slot);
   void retire(std::uint32_t slot);
   void cancel_pending(TimerRef timer);
   void reach_planned(ProcessId process, std::string_view step, Moment moment);
   void transmit(ConnectionId connection, ProcessId from, ProcessId to, MessagePtr message);
-  void transmit_guarded(ConnectionId connection, ProcessId from, ProcessId to, MessagePtr message);
-  std::uint32_t put_together(ConnectionId connection, ProcessId from, ProcessId to, MessagePtr message);
+  void transmit_guarded(std::uint32_t slot);
   void bounce(const Event& event, MessagePtr message);
   bool is_of_lost_connection(const Event& message) const;
   void deliver(const Event& event);

@@ -208,8 +208,11 @@ constexpr std::uint64_t digest_long(std::string_view bytes, std::uint64_t seed) 
   return digest_rest(next, left, seed);
 }
 
+/// What a digest begins with.
+constexpr std::uint64_t kDigestBegin = 0xcbf29ce484222325;
+
 /// A portable 64-bit digest of bytes, eight at a time, continued from `seed`. The last round takes up to seven, and how many.
-constexpr std::uint64_t digest_bytes(std::string_view bytes, std::uint64_t seed = 0xcbf29ce484222325) {
+constexpr std::uint64_t digest_bytes(std::string_view bytes, std::uint64_t seed = kDigestBegin) {
   if (bytes.size() < 8) [[likely]]
     return digest_rest(bytes.data(), bytes.size(), seed);
   return digest_long(bytes, seed);
