@@ -303,17 +303,18 @@ void World::transmit(ConnectionId connection, ProcessId from, ProcessId to, Mess
   const ProcessState& receiver = state(to);
   const std::uint32_t slot = take_slot();
   Event& event = events_[slot];
-  std::construct_at(&event, Event{.id = EventId{combine64(current_.value, ++emitted_by_current_)},
-                                  .message = std::move(message),
-                                  .base = now_,
-                                  .delay = c.latency,
-                                  .cause = step_,
-                                  .incarnation = receiver.incarnation,
-                                  .channel = connection.index * 2 + (is_reply ? 1 : 0),
-                                  .process = to,
-                                  .from = from,
-                                  .kind = EventKind::message,
-                                  .background = is_background_ && sender.is_service && receiver.is_service});
+  // Where it lies, and not moved there: what is moved in pieces, whoever reads it next waits for.
+  new (&event) Event{.id = EventId{combine64(current_.value, ++emitted_by_current_)},
+                     .message = std::move(message),
+                     .base = now_,
+                     .delay = c.latency,
+                     .cause = step_,
+                     .incarnation = receiver.incarnation,
+                     .channel = connection.index * 2 + (is_reply ? 1 : 0),
+                     .process = to,
+                     .from = from,
+                     .kind = EventKind::message,
+                     .background = is_background_ && sender.is_service && receiver.is_service};
   if (guarded) [[unlikely]] {
     transmit_guarded(slot);
   } else {
