@@ -71,21 +71,22 @@ class [[nodiscard]] Call : private ReplyOwner, private TimerOwner {
 
  private:
   void reply_arrived(Message& reply) override {
-    answer_ = std::move(static_cast<Response&>(reply).content);
+    answer_.emplace(std::move(static_cast<Response&>(reply).content));
     finish();
   }
   void connection_lost() override { finish(); }
   void timer_fired() override {
     timer_ = {};
+    client_.world().close_call(call_);
     finish();
   }
+  /// Requires: the call is closed.
   void finish() {
     World& world = client_.world();
-    world.close_call(call_);
     call_ = {};
     world.cancel_timer(timer_);
     timer_ = {};
-    client_.executor().make_ready(program_);
+    world.executor().make_ready(program_);
   }
 
   Process& client_;

@@ -33,24 +33,25 @@ Duration Simulation::concrete_delay(const Event& event) {
 
 void Simulation::emitted(std::uint32_t slot) {
   Event& event = world_.event(slot);
-  if (!pins_.empty()) assign_pin(event);
+  if (!pins_.empty()) [[unlikely]]
+    assign_pin(event);
   event.sequence = sequence_++;
-  if (event.channel != Event::kNoChannel && event.channel >= channel_floor_.size()) {
-    channel_floor_.resize(event.channel + 1, Duration::zero());
+  const std::uint32_t channel = event.channel;
+  const bool has_channel = channel != Event::kNoChannel;
+  Duration floor;
+  if (has_channel) {
+    if (channel >= channel_floor_.size()) [[unlikely]]
+      channel_floor_.resize(channel + 1, Duration::zero());
+    floor = channel_floor_[channel];
   }
-  if (schedule_) {
-    const Duration floor = event.channel == Event::kNoChannel ? Duration::zero() : channel_floor_[event.channel];
-    const bool is_listed = schedule_->emitted(slot, floor);
-    event.at = is_listed ? schedule_->next_look(slot, -Duration::forever()).value()
-                         : event.base.offset() + concrete_delay(event);
+  Duration at;
+  if (schedule_ && schedule_->emitted(slot, floor)) [[unlikely]] {
+    at = schedule_->next_look(slot, -Duration::forever()).value();
   } else {
-    event.at = event.base.offset() + (event.delay.is_exact() ? event.delay.lo : concrete_delay(event));
+    at = event.base.offset() + (event.delay.is_exact() ? event.delay.lo : concrete_delay(event));
   }
-  if (event.channel != Event::kNoChannel) {
-    event.at = std::max(event.at, channel_floor_[event.channel]);
-    channel_floor_[event.channel] = event.at;
-  }
-  event.arrived = event.at;
+  if (has_channel) channel_floor_[channel] = at = std::max(at, floor);
+  event.at = event.arrived = at;
   push(slot);
 }
 
@@ -144,7 +145,7 @@ bool Simulation::step_until(Duration until) {
   if (schedule_) return step_on_schedule(until);
   // What is due in time may be put off until later, so each turn looks anew.
   while (!heap_.empty() && heap_.front().at() <= until) {
-    const std::uint32_t slot = pick_among_simultaneous();
+    const std::uint32_t slot = heap_.size() == 1 ? pop() : pick_among_simultaneous();
     const Event& event = world_.event(slot);
     if (!held_.empty() && !failure_) {
       failure_ = overdue_pin(event.at);
@@ -153,7 +154,8 @@ bool Simulation::step_until(Duration until) {
         return false;
       }
     }
-    if (put_off(slot) || (!pins_.empty() && hold_back(slot))) continue;
+    if (may_be_put_off(event) && put_off(slot)) continue;
+    if (!pins_.empty() && hold_back(slot)) continue;
     const bool was_pinned = event.pin != Event::kNoPin;
     const Duration at = event.at;
     if (fate_ != nullptr) {
@@ -214,10 +216,15 @@ void Simulation::take_simultaneous(std::uint32_t first) {
   while (!heap_.empty() && heap_.front().at() == at) simultaneous_.push_back(pop());
 }
 
+bool Simulation::may_be_put_off(const Event& event) const {
+  if (event.kind == EventKind::fault) return false;
+  return world_.state(event.process).was_paused ||
+         (event.kind == EventKind::timer && event.timer_kind == TimerKind::work);
+}
+
 /// A frozen process handles nothing; work that a pause interrupted takes that much longer.
 bool Simulation::put_off(std::uint32_t slot) {
   Event& event = world_.event(slot);
-  if (event.kind == EventKind::fault) return false;
   const ProcessState& process = world_.state(event.process);
   Duration at = event.at;
   if (event.kind == EventKind::timer && event.timer_kind == TimerKind::work) {
@@ -345,17 +352,21 @@ void Simulation::place(std::uint32_t position, Key key) {
 
 void Simulation::push(std::uint32_t slot) {
   const Event& event = world_.event(slot);
-  const auto end = static_cast<std::uint32_t>(heap_.size());
-  heap_.emplace_back(event, slot);
   if (slot >= heap_position_.size()) [[unlikely]]
     heap_position_.resize(slot + 1);
+  const auto end = static_cast<std::uint32_t>(heap_.size());
   heap_position_[slot] = end;
+  heap_.emplace_back(event, slot);
   if (end > 0) sift_up(end);
 }
 
 std::uint32_t Simulation::pop() {
   const std::uint32_t slot = heap_.front().slot;
-  remove(0);
+  if (heap_.size() == 1) {
+    heap_.clear();
+  } else {
+    remove(0);
+  }
   return slot;
 }
 

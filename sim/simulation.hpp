@@ -125,6 +125,7 @@ class Simulation final : public Scheduler {
   void place(std::uint32_t position, Key key);
   std::uint32_t pick_among_simultaneous();
   void take_simultaneous(std::uint32_t first);
+  bool may_be_put_off(const Event& event) const;
   bool put_off(std::uint32_t slot);
   bool hold_back(std::uint32_t slot);
   void assign_pin(Event& event);

@@ -1,8 +1,8 @@
 #include "sim/world.hpp"
 
-#include <algorithm>
 #include <cassert>
 #include <memory>
+#include <new>
 
 #include "sim/random.hpp"
 
@@ -12,11 +12,13 @@ namespace {
 /// The identity of the beginning of every world.
 constexpr EventId kOrigin{0x4c6f636b73746570ULL};
 
-bool contains(const std::vector<ProcessId>& processes, ProcessId process) {
-  return std::find(processes.begin(), processes.end(), process) != processes.end();
-}
-
 bool is_tick(const Event& event) { return event.kind == EventKind::timer && event.timer_kind == TimerKind::tick; }
+
+/// Becomes a string where that is to lie: moving one that was written just before would wait for it.
+struct Name {
+  std::string_view text;
+  operator std::string() const { return std::string(text); }  // NOLINT(google-explicit-constructor)
+};
 
 std::string_view name_of(TimerKind kind) {
   switch (kind) {
@@ -109,7 +111,7 @@ ConnectionId World::connect(ProcessId client, ProcessId server, DurationRange la
 }
 
 void World::plan(PlannedFault fault) {
-  if (!fault.at) state(fault.process).has_step_faults = true;
+  if (!fault.at) state(fault.process).has_step_faults = guards_messages_ = true;
   faults_.push_back({std::move(fault), 0});
 }
 
@@ -153,15 +155,20 @@ void World::arm_faults() {
 
 // --- Events.
 
-/// Where the next event is put together. It is not pending before `emit`.
-std::uint32_t World::free_slot() {
+/// A slot that holds nothing, and no message.
+std::uint32_t World::take_slot() {
   if (free_events_.empty()) [[unlikely]] {
     events_.emplace_back();
     return static_cast<std::uint32_t>(events_.size() - 1);
   }
   const std::uint32_t slot = free_events_.back();
   free_events_.pop_back();
-  // Nothing to end: it has no message.
+  return slot;
+}
+
+/// Where the next event is put together. It is not pending before `emit`.
+std::uint32_t World::free_slot() {
+  const std::uint32_t slot = take_slot();
   std::construct_at(&events_[slot]);
   return slot;
 }
@@ -170,21 +177,31 @@ void World::emit(std::uint32_t slot) {
   Event& event = events_[slot];
   event.id = EventId{combine64(current_.value, ++emitted_by_current_)};
   event.cause = step_;
-  ++pending_;
-  if (event.background) [[unlikely]]
-    ++background_pending_;
   if (is_tick(event)) [[unlikely]]
     ++ticks_;
+  make_pending(slot);
+}
+
+void World::make_pending(std::uint32_t slot) {
+  ++pending_;
+  if (events_[slot].background) [[unlikely]]
+    ++background_pending_;
   scheduler_->emitted(slot);
 }
 
 void World::release(std::uint32_t slot) {
   Event& event = events_[slot];
-  if (event.background) [[unlikely]]
-    --background_pending_;
   if (is_tick(event)) [[unlikely]]
     --ticks_;
   event.message.reset();
+  retire(slot);
+}
+
+/// The slot is free again. Requires: its message has been taken, and it is no tick.
+void World::retire(std::uint32_t slot) {
+  Event& event = events_[slot];
+  if (event.background) [[unlikely]]
+    --background_pending_;
   event.id = EventId{};
   free_events_.push_back(slot);
   --pending_;
@@ -243,8 +260,8 @@ TimerRef World::set_timer_after(ProcessId process, Instant base, DurationRange d
   return {slot, events_[slot].id};
 }
 
-void World::cancel_timer(TimerRef timer) {
-  if (timer.slot >= events_.size() || events_[timer.slot].id != timer.id || timer.id == EventId{}) return;
+void World::cancel_pending(TimerRef timer) {
+  if (timer.slot >= events_.size() || events_[timer.slot].id != timer.id) return;
   if (scheduler_ != nullptr) scheduler_->cancelled(timer.slot);
   release(timer.slot);
 }
@@ -270,95 +287,84 @@ void World::send_push(ConnectionId connection, MessagePtr message) {
 
 void World::transmit(ConnectionId connection, ProcessId from, ProcessId to, MessagePtr message) {
   const ProcessState& sender = state(from);
-  const ProcessState& receiver = state(to);
   if (sender.doomed) return;
-  const bool is_request = !message->is_reply;
   const Connection& c = connections_[connection.index];
-  const bool watched = state(c.client).has_step_faults;
-  const std::string_view step_name = watched ? message->name() : std::string_view();
-  if (watched && is_request) {
-    reach(from, step_name, Moment::before);
+  const bool is_reply = message->is_reply;
+  const bool guarded = guards_messages_ || sender.was_paused;
+  if (guarded && !is_reply) [[unlikely]] {
+    if (state(c.client).has_step_faults) reach(from, message->name(), Moment::before);
     if (sender.doomed) return;
   }
 
-  const std::uint32_t slot = free_slot();
+  const ProcessState& receiver = state(to);
+  const std::uint32_t slot = take_slot();
   Event& event = events_[slot];
-  event.kind = EventKind::message;
-  event.process = to;
-  event.from = from;
-  event.incarnation = receiver.incarnation;
-  event.channel = connection.index * 2 + (is_request ? 0 : 1);
-  set_departure(event, from);
-  event.delay = c.latency;
-  event.message = std::move(message);
-  event.background = is_background_ && sender.is_service && receiver.is_service;
+  // Where it lies, and not moved there: what is moved in pieces, whoever reads it next waits for.
+  new (&event) Event{.id = EventId{combine64(current_.value, ++emitted_by_current_)},
+                     .message = std::move(message),
+                     .base = now_,
+                     .delay = c.latency,
+                     .cause = step_,
+                     .incarnation = receiver.incarnation,
+                     .channel = connection.index * 2 + (is_reply ? 1 : 0),
+                     .process = to,
+                     .from = from,
+                     .kind = EventKind::message,
+                     .background = is_background_ && sender.is_service && receiver.is_service};
+  if (guarded) [[unlikely]] {
+    transmit_guarded(slot);
+  } else {
+    make_pending(slot);
+  }
+}
 
-  bool is_lost = watched && strike_message(event, c.client, step_name);
+/// What a fault, a partition, a pause or an explorer has to say about a message that is about to leave.
+void World::transmit_guarded(std::uint32_t slot) {
+  Event& event = events_[slot];
+  const ProcessId from = event.from;
+  const bool is_request = !event.message->is_reply;
+  const ProcessId client = is_request ? from : event.process;
+  const bool watched = state(client).has_step_faults;
+  const std::string_view step_name = watched ? event.message->name() : std::string_view();
+  set_departure(event, from);
+  bool is_lost = watched && strike_message(event, client, step_name);
   if (!partitions_.empty() && !pass_partitions(event)) is_lost = true;
   if (explored_ && !is_lost) is_lost = scheduler_->loses(event);
 
   if (is_lost) [[unlikely]] {
-    event.id = EventId{combine64(current_.value, ++emitted_by_current_)};
-    event.cause = step_;
     if (tracing_) record(event, true);
     scheduler_->lost(event);
     event = Event{};
     free_events_.push_back(slot);
   } else {
-    emit(slot);
+    make_pending(slot);
   }
   if (watched && is_request) reach(from, step_name, Moment::sent);
 }
 
-/// The planned faults of messages that wait for this one of `client`. Whether it is lost.
-bool World::strike_message(Event& event, ProcessId client, std::string_view step_name) {
-  const bool is_request = !event.message->is_reply;
-  bool is_lost = false;
-  for (FaultState& planned : faults_) {
-    const PlannedFault& fault = planned.fault;
-    const bool of_messages = fault.kind == PlannedFault::Kind::lose || fault.kind == PlannedFault::Kind::delay;
-    if (!of_messages || fault.process != client || fault.of_reply == is_request || fault.step != step_name) continue;
-    if (++planned.seen != fault.occurrence) continue;
-    if (fault.kind == PlannedFault::Kind::lose) is_lost = true;
-    event.delay = {event.delay.lo + fault.length, event.delay.hi + fault.length};
-  }
-  return is_lost;
-}
-
-/// Puts a message's departure off until no partition is in its way; false: it is lost.
-bool World::pass_partitions(Event& message) const {
-  const ProcessId a = message.from;
-  const ProcessId b = message.process;
-  // Whoever waits for one partition to heal may then meet another, planned before or after it.
-  for (std::size_t passed = 0, i = 0; passed < partitions_.size(); ++passed, i = (i + 1) % partitions_.size()) {
-    const Partition& partition = partitions_[i];
-    const bool is_between = (contains(partition.left, a) && contains(partition.right, b)) ||
-                            (contains(partition.left, b) && contains(partition.right, a));
-    if (!is_between || !is_at_or_after(message.base, Instant::at(partition.from))) continue;
-    if (!partition.until) return false;
-    if (is_at_or_after(message.base, Instant::at(*partition.until))) continue;
-    message.base = Instant::at(*partition.until);
-    passed = 0;
-  }
-  return true;
-}
-
 void World::execute(std::uint32_t slot, Instant at) {
-  Event event = std::move(events_[slot]);
-  release(slot);
+  Event& next = events_[slot];
   now_ = at;
   ++step_;
-  current_ = event.id;
+  current_ = next.id;
   emitted_by_current_ = 0;
-  is_background_ = event.background;
+  is_background_ = next.background;
   if (!explored_) {
-    digest_ = combine64(digest_, event.id.value);
-    digest_ = combine64(digest_, static_cast<std::uint64_t>(at.offset().count_ns()));
-    if (event.message) digest_ = combine64(digest_, event.message->digest());
+    digest_ = combine64(digest_ + static_cast<std::uint64_t>(at.offset().count_ns()), next.id.value);
+    if (next.message) digest_ = combine64(digest_, next.message->digest());
   }
-  if (tracing_) record(event, false);
+  if (tracing_) record(next, false);
 
-  deliver(event);
+  // It lives until everybody waits again.
+  MessagePtr message;
+  if (next.kind == EventKind::message) [[likely]] {
+    message = std::move(next.message);
+    deliver_message(slot, message);
+  } else {
+    const Event event = std::move(next);
+    release(slot);
+    deliver(event);
+  }
   executor_.drain();
 
   // Destroying a program may wake nobody, so this cannot add to the list while it is walked.
@@ -366,9 +372,8 @@ void World::execute(std::uint32_t slot, Instant at) {
   doomed_.clear();
 }
 
-void World::deliver(Event& event) {
-  ProcessState& receiver = state(event.process);
-  const bool is_gone = !receiver.alive || receiver.incarnation != event.incarnation;
+void World::deliver(const Event& event) {
+  const ProcessState& receiver = state(event.process);
   switch (event.kind) {
     case EventKind::start:
       if (receiver.incarnation != event.incarnation) return;
@@ -377,24 +382,36 @@ void World::deliver(Event& event) {
       for (const ProcessId process : with_parts(event.process)) state(process).process->start();
       return;
     case EventKind::timer:
-      if (is_gone) return;
+      if (!receiver.alive || receiver.incarnation != event.incarnation) return;
       reach(event.process, name_of(event.timer_kind), Moment::after);
       event.timer->timer_fired();
       return;
     case EventKind::fault: strike(*event.fault); return;
-    case EventKind::message:
-      if (event.message->is_reply || event.bounced) {
-        // What an earlier incarnation had asked, nobody waits for any more.
-        if (receiver.alive) answer_call(event);
-      } else if (!receiver.alive || is_of_lost_connection(event)) {
-        bounce(event);
-      } else {
-        if (receiver.has_step_faults) {
-          reach(event.process, state(event.from).name + "." + std::string(event.message->name()), Moment::after);
-        }
-        receiver.process->receive(*event.message, ConnectionId{event.channel / 2});
-      }
-      return;
+    case EventKind::message: return;
+  }
+}
+
+/// Takes of the event what it needs, a word each: copying all of it would wait for what was written to it just before.
+void World::deliver_message(std::uint32_t slot, MessagePtr& message) {
+  Event& event = events_[slot];
+  const ProcessId to = event.process;
+  const ProcessState& receiver = state(to);
+  const ConnectionId connection{event.channel / 2};
+  const bool bounced = event.bounced;
+  if (message->is_reply || bounced) {
+    retire(slot);
+    // What an earlier incarnation had asked, nobody waits for any more.
+    if (receiver.alive) answer_call(*message, to, connection, bounced);
+  } else if (!receiver.alive || is_of_lost_connection(event)) {
+    const Event lost = std::move(event);
+    retire(slot);
+    bounce(lost, std::move(message));
+  } else {
+    const ProcessId from = event.from;
+    retire(slot);
+    if (receiver.has_step_faults) [[unlikely]]
+      reach(to, state(from).name + "." + std::string(message->name()), Moment::after);
+    receiver.process->receive(*message, connection);
   }
 }
 
@@ -403,28 +420,6 @@ void World::deliver(Event& event) {
 bool World::is_of_lost_connection(const Event& message) const {
   const ProcessState& receiver = state(message.process);
   return receiver.incarnation != 0 && !is_at_or_after(message.base, receiver.crashed_at);
-}
-
-/// The machine is there, but nobody has this connection any more: it is reset, as TCP would.
-void World::bounce(Event& event) {
-  const std::uint32_t slot = free_slot();
-  Event& answer = events_[slot];
-  answer.kind = EventKind::message;
-  answer.bounced = true;
-  answer.process = event.from;
-  answer.from = event.process;
-  answer.incarnation = state(event.from).incarnation;
-  answer.channel = event.channel + 1;
-  answer.base = now_;
-  answer.delay = connections_[event.channel / 2].latency;
-  answer.message = std::move(event.message);
-  answer.background = event.background;
-  if (pass_partitions(answer)) {
-    emit(slot);
-  } else {
-    answer = Event{};
-    free_events_.push_back(slot);
-  }
 }
 
 // --- Calls.
@@ -453,26 +448,25 @@ void World::close_call(CallRef call) {
   free_calls_.push_back(call.slot);
 }
 
-void World::answer_call(Event& event) {
-  Message& message = *event.message;
-  if (message.is_push && !event.bounced) {
-    state(event.process).process->notified(message, ConnectionId{event.channel / 2});
+void World::answer_call(Message& message, ProcessId caller, ConnectionId connection, bool bounced) {
+  if (message.is_push && !bounced) {
+    state(caller).process->notified(message, connection);
     return;
   }
   if (message.call.generation == 0) {
-    if (event.bounced) state(event.process).process->returned(message, ConnectionId{event.channel / 2});
+    if (bounced) state(caller).process->returned(message, connection);
     return;
   }
-  const CallSlot slot = calls_[message.call.slot];
+  const CallSlot& slot = calls_[message.call.slot];
   if (slot.generation != message.call.generation) return;  // it gave up before
-  if (state(event.process).has_step_faults) {
-    reach(event.process, event.bounced ? "reset" : message.name(), Moment::after);
-  }
+  ReplyOwner& owner = *slot.owner;
+  if (state(caller).has_step_faults) [[unlikely]]
+    reach(caller, bounced ? "reset" : message.name(), Moment::after);
   close_call(message.call);
-  if (event.bounced) {
-    slot.owner->connection_lost();
+  if (bounced) {
+    owner.connection_lost();
   } else {
-    slot.owner->reply_arrived(message);
+    owner.reply_arrived(message);
   }
 }
 
@@ -501,7 +495,7 @@ void World::record_effect(Effect::Kind kind, ProcessId server, std::string_view 
                           OperationId operation, std::optional<std::int64_t> token) {
   // A connection is its process's; whose thread used it, the operation knows.
   const ProcessId whose = operation == 0 ? by : history_.operations[operation - 1].process;
-  history_.effects.emplace_back(kind, server, std::string(object), whose, operation, token, now_, step_);
+  history_.effects.emplace_back(kind, server, Name{object}, whose, operation, token, now_, step_);
 }
 
 void World::record(const Event& event, bool lost) {
@@ -536,14 +530,6 @@ void World::record(const Event& event, bool lost) {
       note.is_reply = event.message->is_reply || event.bounced;
       return;
   }
-}
-
-std::vector<std::size_t> World::faults_that_never_struck() const {
-  std::vector<std::size_t> missed;
-  for (std::size_t i = 0; i < faults_.size(); ++i) {
-    if (!faults_[i].fault.at && faults_[i].seen < faults_[i].fault.occurrence) missed.push_back(i);
-  }
-  return missed;
 }
 
 // --- Starting over.

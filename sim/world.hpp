@@ -119,7 +119,10 @@ class World {
   /// Traces and histories name `part` as the client of this connection, instead of its process.
   void assign(ConnectionId connection, ProcessId part) { connections_[connection.index].part = part; }
   void plan(PlannedFault fault);
-  void plan(Partition partition) { partitions_.push_back(std::move(partition)); }
+  void plan(Partition partition) {
+    partitions_.push_back(std::move(partition));
+    guards_messages_ = true;
+  }
   /// Lets `process` begin within `delay` after the origin.
   void start(ProcessId process, DurationRange delay);
   /// The same, from the event that is being handled, or at the present time between two events.
@@ -135,6 +138,7 @@ class World {
   void set_scheduler(Scheduler& scheduler) {
     scheduler_ = &scheduler;
     explored_ = scheduler.explores();
+    guards_messages_ = guards_messages_ || explored_;
   }
   /// A scheduler that ends takes its leave; what is cancelled afterwards, nobody needs to know.
   void leave(const Scheduler& scheduler) {
@@ -174,7 +178,9 @@ class World {
   /// In an exploration: a timer that is due `delay` after a moment that is known otherwise, though not before the present one.
   TimerRef set_timer_after(ProcessId process, Instant base, DurationRange delay, TimerKind kind, TimerOwner& owner);
   /// Does nothing if it has fired already.
-  void cancel_timer(TimerRef timer);
+  void cancel_timer(TimerRef timer) {
+    if (timer.id != EventId{}) cancel_pending(timer);
+  }
 
   std::uint64_t choose(Choice choice, std::uint64_t options) {
     return options < 2 ? 0 : decisions_->choose(choice, options, current_);
@@ -280,15 +286,21 @@ class World {
   };
 
   TimerRef emit_timer(ProcessId process, DurationRange delay, TimerKind kind, TimerOwner& owner, bool background);
+  std::uint32_t take_slot();
   std::uint32_t free_slot();
   void emit(std::uint32_t slot);
+  void make_pending(std::uint32_t slot);
   void release(std::uint32_t slot);
+  void retire(std::uint32_t slot);
+  void cancel_pending(TimerRef timer);
   void reach_planned(ProcessId process, std::string_view step, Moment moment);
   void transmit(ConnectionId connection, ProcessId from, ProcessId to, MessagePtr message);
-  void bounce(Event& event);
+  void transmit_guarded(std::uint32_t slot);
+  void bounce(const Event& event, MessagePtr message);
   bool is_of_lost_connection(const Event& message) const;
-  void deliver(Event& event);
-  void answer_call(Event& event);
+  void deliver(const Event& event);
+  void deliver_message(std::uint32_t slot, MessagePtr& message);
+  void answer_call(Message& message, ProcessId caller, ConnectionId connection, bool bounced);
   bool strike_message(Event& event, ProcessId client, std::string_view step_name);
   bool pass_partitions(Event& message) const;
   void strike(const PlannedFault& fault);
@@ -326,6 +338,7 @@ class World {
   bool is_background_ = false;  ///< the event that is being handled is
   bool explored_ = false;
   bool tracing_ = false;
+  bool guards_messages_ = false;  ///< a message may meet more on its way out than a pause of its sender
   History history_;
   Trace trace_;
 };

@@ -6,6 +6,13 @@
 #include "sim/world.hpp"
 
 namespace lockstep::sim {
+namespace {
+
+bool contains(const std::vector<ProcessId>& processes, ProcessId process) {
+  return std::find(processes.begin(), processes.end(), process) != processes.end();
+}
+
+}  // namespace
 
 std::string_view to_string(PlannedFault::Kind kind) {
   switch (kind) {
@@ -26,6 +33,39 @@ void World::reach_planned(ProcessId process, std::string_view step_name, Moment 
       continue;
     if (++planned.seen == fault.occurrence) strike(fault);
   }
+}
+
+/// The planned faults of messages that wait for this one of `client`. Whether it is lost.
+bool World::strike_message(Event& event, ProcessId client, std::string_view step_name) {
+  const bool is_request = !event.message->is_reply;
+  bool is_lost = false;
+  for (FaultState& planned : faults_) {
+    const PlannedFault& fault = planned.fault;
+    const bool of_messages = fault.kind == PlannedFault::Kind::lose || fault.kind == PlannedFault::Kind::delay;
+    if (!of_messages || fault.process != client || fault.of_reply == is_request || fault.step != step_name) continue;
+    if (++planned.seen != fault.occurrence) continue;
+    if (fault.kind == PlannedFault::Kind::lose) is_lost = true;
+    event.delay = {event.delay.lo + fault.length, event.delay.hi + fault.length};
+  }
+  return is_lost;
+}
+
+/// Puts a message's departure off until no partition is in its way; false: it is lost.
+bool World::pass_partitions(Event& message) const {
+  const ProcessId a = message.from;
+  const ProcessId b = message.process;
+  // Whoever waits for one partition to heal may then meet another, planned before or after it.
+  for (std::size_t passed = 0, i = 0; passed < partitions_.size(); ++passed, i = (i + 1) % partitions_.size()) {
+    const Partition& partition = partitions_[i];
+    const bool is_between = (contains(partition.left, a) && contains(partition.right, b)) ||
+                            (contains(partition.left, b) && contains(partition.right, a));
+    if (!is_between || !is_at_or_after(message.base, Instant::at(partition.from))) continue;
+    if (!partition.until) return false;
+    if (is_at_or_after(message.base, Instant::at(*partition.until))) continue;
+    message.base = Instant::at(*partition.until);
+    passed = 0;
+  }
+  return true;
 }
 
 void World::strike(const PlannedFault& fault) {
@@ -155,6 +195,28 @@ void World::crash_now(ProcessId process) {
   }
 }
 
+/// The machine is there, but nobody has this connection any more: it is reset, as TCP would.
+void World::bounce(const Event& event, MessagePtr message) {
+  const std::uint32_t slot = free_slot();
+  Event& answer = events_[slot];
+  answer.kind = EventKind::message;
+  answer.bounced = true;
+  answer.process = event.from;
+  answer.from = event.process;
+  answer.incarnation = state(event.from).incarnation;
+  answer.channel = event.channel + 1;
+  answer.base = now_;
+  answer.delay = connections_[event.channel / 2].latency;
+  answer.message = std::move(message);
+  answer.background = event.background;
+  if (pass_partitions(answer)) {
+    emit(slot);
+  } else {
+    answer = Event{};
+    free_events_.push_back(slot);
+  }
+}
+
 void World::revive(ProcessId process) {
   for (const ProcessId who : with_parts(process)) {
     state(who).alive = true;
@@ -165,6 +227,14 @@ void World::revive(ProcessId process) {
       }
     }
   }
+}
+
+std::vector<std::size_t> World::faults_that_never_struck() const {
+  std::vector<std::size_t> missed;
+  for (std::size_t i = 0; i < faults_.size(); ++i) {
+    if (!faults_[i].fault.at && faults_[i].seen < faults_[i].fault.occurrence) missed.push_back(i);
+  }
+  return missed;
 }
 
 }  // namespace lockstep::sim

@@ -279,10 +279,6 @@ const CommandSpec* find_by_name(std::string_view capitals) {
 
 }  // namespace
 
-bool CommandSpec::accepts(std::size_t arguments) const {
-  return arity >= 0 ? arguments == static_cast<std::size_t>(arity) : arguments >= static_cast<std::size_t>(-arity);
-}
-
 std::span<const CommandSpec> command_table() { return kCommands; }
 
 const CommandSpec* find_command(std::span<const Value> arguments) {

@@ -68,7 +68,9 @@ struct CommandSpec {
   std::uint64_t digest = digest_number(digest_bytes(name), digest_bytes("command"));
 
   bool is(CommandFlags flag) const { return (flags & flag) != 0; }
-  bool accepts(std::size_t arguments) const;
+  bool accepts(std::size_t arguments) const {
+    return arity >= 0 ? arguments == static_cast<std::size_t>(arity) : arguments >= static_cast<std::size_t>(-arity);
+  }
 };
 
 /// All commands, sorted by name.

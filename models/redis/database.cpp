@@ -47,12 +47,17 @@ void Database::begin(SessionId session, const sim::Clock* clock) {
   if (clock != nullptr) clock_ = clock;
   keys_.begin_request();
   keys_.begin_command(session);
-  deliveries_.clear();
   effects_.clear();
+  if (asked_for_more_) [[unlikely]]
+    forget_what_was_asked();
+}
+
+void Database::forget_what_was_asked() {
+  deliveries_.clear();
   new_pause_.reset();
   intents_.clear();
   stall_.reset();
-  touched_more_than_keys_ = touched_every_key_ = closed_its_connection_ = false;
+  asked_for_more_ = touched_more_than_keys_ = touched_every_key_ = closed_its_connection_ = false;
 }
 
 std::optional<Reply> Database::execute(SessionId id, const Command& command, const sim::Clock& server_clock) {
@@ -66,7 +71,7 @@ std::optional<Reply> Database::execute(SessionId id, const Command& command, con
   if (waiting_count_ > 0) serve_waiting();
   if (client.waiting) return std::nullopt;
   if (client.closes) {
-    closed_its_connection_ = true;
+    asked_for_more_ = closed_its_connection_ = true;
     disconnect(client);
   }
   return reply;
@@ -113,8 +118,9 @@ Reply Database::dispatch(Session& client, const Command& command) {
 /// What EXEC would run counts as well: the role may have changed since it was queued.
 bool Database::would_write(const Session& client, const CommandSpec& spec) const {
   if (spec.is(kWrite)) return true;
-  return spec.name == "EXEC" && std::any_of(client.queue.begin(), client.queue.end(),
-                                            [](const Command& queued) { return queued.spec()->is(kWrite); });
+  return spec.is(kRunsCommands) && spec.name == "EXEC" &&
+         std::any_of(client.queue.begin(), client.queue.end(),
+                     [](const Command& queued) { return queued.spec()->is(kWrite); });
 }
 
 std::optional<Reply> Database::write_error(const sim::Clock& clock) const {
@@ -135,9 +141,11 @@ Reply Database::refuse(Session& client, Reply error) const {
 }
 
 Reply Database::run(const CommandSpec& spec, Session& client, const Command& command, bool may_block) {
-  if (spec.is(kEveryKey) || spec.is(kScriptReader)) touched_more_than_keys_ = true;
-  if (spec.is(kEveryKey)) touched_every_key_ = true;
-  if (spec.is(kScriptReader)) keys_.watch(kScriptCache, true);
+  if (spec.is(kEveryKey)) touches_more_than_keys();
+  if (spec.is(kScriptReader)) {
+    asked_for_more_ = touched_more_than_keys_ = true;
+    keys_.watch(kScriptCache, true);
+  }
   keys_.begin_command(client.id);
   replaced_effect_ = false;
   const std::size_t effects_before = effects_.size();
@@ -225,6 +233,7 @@ std::int64_t Database::client_id(Session& client) {
 }
 
 void Database::deliver(Delivery::Kind kind, SessionId to, Reply reply) {
+  asked_for_more_ = true;
   deliveries_.push_back({kind, to, std::move(reply)});
 }
 
@@ -395,7 +404,7 @@ std::variant<ScriptId, Reply> Database::load_script(const Value& text) {
     keys_.watch(kScriptCache, false);
     if (std::find(cached_.begin(), cached_.end(), *script) == cached_.end()) {
       cached_.push_back(*script);
-      touched_more_than_keys_ = true;
+      asked_for_more_ = touched_more_than_keys_ = true;
     }
   }
   return compiled;
@@ -415,7 +424,7 @@ std::optional<ScriptId> Database::cached_script(const Value& sha1) const {
 void Database::forget_scripts() {
   keys_.watch(kScriptCache, true);
   cached_.clear();
-  touched_more_than_keys_ = true;
+  asked_for_more_ = touched_more_than_keys_ = true;
 }
 
 Reply Database::run_script(Session& client, ScriptId script, bool may_write, std::span<const Value> keys,
@@ -449,12 +458,8 @@ void Database::restart_with_keys() {
   if (configuration_.has_changed()) configuration_ = configured_;
   is_loading_ = false;
   pause_.reset();
-  new_pause_.reset();
-  stall_.reset();
-  deliveries_.clear();
   effects_.clear();
-  intents_.clear();
-  touched_more_than_keys_ = false;
+  forget_what_was_asked();
 }
 
 }  // namespace lockstep::models::redis

@@ -56,6 +56,10 @@ class Database final : private ScriptHost {
   /// of neither.
   bool touched_every_key() const { return touched_every_key_; }
 
+  /// Whether the last `execute`, `time_out` or `close` may have asked for anything besides changes, effects and its reply. If not:
+  /// there are no deliveries, intents, stall or new pause, it touched no more than keys, and closed no connection.
+  bool asked_for_more() const { return asked_for_more_; }
+
   /// Whether the last `execute` ended its own connection, once its reply is sent: QUIT.
   bool closed_its_connection() const { return closed_its_connection_; }
   bool is_blocked(SessionId session) const;
@@ -123,7 +127,10 @@ class Database final : private ScriptHost {
   void hold_writes(const sim::Clock& server_clock) { pause_ = {server_clock.now() + sim::Duration::forever(), true}; }
   /// In order: a transaction may ask for several.
   std::span<const Intent> intents() const { return intents_; }
-  void intend(Intent intent) { intents_.push_back(intent); }
+  void intend(Intent intent) {
+    asked_for_more_ = true;
+    intents_.push_back(intent);
+  }
   /// Executes what the primary sent, on the connection to it.
   void apply(SessionId link, const Effect& effect, const sim::Clock& server_clock);
   /// The last `execute` has been added to the stream: WAIT of that connection refers to it.
@@ -174,10 +181,14 @@ class Database final : private ScriptHost {
   void pause(sim::Duration length, bool only_writes) {
     pause_ = {clock_->now() + length, only_writes};
     new_pause_ = length;
+    asked_for_more_ = true;
   }
   void resume() { pause_.reset(); }
-  void stall(sim::Duration length) { stall_ = length; }
-  void touches_more_than_keys() { touched_more_than_keys_ = touched_every_key_ = true; }
+  void stall(sim::Duration length) {
+    stall_ = length;
+    asked_for_more_ = true;
+  }
+  void touches_more_than_keys() { asked_for_more_ = touched_more_than_keys_ = touched_every_key_ = true; }
   /// What the present command really did, in place of itself. Several calls: several commands.
   void replicate_as(Command command);
   /// EXEC's own part: its watched keys may have expired. Its commands note their effects themselves.
@@ -194,6 +205,7 @@ class Database final : private ScriptHost {
   sim::World* world() const override { return &clock_->world(); }
 
   void begin(SessionId session, const sim::Clock* clock);
+  void forget_what_was_asked();
   Reply dispatch(Session& session, const Command& command);
   Reply refuse(Session& session, Reply error) const;
   std::optional<Reply> write_error(const sim::Clock& clock) const;
@@ -229,6 +241,7 @@ class Database final : private ScriptHost {
   const sim::Clock* clock_ = nullptr;  ///< during `execute`
   Session* script_session_ = nullptr;
   std::vector<Delivery> deliveries_;
+  bool asked_for_more_ = false;
   bool touched_more_than_keys_ = false;
   bool touched_every_key_ = false;
   bool closed_its_connection_ = false;

@@ -44,7 +44,7 @@ class FlatTable {
   static constexpr std::size_t kScanned = 8;  ///< up to here a scan of the hashes is faster than the index
   static constexpr std::uint32_t kFree = 0xffffffff;
 
-  /// Where the index looks first. FNV leaves its low bits weak for keys that differ only in the last byte.
+  /// Where the index looks first: the high bits know more than the low ones.
   static std::size_t home(std::uint64_t hash, std::size_t mask) {
     return static_cast<std::size_t>(hash ^ (hash >> 32)) & mask;
   }

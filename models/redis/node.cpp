@@ -58,10 +58,12 @@ void Node::receive(sim::Message& message, sim::ConnectionId connection) {
     database_.close(connection.index);
     take_blocked(connection);
   }
-  if (database_.is_paused()) world().access_all();
-  if (database_.is_paused() && is_held_back(request)) {
-    held_.push_back(std::make_unique<Pending>(*this, connection, request));
-    return;
+  if (database_.is_paused()) [[unlikely]] {
+    world().access_all();
+    if (is_held_back(request)) {
+      held_.push_back(std::make_unique<Pending>(*this, connection, request));
+      return;
+    }
   }
   handle(request, connection);
 }
@@ -85,10 +87,11 @@ void Node::handle(const Request& request, sim::ConnectionId connection) {
     if (is_persistent_) note_on_disk();
   }
   std::optional<Reply> answer = database_.execute(connection.index, request.command, server_clock);
-  if (database_.touched_every_key()) world().access_all();
+  const bool asked_for_more = database_.asked_for_more();
+  if (asked_for_more && database_.touched_every_key()) world().access_all();
   record_effects(request.operation);
   propagate(request, connection);
-  if (const auto length = database_.stall()) {
+  if (const auto length = asked_for_more ? database_.stall() : std::nullopt) {
     sim::PlannedFault pause;
     pause.process = id();
     pause.length = clock().true_length(*length);
@@ -100,11 +103,18 @@ void Node::handle(const Request& request, sim::ConnectionId connection) {
   } else {
     block(request, connection);
   }
-  if (!database_.intents().empty()) [[unlikely]] {
-    // What carries one out may give the database something to do: the list is no longer its own then.
-    const std::vector<Database::Intent> intents(database_.intents().begin(), database_.intents().end());
-    for (const Database::Intent intent : intents) carry_out(intent);
+  if (asked_for_more) [[unlikely]] {
+    give_what_was_asked();
+  } else if (!held_.empty() && !database_.is_paused()) {
+    release_held();
   }
+}
+
+/// All that the last request made of the database besides changes and a reply.
+void Node::give_what_was_asked() {
+  // What carries one out may give the database something to do: the list is no longer its own then.
+  const std::vector<Database::Intent> intents(database_.intents().begin(), database_.intents().end());
+  for (const Database::Intent intent : intents) carry_out(intent);
   if (!database_.deliveries().empty()) send_deliveries();
   if (const auto length = database_.new_pause()) {
     world().set_timer(id(), sim::DurationRange::exactly(clock().true_length(*length)), sim::TimerKind::sleep,

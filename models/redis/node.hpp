@@ -150,6 +150,7 @@ class Node final : public sim::Process, private KeyWatcher {
   void key_accessed(std::uint64_t key, bool changes) override { world().access(key, changes); }
   bool is_held_back(const Request& request);
   void handle(const Request& request, sim::ConnectionId connection);
+  void give_what_was_asked();
   void record_effects(sim::OperationId operation);
   void send_deliveries();
   void block(const Request& request, sim::ConnectionId connection);

@@ -27,6 +27,7 @@ class Reply {
  public:
   static Reply nil() { return Reply(Kind::nil); }
   static Reply ok() { return Reply(Kind::status, Value::lasting("OK")); }
+  static Reply pong() { return Reply(Kind::status, Value::lasting("PONG")); }
   static Reply status(std::string_view text) { return Reply(Kind::status, one_line(text)); }
   static Reply integer(std::int64_t n) { return Reply(Kind::integer, Value(n)); }
   static Reply time_left(TimeLeft time);

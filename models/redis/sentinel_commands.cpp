@@ -111,7 +111,7 @@ Reply Sentinel::execute(const Command& command, sim::ConnectionId connection) {
   if (words != 0 && command.size() != words) {
     return Reply::error("ERR wrong number of arguments for '" + error_name(*name) + "' command");
   }
-  if (*name == "PING") return Reply::status("PONG");
+  if (*name == "PING") return Reply::pong();
   if (*name == "ROLE") {
     return Reply::array({Reply::bulk("sentinel"), Reply::array({Reply::bulk(settings_.primary_name)})});
   }

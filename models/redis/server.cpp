@@ -51,7 +51,7 @@ Reply ping_command(Call& call) {
   if (call.session.is_subscriber()) {
     return Reply::array({Reply::bulk("pong"), Reply::bulk(call.size() == 2 ? call.arguments[1] : Value(""))});
   }
-  return call.size() == 1 ? Reply::status("PONG") : Reply::bulk(call.arguments[1]);
+  return call.size() == 1 ? Reply::pong() : Reply::bulk(call.arguments[1]);
 }
 
 Reply echo_command(Call& call) { return Reply::bulk(call.arguments[1]); }

@@ -147,7 +147,15 @@ std::uint64_t Value::digest() const {
     return digest_number(static_cast<std::uint64_t>(t->unit.count_ns()),
                          digest_number(static_cast<std::uint64_t>(t->instant.offset().count_ns()), seed));
   }
-  return digest_bytes(digits_of(bits_.kind == Kind::number ? get<std::int64_t>() : number_of(*timestamp())).view());
+  const std::int64_t number = bits_.kind == Kind::number ? get<std::int64_t>() : number_of(*timestamp());
+  if (number < 0 || number >= 10'000'000) return digest_bytes(digits_of(number).view());
+  // What `digest_bytes` makes of up to seven digits, the first of them lowest, without writing them down.
+  std::uint64_t digits = 0;
+  std::uint64_t count = 0;
+  for (auto left = static_cast<std::uint32_t>(number); left > 0 || count == 0; left /= 10, ++count) {
+    digits = digits << 8 | ('0' + left % 10);
+  }
+  return digest_number(digits | count << 56, kDigestBegin);
 }
 
 }  // namespace lockstep::models::redis

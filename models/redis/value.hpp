@@ -175,15 +175,47 @@ std::optional<std::int64_t> parse_integer(std::string_view text);
 /// As redis-cli quotes a string: printable ASCII as it is, the rest escaped.
 void append_quoted(std::string& out, std::string_view bytes);
 
-/// A portable 64-bit digest of bytes (FNV-1a), continued from `seed`.
-constexpr std::uint64_t digest_bytes(std::string_view bytes, std::uint64_t seed = 0xcbf29ce484222325) {
-  for (const char c : bytes) seed = (seed ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return seed;
-}
-/// The same for a number, byte by byte from the lowest.
+/// Continues a portable 64-bit digest by a number. A multiplication alone never reaches the bits below.
 constexpr std::uint64_t digest_number(std::uint64_t number, std::uint64_t seed) {
-  for (int i = 0; i < 8; ++i) seed = (seed ^ ((number >> (8 * i)) & 0xff)) * 0x100000001b3;
-  return seed;
+  seed = (seed ^ number) * 0x9e3779b97f4a7c15;
+  return seed ^ (seed >> 29);
+}
+
+/// The first `size` of these bytes as a number, the lowest first, on every machine. Requires: at most 8.
+constexpr std::uint64_t low_first(const char* bytes, std::size_t size) {
+  std::uint64_t word = 0;
+  for (std::size_t i = 0; i < size; ++i) word |= std::uint64_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
+  return word;
+}
+
+/// Continues a digest by up to seven bytes, and how many they are.
+constexpr std::uint64_t digest_rest(const char* next, std::size_t left, std::uint64_t seed) {
+  std::uint64_t rest = std::uint64_t{left} << 56;
+  if (left >= 4) {
+    // What both of them hold, both say the same about.
+    rest |= low_first(next, 4) | low_first(next + left - 4, 4) << (8 * (left - 4));
+  } else if (left > 0) {
+    const auto byte = [next](std::size_t i) { return low_first(next + i, 1) << (8 * i); };
+    rest |= byte(0) | byte(left / 2) | byte(left - 1);
+  }
+  return digest_number(rest, seed);
+}
+
+constexpr std::uint64_t digest_long(std::string_view bytes, std::uint64_t seed) {
+  const char* next = bytes.data();
+  std::size_t left = bytes.size();
+  for (; left >= 8; left -= 8, next += 8) seed = digest_number(low_first(next, 8), seed);
+  return digest_rest(next, left, seed);
+}
+
+/// What a digest begins with.
+constexpr std::uint64_t kDigestBegin = 0xcbf29ce484222325;
+
+/// A portable 64-bit digest of bytes, eight at a time, continued from `seed`. The last round takes up to seven, and how many.
+constexpr std::uint64_t digest_bytes(std::string_view bytes, std::uint64_t seed = kDigestBegin) {
+  if (bytes.size() < 8) [[likely]]
+    return digest_rest(bytes.data(), bytes.size(), seed);
+  return digest_long(bytes, seed);
 }
 
 }  // namespace lockstep::models::redis

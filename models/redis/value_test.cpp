@@ -2,7 +2,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "models/redis/reply.hpp"
 #include "models/redis/sha1.hpp"
@@ -40,6 +43,30 @@ TEST_CASE("numbers, text and timestamps are equal when their bytes are") {
   CHECK(Value(12).digest() == Value("12").digest());
   CHECK(Value::milliseconds(sim::Instant::at(12_ms)).digest() == Value("12").digest());
   CHECK(Value("12").digest() != Value("13").digest());
+  for (const std::int64_t n : {0L, 7L, 10L, 9'999'999L, 10'000'000L, 123'456'789'012L, -1L, -9'999'999L}) {
+    CHECK(Value(n).digest() == Value(Value(n).text()).digest());
+  }
+}
+
+TEST_CASE("digests tell bytes apart by each of them, by their order and by their number") {
+  std::vector<std::uint64_t> seen;
+  for (std::size_t length = 0; length <= 20; ++length) {
+    const std::string zeros(length, '\0');
+    seen.push_back(digest_bytes(zeros));
+    for (std::size_t at = 0; at < length; ++at) {
+      std::string one = zeros;
+      one[at] = '\x80';
+      seen.push_back(digest_bytes(one));
+    }
+  }
+  std::sort(seen.begin(), seen.end());
+  CHECK(std::adjacent_find(seen.begin(), seen.end()) == seen.end());
+  CHECK(digest_bytes("client-a-1") != digest_bytes("client-1-a"));
+  CHECK(digest_bytes("ab", digest_bytes("c")) != digest_bytes("b", digest_bytes("ca")));
+  // The same on every machine and in every build.
+  CHECK(digest_bytes("") == 0xf8bb92ce26585846);
+  CHECK(digest_bytes("lock") == 0xb4b1f22120e70cd9);
+  CHECK(digest_bytes("client-a-1") == 0xdf5a4d54fbddf7ab);
 }
 
 TEST_CASE("a symbolic timestamp is equal to itself and to no text") {
