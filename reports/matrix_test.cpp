@@ -34,7 +34,7 @@ scenarios::Matrix forged() {
 TEST_CASE("matrix: the four grounds, the margin, and the bounds") {
   const std::string text = to_string(matrix(forged(), {}, {.width = 100}), false);
   for (const char* part :
-       {"some-lock", "✗ >71ms", "✓ proved", "~ fuzzed", "20000 traces and 2000000 events", "300 random runs (seed 1)"})
+       {"some-lock", "✗ >71ms", "✓ proved", "~ fuzzed", "20000 traces", "2000000", "300 random runs (seed 1)"})
     CHECK(text.find(part) != std::string::npos);
   CHECK(text.find("Interrupted") == std::string::npos);
   scenarios::Matrix interrupted = forged();
