@@ -108,8 +108,8 @@ usage: lockstep matrix [ALGORITHM...] [OPTIONS]
 Without names: all algorithms of lockstep list algorithms that claim mutual exclusion.
 
   --faults NAME,NAME...       these columns alone (without it: all)
-  --max-traces N              end each exploration after N traces (20000)
-  --max-events N              or after N events, of runs that are no traces, too (2000000)
+  --max-traces N              end each exploration after N traces (50000)
+  --max-events N              or after N events, of runs that are no traces, too (5000000)
   --runs N                    random runs of what was neither proved nor broken (300)
   --seed N                    of the random runs (1)
   --witnesses DIR             write each run that breaks something as a scenario file there

@@ -34,7 +34,7 @@ scenarios::Matrix forged() {
 TEST_CASE("matrix: the four grounds, the margin, and the bounds") {
   const std::string text = to_string(matrix(forged(), {}, {.width = 100}), false);
   for (const char* part :
-       {"some-lock", "✗ >71ms", "✓ proved", "~ fuzzed", "20000 traces", "2000000", "300 random runs (seed 1)"})
+       {"some-lock", "✗ >71ms", "✓ proved", "~ fuzzed", "50000 traces", "5000000", "300 random runs (seed 1)"})
     CHECK(text.find(part) != std::string::npos);
   CHECK(text.find("Interrupted") == std::string::npos);
   scenarios::Matrix interrupted = forged();
@@ -50,8 +50,8 @@ TEST_CASE("matrix: the four grounds, the margin, and the bounds") {
 TEST_CASE("matrix: json") {
   const auto document = nlohmann::json::parse(matrix_json(forged(), {}));
   CHECK(document["command"] == "matrix");
-  CHECK(document["bounds"]["max_traces"] == 20'000);
-  CHECK(document["bounds"]["max_events"] == 2'000'000);
+  CHECK(document["bounds"]["max_traces"] == 50'000);
+  CHECK(document["bounds"]["max_events"] == 5'000'000);
   const auto& answers = document["cells"][0]["answers"];
   REQUIRE(answers.size() == 4);
   CHECK(answers[0]["ground"] == "broken");

@@ -139,9 +139,10 @@ class Search {
     return limits;
   }
 
-  /// Whether a branch that took so much has gone further than the limits allow.
-  static bool is_beyond(const checker::ExplorerCounts& counts, const BranchLimits& limits) {
-    return counts.traces > limits.traces || (limits.events != 0 && counts.events > limits.events);
+  /// Whether these two are more than the bounds allow together.
+  bool are_too_much(const checker::ExplorerCounts& counts, const checker::ExplorerCounts& more) const {
+    return (options_.max_traces != 0 && counts.traces + more.traces > options_.max_traces) ||
+           (options_.max_events != 0 && counts.events + more.events > options_.max_events);
   }
 
   /// What real time and people say: whether the exploration ends here.
@@ -178,7 +179,7 @@ class Search {
     while (taken < round.size() && judges[taken]) {
       if (outcomes[taken].too_long) return too_long();
       // Nobody knew before how much the branches before it would take.
-      if (taken > 0 && is_beyond(outcomes[taken].counts, limits_after(counts))) {
+      if (taken > 0 && are_too_much(counts, outcomes[taken].counts)) {
         outcomes[taken] = explore_branch(workers_.front(), round[taken], limits_after(counts), judges[taken]);
         if (outcomes[taken].given_up) break;
       }

@@ -61,8 +61,8 @@ struct MatrixCell {
 struct MatrixOptions {
   std::vector<std::string> algorithms;   ///< ids of the catalogue; empty: all that are locks for one holder
   std::vector<std::string> faults;       ///< empty: all
-  std::uint64_t max_traces = 20'000;     ///< of each exploration; then random runs are all there is
-  std::uint64_t max_events = 2'000'000;  ///< likewise, of its executions, those that are no traces included
+  std::uint64_t max_traces = 50'000;     ///< of each exploration; then random runs are all there is
+  std::uint64_t max_events = 5'000'000;  ///< likewise, of its executions, those that are no traces included
   std::uint64_t runs = 300;              ///< random ones of each question that was neither proved nor broken
   std::uint64_t seed = 1;
   unsigned jobs = 1;  ///< threads; the result is the same for any number
