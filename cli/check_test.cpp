@@ -72,6 +72,9 @@ TEST_CASE("check: a story as expected exits 0, one that is not exits 1, and one 
   CHECK(good.err.empty());
   CHECK(cli::contains(good.out, "✗ mutual-exclusion violated"));
   CHECK(cli::contains(good.out, "for every pause above 71ms, and for none up to it"));
+  // Nothing holds of what the story does not have.
+  CHECK(cli::contains(good.out, "? unknown: no-oversell\n  no market in this story"));
+  CHECK(cli::contains(good.out, "? unknown: capacity\n  no semaphore in this story"));
   for (const char* wrong : {"mutual-exclusion = \"holds\"",
                             "mutual-exclusion = { violated = true, from = { pause = \"72ms\" } }", "traces = 1"}) {
     const cli::Called bad = cli::called({"check", stories.write("bad.toml", pause_story("", wrong))});

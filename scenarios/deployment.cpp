@@ -501,6 +501,7 @@ std::string_view Deployment::why_not_explored(std::string_view property) const {
     return "a lock that some share is no mutex; mutual-exclusion judges it";
   if (property == "no-lost-wakeup" && scenario_.servers.size() > 1)
     return "the lock is kept at several servers: when it is free, no single one says";
+  if (property == "no-oversell" && !scenario_.market) return "no market in this story";
   return why_not_judged(property);
 }
 
