@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "reports/figures.hpp"
 #include "reports/table.hpp"
 #include "reports/text.hpp"
 
@@ -14,18 +15,6 @@ using models::workloads::Guard;
 using nlohmann::ordered_json;
 using scenarios::MarketRun;
 using sim::Duration;
-
-/// "1.43": with two digits, rounded down; "-" if there is nothing to divide by.
-std::string per(std::uint64_t n, std::uint64_t by) {
-  return by == 0 ? "-" : fmt::format("{}.{:02}", n / by, n % by * 100 / by);
-}
-
-/// To tenths of a millisecond, from 100ms on to whole ones: more digits say nothing here.
-std::string text_of(std::optional<Duration> d) {
-  if (!d) return "-";
-  const std::int64_t step = *d < Duration::milliseconds(100) ? 100'000 : 1'000'000;
-  return sim::to_string(Duration::nanoseconds(d->count_ns() / step * step));
-}
 
 std::string_view name_of(Guard guard) {
   switch (guard) {
