@@ -304,6 +304,18 @@ std::variant<Call, Answer> serve_call(const Typed& typed, Call call) {
   return call;
 }
 
+/// A bound, if one was given: a whole number, 1 or more.
+template <class Bound>
+std::optional<Answer> take_bound(const char* option, const std::optional<std::string>& text, std::string_view command,
+                                 Bound& bound) {
+  if (!text) return std::nullopt;
+  const auto number = whole_number(*text, 1, UINT64_MAX);
+  if (!number)
+    return wrong(fmt::format("{} {}: expected a whole number, 1 or more", option, scenarios::quoted(*text)), command);
+  bound = *number;
+  return std::nullopt;
+}
+
 std::optional<Answer> take_bounds(const Typed& typed, Call::Check& check) {
   if (typed.max_seconds) {
     const std::optional<double> seconds = seconds_of(*typed.max_seconds);
@@ -314,16 +326,8 @@ std::optional<Answer> take_bounds(const Typed& typed, Call::Check& check) {
     }
     check.max_seconds = *seconds;
   }
-  for (const auto& [option, text, bound] : {std::tuple("--max-traces", &typed.max_traces, &check.max_traces),
-                                            std::tuple("--max-events", &typed.max_events, &check.max_events)}) {
-    if (!*text) continue;
-    const auto number = whole_number(**text, 1, UINT64_MAX);
-    if (!number) {
-      return wrong(fmt::format("{} {}: expected a whole number, 1 or more", option, scenarios::quoted(**text)),
-                   "check");
-    }
-    *bound = *number;
-  }
+  if (auto answer = take_bound("--max-traces", typed.max_traces, "check", check.max_traces)) return answer;
+  if (auto answer = take_bound("--max-events", typed.max_events, "check", check.max_events)) return answer;
   if (typed.ticks) {
     check.tick = sim::parse_duration(*typed.ticks);
     if (!check.tick || *check.tick <= sim::Duration::zero()) {
@@ -392,21 +396,10 @@ std::variant<Call, Answer> matrix_call(const Typed& typed, Call call) {
   call.matrix.witnesses = typed.witnesses;
   if (call.matrix.witnesses && call.matrix.witnesses->empty())
     return wrong("--witnesses needs the name of a folder", "matrix");
-  const auto number = [](const char* option, const std::string& text, std::optional<std::uint64_t>& into) {
-    into = whole_number(text, 1, UINT64_MAX);
-    if (into) return std::optional<Answer>();
-    return std::optional(
-        wrong(fmt::format("{} {}: expected a whole number, 1 or more", option, scenarios::quoted(text)), "matrix"));
-  };
-  if (typed.max_traces) {
-    if (auto answer = number("--max-traces", *typed.max_traces, call.matrix.max_traces)) return *answer;
-  }
-  if (typed.max_events) {
-    if (auto answer = number("--max-events", *typed.max_events, call.matrix.max_events)) return *answer;
-  }
-  if (typed.runs) {
-    if (auto answer = number("--runs", *typed.runs, call.matrix.runs)) return *answer;
-  }
+  Call::Matrix& bounds = call.matrix;
+  if (auto answer = take_bound("--max-traces", typed.max_traces, "matrix", bounds.max_traces)) return *answer;
+  if (auto answer = take_bound("--max-events", typed.max_events, "matrix", bounds.max_events)) return *answer;
+  if (auto answer = take_bound("--runs", typed.runs, "matrix", bounds.runs)) return *answer;
   return call;
 }
 
