@@ -45,10 +45,6 @@ void write_scheduled(std::ostream& out, const std::vector<Scheduled>& scheduled)
   for (const Scheduled& s : scheduled) out << ' ' << s.id.value << ' ' << s.process.index;
 }
 
-void write_counts(std::ostream& out, const ExplorerCounts& counts) {
-  out << counts.traces << ' ' << counts.blocked << ' ' << counts.infeasible << ' ' << counts.events;
-}
-
 /// Reads numbers that `write` wrote; a size that no search has is refused, so that a foreign file cannot ask for all memory.
 class Reader {
  public:
@@ -84,19 +80,11 @@ class Reader {
     }
     return list;
   }
-  ExplorerCounts counts() {
-    ExplorerCounts counts;
-    counts.traces = number<std::uint64_t>();
-    counts.blocked = number<std::uint64_t>();
-    counts.infeasible = number<std::uint64_t>();
-    counts.events = number<std::uint64_t>();
-    return counts;
-  }
   /// `points`: null, then those that were written.
-  std::vector<Branch> branches(const std::vector<Point>& points) {
-    std::vector<Branch> list;
+  std::vector<std::shared_ptr<Branch>> branches(const std::vector<Point>& points) {
+    std::vector<std::shared_ptr<Branch>> list;
     for (std::size_t n = size(); n > 0 && in_; --n) {
-      Branch& branch = list.emplace_back();
+      Branch& branch = *list.emplace_back(std::make_shared<Branch>());
       const std::size_t from = size();
       if (from >= points.size()) in_.setstate(std::ios::failbit);
       if (!in_) break;
@@ -105,6 +93,7 @@ class Reader {
       branch.chosen = id();
       branch.answers = answers();
       branch.sleep = sleep();
+      branch.events = number<std::uint64_t>();
       branch.share = number<std::uint64_t>();
     }
     return list;
@@ -130,122 +119,91 @@ class Reader {
 
 }  // namespace
 
-std::vector<Branch> BranchStack::take_round() {
-  const std::size_t n = round_.empty() ? std::min(kRound, stack_.size()) : 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    round_.push_back(std::move(stack_.back()));
-    stack_.pop_back();
+void BranchStack::take_in(BranchOutcome outcome) {
+  const std::shared_ptr<Branch> branch = std::move(stack_.back());
+  stack_.pop_back();
+
+  const std::vector<BranchPoint*> way = way_to(branch->from);
+  if (!outcome.first.empty()) {
+    std::vector<Sleeping>& sleep = way.back()->sleep;
+    std::erase_if(sleep, [&](const Sleeping& sleeping) { return sleeping.id == branch->chosen; });
+    std::move(outcome.first.begin(), outcome.first.end(), std::back_inserter(sleep));
   }
-  return {round_.begin() + static_cast<std::ptrdiff_t>(outcomes_.size()), round_.end()};
-}
-
-void BranchStack::hand_back(std::vector<BranchOutcome> outcomes) {
-  std::move(outcomes.begin(), outcomes.end(), std::back_inserter(outcomes_));
-  if (outcomes_.size() < round_.size()) return;
-  for (std::size_t i = 0; i < round_.size(); ++i) take_in(round_[i], std::move(outcomes_[i]));
-  round_.clear();
-  outcomes_.clear();
-}
-
-void BranchStack::take_in(const Branch& branch, BranchOutcome outcome) {
-  const bool was_complete = counts_.complete;
-  counts_ += outcome.counts;
-  counts_.complete = was_complete;
-
-  const std::vector<BranchPoint*> way = way_to(branch.from);
   for (const BranchOutcome::Reversal& reversal : outcome.reversals) {
     BranchPoint& point = *way[reversal.position];
-    const auto is_known = [&](const Scheduled& candidate) {
-      return std::any_of(point.backtrack.begin(), point.backtrack.end(),
-                         [&](const Scheduled& other) { return other.id == candidate.id; });
+    const auto has_any = [&](const std::vector<Scheduled>& given) {
+      return std::any_of(given.begin(), given.end(), [&](const Scheduled& other) {
+        return std::any_of(reversal.candidates.begin(), reversal.candidates.end(),
+                           [&](const Scheduled& candidate) { return candidate.id == other.id; });
+      });
     };
-    if (std::any_of(reversal.candidates.begin(), reversal.candidates.end(), is_known)) continue;
+    if (has_any(point.backtrack) || has_any(point.given_later)) continue;
     const Scheduled& next = reversal.candidates.front();
-    point.backtrack.push_back(next);
+    point.given_later.push_back(next);
     if (is_asleep(point.sleep, next.id)) continue;
-    stack_.push_back({.from = shared(branch.from, way.size() - 1 - reversal.position),
-                      .at_root = false,
-                      .chosen = next.id,
-                      .answers = {},
-                      .sleep = point.sleep,
-                      .share = 0});
+    stack_.push_back(std::make_shared<Branch>(Branch{.from = shared(branch->from, way.size() - 1 - reversal.position),
+                                                     .at_root = false,
+                                                     .chosen = next.id,
+                                                     .answers = {},
+                                                     .sleep = point.sleep,
+                                                     .events = branch->events_of_parts(),
+                                                     .share = 0}));
+    // What it does is not known before it is explored.
     point.sleep.push_back({next.id, next.process, Footprint::everything(), {}});
   }
 
-  const std::uint64_t share = branch.share / (outcome.rest.size() + 1);
+  const std::uint64_t share = branch->share / (outcome.rest.size() + 1);
   share_done_ += share;
-  for (Branch& rest : outcome.rest) {
-    rest.share = share;
+  for (std::shared_ptr<Branch>& rest : outcome.rest) {
+    rest->share = share;
     stack_.push_back(std::move(rest));
   }
-}
-
-ExplorerCounts BranchStack::counts() const {
-  ExplorerCounts counts = counts_;
-  for (const BranchOutcome& outcome : outcomes_) counts += outcome.counts;
-  counts.complete = is_done();
-  return counts;
+  counts_ += outcome.counts;
+  counts_.complete = is_done();
 }
 
 void BranchStack::write(std::ostream& out) const {
   // Points before those that follow from them.
   std::vector<const BranchPoint*> points;
-  const auto collect = [&](const std::vector<Branch>& branches) {
-    for (const Branch& branch : branches) {
-      for (BranchPoint* point : way_to(branch.from)) {
-        if (point->number != 0) continue;
-        points.push_back(point);
-        point->number = points.size();
-      }
+  for (const std::shared_ptr<Branch>& branch : stack_) {
+    for (BranchPoint* point : way_to(branch->from)) point->number = 0;
+  }
+  for (const std::shared_ptr<Branch>& branch : stack_) {
+    for (BranchPoint* point : way_to(branch->from)) {
+      if (point->number != 0) continue;
+      points.push_back(point);
+      point->number = points.size();
     }
-  };
-  const auto write_branches = [&](const std::vector<Branch>& branches) {
-    out << branches.size() << '\n';
-    for (const Branch& branch : branches) {
-      out << (branch.from ? branch.from->number : 0) << ' ' << branch.at_root << ' ' << branch.chosen.value;
-      write_answers(out, branch.answers);
-      write_sleep(out, branch.sleep);
-      out << ' ' << branch.share << '\n';
-    }
-  };
-  const auto forget = [](const std::vector<Branch>& branches) {
-    for (const Branch& branch : branches) {
-      for (BranchPoint* point : way_to(branch.from)) point->number = 0;
-    }
-  };
-  forget(stack_);
-  forget(round_);
-  for (const BranchOutcome& outcome : outcomes_) forget(outcome.rest);
-  collect(stack_);
-  collect(round_);
-  for (const BranchOutcome& outcome : outcomes_) collect(outcome.rest);
-  write_counts(out, counts_);
-  out << ' ' << share_done_ << '\n' << points.size() << '\n';
+  }
+  out << counts_.traces << ' ' << counts_.blocked << ' ' << counts_.infeasible << ' ' << counts_.events << ' '
+      << share_done_ << '\n'
+      << points.size() << '\n';
   for (const BranchPoint* point : points) {
     out << (point->before ? point->before->number : 0) << ' ' << point->chosen.value;
     write_answers(out, point->answers);
     write_sleep(out, point->sleep);
-    write_scheduled(out, point->backtrack);
+    // Who explores a branch may know what has been given away since, too: that changes nothing in what is taken in.
+    std::vector<Scheduled> given = point->backtrack;
+    given.insert(given.end(), point->given_later.begin(), point->given_later.end());
+    write_scheduled(out, given);
     out << '\n';
   }
-  write_branches(stack_);
-  write_branches(round_);
-  out << outcomes_.size() << '\n';
-  for (const BranchOutcome& outcome : outcomes_) {
-    write_counts(out, outcome.counts);
-    out << ' ' << outcome.counts.complete << ' ' << outcome.reversals.size();
-    for (const BranchOutcome::Reversal& reversal : outcome.reversals) {
-      out << ' ' << reversal.position;
-      write_scheduled(out, reversal.candidates);
-    }
-    out << '\n';
-    write_branches(outcome.rest);
+  out << stack_.size() << '\n';
+  for (const std::shared_ptr<Branch>& branch : stack_) {
+    out << (branch->from ? branch->from->number : 0) << ' ' << branch->at_root << ' ' << branch->chosen.value;
+    write_answers(out, branch->answers);
+    write_sleep(out, branch->sleep);
+    out << ' ' << branch->events << ' ' << branch->share << '\n';
   }
 }
 
 bool BranchStack::read(std::istream& in) {
   Reader reader(in);
-  const ExplorerCounts counts = reader.counts();
+  ExplorerCounts counts;
+  counts.traces = reader.number<std::uint64_t>();
+  counts.blocked = reader.number<std::uint64_t>();
+  counts.infeasible = reader.number<std::uint64_t>();
+  counts.events = reader.number<std::uint64_t>();
   const auto share_done = reader.number<std::uint64_t>();
   std::vector<Point> points{nullptr};
   for (std::size_t n = reader.size(); n > 0 && in; --n) {
@@ -259,24 +217,11 @@ bool BranchStack::read(std::istream& in) {
     point->backtrack = reader.scheduled();
     points.push_back(std::move(point));
   }
-  std::vector<Branch> stack = reader.branches(points);
-  std::vector<Branch> round = reader.branches(points);
-  std::vector<BranchOutcome> outcomes;
-  for (std::size_t n = reader.size(); n > 0 && in; --n) {
-    BranchOutcome& outcome = outcomes.emplace_back();
-    outcome.counts = reader.counts();
-    outcome.counts.complete = reader.number<bool>();
-    for (std::size_t r = reader.size(); r > 0 && in; --r) {
-      const auto position = reader.number<std::uint32_t>();
-      outcome.reversals.push_back({position, reader.scheduled()});
-    }
-    outcome.rest = reader.branches(points);
-  }
+  std::vector<std::shared_ptr<Branch>> stack = reader.branches(points);
   if (!in) return false;
   stack_ = std::move(stack);
-  round_ = std::move(round);
-  outcomes_ = std::move(outcomes);
   counts_ = counts;
+  counts_.complete = is_done();
   share_done_ = share_done;
   return true;
 }

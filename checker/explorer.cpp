@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 namespace lockstep::checker {
 namespace {
@@ -60,7 +61,7 @@ Explorer::Explorer(ExplorerOptions options) : options_(std::move(options)) {
 // --- The search.
 
 ExplorerCounts Explorer::explore(Explorable& subject, const Visitor& visit) {
-  return explore(subject, Branch{}, {.traces = options_.max_traces, .events = options_.max_events}, visit).counts;
+  return explore(subject, Branch{}, {.traces = options_.max_traces}, visit).counts;
 }
 
 BranchOutcome Explorer::explore(Explorable& subject, const Branch& branch, BranchLimits limits, const Visitor& visit) {
@@ -88,9 +89,12 @@ BranchOutcome Explorer::explore(Explorable& subject, const Branch& branch, Branc
     }
     if (is_full) break;
   }
-  // Nobody must ask the explorer about what is left in the world.
-  const sim::Region::Inside inside(region_);
-  world_->restart();
+  {
+    // Nobody must ask the explorer about what is left in the world.
+    const sim::Region::Inside inside(region_);
+    world_->restart();
+  }
+  tell_others(outcome);
   outcome.counts = counts_;
   outcome_ = nullptr;
   return outcome;
@@ -106,6 +110,7 @@ void Explorer::start(Explorable& subject) {
   saved_count_ = 0;
   counts_ = {};
   depth_ = built_ = 0;
+  picks_again_ = false;
   root_answers_.clear();
   faults_.clear();
   parametric_.clear();
@@ -139,6 +144,7 @@ void Explorer::follow(const Branch& branch) {
     node.backtrack = way[i]->backtrack;
     node.sleep = is_last ? branch.sleep : std::vector<Sleeping>();
     node.done.clear();
+    node.reversals.clear();
   }
   own_from_ = depth_;
   fixed_answers_ = branch.answers.size();
@@ -223,8 +229,8 @@ void Explorer::begin_again() {
   if (options_.observer != nullptr) options_.observer->began(*this);
 }
 
-/// Runs the trace to its end. False: the visitor has had enough, or the trace is too long.
-bool Explorer::advance(const Visitor& visit) {
+/// Runs what the trace is to begin with; only its last event is new. False: that sleeps with the answers that it was given.
+bool Explorer::run_way() {
   for (std::uint32_t i = go_back(); i < depth_; ++i) {
     if (!world_->is_busy() && !coda_from_ && !is_pending(nodes_[i].chosen) && !begin_coda(i, true)) {
       assert(false && "the world did not do again what it did before");
@@ -234,20 +240,41 @@ bool Explorer::advance(const Visitor& visit) {
     execute(i, is_replay);
     if (i + 1 == depth_ && is_redundant(nodes_[i])) {
       built_ = depth_;
-      return true;
+      return false;
     }
+    nodes_[i].has_tried = true;
     if (!is_replay) find_races(i);
   }
   built_ = depth_;
+  return true;
+}
+
+/// Runs the trace to its end. False: the visitor has had enough, or the trace is too long.
+bool Explorer::advance(const Visitor& visit) {
+  if (!run_way()) return true;
   while (!is_quiet() || begin_coda(depth_, false)) {
     if (depth_ >= options_.max_steps) {
       outcome_->too_long = true;
       return false;
     }
     if (ghost_from_ && options_.mutant == Mutant::cut_infeasible) break;
-    if (is_worth_saving(static_cast<std::uint32_t>(depth_))) save(static_cast<std::uint32_t>(depth_));
-    if (nodes_.size() == depth_) nodes_.emplace_back();
-    Node& node = nodes_[depth_];
+    if (!go_on()) return true;
+  }
+  if (ghost_from_) {
+    ++counts_.infeasible;
+    return true;
+  }
+  ++counts_.traces;
+  return visit(*this);
+}
+
+/// Executes one more event. False: nothing is left to be tried here.
+bool Explorer::go_on() {
+  if (is_worth_saving(static_cast<std::uint32_t>(depth_))) save(static_cast<std::uint32_t>(depth_));
+  if (nodes_.size() == depth_) nodes_.emplace_back();
+  Node& node = nodes_[depth_];
+  if (!picks_again_) {
+    node.has_tried = false;
     node.backtrack.clear();
     node.answers.clear();
     node.sleep.clear();
@@ -259,33 +286,30 @@ bool Explorer::advance(const Visitor& visit) {
         if (!is_dependent || options_.mutant == Mutant::never_wake) node.sleep.push_back(sleeping);
       }
     }
-    const std::optional<std::uint32_t> slot = pick(node);
-    if (!slot || comes_after_all_sleepers(node, world_->event(*slot))) {
-      // Those who wait for somebody alike who will never come do so for ever: no execution of the world, only a place for races.
-      const bool is_dead_end = !slot && node.sleep.empty();
-      ++(ghost_from_ || is_dead_end ? counts_.infeasible : counts_.blocked);
-      return true;
-    }
-    node.chosen = world_->event(*slot).id;
-    node.backtrack.push_back({node.chosen, world_->event(*slot).process});
-    if (!options_.reduction && !coda_from_) {
-      for (const std::uint32_t other : pending_) {
-        const sim::Event& event = world_->event(other);
-        if (other != *slot && is_enabled(other)) node.backtrack.push_back({event.id, event.process});
-      }
-    }
-    ++depth_;
-    execute(static_cast<std::uint32_t>(depth_ - 1), false);
-    built_ = depth_;
-    if (is_redundant(nodes_[depth_ - 1])) return true;
-    find_races(static_cast<std::uint32_t>(depth_ - 1));
   }
-  if (ghost_from_) {
-    ++counts_.infeasible;
-    return true;
+  picks_again_ = false;
+  const std::optional<std::uint32_t> slot = pick(node);
+  if (!slot || comes_after_all_sleepers(node, world_->event(*slot))) {
+    // Those who wait for somebody alike who will never come do so for ever: no execution of the world, only a place for races.
+    const bool is_dead_end = !slot && node.sleep.empty();
+    ++(ghost_from_ || is_dead_end ? counts_.infeasible : counts_.blocked);
+    return false;
   }
-  ++counts_.traces;
-  return visit(*this);
+  node.chosen = world_->event(*slot).id;
+  node.backtrack.push_back({node.chosen, world_->event(*slot).process});
+  if (!options_.reduction && !coda_from_) {
+    for (const std::uint32_t other : pending_) {
+      const sim::Event& event = world_->event(other);
+      if (other != *slot && is_enabled(other)) node.backtrack.push_back({event.id, event.process});
+    }
+  }
+  ++depth_;
+  execute(static_cast<std::uint32_t>(depth_ - 1), false);
+  built_ = depth_;
+  if (is_redundant(nodes_[depth_ - 1])) return false;
+  nodes_[depth_ - 1].has_tried = true;
+  find_races(static_cast<std::uint32_t>(depth_ - 1));
+  return true;
 }
 
 /// Whether the world has something to do after everything has come to rest.
@@ -444,6 +468,12 @@ bool Explorer::back_up() {
       node.chosen = next.id;
       return true;
     }
+    // Who was picked turned out to sleep, with the only answers that it could be given; so it was not to be picked.
+    if (!node.has_tried && options_.reduction && options_.mutant != Mutant::picks_once) {
+      picks_again_ = true;
+      --depth_;
+      return true;
+    }
   }
   // Of the last step before this branch, the answers beyond the fixed ones are the branch's own.
   if (depth_ == 0) {
@@ -454,6 +484,7 @@ bool Explorer::back_up() {
   }
   Node& node = nodes_[depth_ - 1];
   undo(node);
+  node.done.push_back({node.chosen, node.process, node.footprint, node.answers});
   return try_next_answer(node.answers, fixed_answers_);
 }
 
@@ -482,60 +513,69 @@ bool Explorer::is_redundant(const Node& node) const {
   });
 }
 
-/// All that `back_up` would still try, cut into branches.
-std::vector<Branch> Explorer::rest_of(const Branch& branch) const {
-  std::vector<Branch> rest;
-  const auto other_answers = [&](const std::vector<Answer>& answers, std::size_t fixed, Branch prototype) {
-    for (std::size_t i = fixed; i < answers.size(); ++i) {
-      for (std::uint32_t index = answers[i].index + 1; index < answers[i].options; ++index) {
-        prototype.answers.assign(answers.begin(), answers.begin() + static_cast<std::ptrdiff_t>(i));
-        prototype.answers.push_back({answers[i].options, index});
-        rest.push_back(prototype);
-      }
-    }
+/// The states on the present trace from which branches may start, by position: the branch's own, and where it starts itself.
+std::vector<std::shared_ptr<BranchPoint>> Explorer::points_of(const Branch& branch) const {
+  std::vector<std::shared_ptr<BranchPoint>> points(depth_);
+  if (own_from_ > 0) points[own_from_ - 1] = branch.from;
+  for (std::size_t i = own_from_; i < depth_; ++i) {
+    points[i] = std::make_shared<BranchPoint>();
+    points[i]->answers = i == 0 ? root_answers_ : nodes_[i - 1].answers;
+    if (i == 0) continue;
+    points[i]->before = points[i - 1];
+    points[i]->chosen = nodes_[i - 1].chosen;
+  }
+  return points;
+}
+
+/// All that would still be tried, cut into branches. Backs up through all of it as the search does, but executes only the first event of
+/// each: what comes after it sleeps with what that event does, as if it had been explored before.
+std::vector<std::shared_ptr<Branch>> Explorer::rest_of(const Branch& branch) {
+  const ExplorerCounts counts = counts_;
+  ExplorationObserver* const observer = std::exchange(options_.observer, nullptr);
+  const std::vector<std::shared_ptr<BranchPoint>> points = points_of(branch);
+  std::vector<std::shared_ptr<Branch>> rest;
+  const auto add = [&](Branch part) {
+    part.events = branch.events_of_parts();
+    rest.push_back(std::make_shared<Branch>(std::move(part)));
   };
-  std::shared_ptr<BranchPoint> point = branch.from;
-  std::size_t from = own_from_;
-  if (!point) {
-    other_answers(root_answers_, fixed_answers_,
-                  {.from = {}, .at_root = true, .chosen = {}, .answers = {}, .sleep = {}});
-    point = std::make_shared<BranchPoint>();
-    point->answers = root_answers_;
-    if (depth_ > 0) {
-      point->sleep = nodes_[0].sleep;
-      point->backtrack = nodes_[0].backtrack;
+  std::size_t all_answers_at = 0;  // the depth of the event of which the last branch has all answers
+  while (back_up()) {
+    if (depth_ == 0 && !picks_again_) {
+      add({.from = {}, .at_root = true, .chosen = {}, .answers = root_answers_, .sleep = {}});
+      continue;
     }
-  } else {
-    from = own_from_ - 1;
+    // The event that is picked again is known only when the world is there.
+    const bool is_picked_again = picks_again_;
+    const bool is_other_event = is_picked_again || nodes_[depth_ - 1].answers.empty();
+    if (is_other_event || depth_ < all_answers_at) all_answers_at = 0;
+    if (!run_way() || (is_picked_again && !go_on()) || all_answers_at == depth_) continue;
+    if (is_other_event) all_answers_at = depth_;
+    const Node& node = nodes_[depth_ - 1];
+    add({.from = points[depth_ - 1],
+         .at_root = false,
+         .chosen = node.chosen,
+         .answers = is_other_event ? std::vector<Answer>() : node.answers,
+         .sleep = node.sleep});
   }
-  for (std::size_t i = from; i < depth_; ++i) {
-    const Node& node = nodes_[i];
-    const bool is_shared = i + 1 == own_from_ && branch.from;
-    other_answers(node.answers, is_shared ? fixed_answers_ : 0,
-                  {.from = point,
-                   .at_root = false,
-                   .chosen = node.chosen,
-                   .answers = {},
-                   .sleep = is_shared ? branch.sleep : node.sleep});
-    if (!is_shared) {
-      point->sleep.push_back({node.chosen, node.process, Footprint::everything(), {}});
-      for (const Scheduled& next : node.backtrack) {
-        if (is_asleep(point->sleep, next.id)) continue;
-        rest.push_back({.from = point, .at_root = false, .chosen = next.id, .answers = {}, .sleep = point->sleep});
-        // What it will do is not known yet.
-        point->sleep.push_back({next.id, next.process, Footprint::everything(), {}});
-      }
-    }
-    if (i + 1 == depth_) break;
-    auto next_point = std::make_shared<BranchPoint>();
-    next_point->before = point;
-    next_point->chosen = node.chosen;
-    next_point->answers = node.answers;
-    next_point->sleep = nodes_[i + 1].sleep;
-    next_point->backtrack = nodes_[i + 1].backtrack;
-    point = std::move(next_point);
+  for (std::size_t i = own_from_; i < points.size(); ++i) {
+    points[i]->backtrack = nodes_[i].backtrack;
+    points[i]->sleep = nodes_[i].sleep;
   }
+  counts_ = counts;
+  options_.observer = observer;
+  std::reverse(rest.begin(), rest.end());
   return rest;
+}
+
+/// What was found out about events that belong to other branches.
+void Explorer::tell_others(BranchOutcome& outcome) {
+  for (std::uint32_t i = 0; i < own_from_; ++i) {
+    for (std::vector<Scheduled>& candidates : nodes_[i].reversals)
+      outcome.reversals.push_back({i, std::move(candidates)});
+  }
+  if (own_from_ == 0 || fixed_answers_ > 0) return;
+  outcome.first = std::move(nodes_[own_from_ - 1].done);
+  for (Sleeping& variant : outcome.first) variant.variants = static_cast<std::uint32_t>(outcome.first.size());
 }
 
 // --- What is known of the trace.

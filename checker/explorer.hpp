@@ -30,6 +30,7 @@
 //
 // A search can be cut into branches that are explored apart (`Branch`, `branches.hpp`): on several threads, or after an interruption.
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -105,13 +106,13 @@ struct ExplorerOptions {
   /// requests away they are started in this order instead: that event is in every execution.
   std::vector<std::vector<sim::ProcessId>> alike;
   std::uint64_t max_traces = 0;             ///< 0: no bound
-  std::uint64_t max_events = 0;             ///< as `ExplorerCounts::events`; 0: no bound
   std::uint64_t max_steps = 1'000;          ///< of one trace: a world that does not end is not small
   ExplorationObserver* observer = nullptr;  ///< outlives the exploration
-  /// Asked now and then: true ends the branch where it is, and nothing that was found in it counts. Null: never. A branch is as long as its
-  /// traces are many, but what only looks for races is no trace, and there may be any number of it.
+  /// Asked now and then: true ends the branch where it is, and nothing that was found in it counts. Null: never.
   std::function<bool()> gives_up;
   bool goes_back = true;  ///< false: each trace runs from its beginning, for comparison
+  /// For comparison: in place of an infeasible event all is tried that is run after it and can come there. That takes very long.
+  bool thorough = false;
   /// For tests alone: a search that is broken on purpose, and must be found out.
   enum class Mutant : std::uint8_t {
     none,
@@ -123,7 +124,9 @@ struct ExplorerOptions {
     forget_forks,    ///< what a sleeping event did with one answer is taken for what it does with all
     forget_last,     ///< going back, it no longer knows who came last at each process
     no_late_ticks,  ///< a trace is over when nothing but ticks is pending, though they may be due before what has happened
-    strictly_alike  ///< those who are alike never come at the same time
+    strictly_alike,     ///< those who are alike never come at the same time
+    hide_races_beyond,  ///< after the first infeasible event one race hides another
+    picks_once,         ///< nobody else is picked where who was picked turns out to sleep
   } mutant = Mutant::none;
 };
 
@@ -169,13 +172,21 @@ struct BranchPoint {
   std::shared_ptr<BranchPoint> before;  ///< null for the beginning
   sim::EventId chosen;                  ///< the event that leads here; meaningless for the beginning
   std::vector<Answer> answers;  ///< with these answers; of the beginning: to what is decided before the first event
-  std::vector<Sleeping> sleep;
-  std::vector<Scheduled> backtrack;  ///< tried, or given to a branch
-  std::size_t number = 0;            ///< while a search is written down
+  std::vector<Scheduled> backtrack;  ///< tried, or given to a branch, when the point was made
+
+  // What has become of it since. Those who explore its branches, on any thread, do not look at it.
+  std::vector<Scheduled> given_later;  ///< to a branch
+  std::vector<Sleeping> sleep;         ///< in the branch that is made next
+  std::size_t number = 0;              ///< while a search is written down
 };
 
 /// The unit of `Branch::share`: so many are the whole search.
 inline constexpr std::uint64_t kWholeSearch = std::uint64_t{1} << 60;
+
+/// How long branches are: the first is cut soon, so that others have something to do, and what comes of a branch is twice as long as that,
+/// up to the most.
+inline constexpr std::uint64_t kFirstEvents = 1'000;
+inline constexpr std::uint64_t kMostEvents = 100'000;
 
 /// A part of a search: all traces that begin with the events to `from`, then this one with these answers.
 struct Branch {
@@ -184,11 +195,13 @@ struct Branch {
   sim::EventId chosen;
   std::vector<Answer> answers;  ///< the first of those that will be asked
   std::vector<Sleeping> sleep;
-  std::uint64_t share = kWholeSearch;  ///< of the whole search, as far as anybody can tell
+  std::uint64_t events = kFirstEvents;  ///< it is to be cut after so many, as `ExplorerCounts::events`
+  std::uint64_t share = kWholeSearch;   ///< of the whole search, as far as anybody can tell
+
+  std::uint64_t events_of_parts() const { return std::min(2 * events, kMostEvents); }
 };
 
-/// How much of a branch is explored at once; 0: no limit. Traces alone would not do: what only looks for races is none, and there may be any
-/// number of it between two traces.
+/// How much of a branch is explored; 0: no limit.
 struct BranchLimits {
   std::uint64_t traces = 0;
   std::uint64_t events = 0;  ///< as `ExplorerCounts::events`; the run that reaches it is ended first
@@ -206,8 +219,10 @@ struct BranchOutcome {
     std::vector<Scheduled> candidates;  ///< any of them will do
   };
   std::vector<Reversal> reversals;
-  /// The branch was larger than its limit: the rest of it, what comes next last.
-  std::vector<Branch> rest;
+  /// What the branch's first event does, with each of its answers; empty if not all of these are the branch's own.
+  std::vector<Sleeping> first;
+  /// The branch was larger than its limit: the rest of it, what comes next last. `share` is not known yet.
+  std::vector<std::shared_ptr<Branch>> rest;
 };
 
 /// One parameter of the present trace: a skew or a jump by a length that is not known.
@@ -277,9 +292,12 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
     std::vector<Sleeping> sleep;       ///< explored already, here or before and independent of all since
     std::vector<Answer> answers;
     std::size_t own_answers =
-        0;                ///< the first of them were the explorer's own questions; a replay does not ask them again
-    Footprint footprint;  ///< of the chosen event, with these answers
+        0;                   ///< the first of them were the explorer's own questions; a replay does not ask them again
+    Footprint footprint;     ///< of the chosen event, with these answers
+    bool has_tried = false;  ///< an event that did not sleep with the answers that it was given
     std::vector<Sleeping> done;  ///< the chosen event, with the answers before
+    /// Of what comes before the branch: the sets of candidates that somebody else is to be told of.
+    std::vector<std::vector<Scheduled>> reversals;
     sim::ProcessId process;
     ExploredEvent event;  ///< all but its times
     std::uint32_t cause = kNone;
@@ -340,10 +358,14 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   bool is_worth_saving(std::uint32_t position) const;
   bool is_open(const Node& node) const;
   void decide_beforehand();
+  bool run_way();
+  bool go_on();
   bool advance(const Visitor& visit);
   bool begin_coda(std::size_t position, bool is_due);
   void follow(const Branch& branch);
-  std::vector<Branch> rest_of(const Branch& branch) const;
+  std::vector<std::shared_ptr<BranchPoint>> points_of(const Branch& branch) const;
+  std::vector<std::shared_ptr<Branch>> rest_of(const Branch& branch);
+  void tell_others(BranchOutcome& outcome);
   void execute(std::uint32_t position, bool is_replay);
   void begin_node(Node& node, const sim::Event& event);
   void note_fault(const Node& node, const sim::Event& event);
@@ -360,6 +382,7 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   void find_races(std::uint32_t position);
   bool is_always_before(std::uint32_t event, std::uint32_t cause, sim::Duration least_delay) const;
   void add_reversal(std::uint32_t earlier, std::uint32_t later);
+  void begin_with_past_of(std::uint32_t position);
   void reverse(std::uint32_t position);
   bool try_next_answer(std::vector<Answer>& answers, std::size_t fixed);
   bool back_up();
@@ -411,6 +434,7 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   std::vector<Node> nodes_;
   std::size_t depth_ = 0;     ///< nodes in use
   std::size_t built_ = 0;     ///< of these, the first whose constraints stand
+  bool picks_again_ = false;  ///< the last node, which is no more in use, is to get another event
   std::size_t own_from_ = 0;  ///< the nodes before belong to others
   std::size_t fixed_answers_ =
       0;  ///< the first answers of the node before `own_from_`, or of the root, that do so, too

@@ -6,7 +6,6 @@
 #include <sstream>
 #include <string>
 
-#include "checker/branches.hpp"
 #include "checker/explorer.hpp"
 #include "checker/toy_world.hpp"
 
@@ -154,57 +153,6 @@ TEST_CASE("explorer: broken dependences are found out") {
   CHECK(is_found(Mutant::forget_readers));
   CHECK(is_found(Mutant::forget_forks));
   CHECK(is_found(Mutant::never_wake));
-}
-
-TEST_CASE("branches: a search in pieces finds what it finds in one, also through a file") {
-  for (std::uint64_t seed = 0; seed < kWorlds; ++seed) {
-    ExplorerOptions options;
-    options.max_traces = 3'000;
-    const Found whole = explored(seed, kDescribed, options, {lose(1)});
-    if (!whole.counts.complete) continue;
-    {
-      Explorer nobody({});
-      options.faults = {in_world(lose(1), toy::World(seed, nobody, kDescribed))};
-    }
-    Explorer explorer(options);
-    toy::World world(seed, explorer, kDescribed);
-    Outcomes outcomes;
-    BranchStack stack;
-    // By traces, or by events, which may end a branch after a run that is no trace.
-    const BranchLimits limits{.traces = 1 + seed % 7, .events = seed / 2 % 2 == 0 ? 0 : 1 + seed % 100};
-    while (!stack.is_done()) {
-      const std::vector<Branch> round = stack.take_round();
-      std::vector<BranchOutcome> done;
-      for (const Branch& branch : round) {
-        if (done.size() == 1 + seed % 3) break;  // the rest goes back
-        done.push_back(explorer.explore(world, branch, limits, [&](Explorer&) {
-          outcomes.insert(world.outcome());
-          return true;
-        }));
-      }
-      stack.hand_back(std::move(done));
-      if (seed % 2 == 0) {
-        std::stringstream file;
-        stack.write(file);
-        BranchStack read;
-        REQUIRE(read.read(file));
-        stack = std::move(read);
-      }
-    }
-    INFO("world " << seed);
-    REQUIRE(stack.counts().complete);
-    REQUIRE(outcomes == whole.outcomes);
-  }
-}
-
-TEST_CASE("branches: what is no checkpoint is not read") {
-  for (const char* text :
-       {"", "x", "1 2 3 4 0.5\n99999999999\n", "1 2 3 4 0.5\n1\n7 0 0 0 0\n0\n", "1 2 3 4 0.5\n0\n1\n3 0 5 0 0 1\n"}) {
-    std::istringstream in(text);
-    BranchStack stack;
-    CHECK_FALSE(stack.read(in));
-    CHECK_FALSE(stack.is_done());
-  }
 }
 
 }  // namespace lockstep::checker

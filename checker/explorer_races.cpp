@@ -33,6 +33,10 @@ bool Explorer::happens_before(std::uint32_t a, std::uint32_t b) const { return h
 void Explorer::find_races(std::uint32_t position) {
   if (!options_.reduction || (coda_from_ && position >= *coda_from_)) return;
   Node& node = nodes_[position];
+  // What comes after the first infeasible event is run in one order alone, and nothing is tried in its place. So no order there may keep a
+  // race with what is feasible out of sight: only causes do.
+  const bool is_beyond = ghost_from_ && position > *ghost_from_;
+  const bool hides = options_.thorough || options_.mutant == Mutant::hide_races_beyond;
   node.past.clear();
   for (const std::uint32_t before : {node.cause, node.fifo_before, node.alike_before}) {
     if (before != kNone) join(node.past, nodes_[before].past);
@@ -40,6 +44,7 @@ void Explorer::find_races(std::uint32_t position) {
   races_.clear();
   for (std::uint32_t f = node.process_before; f != kNone; f = nodes_[f].process_before) {
     const Node& before = nodes_[f];
+    if (is_beyond && !hides && f > *ghost_from_) continue;
     if (!before.footprint.conflicts(node.footprint) || has_bit(node.past, f)) continue;
     join(node.past, before.past);
     if (options_.mutant == Mutant::forget_races) continue;
@@ -55,6 +60,20 @@ void Explorer::find_races(std::uint32_t position) {
     }
   }
   for (const std::uint32_t earlier : races_) add_reversal(earlier, position);
+  if (is_beyond && options_.thorough) begin_with_past_of(position);
+}
+
+/// Tries, in place of the first infeasible event, each of those that can come there and happen before this one, or are it.
+void Explorer::begin_with_past_of(std::uint32_t position) {
+  const std::uint32_t first = *ghost_from_;
+  const auto is_beyond = [&](std::uint32_t before) { return before != kNone && before >= first; };
+  for (std::uint32_t i = first + 1; i <= position; ++i) {
+    const Node& node = nodes_[i];
+    if (!happens_before(i, position)) continue;
+    if (is_beyond(node.cause) || is_beyond(node.fifo_before) || is_beyond(node.alike_before)) continue;
+    candidates_.assign(1, {node.chosen, node.process});
+    reverse(first);
+  }
 }
 
 /// Whether `event` arrives, in every execution, before something that comes `least_delay` or more after `cause`: from the last thing
@@ -83,8 +102,10 @@ bool Explorer::is_always_before(std::uint32_t event, std::uint32_t cause, Durati
 /// events that can begin that part has to be tried in place of `earlier`, unless one already is.
 void Explorer::add_reversal(std::uint32_t earlier, std::uint32_t later) {
   part_.clear();
+  // Beyond the first infeasible event only what it comes from: the others are there by chance.
+  const std::uint32_t beyond = ghost_from_ && options_.mutant != Mutant::hide_races_beyond ? *ghost_from_ : later;
   for (std::uint32_t i = earlier + 1; i < later; ++i) {
-    if (!happens_before(earlier, i)) part_.push_back(i);
+    if (!happens_before(earlier, i) && (i < beyond || happens_before(i, later))) part_.push_back(i);
   }
   part_.push_back(later);
   candidates_.clear();
@@ -98,13 +119,23 @@ void Explorer::add_reversal(std::uint32_t earlier, std::uint32_t later) {
 
 /// Any of the candidates has to be tried in place of the event at `position`.
 void Explorer::reverse(std::uint32_t position) {
-  std::vector<Scheduled>& backtrack = nodes_[position].backtrack;
-  for (const Scheduled& candidate : candidates_) {
-    const auto is_same = [&](const Scheduled& other) { return other.id == candidate.id; };
-    if (std::any_of(backtrack.begin(), backtrack.end(), is_same)) return;
+  Node& node = nodes_[position];
+  const auto is_candidate = [&](const Scheduled& event) {
+    return std::any_of(candidates_.begin(), candidates_.end(),
+                       [&](const Scheduled& candidate) { return candidate.id == event.id; });
+  };
+  if (std::any_of(node.backtrack.begin(), node.backtrack.end(), is_candidate)) return;
+  if (position >= own_from_) {
+    node.backtrack.push_back(candidates_.front());
+    return;
   }
-  backtrack.push_back(candidates_.front());
-  if (position < own_from_) outcome_->reversals.push_back({position, candidates_});
+  // Others choose, who know what other branches have found; so no choice may be taken for made here. But whatever they choose for a set
+  // of candidates will do for every larger one.
+  const auto is_smaller = [&](const std::vector<Scheduled>& known) {
+    return std::all_of(known.begin(), known.end(), is_candidate);
+  };
+  if (std::any_of(node.reversals.begin(), node.reversals.end(), is_smaller)) return;
+  node.reversals.push_back(candidates_);
 }
 
 }  // namespace lockstep::checker

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <deque>
-#include <limits>
+#include <mutex>
 #include <sstream>
 #include <thread>
 #include <utility>
@@ -11,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "checker/branches.hpp"
+#include "checker/branches_ahead.hpp"
 #include "checker/properties.hpp"
 #include "scenarios/alike.hpp"
 #include "scenarios/execution.hpp"
@@ -30,7 +32,7 @@ using checker::BranchStack;
 using checker::Explorer;
 using checker::Verdict;
 
-constexpr std::string_view kCheckpointBegin = "lockstep checkpoint 3";
+constexpr std::string_view kCheckpointBegin = "lockstep checkpoint 4";
 
 std::uint64_t digest_of(std::string_view text) {
   std::uint64_t digest = text.size();
@@ -88,8 +90,9 @@ class Search {
         settings_(std::move(settings)),
         parameters_(judged_parameters(settings_.faults, options.parameter)) {
     settings_.gives_up = [this] { return gives_up(); };
-    for (unsigned i = 0; i < std::max(1U, options.jobs); ++i) workers_.emplace_back(scenario, catalogue, settings_);
-    total_.emplace(new_judge(workers_.front()));
+    workers_.resize(std::max(1U, options.jobs));
+    workers_.front().emplace(scenario, catalogue, settings_);
+    total_.emplace(new_judge(*workers_.front()));
     begin_ = now();
   }
 
@@ -98,16 +101,11 @@ class Search {
       if (std::optional<Diagnostic> problem = resume()) return std::move(*problem);
     }
     if (!stack_.is_done()) result_.bound = bound_reached(stack_.counts());
-    double saved = now();
-    while (!stack_.is_done() && result_.bound.empty()) {
-      if (std::optional<Diagnostic> problem = explore_round()) return std::move(*problem);
-      if (options_.progress) tell_progress();
-      constexpr double kBetweenCheckpoints = 2;
-      if (options_.save && now() - saved > kBetweenCheckpoints) {
-        options_.save(checkpoint());
-        saved = now();
-      }
-    }
+    saved_ = now();
+    if (!stack_.is_done() && result_.bound.empty()) explore_all();
+    if (is_too_long_) return too_long();
+    if (result_.bound.empty() && !stack_.is_done()) result_.bound = bound_reached(stack_.counts());
+    if (stack_.is_done()) result_.bound = "";
     if (options_.save) options_.save(checkpoint());
     conclude();
     return std::move(result_);
@@ -126,16 +124,11 @@ class Search {
     return "";
   }
 
-  /// How far the next branch may go when this is what the ones before it have taken. Requires: no bound is reached.
-  BranchLimits limits_after(const checker::ExplorerCounts& counts) const {
-    BranchLimits limits{.traces = BranchStack::kTracesOfBranch};
-    if (options_.max_traces != 0) limits.traces = std::min(limits.traces, options_.max_traces - counts.traces);
-    // A whole round of branches that are larger than what is left would be explored for nothing, but for the first of them.
-    constexpr std::uint64_t events_least = 5'000;
-    if (options_.max_events != 0) {
-      const std::uint64_t left = options_.max_events - counts.events;
-      limits.events = std::min(left, std::max(left / BranchStack::kRound, events_least));
-    }
+  /// How far a branch may go when this is what the ones before it have taken. Requires: no bound is reached.
+  BranchLimits limits_after(const checker::ExplorerCounts& counts, const Branch& branch) const {
+    BranchLimits limits{.traces = 0, .events = branch.events};
+    if (options_.max_traces != 0) limits.traces = options_.max_traces - counts.traces;
+    if (options_.max_events != 0) limits.events = std::min(limits.events, options_.max_events - counts.events);
     return limits;
   }
 
@@ -152,48 +145,75 @@ class Search {
     return "";
   }
 
-  std::optional<Diagnostic> explore_round() {
-    const std::vector<Branch> round = stack_.take_round();
-    checker::ExplorerCounts counts = stack_.counts();
-    const BranchLimits limits = limits_after(counts);
+  // --- Threads.
 
-    std::vector<BranchOutcome> outcomes(round.size());
-    std::vector<std::optional<TraceJudge>> judges(round.size());
-    std::atomic<std::size_t> next{0};
-    std::atomic<bool> is_over{false};
-    const auto work = [&](Worker& worker) {
-      for (std::size_t i = next++; i < round.size() && !is_over; i = next++) {
-        outcomes[i] = explore_branch(worker, round[i], limits, judges[i]);
-        if (!bound_hit().empty()) is_over = true;
+  /// What somebody found in a branch.
+  struct Found {
+    BranchOutcome outcome;
+    TraceJudge judge;
+  };
+
+  /// Explores branches until nothing is left or a bound is hit.
+  void explore_all() {
+    std::vector<std::jthread> others;
+    for (std::size_t i = 1; i < workers_.size(); ++i) others.emplace_back([this, i] { work(i); });
+    work(0);
+  }
+
+  void work(std::size_t number) {
+    if (!workers_[number]) workers_[number].emplace(scenario_, catalogue_, settings_);
+    Worker& worker = *workers_[number];
+    std::unique_lock lock(mutex_);
+    while (!is_over_) {
+      const std::shared_ptr<Branch> branch = ahead_.begin_next(stack_);
+      if (!branch) {
+        changed_.wait(lock);
+        continue;
       }
-    };
-    {
-      std::vector<std::jthread> others;
-      for (std::size_t i = 1; i < std::min(workers_.size(), round.size()); ++i) {
-        others.emplace_back([&, i] { work(workers_[i]); });
+      lock.unlock();
+      std::optional<Found> found = explore_branch(worker, *branch, limits_after({}, *branch));
+      lock.lock();
+      if (found) {
+        ahead_.hand_in(*branch, *std::move(found));
+        take_in(worker);
+        is_over_ = is_over_ || stack_.is_done() || is_too_long_ || !bound_reached(stack_.counts()).empty();
       }
-      work(workers_.front());
+      if (const std::string_view bound = bound_hit(); !bound.empty() && !is_over_) {
+        is_over_ = true;
+        result_.bound = bound;
+      }
+      if (number == 0) tell();
+      changed_.notify_all();
     }
-    // What was explored after something that was not goes back with it: the order is what makes the result the same.
-    std::size_t taken = 0;
-    while (taken < round.size() && judges[taken]) {
-      if (outcomes[taken].too_long) return too_long();
-      // Nobody knew before how much the branches before it would take.
-      if (taken > 0 && are_too_much(counts, outcomes[taken].counts)) {
-        outcomes[taken] = explore_branch(workers_.front(), round[taken], limits_after(counts), judges[taken]);
-        if (outcomes[taken].given_up) break;
+  }
+
+  /// Takes in what has been found, in the order of the stack, as far as it goes and the bounds allow. Nobody knew before how much the branches before
+  /// one would take: one that is too much is explored once more, as far as the bounds allow.
+  void take_in(Worker& worker) {
+    while (bound_reached(stack_.counts()).empty()) {
+      std::optional<Found> found = ahead_.next(stack_);
+      if (!found) return;
+      if (are_too_much(stack_.counts(), found->outcome.counts)) {
+        const Branch& branch = *stack_.branches().back();
+        found = explore_branch(worker, branch, limits_after(stack_.counts(), branch));
+        if (!found) return;
       }
-      total_->merge(*judges[taken]);
-      counts += outcomes[taken].counts;
-      ++taken;
-      if (!bound_reached(counts).empty()) break;
+      if (found->outcome.too_long) {
+        is_too_long_ = true;
+        return;
+      }
+      total_->merge(found->judge);
+      stack_.take_in(std::move(found->outcome));
     }
-    outcomes.resize(taken);
-    stack_.hand_back(std::move(outcomes));
-    if (stack_.is_done()) return std::nullopt;
-    result_.bound = bound_reached(counts);
-    if (const std::string_view bound = bound_hit(); !bound.empty()) result_.bound = bound;
-    return std::nullopt;
+  }
+
+  /// Those who wait, and who keeps checkpoints.
+  void tell() {
+    if (options_.progress) tell_progress();
+    constexpr double kBetweenCheckpoints = 2;
+    if (!options_.save || now() - saved_ <= kBetweenCheckpoints) return;
+    options_.save(checkpoint());
+    saved_ = now();
   }
 
   /// Whether a bound was hit so long ago that a branch that still goes on is not waited for.
@@ -204,18 +224,17 @@ class Search {
     return now() - first >= kPatienceSeconds;
   }
 
-  /// As much of it as the limits allow, and what a new judge says of that; no judge if it was given up.
-  BranchOutcome explore_branch(Worker& worker, const Branch& branch, BranchLimits limits,
-                               std::optional<TraceJudge>& judged) const {
-    judged.reset();
+  /// As much of it as the limits allow, and what a new judge says of that; nothing if it was given up.
+  std::optional<Found> explore_branch(Worker& worker, const Branch& branch, BranchLimits limits) const {
     TraceJudge judge = new_judge(worker);
-    worker.story.begin_branch();
+    const bool is_first = !branch.from && !branch.at_root;
+    worker.story.begin_branch(is_first);
     BranchOutcome outcome = worker.explorer.explore(worker.story, branch, limits, [&](Explorer& at_end) {
       judge.look(at_end);
       return true;
     });
-    if (!outcome.given_up) judged.emplace(std::move(judge));
-    return outcome;
+    if (outcome.given_up) return std::nullopt;
+    return Found{std::move(outcome), std::move(judge)};
   }
 
   Diagnostic too_long() const {
@@ -296,7 +315,7 @@ class Search {
       explored.why = "no resource in this story";
       return explored;
     }
-    if (const std::string_view why = workers_.front().story.deployment().why_not_explored(tally.name); !why.empty()) {
+    if (const std::string_view why = workers_.front()->story.deployment().why_not_explored(tally.name); !why.empty()) {
       explored.why = why;
       return explored;
     }
@@ -320,10 +339,10 @@ class Search {
 
   /// Explores the trace once more, and makes a witness of it.
   void show(const BestTrace& best, const PropertyTally& tally, ExploredProperty& explored) {
-    Worker& worker = workers_.front();
+    Worker& worker = *workers_.front();
     TraceJudge judge = new_judge(worker);
     std::variant<Witness, Unconfirmed> witness = Unconfirmed{"its trace was not met again", {}};
-    worker.story.begin_branch();
+    worker.story.begin_branch(true);
     worker.explorer.explore(worker.story, best.branch, {.traces = 1}, [&](Explorer& at_end) {
       const std::optional<TraceJudge::Way> way = judge.way_to_break(tally.name, at_end);
       if (!way) {
@@ -369,12 +388,20 @@ class Search {
   const ExplorationOptions& options_;
   checker::ExplorerOptions settings_;
   std::vector<JudgedParameter> parameters_;
-  std::deque<Worker> workers_;  ///< they do not move
-  BranchStack stack_;
+  std::deque<std::optional<Worker>> workers_;  ///< they do not move; all but the first are made by their threads
   std::optional<TraceJudge> total_;
   Exploration result_;
   double begin_ = 0;                // tidy: not deciding
+  double saved_ = 0;                // tidy: not deciding
   std::atomic<double> hit_at_ = 0;  ///< when a worker first found that a bound was hit; 0: not yet
+
+  // Of all threads, behind the mutex.
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  BranchStack stack_;
+  checker::BranchesAhead<Found> ahead_;
+  bool is_over_ = false;
+  bool is_too_long_ = false;
 };
 
 }  // namespace

@@ -35,10 +35,11 @@ class ExploredStory final : public checker::Explorable {
   sim::Region* region() override { return deployment_.region(); }
   void begin() override;
   /// Lets the probe try to get the lock, once, when every lease has run out. Where no server holds anything nobody has to try, but
-  /// in the first trace of a branch.
+  /// in the first trace of all.
   std::optional<sim::Duration> begin_coda(bool is_due) override;
 
-  void begin_branch() { has_probed_ = probe_ == Probe::none; }
+  /// `is_first`: with it the search begins.
+  void begin_branch(bool is_first) { has_probed_ = probe_ == Probe::none || !is_first; }
   const Deployment& deployment() const { return *deployment_; }
   /// Whether the probe had to try in the present trace.
   bool has_probed() const { return deployment_->probes_once(); }

@@ -224,7 +224,7 @@ void TraceJudge::write(std::ostream& out) const {
     out << best.has_value() << '\n';
     if (!best) return;
     out << best->size.faults << ' ' << best->size.events << ' ' << best->size.switches << ' ' << best->size.tie << '\n';
-    checker::BranchStack({best->branch}).write(out);
+    checker::BranchStack(best->branch).write(out);
   };
   out << unconfirmed_;
   for (const std::uint64_t count : marks_.counts()) out << ' ' << count;
@@ -263,7 +263,7 @@ bool TraceJudge::read(std::istream& in) {
       in.setstate(std::ios::failbit);
       return;
     }
-    best = BestTrace{size, stack.branches().front()};
+    best = BestTrace{size, *stack.branches().front()};
   };
   std::array<std::uint64_t, TraceMarks::kCount> counts{};
   in >> unconfirmed_;
