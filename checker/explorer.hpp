@@ -185,8 +185,8 @@ inline constexpr std::uint64_t kWholeSearch = std::uint64_t{1} << 60;
 
 /// How long branches are: the first is cut soon, so that others have something to do, and what comes of a branch is twice as long as that,
 /// up to the most.
-inline constexpr std::uint64_t kFirstEvents = 1'000;
-inline constexpr std::uint64_t kMostEvents = 100'000;
+inline constexpr std::uint64_t kFirstEvents = 500;
+inline constexpr std::uint64_t kMostEvents = 20'000;
 
 /// A part of a search: all traces that begin with the events to `from`, then this one with these answers.
 struct Branch {

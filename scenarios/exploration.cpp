@@ -55,7 +55,8 @@ std::uint64_t identity_of(const Scenario& scenario, const ExplorationOptions& op
   explored.expect_run.clear();
   explored.expect_check.clear();
   explored.expect_traces.reset();
-  return digest_of(to_toml(explored) + options.parameter + (options.reduction ? " reduced" : " all"));
+  return digest_of(to_toml(explored) + options.parameter +
+                   (options.reduction ? options.thorough ? " thorough" : " reduced" : " all"));
 }
 
 /// A branch that goes on for so long after a bound was hit is given up; nearly all end before.
@@ -437,6 +438,7 @@ std::variant<Exploration, Diagnostic> explore(const Scenario& scenario, const mo
   checker::ExplorerOptions settings;
   settings.reduction = options.reduction;
   settings.goes_back = options.goes_back;
+  settings.thorough = options.thorough;
   settings.faults = std::get<std::vector<checker::FaultBudget>>(std::move(budgets));
   if (options.reduction && options.exchanges_names) settings.alike = alike_processes(scenario, catalogue);
   return Search(scenario, catalogue, options, std::move(settings))();

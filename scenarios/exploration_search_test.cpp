@@ -151,6 +151,29 @@ TEST_CASE("going back to saved moments finds what running each trace from its be
   }
 }
 
+TEST_CASE("more effort after infeasible events finds nothing more, whatever may go wrong") {
+  std::uint64_t compared = 0;
+  std::uint64_t infeasible = 0;
+  std::uint64_t infeasible_thorough = 0;
+  for (const Kind kind : kKinds) {
+    for (std::uint64_t seed = 0; seed < kStories; ++seed) {
+      const Scenario scenario = tiny_story(5'000 + seed, kind);
+      const Exploration thorough = explored(scenario, {.max_events = 500'000, .thorough = true});
+      if (!thorough.counts.complete) continue;
+      const Exploration found = explored(scenario);
+      ++compared;
+      infeasible += found.counts.infeasible;
+      infeasible_thorough += thorough.counts.infeasible;
+      INFO(to_toml(scenario));
+      CHECK(found.counts.traces == thorough.counts.traces);
+      CHECK(verdicts_of(found) == verdicts_of(thorough));
+    }
+  }
+  WARN(compared << " compared; infeasible: " << infeasible << " and " << infeasible_thorough);
+  CHECK(compared > 0);
+  if (kStories > 10) CHECK(infeasible_thorough > infeasible);
+}
+
 TEST_CASE("three clients and a pause: the same on 1, 2, 3 and 5 threads, and in pieces") {
   const Scenario scenario = three_clients();
   ExplorationOptions options;
