@@ -2,11 +2,14 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <set>
 #include <string>
 
 #include "checker/explorer.hpp"
 #include "checker/toy_world.hpp"
+#include "sim/random.hpp"
+#include "sim/simulation.hpp"
 
 namespace lockstep::checker {
 namespace {
@@ -39,13 +42,45 @@ Found explored(std::uint64_t seed, const toy::Size& size, ExplorerOptions option
   return found;
 }
 
+/// What concrete runs show, of which the delays are drawn from a grid of microseconds, as is who is first of those that come at once.
+std::set<std::string> at_random(std::uint64_t seed, const toy::Size& size, std::uint64_t runs,
+                                std::uint64_t first = 0) {
+  class Drawn final : public sim::Decisions {
+   public:
+    std::uint64_t choose(sim::Choice, std::uint64_t options, sim::EventId) override { return random.below(options); }
+    sim::Random random{0};
+  };
+  Drawn decisions;
+  toy::World world(seed, decisions, size);
+  sim::Simulation simulation(world.world());
+  std::set<std::string> outcomes;
+  for (std::uint64_t run = first; run < first + runs; ++run) {
+    decisions.random = sim::Random(sim::combine64(seed, run));
+    simulation.restart();
+    world.begin();
+    REQUIRE(simulation.run(sim::Instant::at(sim::Duration::seconds(1)), 1'000) == sim::Simulation::End::quiet);
+    outcomes.insert(world.outcome());
+  }
+  world.world().restart();
+  return outcomes;
+}
+
+bool has_all(const std::set<std::string>& outcomes, const std::set<std::string>& of) {
+  return std::includes(outcomes.begin(), outcomes.end(), of.begin(), of.end());
+}
+
 }  // namespace
 
 // Each found among some 100,000 worlds of its size; the unreduced search would take hours.
 TEST_CASE("explorer: whoever is picked and turns out to sleep gives way to another") {
   const auto whole = explored(124'788, kSmall, {.thorough = true}).outcomes;
   CHECK(explored(124'788, kSmall, {}).outcomes == whole);
-  CHECK(explored(124'788, kSmall, {.mutant = Mutant::picks_once}).outcomes.size() < whole.size());
+  const auto lost = explored(124'788, kSmall, {.mutant = Mutant::picks_once}).outcomes;
+  CHECK(lost.size() < whole.size());
+  // This concrete run has one of those that were lost.
+  const auto drawn = at_random(124'788, kSmall, 1, 5'435);
+  CHECK(has_all(whole, drawn));
+  CHECK(!has_all(lost, drawn));
   // Here one of the two mistakes alone does no harm.
   for (const auto& [seed, size] : {std::pair{495'473U, kSmall}, {59'212U, kLarge}}) {
     INFO("world " << seed);
@@ -56,7 +91,28 @@ TEST_CASE("explorer: whoever is picked and turns out to sleep gives way to anoth
 TEST_CASE("explorer: after an infeasible event no race hides another") {
   const auto whole = explored(74'781, kLarge, {.thorough = true}).outcomes;
   CHECK(explored(74'781, kLarge, {}).outcomes == whole);
-  CHECK(explored(74'781, kLarge, {.mutant = Mutant::hide_races_beyond}).outcomes.size() < whole.size());
+  const auto hidden = explored(74'781, kLarge, {.mutant = Mutant::hide_races_beyond}).outcomes;
+  CHECK(hidden.size() < whole.size());
+  // This concrete run has one of those that were lost.
+  const auto drawn = at_random(74'781, kLarge, 1, 1'179'525);
+  CHECK(has_all(whole, drawn));
+  CHECK(!has_all(hidden, drawn));
+}
+
+TEST_CASE("explorer: what random runs of larger worlds show is found") {
+  std::uint64_t outcomes = 0;
+  std::uint64_t met = 0;
+  for (std::uint64_t seed = 0; seed < kWorlds / 2; ++seed) {
+    const Found found = explored(seed, kLarge, {});
+    if (!found.counts.complete) continue;
+    const std::set<std::string> drawn = at_random(seed, kLarge, 200);
+    INFO("world " << seed);
+    REQUIRE(has_all(found.outcomes, drawn));
+    outcomes += found.outcomes.size();
+    met += drawn.size();
+  }
+  WARN(met << " of " << outcomes << " outcomes met at random");
+  CHECK(met > outcomes / 5);
 }
 
 TEST_CASE("explorer: more effort after infeasible events finds nothing more") {
