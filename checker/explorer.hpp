@@ -111,7 +111,7 @@ struct ExplorerOptions {
   /// Asked now and then: true ends the branch where it is, and nothing that was found in it counts. Null: never.
   std::function<bool()> gives_up;
   bool goes_back = true;  ///< false: each trace runs from its beginning, for comparison
-  /// For comparison: in place of an infeasible event all is tried that is run after it and can come there. That takes very long.
+  /// In place of an infeasible event all is tried that is run after it and can come there (docs/exploring.md). That may take very long.
   bool thorough = false;
   /// For tests alone: a search that is broken on purpose, and must be found out.
   enum class Mutant : std::uint8_t {
@@ -306,7 +306,8 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
     std::uint32_t alike_before = kNone;    ///< the same event of the process that is alike and comes before
     sim::DurationRange delay;              ///< from its cause to its arrival, if its cause held nothing back
     std::uint32_t channel = sim::Event::kNoChannel;
-    std::vector<std::uint64_t> past;  ///< bit set of the positions that happen before it, and its own
+    std::vector<std::uint64_t> past;            ///< bit set of the positions that happen before it, and its own
+    std::vector<std::uint64_t> past_by_causes;  ///< likewise, but after the first infeasible event only by causes
     DifferenceConstraints::Mark mark{};
     std::size_t faults_before = 0;
     std::size_t parametric_before = 0;
@@ -381,7 +382,9 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   void arrive_within(sim::Instant arrival, const sim::Event& event);
   void find_races(std::uint32_t position);
   bool is_always_before(std::uint32_t event, std::uint32_t cause, sim::Duration least_delay) const;
-  void add_reversal(std::uint32_t earlier, std::uint32_t later);
+  void find_races(std::uint32_t position, std::vector<std::uint64_t> Node::* past, std::uint32_t last);
+  void add_reversal(std::uint32_t earlier, std::uint32_t later, std::vector<std::uint64_t> Node::* past,
+                    std::uint32_t last);
   void begin_with_past_of(std::uint32_t position);
   void reverse(std::uint32_t position);
   bool try_next_answer(std::vector<Answer>& answers, std::size_t fixed);

@@ -33,25 +33,7 @@ bool Explorer::happens_before(std::uint32_t a, std::uint32_t b) const { return h
 void Explorer::find_races(std::uint32_t position) {
   if (!options_.reduction || (coda_from_ && position >= *coda_from_)) return;
   Node& node = nodes_[position];
-  // What comes after the first infeasible event is run in one order alone, and nothing is tried in its place. So no order there may keep a
-  // race with what is feasible out of sight: only causes do.
-  const bool is_beyond = ghost_from_ && position > *ghost_from_;
-  const bool hides = options_.thorough || options_.mutant == Mutant::hide_races_beyond;
-  node.past.clear();
-  for (const std::uint32_t before : {node.cause, node.fifo_before, node.alike_before}) {
-    if (before != kNone) join(node.past, nodes_[before].past);
-  }
-  races_.clear();
-  for (std::uint32_t f = node.process_before; f != kNone; f = nodes_[f].process_before) {
-    const Node& before = nodes_[f];
-    if (is_beyond && !hides && f > *ghost_from_) continue;
-    if (!before.footprint.conflicts(node.footprint) || has_bit(node.past, f)) continue;
-    join(node.past, before.past);
-    if (options_.mutant == Mutant::forget_races) continue;
-    if (!is_always_before(f, node.cause, node.delay.lo)) races_.push_back(f);
-  }
-  set_bit(node.past, position);
-
+  find_races(position, &Node::past, kNone);
   if (options_.mutant != Mutant::forget_cancelled) {
     for (const Cancelled& cancelled : cancelled_here_) {
       if (is_always_before(position, cancelled.cause, cancelled.least_delay)) continue;
@@ -59,8 +41,37 @@ void Explorer::find_races(std::uint32_t position) {
       reverse(position);
     }
   }
-  for (const std::uint32_t earlier : races_) add_reversal(earlier, position);
-  if (is_beyond && options_.thorough) begin_with_past_of(position);
+  for (const std::uint32_t earlier : races_) add_reversal(earlier, position, &Node::past, kNone);
+  if (options_.mutant == Mutant::hide_races_beyond) return;
+  const bool is_beyond = ghost_from_ && position > *ghost_from_;
+  if (!is_beyond) {
+    node.past_by_causes = node.past;
+    return;
+  }
+  // What comes after the first infeasible event is run in one order alone, and nothing is tried in its place. So no order there may keep a
+  // race with what is feasible out of sight: only causes do.
+  find_races(position, &Node::past_by_causes, *ghost_from_);
+  for (const std::uint32_t earlier : races_) add_reversal(earlier, position, &Node::past_by_causes, *ghost_from_);
+  if (options_.thorough) begin_with_past_of(position);
+}
+
+/// `past`: which one to fill; an event after `last` is in it only if it is a cause.
+void Explorer::find_races(std::uint32_t position, std::vector<std::uint64_t> Node::* past, std::uint32_t last) {
+  Node& node = nodes_[position];
+  (node.*past).clear();
+  for (const std::uint32_t before : {node.cause, node.fifo_before, node.alike_before}) {
+    if (before != kNone) join(node.*past, nodes_[before].*past);
+  }
+  races_.clear();
+  for (std::uint32_t f = node.process_before; f != kNone; f = nodes_[f].process_before) {
+    const Node& before = nodes_[f];
+    if (last != kNone && f > last) continue;
+    if (!before.footprint.conflicts(node.footprint) || has_bit(node.*past, f)) continue;
+    join(node.*past, before.*past);
+    if (options_.mutant == Mutant::forget_races) continue;
+    if (!is_always_before(f, node.cause, node.delay.lo)) races_.push_back(f);
+  }
+  set_bit(node.*past, position);
 }
 
 /// Tries, in place of the first infeasible event, each of those that can come there and happen before this one, or are it.
@@ -69,7 +80,8 @@ void Explorer::begin_with_past_of(std::uint32_t position) {
   const auto is_beyond = [&](std::uint32_t before) { return before != kNone && before >= first; };
   for (std::uint32_t i = first + 1; i <= position; ++i) {
     const Node& node = nodes_[i];
-    if (!happens_before(i, position)) continue;
+    // Ticks never end, and what comes of them here is tried where they are feasible.
+    if (node.is_of_tick || !happens_before(i, position)) continue;
     if (is_beyond(node.cause) || is_beyond(node.fifo_before) || is_beyond(node.alike_before)) continue;
     candidates_.assign(1, {node.chosen, node.process});
     reverse(first);
@@ -99,19 +111,19 @@ bool Explorer::is_always_before(std::uint32_t event, std::uint32_t cause, Durati
 }
 
 /// The part of the trace after `earlier` that does not depend on it, and then `later`, could have come first. One of the
-/// events that can begin that part has to be tried in place of `earlier`, unless one already is.
-void Explorer::add_reversal(std::uint32_t earlier, std::uint32_t later) {
+/// events that can begin that part has to be tried in place of `earlier`, unless one already is. After `last` only what `later` comes from is of that part.
+void Explorer::add_reversal(std::uint32_t earlier, std::uint32_t later, std::vector<std::uint64_t> Node::* past,
+                            std::uint32_t last) {
+  const auto is_before = [&](std::uint32_t a, std::uint32_t b) { return has_bit(nodes_[b].*past, a); };
   part_.clear();
-  // Beyond the first infeasible event only what it comes from: the others are there by chance.
-  const std::uint32_t beyond = ghost_from_ && options_.mutant != Mutant::hide_races_beyond ? *ghost_from_ : later;
   for (std::uint32_t i = earlier + 1; i < later; ++i) {
-    if (!happens_before(earlier, i) && (i < beyond || happens_before(i, later))) part_.push_back(i);
+    if (!is_before(earlier, i) && (last == kNone || i < last || is_before(i, later))) part_.push_back(i);
   }
   part_.push_back(later);
   candidates_.clear();
   for (std::size_t i = 0; i < part_.size(); ++i) {
     const bool is_initial = std::none_of(part_.begin(), part_.begin() + static_cast<std::ptrdiff_t>(i),
-                                         [&](std::uint32_t other) { return happens_before(other, part_[i]); });
+                                         [&](std::uint32_t other) { return is_before(other, part_[i]); });
     if (is_initial) candidates_.push_back({nodes_[part_[i]].chosen, nodes_[part_[i]].process});
   }
   reverse(earlier);

@@ -25,9 +25,10 @@ constexpr std::array<std::string_view, 3> kColours{"auto", "always", "never"};
 constexpr std::array<std::string_view, 2> kLanguages{"en", "zh"};
 constexpr std::array<std::string_view, 7> kEverywhere{"--json", "--seed",  "--jobs", "--color",
                                                       "--lang", "--width", "--help"};
-constexpr std::array<std::string_view, 14> kOnlyCheck{
-    "--graph", "--witness",    "--parameter", "--no-reduction", "--ticks",    "--max-seconds", "--max-traces",
-    "--all",   "--checkpoint", "--resume",    "--junit",        "--no-times", "--wait-for",    "--max-events"};
+constexpr std::array<std::string_view, 15> kOnlyCheck{"--graph",      "--witness",     "--parameter",  "--no-reduction",
+                                                      "--ticks",      "--max-seconds", "--max-traces", "--all",
+                                                      "--checkpoint", "--resume",      "--junit",      "--no-times",
+                                                      "--wait-for",   "--max-events",  "--thorough"};
 constexpr std::array<std::string_view, 4> kParameters{"pause", "jump", "skew", "restart_after"};
 constexpr std::array<std::string_view, 4> kOnlyRun{"--timeline", "--no-timeline", "--junit", "--history"};
 constexpr std::array<std::string_view, 9> kOnlyLinearize{"--model",      "--format",      "--permits",
@@ -43,7 +44,7 @@ constexpr std::array<std::string_view, 2> kOnlyServe{"--port", "--step"};
 struct Typed {
   bool help = false, version = false, json = false, timeline = false, no_timeline = false;
   bool no_reduction = false, all = false, resume = false, no_times = false, independent = false, check_failed = false;
-  bool step = false;
+  bool step = false, thorough = false;
   std::optional<std::string> seed, jobs, colour, language, width, junit, history;
   std::optional<std::string> witness, parameter, ticks, max_seconds, max_traces, max_events, checkpoint, graph,
       wait_for;
@@ -341,7 +342,10 @@ std::optional<Answer> take_bounds(const Typed& typed, Call::Check& check) {
 /// Options that say something about another search than the one that was asked for.
 std::optional<Answer> exclude(const Typed& typed) {
   if (typed.resume && !typed.checkpoint) return wrong("--resume needs --checkpoint FILE: where to go on from", "check");
+  if (typed.no_reduction && typed.thorough)
+    return wrong("--no-reduction leaves nothing out, so --thorough has no meaning with it", "check");
   if (!typed.ticks) return std::nullopt;
+  if (typed.thorough) return wrong("--ticks leaves nothing out, so --thorough has no meaning with it", "check");
   if (typed.no_reduction) return wrong("--ticks reduces nothing, so --no-reduction has no meaning with it", "check");
   if (typed.checkpoint)
     return wrong("--ticks and --checkpoint exclude each other: the grid keeps no checkpoints", "check");
@@ -362,6 +366,7 @@ std::variant<Call, Answer> check_call(const Typed& typed, Call call) {
   check.wait_for = typed.wait_for;
   check.checkpoint = typed.checkpoint;
   check.reduction = !typed.no_reduction;
+  check.thorough = typed.thorough;
   check.all = typed.all;
   check.resume = typed.resume;
   check.times = !typed.no_times;
@@ -459,6 +464,7 @@ void declare_check(CLI::App& check, Typed& typed) {
   check.add_option("--wait-for", typed.wait_for)->take_last();
   check.add_option("--parameter", typed.parameter)->take_last();
   check.add_flag("--no-reduction", typed.no_reduction);
+  check.add_flag("--thorough", typed.thorough);
   check.add_option("--ticks", typed.ticks)->take_last();
   check.add_option("--max-seconds", typed.max_seconds)->take_last();
   check.add_option("--max-traces", typed.max_traces)->take_last();

@@ -43,6 +43,7 @@ struct Call {
     std::optional<std::string> wait_for;  ///< a file: who waits for whom in a deadlock, as DOT
     std::string parameter;                ///< look for this threshold alone; empty: for all
     bool reduction = true;
+    bool thorough = false;
     std::optional<sim::Duration> tick;  ///< brute force on a grid
     double max_seconds = 0;             ///< 0: no bound
     std::uint64_t max_traces = 0;       ///< 0: no bound

@@ -102,6 +102,7 @@ scenarios::CheckOptions options_of(const Call& call, const Interrupt& interrupt)
   options.tick = call.check.tick;
   scenarios::ExplorationOptions& how = options.exploration;
   how.reduction = call.check.reduction;
+  how.thorough = call.check.thorough;
   how.max_traces = call.check.max_traces;
   how.max_events = call.check.max_events;
   how.max_seconds = call.check.max_seconds;

@@ -167,6 +167,8 @@ TEST_CASE("check: a wrong call exits 2, says how to go on, and writes nothing") 
       {{good, "--ticks", "5"}, "--ticks \"5\": expected a duration such as 1ms"},
       {{good, "--ticks", "0ms"}, "expected a duration"},
       {{good, "--ticks", "1ms", "--no-reduction"}, "--ticks reduces nothing"},
+      {{good, "--ticks", "1ms", "--thorough"}, "--ticks leaves nothing out"},
+      {{good, "--no-reduction", "--thorough"}, "--no-reduction leaves nothing out"},
       {{good, "--ticks", "1ms", "--witness", "w.toml"}, "exclude each other"},
       {{good, "--parameter", "pouse"}, "--parameter \"pouse\": did you mean \"pause\"?"},
       {{good, "--parameter", "jump"}, "--parameter jump: no [[may]] of " + good + " has a range of it"},

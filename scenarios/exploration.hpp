@@ -49,7 +49,7 @@ struct ExplorationOptions {
   std::string resume_from;      ///< the text of a checkpoint to go on from; empty: from the beginning
   std::string resume_name;      ///< what that file is called, for messages
   bool goes_back = true;        ///< false: each trace runs from its beginning, for comparison
-  bool thorough = false;        ///< `ExplorerOptions::thorough`, for comparison
+  bool thorough = false;        ///< `ExplorerOptions::thorough`
   bool exchanges_names = true;  ///< false: clients that are alike start in every order, for comparison
 };
 
