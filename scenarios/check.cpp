@@ -37,7 +37,8 @@ std::variant<Exploration, Diagnostic> check(const Scenario& scenario, const mode
       exploration->seconds = how.stopwatch() - begin;
   }
   if (Exploration* exploration = std::get_if<Exploration>(&result)) {
-    compare(scenario, *exploration, {.parameter = how.parameter, .counts_traces = how.reduction && !how.thorough && !options.tick});
+    compare(scenario, *exploration,
+            {.parameter = how.parameter, .counts_traces = how.reduction && !how.thorough && !options.tick});
   }
   return result;
 }
