@@ -72,8 +72,8 @@ std::string text_of(const Reference& reference) {
 }
 
 struct Measured {
-  double seconds[2] = {};      ///< with one thread, with two
-  double cpu_seconds[2] = {};  ///< of all threads; on a machine that others use it says more
+  double seconds[2] = {};  ///< with one thread, with two
+  double cpu_seconds = 0;  ///< with one thread; on a machine that others use it says more
   Exploration found;
 };
 
@@ -110,7 +110,7 @@ Measured measure(const Reference& reference, const models::locks::Catalogue& cat
         least = run == 0 ? seconds : std::min(least, seconds);
       };
       keep_least(measured.seconds[jobs - 1], seconds_now() - run_begin);
-      keep_least(measured.cpu_seconds[jobs - 1], cpu_seconds_of(RUSAGE_SELF) - cpu_begin);
+      if (jobs == 1) keep_least(measured.cpu_seconds, cpu_seconds_of(RUSAGE_SELF) - cpu_begin);
       measured.found = std::get<Exploration>(std::move(result));
     }
   }
@@ -131,9 +131,9 @@ void print(const Reference& reference, const Measured& measured, std::optional<d
       property.thresholds.empty() ? "-" : sim::to_string(property.thresholds.front().infimum.value);
   fmt::print("{:<34} {:<9} {:>8} {:>8} {:>9} {:>10} {:>7} {:>8.3f} {:>8.3f} {:>6.2f} {:>7.2f} {:>6}", reference.name,
              checker::to_string(property.verdict), counts.traces, counts.blocked, counts.infeasible, counts.events,
-             threshold, measured.seconds[0], measured.cpu_seconds[0], measured.seconds[0] / measured.seconds[1],
-             static_cast<double>(counts.events) / measured.cpu_seconds[0] / 1e6, peak_megabytes());
-  if (experiment) fmt::print(" {:>8.3f} {:>6.2f}", *experiment, *experiment / measured.cpu_seconds[0]);
+             threshold, measured.seconds[0], measured.cpu_seconds, measured.seconds[0] / measured.seconds[1],
+             static_cast<double>(counts.events) / measured.cpu_seconds / 1e6, peak_megabytes());
+  if (experiment) fmt::print(" {:>8.3f} {:>6.2f}", *experiment, *experiment / measured.cpu_seconds);
   fmt::print("\n");
   std::fflush(stdout);
 }

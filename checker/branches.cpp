@@ -131,13 +131,8 @@ void BranchStack::take_in(BranchOutcome outcome) {
   }
   for (const BranchOutcome::Reversal& reversal : outcome.reversals) {
     BranchPoint& point = *way[reversal.position];
-    const auto has_any = [&](const std::vector<Scheduled>& given) {
-      return std::any_of(given.begin(), given.end(), [&](const Scheduled& other) {
-        return std::any_of(reversal.candidates.begin(), reversal.candidates.end(),
-                           [&](const Scheduled& candidate) { return candidate.id == other.id; });
-      });
-    };
-    if (has_any(point.backtrack) || has_any(point.given_later)) continue;
+    if (have_common(point.backtrack, reversal.candidates) || have_common(point.given_later, reversal.candidates))
+      continue;
     const Scheduled& next = reversal.candidates.front();
     point.given_later.push_back(next);
     if (is_asleep(point.sleep, next.id)) continue;

@@ -17,6 +17,7 @@ namespace lockstep::checker {
 namespace {
 
 using Outcomes = std::set<std::string>;
+using toy::Found;
 
 #if defined(__OPTIMIZE__) && !__has_feature(address_sanitizer)
 constexpr std::uint64_t kWorlds = 8'000;
@@ -31,11 +32,6 @@ constexpr toy::Size kLarge{.servers = 1, .processes = 6, .puts = 8, .steps = 6, 
 FaultBudget one_loss(const toy::World& world) {
   return {.kind = ExploredFault::Kind::lose, .who = world.clients(), .range = {}, .restart_after = {}};
 }
-
-struct Found {
-  Outcomes outcomes;
-  ExplorerCounts counts;
-};
 
 struct World {
   std::uint64_t seed = 0;
@@ -53,16 +49,7 @@ struct World {
   }
 };
 
-Found in_one(const World& of) {
-  Explorer explorer(of.options());
-  toy::World world(of.seed, explorer, of.size);
-  Found found;
-  found.counts = explorer.explore(world, [&](Explorer&) {
-    found.outcomes.insert(world.outcome());
-    return true;
-  });
-  return found;
-}
+Found in_one(const World& of) { return toy::explored_whole(of.seed, of.size, of.options()); }
 
 /// How a search is cut, and who explores the pieces.
 struct Pieces {

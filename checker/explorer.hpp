@@ -167,6 +167,9 @@ struct Scheduled {
   sim::ProcessId process;
 };
 
+/// Whether some event is in both.
+bool have_common(std::span<const Scheduled> some, std::span<const Scheduled> others);
+
 /// A state from which several branches start: what leads there from the state before, and what has been given to branches.
 struct BranchPoint {
   std::shared_ptr<BranchPoint> before;  ///< null for the beginning
@@ -306,8 +309,9 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
     std::uint32_t alike_before = kNone;    ///< the same event of the process that is alike and comes before
     sim::DurationRange delay;              ///< from its cause to its arrival, if its cause held nothing back
     std::uint32_t channel = sim::Event::kNoChannel;
-    std::vector<std::uint64_t> past;            ///< bit set of the positions that happen before it, and its own
-    std::vector<std::uint64_t> past_by_causes;  ///< likewise, but after the first infeasible event only by causes
+    std::vector<std::uint64_t> past;  ///< bit set of the positions that happen before it, and its own
+    std::vector<std::uint64_t>
+        past_by_causes;  ///< after the first infeasible event alone: likewise, but in between by causes only
     DifferenceConstraints::Mark mark{};
     std::size_t faults_before = 0;
     std::size_t parametric_before = 0;
@@ -382,9 +386,8 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   void arrive_within(sim::Instant arrival, const sim::Event& event);
   void find_races(std::uint32_t position);
   bool is_always_before(std::uint32_t event, std::uint32_t cause, sim::Duration least_delay) const;
-  void find_races(std::uint32_t position, std::vector<std::uint64_t> Node::* past, std::uint32_t last);
-  void add_reversal(std::uint32_t earlier, std::uint32_t later, std::vector<std::uint64_t> Node::* past,
-                    std::uint32_t last);
+  void find_races(std::uint32_t position, std::uint32_t last);
+  void add_reversal(std::uint32_t earlier, std::uint32_t later, std::uint32_t last);
   void begin_with_past_of(std::uint32_t position);
   void reverse(std::uint32_t position);
   bool try_next_answer(std::vector<Answer>& answers, std::size_t fixed);
@@ -403,7 +406,7 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   const AlikeBefore* alike_before(const sim::Event& event) const;
   bool waits_for_alike(const sim::Event& event) const;
   std::uint32_t position_of_alike(const sim::Event& event) const;
-  bool happens_before(std::uint32_t a, std::uint32_t b) const;
+  const std::vector<std::uint64_t>& past_of(std::uint32_t position, std::uint32_t last) const;
   bool may_pause(sim::ProcessId process) const {
     return process.index < may_pause_.size() && may_pause_[process.index];
   }

@@ -15,6 +15,7 @@ namespace lockstep::checker {
 namespace {
 
 using Mutant = ExplorerOptions::Mutant;
+using toy::Found;
 
 #if defined(__OPTIMIZE__) && !__has_feature(address_sanitizer)
 constexpr std::uint64_t kWorlds = 8'000;
@@ -25,21 +26,9 @@ constexpr std::uint64_t kWorlds = 300;
 constexpr toy::Size kLarge{.servers = 1, .processes = 6, .puts = 8, .steps = 6, .latency_us = 8, .describes = true};
 constexpr toy::Size kSmall{.servers = 1, .processes = 5, .puts = 6, .steps = 4, .latency_us = 8, .describes = true};
 
-struct Found {
-  std::set<std::string> outcomes;
-  ExplorerCounts counts;
-};
-
 Found explored(std::uint64_t seed, const toy::Size& size, ExplorerOptions options) {
   options.max_traces = 3'000;
-  Explorer explorer(options);
-  toy::World world(seed, explorer, size);
-  Found found;
-  found.counts = explorer.explore(world, [&](Explorer&) {
-    found.outcomes.insert(world.outcome());
-    return true;
-  });
-  return found;
+  return toy::explored_whole(seed, size, options);
 }
 
 /// What concrete runs show, of which the delays are drawn from a grid of microseconds, as is who is first of those that come at once.

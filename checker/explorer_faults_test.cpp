@@ -14,6 +14,7 @@ namespace {
 
 using Mutant = ExplorerOptions::Mutant;
 using Outcomes = std::set<std::string>;
+using toy::Found;
 using Kind = ExploredFault::Kind;
 using sim::Duration;
 using namespace sim::literals;
@@ -26,11 +27,6 @@ constexpr std::uint64_t kWorlds = 60;
 
 constexpr toy::Size kDescribed{.servers = 2, .processes = 4, .puts = 4, .steps = 3, .latency_us = 2, .describes = true};
 constexpr toy::Size kSmall{.servers = 1, .processes = 3, .puts = 2, .steps = 2, .latency_us = 2, .describes = true};
-
-struct Found {
-  Outcomes outcomes;
-  ExplorerCounts counts;
-};
 
 /// Whom a fault strikes is known only when there is a world.
 enum class Whom : std::uint8_t { clients, servers };
@@ -51,14 +47,7 @@ Found explored(std::uint64_t seed, toy::Size size, ExplorerOptions options, cons
     const toy::World world(seed, nobody, size);
     for (const May& one : may) options.faults.push_back(in_world(one, world));
   }
-  Explorer explorer(options);
-  toy::World world(seed, explorer, size);
-  Found found;
-  found.counts = explorer.explore(world, [&](Explorer&) {
-    found.outcomes.insert(world.outcome());
-    return true;
-  });
-  return found;
+  return toy::explored_whole(seed, size, options);
 }
 
 May crash(Whom whom, std::optional<sim::DurationRange> restart_after, bool keep = false) {

@@ -27,13 +27,21 @@ void join(std::vector<std::uint64_t>& bits, const std::vector<std::uint64_t>& ot
 
 }  // namespace
 
-bool Explorer::happens_before(std::uint32_t a, std::uint32_t b) const { return has_bit(nodes_[b].past, a); }
+bool have_common(std::span<const Scheduled> some, std::span<const Scheduled> others) {
+  return std::any_of(some.begin(), some.end(), [&](const Scheduled& one) {
+    return std::any_of(others.begin(), others.end(), [&](const Scheduled& other) { return other.id == one.id; });
+  });
+}
+
+/// What happens before the event and itself; after `last`, if there is one, only causes order events.
+const std::vector<std::uint64_t>& Explorer::past_of(std::uint32_t position, std::uint32_t last) const {
+  return position > last && last != kNone ? nodes_[position].past_by_causes : nodes_[position].past;
+}
 
 /// The races of an event with those before it: it depends on them, and nothing in between forces the order. Also fills its past.
 void Explorer::find_races(std::uint32_t position) {
   if (!options_.reduction || (coda_from_ && position >= *coda_from_)) return;
-  Node& node = nodes_[position];
-  find_races(position, &Node::past, kNone);
+  find_races(position, kNone);
   if (options_.mutant != Mutant::forget_cancelled) {
     for (const Cancelled& cancelled : cancelled_here_) {
       if (is_always_before(position, cancelled.cause, cancelled.least_delay)) continue;
@@ -41,37 +49,34 @@ void Explorer::find_races(std::uint32_t position) {
       reverse(position);
     }
   }
-  for (const std::uint32_t earlier : races_) add_reversal(earlier, position, &Node::past, kNone);
+  for (const std::uint32_t earlier : races_) add_reversal(earlier, position, kNone);
   if (options_.mutant == Mutant::hide_races_beyond) return;
-  const bool is_beyond = ghost_from_ && position > *ghost_from_;
-  if (!is_beyond) {
-    node.past_by_causes = node.past;
-    return;
-  }
+  if (!ghost_from_ || position <= *ghost_from_) return;
   // What comes after the first infeasible event is run in one order alone, and nothing is tried in its place. So no order there may keep a
   // race with what is feasible out of sight: only causes do.
-  find_races(position, &Node::past_by_causes, *ghost_from_);
-  for (const std::uint32_t earlier : races_) add_reversal(earlier, position, &Node::past_by_causes, *ghost_from_);
+  find_races(position, *ghost_from_);
+  for (const std::uint32_t earlier : races_) add_reversal(earlier, position, *ghost_from_);
   if (options_.thorough) begin_with_past_of(position);
 }
 
-/// `past`: which one to fill; an event after `last` is in it only if it is a cause.
-void Explorer::find_races(std::uint32_t position, std::vector<std::uint64_t> Node::* past, std::uint32_t last) {
+/// With the order of `past_of`, which it fills for this event.
+void Explorer::find_races(std::uint32_t position, std::uint32_t last) {
   Node& node = nodes_[position];
-  (node.*past).clear();
+  std::vector<std::uint64_t>& past = last == kNone ? node.past : node.past_by_causes;
+  past.clear();
   for (const std::uint32_t before : {node.cause, node.fifo_before, node.alike_before}) {
-    if (before != kNone) join(node.*past, nodes_[before].*past);
+    if (before != kNone) join(past, past_of(before, last));
   }
   races_.clear();
   for (std::uint32_t f = node.process_before; f != kNone; f = nodes_[f].process_before) {
     const Node& before = nodes_[f];
     if (last != kNone && f > last) continue;
-    if (!before.footprint.conflicts(node.footprint) || has_bit(node.*past, f)) continue;
-    join(node.*past, before.*past);
+    if (!before.footprint.conflicts(node.footprint) || has_bit(past, f)) continue;
+    join(past, past_of(f, last));
     if (options_.mutant == Mutant::forget_races) continue;
     if (!is_always_before(f, node.cause, node.delay.lo)) races_.push_back(f);
   }
-  set_bit(node.*past, position);
+  set_bit(past, position);
 }
 
 /// Tries, in place of the first infeasible event, each of those that can come there and happen before this one, or are it.
@@ -81,7 +86,7 @@ void Explorer::begin_with_past_of(std::uint32_t position) {
   for (std::uint32_t i = first + 1; i <= position; ++i) {
     const Node& node = nodes_[i];
     // Ticks never end, and what comes of them here is tried where they are feasible.
-    if (node.is_of_tick || !happens_before(i, position)) continue;
+    if (node.is_of_tick || !has_bit(nodes_[position].past, i)) continue;
     if (is_beyond(node.cause) || is_beyond(node.fifo_before) || is_beyond(node.alike_before)) continue;
     candidates_.assign(1, {node.chosen, node.process});
     reverse(first);
@@ -112,9 +117,8 @@ bool Explorer::is_always_before(std::uint32_t event, std::uint32_t cause, Durati
 
 /// The part of the trace after `earlier` that does not depend on it, and then `later`, could have come first. One of the
 /// events that can begin that part has to be tried in place of `earlier`, unless one already is. After `last` only what `later` comes from is of that part.
-void Explorer::add_reversal(std::uint32_t earlier, std::uint32_t later, std::vector<std::uint64_t> Node::* past,
-                            std::uint32_t last) {
-  const auto is_before = [&](std::uint32_t a, std::uint32_t b) { return has_bit(nodes_[b].*past, a); };
+void Explorer::add_reversal(std::uint32_t earlier, std::uint32_t later, std::uint32_t last) {
+  const auto is_before = [&](std::uint32_t a, std::uint32_t b) { return has_bit(past_of(b, last), a); };
   part_.clear();
   for (std::uint32_t i = earlier + 1; i < later; ++i) {
     if (!is_before(earlier, i) && (last == kNone || i < last || is_before(i, later))) part_.push_back(i);
@@ -132,11 +136,7 @@ void Explorer::add_reversal(std::uint32_t earlier, std::uint32_t later, std::vec
 /// Any of the candidates has to be tried in place of the event at `position`.
 void Explorer::reverse(std::uint32_t position) {
   Node& node = nodes_[position];
-  const auto is_candidate = [&](const Scheduled& event) {
-    return std::any_of(candidates_.begin(), candidates_.end(),
-                       [&](const Scheduled& candidate) { return candidate.id == event.id; });
-  };
-  if (std::any_of(node.backtrack.begin(), node.backtrack.end(), is_candidate)) return;
+  if (have_common(node.backtrack, candidates_)) return;
   if (position >= own_from_) {
     node.backtrack.push_back(candidates_.front());
     return;
@@ -144,7 +144,8 @@ void Explorer::reverse(std::uint32_t position) {
   // Others choose, who know what other branches have found; so no choice may be taken for made here. But whatever they choose for a set
   // of candidates will do for every larger one.
   const auto is_smaller = [&](const std::vector<Scheduled>& known) {
-    return std::all_of(known.begin(), known.end(), is_candidate);
+    return std::all_of(known.begin(), known.end(),
+                       [&](const Scheduled& event) { return have_common({&event, 1}, candidates_); });
   };
   if (std::any_of(node.reversals.begin(), node.reversals.end(), is_smaller)) return;
   node.reversals.push_back(candidates_);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -463,5 +464,22 @@ class World final : public Explorable {
   std::vector<sim::ProcessId> server_ids_;
   std::vector<DurationRange> starts_;
 };
+
+/// What an exploration of a world finds.
+struct Found {
+  std::set<std::string> outcomes;
+  ExplorerCounts counts;
+};
+
+inline Found explored_whole(std::uint64_t seed, const Size& size, const ExplorerOptions& options) {
+  Explorer explorer(options);
+  World world(seed, explorer, size);
+  Found found;
+  found.counts = explorer.explore(world, [&](Explorer&) {
+    found.outcomes.insert(world.outcome());
+    return true;
+  });
+  return found;
+}
 
 }  // namespace lockstep::checker::toy
