@@ -137,6 +137,7 @@ class Client final : public sim::Process {
 
   void start() override;
   void notified(sim::Message& message, sim::ConnectionId connection) override;
+  bool hears_unasked() const override { return route_.has_value() || !subscribers_.empty(); }
   void crashed(bool keep) override;
   void reset() override;
 

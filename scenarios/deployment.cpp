@@ -64,6 +64,11 @@ Deployment::Deployment(const Scenario& scenario, const models::locks::Catalogue&
   claims_fairness_ = std::find(entry_.claims.begin(), entry_.claims.end(), "fair") != entry_.claims.end();
   add_clients();
   add_servers();
+  const bool sends_commands = std::any_of(scenario.clients.begin(), scenario.clients.end(),
+                                          [](const ClientSpec& client) { return !client.commands.empty(); });
+  for (models::redis::Node& server : servers_) {
+    if (sends_commands) server.expect_anything();
+  }
   Client& probe = clients_.emplace_back([this](Client& client) { return probe_program(client); });
   probe.set_process_name("probe");
   probe_ = world_.add(probe, "probe", {});

@@ -42,6 +42,14 @@ class Process {
   /// Whether all that a request reads or changes of its state is told to `World::access`. Then an explorer need not order
   /// requests that leave each other alone.
   virtual bool describes_accesses() const { return false; }
+  /// Whether a reply to this request leaves when it is handled, whatever happens before, as long as this process lives. Then an explorer knows
+  /// how late it can come. Asked of requests that are on their way.
+  virtual bool answers_at_once(const Message& request) const {
+    static_cast<void>(request);
+    return false;
+  }
+  /// Whether something may reach it that it has not asked for and that no fault is: `notified`, `returned`. Then an explorer cannot know what comes next.
+  virtual bool hears_unasked() const { return true; }
   /// Whether it serves others rather than having a program of its own: see `World::set_background_timer`.
   virtual bool is_service() const { return false; }
 

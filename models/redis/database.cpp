@@ -396,18 +396,17 @@ bool Database::is_held_back(const Command& command, const sim::Clock& server_clo
 
 // --- Scripts.
 
-std::variant<ScriptId, Reply> Database::load_script(const Value& text) {
+std::variant<ScriptId, Reply> Database::compile_script(const Value& text) {
   std::string scratch;
-  auto compiled = scripts_->compile(text.view(scratch));
-  if (const ScriptId* script = std::get_if<ScriptId>(&compiled)) {
-    // Scripts that are put into the cache may come in either order; whoever looks into it, or empties it, may not.
-    keys_.watch(kScriptCache, false);
-    if (std::find(cached_.begin(), cached_.end(), *script) == cached_.end()) {
-      cached_.push_back(*script);
-      asked_for_more_ = touched_more_than_keys_ = true;
-    }
-  }
-  return compiled;
+  return scripts_->compile(text.view(scratch));
+}
+
+void Database::cache_script(ScriptId script) {
+  // Scripts that are put into the cache may come in either order; whoever looks into it, or empties it, may not.
+  keys_.watch(kScriptCache, false);
+  if (std::find(cached_.begin(), cached_.end(), script) != cached_.end()) return;
+  cached_.push_back(script);
+  asked_for_more_ = touched_more_than_keys_ = true;
 }
 
 std::optional<ScriptId> Database::cached_script(const Value& sha1) const {

@@ -152,8 +152,9 @@ class Database final : private ScriptHost {
 
   // --- For command handlers.
 
-  /// The script of this text, compiled and in the script cache; or the error.
-  std::variant<ScriptId, Reply> load_script(const Value& text);
+  /// The script of this text, compiled; or the error.
+  std::variant<ScriptId, Reply> compile_script(const Value& text);
+  void cache_script(ScriptId script);
   /// A script in this server's cache. Upper and lower case are the same.
   std::optional<ScriptId> cached_script(const Value& sha1) const;
   void forget_scripts();

@@ -68,6 +68,14 @@ void Node::receive(sim::Message& message, sim::ConnectionId connection) {
   handle(request, connection);
 }
 
+bool Node::answers_at_once(const sim::Message& message) const {
+  if (expects_anything_ || !peers_.empty()) return false;
+  const CommandSpec* spec = static_cast<const Request&>(message).command.spec();
+  if (spec == nullptr) return false;
+  const bool never_blocks = !spec->is(kNoScript) && (spec->is(kReadOnly) || spec->is(kWrite));
+  return never_blocks || spec->is(kRunsCommands);
+}
+
 bool Node::is_held_back(const Request& request) {
   return database_.is_held_back(request.command, clock()) ||
          std::any_of(request.in_front.begin(), request.in_front.end(),

@@ -92,6 +92,10 @@ class Node final : public sim::Process, private KeyWatcher {
   void crashed(bool keep) override;
   void reset() override;
   bool describes_accesses() const override { return true; }
+  /// Of a server without others, data commands and scripts, unless somebody may tell it to wait.
+  bool answers_at_once(const sim::Message& request) const override;
+  /// Clients may send it whatever they like, CLIENT PAUSE included. Before anything runs.
+  void expect_anything() { expects_anything_ = true; }
   bool is_service() const override { return true; }
 
   /// See `Database::set_script_memory`.
@@ -227,6 +231,7 @@ class Node final : public sim::Process, private KeyWatcher {
   LoadEnd load_end_;
   FailoverEnd failover_end_;
   std::int64_t failover_offset_ = 0;  ///< what the successor must have acknowledged
+  bool expects_anything_ = false;
 };
 
 }  // namespace lockstep::models::redis

@@ -32,9 +32,13 @@ Reply run(Call& call, ScriptId script, bool may_write) {
 
 Reply eval(Call& call, bool may_write) {
   if (auto error = wrong_number_of_keys(call)) return *error;
-  const auto script = call.database.load_script(call.arguments[1]);
-  if (const Reply* error = std::get_if<Reply>(&script)) return *error;
-  return run(call, std::get<ScriptId>(script), may_write);
+  const auto compiled = call.database.compile_script(call.arguments[1]);
+  if (const Reply* error = std::get_if<Reply>(&compiled)) return *error;
+  const ScriptId script = std::get<ScriptId>(compiled);
+  Reply reply = run(call, script, may_write);
+  // Last, since nothing of the above depends on the cache: whoever looks at what this command depends on first meets its keys.
+  call.database.cache_script(script);
+  return reply;
 }
 
 Reply evalsha(Call& call, bool may_write) {
@@ -58,9 +62,11 @@ Reply evalsha_ro_command(Call& call) { return evalsha(call, false); }
 Reply script_kill_command(Call&) { return Reply::error("NOTBUSY No scripts in execution right now."); }
 
 Reply script_load_command(Call& call) {
-  const auto script = call.database.load_script(call.arguments[2]);
-  if (const Reply* error = std::get_if<Reply>(&script)) return *error;
-  return Reply::bulk(std::string(call.database.sha1_of(std::get<ScriptId>(script))));
+  const auto compiled = call.database.compile_script(call.arguments[2]);
+  if (const Reply* error = std::get_if<Reply>(&compiled)) return *error;
+  const ScriptId script = std::get<ScriptId>(compiled);
+  call.database.cache_script(script);
+  return Reply::bulk(std::string(call.database.sha1_of(script)));
 }
 
 Reply script_exists_command(Call& call) {

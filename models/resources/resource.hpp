@@ -50,6 +50,7 @@ class Resource final : public sim::Process {
   void receive(sim::Message& request, sim::ConnectionId connection) override;
   void reset() override;
   bool describes_accesses() const override { return true; }
+  bool answers_at_once(const sim::Message&) const override { return true; }
 
   std::int64_t value() const { return value_; }
 
