@@ -36,7 +36,7 @@ void write_sleep(std::ostream& out, const std::vector<Sleeping>& sleep) {
     out << ' ' << s.id.value << ' ' << s.process.index << ' ';
     s.footprint.write(out);
     write_answers(out, s.answers);
-    out << ' ' << s.variants;
+    out << ' ' << s.is_impossible << ' ' << s.variants;
   }
 }
 
@@ -108,6 +108,7 @@ class Reader {
       sleeping.process = owner;
       sleeping.footprint = Footprint::read(in_);
       sleeping.answers = answers();
+      sleeping.is_impossible = number<bool>();
       sleeping.variants = number<std::uint32_t>();
     }
     return list;

@@ -6,7 +6,6 @@
 namespace lockstep::checker {
 namespace {
 
-constexpr std::int64_t kFar = std::numeric_limits<std::int64_t>::max();
 constexpr std::uint32_t kVariablesEnd = Bound::units_per_ns;
 
 bool is_in_range(std::int64_t potential) { return potential < Bound::units_end && potential > -Bound::units_end; }

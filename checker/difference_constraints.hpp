@@ -182,6 +182,23 @@ class DifferenceConstraints {
     return is_feasible_with(both);
   }
 
+  /// Would `add` fail if of what is there only the constraints existed for which `counts(i)`? Then `why`, if there is one, says which of them are
+  /// infeasible together with it: those on a shortest path.
+  template <class Counts>
+  bool is_infeasible_among(const Constraint& c, const Counts& counts, std::vector<std::uint32_t>* why = nullptr) const {
+    if (why != nullptr) why->clear();
+    if (!c.bound.is_finite()) return c.bound == Bound::never();
+    reach(c.to, counts);
+    if (distance_[c.from] == kFar || distance_[c.from] + c.bound.units() >= 0) return false;
+    for (Variable v = c.from; why != nullptr && v != c.to; v = in_[via_[v]].other) why->push_back(via_[v]);
+    return true;
+  }
+  /// Why `add` fails. Requires: it does.
+  void explain(const Constraint& c, std::vector<std::uint32_t>& why) const {
+    [[maybe_unused]] const bool fails = is_infeasible_among(c, [](std::uint32_t) { return true; }, &why);
+    assert(fails);
+  }
+
   Mark mark() const { return {variables_, constraints_}; }
   /// Removes the constraints and variables that came after the mark, in time proportional to their number.
   void undo(Mark mark) {
@@ -214,6 +231,7 @@ class DifferenceConstraints {
 
  private:
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+  static constexpr std::int64_t kFar = std::numeric_limits<std::int64_t>::max();
 
   /// One end's view of a constraint; constraint i is out_[i] in the list of its `from` and in_[i] in that of its `to`.
   struct Half {
@@ -231,6 +249,24 @@ class DifferenceConstraints {
     ++constraints_;
   }
   void grow_constraints();
+  /// The shortest paths from a variable, by Bellman and Ford: for questions about what has failed, which are rare.
+  template <class Counts>
+  void reach(Variable from, const Counts& counts) const {
+    distance_.assign(variables_, kFar);
+    via_.assign(variables_, kNone);
+    distance_[from] = 0;
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (std::uint32_t i = 0; i < constraints_; ++i) {
+        const Variable u = in_[i].other;
+        const Variable v = out_[i].other;
+        if (distance_[u] == kFar || distance_[u] + out_[i].units >= distance_[v] || !counts(i)) continue;
+        distance_[v] = distance_[u] + out_[i].units;
+        via_[v] = i;
+        changed = true;
+      }
+    }
+  }
   void grow_variables();
   bool add_repairing(Variable u, Variable v, Bound w);
   bool can_repair(Variable u, Variable v, Bound w) const;
@@ -253,6 +289,9 @@ class DifferenceConstraints {
   // By constraint.
   std::vector<Half> out_;
   std::vector<Half> in_;
+  // Of `reach`, by variable: how far it is, and over which constraint it is reached last.
+  mutable std::vector<std::int64_t> distance_;
+  mutable std::vector<std::uint32_t> via_;
   // Of one wave; between waves all is 0. By variable; the variables whose change is not 0; a bit for each variable.
   mutable std::vector<std::int64_t> change_;
   mutable std::vector<Variable> touched_;

@@ -508,5 +508,41 @@ TEST_CASE("difference constraints: answers and solutions do not depend on the or
   }
 }
 
+TEST_CASE("difference constraints: why an add fails is enough for it to fail, and all of that is needed") {
+  std::uint64_t failed = 0;
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    sim::Random random(seed);
+    const auto drawn = [&] {
+      return Plain{static_cast<Variable>(random.below(8)), static_cast<Variable>(random.below(8)),
+                   random.between(-3, 6), random.one_in(3)}
+          .constraint();
+    };
+    DifferenceConstraints system;
+    for (int i = 1; i < 8; ++i) system.add_variable();
+    std::vector<std::uint32_t> why;
+    for (int i = 0; i < 40; ++i) {
+      const Constraint c = drawn();
+      // Whether those of a set alone do not allow it, by a system that has no others.
+      const auto fails_with = [&](const auto& is_in) {
+        DifferenceConstraints some;
+        for (int v = 1; v < 8; ++v) some.add_variable();
+        for (std::uint32_t k = 0; k < system.constraints(); ++k) {
+          if (is_in(k)) REQUIRE(some.add(system.constraint(k)));
+        }
+        return !some.add(c);
+      };
+      const auto is_even = [](std::uint32_t k) { return k % 2 == 0; };
+      REQUIRE(system.is_infeasible_among(c, is_even) == fails_with(is_even));
+      if (system.add(c)) continue;
+      ++failed;
+      system.explain(c, why);
+      const auto is_why = [&](std::uint32_t k) { return std::find(why.begin(), why.end(), k) != why.end(); };
+      REQUIRE(fails_with(is_why));
+      for (const std::uint32_t one : why) REQUIRE(!fails_with([&](std::uint32_t k) { return k != one && is_why(k); }));
+    }
+  }
+  CHECK(failed > 1'000);
+}
+
 }  // namespace
 }  // namespace lockstep::checker

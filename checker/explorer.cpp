@@ -45,6 +45,7 @@ Explorer::Explorer(ExplorerOptions options) : options_(std::move(options)) {
   std::size_t at_most_armed = 0;
   for (const FaultBudget& budget : options_.faults) {
     may_lose_ = may_lose_ || budget.kind == Kind::lose;
+    may_crash_ = may_crash_ || budget.kind == Kind::crash;
     if (budget.kind == Kind::crash || budget.kind == Kind::jump) at_most_armed += budget.times;
     if (budget.kind != Kind::pause) continue;
     for (const sim::ProcessId process : budget.who) {
@@ -111,6 +112,7 @@ void Explorer::start(Explorable& subject) {
   counts_ = {};
   depth_ = built_ = 0;
   picks_again_ = false;
+  dead_from_.reset();
   root_answers_.clear();
   faults_.clear();
   parametric_.clear();
@@ -118,36 +120,6 @@ void Explorer::start(Explorable& subject) {
   constraints_.clear();
   earliest_.assign(1, sim::Duration::zero());
   put_alike_in_order();
-}
-
-/// Lays out the way to a branch: its nodes belong to the search that it is a part of.
-void Explorer::follow(const Branch& branch) {
-  own_from_ = 0;
-  fixed_answers_ = 0;
-  if (branch.at_root) {
-    root_answers_ = branch.answers;
-    fixed_answers_ = branch.answers.size();
-  }
-  if (!branch.from) return;
-  std::vector<const BranchPoint*> way;
-  for (const BranchPoint* point = branch.from.get(); point != nullptr; point = point->before.get())
-    way.push_back(point);
-  std::reverse(way.begin(), way.end());
-  root_answers_ = way.front()->answers;
-  depth_ = way.size();
-  if (nodes_.size() < depth_) nodes_.resize(depth_);
-  for (std::size_t i = 0; i < depth_; ++i) {
-    Node& node = nodes_[i];
-    const bool is_last = i + 1 == depth_;
-    node.chosen = is_last ? branch.chosen : way[i + 1]->chosen;
-    node.answers = is_last ? branch.answers : way[i + 1]->answers;
-    node.backtrack = way[i]->backtrack;
-    node.sleep = is_last ? branch.sleep : std::vector<Sleeping>();
-    node.done.clear();
-    node.reversals.clear();
-  }
-  own_from_ = depth_;
-  fixed_answers_ = branch.answers.size();
 }
 
 /// Brings the world to a state from which the present trace goes on, and says at which position: the nearest that is known, or the beginning.
@@ -239,10 +211,15 @@ bool Explorer::run_way() {
     if (is_worth_saving(i)) save(i);
     execute(i, is_replay);
     if (i + 1 == depth_ && is_redundant(nodes_[i])) {
+      nodes_[i].may_live = true;
       built_ = depth_;
       return false;
     }
-    nodes_[i].has_tried = true;
+    if (!is_replay && has_failed(i)) {
+      built_ = depth_;
+      return false;
+    }
+    nodes_[i].has_tried = nodes_[i].may_live = true;
     if (!is_replay) find_races(i);
   }
   built_ = depth_;
@@ -274,7 +251,7 @@ bool Explorer::go_on() {
   if (nodes_.size() == depth_) nodes_.emplace_back();
   Node& node = nodes_[depth_];
   if (!picks_again_) {
-    node.has_tried = false;
+    node.has_tried = node.tried_before = false;
     node.backtrack.clear();
     node.answers.clear();
     node.sleep.clear();
@@ -289,13 +266,17 @@ bool Explorer::go_on() {
   }
   picks_again_ = false;
   const std::optional<std::uint32_t> slot = pick(node);
-  if (!slot || comes_after_all_sleepers(node, world_->event(*slot))) {
+  if (!slot || sleeps_for_good(node) || comes_after_all_sleepers(node, world_->event(*slot))) {
     // Those who wait for somebody alike who will never come do so for ever: no execution of the world, only a place for races.
     const bool is_dead_end = !slot && node.sleep.empty();
-    ++(ghost_from_ || is_dead_end ? counts_.infeasible : counts_.blocked);
+    const bool is_impossible =
+        std::any_of(node.sleep.begin(), node.sleep.end(), [](const Sleeping& s) { return s.is_impossible; });
+    ++(ghost_from_ || is_dead_end || is_impossible ? counts_.infeasible : counts_.blocked);
     return false;
   }
   node.chosen = world_->event(*slot).id;
+  node.may_live = node.lived_before = node.is_impossible = false;
+  node.conflict.clear();
   node.backtrack.push_back({node.chosen, world_->event(*slot).process});
   if (!options_.reduction && !coda_from_) {
     for (const std::uint32_t other : pending_) {
@@ -306,8 +287,12 @@ bool Explorer::go_on() {
   ++depth_;
   execute(static_cast<std::uint32_t>(depth_ - 1), false);
   built_ = depth_;
-  if (is_redundant(nodes_[depth_ - 1])) return false;
-  nodes_[depth_ - 1].has_tried = true;
+  if (is_redundant(nodes_[depth_ - 1])) {
+    nodes_[depth_ - 1].may_live = true;
+    return false;
+  }
+  if (has_failed(static_cast<std::uint32_t>(depth_ - 1))) return false;
+  nodes_[depth_ - 1].has_tried = nodes_[depth_ - 1].may_live = true;
   find_races(static_cast<std::uint32_t>(depth_ - 1));
   return true;
 }
@@ -454,8 +439,19 @@ bool Explorer::back_up() {
   for (; depth_ > own_from_; --depth_) {
     Node& node = nodes_[depth_ - 1];
     undo(node);
-    node.done.push_back({node.chosen, node.process, node.footprint, node.answers});
+    if (dead_from_) {
+      if (depth_ - 1 > *dead_from_) continue;
+      dead_from_.reset();
+      node.is_impossible = true;
+      node.has_tried = node.tried_before;
+    }
+    node.tried_before = node.has_tried;
+    node.lived_before = node.may_live;
+    node.done.push_back(
+        {node.chosen, node.process, node.footprint, node.answers, std::exchange(node.is_impossible, false)});
     if (try_next_answer(node.answers, 0)) return true;
+    give_up(node);
+    if (dead_from_) continue;
     if (options_.mutant == Mutant::forget_forks) node.done.erase(node.done.begin(), node.done.end() - 1);
     std::erase_if(node.sleep, [&](const Sleeping& sleeping) { return sleeping.id == node.chosen; });
     for (Sleeping& variant : node.done) {
@@ -466,6 +462,8 @@ bool Explorer::back_up() {
     for (const Scheduled& next : node.backtrack) {
       if (is_asleep(node.sleep, next.id)) continue;
       node.chosen = next.id;
+      node.may_live = node.lived_before = false;
+      node.conflict.clear();
       return true;
     }
     // Who was picked turned out to sleep, with the only answers that it could be given; so it was not to be picked.
@@ -475,6 +473,9 @@ bool Explorer::back_up() {
       return true;
     }
   }
+  const bool is_dead = dead_from_ && (depth_ == 0 || depth_ - 1 > *dead_from_);
+  dead_from_.reset();
+  if (is_dead) return false;
   // Of the last step before this branch, the answers beyond the fixed ones are the branch's own.
   if (depth_ == 0) {
     constraints_.clear();
@@ -485,24 +486,8 @@ bool Explorer::back_up() {
   Node& node = nodes_[depth_ - 1];
   undo(node);
   node.done.push_back({node.chosen, node.process, node.footprint, node.answers});
-  return try_next_answer(node.answers, fixed_answers_);
-}
-
-Branch Explorer::here() const {
-  auto point = std::make_shared<BranchPoint>();
-  point->answers = root_answers_;
-  for (std::size_t i = 0; i + 1 < depth_; ++i) {
-    auto next = std::make_shared<BranchPoint>();
-    next->before = point;
-    next->chosen = nodes_[i].chosen;
-    next->answers = nodes_[i].answers;
-    point = std::move(next);
-  }
-  Branch branch;
-  branch.from = std::move(point);
-  branch.chosen = nodes_[depth_ - 1].chosen;
-  branch.answers = nodes_[depth_ - 1].answers;
-  return branch;
+  if (try_next_answer(node.answers, fixed_answers_)) return true;
+  return false;
 }
 
 /// Whether the event sleeps with the answers that it has just been given: then an equivalent trace is explored elsewhere. Nothing is
@@ -511,71 +496,6 @@ bool Explorer::is_redundant(const Node& node) const {
   return std::any_of(node.sleep.begin(), node.sleep.end(), [&](const Sleeping& sleeping) {
     return sleeping.id == node.chosen && are_same(sleeping.answers, node.answers);
   });
-}
-
-/// The states on the present trace from which branches may start, by position: the branch's own, and where it starts itself.
-std::vector<std::shared_ptr<BranchPoint>> Explorer::points_of(const Branch& branch) const {
-  std::vector<std::shared_ptr<BranchPoint>> points(depth_);
-  if (own_from_ > 0) points[own_from_ - 1] = branch.from;
-  for (std::size_t i = own_from_; i < depth_; ++i) {
-    points[i] = std::make_shared<BranchPoint>();
-    points[i]->answers = i == 0 ? root_answers_ : nodes_[i - 1].answers;
-    if (i == 0) continue;
-    points[i]->before = points[i - 1];
-    points[i]->chosen = nodes_[i - 1].chosen;
-  }
-  return points;
-}
-
-/// All that would still be tried, cut into branches. Backs up through all of it as the search does, but executes only the first event of
-/// each: what comes after it sleeps with what that event does, as if it had been explored before.
-std::vector<std::shared_ptr<Branch>> Explorer::rest_of(const Branch& branch) {
-  const ExplorerCounts counts = counts_;
-  ExplorationObserver* const observer = std::exchange(options_.observer, nullptr);
-  const std::vector<std::shared_ptr<BranchPoint>> points = points_of(branch);
-  std::vector<std::shared_ptr<Branch>> rest;
-  const auto add = [&](Branch part) {
-    part.events = branch.events_of_parts();
-    rest.push_back(std::make_shared<Branch>(std::move(part)));
-  };
-  std::size_t all_answers_at = 0;  // the depth of the event of which the last branch has all answers
-  while (back_up()) {
-    if (depth_ == 0 && !picks_again_) {
-      add({.from = {}, .at_root = true, .chosen = {}, .answers = root_answers_, .sleep = {}});
-      continue;
-    }
-    // The event that is picked again is known only when the world is there.
-    const bool is_picked_again = picks_again_;
-    const bool is_other_event = is_picked_again || nodes_[depth_ - 1].answers.empty();
-    if (is_other_event || depth_ < all_answers_at) all_answers_at = 0;
-    if (!run_way() || (is_picked_again && !go_on()) || all_answers_at == depth_) continue;
-    if (is_other_event) all_answers_at = depth_;
-    const Node& node = nodes_[depth_ - 1];
-    add({.from = points[depth_ - 1],
-         .at_root = false,
-         .chosen = node.chosen,
-         .answers = is_other_event ? std::vector<Answer>() : node.answers,
-         .sleep = node.sleep});
-  }
-  for (std::size_t i = own_from_; i < points.size(); ++i) {
-    points[i]->backtrack = nodes_[i].backtrack;
-    points[i]->sleep = nodes_[i].sleep;
-  }
-  counts_ = counts;
-  options_.observer = observer;
-  std::reverse(rest.begin(), rest.end());
-  return rest;
-}
-
-/// What was found out about events that belong to other branches.
-void Explorer::tell_others(BranchOutcome& outcome) {
-  for (std::uint32_t i = 0; i < own_from_; ++i) {
-    for (std::vector<Scheduled>& candidates : nodes_[i].reversals)
-      outcome.reversals.push_back({i, std::move(candidates)});
-  }
-  if (own_from_ == 0 || fixed_answers_ > 0) return;
-  outcome.first = std::move(nodes_[own_from_ - 1].done);
-  for (Sleeping& variant : outcome.first) variant.variants = static_cast<std::uint32_t>(outcome.first.size());
 }
 
 // --- What is known of the trace.

@@ -42,6 +42,7 @@
 #include "checker/explored.hpp"
 #include "checker/footprint.hpp"
 #include "checker/parametric.hpp"
+#include "checker/positions.hpp"
 #include "sim/decisions.hpp"
 #include "sim/faults.hpp"
 #include "sim/region.hpp"
@@ -124,9 +125,10 @@ struct ExplorerOptions {
     forget_forks,    ///< what a sleeping event did with one answer is taken for what it does with all
     forget_last,     ///< going back, it no longer knows who came last at each process
     no_late_ticks,  ///< a trace is over when nothing but ticks is pending, though they may be due before what has happened
-    strictly_alike,     ///< those who are alike never come at the same time
-    hide_races_beyond,  ///< after the first infeasible event one race hides another
-    picks_once,         ///< nobody else is picked where who was picked turns out to sleep
+    strictly_alike,    ///< those who are alike never come at the same time
+    forget_conflicts,  ///< an infeasible event is not tried in place of those that do not allow it
+    sleep_unasked,     ///< nor is what would wake somebody, if only it came in time
+    picks_once,        ///< nobody else is picked where who was picked turns out to sleep
   } mutant = Mutant::none;
 };
 
@@ -155,6 +157,7 @@ struct Sleeping {
   sim::ProcessId process;
   Footprint footprint;          ///< with these answers
   std::vector<Answer> answers;  ///< meaningless if it is the only variant
+  bool is_impossible = false;   ///< with these answers, as long as it sleeps
   std::uint32_t variants = 1;   ///< how many there are, each with other answers: when all of them sleep, the event does
 };
 
@@ -298,7 +301,15 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
         0;                   ///< the first of them were the explorer's own questions; a replay does not ask them again
     Footprint footprint;     ///< of the chosen event, with these answers
     bool has_tried = false;  ///< an event that did not sleep with the answers that it was given
-    std::vector<Sleeping> done;  ///< the chosen event, with the answers before
+    bool tried_before = false;           ///< likewise, before the chosen one with these answers
+    std::vector<Sleeping> done;          ///< the chosen event, with the answers before
+    std::optional<sim::Instant> latest;  ///< see `Explorer::latest`
+    bool is_alone = false;               ///< nothing else was on its way to its process, nor an answer to that
+    bool is_answered = false;            ///< a request that is answered at once
+    bool is_impossible = false;          ///< with the present answers
+    bool may_live = false;      ///< with some answers it is feasible, or something that is still to come may make it so
+    bool lived_before = false;  ///< likewise, with the answers before the present ones
+    std::vector<std::uint32_t> conflict;  ///< if not: who does not allow it
     /// Of what comes before the branch: the sets of candidates that somebody else is to be told of.
     std::vector<std::vector<Scheduled>> reversals;
     sim::ProcessId process;
@@ -309,9 +320,8 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
     std::uint32_t alike_before = kNone;    ///< the same event of the process that is alike and comes before
     sim::DurationRange delay;              ///< from its cause to its arrival, if its cause held nothing back
     std::uint32_t channel = sim::Event::kNoChannel;
-    std::vector<std::uint64_t> past;  ///< bit set of the positions that happen before it, and its own
-    std::vector<std::uint64_t>
-        past_by_causes;  ///< after the first infeasible event alone: likewise, but in between by causes only
+    Positions past;            ///< what happens before it, and itself
+    Positions past_by_causes;  ///< after the first infeasible event alone: likewise, but in between by causes only
     DifferenceConstraints::Mark mark{};
     std::size_t faults_before = 0;
     std::size_t parametric_before = 0;
@@ -338,6 +348,14 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
     bool by_start = false;   ///< it is their starts that are in order, and not their first requests
     std::uint32_t channel = sim::Event::kNoChannel;  ///< of first requests: those of `process`
     std::uint32_t own_channel = sim::Event::kNoChannel;
+  };
+  /// An event that cannot come in time.
+  struct Wanted {
+    Scheduled event;
+    std::uint32_t cause;
+    sim::Duration least_delay;  ///< after its cause
+    const Positions* past;      ///< what happens before it, and itself if it has been executed
+    bool is_failed;             ///< with the constraint that has failed last
   };
   struct Cancelled {
     Scheduled timer;
@@ -376,10 +394,33 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   void note_fault(const Node& node, const sim::Event& event);
   void place_in_time(Node& node, const sim::Event& event);
   void place_late(Node& node, const sim::Event& event, std::size_t budget, sim::Instant free);
-  void come_after_all(const Node& node);
+  void come_after_all(const Node& node, const Footprint& known);
   void come_after_alike(const Node& node);
+  sim::DurationRange delay_of(const sim::Event& event) const;
   void break_silence();
   std::optional<std::size_t> ask_for_pause(sim::ProcessId process, bool of_work);
+  // explorer_conflicts.cpp
+  std::optional<sim::Instant> latest(const sim::Event& event) const;
+  std::optional<sim::Instant> latest_answer(const sim::Event& event) const;
+  bool is_answered_at_once(const sim::Event& event) const;
+  bool is_alone(const sim::Event& event) const;
+  bool comes_next(std::uint32_t position) const;
+  void come_before_pending(const Node& node);
+  std::optional<Scheduled> first_on_channel(std::uint32_t slot) const;
+  void come_after_last(const sim::Event& event);
+  void fail(const Constraint& failed);
+  void explain(const Constraint& failed, std::uint32_t end);
+  void note_conflict(std::uint32_t end);
+  void note_owners(std::uint32_t executed);
+  bool is_among(std::uint32_t constraint, std::uint32_t position, const Positions& set) const;
+  Wanted wanted(const sim::Event& event);
+  Wanted wanted(Scheduled event, std::uint32_t cause, std::uint32_t fifo_before, sim::Duration least_delay);
+  void find_conflicts(const Wanted& wanted, std::uint32_t end);
+  bool has_failed(std::uint32_t position);
+  void give_up(const Node& node);
+  bool is_too_late(std::uint32_t earlier, std::uint32_t later);
+  bool sleeps_for_good(const Node& node);
+
   void add_pause(const Node& node, std::size_t budget, ExploredFault::Place place, sim::Instant from,
                  sim::Instant until);
   std::uint32_t spent(std::size_t budget) const;
@@ -406,7 +447,7 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   const AlikeBefore* alike_before(const sim::Event& event) const;
   bool waits_for_alike(const sim::Event& event) const;
   std::uint32_t position_of_alike(const sim::Event& event) const;
-  const std::vector<std::uint64_t>& past_of(std::uint32_t position, std::uint32_t last) const;
+  const Positions& past_of(std::uint32_t position, std::uint32_t last) const;
   bool may_pause(sim::ProcessId process) const {
     return process.index < may_pause_.size() && may_pause_[process.index];
   }
@@ -430,6 +471,7 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   std::vector<bool> may_pause_anywhere_;   ///< by process: not only during its work
   std::vector<AlikeBefore> alike_before_;  ///< by process; empty if nobody is alike
   bool may_lose_ = false;
+  bool may_crash_ = false;
   Explorable* subject_ = nullptr;
   sim::World* world_ = nullptr;
   DifferenceConstraints constraints_;
@@ -472,6 +514,19 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   bool is_held_back_ = false;
   std::uint32_t emissions_ = 0;
   std::vector<Cancelled> cancelled_here_;
+  // What does not allow an event.
+  Constraint failed_{0, 0, Bound::always()};
+  std::vector<std::uint32_t> why_;       ///< constraints
+  std::vector<std::uint32_t> conflict_;  ///< positions
+  std::vector<std::uint32_t> owner_of_variable_;
+  std::vector<std::uint32_t> owner_of_constraint_;
+  bool is_certain_ = false;                 ///< the constraints that are added now hold whatever happens before
+  bool is_asking_ = false;                  ///< which answers are feasible: not why
+  bool has_failed_for_good_ = false;        ///< nothing that can still happen would make the present event feasible
+  std::optional<Scheduled> overdue_;        ///< an event that has to come before the present one
+  std::optional<std::uint32_t> dead_from_;  ///< no execution begins with the events up to this one
+  Positions past_;
+  Positions first_;
   std::vector<std::uint32_t> races_;
   std::vector<std::uint32_t> part_;
   std::vector<Scheduled> candidates_;

@@ -3,27 +3,13 @@
 #include <algorithm>
 
 #include "checker/explorer.hpp"
+#include "checker/positions.hpp"
 
 namespace lockstep::checker {
 namespace {
 
 using sim::Duration;
 using Mutant = ExplorerOptions::Mutant;
-
-bool has_bit(const std::vector<std::uint64_t>& bits, std::uint32_t position) {
-  const std::size_t word = position / 64;
-  return word < bits.size() && (bits[word] >> (position % 64) & 1) != 0;
-}
-
-void set_bit(std::vector<std::uint64_t>& bits, std::uint32_t position) {
-  if (position / 64 >= bits.size()) bits.resize(position / 64 + 1, 0);
-  bits[position / 64] |= std::uint64_t{1} << (position % 64);
-}
-
-void join(std::vector<std::uint64_t>& bits, const std::vector<std::uint64_t>& others) {
-  if (others.size() > bits.size()) bits.resize(others.size(), 0);
-  for (std::size_t i = 0; i < others.size(); ++i) bits[i] |= others[i];
-}
 
 }  // namespace
 
@@ -34,7 +20,7 @@ bool have_common(std::span<const Scheduled> some, std::span<const Scheduled> oth
 }
 
 /// What happens before the event and itself; after `last`, if there is one, only causes order events.
-const std::vector<std::uint64_t>& Explorer::past_of(std::uint32_t position, std::uint32_t last) const {
+const Positions& Explorer::past_of(std::uint32_t position, std::uint32_t last) const {
   return position > last && last != kNone ? nodes_[position].past_by_causes : nodes_[position].past;
 }
 
@@ -50,19 +36,18 @@ void Explorer::find_races(std::uint32_t position) {
     }
   }
   for (const std::uint32_t earlier : races_) add_reversal(earlier, position, kNone);
-  if (options_.mutant == Mutant::hide_races_beyond) return;
   if (!ghost_from_ || position <= *ghost_from_) return;
-  // What comes after the first infeasible event is run in one order alone, and nothing is tried in its place. So no order there may keep a
-  // race with what is feasible out of sight: only causes do.
+  // What comes after the first infeasible event is run in one order alone. So no order there may keep a race with what is feasible out
+  // of sight: only causes do.
   find_races(position, *ghost_from_);
   for (const std::uint32_t earlier : races_) add_reversal(earlier, position, *ghost_from_);
-  if (options_.thorough) begin_with_past_of(position);
+  begin_with_past_of(position);
 }
 
 /// With the order of `past_of`, which it fills for this event.
 void Explorer::find_races(std::uint32_t position, std::uint32_t last) {
   Node& node = nodes_[position];
-  std::vector<std::uint64_t>& past = last == kNone ? node.past : node.past_by_causes;
+  Positions& past = last == kNone ? node.past : node.past_by_causes;
   past.clear();
   for (const std::uint32_t before : {node.cause, node.fifo_before, node.alike_before}) {
     if (before != kNone) join(past, past_of(before, last));
@@ -130,13 +115,14 @@ void Explorer::add_reversal(std::uint32_t earlier, std::uint32_t later, std::uin
                                          [&](std::uint32_t other) { return is_before(other, part_[i]); });
     if (is_initial) candidates_.push_back({nodes_[part_[i]].chosen, nodes_[part_[i]].process});
   }
+  if (!options_.thorough && is_too_late(earlier, later)) return;
   reverse(earlier);
 }
 
 /// Any of the candidates has to be tried in place of the event at `position`.
 void Explorer::reverse(std::uint32_t position) {
   Node& node = nodes_[position];
-  if (have_common(node.backtrack, candidates_)) return;
+  if (have_common(node.backtrack, candidates_) || (!options_.thorough && comes_next(position))) return;
   if (position >= own_from_) {
     node.backtrack.push_back(candidates_.front());
     return;

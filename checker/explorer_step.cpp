@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 #include "checker/explorer.hpp"
+#include "checker/explorer_clocks.hpp"
 
 namespace lockstep::checker {
 namespace {
@@ -14,85 +16,7 @@ using sim::Instant;
 using Kind = ExploredFault::Kind;
 using Mutant = ExplorerOptions::Mutant;
 
-/// Scales of clocks: this and those after it drift, by process; those before are off by a parameter.
-constexpr std::uint32_t kFirstDrifting = 128;
-
 }  // namespace
-
-// --- What is decided before the first event.
-
-void Explorer::decide_beforehand() {
-  const bool is_new = built_ == 0;
-  if (is_new) {
-    faults_.clear();
-    parametric_.clear();
-    widened_ = 0;
-  }
-  parameters_.clear();
-  armed_count_ = 0;
-  for (std::uint16_t i = 0; i < world_->process_count(); ++i) {
-    sim::ProcessState& state = world_->state(sim::ProcessId{i});
-    if (state.drift_ppb == 0) continue;
-    assert(kFirstDrifting + i < 256);
-    state.wall.set_scale(static_cast<sim::Scale>(kFirstDrifting + i));
-    state.monotonic.set_scale(static_cast<sim::Scale>(kFirstDrifting + i));
-  }
-  for (std::size_t b = 0; b < options_.faults.size(); ++b) {
-    const FaultBudget& budget = options_.faults[b];
-    if (budget.kind == Kind::pause || budget.kind == Kind::lose) continue;
-    // Victims in ascending order, so that each choice of them is met once; a clock is off but once.
-    std::size_t first = 0;
-    for (std::uint32_t t = 0; t < budget.times; ++t) {
-      const std::uint64_t answer = ask(1 + (budget.who.size() - first));
-      if (answer == 0) break;
-      first += answer - 1;
-      const sim::ProcessId victim = budget.who[first];
-      if (budget.kind == Kind::skew) {
-        ++first;
-        sim::Clock& clock = world_->state(victim).wall;
-        if (budget.range.is_exact()) {
-          clock.skew(budget.range.lo);
-        } else {
-          parameters_.push_back({b, victim, budget.range});
-          clock.set_scale(static_cast<sim::Scale>(parameters_.size()));
-        }
-        if (!is_new) continue;
-        ExploredFault& skew = faults_.emplace_back();
-        skew.kind = Kind::skew;
-        skew.process = victim;
-        skew.budget = b;
-        if (budget.range.is_exact()) {
-          skew.by = budget.range.lo;
-        } else {
-          skew.parameter = static_cast<std::uint32_t>(parameters_.size() - 1);
-        }
-        continue;
-      }
-      Armed& armed = armed_[armed_count_++];
-      armed.budget = b;
-      armed.fault.process = victim;
-      armed.fault.kind = budget.kind == Kind::crash ? sim::PlannedFault::Kind::crash : sim::PlannedFault::Kind::jump;
-      armed.fault.at = Duration::zero();  // it is an event of its own
-      armed.fault.restart_after = budget.restart_after;
-      armed.fault.keep = budget.keep;
-      armed.fault.length = budget.range.is_exact() ? budget.range.lo : Duration::zero();
-      armed.parameter.reset();
-      if (budget.kind == Kind::jump && !budget.range.is_exact()) {
-        parameters_.push_back({b, victim, budget.range});
-        armed.parameter = static_cast<std::uint32_t>(parameters_.size() - 1);
-      }
-    }
-  }
-}
-
-std::uint32_t Explorer::spent(std::size_t budget) const {
-  return static_cast<std::uint32_t>(std::count_if(faults_.begin(), faults_.end(), [&](const ExploredFault& fault) {
-    // A replay meets the faults of what comes later as well.
-    const bool is_earlier_here = fault.kind != Kind::lose || fault.emission < emissions_;
-    const bool is_past = fault.event < position_ || (fault.event == position_ && is_earlier_here);
-    return fault.budget == budget && is_past;
-  }));
-}
 
 // --- Executing an event.
 
@@ -105,13 +29,16 @@ void Explorer::execute(std::uint32_t position, bool is_replay) {
   emissions_ = 0;
   if (!ghost_from_) ghost_questions_ = 0;
   cancelled_here_.clear();
+  overdue_.reset();
   Node& node = nodes_[position];
   const sim::Event& event = world_->event(slot);
   if (is_replay) {
     next_answer_ = node.own_answers;
   } else {
     begin_node(node, event);
+    is_certain_ = true;
     place_in_time(node, event);
+    is_certain_ = false;
     node.own_answers = next_answer_;
     if (event.kind == sim::EventKind::fault || event.kind == sim::EventKind::start) note_fault(node, event);
   }
@@ -134,6 +61,7 @@ void Explorer::execute(std::uint32_t position, bool is_replay) {
     last_on_[event.channel] = position;
   }
   pending_.erase(std::find(pending_.begin(), pending_.end(), slot));
+  if (!is_replay && node.footprint.is_everything()) come_before_pending(node);
   is_silent_ = !is_replay && event.kind == sim::EventKind::message && node.event.is_reply;
   {
     const sim::Region::Inside inside(region_);
@@ -156,15 +84,7 @@ void Explorer::begin_node(Node& node, const sim::Event& event) {
   node.process_before = last_at_[event.process.index];
   node.fifo_before = event.channel < last_on_.size() ? last_on_[event.channel] : kNone;
   node.alike_before = position_of_alike(event);
-  node.delay = {event.base.offset() + event.delay.lo, event.base.offset() + event.delay.hi};
-  if (event.is_anchored) {
-    // Nothing is known of how long after its cause it comes.
-    node.delay = {Duration::zero(), Duration::forever()};
-  } else if (node.cause != kNone) {
-    // Whether it left at its cause or at the end of the pause that held it back, the anchor is where it left.
-    const Duration left = nodes_[node.cause].at.offset();
-    node.delay = {node.delay.lo - left, node.delay.hi - left};
-  }
+  node.delay = delay_of(event);
   const bool is_tick = event.kind == sim::EventKind::timer && event.timer_kind == sim::TimerKind::tick;
   node.is_of_tick = is_tick || (node.cause != kNone && nodes_[node.cause].is_of_tick);
   if (node.is_of_tick) node.due = due(event);
@@ -177,6 +97,9 @@ void Explorer::begin_node(Node& node, const sim::Event& event) {
   node.event.base = event.base;
   node.event.delay = event.delay;
 
+  node.is_alone = is_alone(event);
+  node.is_answered = is_answered_at_once(event);
+  node.latest = latest(event);
   node.footprint = Footprint();
   const sim::ProcessState& process = world_->state(event.process);
   // A reply may say what it does, if it begins with that: see `break_silence`.
@@ -187,30 +110,13 @@ void Explorer::begin_node(Node& node, const sim::Event& event) {
   }
 }
 
-/// Crashes, restarts and jumps are events; what is known of them as faults is noted when they are executed.
-void Explorer::note_fault(const Node& node, const sim::Event& event) {
-  if (event.kind == sim::EventKind::start) {
-    for (auto fault = faults_.rbegin(); fault != faults_.rend(); ++fault) {
-      if (fault->kind != Kind::crash || fault->event != node.cause) continue;
-      fault->until = node.at;
-      return;
-    }
-    return;
-  }
-  if (!world_->state(event.process).alive) return;
-  for (std::size_t i = 0; i < armed_count_; ++i) {
-    const Armed& armed = armed_[i];
-    if (&armed.fault != event.fault) continue;
-    ExploredFault& fault = faults_.emplace_back();
-    fault.kind = options_.faults[armed.budget].kind;
-    fault.process = event.process;
-    fault.event = position_;
-    fault.budget = armed.budget;
-    fault.from = node.at;
-    fault.restarts = armed.fault.restart_after.has_value();
-    fault.parameter = armed.parameter;
-    fault.by = armed.fault.length;
-  }
+/// How long after its cause, or the beginning, it comes.
+DurationRange Explorer::delay_of(const sim::Event& event) const {
+  // Nothing is known of that.
+  if (event.is_anchored) return {Duration::zero(), Duration::forever()};
+  // Whether it left at its cause or at the end of the pause that held it back, the anchor is where it left.
+  const Duration left = event.cause == 0 ? Duration::zero() : nodes_[event.cause - 1].at.offset();
+  return {event.base.offset() + event.delay.lo - left, event.base.offset() + event.delay.hi - left};
 }
 
 // --- When it can happen.
@@ -279,7 +185,7 @@ void Explorer::place_in_time(Node& node, const sim::Event& event) {
   if (coda_from_ && *coda_from_ == position_) {
     for (std::uint32_t i = 0; i < position_; ++i) at_most(nodes_[i].at + coda_after_, node.arrived);
   }
-  come_after_all(node);
+  come_after_all(node, Footprint());
   come_after_alike(node);
 
   if (const std::optional<std::size_t> budget = ask_for_pause(event.process, false)) {
@@ -319,39 +225,13 @@ void Explorer::place_late(Node& node, const sim::Event& event, std::size_t budge
 }
 
 /// An event that touches all of its server's state, among others that do not: it comes after each of those before it.
-void Explorer::come_after_all(const Node& node) {
+void Explorer::come_after_all(const Node& node, const Footprint& known) {
   for (std::uint32_t f = node.process_before; f != kNone; f = nodes_[f].process_before) {
     if (nodes_[f].footprint.is_everything()) return;
+    const bool was_certain = std::exchange(is_certain_, is_certain_ || nodes_[f].footprint.covers(known));
     at_most(nodes_[f].at, node.at);
+    is_certain_ = was_certain;
   }
-}
-
-/// `of_work`: it is the end of its work that would be late.
-std::optional<std::size_t> Explorer::ask_for_pause(sim::ProcessId process, bool of_work) {
-  if (coda_from_ || !(of_work ? may_pause(process) : may_pause_anywhere(process))) return std::nullopt;
-  std::size_t allowed = 0;
-  const auto is_allowed = [&](std::size_t b) {
-    const FaultBudget& budget = options_.faults[b];
-    if (budget.kind != Kind::pause || (budget.during_work && !of_work)) return false;
-    return std::find(budget.who.begin(), budget.who.end(), process) != budget.who.end() && spent(b) < budget.times;
-  };
-  for (std::size_t b = 0; b < options_.faults.size(); ++b) allowed += is_allowed(b) ? 1 : 0;
-  std::uint64_t answer = ask(1 + allowed);
-  for (std::size_t b = 0; answer > 0 && b < options_.faults.size(); ++b) {
-    if (is_allowed(b) && --answer == 0) return b;
-  }
-  return std::nullopt;
-}
-
-void Explorer::add_pause(const Node& node, std::size_t budget, ExploredFault::Place place, Instant from,
-                         Instant until) {
-  ExploredFault& pause = faults_.emplace_back();
-  pause.place = place;
-  pause.process = node.process;
-  pause.event = position_;
-  pause.budget = budget;
-  pause.from = from;
-  pause.until = until;
 }
 
 void Explorer::arrive_within(Instant arrival, const sim::Event& event) {
@@ -371,8 +251,9 @@ Instant Explorer::fresh() {
 
 void Explorer::at_most(Instant a, Instant b) {
   if (ghost_from_) return;
-  if (!constraints_.add_at_most(a, b, false)) {
-    ghost_from_ = position_;
+  const Constraint order = Constraint::at_most(a, b);
+  if (!constraints_.add(order)) {
+    fail(order);
     return;
   }
   // What is known at this moment; what follows may raise it, which costs the order of picking nothing but a little sense.
@@ -382,7 +263,8 @@ void Explorer::at_most(Instant a, Instant b) {
 
 void Explorer::between(Instant from, Instant to, DurationRange length) {
   at_most(from + length.lo, to);
-  if (!ghost_from_ && !constraints_.add_at_most(to, from + length.hi, false)) ghost_from_ = position_;
+  const Constraint no_later = Constraint::at_most(to, from + length.hi);
+  if (!ghost_from_ && !constraints_.add(no_later)) fail(no_later);
 }
 
 // --- What it reads and changes.
@@ -399,9 +281,10 @@ void Explorer::accessed(std::uint64_t part, bool changes) {
   Node& node = nodes_[position_];
   if (node.footprint.is_everything()) return;
   if (node.footprint.changes(part) || (!changes && node.footprint.reads(part))) return;
+  const Footprint known = node.footprint;
   node.footprint.add(part, changes);
   if (node.footprint.is_everything()) {
-    come_after_all(node);
+    come_after_all(node, known);
     return;
   }
   for (std::uint32_t f = node.process_before; f != kNone; f = nodes_[f].process_before) {
@@ -409,7 +292,9 @@ void Explorer::accessed(std::uint64_t part, bool changes) {
     if (before.footprint.is_everything()) return;
     const bool changed = before.footprint.changes(part);
     if (changed || (changes && before.footprint.reads(part) && options_.mutant != Mutant::forget_readers)) {
+      is_certain_ = before.footprint.covers(known);
       at_most(before.at, node.at);
+      is_certain_ = false;
     }
     if (changed) return;
   }
@@ -421,8 +306,10 @@ void Explorer::accessed_all() {
   is_silent_ = false;
   Node& node = nodes_[position_];
   if (node.footprint.is_everything()) return;
+  const Footprint known = node.footprint;
   node.footprint.add_everything();
-  come_after_all(node);
+  come_after_all(node, known);
+  come_before_pending(node);
 }
 
 // --- What the world asks.
@@ -447,7 +334,9 @@ bool Explorer::decide(const Yes& yes, const No& no) {
   if (next_answer_ == known.size()) {
     const auto is_feasible = [&](const auto& answer) {
       const DifferenceConstraints::Mark mark = constraints_.mark();
+      is_asking_ = true;
       const bool feasible = answer();
+      is_asking_ = false;
       constraints_.undo(mark);
       ghost_from_.reset();
       return feasible;
@@ -575,6 +464,7 @@ void Explorer::emitted(std::uint32_t slot) {
   break_silence();
   ++emissions_;
   pending_.push_back(slot);
+  if (!is_replay_) come_after_last(world_->event(slot));
 }
 
 void Explorer::cancelled(std::uint32_t slot) {

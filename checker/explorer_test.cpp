@@ -277,24 +277,19 @@ TEST_CASE("explorer: of n answers to one question it matters which comes last, a
 }
 
 TEST_CASE("explorer: reductions that are broken on purpose lose outcomes, and are found out") {
-  // Cutting infeasible traces is the insidious one: in one world of some thousands a race is found by no other trace.
-  struct Hunt {
-    Mutant mutant;
-    std::uint64_t first_seed;
-  };
-  const toy::Size large{.servers = 3, .processes = 6, .puts = 9, .steps = 4, .latency_us = 6};
-  for (const Hunt& hunt : {Hunt{Mutant::cut_infeasible, 5'100}, Hunt{Mutant::forget_races, 0},
-                           Hunt{Mutant::forget_cancelled, 0}, Hunt{Mutant::never_wake, 0}}) {
+  const toy::Size large{.servers = 2, .processes = 7, .puts = 9, .steps = 4, .latency_us = 20, .describes = true};
+  for (const Mutant mutant :
+       {Mutant::cut_infeasible, Mutant::forget_races, Mutant::forget_cancelled, Mutant::never_wake}) {
     std::size_t different = 0;
-    for (std::uint64_t seed = hunt.first_seed; seed < hunt.first_seed + 100 && different == 0; ++seed) {
+    for (std::uint64_t seed = 0; seed < 300 && different == 0; ++seed) {
       ExplorerOptions options;
       options.max_traces = 5'000;
       const Found right = explored(seed, options, false, large);
       if (!right.counts.complete) continue;
-      options.mutant = hunt.mutant;
+      options.mutant = mutant;
       if (explored(seed, options, false, large).outcomes != right.outcomes) ++different;
     }
-    INFO("mutant " << static_cast<int>(hunt.mutant));
+    INFO("mutant " << static_cast<int>(mutant));
     CHECK(different > 0);
   }
 }

@@ -45,6 +45,14 @@ class Footprint {
     return i < count_ && changes_at(i);
   }
 
+  /// Whether it reads or changes each part that the other one does.
+  bool covers(const Footprint& other) const {
+    if (is_everything_ || other.is_everything_) return is_everything_;
+    for (std::uint8_t i = 0; i < other.count_; ++i) {
+      if (!reads(other.parts_[i])) return false;
+    }
+    return true;
+  }
   /// Whether two events of one process with these footprints depend on each other: one changes what the other reads or changes.
   bool conflicts(const Footprint& other) const {
     if (is_everything_ || other.is_everything_) return true;

@@ -84,6 +84,7 @@ class Server final : public sim::Process {
     for (Place& place : places_) place.log.clear();
   }
   bool describes_accesses() const override { return describes_; }
+  bool answers_at_once(const sim::Message&) const override { return true; }
   /// Who came, in which order: so an outcome tells nearly every two traces apart.
   std::string log() const {
     const std::string first = without_last_ticks(places_[0].log);
@@ -228,6 +229,7 @@ class Client final : public sim::Process {
     spawn(run(*this));
   }
   void crashed(bool) override { saw += "crash "; }
+  bool hears_unasked() const override { return false; }
   void reset() override { saw.clear(); }
 
  private:

@@ -148,8 +148,8 @@ explored; a file that is named is explored whatever it costs.
                               exactly one story)
   --resume                    go on from the checkpoint
   --no-reduction              explore all interleavings, also those that cannot make a difference
-  --thorough                  also close the one gap that the search is known to have; takes much longer
-                              (docs/exploring.md, "What infeasible traces are for")
+  --thorough                  search in another way, that shares less with the usual one; takes much longer
+                              (docs/exploring.md, "What time does not allow")
   --ticks D                   brute force instead: run every multiple of D in each range, e.g. 1ms
   --json                      one JSON document on stdout, nothing else
   --no-times                  leave real time out, so that equal results are equal bytes

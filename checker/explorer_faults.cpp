@@ -1,0 +1,149 @@
+// Faults within their budgets: whom they strike, and what is known of them.
+
+#include <algorithm>
+#include <cassert>
+
+#include "checker/explorer.hpp"
+#include "checker/explorer_clocks.hpp"
+
+namespace lockstep::checker {
+namespace {
+
+using sim::Duration;
+using sim::Instant;
+using Kind = ExploredFault::Kind;
+
+}  // namespace
+
+// --- What is decided before the first event.
+
+void Explorer::decide_beforehand() {
+  const bool is_new = built_ == 0;
+  if (is_new) {
+    faults_.clear();
+    parametric_.clear();
+    widened_ = 0;
+  }
+  parameters_.clear();
+  armed_count_ = 0;
+  for (std::uint16_t i = 0; i < world_->process_count(); ++i) {
+    sim::ProcessState& state = world_->state(sim::ProcessId{i});
+    if (state.drift_ppb == 0) continue;
+    assert(kFirstDrifting + i < 256);
+    state.wall.set_scale(static_cast<sim::Scale>(kFirstDrifting + i));
+    state.monotonic.set_scale(static_cast<sim::Scale>(kFirstDrifting + i));
+  }
+  for (std::size_t b = 0; b < options_.faults.size(); ++b) {
+    const FaultBudget& budget = options_.faults[b];
+    if (budget.kind == Kind::pause || budget.kind == Kind::lose) continue;
+    // Victims in ascending order, so that each choice of them is met once; a clock is off but once.
+    std::size_t first = 0;
+    for (std::uint32_t t = 0; t < budget.times; ++t) {
+      const std::uint64_t answer = ask(1 + (budget.who.size() - first));
+      if (answer == 0) break;
+      first += answer - 1;
+      const sim::ProcessId victim = budget.who[first];
+      if (budget.kind == Kind::skew) {
+        ++first;
+        sim::Clock& clock = world_->state(victim).wall;
+        if (budget.range.is_exact()) {
+          clock.skew(budget.range.lo);
+        } else {
+          parameters_.push_back({b, victim, budget.range});
+          clock.set_scale(static_cast<sim::Scale>(parameters_.size()));
+        }
+        if (!is_new) continue;
+        ExploredFault& skew = faults_.emplace_back();
+        skew.kind = Kind::skew;
+        skew.process = victim;
+        skew.budget = b;
+        if (budget.range.is_exact()) {
+          skew.by = budget.range.lo;
+        } else {
+          skew.parameter = static_cast<std::uint32_t>(parameters_.size() - 1);
+        }
+        continue;
+      }
+      Armed& armed = armed_[armed_count_++];
+      armed.budget = b;
+      armed.fault.process = victim;
+      armed.fault.kind = budget.kind == Kind::crash ? sim::PlannedFault::Kind::crash : sim::PlannedFault::Kind::jump;
+      armed.fault.at = Duration::zero();  // it is an event of its own
+      armed.fault.restart_after = budget.restart_after;
+      armed.fault.keep = budget.keep;
+      armed.fault.length = budget.range.is_exact() ? budget.range.lo : Duration::zero();
+      armed.parameter.reset();
+      if (budget.kind == Kind::jump && !budget.range.is_exact()) {
+        parameters_.push_back({b, victim, budget.range});
+        armed.parameter = static_cast<std::uint32_t>(parameters_.size() - 1);
+      }
+    }
+  }
+}
+
+std::uint32_t Explorer::spent(std::size_t budget) const {
+  return static_cast<std::uint32_t>(std::count_if(faults_.begin(), faults_.end(), [&](const ExploredFault& fault) {
+    // A replay meets the faults of what comes later as well.
+    const bool is_earlier_here = fault.kind != Kind::lose || fault.emission < emissions_;
+    const bool is_past = fault.event < position_ || (fault.event == position_ && is_earlier_here);
+    return fault.budget == budget && is_past;
+  }));
+}
+
+// --- While the trace goes on.
+
+/// Crashes, restarts and jumps are events; what is known of them as faults is noted when they are executed.
+void Explorer::note_fault(const Node& node, const sim::Event& event) {
+  if (event.kind == sim::EventKind::start) {
+    for (auto fault = faults_.rbegin(); fault != faults_.rend(); ++fault) {
+      if (fault->kind != Kind::crash || fault->event != node.cause) continue;
+      fault->until = node.at;
+      return;
+    }
+    return;
+  }
+  if (!world_->state(event.process).alive) return;
+  for (std::size_t i = 0; i < armed_count_; ++i) {
+    const Armed& armed = armed_[i];
+    if (&armed.fault != event.fault) continue;
+    ExploredFault& fault = faults_.emplace_back();
+    fault.kind = options_.faults[armed.budget].kind;
+    fault.process = event.process;
+    fault.event = position_;
+    fault.budget = armed.budget;
+    fault.from = node.at;
+    fault.restarts = armed.fault.restart_after.has_value();
+    fault.parameter = armed.parameter;
+    fault.by = armed.fault.length;
+  }
+}
+
+/// `of_work`: it is the end of its work that would be late.
+std::optional<std::size_t> Explorer::ask_for_pause(sim::ProcessId process, bool of_work) {
+  if (coda_from_ || !(of_work ? may_pause(process) : may_pause_anywhere(process))) return std::nullopt;
+  std::size_t allowed = 0;
+  const auto is_allowed = [&](std::size_t b) {
+    const FaultBudget& budget = options_.faults[b];
+    if (budget.kind != Kind::pause || (budget.during_work && !of_work)) return false;
+    return std::find(budget.who.begin(), budget.who.end(), process) != budget.who.end() && spent(b) < budget.times;
+  };
+  for (std::size_t b = 0; b < options_.faults.size(); ++b) allowed += is_allowed(b) ? 1 : 0;
+  std::uint64_t answer = ask(1 + allowed);
+  for (std::size_t b = 0; answer > 0 && b < options_.faults.size(); ++b) {
+    if (is_allowed(b) && --answer == 0) return b;
+  }
+  return std::nullopt;
+}
+
+void Explorer::add_pause(const Node& node, std::size_t budget, ExploredFault::Place place, Instant from,
+                         Instant until) {
+  ExploredFault& pause = faults_.emplace_back();
+  pause.place = place;
+  pause.process = node.process;
+  pause.event = position_;
+  pause.budget = budget;
+  pause.from = from;
+  pause.until = until;
+}
+
+}  // namespace lockstep::checker

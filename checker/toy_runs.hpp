@@ -1,0 +1,45 @@
+#pragma once
+
+// Concrete runs of toy worlds: what they show shares nothing with the explorer but the world.
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <stdexcept>
+#include <string>
+
+#include "checker/toy_world.hpp"
+#include "sim/random.hpp"
+#include "sim/simulation.hpp"
+
+namespace lockstep::checker::toy {
+
+/// The outcomes of `runs` runs, of which the delays are drawn from a grid of microseconds, as is who is first of those that come at once.
+/// Throws std::runtime_error if a run does not end.
+inline std::set<std::string> drawn(std::uint64_t seed, const Size& size, std::uint64_t runs, std::uint64_t first = 0) {
+  class Drawn final : public sim::Decisions {
+   public:
+    std::uint64_t choose(sim::Choice, std::uint64_t options, sim::EventId) override { return random.below(options); }
+    sim::Random random{0};
+  };
+  Drawn decisions;
+  World world(seed, decisions, size);
+  sim::Simulation simulation(world.world());
+  std::set<std::string> outcomes;
+  for (std::uint64_t run = first; run < first + runs; ++run) {
+    decisions.random = sim::Random(sim::combine64(seed, run));
+    simulation.restart();
+    world.begin();
+    if (simulation.run(sim::Instant::at(sim::Duration::seconds(1)), 1'000) != sim::Simulation::End::quiet)
+      throw std::runtime_error("a run of a toy world does not end");
+    outcomes.insert(world.outcome());
+  }
+  world.world().restart();
+  return outcomes;
+}
+
+inline bool has_all(const std::set<std::string>& outcomes, const std::set<std::string>& of) {
+  return std::includes(outcomes.begin(), outcomes.end(), of.begin(), of.end());
+}
+
+}  // namespace lockstep::checker::toy
