@@ -28,6 +28,7 @@ void DifferenceConstraints::grow_variables() {
   first_out_.resize(size);
   first_in_.resize(size);
   change_.resize(size);
+  via_.resize(size);
   touched_.resize(size);
   waiting_.resize(size / 64);
 }
@@ -104,6 +105,7 @@ bool DifferenceConstraints::propagate(Variable moved, Variable fixed, std::int64
   const Half* const halves = kLater ? in_.data() : out_.data();
   const std::int64_t* const potential = potential_.data();
   std::int64_t* const change = change_.data();
+  std::uint32_t* const via = via_.data();
   change[moved] = missing;
   touched_[0] = moved;
   touched_count_ = 1;
@@ -115,10 +117,12 @@ bool DifferenceConstraints::propagate(Variable moved, Variable fixed, std::int64
       if (needed <= change[t]) continue;
       if (t == fixed) {
         std::fill_n(waiting_.begin(), (variables_ + 63) / 64, 0);
+        failed_ = {kLater, moved, s, i};
         return false;
       }
       if (change[t] == 0) touched_[touched_count_++] = t;
       change[t] = needed;
+      via[t] = i;
       wait(t);
     }
   }
@@ -140,6 +144,18 @@ bool DifferenceConstraints::apply() {
 
 void DifferenceConstraints::discard() const {
   for (std::uint32_t i = 0; i < touched_count_; ++i) change_[touched_[i]] = 0;
+}
+
+/// The way of the wave, from where it arrived. It may have found a longer one to a variable since: then that closes the cycle all the more.
+void DifferenceConstraints::explain_last(std::vector<std::uint32_t>& why) const {
+  why.clear();
+  if (failed_.moved == kNone) return;
+  why.push_back(failed_.constraint);
+  for (Variable v = failed_.last; v != failed_.moved;) {
+    const std::uint32_t i = via_[v];
+    why.push_back(i);
+    v = failed_.later ? out_[i].other : in_[i].other;
+  }
 }
 
 bool DifferenceConstraints::can_repair(Variable u, Variable v, Bound w) const {

@@ -148,8 +148,8 @@ class DifferenceConstraints {
   bool add(Variable u, Variable v, Bound w) {
     assert(u < variables_ && v < variables_);
     if (!w.is_finite()) [[unlikely]]
-      return w == Bound::always();
-    if (u == v) return w.units() >= 0;
+      return needs_no_wave(w == Bound::always());
+    if (u == v) return needs_no_wave(w.units() >= 0);
     const std::int64_t slack = potential_[u] + w.units() - potential_[v];
     if (slack < 0) return add_repairing(u, v, w);
     store(u, v, w);
@@ -167,8 +167,8 @@ class DifferenceConstraints {
   bool is_feasible_with(const Constraint& c) const {
     assert(c.from < variables_ && c.to < variables_);
     if (!c.bound.is_finite()) [[unlikely]]
-      return c.bound == Bound::always();
-    if (c.from == c.to) return c.bound.units() >= 0;
+      return needs_no_wave(c.bound == Bound::always());
+    if (c.from == c.to) return needs_no_wave(c.bound.units() >= 0);
     const std::int64_t slack = potential_[c.from] + c.bound.units() - potential_[c.to];
     return slack >= 0 || can_repair(c.from, c.to, c.bound);
   }
@@ -182,6 +182,9 @@ class DifferenceConstraints {
     return is_feasible_with(both);
   }
 
+  /// Why the last `add`, or the last question whether one would succeed, failed: constraints that are infeasible together with that one, none of which
+  /// could be left out. Requires: it did, for want of a solution, and nothing has been added or undone since.
+  void explain_last(std::vector<std::uint32_t>& why) const;
   /// Would `add` fail if of what is there only the constraints existed for which `counts(i)`? Then `why`, if there is one, says which of them are
   /// infeasible together with it: those on a shortest path.
   template <class Counts>
@@ -190,13 +193,9 @@ class DifferenceConstraints {
     if (!c.bound.is_finite()) return c.bound == Bound::never();
     reach(c.to, counts);
     if (distance_[c.from] == kFar || distance_[c.from] + c.bound.units() >= 0) return false;
-    for (Variable v = c.from; why != nullptr && v != c.to; v = in_[via_[v]].other) why->push_back(via_[v]);
+    for (Variable v = c.from; why != nullptr && v != c.to; v = in_[reached_by_[v]].other)
+      why->push_back(reached_by_[v]);
     return true;
-  }
-  /// Why `add` fails. Requires: it does.
-  void explain(const Constraint& c, std::vector<std::uint32_t>& why) const {
-    [[maybe_unused]] const bool fails = is_infeasible_among(c, [](std::uint32_t) { return true; }, &why);
-    assert(fails);
   }
 
   Mark mark() const { return {variables_, constraints_}; }
@@ -248,12 +247,17 @@ class DifferenceConstraints {
     first_in_[v] = constraints_;
     ++constraints_;
   }
+  /// For `explain_last`: it fails by itself.
+  bool needs_no_wave(bool holds) const {
+    if (!holds) failed_ = {};
+    return holds;
+  }
   void grow_constraints();
   /// The shortest paths from a variable, by Bellman and Ford: for questions about what has failed, which are rare.
   template <class Counts>
   void reach(Variable from, const Counts& counts) const {
     distance_.assign(variables_, kFar);
-    via_.assign(variables_, kNone);
+    reached_by_.assign(variables_, kNone);
     distance_[from] = 0;
     for (bool changed = true; changed;) {
       changed = false;
@@ -262,7 +266,7 @@ class DifferenceConstraints {
         const Variable v = out_[i].other;
         if (distance_[u] == kFar || distance_[u] + out_[i].units >= distance_[v] || !counts(i)) continue;
         distance_[v] = distance_[u] + out_[i].units;
-        via_[v] = i;
+        reached_by_[v] = i;
         changed = true;
       }
     }
@@ -291,9 +295,17 @@ class DifferenceConstraints {
   std::vector<Half> in_;
   // Of `reach`, by variable: how far it is, and over which constraint it is reached last.
   mutable std::vector<std::int64_t> distance_;
-  mutable std::vector<std::uint32_t> via_;
+  mutable std::vector<std::uint32_t> reached_by_;
   // Of one wave; between waves all is 0. By variable; the variables whose change is not 0; a bit for each variable.
   mutable std::vector<std::int64_t> change_;
+  mutable std::vector<std::uint32_t> via_;  ///< the constraint that made it move; left as it is
+  struct Failed {
+    bool later = false;
+    Variable moved = kNone;
+    Variable last = 0;  ///< that moved, and would have moved the fixed one
+    std::uint32_t constraint = 0;
+  };
+  mutable Failed failed_;  ///< of the last wave that arrived
   mutable std::vector<Variable> touched_;
   mutable std::uint32_t touched_count_ = 0;
   mutable std::vector<std::uint64_t> waiting_;

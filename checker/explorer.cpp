@@ -212,6 +212,7 @@ bool Explorer::run_way() {
     execute(i, is_replay);
     if (i + 1 == depth_ && is_redundant(nodes_[i])) {
       nodes_[i].may_live = true;
+      note_redundant(i);
       built_ = depth_;
       return false;
     }
@@ -289,6 +290,7 @@ bool Explorer::go_on() {
   built_ = depth_;
   if (is_redundant(nodes_[depth_ - 1])) {
     nodes_[depth_ - 1].may_live = true;
+    note_redundant(static_cast<std::uint32_t>(depth_ - 1));
     return false;
   }
   if (has_failed(static_cast<std::uint32_t>(depth_ - 1))) return false;

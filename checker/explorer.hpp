@@ -19,8 +19,8 @@
 // - Two events that causes and delays alone put into one order are no race: a reply that is there after 20ms at the latest comes
 //   before the timeout of 50ms in every execution. Without this each timeout doubles the search for nothing. Only what holds in
 //   every execution may be used; that a pair is ordered by the constraints of *this* trace says nothing about the others.
-// - A trace whose constraints become infeasible is not cut off: the events that it has not run yet may hold the race that leads
-//   to a feasible one. It runs on to its end, ignoring time and forking nowhere, only to find races; then it is dropped.
+// - An event that time does not allow here is no part of any trace that begins like this one. The constraints say which events do not allow it, and it is
+//   tried in place of each of them: docs/exploring.md, "What time does not allow", and explorer_conflicts.cpp.
 // - Who crashes, whose clock jumps or is off is decided before the first event; a crash is then an event of that process like others,
 //   at any time. Pauses and losses are decided where they strike. Budgets are counts, so they do not depend on the order of events.
 // - Ticks repeat for ever. A trace is over when nothing else is pending and none of them can be due before an event that
@@ -112,7 +112,8 @@ struct ExplorerOptions {
   /// Asked now and then: true ends the branch where it is, and nothing that was found in it counts. Null: never.
   std::function<bool()> gives_up;
   bool goes_back = true;  ///< false: each trace runs from its beginning, for comparison
-  /// In place of an infeasible event all is tried that is run after it and can come there (docs/exploring.md). That may take very long.
+  /// Without asking why an event is infeasible: it is executed all the same, and the trace goes on to its end, ignoring time and forking nowhere. All that is
+  /// run there and can come in place of that event is tried there. For comparison; that may take very long.
   bool thorough = false;
   /// For tests alone: a search that is broken on purpose, and must be found out.
   enum class Mutant : std::uint8_t {
@@ -133,11 +134,12 @@ struct ExplorerOptions {
 };
 
 struct ExplorerCounts {
-  std::uint64_t traces = 0;      ///< complete and feasible
-  std::uint64_t blocked = 0;     ///< given up since all that was enabled slept
-  std::uint64_t infeasible = 0;  ///< run to the end only to find races
-  std::uint64_t events = 0;      ///< of all these, each counted from its beginning
-  bool complete = false;         ///< nothing was left out
+  std::uint64_t traces = 0;   ///< complete and feasible
+  std::uint64_t blocked = 0;  ///< given up since all that was enabled slept
+  std::uint64_t infeasible =
+      0;  ///< events that time did not allow, and traces that ended since what was left is such; `thorough`: traces that go on
+  std::uint64_t events = 0;  ///< of all these, each trace counted from its beginning
+  bool complete = false;     ///< nothing was left out
 
   ExplorerCounts& operator+=(const ExplorerCounts& more);
 };
@@ -395,6 +397,7 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   void place_in_time(Node& node, const sim::Event& event);
   void place_late(Node& node, const sim::Event& event, std::size_t budget, sim::Instant free);
   void come_after_all(const Node& node, const Footprint& known);
+  static bool fixes(const Node& before, const Node& node, const Footprint& known);
   void come_after_alike(const Node& node);
   sim::DurationRange delay_of(const sim::Event& event) const;
   void break_silence();
@@ -411,11 +414,16 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   void fail(const Constraint& failed);
   void explain(const Constraint& failed, std::uint32_t end);
   void note_conflict(std::uint32_t end);
-  void note_owners(std::uint32_t executed);
+  void note_owners() const;
   bool is_among(std::uint32_t constraint, std::uint32_t position, const Positions& set) const;
   Wanted wanted(const sim::Event& event);
   Wanted wanted(Scheduled event, std::uint32_t cause, std::uint32_t fifo_before, sim::Duration least_delay);
   void find_conflicts(const Wanted& wanted, std::uint32_t end);
+  bool is_in_conflict(const Wanted& wanted, std::uint32_t other) const;
+  void try_in_place_of(std::uint32_t position, const Positions& past, Scheduled event);
+  void deny(const Constraint& failed);
+  void find_denied(std::uint32_t position);
+  void note_redundant(std::uint32_t position);
   bool has_failed(std::uint32_t position);
   void give_up(const Node& node);
   bool is_too_late(std::uint32_t earlier, std::uint32_t later);
@@ -513,13 +521,17 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   sim::Instant held_back_until_;
   bool is_held_back_ = false;
   std::uint32_t emissions_ = 0;
+  bool has_answered_ = false;  ///< the request that it handles
   std::vector<Cancelled> cancelled_here_;
   // What does not allow an event.
   Constraint failed_{0, 0, Bound::always()};
-  std::vector<std::uint32_t> why_;       ///< constraints
-  std::vector<std::uint32_t> conflict_;  ///< positions
-  std::vector<std::uint32_t> owner_of_variable_;
-  std::vector<std::uint32_t> owner_of_constraint_;
+  std::vector<std::uint32_t> why_;        ///< constraints
+  std::vector<std::uint32_t> conflict_;   ///< positions
+  std::vector<std::uint32_t> denied_by_;  ///< likewise, of answers that time does not leave to the present event
+  std::uint32_t executed_ = 0;            ///< so many events when `conflict_` was noted
+  mutable bool is_owner_known_ = false;   ///< of each variable and constraint then
+  mutable std::vector<std::uint32_t> owner_of_variable_;
+  mutable std::vector<std::uint32_t> owner_of_constraint_;
   bool is_certain_ = false;                 ///< the constraints that are added now hold whatever happens before
   bool is_asking_ = false;                  ///< which answers are feasible: not why
   bool has_failed_for_good_ = false;        ///< nothing that can still happen would make the present event feasible

@@ -99,7 +99,7 @@ std::optional<Scheduled> Explorer::first_on_channel(std::uint32_t slot) const {
 
 /// What its process has handled already, it handled before this event, which has just been emitted.
 void Explorer::come_after_last(const sim::Event& event) {
-  if (ghost_from_ || position_ == kNone || event.process == nodes_[position_].process) return;
+  if (ghost_from_ || event.process == nodes_[position_].process) return;
   const std::optional<Instant> end = latest(event);
   if (!end) return;
   for (std::uint32_t f = last_at_[event.process.index]; f != kNone; f = nodes_[f].process_before) {
@@ -114,43 +114,67 @@ void Explorer::come_after_last(const sim::Event& event) {
 /// The present event cannot be, with this constraint.
 void Explorer::fail(const Constraint& failed) {
   ghost_from_ = position_;
-  if (is_asking_) return;
+  if (is_asking_) {
+    deny(failed);
+    return;
+  }
   has_failed_for_good_ = is_certain_;
   explain(failed, position_);
 }
 
-/// Which of the events before `end` do not allow this constraint.
+/// Time leaves the present event no such answer: who does not allow it is as much in conflict with it as with an event that fails.
+void Explorer::deny(const Constraint& failed) {
+  if (position_ == kNone || coda_from_ || !options_.reduction || options_.thorough) return;
+  explain(failed, position_);
+  const Node& node = nodes_[position_];
+  const Wanted answer = wanted({node.chosen, node.process}, node.cause, node.fifo_before, node.delay.lo);
+  for (const std::uint32_t other : conflict_) {
+    if (is_in_conflict(answer, other)) denied_by_.push_back(other);
+  }
+}
+
+/// Which of the events before `end` do not allow this constraint. Requires: it is the last that failed.
 void Explorer::explain(const Constraint& failed, std::uint32_t end) {
-  note_owners(std::min(end + 1, static_cast<std::uint32_t>(depth_)));
   failed_ = failed;
-  constraints_.explain(failed, why_);
+  constraints_.explain_last(why_);
   note_conflict(end);
 }
 
 void Explorer::note_conflict(std::uint32_t end) {
+  executed_ = std::min(end + 1, static_cast<std::uint32_t>(depth_));
+  is_owner_known_ = false;
   conflict_.clear();
-  const auto add = [&](std::uint32_t owner) {
+  // Nodes follow each other, and so do their marks.
+  const auto add = [&](auto mark, std::uint32_t number) {
+    const auto begin = nodes_.begin();
+    const auto next = std::upper_bound(begin, begin + executed_, number,
+                                       [&](std::uint32_t n, const Node& node) { return n < node.mark.*mark; });
+    if (next == begin) return;
+    const auto owner = static_cast<std::uint32_t>(next - begin - 1);
     const bool is_known = std::find(conflict_.begin(), conflict_.end(), owner) != conflict_.end();
-    if (owner != kNone && owner < end && !is_known) conflict_.push_back(owner);
+    if (owner < end && !is_known) conflict_.push_back(owner);
   };
+  using Mark = DifferenceConstraints::Mark;
   const auto add_ends = [&](const Constraint& c) {
-    add(owner_of_variable_[c.from]);
-    add(owner_of_variable_[c.to]);
+    add(&Mark::variables, c.from);
+    add(&Mark::variables, c.to);
   };
   add_ends(failed_);
   for (const std::uint32_t i : why_) {
-    add(owner_of_constraint_[i]);
+    add(&Mark::constraints, i);
     add_ends(constraints_.constraint(i));
   }
 }
 
-/// Which event each variable and each constraint comes from. Requires: so many have been executed.
-void Explorer::note_owners(std::uint32_t executed) {
+/// Which event each variable and each constraint comes from, of those executed when `conflict_` was noted.
+void Explorer::note_owners() const {
+  if (is_owner_known_) return;
+  is_owner_known_ = true;
   owner_of_variable_.assign(constraints_.variables(), kNone);
   owner_of_constraint_.assign(constraints_.constraints(), kNone);
-  for (std::uint32_t i = 0; i < executed; ++i) {
+  for (std::uint32_t i = 0; i < executed_; ++i) {
     const DifferenceConstraints::Mark begin = nodes_[i].mark;
-    const DifferenceConstraints::Mark end = i + 1 == executed ? constraints_.mark() : nodes_[i + 1].mark;
+    const DifferenceConstraints::Mark end = i + 1 == executed_ ? constraints_.mark() : nodes_[i + 1].mark;
     std::fill(owner_of_variable_.begin() + begin.variables, owner_of_variable_.begin() + end.variables, i);
     std::fill(owner_of_constraint_.begin() + begin.constraints, owner_of_constraint_.begin() + end.constraints, i);
   }
@@ -183,24 +207,33 @@ Explorer::Wanted Explorer::wanted(Scheduled event, std::uint32_t cause, std::uin
 /// What was wanted is infeasible, and would not be without one of those that do not allow it. So it, and what it needs, is tried in place of
 /// each, unless it cannot come there either.
 void Explorer::find_conflicts(const Wanted& wanted, std::uint32_t end) {
-  if (options_.mutant == Mutant::forget_conflicts) return;
   for (const std::uint32_t other : conflict_) {
-    if (other >= end || has_bit(*wanted.past, other)) continue;
-    if (is_always_before(other, wanted.cause, wanted.least_delay)) continue;
-    const auto is_left = [&](std::uint32_t i) { return is_among(i, other, *wanted.past); };
-    if (wanted.is_failed && constraints_.is_infeasible_among(failed_, is_left)) continue;
-    part_.clear();
-    candidates_.clear();
-    for (std::uint32_t i = other + 1; i < depth_; ++i) {
-      if (!has_bit(*wanted.past, i)) continue;
-      const bool is_initial = std::none_of(part_.begin(), part_.end(),
-                                           [&](std::uint32_t before) { return has_bit(nodes_[i].past, before); });
-      part_.push_back(i);
-      if (is_initial) candidates_.push_back({nodes_[i].chosen, nodes_[i].process});
-    }
-    if (candidates_.empty()) candidates_.push_back(wanted.event);
-    reverse(other);
+    if (other < end && is_in_conflict(wanted, other)) try_in_place_of(other, *wanted.past, wanted.event);
   }
+}
+
+/// Whether what was wanted might come in place of one of those that do not allow it.
+bool Explorer::is_in_conflict(const Wanted& wanted, std::uint32_t other) const {
+  if (options_.mutant == Mutant::forget_conflicts || has_bit(*wanted.past, other)) return false;
+  if (is_always_before(other, wanted.cause, wanted.least_delay)) return false;
+  if (!wanted.is_failed) return true;
+  note_owners();
+  const auto is_left = [&](std::uint32_t i) { return is_among(i, other, *wanted.past); };
+  return !constraints_.is_infeasible_among(failed_, is_left);
+}
+
+void Explorer::try_in_place_of(std::uint32_t position, const Positions& past, Scheduled event) {
+  part_.clear();
+  candidates_.clear();
+  for (std::uint32_t i = position + 1; i < depth_; ++i) {
+    if (!has_bit(past, i)) continue;
+    const bool is_initial =
+        std::none_of(part_.begin(), part_.end(), [&](std::uint32_t before) { return has_bit(nodes_[i].past, before); });
+    part_.push_back(i);
+    if (is_initial) candidates_.push_back({nodes_[i].chosen, nodes_[i].process});
+  }
+  if (candidates_.empty()) candidates_.push_back(event);
+  reverse(position);
 }
 
 // --- What is done about it.
@@ -213,7 +246,7 @@ bool Explorer::has_failed(std::uint32_t position) {
   Node& node = nodes_[position];
   node.is_impossible = true;
   node.may_live = true;
-  if (options_.mutant == Mutant::cut_infeasible) return true;
+  if (coda_from_ || options_.mutant == Mutant::cut_infeasible) return true;
   // Races have conflicts of their own.
   const Constraint failed = failed_;
   const std::vector<std::uint32_t> conflict = conflict_;
@@ -256,7 +289,9 @@ bool Explorer::is_too_late(std::uint32_t earlier, std::uint32_t later) {
   for (const std::uint32_t i : part_) {
     if (i != later) set_bit(first_, i);
   }
-  note_owners(later + 1);
+  executed_ = later + 1;
+  is_owner_known_ = false;
+  note_owners();
   const auto is_first = [&](std::uint32_t i) { return is_among(i, earlier, first_); };
   if (!constraints_.is_infeasible_among(failed_, is_first, &why_)) return false;
   note_conflict(later);
@@ -283,7 +318,9 @@ bool Explorer::sleeps_for_good(const Node& node) {
     if (options_.mutant == Mutant::sleep_unasked) return true;
     for (const std::uint32_t slot : pending_) {
       if (!is_open(slot) || !is_enabled(slot)) continue;
-      explain(until(slot, *end), static_cast<std::uint32_t>(depth_));
+      const Constraint in_time = until(slot, *end);
+      if (constraints_.is_feasible_with(in_time)) continue;  // it is not: now the constraints can say why
+      explain(in_time, static_cast<std::uint32_t>(depth_));
       find_conflicts(wanted(world_->event(slot)), static_cast<std::uint32_t>(depth_));
     }
     return true;

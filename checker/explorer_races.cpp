@@ -36,12 +36,28 @@ void Explorer::find_races(std::uint32_t position) {
     }
   }
   for (const std::uint32_t earlier : races_) add_reversal(earlier, position, kNone);
+  find_denied(position);
   if (!ghost_from_ || position <= *ghost_from_) return;
   // What comes after the first infeasible event is run in one order alone. So no order there may keep a race with what is feasible out
   // of sight: only causes do.
   find_races(position, *ghost_from_);
   for (const std::uint32_t earlier : races_) add_reversal(earlier, position, *ghost_from_);
   begin_with_past_of(position);
+}
+
+/// The event sleeps with its answers, but others that it was not given need not.
+void Explorer::note_redundant(std::uint32_t position) {
+  if (denied_by_.empty()) return;
+  find_races(position, kNone);
+  find_denied(position);
+}
+
+/// Answers that the event was not given.
+void Explorer::find_denied(std::uint32_t position) {
+  const Node& node = nodes_[position];
+  for (const std::uint32_t other : denied_by_) {
+    if (!has_bit(node.past, other)) try_in_place_of(other, node.past, {node.chosen, node.process});
+  }
 }
 
 /// With the order of `past_of`, which it fills for this event.

@@ -27,9 +27,11 @@ void Explorer::execute(std::uint32_t position, bool is_replay) {
   is_replay_ = is_replay;
   next_answer_ = 0;
   emissions_ = 0;
+  has_answered_ = false;
   if (!ghost_from_) ghost_questions_ = 0;
   cancelled_here_.clear();
   overdue_.reset();
+  denied_by_.clear();
   Node& node = nodes_[position];
   const sim::Event& event = world_->event(slot);
   if (is_replay) {
@@ -68,6 +70,8 @@ void Explorer::execute(std::uint32_t position, bool is_replay) {
     world_->execute(slot, node.at);
   }
   break_silence();
+  assert((is_replay || !node.is_answered || has_answered_ || may_lose_) &&
+         "an answer was kept back that had been promised");
   process.was_paused = false;
   is_held_back_ = false;
   if (options_.observer != nullptr && !ghost_from_) options_.observer->executed(*this, position, is_replay);
@@ -224,11 +228,17 @@ void Explorer::place_late(Node& node, const sim::Event& event, std::size_t budge
   node.frozen_from = begin;
 }
 
+/// Whether an event comes after one before it whatever else is handled before: it has touched nothing so far but what that one did, so what could change what
+/// it does now comes after that one, too. Of servers alone: what an answer does with a client's state depends on which others have come.
+bool Explorer::fixes(const Node& before, const Node& node, const Footprint& known) {
+  return node.is_answered && before.footprint.covers(known);
+}
+
 /// An event that touches all of its server's state, among others that do not: it comes after each of those before it.
 void Explorer::come_after_all(const Node& node, const Footprint& known) {
   for (std::uint32_t f = node.process_before; f != kNone; f = nodes_[f].process_before) {
     if (nodes_[f].footprint.is_everything()) return;
-    const bool was_certain = std::exchange(is_certain_, is_certain_ || nodes_[f].footprint.covers(known));
+    const bool was_certain = std::exchange(is_certain_, is_certain_ || fixes(nodes_[f], node, known));
     at_most(nodes_[f].at, node.at);
     is_certain_ = was_certain;
   }
@@ -292,7 +302,7 @@ void Explorer::accessed(std::uint64_t part, bool changes) {
     if (before.footprint.is_everything()) return;
     const bool changed = before.footprint.changes(part);
     if (changed || (changes && before.footprint.reads(part) && options_.mutant != Mutant::forget_readers)) {
-      is_certain_ = before.footprint.covers(known);
+      is_certain_ = fixes(before, node, known);
       at_most(before.at, node.at);
       is_certain_ = false;
     }
@@ -370,7 +380,8 @@ bool Explorer::is_at_or_after(Instant a, Instant b) {
     b = Instant(b.variable(), b.offset());
   }
   const auto add = [&](Instant x, Instant y, bool strict) {
-    if (!ghost_from_ && !constraints_.add_at_most(x, y, strict)) ghost_from_ = position_;
+    const Constraint order = Constraint::at_most(x, y, strict);
+    if (!ghost_from_ && !constraints_.add(order)) fail(order);
     return !ghost_from_.has_value();
   };
   return decide([&] { return add(b, a, false); }, [&] { return add(a, b, true); });
@@ -383,7 +394,8 @@ bool Explorer::is_widely_at_or_after(Instant a, Instant b) {
   const Instant x(a.variable(), a.offset());
   const Instant y(b.variable(), b.offset());
   const auto add = [&](Instant earlier, Instant later, bool strict) {
-    if (!ghost_from_ && !constraints_.add_at_most(earlier, later, strict)) ghost_from_ = position_;
+    const Constraint order = Constraint::at_most(earlier, later, strict);
+    if (!ghost_from_ && !constraints_.add(order)) fail(order);
     return !ghost_from_.has_value();
   };
   const bool answer =
@@ -464,7 +476,10 @@ void Explorer::emitted(std::uint32_t slot) {
   break_silence();
   ++emissions_;
   pending_.push_back(slot);
-  if (!is_replay_) come_after_last(world_->event(slot));
+  if (is_replay_ || position_ == kNone) return;
+  const sim::Event& event = world_->event(slot);
+  has_answered_ = has_answered_ || event.channel == nodes_[position_].channel + 1;
+  come_after_last(event);
 }
 
 void Explorer::cancelled(std::uint32_t slot) {
