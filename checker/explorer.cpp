@@ -211,7 +211,6 @@ bool Explorer::run_way() {
     if (is_worth_saving(i)) save(i);
     execute(i, is_replay);
     if (i + 1 == depth_ && is_redundant(nodes_[i])) {
-      nodes_[i].may_live = true;
       note_redundant(i);
       built_ = depth_;
       return false;
@@ -289,7 +288,6 @@ bool Explorer::go_on() {
   execute(static_cast<std::uint32_t>(depth_ - 1), false);
   built_ = depth_;
   if (is_redundant(nodes_[depth_ - 1])) {
-    nodes_[depth_ - 1].may_live = true;
     note_redundant(static_cast<std::uint32_t>(depth_ - 1));
     return false;
   }
@@ -488,8 +486,7 @@ bool Explorer::back_up() {
   Node& node = nodes_[depth_ - 1];
   undo(node);
   node.done.push_back({node.chosen, node.process, node.footprint, node.answers});
-  if (try_next_answer(node.answers, fixed_answers_)) return true;
-  return false;
+  return try_next_answer(node.answers, fixed_answers_);
 }
 
 /// Whether the event sleeps with the answers that it has just been given: then an equivalent trace is explored elsewhere. Nothing is

@@ -76,7 +76,6 @@ Found explored(std::uint64_t seed, const Kind& kind, ExplorerOptions options) {
     if (kind.fault == Kind::Fault::loss) budget.kind = checker::ExploredFault::Kind::lose;
     options.faults.push_back(budget);
   }
-  if (kind.size.alike) options.alike.clear();
   return checker::toy::explored_whole(seed, kind.size, options);
 }
 

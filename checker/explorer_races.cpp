@@ -47,6 +47,7 @@ void Explorer::find_races(std::uint32_t position) {
 
 /// The event sleeps with its answers, but others that it was not given need not.
 void Explorer::note_redundant(std::uint32_t position) {
+  nodes_[position].may_live = true;
   if (denied_by_.empty()) return;
   find_races(position, kNone);
   find_denied(position);
