@@ -94,17 +94,17 @@ void ViolationFinder::lost_wakeup(const WakeupQuestion& question, const sim::Ope
     begin("no-lost-wakeup", is_widened, wait.process, {});
     const std::optional<sim::Instant> paused = after == nullptr ? std::nullopt : std::optional(after->from);
     const std::optional<sim::Instant> resumed = before == nullptr ? std::nullopt : before->until;
-    // All of it is longer in any case.
-    for (const std::optional<sim::Instant>& end : {ended, taken}) {
-      if (!end) continue;
-      require(freed + question.within, *end, true);
-      require(wait.invoked + question.within, *end, true);
-    }
-    for (const std::optional<sim::Instant>& end : {ended, taken, paused}) {
-      if (!end) continue;
-      require(freed + longer_than, *end, true);
-      require(wait.invoked + longer_than, *end, true);
-      if (resumed) require(*resumed + longer_than, *end, true);
+    const auto lasts = [&](const std::optional<sim::Instant>& end, sim::Duration least) {
+      if (!end) return;
+      require(freed + least, *end, true);
+      require(wait.invoked + least, *end, true);
+    };
+    // All of it is longer in any case. What is the same for all who wait comes first, and is most likely impossible.
+    lasts(taken, question.within);
+    lasts(ended, question.within);
+    lasts(paused, longer_than);
+    for (const std::optional<sim::Instant>& end : {taken, ended, paused}) {
+      if (end && resumed) require(*resumed + longer_than, *end, true);
     }
     finish();
   };

@@ -96,6 +96,7 @@ void TraceJudge::look(Explorer& explorer) {
   checker::DifferenceConstraints& constraints = explorer.constraints();
   std::vector<Feasible> found(tallies_.size(), Feasible::no);
   std::size_t property = 0;
+  std::optional<checker::Constraint> impossible;  // what the last way began with that failed at once: many begin alike
   for (const checker::Violation& way : ways) {
     if (way.property != tallies_[property].name) {
       const auto is_it = [&](const PropertyTally& tally) { return tally.name == way.property; };
@@ -104,6 +105,14 @@ void TraceJudge::look(Explorer& explorer) {
     if (!is_judged_[property]) continue;
     // Without a threshold to find, one feasible way is enough.
     if (found[property] == Feasible::yes && (parameters_.empty() || way.is_widened)) continue;
+    if (!way.constraints.empty()) {
+      const checker::Constraint& first = way.constraints.front();
+      if (impossible == first) continue;
+      if (!constraints.is_feasible_with(first)) {
+        impossible = first;
+        continue;
+      }
+    }
     const checker::DifferenceConstraints::Mark mark = constraints.mark();
     if (constraints.add_all(way.constraints)) {
       const Feasible feasible = is_feasible(way, explorer);
