@@ -40,6 +40,11 @@ void write_sleep(std::ostream& out, const std::vector<Sleeping>& sleep) {
   }
 }
 
+void write_events(std::ostream& out, const std::vector<sim::EventId>& events) {
+  out << ' ' << events.size();
+  for (const sim::EventId event : events) out << ' ' << event.value;
+}
+
 void write_scheduled(std::ostream& out, const std::vector<Scheduled>& scheduled) {
   out << ' ' << scheduled.size();
   for (const Scheduled& s : scheduled) out << ' ' << s.id.value << ' ' << s.process.index;
@@ -72,6 +77,11 @@ class Reader {
     }
     return list;
   }
+  std::vector<sim::EventId> events() {
+    std::vector<sim::EventId> list;
+    for (std::size_t n = size(); n > 0 && in_; --n) list.push_back(id());
+    return list;
+  }
   std::vector<Scheduled> scheduled() {
     std::vector<Scheduled> list;
     for (std::size_t n = size(); n > 0 && in_; --n) {
@@ -93,6 +103,7 @@ class Reader {
       branch.chosen = id();
       branch.answers = answers();
       branch.sleep = sleep();
+      branch.then = events();
       branch.events = number<std::uint64_t>();
       branch.share = number<std::uint64_t>();
     }
@@ -130,18 +141,19 @@ void BranchStack::take_in(BranchOutcome outcome) {
     std::erase_if(sleep, [&](const Sleeping& sleeping) { return sleeping.id == branch->chosen; });
     std::move(outcome.first.begin(), outcome.first.end(), std::back_inserter(sleep));
   }
-  for (const BranchOutcome::Reversal& reversal : outcome.reversals) {
-    BranchPoint& point = *way[reversal.position];
+  for (auto& [position, reversal] : outcome.reversals) {
+    BranchPoint& point = *way[position];
     if (have_common(point.backtrack, reversal.candidates) || have_common(point.given_later, reversal.candidates))
       continue;
+    if (is_one_asleep(point.sleep, reversal.candidates)) continue;
     const Scheduled& next = reversal.candidates.front();
     point.given_later.push_back(next);
-    if (is_asleep(point.sleep, next.id)) continue;
-    stack_.push_back(std::make_shared<Branch>(Branch{.from = shared(branch->from, way.size() - 1 - reversal.position),
+    stack_.push_back(std::make_shared<Branch>(Branch{.from = shared(branch->from, way.size() - 1 - position),
                                                      .at_root = false,
                                                      .chosen = next.id,
                                                      .answers = {},
                                                      .sleep = point.sleep,
+                                                     .then = std::move(reversal.then),
                                                      .events = branch->events_of_parts(),
                                                      .share = 0}));
     // What it does is not known before it is explored.
@@ -189,6 +201,7 @@ void BranchStack::write(std::ostream& out) const {
     out << (branch->from ? branch->from->number : 0) << ' ' << branch->at_root << ' ' << branch->chosen.value;
     write_answers(out, branch->answers);
     write_sleep(out, branch->sleep);
+    write_events(out, branch->then);
     out << ' ' << branch->events << ' ' << branch->share << '\n';
   }
 }

@@ -32,6 +32,11 @@ bool is_asleep(std::span<const Sleeping> sleep, sim::EventId event) {
   return variants > 0 && variants >= least;
 }
 
+bool is_one_asleep(std::span<const Sleeping> sleep, std::span<const Scheduled> candidates) {
+  return !sleep.empty() && std::any_of(candidates.begin(), candidates.end(),
+                                       [&](const Scheduled& event) { return is_asleep(sleep, event.id); });
+}
+
 ExplorerCounts& ExplorerCounts::operator+=(const ExplorerCounts& more) {
   traces += more.traces;
   blocked += more.blocked;
@@ -161,19 +166,20 @@ bool Explorer::is_open(const Node& node) const {
     if (answer.index + 1 < answer.options) return true;
   }
   return std::any_of(node.backtrack.begin(), node.backtrack.end(),
-                     [&](const Scheduled& next) { return next.id != node.chosen && !is_asleep(node.sleep, next.id); });
+                     [&](const Wakeup& next) { return next.id != node.chosen && !is_asleep(node.sleep, next.id); });
 }
 
 /// What is sure to be come back to, and now and then another: then no way from a saved moment is long. How often hardly matters: a copy
-/// costs as much as a few events.
+/// costs as much as some ten events.
 bool Explorer::is_worth_saving(std::uint32_t position) const {
   if (!goes_back_ || ghost_from_ || !region_->is_whole()) return false;
   if (saved_count_ == 0) return true;
   constexpr std::size_t bytes_most = std::size_t{32} << 20;
   if (saved_count_ * region_->used_bytes() > bytes_most) return false;
-  constexpr std::uint32_t now_and_then = 8;
+  constexpr std::uint32_t now_and_then = 16;
+  constexpr std::uint32_t least_distance = 4;
   const std::uint32_t distance = position - saved_[saved_count_ - 1].position;
-  return distance >= now_and_then || (distance > 0 && position < built_ && is_open(nodes_[position]));
+  return distance >= now_and_then || (distance >= least_distance && position < built_ && is_open(nodes_[position]));
 }
 
 void Explorer::begin_again() {
@@ -264,8 +270,9 @@ bool Explorer::go_on() {
       }
     }
   }
+  std::optional<std::uint32_t> slot = next_to_follow(node);
+  if (!slot) slot = pick(node);
   picks_again_ = false;
-  const std::optional<std::uint32_t> slot = pick(node);
   if (!slot || sleeps_for_good(node) || comes_after_all_sleepers(node, world_->event(*slot))) {
     // Those who wait for somebody alike who will never come do so for ever: no execution of the world, only a place for races.
     const bool is_dead_end = !slot && node.sleep.empty();
@@ -277,11 +284,11 @@ bool Explorer::go_on() {
   node.chosen = world_->event(*slot).id;
   node.may_live = node.lived_before = node.is_impossible = false;
   node.conflict.clear();
-  node.backtrack.push_back({node.chosen, world_->event(*slot).process});
+  node.backtrack.push_back({{node.chosen, world_->event(*slot).process}, {}});
   if (!options_.reduction && !coda_from_) {
     for (const std::uint32_t other : pending_) {
       const sim::Event& event = world_->event(other);
-      if (other != *slot && is_enabled(other)) node.backtrack.push_back({event.id, event.process});
+      if (other != *slot && is_enabled(other)) node.backtrack.push_back({{event.id, event.process}, {}});
     }
   }
   ++depth_;
@@ -374,6 +381,26 @@ sim::Duration Explorer::due(const sim::Event& event) const {
   return earliest_[event.base.variable()] + event.base.offset() + event.delay.lo;
 }
 
+/// What comes after the chosen event of this node, where that was chosen to reverse a race.
+void Explorer::follow_wakeup(const Node& node) {
+  const auto wakeup = std::find_if(node.backtrack.begin(), node.backtrack.end(),
+                                   [&](const Wakeup& next) { return next.id == node.chosen; });
+  if (wakeup != node.backtrack.end()) follows_.assign(wakeup->then.rbegin(), wakeup->then.rend());
+}
+
+/// The rest of a reversal, whatever time says of it: else the search would go on as time does, away from what the reversal was to try, and often to where all
+/// that is left sleeps. What cannot come any more is passed over.
+std::optional<std::uint32_t> Explorer::next_to_follow(const Node& node) {
+  while (!follows_.empty()) {
+    const sim::EventId next = follows_.back();
+    follows_.pop_back();
+    const auto slot = std::find_if(pending_.begin(), pending_.end(),
+                                   [&](std::uint32_t other) { return world_->event(other).id == next; });
+    if (slot != pending_.end() && is_enabled(*slot) && !is_asleep(node.sleep, next)) return *slot;
+  }
+  return std::nullopt;
+}
+
 /// The event that can be earliest: so that a trace goes on as time does, and orders that no delays allow are met late.
 std::optional<std::uint32_t> Explorer::pick(Node& node) {
   std::optional<std::uint32_t> best;
@@ -436,6 +463,7 @@ bool Explorer::back_up() {
     widened_ = node.widened_before;
     built_ = depth_ - 1;
   };
+  follows_.clear();
   for (; depth_ > own_from_; --depth_) {
     Node& node = nodes_[depth_ - 1];
     undo(node);
@@ -449,7 +477,10 @@ bool Explorer::back_up() {
     node.lived_before = node.may_live;
     node.done.push_back(
         {node.chosen, node.process, node.footprint, node.answers, std::exchange(node.is_impossible, false)});
-    if (try_next_answer(node.answers, 0)) return true;
+    if (try_next_answer(node.answers, 0)) {
+      follow_wakeup(node);
+      return true;
+    }
     give_up(node);
     if (dead_from_) continue;
     if (options_.mutant == Mutant::forget_forks) node.done.erase(node.done.begin(), node.done.end() - 1);
@@ -459,9 +490,10 @@ bool Explorer::back_up() {
       node.sleep.push_back(std::move(variant));
     }
     node.done.clear();
-    for (const Scheduled& next : node.backtrack) {
+    for (const Wakeup& next : node.backtrack) {
       if (is_asleep(node.sleep, next.id)) continue;
       node.chosen = next.id;
+      follow_wakeup(node);
       node.may_live = node.lived_before = false;
       node.conflict.clear();
       return true;
@@ -486,6 +518,7 @@ bool Explorer::back_up() {
   Node& node = nodes_[depth_ - 1];
   undo(node);
   node.done.push_back({node.chosen, node.process, node.footprint, node.answers});
+  follow_wakeup(node);
   return try_next_answer(node.answers, fixed_answers_);
 }
 

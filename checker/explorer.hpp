@@ -31,11 +31,13 @@
 // A search can be cut into branches that are explored apart (`Branch`, `branches.hpp`): on several threads, or after an interruption.
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "checker/difference_constraints.hpp"
@@ -130,6 +132,9 @@ struct ExplorerOptions {
     forget_conflicts,  ///< an infeasible event is not tried in place of those that do not allow it
     sleep_unasked,     ///< nor is what would wake somebody, if only it came in time
     picks_once,        ///< nobody else is picked where who was picked turns out to sleep
+    miscount,          ///< what comes after an answer is taken for another answer to the same question
+    forget_timeouts,   ///< an answer is taken to come first whatever timer is on its way to its client
+    doze,              ///< who sleeps with some answers alone stands for all that begins with him
   } mutant = Mutant::none;
 };
 
@@ -166,14 +171,31 @@ struct Sleeping {
 /// Whether there is nothing left to try of this event.
 bool is_asleep(std::span<const Sleeping> sleep, sim::EventId event);
 
-/// An event that is to be tried.
 struct Scheduled {
   sim::EventId id;
   sim::ProcessId process;
 };
 
+/// What is to be tried in place of an event that was executed: one of several, any of which will do.
+struct Reversal {
+  std::vector<Scheduled> candidates;
+  std::vector<sim::EventId> then;  ///< what follows the first candidate, if that is chosen, as long as it can
+};
+
+/// An event that is to be tried, and what follows it then.
+struct Wakeup : Scheduled {
+  std::vector<sim::EventId> then;
+};
+
 /// Whether some event is in both.
-bool have_common(std::span<const Scheduled> some, std::span<const Scheduled> others);
+template <class Some, class Others>
+bool have_common(const Some& some, const Others& others) {
+  return std::any_of(some.begin(), some.end(), [&](const auto& one) {
+    return std::any_of(others.begin(), others.end(), [&](const auto& other) { return other.id == one.id; });
+  });
+}
+/// Whether there is nothing left to try of one of them.
+bool is_one_asleep(std::span<const Sleeping> sleep, std::span<const Scheduled> candidates);
 
 /// A state from which several branches start: what leads there from the state before, and what has been given to branches.
 struct BranchPoint {
@@ -191,9 +213,9 @@ struct BranchPoint {
 /// The unit of `Branch::share`: so many are the whole search.
 inline constexpr std::uint64_t kWholeSearch = std::uint64_t{1} << 60;
 
-/// How long branches are: the first is cut soon, so that others have something to do, and what comes of a branch is twice as long as that,
-/// up to the most.
-inline constexpr std::uint64_t kFirstEvents = 500;
+/// How long branches are: the first is cut soon, so that others have something to do, and what comes of a branch is twice as long,
+/// up to the most. At the end of a small search nobody then waits long for somebody else's branch.
+inline constexpr std::uint64_t kFirstEvents = 100;
 inline constexpr std::uint64_t kMostEvents = 20'000;
 
 /// A part of a search: all traces that begin with the events to `from`, then this one with these answers.
@@ -203,6 +225,7 @@ struct Branch {
   sim::EventId chosen;
   std::vector<Answer> answers;  ///< the first of those that will be asked
   std::vector<Sleeping> sleep;
+  std::vector<sim::EventId> then;       ///< what follows it, as long as it can
   std::uint64_t events = kFirstEvents;  ///< it is to be cut after so many, as `ExplorerCounts::events`
   std::uint64_t share = kWholeSearch;   ///< of the whole search, as far as anybody can tell
 
@@ -221,12 +244,8 @@ struct BranchOutcome {
   bool stopped = false;   ///< the visitor had enough
   bool too_long = false;  ///< a trace had more than `max_steps` events
   bool given_up = false;  ///< see `ExplorerOptions::gives_up`
-  /// Reversals that begin before the branch: how many-th event of the trace is to be replaced, by one of which.
-  struct Reversal {
-    std::uint32_t position;
-    std::vector<Scheduled> candidates;  ///< any of them will do
-  };
-  std::vector<Reversal> reversals;
+  /// Reversals that begin before the branch, and how many-th event of the trace is to be replaced.
+  std::vector<std::pair<std::uint32_t, Reversal>> reversals;
   /// What the branch's first event does, with each of its answers; empty if not all of these are the branch's own.
   std::vector<Sleeping> first;
   /// The branch was larger than its limit: the rest of it, what comes next last. `share` is not known yet.
@@ -284,6 +303,7 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   bool explores() const override { return true; }
   void accessed(std::uint64_t part, bool changes) override;
   void accessed_all() override;
+  void counted(std::uint64_t question) override;
   bool loses(const sim::Event& message) override;
   void approximated() override;
   bool is_at_or_after(sim::Instant a, sim::Instant b) override;
@@ -296,15 +316,16 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   /// The state before a step, and the event that is being tried there.
   struct Node {
     sim::EventId chosen;
-    std::vector<Scheduled> backtrack;  ///< to be tried, in this order; the chosen one and those done are among them
-    std::vector<Sleeping> sleep;       ///< explored already, here or before and independent of all since
+    std::vector<Wakeup> backtrack;  ///< to be tried, in this order; the chosen one and those done are among them
+    std::vector<Sleeping> sleep;    ///< explored already, here or before and independent of all since
     std::vector<Answer> answers;
     std::size_t own_answers =
-        0;                   ///< the first of them were the explorer's own questions; a replay does not ask them again
-    Footprint footprint;     ///< of the chosen event, with these answers
-    bool has_tried = false;  ///< an event that did not sleep with the answers that it was given
-    bool tried_before = false;           ///< likewise, before the chosen one with these answers
-    std::vector<Sleeping> done;          ///< the chosen event, with the answers before
+        0;                ///< the first of them were the explorer's own questions; a replay does not ask them again
+    Footprint footprint;  ///< of the chosen event, with these answers
+    std::uint64_t question = 0;  ///< to which it is one of the answers that are only counted; 0: it is no such answer
+    bool has_tried = false;      ///< an event that did not sleep with the answers that it was given
+    bool tried_before = false;   ///< likewise, before the chosen one with these answers
+    std::vector<Sleeping> done;  ///< the chosen event, with the answers before
     std::optional<sim::Instant> latest;  ///< see `Explorer::latest`
     bool is_alone = false;               ///< nothing else was on its way to its process, nor an answer to that
     bool is_answered = false;            ///< a request that is answered at once
@@ -312,8 +333,7 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
     bool may_live = false;      ///< with some answers it is feasible, or something that is still to come may make it so
     bool lived_before = false;  ///< likewise, with the answers before the present ones
     std::vector<std::uint32_t> conflict;  ///< if not: who does not allow it
-    /// Of what comes before the branch: the sets of candidates that somebody else is to be told of.
-    std::vector<std::vector<Scheduled>> reversals;
+    std::vector<Reversal> reversals;      ///< of what comes before the branch: somebody else is to be told of them
     sim::ProcessId process;
     ExploredEvent event;  ///< all but its times
     std::uint32_t cause = kNone;
@@ -382,6 +402,8 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   void save(std::uint32_t position);
   bool is_worth_saving(std::uint32_t position) const;
   bool is_open(const Node& node) const;
+  void follow_wakeup(const Node& node);
+  std::optional<std::uint32_t> next_to_follow(const Node& node);
   void decide_beforehand();
   bool run_way();
   bool go_on();
@@ -435,6 +457,9 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   void arrive_within(sim::Instant arrival, const sim::Event& event);
   void find_races(std::uint32_t position);
   bool is_always_before(std::uint32_t event, std::uint32_t cause, sim::Duration least_delay) const;
+  void follow_to(std::uint32_t later);
+  bool needs_no_reversal(std::uint32_t position) const;
+  bool is_last_by_chance(std::uint32_t earlier, std::uint32_t later) const;
   void find_races(std::uint32_t position, std::uint32_t last);
   void add_reversal(std::uint32_t earlier, std::uint32_t later, std::uint32_t last);
   void begin_with_past_of(std::uint32_t position);
@@ -455,6 +480,8 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   const AlikeBefore* alike_before(const sim::Event& event) const;
   bool waits_for_alike(const sim::Event& event) const;
   std::uint32_t position_of_alike(const sim::Event& event) const;
+  static std::array<std::uint32_t, 3> causes_of(const Node& node);
+  bool is_caused_by(std::uint32_t event, std::uint32_t earlier) const;
   const Positions& past_of(std::uint32_t position, std::uint32_t last) const;
   bool may_pause(sim::ProcessId process) const {
     return process.index < may_pause_.size() && may_pause_[process.index];
@@ -470,6 +497,7 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   bool is_widely_at_or_after(sim::Instant a, sim::Instant b);
   sim::DurationRange surplus(sim::Instant reading) const;
   sim::Instant fresh();
+  bool add(const Constraint& constraint);
   void at_most(sim::Instant a, sim::Instant b);
   void between(sim::Instant from, sim::Instant to, sim::DurationRange length);
   const Node* node_at(std::uint32_t position) const { return position == kNone ? nullptr : &nodes_[position]; }
@@ -541,7 +569,8 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   Positions first_;
   std::vector<std::uint32_t> races_;
   std::vector<std::uint32_t> part_;
-  std::vector<Scheduled> candidates_;
+  Reversal reversal_;
+  std::vector<sim::EventId> follows_;  ///< what is to be executed next, as long as it can, what comes first last
 };
 
 }  // namespace lockstep::checker

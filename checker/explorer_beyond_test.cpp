@@ -68,11 +68,16 @@ TEST_CASE("explorer: what would wake somebody, if only it came in time, is tried
       .servers = 1, .processes = 5, .puts = 7, .steps = 6, .latency_us = 12, .describes = true, .gathers = true};
   const toy::Size of_two{
       .servers = 2, .processes = 5, .puts = 7, .steps = 6, .latency_us = 4, .describes = true, .gathers = true};
-  for (const auto& [seed, size] : {std::pair{60'146U, of_two}, {64'006U, gathers}}) {
+  for (const auto& [seed, size] : {std::pair{26'086U, of_two}, {21'701U, gathers}, {28'016U, kLarge}}) {
     INFO("world " << seed);
     const auto whole = explored(seed, size, {.thorough = true}).outcomes;
     CHECK(explored(seed, size, {}).outcomes == whole);
     CHECK(explored(seed, size, {.mutant = Mutant::sleep_unasked}).outcomes.size() < whole.size());
+  }
+  // Here it does no harm any more.
+  for (const auto& [seed, size] : {std::pair{60'146U, of_two}, {64'006U, gathers}}) {
+    INFO("world " << seed);
+    CHECK(explored(seed, size, {}).outcomes == explored(seed, size, {.thorough = true}).outcomes);
   }
 }
 

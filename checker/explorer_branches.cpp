@@ -10,6 +10,7 @@ namespace lockstep::checker {
 /// Lays out the way to a branch: its nodes belong to the search that it is a part of.
 void Explorer::follow(const Branch& branch) {
   own_from_ = 0;
+  follows_.clear();
   fixed_answers_ = 0;
   if (branch.at_root) {
     root_answers_ = branch.answers;
@@ -28,13 +29,16 @@ void Explorer::follow(const Branch& branch) {
     const bool is_last = i + 1 == depth_;
     node.chosen = is_last ? branch.chosen : way[i + 1]->chosen;
     node.answers = is_last ? branch.answers : way[i + 1]->answers;
-    node.backtrack = way[i]->backtrack;
+    node.backtrack.clear();
+    if (is_last) node.backtrack.push_back({{branch.chosen, sim::ProcessId()}, branch.then});
+    for (const Scheduled& event : way[i]->backtrack) node.backtrack.push_back({event, {}});
     node.sleep = is_last ? branch.sleep : std::vector<Sleeping>();
     node.done.clear();
     node.reversals.clear();
     node.has_tried = node.tried_before = node.may_live = node.lived_before = node.is_impossible = false;
     node.conflict.clear();
   }
+  follow_wakeup(nodes_[depth_ - 1]);
   own_from_ = depth_;
   fixed_answers_ = branch.answers.size();
 }
@@ -67,7 +71,7 @@ std::vector<std::shared_ptr<Branch>> Explorer::rest_of(const Branch& branch) {
   std::size_t all_answers_at = 0;  // the depth of the event of which the last branch has all answers
   while (back_up()) {
     if (depth_ == 0 && !picks_again_) {
-      add({.from = {}, .at_root = true, .chosen = {}, .answers = root_answers_, .sleep = {}});
+      add({.from = {}, .at_root = true, .chosen = {}, .answers = root_answers_, .sleep = {}, .then = {}});
       continue;
     }
     // The event that is picked again is known only when the world is there.
@@ -81,10 +85,11 @@ std::vector<std::shared_ptr<Branch>> Explorer::rest_of(const Branch& branch) {
          .at_root = false,
          .chosen = node.chosen,
          .answers = is_other_event ? std::vector<Answer>() : node.answers,
-         .sleep = node.sleep});
+         .sleep = node.sleep,
+         .then = {follows_.rbegin(), follows_.rend()}});
   }
   for (std::size_t i = own_from_; i < points.size(); ++i) {
-    points[i]->backtrack = nodes_[i].backtrack;
+    points[i]->backtrack.assign(nodes_[i].backtrack.begin(), nodes_[i].backtrack.end());
     points[i]->sleep = nodes_[i].sleep;
   }
   counts_ = counts;
@@ -96,8 +101,7 @@ std::vector<std::shared_ptr<Branch>> Explorer::rest_of(const Branch& branch) {
 /// What was found out about events that belong to other branches.
 void Explorer::tell_others(BranchOutcome& outcome) {
   for (std::uint32_t i = 0; i < own_from_; ++i) {
-    for (std::vector<Scheduled>& candidates : nodes_[i].reversals)
-      outcome.reversals.push_back({i, std::move(candidates)});
+    for (Reversal& reversal : nodes_[i].reversals) outcome.reversals.emplace_back(i, std::move(reversal));
   }
   if (own_from_ == 0 || fixed_answers_ > 0) return;
   outcome.first = std::move(nodes_[own_from_ - 1].done);

@@ -45,14 +45,17 @@ bool Explorer::is_answered_at_once(const sim::Event& event) const {
   return is_request(event) && world_->state(event.process).process->answers_at_once(*event.message);
 }
 
-/// Whether nothing else is on its way to the process of a client's event, nor to where it would be answered.
+/// Whether nothing else that might come first is on its way to the process of a client's event, nor to where it would be answered.
 bool Explorer::is_alone(const sim::Event& event) const {
   const sim::Process& process = *world_->state(event.process).process;
   if (process.describes_accesses() || process.hears_unasked()) return false;
   return std::none_of(pending_.begin(), pending_.end(), [&](std::uint32_t slot) {
     const sim::Event& other = world_->event(slot);
-    const bool is_sent = other.kind == sim::EventKind::message && other.from == event.process;
-    return other.id != event.id && (other.process == event.process || is_sent);
+    if (other.id == event.id) return false;
+    if (other.process != event.process) return other.kind == sim::EventKind::message && other.from == event.process;
+    const bool is_timeout = other.kind == sim::EventKind::timer;
+    if (is_timeout && options_.mutant == Mutant::forget_timeouts) return false;
+    return !is_timeout || !is_always_before(position_, other.cause == 0 ? kNone : other.cause - 1, delay_of(other).lo);
   });
 }
 
@@ -224,15 +227,16 @@ bool Explorer::is_in_conflict(const Wanted& wanted, std::uint32_t other) const {
 
 void Explorer::try_in_place_of(std::uint32_t position, const Positions& past, Scheduled event) {
   part_.clear();
-  candidates_.clear();
+  reversal_.candidates.clear();
+  reversal_.then.clear();
   for (std::uint32_t i = position + 1; i < depth_; ++i) {
     if (!has_bit(past, i)) continue;
     const bool is_initial =
         std::none_of(part_.begin(), part_.end(), [&](std::uint32_t before) { return has_bit(nodes_[i].past, before); });
     part_.push_back(i);
-    if (is_initial) candidates_.push_back({nodes_[i].chosen, nodes_[i].process});
+    if (is_initial) reversal_.candidates.push_back({nodes_[i].chosen, nodes_[i].process});
   }
-  if (candidates_.empty()) candidates_.push_back(event);
+  if (reversal_.candidates.empty()) reversal_.candidates.push_back(event);
   reverse(position);
 }
 
@@ -255,7 +259,7 @@ bool Explorer::has_failed(std::uint32_t position) {
   conflict_ = conflict;
   find_conflicts({{node.chosen, node.process}, node.cause, node.delay.lo, &node.past, true}, position);
   if (overdue_) {
-    candidates_.assign(1, *overdue_);
+    reversal_ = {{*overdue_}, {}};
     reverse(position);
   } else if (has_failed_for_good_ && !conflict.empty()) {
     node.may_live = node.lived_before;
@@ -282,7 +286,7 @@ void Explorer::give_up(const Node& node) {
 bool Explorer::is_too_late(std::uint32_t earlier, std::uint32_t later) {
   const Node& before = nodes_[earlier];
   const Node& node = nodes_[later];
-  if (!before.latest || have_common(before.backtrack, candidates_)) return false;
+  if (!before.latest) return false;
   failed_ = Constraint::at_most(node.event.base + node.event.delay.lo, *before.latest);
   if (constraints_.is_feasible_with(failed_)) return false;
   first_.clear();

@@ -13,10 +13,15 @@ using Mutant = ExplorerOptions::Mutant;
 
 }  // namespace
 
-bool have_common(std::span<const Scheduled> some, std::span<const Scheduled> others) {
-  return std::any_of(some.begin(), some.end(), [&](const Scheduled& one) {
-    return std::any_of(others.begin(), others.end(), [&](const Scheduled& other) { return other.id == one.id; });
-  });
+/// What an event follows wherever it comes.
+std::array<std::uint32_t, 3> Explorer::causes_of(const Node& node) {
+  return {node.cause, node.fifo_before, node.alike_before};
+}
+
+bool Explorer::is_caused_by(std::uint32_t event, std::uint32_t earlier) const {
+  const std::array<std::uint32_t, 3> causes = causes_of(nodes_[event]);
+  return std::any_of(causes.begin(), causes.end(),
+                     [&](std::uint32_t cause) { return cause != kNone && has_bit(nodes_[cause].past, earlier); });
 }
 
 /// What happens before the event and itself; after `last`, if there is one, only causes order events.
@@ -31,7 +36,7 @@ void Explorer::find_races(std::uint32_t position) {
   if (options_.mutant != Mutant::forget_cancelled) {
     for (const Cancelled& cancelled : cancelled_here_) {
       if (is_always_before(position, cancelled.cause, cancelled.least_delay)) continue;
-      candidates_.assign(1, cancelled.timer);
+      reversal_ = {{cancelled.timer}, {}};
       reverse(position);
     }
   }
@@ -66,7 +71,7 @@ void Explorer::find_races(std::uint32_t position, std::uint32_t last) {
   Node& node = nodes_[position];
   Positions& past = last == kNone ? node.past : node.past_by_causes;
   past.clear();
-  for (const std::uint32_t before : {node.cause, node.fifo_before, node.alike_before}) {
+  for (const std::uint32_t before : causes_of(node)) {
     if (before != kNone) join(past, past_of(before, last));
   }
   races_.clear();
@@ -89,8 +94,9 @@ void Explorer::begin_with_past_of(std::uint32_t position) {
     const Node& node = nodes_[i];
     // Ticks never end, and what comes of them here is tried where they are feasible.
     if (node.is_of_tick || !has_bit(nodes_[position].past, i)) continue;
-    if (is_beyond(node.cause) || is_beyond(node.fifo_before) || is_beyond(node.alike_before)) continue;
-    candidates_.assign(1, {node.chosen, node.process});
+    const std::array<std::uint32_t, 3> causes = causes_of(node);
+    if (std::any_of(causes.begin(), causes.end(), is_beyond)) continue;
+    reversal_ = {{{node.chosen, node.process}}, {}};
     reverse(first);
   }
 }
@@ -117,41 +123,77 @@ bool Explorer::is_always_before(std::uint32_t event, std::uint32_t cause, Durati
   return longest < least;
 }
 
+/// Whether `later` only is what it is, the last answer to a question, because `earlier`, another answer to it, has come before. Then it depends on no other
+/// answer, if `earlier` comes after it.
+bool Explorer::is_last_by_chance(std::uint32_t earlier, std::uint32_t later) const {
+  const Node& before = nodes_[earlier];
+  const Node& node = nodes_[later];
+  if (before.question == 0 || before.process != node.process || before.footprint.is_everything()) return false;
+  return before.question == node.question || options_.mutant == Mutant::miscount;
+}
+
 /// The part of the trace after `earlier` that does not depend on it, and then `later`, could have come first. One of the
 /// events that can begin that part has to be tried in place of `earlier`, unless one already is. After `last` only what `later` comes from is of that part.
 void Explorer::add_reversal(std::uint32_t earlier, std::uint32_t later, std::uint32_t last) {
   const auto is_before = [&](std::uint32_t a, std::uint32_t b) { return has_bit(past_of(b, last), a); };
+  const bool is_by_chance = !options_.thorough && is_last_by_chance(earlier, later);
+  const auto comes_before = [&](std::uint32_t a, std::uint32_t b) {
+    return b == later && is_by_chance ? is_caused_by(b, a) : is_before(a, b);
+  };
   part_.clear();
   for (std::uint32_t i = earlier + 1; i < later; ++i) {
     if (!is_before(earlier, i) && (last == kNone || i < last || is_before(i, later))) part_.push_back(i);
   }
   part_.push_back(later);
-  candidates_.clear();
+  reversal_.candidates.clear();
+  reversal_.then.clear();
   for (std::size_t i = 0; i < part_.size(); ++i) {
     const bool is_initial = std::none_of(part_.begin(), part_.begin() + static_cast<std::ptrdiff_t>(i),
-                                         [&](std::uint32_t other) { return is_before(other, part_[i]); });
-    if (is_initial) candidates_.push_back({nodes_[part_[i]].chosen, nodes_[part_[i]].process});
+                                         [&](std::uint32_t other) { return comes_before(other, part_[i]); });
+    if (is_initial) reversal_.candidates.push_back({nodes_[part_[i]].chosen, nodes_[part_[i]].process});
   }
-  if (!options_.thorough && is_too_late(earlier, later)) return;
+  if (needs_no_reversal(earlier)) return;
+  if (!options_.thorough) {
+    if (is_too_late(earlier, later)) return;
+    follow_to(later);
+  }
   reverse(earlier);
+}
+
+/// What is tried is what `later` comes from in the part of the trace that could have come first, and then `later`: the rest of that part would only keep other orders away.
+void Explorer::follow_to(std::uint32_t later) {
+  const auto end =
+      std::remove_if(part_.begin(), part_.end(), [&](std::uint32_t i) { return !has_bit(nodes_[later].past, i); });
+  const auto first = std::find_if(reversal_.candidates.begin(), reversal_.candidates.end(),
+                                  [&](const Scheduled& event) { return event.id == nodes_[part_.front()].chosen; });
+  std::iter_swap(reversal_.candidates.begin(), first);
+  for (auto i = part_.begin() + 1; i != end; ++i) reversal_.then.push_back(nodes_[*i].chosen);
+}
+
+/// Whether one of the candidates is tried, or has been.
+bool Explorer::needs_no_reversal(std::uint32_t position) const {
+  const Node& node = nodes_[position];
+  if (have_common(node.backtrack, reversal_.candidates)) return true;
+  if (options_.mutant == Mutant::doze && have_common(node.sleep, reversal_.candidates)) return true;
+  return !options_.thorough && (is_one_asleep(node.sleep, reversal_.candidates) || comes_next(position));
 }
 
 /// Any of the candidates has to be tried in place of the event at `position`.
 void Explorer::reverse(std::uint32_t position) {
   Node& node = nodes_[position];
-  if (have_common(node.backtrack, candidates_) || (!options_.thorough && comes_next(position))) return;
+  if (needs_no_reversal(position)) return;
   if (position >= own_from_) {
-    node.backtrack.push_back(candidates_.front());
+    node.backtrack.push_back({reversal_.candidates.front(), reversal_.then});
     return;
   }
   // Others choose, who know what other branches have found; so no choice may be taken for made here. But whatever they choose for a set
   // of candidates will do for every larger one.
-  const auto is_smaller = [&](const std::vector<Scheduled>& known) {
-    return std::all_of(known.begin(), known.end(),
-                       [&](const Scheduled& event) { return have_common({&event, 1}, candidates_); });
+  const auto is_smaller = [&](const Reversal& known) {
+    return std::all_of(known.candidates.begin(), known.candidates.end(),
+                       [&](const Scheduled& event) { return have_common(std::span(&event, 1), reversal_.candidates); });
   };
   if (std::any_of(node.reversals.begin(), node.reversals.end(), is_smaller)) return;
-  node.reversals.push_back(candidates_);
+  node.reversals.push_back(reversal_);
 }
 
 }  // namespace lockstep::checker

@@ -104,6 +104,7 @@ void Explorer::begin_node(Node& node, const sim::Event& event) {
   node.is_alone = is_alone(event);
   node.is_answered = is_answered_at_once(event);
   node.latest = latest(event);
+  node.question = 0;
   node.footprint = Footprint();
   const sim::ProcessState& process = world_->state(event.process);
   // A reply may say what it does, if it begins with that: see `break_silence`.
@@ -259,13 +260,14 @@ Instant Explorer::fresh() {
   return Instant(variable, Duration::zero());
 }
 
+/// Adds a constraint of the present event, unless one has failed. False: that one, or this.
+bool Explorer::add(const Constraint& constraint) {
+  if (!ghost_from_ && !constraints_.add(constraint)) fail(constraint);
+  return !ghost_from_.has_value();
+}
+
 void Explorer::at_most(Instant a, Instant b) {
-  if (ghost_from_) return;
-  const Constraint order = Constraint::at_most(a, b);
-  if (!constraints_.add(order)) {
-    fail(order);
-    return;
-  }
+  if (!add(Constraint::at_most(a, b))) return;
   // What is known at this moment; what follows may raise it, which costs the order of picking nothing but a little sense.
   Duration& least = earliest_[b.variable()];
   least = std::max(least, earliest_[a.variable()] + a.offset() - b.offset());
@@ -273,8 +275,7 @@ void Explorer::at_most(Instant a, Instant b) {
 
 void Explorer::between(Instant from, Instant to, DurationRange length) {
   at_most(from + length.lo, to);
-  const Constraint no_later = Constraint::at_most(to, from + length.hi);
-  if (!ghost_from_ && !constraints_.add(no_later)) fail(no_later);
+  add(Constraint::at_most(to, from + length.hi));
 }
 
 // --- What it reads and changes.
@@ -320,6 +321,10 @@ void Explorer::accessed_all() {
   node.footprint.add_everything();
   come_after_all(node, known);
   come_before_pending(node);
+}
+
+void Explorer::counted(std::uint64_t question) {
+  if (!is_replay_ && position_ != kNone) nodes_[position_].question = question;
 }
 
 // --- What the world asks.
@@ -379,12 +384,7 @@ bool Explorer::is_at_or_after(Instant a, Instant b) {
     a = Instant(a.variable(), a.offset());
     b = Instant(b.variable(), b.offset());
   }
-  const auto add = [&](Instant x, Instant y, bool strict) {
-    const Constraint order = Constraint::at_most(x, y, strict);
-    if (!ghost_from_ && !constraints_.add(order)) fail(order);
-    return !ghost_from_.has_value();
-  };
-  return decide([&] { return add(b, a, false); }, [&] { return add(a, b, true); });
+  return decide([&] { return add(Constraint::at_most(b, a)); }, [&] { return add(Constraint::less_than(a, b)); });
 }
 
 /// Readings of clocks that differ by a parameter, or by drift: each answer adds what follows from it for the whole range.
@@ -393,13 +393,8 @@ bool Explorer::is_widely_at_or_after(Instant a, Instant b) {
   const DurationRange of_b = surplus(b);
   const Instant x(a.variable(), a.offset());
   const Instant y(b.variable(), b.offset());
-  const auto add = [&](Instant earlier, Instant later, bool strict) {
-    const Constraint order = Constraint::at_most(earlier, later, strict);
-    if (!ghost_from_ && !constraints_.add(order)) fail(order);
-    return !ghost_from_.has_value();
-  };
-  const bool answer =
-      decide([&] { return add(y + of_b.lo, x + of_a.hi, false); }, [&] { return add(x + of_a.lo, y + of_b.hi, true); });
+  const bool answer = decide([&] { return add(Constraint::at_most(y + of_b.lo, x + of_a.hi)); },
+                             [&] { return add(Constraint::less_than(x + of_a.lo, y + of_b.hi)); });
   if (is_replay_ || ghost_from_) return answer;
   const auto parameter_of = [&](Instant reading) {
     const bool has_one = reading.scale() != 0 && reading.scale() < kFirstDrifting;

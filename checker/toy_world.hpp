@@ -179,6 +179,7 @@ class Gather final : private sim::TimerOwner {
     for (const Place& place : places_) {
       if (place.is_open && &place != &arrived) others.push_back(&place);
     }
+    if (says_ != Says::everything) world.count_answer(places_.front().part());
     if (says_ == Says::everything || (others.empty() && says_ != Says::no_last)) {
       world.access_all();
       return;

@@ -124,6 +124,21 @@ TEST_CASE("check: --json is one document, the same for any number of jobs once t
   CHECK(cli::called({"check", stories / "good.toml", "--json", "--no-times", "--jobs", "4"}).out == one.out);
 }
 
+TEST_CASE("check: few runs of reference worlds end because all that is left sleeps") {
+  for (const char* name : {"set-nx-px-lua-3x2", "set-nx-px-lua-3x2-work-pause", "set-nx-px-lua-polling",
+#if defined(__OPTIMIZE__) && !__has_feature(address_sanitizer)
+                           "set-nx-px-lua-3x2-pause", "redlock-seq-5x2", "redlock-par-3x2", "redlock-par-5x2"
+#endif
+       }) {
+    INFO(name);
+    const std::string file = std::string(LOCKSTEP_ROOT "/scenarios/reference/") + name + ".toml";
+    const auto document = nlohmann::json::parse(cli::called({"check", "--json", file}).out);
+    const nlohmann::json& result = document["results"][0];
+    CHECK(result["complete"] == true);
+    CHECK(result["blocked"].get<std::uint64_t>() * 10 < result["traces"].get<std::uint64_t>());
+  }
+}
+
 TEST_CASE("check: of directories only the fast stories, unless --all; named files always") {
   const Stories stories;
   const std::string slow = stories.write("slow.toml", pause_story("cost = \"slow\"", ""));

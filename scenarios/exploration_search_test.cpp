@@ -251,7 +251,7 @@ TEST_CASE("a checkpoint that is not whole, is foreign, or is changed is refused 
   }
   CHECK(refusal(tiny_story(0, Kind::pause), good)->message.find("another story") != std::string::npos);
   std::string other_version = good;
-  other_version.replace(other_version.find("5\n"), 1, "4");
+  other_version.replace(other_version.find("6\n"), 1, "5");
   CHECK(refusal(scenario, other_version)->message.find("of this version") != std::string::npos);
   ExplorationOptions all{.reduction = false, .resume_from = good};
   CHECK(std::holds_alternative<Diagnostic>(explore(scenario, catalogue(), all)));

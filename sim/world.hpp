@@ -200,6 +200,11 @@ class World {
   void access_all() {
     if (explored_) scheduler_->accessed_all();
   }
+  /// Tells an explorer, before what it accesses, that the event is one of several answers to a question of its process, and that it only matters which
+  /// of them comes last. Questions of one process are told apart by number, which is not 0.
+  void count_answer(std::uint64_t question) {
+    if (explored_) scheduler_->counted(question);
+  }
   bool is_explored() const { return explored_; }
   /// Tells an explorer that a wait which just ended was for a length that it knows only as a range.
   void note_approximation() { scheduler_->approximated(); }

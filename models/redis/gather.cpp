@@ -31,6 +31,7 @@ void Gather::await_suspend(std::coroutine_handle<> program) {
     branch.gather = this;
     branch.bit = std::uint64_t{1} << i;
     branch.call = world.open_call(branch, server.client_->id());
+    if (open_ == 0) question_ = part_of(branch.call);
     open_ |= branch.bit;
     auto request = world.make<Request>(command_);
     request->operation = server.session_->operation;
@@ -69,6 +70,7 @@ void Gather::Branch::connection_lost() {
 void Gather::describe(const Branch& arrived) const {
   sim::World& world = servers_.front().client_->world();
   const std::uint64_t others = open_ & ~arrived.bit;
+  if (!rule_.enough) world.count_answer(question_);
   if (others == 0 || rule_.enough) {
     world.access_all();
     return;

@@ -72,6 +72,7 @@ class [[nodiscard]] Gather final : private sim::TimerOwner {
   std::uint64_t asked_;
   std::uint64_t open_ = 0;
   Votes votes_;
+  std::uint64_t question_ = 0;  ///< tells it apart from others of this client
   sim::TimerRef timer_;
   std::coroutine_handle<> program_;
   std::array<Branch, kMaxServers> branches_;
