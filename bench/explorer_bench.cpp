@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -78,22 +79,32 @@ std::string text_of(const Reference& reference) {
   return text;
 }
 
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
 struct Measured {
-  double seconds[2] = {};  ///< with one thread, with two
-  double at_best = 0;      ///< see `speedup_of_two`
-  double cpu_seconds = 0;  ///< with one thread; on a machine that others use it says more
+  double seconds[2] = {kNever, kNever};  ///< with one thread, with two
+  double at_best = 0;                    ///< see `speedup_of_two`
+  double cpu_seconds = kNever;           ///< with one thread; on a machine that others use it says more
   Exploration found;
 };
-
-// In turn, and the least of each: what others do on the machine meanwhile only adds. What takes long needs no second time.
-constexpr double kEnoughSeconds = 8;
-constexpr int kRunsMost = 200;
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 /// Processor time of this process so far, or of its children that have ended.
+/// Until it returns false, or it is enough. What is measured takes the least: what others do on the machine meanwhile only adds. What takes long needs no second
+/// time.
+template <class Once>
+void run_often(const Once& once) {
+  constexpr double enough_seconds = 8;
+  constexpr int runs_most = 200;
+  const double begin = seconds_now();
+  for (int run = 0; run < runs_most && (run == 0 || seconds_now() - begin < enough_seconds); ++run) {
+    if (!once()) return;
+  }
+}
+
 double cpu_seconds_of(int whose) {
   rusage usage{};
   getrusage(whose, &usage);
@@ -161,39 +172,37 @@ Measured measure(const Reference& reference, const models::locks::Catalogue& cat
   }
   Measured measured;
   measured.at_best = speedup_of_two(std::get<Scenario>(scenario), catalogue);
-  const double begin = seconds_now();
-  for (int run = 0; run < kRunsMost && (run == 0 || seconds_now() - begin < kEnoughSeconds); ++run) {
+  run_often([&] {
     for (const unsigned jobs : {1U, 2U}) {
       const double run_begin = seconds_now();
       const double cpu_begin = cpu_seconds_of(RUSAGE_SELF);
       ExplorationOptions options;
       options.jobs = jobs;
       auto result = explore(std::get<Scenario>(scenario), catalogue, options);
-      const auto keep_least = [&](double& least, double seconds) {
-        least = run == 0 ? seconds : std::min(least, seconds);
-      };
+      const auto keep_least = [](double& least, double seconds) { least = std::min(least, seconds); };
       keep_least(measured.seconds[jobs - 1], seconds_now() - run_begin);
       if (jobs == 1) keep_least(measured.cpu_seconds, cpu_seconds_of(RUSAGE_SELF) - cpu_begin);
       measured.found = std::get<Exploration>(std::move(result));
     }
-  }
+    return true;
+  });
   return measured;
 }
 
-/// Peak memory of this process so far, in MB.
 /// Nothing: it cannot be run.
-std::optional<double> least_seconds_of(const char* program) {
-  std::optional<double> least;
-  const double begin = seconds_now();
-  for (int run = 0; run < kRunsMost && (run == 0 || seconds_now() - begin < kEnoughSeconds); ++run) {
-    const double run_begin = seconds_now();
-    if (std::system((std::string(program) + " > /dev/null").c_str()) != 0) return std::nullopt;
-    const double seconds = seconds_now() - run_begin;
-    least = least ? std::min(*least, seconds) : seconds;
-  }
-  return least;
+std::optional<double> least_seconds_of(const std::string& program) {
+  double least = kNever;
+  bool runs = true;
+  run_often([&] {
+    const double begin = seconds_now();
+    runs = runs && std::system((program + " > /dev/null").c_str()) == 0;
+    least = std::min(least, seconds_now() - begin);
+    return runs;
+  });
+  return runs ? std::optional(least) : std::nullopt;
 }
 
+/// Peak memory of this process so far, in MB.
 long peak_megabytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
