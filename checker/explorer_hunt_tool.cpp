@@ -29,24 +29,14 @@ struct Kind {
 };
 
 const Kind kKinds[] = {
-    {"large", {.servers = 1, .processes = 6, .puts = 8, .steps = 6, .latency_us = 8, .describes = true}},
-    {"small", {.servers = 1, .processes = 5, .puts = 6, .steps = 4, .latency_us = 8, .describes = true}},
-    {"two servers", {.servers = 2, .processes = 7, .puts = 9, .steps = 4, .latency_us = 20, .describes = true}},
-    {"gathers",
-     {.servers = 1, .processes = 5, .puts = 7, .steps = 6, .latency_us = 12, .describes = true, .gathers = true}},
-    {"gathers of two",
-     {.servers = 2, .processes = 5, .puts = 7, .steps = 6, .latency_us = 4, .describes = true, .gathers = true}},
-    {"gathers of three",
-     {.servers = 3,
-      .processes = 5,
-      .puts = 7,
-      .steps = 3,
-      .latency_us = 6,
-      .describes = true,
-      .gathers = true,
-      .says = checker::toy::Says::its_own}},
-    {"silent", {.servers = 2, .processes = 6, .puts = 8, .steps = 6, .latency_us = 4}},
-    {"ticks", {.servers = 1, .processes = 5, .puts = 5, .steps = 3, .latency_us = 4, .describes = true, .tickers = 1}},
+    {"large", checker::toy::kLarge},
+    {"small", checker::toy::kSmall},
+    {"two servers", checker::toy::kTwoServers},
+    {"gathers", checker::toy::kGathers},
+    {"gathers of two", checker::toy::kGathersOfTwo},
+    {"gathers of three", checker::toy::kGathersOfThree},
+    {"silent", checker::toy::kSilent},
+    {"ticks", checker::toy::kTicks},
     {"alike", {.servers = 2, .processes = 5, .puts = 5, .steps = 3, .latency_us = 4, .alike = true}},
     {"pauses",
      {.servers = 2, .processes = 4, .puts = 4, .steps = 4, .latency_us = 4, .describes = true},
@@ -62,9 +52,8 @@ const Kind kKinds[] = {
      Kind::Fault::loss},
 };
 
-/// As `toy::explored_whole`, with the kind's fault for all whom it may strike.
+/// As `toy::explored_if_small`, with the kind's fault for all whom it may strike.
 Found explored(std::uint64_t seed, const Kind& kind, ExplorerOptions options) {
-  options.max_traces = 3'000;
   if (kind.fault != Kind::Fault::none) {
     checker::Explorer nobody{ExplorerOptions{}};
     const checker::toy::World world(seed, nobody, kind.size);
@@ -76,7 +65,7 @@ Found explored(std::uint64_t seed, const Kind& kind, ExplorerOptions options) {
     if (kind.fault == Kind::Fault::loss) budget.kind = checker::ExploredFault::Kind::lose;
     options.faults.push_back(budget);
   }
-  return checker::toy::explored_whole(seed, kind.size, options);
+  return checker::toy::explored_if_small(seed, kind.size, options);
 }
 
 }  // namespace

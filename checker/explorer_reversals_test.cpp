@@ -9,32 +9,14 @@ namespace lockstep::checker {
 namespace {
 
 using Mutant = ExplorerOptions::Mutant;
-using toy::Found;
 using toy::has_all;
-
-constexpr toy::Size kGathers{
-    .servers = 1, .processes = 5, .puts = 7, .steps = 6, .latency_us = 12, .describes = true, .gathers = true};
-constexpr toy::Size kGathersOfThree{.servers = 3,
-                                    .processes = 5,
-                                    .puts = 7,
-                                    .steps = 3,
-                                    .latency_us = 6,
-                                    .describes = true,
-                                    .gathers = true,
-                                    .says = toy::Says::its_own};
-constexpr toy::Size kSmall{.servers = 1, .processes = 5, .puts = 6, .steps = 4, .latency_us = 8, .describes = true};
-
-Found explored(std::uint64_t seed, const toy::Size& size, ExplorerOptions options) {
-  options.max_traces = 3'000;
-  return toy::explored_whole(seed, size, options);
-}
 
 /// A concrete run of this world has an outcome that the mutant loses and the search finds.
 void check_that_runs_show(std::uint64_t seed, const toy::Size& size, Mutant mutant) {
   INFO("world " << seed);
-  const auto whole = explored(seed, size, {}).outcomes;
-  CHECK(whole == explored(seed, size, {.thorough = true}).outcomes);
-  const auto lost = explored(seed, size, {.mutant = mutant}).outcomes;
+  const auto whole = toy::explored_if_small(seed, size, {}).outcomes;
+  CHECK(whole == toy::explored_if_small(seed, size, {.thorough = true}).outcomes);
+  const auto lost = toy::explored_if_small(seed, size, {.mutant = mutant}).outcomes;
   CHECK(lost.size() < whole.size());
   const auto drawn = toy::drawn(seed, size, 2'000);
   CHECK(has_all(whole, drawn));
@@ -44,15 +26,15 @@ void check_that_runs_show(std::uint64_t seed, const toy::Size& size, Mutant muta
 }  // namespace
 
 TEST_CASE("explorer: what is no answer to the question is not taken for one that may come in any order") {
-  check_that_runs_show(7'134, kGathersOfThree, Mutant::miscount);
+  check_that_runs_show(7'134, toy::kGathersOfThree, Mutant::miscount);
 }
 
 TEST_CASE("explorer: an answer comes first only if its timeout comes later in every execution") {
-  for (const std::uint64_t seed : {9U, 12U}) check_that_runs_show(seed, kSmall, Mutant::forget_timeouts);
+  for (const std::uint64_t seed : {9U, 12U}) check_that_runs_show(seed, toy::kSmall, Mutant::forget_timeouts);
 }
 
 TEST_CASE("explorer: who sleeps with some answers alone does not stand for what begins with him") {
-  check_that_runs_show(174, kGathers, Mutant::doze);
+  check_that_runs_show(174, toy::kGathers, Mutant::doze);
 }
 
 TEST_CASE("explorer: of n answers to one question no order is begun in vain") {
