@@ -113,18 +113,39 @@ void Explorer::start(Explorable& subject) {
   // An observer sees each trace from its beginning.
   region_ = subject.region();
   goes_back_ = region_ != nullptr && options_.goes_back && options_.observer == nullptr;
-  saved_count_ = 0;
+  const bool is_same = goes_back_ && region_->claim(this);
+  // Of the branch before, what led there stands.
+  forget_from(is_same && own_from_ > 0 ? own_from_ - 1 : 0);
   counts_ = {};
-  depth_ = built_ = 0;
+  depth_ = 0;
   picks_again_ = false;
   dead_from_.reset();
+  ghost_from_.reset();
+  put_alike_in_order();
+}
+
+/// Of the present trace only what comes before this event stands.
+void Explorer::forget_from(std::size_t position) {
+  while (built_ > position) undo(nodes_[--built_]);
+  while (saved_count_ > 0 && saved_[saved_count_ - 1].position > position) --saved_count_;
+  if (position > 0) return;
+  saved_count_ = 0;
   root_answers_.clear();
   faults_.clear();
   parametric_.clear();
   widened_ = 0;
   constraints_.clear();
+  raised_.clear();
   earliest_.assign(1, sim::Duration::zero());
-  put_alike_in_order();
+}
+
+/// What the event of this node, the last that stands, has added.
+void Explorer::undo(const Node& node) {
+  constraints_.undo(node.mark);
+  lower_to(node.raised_before);
+  faults_.resize(node.faults_before);
+  parametric_.erase(parametric_.begin() + static_cast<std::ptrdiff_t>(node.parametric_before), parametric_.end());
+  widened_ = node.widened_before;
 }
 
 /// Brings the world to a state from which the present trace goes on, and says at which position: the nearest that is known, or the beginning.
@@ -226,7 +247,10 @@ bool Explorer::run_way() {
       return false;
     }
     nodes_[i].has_tried = nodes_[i].may_live = true;
-    if (!is_replay) find_races(i);
+    if (is_replay) continue;
+    // Races on the way to a branch were found by whoever came there first.
+    const bool is_of_others = i + 1 < own_from_;
+    is_of_others ? fill_past(i) : find_races(i);
   }
   built_ = depth_;
   return true;
@@ -456,17 +480,11 @@ bool Explorer::try_next_answer(std::vector<Answer>& answers, std::size_t fixed) 
 }
 
 bool Explorer::back_up() {
-  const auto undo = [&](const Node& node) {
-    constraints_.undo(node.mark);
-    faults_.resize(node.faults_before);
-    parametric_.erase(parametric_.begin() + static_cast<std::ptrdiff_t>(node.parametric_before), parametric_.end());
-    widened_ = node.widened_before;
-    built_ = depth_ - 1;
-  };
   follows_.clear();
   for (; depth_ > own_from_; --depth_) {
     Node& node = nodes_[depth_ - 1];
     undo(node);
+    built_ = depth_ - 1;
     if (dead_from_) {
       if (depth_ - 1 > *dead_from_) continue;
       dead_from_.reset();
@@ -511,12 +529,14 @@ bool Explorer::back_up() {
   // Of the last step before this branch, the answers beyond the fixed ones are the branch's own.
   if (depth_ == 0) {
     constraints_.clear();
+    raised_.clear();
     faults_.clear();
     built_ = 0;
     return try_next_answer(root_answers_, fixed_answers_);
   }
   Node& node = nodes_[depth_ - 1];
   undo(node);
+  built_ = depth_ - 1;
   node.done.push_back({node.chosen, node.process, node.footprint, node.answers});
   follow_wakeup(node);
   return try_next_answer(node.answers, fixed_answers_);

@@ -345,6 +345,7 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
     Positions past;            ///< what happens before it, and itself
     Positions past_by_causes;  ///< after the first infeasible event alone: likewise, but in between by causes only
     DifferenceConstraints::Mark mark{};
+    std::size_t raised_before = 0;
     std::size_t faults_before = 0;
     std::size_t parametric_before = 0;
     std::uint32_t widened_before = 0;
@@ -397,6 +398,9 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   };
 
   void start(Explorable& subject);
+  void forget_from(std::size_t position);
+  void undo(const Node& node);
+  void lower_to(std::size_t mark);
   std::uint32_t go_back();
   void begin_again();
   void save(std::uint32_t position);
@@ -410,6 +414,7 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   bool advance(const Visitor& visit);
   bool begin_coda(std::size_t position, bool is_due);
   void follow(const Branch& branch);
+  std::size_t common_with(const std::vector<const BranchPoint*>& way) const;
   std::vector<std::shared_ptr<BranchPoint>> points_of(const Branch& branch) const;
   std::vector<std::shared_ptr<Branch>> rest_of(const Branch& branch);
   void tell_others(BranchOutcome& outcome);
@@ -436,7 +441,7 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   void fail(const Constraint& failed);
   void explain(const Constraint& failed, std::uint32_t end);
   void note_conflict(std::uint32_t end);
-  void note_owners() const;
+  void note_owners(std::uint32_t executed);
   bool is_among(std::uint32_t constraint, std::uint32_t position, const Positions& set) const;
   Wanted wanted(const sim::Event& event);
   Wanted wanted(Scheduled event, std::uint32_t cause, std::uint32_t fifo_before, sim::Duration least_delay);
@@ -455,6 +460,8 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
                  sim::Instant until);
   std::uint32_t spent(std::size_t budget) const;
   void arrive_within(sim::Instant arrival, const sim::Event& event);
+  bool is_raced(std::uint32_t position) const;
+  void fill_past(std::uint32_t position);
   void find_races(std::uint32_t position);
   bool is_always_before(std::uint32_t event, std::uint32_t cause, sim::Duration least_delay) const;
   void follow_to(std::uint32_t later);
@@ -534,6 +541,7 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   std::vector<ParametricBound> parametric_;
   std::uint32_t widened_ = 0;
   std::vector<sim::Duration> earliest_;  ///< by variable: a lower bound, to pick by
+  std::vector<std::pair<Variable, sim::Duration>> raised_;  ///< what `earliest_` was before, in the order of changes
   std::vector<Armed> armed_;             ///< room for all that the budgets allow
   std::size_t armed_count_ = 0;
 
@@ -556,10 +564,8 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   std::vector<std::uint32_t> why_;        ///< constraints
   std::vector<std::uint32_t> conflict_;   ///< positions
   std::vector<std::uint32_t> denied_by_;  ///< likewise, of answers that time does not leave to the present event
-  std::uint32_t executed_ = 0;            ///< so many events when `conflict_` was noted
-  mutable bool is_owner_known_ = false;   ///< of each variable and constraint then
-  mutable std::vector<std::uint32_t> owner_of_variable_;
-  mutable std::vector<std::uint32_t> owner_of_constraint_;
+  std::vector<std::uint32_t> owner_of_variable_;  ///< positions
+  std::vector<std::uint32_t> owner_of_constraint_;
   bool is_certain_ = false;                 ///< the constraints that are added now hold whatever happens before
   bool is_asking_ = false;                  ///< which answers are feasible: not why
   bool has_failed_for_good_ = false;        ///< nothing that can still happen would make the present event feasible

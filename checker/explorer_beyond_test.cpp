@@ -26,16 +26,16 @@ constexpr std::uint64_t kWorlds = 300;
 
 // Each found among some 100,000 worlds of its size; the unreduced search would take hours.
 TEST_CASE("explorer: whoever is picked and turns out to sleep gives way to another") {
-  const auto whole = toy::explored_if_small(124'788, toy::kSmall, {.thorough = true}).outcomes;
-  CHECK(toy::explored_if_small(124'788, toy::kSmall, {}).outcomes == whole);
-  const auto lost = toy::explored_if_small(124'788, toy::kSmall, {.mutant = Mutant::picks_once}).outcomes;
+  const auto whole = toy::explored_if_small(23'608, toy::kSmall, {.thorough = true}).outcomes;
+  CHECK(toy::explored_if_small(23'608, toy::kSmall, {}).outcomes == whole);
+  const auto lost = toy::explored_if_small(23'608, toy::kSmall, {.mutant = Mutant::picks_once}).outcomes;
   CHECK(lost.size() < whole.size());
-  // This concrete run has one of those that were lost.
-  const auto drawn = toy::drawn(124'788, toy::kSmall, 1, 5'435);
+  // Concrete runs have some of those that were lost.
+  const auto drawn = toy::drawn(23'608, toy::kSmall, 50);
   CHECK(has_all(whole, drawn));
   CHECK(!has_all(lost, drawn));
-  // Here one of the two mistakes alone does no harm.
-  for (const auto& [seed, size] : {std::pair{495'473U, toy::kSmall}, {59'212U, toy::kLarge}}) {
+  // Here one of the two mistakes alone does no harm, or no more.
+  for (const auto& [seed, size] : {std::pair{124'788U, toy::kSmall}, {495'473U, toy::kSmall}, {59'212U, toy::kLarge}}) {
     INFO("world " << seed);
     CHECK(toy::explored_if_small(seed, size, {}).outcomes ==
           toy::explored_if_small(seed, size, {.thorough = true}).outcomes);
@@ -43,28 +43,30 @@ TEST_CASE("explorer: whoever is picked and turns out to sleep gives way to anoth
 }
 
 TEST_CASE("explorer: an infeasible event is tried in place of those that do not allow it") {
-  for (const std::uint64_t seed : {283U, 585U}) {
+  for (const std::uint64_t seed : {283U, 585U, 19'590U, 6'133U, 9'139U}) {
     INFO("world " << seed);
     const auto whole = toy::explored_if_small(seed, toy::kSilent, {.thorough = true}).outcomes;
     CHECK(toy::explored_if_small(seed, toy::kSilent, {}).outcomes == whole);
+    const bool does_harm = seed == 6'133 || seed == 9'139;  // in the others no more
+    if (!does_harm) continue;
     const auto lost = toy::explored_if_small(seed, toy::kSilent, {.mutant = Mutant::forget_conflicts}).outcomes;
     CHECK(lost.size() < whole.size());
-    const auto drawn = toy::drawn(seed, toy::kSilent, 20'000);
+    const auto drawn = toy::drawn(seed, toy::kSilent, 50);
     CHECK(has_all(whole, drawn));
     CHECK(!has_all(lost, drawn));
   }
 }
 
 TEST_CASE("explorer: what would wake somebody, if only it came in time, is tried where it does") {
-  for (const auto& [seed, size] :
-       {std::pair{26'086U, toy::kGathersOfTwo}, {21'701U, toy::kGathers}, {28'016U, toy::kLarge}}) {
-    INFO("world " << seed);
-    const auto whole = toy::explored_if_small(seed, size, {.thorough = true}).outcomes;
-    CHECK(toy::explored_if_small(seed, size, {}).outcomes == whole);
-    CHECK(toy::explored_if_small(seed, size, {.mutant = Mutant::sleep_unasked}).outcomes.size() < whole.size());
-  }
+  const auto whole = toy::explored_if_small(21'701, toy::kGathers, {.thorough = true}).outcomes;
+  CHECK(toy::explored_if_small(21'701, toy::kGathers, {}).outcomes == whole);
+  const auto lost = toy::explored_if_small(21'701, toy::kGathers, {.mutant = Mutant::sleep_unasked}).outcomes;
+  CHECK(lost.size() < whole.size());
   // Here it does no harm any more.
-  for (const auto& [seed, size] : {std::pair{60'146U, toy::kGathersOfTwo}, {64'006U, toy::kGathers}}) {
+  for (const auto& [seed, size] : {std::pair{60'146U, toy::kGathersOfTwo},
+                                   {64'006U, toy::kGathers},
+                                   {28'016U, toy::kLarge},
+                                   {26'086U, toy::kGathersOfTwo}}) {
     INFO("world " << seed);
     CHECK(toy::explored_if_small(seed, size, {}).outcomes ==
           toy::explored_if_small(seed, size, {.thorough = true}).outcomes);

@@ -12,15 +12,16 @@ void Explorer::follow(const Branch& branch) {
   own_from_ = 0;
   follows_.clear();
   fixed_answers_ = 0;
+  std::vector<const BranchPoint*> way;
+  for (const BranchPoint* point = branch.from.get(); point != nullptr; point = point->before.get())
+    way.push_back(point);
+  std::reverse(way.begin(), way.end());
+  forget_from(common_with(way));
   if (branch.at_root) {
     root_answers_ = branch.answers;
     fixed_answers_ = branch.answers.size();
   }
   if (!branch.from) return;
-  std::vector<const BranchPoint*> way;
-  for (const BranchPoint* point = branch.from.get(); point != nullptr; point = point->before.get())
-    way.push_back(point);
-  std::reverse(way.begin(), way.end());
   root_answers_ = way.front()->answers;
   depth_ = way.size();
   if (nodes_.size() < depth_) nodes_.resize(depth_);
@@ -41,6 +42,17 @@ void Explorer::follow(const Branch& branch) {
   follow_wakeup(nodes_[depth_ - 1]);
   own_from_ = depth_;
   fixed_answers_ = branch.answers.size();
+}
+
+/// How many of the events that stand are also the first on the way to a branch.
+std::size_t Explorer::common_with(const std::vector<const BranchPoint*>& way) const {
+  if (way.empty() || way.front()->answers != root_answers_) return 0;
+  std::size_t common = 0;
+  while (common < built_ && common + 1 < way.size() && nodes_[common].chosen == way[common + 1]->chosen &&
+         nodes_[common].answers == way[common + 1]->answers) {
+    ++common;
+  }
+  return common;
 }
 
 /// The states on the present trace from which branches may start, by position: the branch's own, and where it starts itself.

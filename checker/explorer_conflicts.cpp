@@ -140,44 +140,35 @@ void Explorer::deny(const Constraint& failed) {
 void Explorer::explain(const Constraint& failed, std::uint32_t end) {
   failed_ = failed;
   constraints_.explain_last(why_);
+  note_owners(std::min(end + 1, static_cast<std::uint32_t>(depth_)));
   note_conflict(end);
 }
 
+/// Which of the events before `end` `failed_` and `why_` come from. Requires: owners are known.
 void Explorer::note_conflict(std::uint32_t end) {
-  executed_ = std::min(end + 1, static_cast<std::uint32_t>(depth_));
-  is_owner_known_ = false;
   conflict_.clear();
-  // Nodes follow each other, and so do their marks.
-  const auto add = [&](auto mark, std::uint32_t number) {
-    const auto begin = nodes_.begin();
-    const auto next = std::upper_bound(begin, begin + executed_, number,
-                                       [&](std::uint32_t n, const Node& node) { return n < node.mark.*mark; });
-    if (next == begin) return;
-    const auto owner = static_cast<std::uint32_t>(next - begin - 1);
-    const bool is_known = std::find(conflict_.begin(), conflict_.end(), owner) != conflict_.end();
-    if (owner < end && !is_known) conflict_.push_back(owner);
+  const auto add = [&](std::uint32_t owner) {
+    if (owner == kNone || owner >= end) return;
+    if (std::find(conflict_.begin(), conflict_.end(), owner) == conflict_.end()) conflict_.push_back(owner);
   };
-  using Mark = DifferenceConstraints::Mark;
   const auto add_ends = [&](const Constraint& c) {
-    add(&Mark::variables, c.from);
-    add(&Mark::variables, c.to);
+    add(owner_of_variable_[c.from]);
+    add(owner_of_variable_[c.to]);
   };
   add_ends(failed_);
   for (const std::uint32_t i : why_) {
-    add(&Mark::constraints, i);
+    add(owner_of_constraint_[i]);
     add_ends(constraints_.constraint(i));
   }
 }
 
-/// Which event each variable and each constraint comes from, of those executed when `conflict_` was noted.
-void Explorer::note_owners() const {
-  if (is_owner_known_) return;
-  is_owner_known_ = true;
+/// Which of the first `executed` events each variable and each constraint comes from.
+void Explorer::note_owners(std::uint32_t executed) {
   owner_of_variable_.assign(constraints_.variables(), kNone);
   owner_of_constraint_.assign(constraints_.constraints(), kNone);
-  for (std::uint32_t i = 0; i < executed_; ++i) {
+  for (std::uint32_t i = 0; i < executed; ++i) {
     const DifferenceConstraints::Mark begin = nodes_[i].mark;
-    const DifferenceConstraints::Mark end = i + 1 == executed_ ? constraints_.mark() : nodes_[i + 1].mark;
+    const DifferenceConstraints::Mark end = i + 1 == executed ? constraints_.mark() : nodes_[i + 1].mark;
     std::fill(owner_of_variable_.begin() + begin.variables, owner_of_variable_.begin() + end.variables, i);
     std::fill(owner_of_constraint_.begin() + begin.constraints, owner_of_constraint_.begin() + end.constraints, i);
   }
@@ -220,7 +211,6 @@ bool Explorer::is_in_conflict(const Wanted& wanted, std::uint32_t other) const {
   if (options_.mutant == Mutant::forget_conflicts || has_bit(*wanted.past, other)) return false;
   if (is_always_before(other, wanted.cause, wanted.least_delay)) return false;
   if (!wanted.is_failed) return true;
-  note_owners();
   const auto is_left = [&](std::uint32_t i) { return is_among(i, other, *wanted.past); };
   return !constraints_.is_infeasible_among(failed_, is_left);
 }
@@ -293,9 +283,7 @@ bool Explorer::is_too_late(std::uint32_t earlier, std::uint32_t later) {
   for (const std::uint32_t i : part_) {
     if (i != later) set_bit(first_, i);
   }
-  executed_ = later + 1;
-  is_owner_known_ = false;
-  note_owners();
+  note_owners(later + 1);
   const auto is_first = [&](std::uint32_t i) { return is_among(i, earlier, first_); };
   if (!constraints_.is_infeasible_among(failed_, is_first, &why_)) return false;
   note_conflict(later);

@@ -1,10 +1,14 @@
 // A search whose world goes back to saved moments meets the same traces, in the same order, with the same times and constraints, as one that
-// runs each of them from its beginning.
+// runs each of them from its beginning. Likewise a branch, whatever was explored before it.
 
 #include <catch2/catch.hpp>
 
+#include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
+#include "checker/branches_ahead.hpp"
 #include "checker/toy_world.hpp"
 #include "sim/random.hpp"
 #include "sim/region.hpp"
@@ -89,6 +93,45 @@ Found explored(std::uint64_t seed, ExplorerOptions options, toy::Size size, std:
   return found;
 }
 
+/// Likewise, in short branches, of which one of those that can be begun is explored next, by chance.
+Found explored_in_branches(std::uint64_t seed, ExplorerOptions options, toy::Size size, std::size_t limit) {
+  struct InBranch {
+    BranchOutcome outcome;
+    std::vector<std::uint64_t> traces;
+  };
+  for (FaultBudget& budget : options.faults) budget.who = {sim::ProcessId{0}};
+  Explorer explorer(options);
+  Subject subject(seed, explorer, size);
+  if (limit != 0 && subject.region() != nullptr) subject.region()->limit(limit);
+  sim::Random random(seed);
+  Found found;
+  BranchStack stack;
+  BranchesAhead<InBranch> ahead;
+  std::vector<std::shared_ptr<Branch>> begun;
+  while (!stack.is_done() && stack.counts().traces < kTracesMost) {
+    while (begun.size() < 1 + seed % 4) {
+      std::shared_ptr<Branch> next = ahead.begin_next(stack);
+      if (!next) break;
+      begun.push_back(std::move(next));
+    }
+    std::swap(begun[random.below(begun.size())], begun.back());
+    const std::shared_ptr<Branch> branch = std::move(begun.back());
+    begun.pop_back();
+    InBranch part;
+    part.outcome = explorer.explore(subject, *branch, {.traces = 3, .events = 1 + seed % 50}, [&](Explorer& at_end) {
+      part.traces.push_back(digest_of(at_end, subject.toy()));
+      return true;
+    });
+    ahead.hand_in(*branch, std::move(part));
+    while (std::optional<InBranch> next = ahead.next(stack)) {
+      found.traces.insert(found.traces.end(), next->traces.begin(), next->traces.end());
+      stack.take_in(std::move(next->outcome));
+    }
+  }
+  found.counts = stack.counts();
+  return found;
+}
+
 FaultBudget fault(Kind kind) {
   FaultBudget budget;
   budget.kind = kind;
@@ -139,6 +182,22 @@ TEST_CASE("explorer: going back gives what running again gives, trace by trace")
     const Found without = explored(seed, again, v.size);
     INFO("world " << seed);
     REQUIRE(with == without);
+    traces += with.traces.size();
+  }
+  WARN(traces << " traces");
+  CHECK(traces > 10 * kWorlds);
+}
+
+TEST_CASE("explorer: a branch that begins where the one before did gives what it gives from its beginning") {
+  std::uint64_t traces = 0;
+  for (std::uint64_t seed = 0; seed < kWorlds; ++seed) {
+    const Variety v = variety(seed);
+    ExplorerOptions again = v.options;
+    again.goes_back = false;
+    const std::size_t limit = seed % 10 == 0 ? 24'000 : 0;
+    const Found with = explored_in_branches(seed, v.options, v.size, limit);
+    INFO("world " << seed);
+    REQUIRE(with == explored_in_branches(seed, again, v.size, 0));
     traces += with.traces.size();
   }
   WARN(traces << " traces");

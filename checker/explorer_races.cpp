@@ -29,9 +29,18 @@ const Positions& Explorer::past_of(std::uint32_t position, std::uint32_t last) c
   return position > last && last != kNone ? nodes_[position].past_by_causes : nodes_[position].past;
 }
 
+bool Explorer::is_raced(std::uint32_t position) const {
+  return options_.reduction && !(coda_from_ && position >= *coda_from_);
+}
+
+/// What happens before an event whose races are known.
+void Explorer::fill_past(std::uint32_t position) {
+  if (is_raced(position)) find_races(position, kNone);
+}
+
 /// The races of an event with those before it: it depends on them, and nothing in between forces the order. Also fills its past.
 void Explorer::find_races(std::uint32_t position) {
-  if (!options_.reduction || (coda_from_ && position >= *coda_from_)) return;
+  if (!is_raced(position)) return;
   find_races(position, kNone);
   if (options_.mutant != Mutant::forget_cancelled) {
     for (const Cancelled& cancelled : cancelled_here_) {

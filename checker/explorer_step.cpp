@@ -79,6 +79,7 @@ void Explorer::execute(std::uint32_t position, bool is_replay) {
 
 void Explorer::begin_node(Node& node, const sim::Event& event) {
   node.mark = constraints_.mark();
+  node.raised_before = raised_.size();
   node.faults_before = faults_.size();
   node.parametric_before = parametric_.size();
   node.widened_before = widened_;
@@ -260,6 +261,11 @@ Instant Explorer::fresh() {
   return Instant(variable, Duration::zero());
 }
 
+/// Takes back what `earliest_` was raised by since.
+void Explorer::lower_to(std::size_t mark) {
+  for (; raised_.size() > mark; raised_.pop_back()) earliest_[raised_.back().first] = raised_.back().second;
+}
+
 /// Adds a constraint of the present event, unless one has failed. False: that one, or this.
 bool Explorer::add(const Constraint& constraint) {
   if (!ghost_from_ && !constraints_.add(constraint)) fail(constraint);
@@ -270,7 +276,10 @@ void Explorer::at_most(Instant a, Instant b) {
   if (!add(Constraint::at_most(a, b))) return;
   // What is known at this moment; what follows may raise it, which costs the order of picking nothing but a little sense.
   Duration& least = earliest_[b.variable()];
-  least = std::max(least, earliest_[a.variable()] + a.offset() - b.offset());
+  const Duration raised = earliest_[a.variable()] + a.offset() - b.offset();
+  if (raised <= least) return;
+  raised_.emplace_back(b.variable(), least);
+  least = raised;
 }
 
 void Explorer::between(Instant from, Instant to, DurationRange length) {
@@ -349,10 +358,12 @@ bool Explorer::decide(const Yes& yes, const No& no) {
   if (next_answer_ == known.size()) {
     const auto is_feasible = [&](const auto& answer) {
       const DifferenceConstraints::Mark mark = constraints_.mark();
+      const std::size_t raised = raised_.size();
       is_asking_ = true;
       const bool feasible = answer();
       is_asking_ = false;
       constraints_.undo(mark);
+      lower_to(raised);
       ghost_from_.reset();
       return feasible;
     };

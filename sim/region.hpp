@@ -45,6 +45,8 @@ class Region {
   /// Whether all that was allocated inside lies here. A region that is full lets the rest lie elsewhere: its objects go on as if nothing
   /// had happened, but they cannot go back any more.
   bool is_whole() const { return is_whole_; }
+  /// Whether this user claimed it last: copies that he made then are still of what lies here.
+  bool claim(const void* user) { return std::exchange(user_, user) == user; }
   /// How many bytes a copy has.
   std::size_t used_bytes() const;
   /// For tests: from now on it is full at this size.
@@ -75,6 +77,7 @@ class Region {
   static constinit thread_local Region* active_;  // tidy: allocation only
   Heap* heap_;
   bool is_whole_ = true;
+  const void* user_ = nullptr;
 };
 
 /// An object in a region of its own.

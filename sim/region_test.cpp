@@ -192,6 +192,19 @@ TEST_CASE("what outlasts a region stays as it is when that goes back") {
   CHECK(both->kept->back().ends_with(" 2"));
 }
 
+TEST_CASE("a region knows who claimed it last, and a new one in its place nobody") {
+  if (!has_regions()) return;
+  const int one = 1;
+  const int other = 2;
+  for (int round = 0; round < 2; ++round) {
+    const Restorable<int> number(0);
+    CHECK_FALSE(number.region()->claim(&one));
+    CHECK(number.region()->claim(&one));
+    CHECK_FALSE(number.region()->claim(&other));
+    CHECK_FALSE(number.region()->claim(&one));
+  }
+}
+
 TEST_CASE("regions of several threads do not know of each other, and their memory is given back") {
   if (!has_regions()) return;
   const auto work = [](std::uint64_t seed) {
