@@ -83,6 +83,7 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 
 struct Measured {
   double seconds[2] = {kNever, kNever};  ///< with one thread, with two
+  double apart = kNever;                 ///< two threads, each of which explores all of it
   double at_best = 0;                    ///< see `speedup_of_two`
   double cpu_seconds = kNever;           ///< with one thread; on a machine that others use it says more
   Exploration found;
@@ -92,7 +93,6 @@ double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Processor time of this process so far, or of its children that have ended.
 /// Until it returns false, or it is enough. What is measured takes the least: what others do on the machine meanwhile only adds. What takes long needs no second
 /// time.
 template <class Once>
@@ -105,16 +105,10 @@ void run_often(const Once& once) {
   }
 }
 
-double cpu_seconds_of(int whose) {
-  rusage usage{};
-  getrusage(whose, &usage);
-  return static_cast<double>(usage.ru_utime.tv_sec) + static_cast<double>(usage.ru_utime.tv_usec) / 1e6;
-}
-
-/// A thread's processor time.
-double thread_seconds() {
+/// Processor time of this thread, or of this process, so far.
+double cpu_seconds(clockid_t whose) {
   timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  clock_gettime(whose, &now);
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
 }
 
@@ -145,11 +139,11 @@ double speedup_of_two(const Scenario& scenario, const models::locks::Catalogue& 
       if (thread.branch) continue;
       thread.branch = ahead.begin_next(stack);
       if (!thread.branch) continue;
-      const double begin = thread_seconds();
+      const double begin = cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
       story.begin_branch(!thread.branch->from && !thread.branch->at_root);
       thread.found.outcome = explorer.explore(story, *thread.branch, {.events = thread.branch->events},
                                               [](checker::Explorer&) { return true; });
-      const double seconds = thread_seconds() - begin;
+      const double seconds = cpu_seconds(CLOCK_THREAD_CPUTIME_ID) - begin;
       work += seconds;
       thread.until = now + seconds;
     }
@@ -172,18 +166,29 @@ Measured measure(const Reference& reference, const models::locks::Catalogue& cat
   }
   Measured measured;
   measured.at_best = speedup_of_two(std::get<Scenario>(scenario), catalogue);
+  Threads one(1);
+  Threads two(2);
+  const auto explore_with = [&](Threads& threads) {
+    ExplorationOptions options;
+    options.threads = &threads;
+    return std::get<Exploration>(explore(std::get<Scenario>(scenario), catalogue, options));
+  };
+  const auto keep_least = [](double& least, double seconds) { least = std::min(least, seconds); };
   run_often([&] {
-    for (const unsigned jobs : {1U, 2U}) {
+    for (Threads* const threads : {&one, &two}) {
       const double run_begin = seconds_now();
-      const double cpu_begin = cpu_seconds_of(RUSAGE_SELF);
-      ExplorationOptions options;
-      options.jobs = jobs;
-      auto result = explore(std::get<Scenario>(scenario), catalogue, options);
-      const auto keep_least = [](double& least, double seconds) { least = std::min(least, seconds); };
-      keep_least(measured.seconds[jobs - 1], seconds_now() - run_begin);
-      if (jobs == 1) keep_least(measured.cpu_seconds, cpu_seconds_of(RUSAGE_SELF) - cpu_begin);
-      measured.found = std::get<Exploration>(std::move(result));
+      const double cpu_begin = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID);
+      Exploration found = explore_with(*threads);
+      keep_least(measured.seconds[threads->size() - 1], seconds_now() - run_begin);
+      if (threads == &one) keep_least(measured.cpu_seconds, cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu_begin);
+      measured.found = std::move(found);
     }
+    const double run_begin = seconds_now();
+    two.run([&](std::size_t) {
+      Threads own(1);
+      explore_with(own);
+    });
+    keep_least(measured.apart, seconds_now() - run_begin);
     return true;
   });
   return measured;
@@ -214,10 +219,10 @@ void print(const Reference& reference, const Measured& measured, std::optional<d
   const ExploredProperty& property = measured.found.property("mutual-exclusion");
   const std::string threshold =
       property.thresholds.empty() ? "-" : sim::to_string(property.thresholds.front().infimum.value);
-  fmt::print("{:<34} {:<9} {:>8} {:>8} {:>9} {:>10} {:>7} {:>8.4f} {:>8.3f} {:>6.2f} {:>7.2f} {:>7.2f} {:>6}",
+  fmt::print("{:<34} {:<9} {:>8} {:>8} {:>9} {:>10} {:>7} {:>8.4f} {:>8.4f} {:>6.2f} {:>7.2f} {:>7.2f} {:>7.2f} {:>6}",
              reference.name, checker::to_string(property.verdict), counts.traces, counts.blocked, counts.infeasible,
              counts.events, threshold, measured.seconds[0], measured.cpu_seconds,
-             measured.seconds[0] / measured.seconds[1], measured.at_best,
+             measured.seconds[0] / measured.seconds[1], 2 * measured.seconds[0] / measured.apart, measured.at_best,
              static_cast<double>(counts.events) / measured.cpu_seconds / 1e6, peak_megabytes());
   if (experiment) fmt::print(" {:>8.3f} {:>6.2f}", *experiment, *experiment / measured.seconds[0]);
   fmt::print("\n");
@@ -228,8 +233,8 @@ void print(const Reference& reference, const Measured& measured, std::optional<d
 
 int main(int count, char** arguments) {
   const models::locks::Catalogue catalogue = models::locks::Catalogue::built_in();
-  fmt::print("{:<34} {:<9} {:>8} {:>8} {:>9} {:>10} {:>7} {:>8} {:>8} {:>6} {:>7} {:>7} {:>6}{}\n", "world",
-             "mutual-ex", "traces", "blocked", "infeasib.", "events", "pause >", "seconds", "cpu s", "jobs 2",
+  fmt::print("{:<34} {:<9} {:>8} {:>8} {:>9} {:>10} {:>7} {:>8} {:>8} {:>6} {:>7} {:>7} {:>7} {:>6}{}\n", "world",
+             "mutual-ex", "traces", "blocked", "infeasib.", "events", "pause >", "seconds", "cpu s", "jobs 2", "apart",
              "at best", "M ev/s", "MB", count > 1 ? " experim. ratio" : "");
   const char* const three = "[servers]\ncount = 3\n";
   const char* const five = "[servers]\ncount = 5\n";

@@ -190,10 +190,8 @@ void BranchStack::write(std::ostream& out) const {
     out << (point->before ? point->before->number : 0) << ' ' << point->chosen.value;
     write_answers(out, point->answers);
     write_sleep(out, point->sleep);
-    // Who explores a branch may know what has been given away since, too: that changes nothing in what is taken in.
-    std::vector<Scheduled> given = point->backtrack;
-    given.insert(given.end(), point->given_later.begin(), point->given_later.end());
-    write_scheduled(out, given);
+    write_scheduled(out, point->backtrack);
+    write_scheduled(out, point->given_later);
     out << '\n';
   }
   out << stack_.size() << '\n';
@@ -224,6 +222,7 @@ bool BranchStack::read(std::istream& in) {
     point->answers = reader.answers();
     point->sleep = reader.sleep();
     point->backtrack = reader.scheduled();
+    point->given_later = reader.scheduled();
     points.push_back(std::move(point));
   }
   std::vector<std::shared_ptr<Branch>> stack = reader.branches(points);

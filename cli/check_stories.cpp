@@ -114,17 +114,23 @@ scenarios::CheckOptions options_of(const Call& call, const Interrupt& interrupt)
 
 /// One story with all threads, or several side by side; the results are in the order of the stories.
 std::vector<Result> check_each(const std::vector<Scenario>& stories, const models::locks::Catalogue& catalogue,
-                               const scenarios::CheckOptions& options, std::size_t jobs, ProgressLine& progress) {
+                               const scenarios::CheckOptions& options, scenarios::Threads& threads,
+                               ProgressLine& progress) {
   std::vector<Result> results(stories.size());
-  scenarios::in_parallel(stories.size(), jobs, [&](std::size_t i) {
+  const auto check = [&](std::size_t i, scenarios::Threads* all) {
     scenarios::CheckOptions own = options;
-    if (stories.size() == 1) own.exploration.jobs = static_cast<unsigned>(jobs);
+    own.exploration.threads = all;
     if (progress.is_shown()) {
       own.exploration.progress = [&, i](const scenarios::ExplorationProgress& p) { progress.show(stories[i].id, p); };
     }
     results[i] = scenarios::check(stories[i], catalogue, own);
     progress.one_done();
-  });
+  };
+  if (stories.size() == 1) {
+    check(0, &threads);
+  } else {
+    scenarios::in_parallel(stories.size(), threads, [&](std::size_t i) { check(i, nullptr); });
+  }
   return results;
 }
 
@@ -215,6 +221,7 @@ Exit exit_of(const std::vector<reports::ExploredStory>& stories) {
 }  // namespace
 
 Exit check_stories(const Call& call, const models::locks::Catalogue& catalogue, Output& output) {
+  scenarios::Threads threads(call.jobs);  // they begin while the files are read
   std::optional<std::vector<Scenario>> loaded = load_all(call.files, catalogue, output.err);
   if (!loaded) return Exit::bad_input;
   const reports::LeftOut left_out = leave_out(*loaded, catalogue, call.files, call.check.all);
@@ -241,7 +248,7 @@ Exit check_stories(const Call& call, const models::locks::Catalogue& catalogue, 
   {
     ProgressLine progress(output.progress ? &output.err : nullptr, seconds_now,
                           {.width = output.width, .language = call.language, .stories = loaded->size()});
-    results = check_each(*loaded, catalogue, options, call.jobs, progress);
+    results = check_each(*loaded, catalogue, options, threads, progress);
   }
   if (not_saved) {
     output.err << fmt::format("lockstep: cannot write {}: {}\n", *call.check.checkpoint, *not_saved);

@@ -6,7 +6,6 @@
 #include <deque>
 #include <mutex>
 #include <sstream>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,6 +16,7 @@
 #include "scenarios/alike.hpp"
 #include "scenarios/execution.hpp"
 #include "scenarios/explored_story.hpp"
+#include "scenarios/threads.hpp"
 #include "scenarios/trace_judge.hpp"
 #include "scenarios/witness.hpp"
 #include "scenarios/writer.hpp"
@@ -32,7 +32,7 @@ using checker::BranchStack;
 using checker::Explorer;
 using checker::Verdict;
 
-constexpr std::string_view kCheckpointBegin = "lockstep checkpoint 6";
+constexpr std::string_view kCheckpointBegin = "lockstep checkpoint 7";
 
 std::uint64_t digest_of(std::string_view text) {
   std::uint64_t digest = text.size();
@@ -68,6 +68,7 @@ struct Worker {
       : explorer(settings), story(scenario, catalogue, explorer, ExploredStory::Probe::when_all_is_over) {}
   Explorer explorer;
   ExploredStory story;
+  checker::ViolationFinder finder;
 };
 
 /// The verdict on an algorithm whose scripts calculate with times: nothing is known.
@@ -91,7 +92,7 @@ class Search {
         settings_(std::move(settings)),
         parameters_(judged_parameters(settings_.faults, options.parameter)) {
     settings_.gives_up = [this] { return gives_up(); };
-    workers_.resize(std::max(1U, options.jobs));
+    workers_.resize(options.threads != nullptr ? options.threads->size() : std::max(1U, options.jobs));
     workers_.front().emplace(scenario, catalogue, settings_);
     total_.emplace(new_judge(*workers_.front()));
     begin_ = now();
@@ -113,8 +114,8 @@ class Search {
   }
 
  private:
-  TraceJudge new_judge(const Worker& worker) const {
-    return TraceJudge(worker.story, scenario_.clients.size(), settings_.faults, parameters_);
+  TraceJudge new_judge(Worker& worker) const {
+    return TraceJudge(worker.story, worker.finder, scenario_.clients.size(), settings_.faults, parameters_);
   }
   double now() const { return options_.stopwatch ? options_.stopwatch() : 0; }
 
@@ -156,9 +157,12 @@ class Search {
 
   /// Explores branches until nothing is left or a bound is hit.
   void explore_all() {
-    std::vector<std::jthread> others;
-    for (std::size_t i = 1; i < workers_.size(); ++i) others.emplace_back([this, i] { work(i); });
-    work(0);
+    const auto explore = [this](std::size_t number) { work(number); };
+    if (options_.threads != nullptr) {
+      options_.threads->run(explore);
+    } else {
+      Threads(workers_.size()).run(explore);
+    }
   }
 
   void work(std::size_t number) {

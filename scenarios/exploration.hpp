@@ -17,6 +17,7 @@
 #include "models/locks/catalogue.hpp"
 #include "scenarios/diagnostic.hpp"
 #include "scenarios/scenario.hpp"
+#include "scenarios/threads.hpp"
 
 namespace lockstep::scenarios {
 
@@ -37,7 +38,8 @@ struct ExplorationOptions {
   /// Seconds since some moment, for `max_seconds`, progress and `Exploration::seconds`: real time comes from outside, or not at
   /// all. Asked from any thread.
   std::function<double()> stopwatch;
-  unsigned jobs = 1;  ///< threads; the result is the same for any number
+  unsigned jobs = 1;           ///< threads; the result is the same for any number
+  Threads* threads = nullptr;  ///< these, if there are any, and not `jobs` new ones
   /// Look for the threshold of this parameter alone ("pause", "jump", "skew", "restart_after"); empty: of all.
   std::string parameter;
   /// Asked now and then, from the thread that explores: true ends the exploration as a bound does.

@@ -46,15 +46,17 @@ std::vector<JudgedParameter> judged_parameters(std::span<const FaultBudget> budg
   return parameters;
 }
 
-TraceJudge::TraceJudge(const ExploredStory& story, std::size_t clients, std::span<const FaultBudget> budgets,
-                       std::span<const JudgedParameter> parameters)
+TraceJudge::TraceJudge(const ExploredStory& story, checker::ViolationFinder& finder, std::size_t clients,
+                       std::span<const FaultBudget> budgets, std::span<const JudgedParameter> parameters)
     : story_(&story),
+      finder_(&finder),
       budgets_(budgets),
       parameters_(parameters),
       resources_(story.deployment().resources()),
       marks_(clients) {
-  finder_.ask({.places = story.deployment().places(), .overtakings = story.deployment().overtakings()});
+  finder.ask({.places = story.deployment().places(), .overtakings = story.deployment().overtakings()});
   const std::span<const checker::Property> properties = checker::properties();
+  tallies_.reserve(properties.size());
   for (const checker::Property& property : properties) {
     PropertyTally& tally = tallies_.emplace_back();
     tally.name = property.name;
@@ -68,9 +70,9 @@ std::span<const checker::Violation> TraceJudge::ways_of(Explorer& explorer) {
   const sim::History& history = explorer.world().history();
   const std::optional<sim::Duration> lasting = story_->deployment().deadlock_bound();
   const checker::WakeupQuestion wakeup = story_->deployment().wakeup_question();
-  if (!story_->has_probed()) return finder_.find(history, explorer.faults(), resources_, nullptr, lasting, &wakeup);
+  if (!story_->has_probed()) return finder_->find(history, explorer.faults(), resources_, nullptr, lasting, &wakeup);
   const checker::RecoverableQuestion question = story_->question(explorer);
-  return finder_.find(history, explorer.faults(), resources_, &question, lasting, &wakeup);
+  return finder_->find(history, explorer.faults(), resources_, &question, lasting, &wakeup);
 }
 
 /// Requires: the way's constraints have been added. Then `intervals_` says for which parameters.

@@ -49,9 +49,9 @@ struct PropertyTally {
 /// result is that of one judge that looked at all.
 class TraceJudge {
  public:
-  /// Requires: `story` and `parameters` outlive it.
-  TraceJudge(const ExploredStory& story, std::size_t clients, std::span<const checker::FaultBudget> budgets,
-             std::span<const JudgedParameter> parameters);
+  /// Requires: `story`, `finder` and `parameters` outlive it. `finder` keeps its memory from judge to judge, and is asked by one at a time.
+  TraceJudge(const ExploredStory& story, checker::ViolationFinder& finder, std::size_t clients,
+             std::span<const checker::FaultBudget> budgets, std::span<const JudgedParameter> parameters);
 
   /// Requires: the trace, its world and its constraints stand.
   void look(checker::Explorer& explorer);
@@ -87,6 +87,7 @@ class TraceJudge {
   void keep(std::optional<BestTrace>& best, checker::Explorer& explorer);
 
   const ExploredStory* story_;
+  checker::ViolationFinder* finder_;
   std::span<const checker::FaultBudget> budgets_;
   std::span<const JudgedParameter> parameters_;
   std::vector<sim::ProcessId> resources_;
@@ -96,7 +97,6 @@ class TraceJudge {
   std::uint64_t unconfirmed_ = 0;
 
   // Of the present trace.
-  checker::ViolationFinder finder_;
   std::vector<checker::Length> lengths_;
   std::vector<checker::ParameterInterval> intervals_;  ///< of its parameters, under the way that is looked at
   std::optional<checker::WitnessSize> size_;

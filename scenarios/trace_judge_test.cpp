@@ -74,9 +74,10 @@ TEST_CASE(
     const std::vector<sim::ProcessId> resources = subject.deployment().resources();
     const std::vector<JudgedParameter> parameters = judged_parameters(options.faults, "");
     REQUIRE(parameters.size() == 1);
-    TraceJudge all(subject, 2, options.faults, parameters);
-    TraceJudge even(subject, 2, options.faults, parameters);
-    TraceJudge odd(subject, 2, options.faults, parameters);
+    checker::ViolationFinder of_judges;
+    TraceJudge all(subject, of_judges, 2, options.faults, parameters);
+    TraceJudge even(subject, of_judges, 2, options.faults, parameters);
+    TraceJudge odd(subject, of_judges, 2, options.faults, parameters);
     checker::ViolationFinder finder;
     std::size_t traces = 0;
     explorer.explore(subject, [&](Explorer& at_end) {
@@ -112,7 +113,7 @@ TEST_CASE(
     // Through a file and back it knows the same.
     std::stringstream file;
     odd.write(file);
-    TraceJudge read(subject, 2, options.faults, parameters);
+    TraceJudge read(subject, of_judges, 2, options.faults, parameters);
     REQUIRE(read.read(file));
     for (const TraceJudge* other : {&odd, &read}) {
       for (std::size_t i = 0; i < all.tallies().size(); ++i) {

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace lockstep::scenarios {
+
+/// Threads that wait for work as long as this object lives: to begin and end one takes as long as two hundred events of an exploration. Used by
+/// one thread.
+class Threads {
+ public:
+  /// Together with the caller's so many, at least that one.
+  explicit Threads(std::size_t count);
+  ~Threads();
+  Threads(const Threads&) = delete;
+  Threads& operator=(const Threads&) = delete;
+
+  std::size_t size() const { return others_.size() + 1; }
+  /// `work(0)` here and `work(1)` to `work(size() - 1)` on the others; returns when all have. Requires: it does not throw.
+  void run(const std::function<void(std::size_t)>& work);
+
+ private:
+  void wait_for_work(std::size_t number);
+
+  std::mutex mutex_;
+  std::condition_variable begins_;
+  std::condition_variable ends_;
+  const std::function<void(std::size_t)>* work_ = nullptr;
+  std::size_t runs_ = 0;     ///< begun so far
+  std::size_t at_work_ = 0;  ///< of the others
+  bool is_over_ = false;
+  std::vector<std::jthread> others_;  ///< ends first
+};
+
+}  // namespace lockstep::scenarios
