@@ -540,9 +540,9 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   std::vector<ExploredParameter> parameters_;
   std::vector<ParametricBound> parametric_;
   std::uint32_t widened_ = 0;
-  std::vector<sim::Duration> earliest_;  ///< by variable: a lower bound, to pick by
+  std::vector<sim::Duration> earliest_;                     ///< by variable: a lower bound, to pick by
   std::vector<std::pair<Variable, sim::Duration>> raised_;  ///< what `earliest_` was before, in the order of changes
-  std::vector<Armed> armed_;             ///< room for all that the budgets allow
+  std::vector<Armed> armed_;                                ///< room for all that the budgets allow
   std::size_t armed_count_ = 0;
 
   // While one event is executed.

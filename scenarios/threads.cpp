@@ -3,7 +3,8 @@
 namespace lockstep::scenarios {
 
 Threads::Threads(std::size_t count) {
-  for (std::size_t number = 1; number < count; ++number) others_.emplace_back([this, number] { wait_for_work(number); });
+  for (std::size_t number = 1; number < count; ++number)
+    others_.emplace_back([this, number] { wait_for_work(number); });
 }
 
 Threads::~Threads() {
