@@ -27,7 +27,6 @@ namespace {
 
 constexpr std::size_t kRegionBytes = std::size_t{16} << 20;
 constexpr std::size_t kRegionsMost = 1024;
-constexpr std::size_t kKeptBytes = std::size_t{256} << 10;
 
 /// Blocks begin 8 before a multiple of 16: 8 bytes say how long the block is, and what follows is aligned as `new` has to.
 constexpr std::size_t kGrain = 16;
@@ -138,6 +137,8 @@ void RegionMemory::give_back(Region::Heap*) {}
 #else
 
 namespace {
+
+constexpr std::size_t kKeptBytes = std::size_t{256} << 10;
 
 /// Which parts of the address space are taken.
 struct Places {
