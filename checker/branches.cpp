@@ -11,14 +11,6 @@ namespace {
 
 using Point = std::shared_ptr<BranchPoint>;
 
-/// The points from the beginning to this one.
-std::vector<BranchPoint*> way_to(const Point& point) {
-  std::vector<BranchPoint*> way;
-  for (BranchPoint* p = point.get(); p != nullptr; p = p->before.get()) way.push_back(p);
-  std::reverse(way.begin(), way.end());
-  return way;
-}
-
 Point shared(const Point& from, std::size_t steps_back) {
   Point point = from;
   for (; steps_back > 0; --steps_back) point = point->before;

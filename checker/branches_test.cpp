@@ -9,6 +9,7 @@
 #include <sstream>
 #include <string>
 
+#include "checker/begun_branches.hpp"
 #include "checker/branches_ahead.hpp"
 #include "checker/toy_world.hpp"
 #include "sim/random.hpp"
@@ -71,16 +72,9 @@ Found in_pieces(const World& of, const Pieces& pieces, std::uint64_t& ahead_of_t
   Found found;
   BranchStack stack;
   BranchesAhead<InBranch> ahead;
-  std::vector<std::shared_ptr<Branch>> begun;
+  BegunBranches begun;
   while (!stack.is_done()) {
-    while (begun.size() < pieces.threads) {
-      std::shared_ptr<Branch> next = ahead.begin_next(stack);
-      if (!next) break;
-      begun.push_back(std::move(next));
-    }
-    std::swap(begun[random.below(begun.size())], begun.back());
-    const std::shared_ptr<Branch> branch = std::move(begun.back());
-    begun.pop_back();
+    const std::shared_ptr<Branch> branch = begun.next(ahead, stack, pieces.threads, random);
     ahead_of_turn += branch != stack.branches().back() ? 1 : 0;
     InBranch part;
     part.outcome = explorer.explore(world, *branch, pieces.limits, [&](Explorer&) {

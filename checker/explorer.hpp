@@ -210,6 +210,9 @@ struct BranchPoint {
   std::size_t number = 0;              ///< while a search is written down
 };
 
+/// The points from the beginning to this one; null: none.
+std::vector<BranchPoint*> way_to(const std::shared_ptr<BranchPoint>& point);
+
 /// The unit of `Branch::share`: so many are the whole search.
 inline constexpr std::uint64_t kWholeSearch = std::uint64_t{1} << 60;
 
@@ -268,7 +271,8 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
 
   /// Requires: `subject`'s world has this explorer as decisions.
   ExplorerCounts explore(Explorable& subject, const Visitor& visit);
-  /// One branch of a search, as far as the limits allow. Depends on these alone, not on what was explored before.
+  /// One branch of a search, as far as the limits allow. Depends on these alone, not on what was explored before. Requires: whoever else has let
+  /// the subject's world run since the last branch has claimed its region.
   BranchOutcome explore(Explorable& subject, const Branch& branch, BranchLimits limits, const Visitor& visit);
 
   // --- For the visitor.
@@ -414,7 +418,7 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   bool advance(const Visitor& visit);
   bool begin_coda(std::size_t position, bool is_due);
   void follow(const Branch& branch);
-  std::size_t common_with(const std::vector<const BranchPoint*>& way) const;
+  std::size_t common_with(const std::vector<BranchPoint*>& way) const;
   std::vector<std::shared_ptr<BranchPoint>> points_of(const Branch& branch) const;
   std::vector<std::shared_ptr<Branch>> rest_of(const Branch& branch);
   void tell_others(BranchOutcome& outcome);

@@ -7,15 +7,19 @@
 
 namespace lockstep::checker {
 
+std::vector<BranchPoint*> way_to(const std::shared_ptr<BranchPoint>& point) {
+  std::vector<BranchPoint*> way;
+  for (BranchPoint* p = point.get(); p != nullptr; p = p->before.get()) way.push_back(p);
+  std::reverse(way.begin(), way.end());
+  return way;
+}
+
 /// Lays out the way to a branch: its nodes belong to the search that it is a part of.
 void Explorer::follow(const Branch& branch) {
   own_from_ = 0;
   follows_.clear();
   fixed_answers_ = 0;
-  std::vector<const BranchPoint*> way;
-  for (const BranchPoint* point = branch.from.get(); point != nullptr; point = point->before.get())
-    way.push_back(point);
-  std::reverse(way.begin(), way.end());
+  const std::vector<BranchPoint*> way = way_to(branch.from);
   forget_from(common_with(way));
   if (branch.at_root) {
     root_answers_ = branch.answers;
@@ -45,7 +49,7 @@ void Explorer::follow(const Branch& branch) {
 }
 
 /// How many of the events that stand are also the first on the way to a branch.
-std::size_t Explorer::common_with(const std::vector<const BranchPoint*>& way) const {
+std::size_t Explorer::common_with(const std::vector<BranchPoint*>& way) const {
   if (way.empty() || way.front()->answers != root_answers_) return 0;
   std::size_t common = 0;
   while (common < built_ && common + 1 < way.size() && nodes_[common].chosen == way[common + 1]->chosen &&

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "checker/begun_branches.hpp"
 #include "checker/branches_ahead.hpp"
 #include "checker/toy_world.hpp"
 #include "sim/random.hpp"
@@ -107,16 +108,9 @@ Found explored_in_branches(std::uint64_t seed, ExplorerOptions options, toy::Siz
   Found found;
   BranchStack stack;
   BranchesAhead<InBranch> ahead;
-  std::vector<std::shared_ptr<Branch>> begun;
+  BegunBranches begun;
   while (!stack.is_done() && stack.counts().traces < kTracesMost) {
-    while (begun.size() < 1 + seed % 4) {
-      std::shared_ptr<Branch> next = ahead.begin_next(stack);
-      if (!next) break;
-      begun.push_back(std::move(next));
-    }
-    std::swap(begun[random.below(begun.size())], begun.back());
-    const std::shared_ptr<Branch> branch = std::move(begun.back());
-    begun.pop_back();
+    const std::shared_ptr<Branch> branch = begun.next(ahead, stack, 1 + seed % 4, random);
     InBranch part;
     part.outcome = explorer.explore(subject, *branch, {.traces = 3, .events = 1 + seed % 50}, [&](Explorer& at_end) {
       part.traces.push_back(digest_of(at_end, subject.toy()));
@@ -170,9 +164,9 @@ constexpr std::uint64_t kWorlds = 4'000;
 constexpr std::uint64_t kWorlds = 300;
 #endif
 
-}  // namespace
-
-TEST_CASE("explorer: going back gives what running again gives, trace by trace") {
+/// Whether it finds the same going back and running again.
+template <class Explored>
+void compare_with_running_again(const Explored& explored) {
   std::uint64_t traces = 0;
   for (std::uint64_t seed = 0; seed < kWorlds; ++seed) {
     const Variety v = variety(seed);
@@ -188,20 +182,18 @@ TEST_CASE("explorer: going back gives what running again gives, trace by trace")
   CHECK(traces > 10 * kWorlds);
 }
 
+}  // namespace
+
+TEST_CASE("explorer: going back gives what running again gives, trace by trace") {
+  compare_with_running_again([](std::uint64_t seed, const ExplorerOptions& options, const toy::Size& size) {
+    return explored(seed, options, size);
+  });
+}
+
 TEST_CASE("explorer: a branch that begins where the one before did gives what it gives from its beginning") {
-  std::uint64_t traces = 0;
-  for (std::uint64_t seed = 0; seed < kWorlds; ++seed) {
-    const Variety v = variety(seed);
-    ExplorerOptions again = v.options;
-    again.goes_back = false;
-    const std::size_t limit = seed % 10 == 0 ? 24'000 : 0;
-    const Found with = explored_in_branches(seed, v.options, v.size, limit);
-    INFO("world " << seed);
-    REQUIRE(with == explored_in_branches(seed, again, v.size, 0));
-    traces += with.traces.size();
-  }
-  WARN(traces << " traces");
-  CHECK(traces > 10 * kWorlds);
+  compare_with_running_again([](std::uint64_t seed, const ExplorerOptions& options, const toy::Size& size) {
+    return explored_in_branches(seed, options, size, options.goes_back && seed % 10 == 0 ? 24'000 : 0);
+  });
 }
 
 TEST_CASE("explorer: a world that outgrows its memory is run again instead") {
