@@ -2,6 +2,7 @@
 // reduction, and on a grid of ticks. All three must reach the same outcomes.
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -44,6 +45,12 @@ using Notes = std::map<std::string, std::string>;
 /// A client's program: it says in the end what it saw.
 using Story = std::function<sim::Task<std::string>(Client&)>;
 
+/// Whether one of the clients may crash at any time, and whether it then comes back.
+enum class Crash { none, for_good, restart };
+constexpr DurationRange kRestart = DurationRange::exactly(1_ms);
+/// All is over by then.
+constexpr Duration kLastCrash = 12_ms;
+
 /// One server, and clients that start at any time within a few milliseconds.
 class Room final : public checker::Explorable {
  public:
@@ -65,16 +72,42 @@ class Room final : public checker::Explorable {
     notes_.clear();
     for (const sim::ProcessId id : ids_) world_.start(id, kStart);
   }
+  /// Whom the crash strikes, if anybody, and when, is decided here and not by an explorer. Call after `begin`.
+  void begin_crash(Crash crash) {
+    const std::uint64_t victim = world_.choose(sim::Choice::fault, 1 + ids_.size());
+    if (victim == 0) return;
+    crash_.kind = sim::PlannedFault::Kind::crash;
+    crash_.process = ids_[victim - 1];
+    crash_.at = 0_ms;
+    if (crash == Crash::restart) crash_.restart_after = kRestart;
+    world_.arm(crash_, {0_ms, kLastCrash});
+  }
   std::string outcome() const {
     std::string all;
     for (const auto& [name, seen] : notes_) all += name + ": " + seen + "  ";
     if (const auto& limit = node_.database().limit_hit()) all += *limit;
     return all;
   }
+  /// Who read and changed each key in which order; reads in between two changes in that of names.
+  std::string effects() const {
+    std::map<std::string, std::vector<std::string>> by_key;
+    for (const sim::Effect& effect : world_.history().effects) {
+      std::vector<std::string>& all = by_key[effect.object];
+      const bool is_read = effect.kind == sim::Effect::Kind::read;
+      all.push_back((effect.by.is_valid() ? world_.name(effect.by) : "-") + (is_read ? "?" : "!"));
+      for (std::size_t i = all.size() - 1; i > 0 && is_read && all[i - 1].back() == '?' && all[i] < all[i - 1]; --i) {
+        std::swap(all[i], all[i - 1]);
+      }
+    }
+    std::string text;
+    for (const auto& [key, all] : by_key) text += fmt::format("{}: {}  ", key, fmt::join(all, " "));
+    return text;
+  }
 
  private:
   sim::Task<void> tell(Client& client, std::string name, const Story& story) {
-    notes_[name] = "waits";
+    std::string& note = notes_[name];
+    note += note.empty() ? "waits" : ", comes back";
     std::string seen = co_await story(client);
     notes_[name] = std::move(seen);
   }
@@ -86,14 +119,23 @@ class Room final : public checker::Explorable {
   std::deque<Client> clients_;
   std::vector<sim::ProcessId> ids_;
   Notes notes_;
+  sim::PlannedFault crash_;
 };
 
-Outcomes explored(const std::vector<Story>& stories, bool reduction, std::uint64_t* traces = nullptr) {
+Outcomes explored(const std::vector<Story>& stories, bool reduction, std::uint64_t* traces = nullptr,
+                  Crash crash = Crash::none) {
   Outcomes outcomes;
-  checker::Explorer explorer({.reduction = reduction});
+  checker::ExplorerOptions options{.reduction = reduction};
+  if (crash != Crash::none) {
+    checker::FaultBudget& budget = options.faults.emplace_back();
+    budget.kind = checker::ExploredFault::Kind::crash;
+    for (std::uint16_t i = 0; i < stories.size(); ++i) budget.who.push_back(sim::ProcessId{i});
+    if (crash == Crash::restart) budget.restart_after = kRestart;
+  }
+  checker::Explorer explorer(std::move(options));
   Room room(explorer, stories);
   const checker::ExplorerCounts counts = explorer.explore(room, [&](checker::Explorer&) {
-    outcomes.insert(room.outcome());
+    outcomes.insert(room.outcome() + (crash == Crash::none ? "" : room.effects()));
     return true;
   });
   CHECK(counts.complete);
@@ -122,7 +164,7 @@ class Odometer final : public sim::Decisions {
 };
 
 /// Every run in which all times are whole milliseconds.
-Outcomes on_a_grid(const std::vector<Story>& stories) {
+Outcomes on_a_grid(const std::vector<Story>& stories, Crash crash = Crash::none) {
   Outcomes outcomes;
   Odometer decisions;
   Room room(decisions, stories);
@@ -131,18 +173,20 @@ Outcomes on_a_grid(const std::vector<Story>& stories) {
   do {
     simulation.restart();
     room.begin();
-    REQUIRE(simulation.run(sim::Instant::at(10_s), 1000) == sim::Simulation::End::quiet);
-    outcomes.insert(room.outcome());
+    if (crash != Crash::none) room.begin_crash(crash);
+    // An assertion takes longer than the run.
+    if (simulation.run(sim::Instant::at(10_s), 1000) != sim::Simulation::End::quiet) FAIL("it does not end");
+    outcomes.insert(room.outcome() + (crash == Crash::none ? "" : room.effects()));
   } while (decisions.advance());
   room.world().restart();
   return outcomes;
 }
 
 /// The outcomes, on which all three searches agree.
-Outcomes outcomes_of(const std::vector<Story>& stories) {
-  const Outcomes outcomes = explored(stories, true);
-  CHECK(outcomes == explored(stories, false));
-  CHECK(outcomes == on_a_grid(stories));
+Outcomes outcomes_of(const std::vector<Story>& stories, Crash crash = Crash::none) {
+  const Outcomes outcomes = explored(stories, true, nullptr, crash);
+  CHECK(outcomes == explored(stories, false, nullptr, crash));
+  CHECK(outcomes == on_a_grid(stories, crash));
   return outcomes;
 }
 
@@ -384,6 +428,60 @@ TEST_CASE("a message reaches who has subscribed before, and nobody else") {
   };
   const Outcomes outcomes = outcomes_of({listens, sends({Command{"PUBLISH", "news", "x"}})});
   CHECK(outcomes == Outcomes{"A: heard  B: (integer) 1  ", "A: nothing  B: (integer) 0  "});
+}
+
+TEST_CASE("a dead client's pop takes an element with it until its server hears of the death") {
+  const Story pops = sends({Command{"BLPOP", "list", 0}});
+  const Story pushes = sends({Command{"RPUSH", "list", "x"}});
+  // That it waited before the push came, the first of the effects tells; and whether its server had heard of its death, that the third is its own.
+  const Outcomes for_good = outcomes_of({pops, pushes}, Crash::for_good);
+  CHECK(for_good.contains("A: waits  B: (integer) 1  list: A? B! A!  "));
+  CHECK(for_good.contains("A: waits  B: (integer) 1  list: A? B!  "));
+  const Outcomes restart = outcomes_of({pops, pushes}, Crash::restart);
+  CHECK(restart.contains("A: waits, comes back  B: (integer) 1  list: A? B! A! A?  "));
+  CHECK(restart.contains("A: 1) \"list\" 2) \"x\"  B: (integer) 1  list: A? B! A!  "));
+  CHECK(!restart.contains("A: waits, comes back  B: (integer) 1  list: A? B! A!  "));
+}
+
+TEST_CASE("of a message to an earlier life the next one hears nothing") {
+  const Story listens = [](Client& client) -> sim::Task<std::string> {
+    const std::optional<Reply> early = co_await client.redis().next_message(3_ms);
+    if (early) co_return "heard before it asked";
+    co_await client.redis().subscribe("news");
+    co_return "asked";
+  };
+  const Outcomes outcomes = outcomes_of({listens, sends({Command{"PUBLISH", "news", "x"}})}, Crash::restart);
+  for (const std::string& outcome : outcomes) CHECK(outcome.find("heard") == std::string::npos);
+}
+
+TEST_CASE("rooms of clients that wait, listen and watch, of whom one may crash, have the outcomes of all orders") {
+  constexpr std::array<std::string_view, 12> lines{"BLPOP l 0", "BLPOP l 0.002", "RPUSH l a",   "RPUSH l b c",
+                                                   "LLEN l",    "LPOP l",        "PUBLISH n x", "SUBSCRIBE n",
+                                                   "WATCH l",   "MULTI",         "EXEC",        "SET l x"};
+  std::uint64_t fewer = 0;
+  for (std::uint64_t seed = 0; seed < kRooms / 16; ++seed) {
+    sim::Random random(seed);
+    std::vector<Story> stories;
+    std::string text;
+    const std::uint64_t clients = seed % 50 == 0 ? 3 : 2;
+    for (std::uint64_t c = 0; c < clients; ++c) {
+      std::vector<Command> commands(clients == 2 ? 1 + random.below(2) : 1);
+      for (Command& command : commands) {
+        command = command_of(lines[random.below(lines.size())]);
+        text += command.describe() + "; ";
+      }
+      text += "| ";
+      stories.push_back(tells_all(std::move(commands)));
+    }
+    const Crash crash = random.below(2) == 0 ? Crash::for_good : Crash::restart;
+    INFO("room " << seed << ": " << text << (crash == Crash::restart ? "restart" : ""));
+    std::uint64_t reduced = 0;
+    std::uint64_t all = 0;
+    const Outcomes outcomes = explored(stories, true, &reduced, crash);
+    CHECK(outcomes == explored(stories, false, &all, crash));
+    fewer += reduced < all ? 1 : 0;
+  }
+  CHECK(fewer > kRooms / 32);
 }
 
 TEST_CASE("a watched key that somebody pops from ends the transaction") {

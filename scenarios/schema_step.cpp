@@ -25,9 +25,9 @@ std::vector<std::string_view> command_names() {
   return names;
 }
 
-/// What servers say to each other, and a server to a subscriber.
-const std::vector<std::string_view> kOfServers{"PSYNC",    "REPLCONF ACK", "CLOSED",    "REFUSED", "FULLRESYNC",
-                                               "CONTINUE", "STREAM",       "REACHABLE", "MESSAGE", "CLOSE"};
+/// What servers say to each other, a server to a subscriber, and a dead client's machine.
+const std::vector<std::string_view> kOfNobody{"PSYNC",  "REPLCONF ACK", "CLOSED",  "REFUSED", "FULLRESYNC", "CONTINUE",
+                                              "STREAM", "REACHABLE",    "MESSAGE", "CLOSE",   "FIN"};
 
 bool contains(const std::vector<std::string_view>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -58,7 +58,7 @@ Step step_of(const Node& node, std::string_view text, std::size_t inside, StepKi
     draft.names.mention(Who::resource, step.name, node, inside);
     return step;
   }
-  if (kind == StepKind::scheduled && contains(kOfServers, step.name)) return step;
+  if (kind == StepKind::scheduled && contains(kOfNobody, step.name)) return step;
   if (kind != StepKind::message && kind != StepKind::scheduled) {
     valid.insert(valid.end(), {"acquire", "release", "leave", "renew"});
   }

@@ -1,6 +1,7 @@
 // Crashes, restarts, jumps, lost and late messages, partitions.
 
 #include <algorithm>
+#include <array>
 
 #include <catch2/catch.hpp>
 
@@ -94,6 +95,66 @@ TEST_CASE("crash: of a client destroys its program, and a restart begins it anew
   CHECK(test.of("A") == Lines{"begins", "begins", "1"});
   REQUIRE(test.world.history().interruptions.size() == 1);
   CHECK(test.world.history().interruptions[0].until->identical(Instant::at(10_ms)));
+}
+
+/// A listens at S from 2 ms on, dies at 10 ms, and may come back, to no more than ask; B says something at three times.
+struct Listening {
+  explicit Listening(std::optional<Duration> restart_after = std::nullopt) {
+    Client& a = test.add_client("A", [this](Client& self) -> Task<void> {
+      const bool is_first = ++lives == 1;
+      co_await self.call(connections[0], is_first ? "LISTEN" : "ASK", 1);
+    });
+    Client& b = test.add_client("B", [this](Client& self) -> Task<void> {
+      for (std::int64_t i = 1; i <= 3; ++i) {
+        co_await self.sleep(2_ms);
+        co_await self.call(connections[1], "SAY", i);
+      }
+    });
+    Server& s = test.add_server("S");
+    connections[0] = test.connect(a, s, DurationRange::exactly(2_ms));
+    connections[1] = test.connect(b, s, DurationRange::exactly(1_ms));
+    test.world.plan(crash_at(a, 10_ms, restart_after));
+  }
+  Lines lines() {
+    test.start();
+    test.run();
+    return test.journal.lines();
+  }
+
+  TestWorld test;
+  std::array<ConnectionId, 2> connections;
+  int lives = 0;
+};
+
+TEST_CASE("crash: a server hears of its client's death when the FIN arrives, and says no more on that connection") {
+  CHECK(Listening().lines() == Lines{"2ms S LISTEN 1", "3ms S SAY 1", "5ms A hears said 1", "7ms S SAY 2",
+                                     "9ms A hears said 2", "11ms S SAY 3", "12ms S is left"});
+}
+
+TEST_CASE("crash: who comes back does not hear what was for the life before") {
+  // What was said at 11 ms arrives at 13 ms, where somebody lives again.
+  CHECK(Listening(1_ms).lines() == Lines{"2ms S LISTEN 1", "3ms S SAY 1", "5ms A hears said 1", "7ms S SAY 2",
+                                         "9ms A hears said 2", "11ms S SAY 3", "12ms S is left", "13ms S ASK 1"});
+}
+
+TEST_CASE(
+    "crash: of a dead client its dead server hears nothing, and one that a partition separates when it has healed") {
+  Listening dead;
+  dead.test.world.plan(crash_at(dead.test.servers[0], 11500_us, 0_ms));
+  CHECK(dead.lines().back() == "11.5ms S starts");
+  for (const bool heals : {true, false}) {
+    Listening separated;
+    Partition partition{{separated.test.clients[0].id()}, {separated.test.servers[0].id()}, 9500_us, std::nullopt};
+    if (heals) partition.until = 20_ms;
+    separated.test.world.plan(std::move(partition));
+    CHECK(separated.lines().back() == (heals ? "22ms S is left" : "11ms S SAY 3"));
+  }
+}
+
+TEST_CASE("crash: where nothing but requests and replies was, nobody is told") {
+  ThreeCalls calls;
+  calls.test.world.plan(crash_at(calls.a(), 2500_us));
+  for (const std::string& line : calls.lines()) CHECK(line.find("is left") == std::string::npos);
 }
 
 TEST_CASE("crash: at a moment of a step") {

@@ -31,9 +31,12 @@ class Message {
   virtual std::uint64_t digest() const = 0;
 
   bool is_reply = false;
-  bool is_push = false;  ///< from a server, for nobody's call: `Process::notified` gets it
+  bool is_push = false;        ///< from a server, for nobody's call: `Process::notified` gets it
+  bool is_fin = false;         ///< no request: its client has died, and the connection is closed
+  bool opens_session = false;  ///< of a request: its server may keep more of it than its reply, until the FIN
   CallRef call;
   OperationId operation = 0;  ///< the sender's operation that it belongs to
+  std::uint32_t session = 0;  ///< of a push: how many sessions of its connection its server has seen the end of
 
  private:
   friend struct MessageDelete;

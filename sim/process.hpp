@@ -31,6 +31,9 @@ class Process {
   virtual void start() {}
   /// A request arrived. Answer with `World::send_reply`, now or later.
   virtual void receive(Message& request, ConnectionId connection);
+  /// The client of a connection has died: nobody waits for what it asked. Only where `Message::opens_session` or `may_keep_waiting` says that this
+  /// matters. What comes on the connection afterwards is of the client's next life.
+  virtual void closed(ConnectionId connection);
   /// A server sent something that is no reply: a message of a channel that it has subscribed to.
   virtual void notified(Message& message, ConnectionId connection);
   /// What it sent came back, and it waits for no answer to it: the other side is dead, or has died since it was sent.
@@ -48,6 +51,8 @@ class Process {
     static_cast<void>(request);
     return false;
   }
+  /// Whether it may put off whatever it is asked, so that it has to know when a client dies: see `closed`.
+  virtual bool may_keep_waiting() const { return false; }
   /// Whether something may reach it that it has not asked for and that no fault is: `notified`, `returned`. Then an explorer cannot know what comes next.
   virtual bool hears_unasked() const { return true; }
   /// Whether it serves others rather than having a program of its own: see `World::set_background_timer`.

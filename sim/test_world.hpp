@@ -33,7 +33,7 @@ class Journal {
 /// A request or a reply: a name and a number.
 class Note final : public Message {
  public:
-  Note(std::string_view name, std::int64_t number) : content(number), name_(name) {}
+  Note(std::string_view name, std::int64_t number) : content(number), name_(name) { opens_session = name == "LISTEN"; }
   std::string_view name() const override { return name_; }
   std::string describe() const override { return name_ + " " + std::to_string(content); }
   std::uint64_t digest() const override {
@@ -48,7 +48,7 @@ class Note final : public Message {
   std::string name_;
 };
 
-/// Writes down what it is asked, and answers with the number of the request.
+/// Writes down what it is asked, and answers with the number of the request. What somebody says, whoever listens hears, too.
 class Server final : public Process {
  public:
   explicit Server(Journal& journal) : journal_(journal) {}
@@ -57,8 +57,14 @@ class Server final : public Process {
   void receive(Message& request, ConnectionId connection) override {
     auto& note = static_cast<Note&>(request);
     journal_.note(*this, note.describe());
+    if (note.name() == "LISTEN") listener_ = connection;
+    if (note.name() == "SAY" && listener_) world().send_push(*listener_, world().make<Note>("said", note.content));
     if (is_silent) return;
     world().send_reply(connection, request, world().make<Note>(note.name(), note.content));
+  }
+  void closed(ConnectionId) override {
+    journal_.note(*this, "is left");
+    listener_.reset();
   }
   void crashed(bool keep) override { journal_.note(*this, keep ? "crashes, data kept" : "crashes"); }
 
@@ -66,6 +72,7 @@ class Server final : public Process {
 
  private:
   Journal& journal_;
+  std::optional<ConnectionId> listener_;
 };
 
 /// Runs its program at every start. Requires: the program's captures outlive the world.
@@ -76,6 +83,7 @@ class Client final : public Process {
   Client(Journal& journal, Program program) : journal_(journal), program_(std::move(program)) {}
 
   void start() override { spawn(program_(*this)); }
+  void notified(Message& message, ConnectionId) override { note("hears " + static_cast<Note&>(message).describe()); }
   void note(const std::string& what) { journal_.note(*this, what); }
 
   Call<Note> call(ConnectionId connection, std::string_view name, std::int64_t number,

@@ -35,6 +35,7 @@ std::string_view name_of(TimerKind kind) {
 // --- Processes.
 
 void Process::receive(Message&, ConnectionId) { assert(false && "this process serves nobody"); }
+void Process::closed(ConnectionId) {}
 void Process::notified(Message&, ConnectionId) {}
 void Process::returned(Message&, ConnectionId) {}
 const std::string& Process::name() const { return world_->name(self_); }
@@ -267,7 +268,8 @@ void World::cancel_pending(TimerRef timer) {
 }
 
 void World::send_request(ConnectionId connection, MessagePtr request) {
-  const Connection& c = connections_[connection.index];
+  Connection& c = connections_[connection.index];
+  c.has_session = c.has_session || request->opens_session;
   transmit(connection, c.client, c.server, std::move(request));
 }
 
@@ -282,6 +284,7 @@ void World::send_reply(ConnectionId connection, const Message& request, MessageP
 void World::send_push(ConnectionId connection, MessagePtr message) {
   const Connection& c = connections_[connection.index];
   message->is_reply = message->is_push = true;
+  message->session = c.seen_ended;
   transmit(connection, c.server, c.client, std::move(message));
 }
 
@@ -296,7 +299,6 @@ void World::transmit(ConnectionId connection, ProcessId from, ProcessId to, Mess
     if (sender.doomed) return;
   }
 
-  const ProcessState& receiver = state(to);
   const std::uint32_t slot = take_slot();
   Event& event = events_[slot];
   // Where it lies, and not moved there: what is moved in pieces, whoever reads it next waits for.
@@ -305,12 +307,11 @@ void World::transmit(ConnectionId connection, ProcessId from, ProcessId to, Mess
                      .base = now_,
                      .delay = c.latency,
                      .cause = step_,
-                     .incarnation = receiver.incarnation,
                      .channel = connection.index * 2 + (is_reply ? 1 : 0),
                      .process = to,
                      .from = from,
                      .kind = EventKind::message,
-                     .background = is_background_ && sender.is_service && receiver.is_service};
+                     .background = is_background_ && sender.is_service && state(to).is_service};
   if (guarded) [[unlikely]] {
     transmit_guarded(slot);
   } else {
@@ -405,13 +406,22 @@ void World::deliver_message(std::uint32_t slot, MessagePtr& message) {
   } else if (!receiver.alive || is_of_lost_connection(event)) {
     const Event lost = std::move(event);
     retire(slot);
-    bounce(lost, std::move(message));
+    if (message->is_fin) {
+      ++connections_[connection.index].seen_ended;
+    } else {
+      bounce(lost, std::move(message));
+    }
   } else {
     const ProcessId from = event.from;
     retire(slot);
     if (receiver.has_step_faults) [[unlikely]]
       reach(to, state(from).name + "." + std::string(message->name()), Moment::after);
-    receiver.process->receive(*message, connection);
+    if (message->is_fin) [[unlikely]] {
+      ++connections_[connection.index].seen_ended;
+      receiver.process->closed(connection);
+    } else {
+      receiver.process->receive(*message, connection);
+    }
   }
 }
 
@@ -450,6 +460,8 @@ void World::close_call(CallRef call) {
 
 void World::answer_call(Message& message, ProcessId caller, ConnectionId connection, bool bounced) {
   if (message.is_push && !bounced) {
+    // What was for an earlier life of it, that has not heard, and this one does not.
+    if (message.session != connections_[connection.index].ended) return;
     state(caller).process->notified(message, connection);
     return;
   }
@@ -567,6 +579,10 @@ void World::restart() {
   }
   executor_.reset();
   for (FaultState& state : faults_) state.seen = 0;
+  for (Connection& connection : connections_) {
+    connection.has_session = false;
+    connection.ended = connection.seen_ended = 0;
+  }
   doomed_.clear();
   now_ = Instant::origin();
   step_ = 0;

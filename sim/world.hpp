@@ -77,7 +77,7 @@ struct Event {
   Duration arrived;        ///< scheduler: when it was due before a pause of its process put it off
   Duration paused_before;  ///< work: pauses of its process so far that it already counts
   Step cause = no_step;
-  std::uint32_t incarnation = 0;  ///< of `process`, when it was emitted
+  std::uint32_t incarnation = 0;  ///< of starts and timers: of `process`, when it was emitted
   std::uint32_t channel = kNoChannel;
   std::uint32_t sequence = 0;  ///< scheduler: order of emission
   std::uint32_t pin = kNoPin;  ///< scheduler
@@ -279,6 +279,10 @@ class World {
     ProcessId server;
     DurationRange latency;
     ProcessId part = {};  ///< of the client, if it is not the client itself
+    // The first two change with the client's events, the last with the server's: neither knows what the other has done before it hears of it.
+    bool has_session = false;      ///< the client has sent something that opens a session
+    std::uint32_t ended = 0;       ///< sessions that ended with their client
+    std::uint32_t seen_ended = 0;  ///< those of them that the server knows of
   };
   struct CallSlot {
     ReplyOwner* owner = nullptr;
@@ -302,6 +306,8 @@ class World {
   void transmit(ConnectionId connection, ProcessId from, ProcessId to, MessagePtr message);
   void transmit_guarded(std::uint32_t slot);
   void bounce(const Event& event, MessagePtr message);
+  void close_connections(ProcessId client);
+  void emit_unguarded(std::uint32_t slot);
   bool is_of_lost_connection(const Event& message) const;
   void deliver(const Event& event);
   void deliver_message(std::uint32_t slot, MessagePtr& message);

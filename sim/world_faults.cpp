@@ -8,6 +8,15 @@
 namespace lockstep::sim {
 namespace {
 
+/// The last that comes from a client that has died: its machine closes its connections.
+class Fin final : public Message {
+ public:
+  Fin() { is_fin = true; }
+  std::string_view name() const override { return "FIN"; }
+  std::string describe() const override { return "connection closed"; }
+  std::uint64_t digest() const override { return 0x636c6f7365ULL; }
+};
+
 bool contains(const std::vector<ProcessId>& processes, ProcessId process) {
   return std::find(processes.begin(), processes.end(), process) != processes.end();
 }
@@ -183,6 +192,7 @@ void World::crash_now(ProcessId process) {
     scheduler_->cancelled(slot);
     release(slot);
   }
+  close_connections(process);
   if (fault.restart_after) {
     const std::uint32_t slot = free_slot();
     Event& event = events_[slot];
@@ -195,6 +205,39 @@ void World::crash_now(ProcessId process) {
   }
 }
 
+/// That a client has died is nothing that its servers know: they hear of it, after all that it has sent. Who has nothing of it but its keys need not;
+/// and what services are to each other, they say in words of their own.
+void World::close_connections(ProcessId client) {
+  for (std::uint32_t i = 0; i < connections_.size(); ++i) {
+    Connection& connection = connections_[i];
+    if (connection.client != client) continue;
+    const bool may_wait = !state(client).is_service && state(connection.server).process->may_keep_waiting();
+    if (!connection.has_session && !may_wait) continue;
+    connection.has_session = false;
+    ++connection.ended;
+    const std::uint32_t slot = free_slot();
+    Event& fin = events_[slot];
+    fin.kind = EventKind::message;
+    fin.process = connection.server;
+    fin.from = client;
+    fin.channel = i * 2;
+    fin.base = now_;
+    fin.delay = connection.latency;
+    fin.message = make<Fin>();
+    emit_unguarded(slot);
+  }
+}
+
+/// What machines say to each other is neither lost nor kept back by a pause. A partition is in its way as in any other's.
+void World::emit_unguarded(std::uint32_t slot) {
+  if (pass_partitions(events_[slot])) {
+    emit(slot);
+  } else {
+    events_[slot] = Event{};
+    free_events_.push_back(slot);
+  }
+}
+
 /// The machine is there, but nobody has this connection any more: it is reset, as TCP would.
 void World::bounce(const Event& event, MessagePtr message) {
   const std::uint32_t slot = free_slot();
@@ -203,18 +246,12 @@ void World::bounce(const Event& event, MessagePtr message) {
   answer.bounced = true;
   answer.process = event.from;
   answer.from = event.process;
-  answer.incarnation = state(event.from).incarnation;
   answer.channel = event.channel + 1;
   answer.base = now_;
   answer.delay = connections_[event.channel / 2].latency;
   answer.message = std::move(message);
   answer.background = event.background;
-  if (pass_partitions(answer)) {
-    emit(slot);
-  } else {
-    answer = Event{};
-    free_events_.push_back(slot);
-  }
+  emit_unguarded(slot);
 }
 
 void World::revive(ProcessId process) {

@@ -15,7 +15,18 @@ std::string_view name_of(const Request& request) {
   return request.command.spec() != nullptr ? request.name() : "UNKNOWN";
 }
 
+/// Whether it leaves nothing with its connection, and is answered when it is executed.
+bool is_over_at_once(const Command& command) {
+  const CommandSpec* spec = command.spec();
+  if (spec == nullptr) return false;
+  const bool never_blocks = !spec->is(kNoScript) && (spec->is(kReadOnly) || spec->is(kWrite));
+  return never_blocks || spec->is(kRunsCommands);
+}
+
 }  // namespace
+
+Request::Request(const Command& c) : command(c) { opens_session = !is_over_at_once(command); }
+Request::Request(Command&& c) : command(std::move(c)) { opens_session = !is_over_at_once(command); }
 
 std::string Request::describe() const {
   if (in_front.empty()) return command.describe();
@@ -42,22 +53,8 @@ void Node::receive(sim::Message& message, sim::ConnectionId connection) {
   }
   const auto& request = static_cast<Request&>(message);
   database_.set_watcher(world().is_explored() ? this : nullptr);
-  const std::uint32_t life = world().state(world().client_of(connection)).incarnation;
-  if (connection.index >= incarnations_.size()) incarnations_.resize(connection.index + 1, 0);
-  if (incarnations_[connection.index] != life) {
-    // What its earlier life left behind went with that life's connection.
-    incarnations_[connection.index] = life;
-    world().access_all();
-    database_.close(connection.index);
-    take_blocked(connection);
-  }
-  if (!blocked_.empty()) forget_dead_clients();
-  if (database_.is_blocked(connection.index)) {
-    // It gave up waiting and sends something else: a client library closes such a connection and opens another.
-    world().access_all();
-    database_.close(connection.index);
-    take_blocked(connection);
-  }
+  // It gave up waiting and sends something else: a client library closes such a connection and opens another.
+  if (database_.is_blocked(connection.index)) end_session(connection);
   if (database_.is_paused()) [[unlikely]] {
     world().access_all();
     if (is_held_back(request)) {
@@ -69,11 +66,20 @@ void Node::receive(sim::Message& message, sim::ConnectionId connection) {
 }
 
 bool Node::answers_at_once(const sim::Message& message) const {
-  if (expects_anything_ || !peers_.empty()) return false;
-  const CommandSpec* spec = static_cast<const Request&>(message).command.spec();
-  if (spec == nullptr) return false;
-  const bool never_blocks = !spec->is(kNoScript) && (spec->is(kReadOnly) || spec->is(kWrite));
-  return never_blocks || spec->is(kRunsCommands);
+  return !expects_anything_ && peers_.empty() && is_over_at_once(static_cast<const Request&>(message).command);
+}
+
+void Node::closed(sim::ConnectionId connection) {
+  database_.set_watcher(world().is_explored() ? this : nullptr);
+  std::erase_if(held_, [&](const auto& waiting) { return waiting->connection.index == connection.index; });
+  end_session(connection);
+}
+
+/// Somebody else's push may have been for it, and somebody else's message.
+void Node::end_session(sim::ConnectionId connection) {
+  world().access_all();
+  database_.close(connection.index);
+  take_blocked(connection);
 }
 
 bool Node::is_held_back(const Request& request) {
@@ -197,21 +203,6 @@ std::unique_ptr<Node::Pending> Node::take_blocked(sim::ConnectionId connection) 
   return waiting;
 }
 
-void Node::forget_dead_clients() {
-  std::vector<sim::ConnectionId> dead;
-  for (const auto& waiting : blocked_) {
-    const sim::ProcessState& client = world().state(world().client_of(waiting->connection));
-    if (!client.alive || client.incarnation != incarnations_[waiting->connection.index]) {
-      dead.push_back(waiting->connection);
-    }
-  }
-  for (const sim::ConnectionId connection : dead) {
-    world().access_all();
-    database_.close(connection.index);
-    take_blocked(connection);
-  }
-}
-
 // --- CLIENT PAUSE.
 
 void Node::release_held() {
@@ -260,7 +251,6 @@ void Node::reset() {
 void Node::forget_connections() {
   blocked_.clear();
   held_.clear();
-  incarnations_.clear();
   snapshots_.clear();
   ack_timer_.timer = {};
   failover_end_.timer = {};

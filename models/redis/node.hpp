@@ -26,8 +26,8 @@ namespace lockstep::models::redis {
 /// nobody waits for the replies of those in front.
 class Request final : public sim::Message {
  public:
-  explicit Request(const Command& c) : command(c) {}
-  explicit Request(Command&& c) : command(std::move(c)) {}
+  explicit Request(const Command& c);
+  explicit Request(Command&& c);
   std::string_view name() const override { return command.name(); }
   /// With commands in front: `EXEC: DEL lock; …`, without their MULTI.
   std::string describe() const override;
@@ -54,8 +54,8 @@ class Response final : public sim::Message {
 /// Handling a command takes no time of its own; a slow server is a latency, or a pause. What a command did to which key
 /// goes into the history as effects.
 ///
-/// A connection is one session of the server for as long as neither side dies. Of a client that died while it was blocked,
-/// the server knows at once (its machine closed the connection): its BLPOP takes nothing any more.
+/// A connection is one session of the server for as long as neither side dies. That a client died, the server hears when its machine's closing of the
+/// connection arrives; until then a BLPOP of the dead takes what is pushed, and it is gone.
 ///
 /// Replication is asynchronous: what a request has done leaves for the replicas when its reply leaves for the client, and a crash loses
 /// what has not arrived. A link between two servers is over when one of the processes dies, which the other learns as fast as
@@ -87,6 +87,7 @@ class Node final : public sim::Process, private KeyWatcher {
 
   void start() override;
   void receive(sim::Message& request, sim::ConnectionId connection) override;
+  void closed(sim::ConnectionId connection) override;
   void notified(sim::Message& message, sim::ConnectionId connection) override;
   void returned(sim::Message& message, sim::ConnectionId connection) override;
   void crashed(bool keep) override;
@@ -94,6 +95,8 @@ class Node final : public sim::Process, private KeyWatcher {
   bool describes_accesses() const override { return true; }
   /// Of a server without others, data commands and scripts, unless somebody may tell it to wait.
   bool answers_at_once(const sim::Message& request) const override;
+  /// CLIENT PAUSE keeps back whatever comes.
+  bool may_keep_waiting() const override { return expects_anything_; }
   /// Clients may send it whatever they like, CLIENT PAUSE included. Before anything runs.
   void expect_anything() { expects_anything_ = true; }
   bool is_service() const override { return true; }
@@ -160,7 +163,7 @@ class Node final : public sim::Process, private KeyWatcher {
   void block(const Request& request, sim::ConnectionId connection);
   void time_out(const Pending& blocked);
   void reply(const Request& request, sim::ConnectionId connection, Reply&& reply);
-  void forget_dead_clients();
+  void end_session(sim::ConnectionId connection);
   void release_held();
   void forget_connections();
   std::unique_ptr<Pending> take_blocked(sim::ConnectionId connection);
@@ -208,7 +211,6 @@ class Node final : public sim::Process, private KeyWatcher {
   void restart_from_disk();
 
   Database database_;
-  std::vector<std::uint32_t> incarnations_;  ///< by connection: which life of its client speaks on it
   std::vector<std::unique_ptr<Pending>> blocked_;
   std::vector<std::unique_ptr<Pending>> held_;  ///< by CLIENT PAUSE, in order of arrival
   PauseEnd pause_end_;

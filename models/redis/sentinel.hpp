@@ -65,6 +65,7 @@ class Sentinel final : public sim::Process, private sim::TimerOwner {
   bool is_service() const override { return true; }
   void start() override;
   void receive(sim::Message& request, sim::ConnectionId connection) override;
+  void closed(sim::ConnectionId connection) override;
   void notified(sim::Message& message, sim::ConnectionId connection) override;
   void crashed(bool keep) override;
   void reset() override;
@@ -96,7 +97,6 @@ class Sentinel final : public sim::Process, private sim::TimerOwner {
 
   struct Subscriber {
     std::uint32_t connection = 0;
-    std::uint32_t incarnation = 0;  ///< of its process
     std::vector<std::string> channels, patterns;
   };
 

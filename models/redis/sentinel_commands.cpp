@@ -293,15 +293,15 @@ std::string Sentinel::instance(const PeerSentinel& peer) const {
 
 // --- Channels.
 
-/// A connection whose client has died meanwhile has lost its subscriptions.
 Sentinel::Subscriber& Sentinel::subscriber(sim::ConnectionId connection) {
-  const std::uint32_t life = world().state(world().client_of(connection)).incarnation;
   for (Subscriber& subscriber : subscribers_) {
-    if (subscriber.connection != connection.index) continue;
-    if (subscriber.incarnation != life) subscriber = {connection.index, life, {}, {}};
-    return subscriber;
+    if (subscriber.connection == connection.index) return subscriber;
   }
-  return subscribers_.emplace_back(Subscriber{connection.index, life, {}, {}});
+  return subscribers_.emplace_back(Subscriber{connection.index, {}, {}});
+}
+
+void Sentinel::closed(sim::ConnectionId connection) {
+  std::erase_if(subscribers_, [&](const Subscriber& each) { return each.connection == connection.index; });
 }
 
 Reply Sentinel::subscribe(std::string_view name, const Command& command, sim::ConnectionId connection) {
@@ -327,7 +327,6 @@ void Sentinel::announce(const std::string& event, const std::string& payload) {
   announced_.push_back(event + " " + payload);
   for (const Subscriber& subscriber : subscribers_) {
     const sim::ConnectionId connection{subscriber.connection};
-    if (world().state(world().client_of(connection)).incarnation != subscriber.incarnation) continue;
     const auto send = [&](std::vector<Reply> items) {
       items.push_back(Reply::bulk(event));
       items.push_back(Reply::bulk(payload));
