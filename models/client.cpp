@@ -88,7 +88,10 @@ void Client::crashed(bool) {
   session_.inboxes.clear();
   if (route_) route_->forget();
   // A thread that dies by itself takes nothing of its process with it.
-  if (process_ == nullptr) forget();
+  if (process_ != nullptr) return;
+  forget();
+  ++lives_;
+  if (!has_configured_name_) process_name_ = fmt::format("{}.{}", first_process_name_, lives_);
 }
 
 void Client::reset() {
@@ -96,6 +99,8 @@ void Client::reset() {
   session_ = {};
   if (route_) route_->forget();
   tokens_ = 0;
+  lives_ = 1;
+  process_name_ = first_process_name_;
 }
 
 Client::Step::Step(Client& client, std::string_view name, sim::Moment moment)

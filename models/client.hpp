@@ -59,7 +59,11 @@ class Client final : public sim::Process {
     process_ = &process;
     process.background_ = this;
   }
-  void set_process_name(std::string unique) { process_name_ = std::move(unique); }
+  /// `is_configured`: it keeps it when it comes back after a crash. Else its library makes up another.
+  void set_process_name(std::string unique, bool is_configured = false) {
+    process_name_ = first_process_name_ = std::move(unique);
+    has_configured_name_ = is_configured;
+  }
   void set_thread_id(std::int64_t thread_id) { thread_id_ = thread_id; }
   void set_mode(Mode mode) { mode_ = mode; }
 
@@ -147,7 +151,10 @@ class Client final : public sim::Process {
   Program program_;
   Client* process_ = nullptr;  ///< of a thread
   Client* background_ = nullptr;
-  std::string process_name_;
+  std::string first_process_name_;
+  std::string process_name_;  ///< of its present life
+  bool has_configured_name_ = false;
+  int lives_ = 1;
   std::int64_t thread_id_ = 1;
   Mode mode_ = Mode::exclusive;
   redis::Connection::Session session_;

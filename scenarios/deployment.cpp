@@ -103,7 +103,8 @@ void Deployment::add_clients() {
     const LockUser& settings = settings_.emplace_back(settings_of(spec));
     // A process with threads leaves everything to them.
     Client& client = clients_.emplace_back(spec.threads.empty() ? program_of(spec, settings) : Client::Program());
-    client.set_process_name(spec.process_name.empty() ? spec.name : spec.process_name);
+    const bool is_configured = !spec.process_name.empty();
+    client.set_process_name(is_configured ? spec.process_name : spec.name, is_configured);
     client.set_thread_id(spec.thread_id);
     client.set_mode(spec.mode.value_or(entry_.mode));
     client_ids_.push_back(world_.add(client, spec.name, clock_settings(spec.clock)));

@@ -71,7 +71,8 @@ constexpr Key<ClientDraft> kClient[] = {
      [](const Node& value, ClientDraft& c) { c.settings.in_finally = flag_of(value); }, kUser},
     {"mode", "\"read\" or \"write\"", "the algorithm's", "how it takes a lock that readers can share",
      [](const Node& value, ClientDraft& c) { c.settings.mode = choice_of(value, kModes); }, kUser},
-    {"process_name", "string", "its name", "what its lock library takes for unique among all processes",
+    {"process_name", "string", "its name; another after a crash",
+     "what its lock library takes for unique among all processes",
      [](const Node& value, ClientDraft& c) {
        c.settings.process_name = text_of(value, "a name that its lock library takes for unique, such as \"host-1\"");
      },

@@ -239,6 +239,25 @@ TEST_CASE("a crash of the process ends its threads, its watchdog and its tables"
   CHECK(interruptions.size() == 4);  // the process and each of its parts
 }
 
+TEST_CASE("a process that comes back is nobody whom its lock knows, unless its name is configured") {
+  for (const bool is_configured : {false, true}) {
+    Bench bench("redisson-lock", {{"watchdog_timeout", 30_ms}});
+    const sim::ProcessId a = bench.process({{0_ms, 100_ms}});
+    static_cast<Client*>(bench.world().state(a).process)->set_process_name("A", is_configured);
+    sim::PlannedFault crash;
+    crash.kind = sim::PlannedFault::Kind::crash;
+    crash.process = a;
+    crash.at = 5_ms;
+    crash.restart_after = sim::DurationRange::exactly(1_ms);
+    bench.world().plan(crash);
+    bench.run(60_ms);
+    CHECK(bench.ends("A/1") == Names{"acquire ok", "acquire ok"});
+    // Its hold is taken for its own, and entered again, or runs out first.
+    const bool is_at_once = bench.world().history().operations[1].completed.offset() < 20_ms;
+    CHECK(is_at_once == is_configured);
+  }
+}
+
 TEST_CASE("a thread that dies by itself leaves its process alive, and its watchdog renewing") {
   Bench bench("redisson-lock", {{"watchdog_timeout", 30_ms}});
   bench.process({{0_ms, 20_ms}, {60_ms, 1_ms, 0, true}});
