@@ -191,7 +191,9 @@ class DifferenceConstraints {
   bool is_infeasible_among(const Constraint& c, const Counts& counts, std::vector<std::uint32_t>* why = nullptr) const {
     if (why != nullptr) why->clear();
     if (!c.bound.is_finite()) return c.bound == Bound::never();
-    reach(c.to, counts);
+    // To be infeasible any path will do that is short enough; only as an explanation it should be a shortest one.
+    reach(c.to, counts,
+          [&] { return why == nullptr && distance_[c.from] != kFar && distance_[c.from] + c.bound.units() < 0; });
     if (distance_[c.from] == kFar || distance_[c.from] + c.bound.units() >= 0) return false;
     for (Variable v = c.from; why != nullptr && v != c.to; v = in_[reached_by_[v]].other)
       why->push_back(reached_by_[v]);
@@ -254,12 +256,12 @@ class DifferenceConstraints {
   }
   void grow_constraints();
   /// The shortest paths from a variable, by Bellman and Ford: for questions about what has failed, which are rare.
-  template <class Counts>
-  void reach(Variable from, const Counts& counts) const {
+  template <class Counts, class Enough>
+  void reach(Variable from, const Counts& counts, const Enough& is_enough) const {
     distance_.assign(variables_, kFar);
     reached_by_.assign(variables_, kNone);
     distance_[from] = 0;
-    for (bool changed = true; changed;) {
+    for (bool changed = true; changed && !is_enough();) {
       changed = false;
       for (std::uint32_t i = 0; i < constraints_; ++i) {
         const Variable u = in_[i].other;

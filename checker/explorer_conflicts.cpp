@@ -14,8 +14,7 @@ using sim::Instant;
 using Mutant = ExplorerOptions::Mutant;
 
 bool is_request(const sim::Event& event) {
-  return event.kind == sim::EventKind::message && !event.bounced && !event.message->is_reply &&
-         !event.message->is_fin;
+  return event.kind == sim::EventKind::message && !event.bounced && !event.message->is_reply && !event.message->is_fin;
 }
 
 }  // namespace
