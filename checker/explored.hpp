@@ -43,16 +43,19 @@ struct ExploredFault {
   enum class Place : std::uint8_t {
     before,  ///< pause: it began at `from`, before `event` was handled, and `event` waited for its end
     after,   ///< pause: it began when `event` had been handled; what the process sent then left only at the end
-    within,  ///< pause: it lengthened the work whose end is `event`; `from` is when the work would have ended
+    within,  ///< pause: it lengthened the work whose end is `event`, and which began at `work_from`; `from` is when the work would have ended, or the pause of it before this one
     itself  ///< crash, jump: it is `event`. lose: the message that `event` emitted as its `emission`-th thing. skew: from the start
   };
   Kind kind = Kind::pause;
   Place place = Place::itself;
   sim::ProcessId process;  ///< whom it strikes; lose: the sender
   std::uint32_t event = ExploredEvent::no_cause;
-  std::uint32_t emission = 0;              ///< lose: from 1
+  std::uint32_t emission = 0;  ///< lose: from 1
+  bool is_further =
+      false;  ///< pause: not the first at its place, but one that begins before the one before it is over, or just then
   std::size_t budget = 0;                  ///< which of the allowed faults it is one of
-  sim::Instant from;                       ///< crash, jump: when it strikes
+  sim::Instant from;                       ///< pause: its beginning. crash, jump: when it strikes
+  sim::Instant work_from;                  ///< pause within work
   sim::Instant until;                      ///< pause: its end. crash: the restart, if `restarts`
   bool restarts = false;                   ///< crash
   std::optional<std::uint32_t> parameter;  ///< jump and skew by a range: which parameter says by how much

@@ -135,6 +135,7 @@ struct ExplorerOptions {
     miscount,          ///< what comes after an answer is taken for another answer to the same question
     forget_timeouts,   ///< an answer is taken to come first whatever timer is on its way to its client
     doze,              ///< who sleeps with some answers alone stands for all that begins with him
+    one_pause_each,    ///< no two pauses strike at one place
   } mutant = Mutant::none;
 };
 
@@ -432,7 +433,7 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   void come_after_alike(const Node& node);
   sim::DurationRange delay_of(const sim::Event& event) const;
   void break_silence();
-  std::optional<std::size_t> ask_for_pause(sim::ProcessId process, bool of_work);
+  std::optional<std::size_t> ask_for_pause(sim::ProcessId process, bool of_work, std::size_t first_budget = 0);
   // explorer_conflicts.cpp
   std::optional<sim::Instant> latest(const sim::Event& event) const;
   std::optional<sim::Instant> latest_answer(const sim::Event& event) const;
@@ -461,7 +462,9 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   bool sleeps_for_good(const Node& node);
 
   void add_pause(const Node& node, std::size_t budget, ExploredFault::Place place, sim::Instant from,
-                 sim::Instant until);
+                 sim::Instant until, bool is_further = false);
+  sim::Instant add_further_pauses(const Node& node, std::size_t last, ExploredFault::Place place, sim::Instant from,
+                                  sim::Instant until);
   std::uint32_t spent(std::size_t budget) const;
   void arrive_within(sim::Instant arrival, const sim::Event& event);
   bool is_raced(std::uint32_t position) const;

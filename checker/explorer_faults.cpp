@@ -118,8 +118,8 @@ void Explorer::note_fault(const Node& node, const sim::Event& event) {
   }
 }
 
-/// `of_work`: it is the end of its work that would be late.
-std::optional<std::size_t> Explorer::ask_for_pause(sim::ProcessId process, bool of_work) {
+/// `of_work`: it is the end of its work that would be late. Budgets before `first_budget` are not asked.
+std::optional<std::size_t> Explorer::ask_for_pause(sim::ProcessId process, bool of_work, std::size_t first_budget) {
   if (coda_from_ || !(of_work ? may_pause(process) : may_pause_anywhere(process))) return std::nullopt;
   std::size_t allowed = 0;
   const auto is_allowed = [&](std::size_t b) {
@@ -127,16 +127,44 @@ std::optional<std::size_t> Explorer::ask_for_pause(sim::ProcessId process, bool 
     if (budget.kind != Kind::pause || (budget.during_work && !of_work)) return false;
     return std::find(budget.who.begin(), budget.who.end(), process) != budget.who.end() && spent(b) < budget.times;
   };
-  for (std::size_t b = 0; b < options_.faults.size(); ++b) allowed += is_allowed(b) ? 1 : 0;
+  for (std::size_t b = first_budget; b < options_.faults.size(); ++b) allowed += is_allowed(b) ? 1 : 0;
   std::uint64_t answer = ask(1 + allowed);
-  for (std::size_t b = 0; answer > 0 && b < options_.faults.size(); ++b) {
+  for (std::size_t b = first_budget; answer > 0 && b < options_.faults.size(); ++b) {
     if (is_allowed(b) && --answer == 0) return b;
   }
   return std::nullopt;
 }
 
-void Explorer::add_pause(const Node& node, std::size_t budget, ExploredFault::Place place, Instant from,
-                         Instant until) {
+/// More pauses at the same place, one after the other; returns the end of the last. The first begins at `from` and ends at `until`. Their budgets come in ascending
+/// order: at one place it makes no difference which of them is first.
+///
+/// Before an event, the next pause may begin at the very end of the one before: what is due then has not been handled yet. After an event, it begins before that: at the
+/// end the process sends what it kept back. (A pause that begins later does so at the next event.) Work is not under way in any of them, so the next begins just where the one before ends.
+Instant Explorer::add_further_pauses(const Node& node, std::size_t last, ExploredFault::Place place, Instant from,
+                                     Instant until) {
+  using Place = ExploredFault::Place;
+  while (!ghost_from_ && options_.mutant != ExplorerOptions::Mutant::one_pause_each) {
+    const std::optional<std::size_t> budget = ask_for_pause(node.process, place == Place::within, last);
+    if (!budget) break;
+    last = *budget;
+    Instant begin = until;
+    if (place != Place::within) {
+      begin = fresh();
+      at_most(from, begin);
+      add(Constraint::at_most(begin, until, place == Place::after));
+    }
+    const Instant end = fresh();
+    between(begin, end, options_.faults[last].range);
+    at_most(until, end);
+    add_pause(node, last, place, begin, end, true);
+    from = begin;
+    until = end;
+  }
+  return until;
+}
+
+void Explorer::add_pause(const Node& node, std::size_t budget, ExploredFault::Place place, Instant from, Instant until,
+                         bool is_further) {
   ExploredFault& pause = faults_.emplace_back();
   pause.place = place;
   pause.process = node.process;
@@ -144,6 +172,8 @@ void Explorer::add_pause(const Node& node, std::size_t budget, ExploredFault::Pl
   pause.budget = budget;
   pause.from = from;
   pause.until = until;
+  pause.is_further = is_further;
+  if (place == ExploredFault::Place::within) pause.work_from = node.event.base;
 }
 
 }  // namespace lockstep::checker

@@ -199,33 +199,36 @@ void Explorer::place_in_time(Node& node, const sim::Event& event) {
     node.process_free = fresh();
     between(node.at, node.process_free, options_.faults[*budget].range);
     add_pause(node, *budget, ExploredFault::Place::after, node.at, node.process_free);
+    node.process_free = add_further_pauses(node, *budget, ExploredFault::Place::after, node.at, node.process_free);
     if (!node.frees_late) node.frozen_from = node.at;
     node.frees_late = true;
   }
 }
 
-/// It is handled only at the end of a pause that began before.
+/// It is handled only at the end of a pause that began before, or of several.
 void Explorer::place_late(Node& node, const sim::Event& event, std::size_t budget, Instant free) {
   const DurationRange length = options_.faults[budget].range;
   node.arrived = fresh();
   arrive_within(node.arrived, event);
   if (const Node* earlier = node_at(node.fifo_before)) at_most(earlier->arrived, node.arrived);
-  node.at = fresh();
-  node.process_free = node.at;
+  Instant end = fresh();
   if (event.kind == sim::EventKind::timer && event.timer_kind == sim::TimerKind::work) {
-    // The pause is somewhere within the work, which takes that much longer. Whatever else reaches the client meanwhile
-    // is taken to come before or after the pause: a client that works does one thing at a time.
+    // The pauses are somewhere within the work, which takes that much longer. Whatever else reaches the client meanwhile
+    // is taken to come before or after them: a client that works does one thing at a time.
     at_most(free, node.arrived);
-    between(node.arrived, node.at, length);
-    add_pause(node, budget, ExploredFault::Place::within, node.arrived, node.at);
+    between(node.arrived, end, length);
+    add_pause(node, budget, ExploredFault::Place::within, node.arrived, end);
+    node.at = node.process_free = add_further_pauses(node, budget, ExploredFault::Place::within, node.arrived, end);
     return;
   }
   const Instant begin = fresh();
   at_most(free, begin);
   at_most(begin, node.arrived);
-  at_most(node.arrived, node.at);
-  between(begin, node.at, length);
-  add_pause(node, budget, ExploredFault::Place::before, begin, node.at);
+  between(begin, end, length);
+  add_pause(node, budget, ExploredFault::Place::before, begin, end);
+  end = add_further_pauses(node, budget, ExploredFault::Place::before, begin, end);
+  at_most(node.arrived, end);
+  node.at = node.process_free = end;
   node.frees_late = true;
   node.frozen_from = begin;
 }

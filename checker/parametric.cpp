@@ -4,10 +4,10 @@
 #include <cassert>
 #include <numeric>
 
+#include "checker/negative_cycle.hpp"
+
 namespace lockstep::checker {
 namespace {
-
-constexpr std::uint32_t kNone = 0xffffffff;
 
 /// sum of c + k * d of some constraints, and how many were strict.
 struct Sum {
@@ -51,8 +51,7 @@ Value value_of(const Sum& sum, const Probe& probe) {
 /// Looks for negative cycles from below; the other end is the same question about -d.
 class Newton {
  public:
-  Newton(Variable variables, std::vector<Edge> edges)
-      : edges_(std::move(edges)), distance_(variables), by_(variables) {}
+  Newton(Variable variables, std::vector<Edge> edges) : variables_(variables), edges_(std::move(edges)) {}
 
   /// The least d from `begin` on for which no cycle is negative; nothing if there is none, whatever comes after `begin`.
   std::optional<ParameterEnd> least(std::int64_t begin) {
@@ -67,40 +66,22 @@ class Newton {
   }
 
  private:
-  /// Bellman and Ford's algorithm from all variables at once.
   std::optional<Sum> negative_cycle(const Probe& probe) {
-    std::fill(distance_.begin(), distance_.end(), Value{});
-    std::fill(by_.begin(), by_.end(), kNone);
-    Variable last = 0;
-    bool changed = true;
-    for (std::size_t round = 0; changed && round <= distance_.size(); ++round) {
-      changed = false;
-      for (std::uint32_t i = 0; i < edges_.size(); ++i) {
-        const Value shorter = distance_[edges_[i].from] + value_of(edges_[i].weight, probe);
-        if (!(shorter < distance_[edges_[i].to])) continue;
-        distance_[edges_[i].to] = shorter;
-        by_[edges_[i].to] = i;
-        last = edges_[i].to;
-        changed = true;
-      }
+    const auto& cycle =
+        cycles_.find(variables_, edges_, [&](const Edge& edge) { return value_of(edge.weight, probe); });
+    if (cycle.empty()) return std::nullopt;
+    Sum sum;
+    for (const std::uint32_t i : cycle) {
+      sum.ns += edges_[i].weight.ns;
+      sum.slope += edges_[i].weight.slope;
+      sum.strict += edges_[i].weight.strict;
     }
-    if (!changed) return std::nullopt;
-    // After as many rounds as there are variables, a way back of that many steps is on a cycle.
-    for (std::size_t i = 0; i < distance_.size(); ++i) last = edges_[by_[last]].from;
-    Sum cycle;
-    for (Variable at = last;;) {
-      const Edge& edge = edges_[by_[at]];
-      cycle.ns += edge.weight.ns;
-      cycle.slope += edge.weight.slope;
-      cycle.strict += edge.weight.strict;
-      at = edge.from;
-      if (at == last) return cycle;
-    }
+    return sum;
   }
 
+  std::size_t variables_;
   std::vector<Edge> edges_;
-  std::vector<Value> distance_;
-  std::vector<std::uint32_t> by_;  ///< the edge that last shortened it
+  NegativeCycle<Value> cycles_;
 };
 
 std::int64_t ceil_ns(std::int64_t units) { return (units + Bound::units_per_ns - 1) >> 12; }
@@ -165,68 +146,6 @@ std::optional<DifferenceConstraints> fixed_parameters(const DifferenceConstraint
     if (!fixed.add(b.base.from, b.base.to, bound)) return std::nullopt;
   }
   return fixed;
-}
-
-std::optional<SeveralParameters> several_parameters(const DifferenceConstraints& base,
-                                                    std::span<const ParametricBound> bounds,
-                                                    std::span<const sim::DurationRange> ranges) {
-  const auto nearest_to_zero = [](sim::Duration lo, sim::Duration hi) {
-    return std::clamp(sim::Duration::zero(), lo, hi);
-  };
-  /// The interval of one parameter while the others have fixed values.
-  const auto interval_of = [&](std::uint32_t parameter, std::span<const sim::Duration> values) {
-    std::vector<ParametricBound> rest;
-    for (const ParametricBound& b : bounds) {
-      ParametricBound& only = rest.emplace_back(b);
-      only.plus = b.plus == parameter ? 0 : ParametricBound::none;
-      only.minus = b.minus == parameter ? 0 : ParametricBound::none;
-      if (!b.base.bound.is_finite()) continue;
-      const auto fixed = [&](std::uint32_t other) {
-        return other == parameter ? sim::Duration::zero() : value_at(other, values);
-      };
-      only.base.bound = only.base.bound.shifted(fixed(b.plus) - fixed(b.minus));
-    }
-    return feasible_parameter(base, rest, ranges[parameter]);
-  };
-  /// The whole nanosecond of an interval with the smallest magnitude; nothing if it contains none.
-  const auto smallest = [&](const ParameterInterval& interval) -> std::optional<sim::Duration> {
-    const sim::Duration one = sim::Duration::nanoseconds(1);
-    const Extent from = interval.least_whole();
-    const Extent to = interval.greatest_whole();
-    const sim::Duration lo = from.attained ? from.value : from.value + one;
-    const sim::Duration hi = to.attained ? to.value : to.value - one;
-    if (hi < lo) return std::nullopt;
-    return nearest_to_zero(lo, hi);
-  };
-  const auto parameters = static_cast<std::uint32_t>(ranges.size());
-  for (std::uint32_t start = 0; start < 3; ++start) {
-    for (std::uint32_t first = 0; first < parameters; ++first) {
-      std::vector<sim::Duration> values;
-      for (const sim::DurationRange& range : ranges) {
-        values.push_back(start == 0 ? nearest_to_zero(range.lo, range.hi) : start == 1 ? range.lo : range.hi);
-      }
-      SeveralParameters found;
-      found.intervals.resize(parameters);
-      bool is_feasible = true;
-      for (std::uint32_t i = 0; i < parameters && is_feasible; ++i) {
-        const std::uint32_t parameter = (first + i) % parameters;
-        const std::optional<ParameterInterval> interval = interval_of(parameter, values);
-        const std::optional<sim::Duration> value = interval ? smallest(*interval) : std::nullopt;
-        is_feasible = value.has_value();
-        if (value) values[parameter] = *value;
-      }
-      for (std::uint32_t i = 0; i < parameters && is_feasible; ++i) {
-        const std::optional<ParameterInterval> interval = interval_of(i, values);
-        assert(interval);
-        found.intervals[i] = *interval;
-      }
-      if (!is_feasible) continue;
-      found.values = std::move(values);
-      found.is_exact = parameters == 1;
-      return found;
-    }
-  }
-  return std::nullopt;
 }
 
 }  // namespace lockstep::checker

@@ -1,6 +1,6 @@
 #pragma once
 
-// Difference constraints with a parameter: by how much a clock jumped, or is skewed. x - y <= c + k * d.
+// Difference constraints with a parameter: by how much a clock jumped, or is skewed. x - y <= c + k * d. With several: parameter_space.hpp.
 //
 // The values of d for which there are times are an interval (the system is linear in the times and d together, and its
 // solutions are convex), whose ends may be open. For fixed d the system is infeasible exactly if some simple cycle is
@@ -65,18 +65,5 @@ std::optional<ParameterInterval> feasible_parameter(const DifferenceConstraints&
 std::optional<DifferenceConstraints> fixed_parameters(const DifferenceConstraints& base,
                                                       std::span<const ParametricBound> bounds,
                                                       std::span<const sim::Duration> values);
-
-/// Values for several parameters at once.
-struct SeveralParameters {
-  std::vector<sim::Duration> values;         ///< a feasible choice, of small magnitudes
-  std::vector<ParameterInterval> intervals;  ///< of each, while the others have these values
-  bool is_exact = false;                     ///< only with one parameter
-};
-
-/// Looks for a feasible choice: all but one are fixed at candidates (the value nearest to 0, both ends, and what was found
-/// for them before), in turns. Exact with one parameter. Otherwise a heuristic: nothing means that none was found.
-std::optional<SeveralParameters> several_parameters(const DifferenceConstraints& base,
-                                                    std::span<const ParametricBound> bounds,
-                                                    std::span<const sim::DurationRange> ranges);
 
 }  // namespace lockstep::checker

@@ -43,13 +43,24 @@ bool is_smaller(const Extent& a, const Extent& b) {
   return a.value != b.value ? a.value < b.value : a.attained && !b.attained;
 }
 
-void ThresholdFold::offer_upward(const Extent& extent) {
+void ThresholdFold::add_upward(const Extent& extent) {
   if (!upward_ || is_smaller(extent, *upward_)) upward_ = extent;
 }
 
-void ThresholdFold::offer_downward(const Extent& extent) {
+void ThresholdFold::add_downward(const Extent& extent) {
   if (!downward_ || is_smaller({-extent.value, extent.attained}, {-downward_->value, downward_->attained}))
     downward_ = extent;
+}
+
+/// Nearly no trace improves what is known, and that is cheap to see: it must be less, or equal if that was only approached.
+bool ThresholdFold::can_improve(DifferenceConstraints& constraints, std::span<const Length> lengths) const {
+  return !upward_ || can_be_within(constraints, lengths, {upward_->value, !upward_->attained});
+}
+
+bool ThresholdFold::is_undercut_by(const ThresholdFold& other) const {
+  ThresholdFold both = *this;
+  both.merge(other);
+  return both.upward_ != upward_ || both.downward_ != downward_;
 }
 
 void ThresholdFold::add(DifferenceConstraints& constraints, std::span<const Length> lengths) {
@@ -57,9 +68,8 @@ void ThresholdFold::add(DifferenceConstraints& constraints, std::span<const Leng
     add_without();
     return;
   }
-  // Nearly no trace improves what is known, and that is cheap to see: it must be less, or equal if that was only approached.
-  if (upward_ && !can_be_within(constraints, lengths, {upward_->value, !upward_->attained})) return;
-  if (const std::optional<Extent> least = least_largest(constraints, lengths)) offer_upward(*least);
+  if (!can_improve(constraints, lengths)) return;
+  if (const std::optional<Extent> least = least_largest(constraints, lengths)) add_upward(*least);
 }
 
 void ThresholdFold::add(const ParameterInterval& interval) {
@@ -67,18 +77,18 @@ void ThresholdFold::add(const ParameterInterval& interval) {
   const Extent greatest = interval.greatest_whole();
   const bool reaches_up = greatest.value > kZero || (greatest.value == kZero && greatest.attained);
   const bool reaches_down = least.value < kZero || (least.value == kZero && least.attained);
-  if (reaches_up) offer_upward(least.value < kZero ? Extent{kZero, true} : least);
-  if (reaches_down) offer_downward(greatest.value > kZero ? Extent{kZero, true} : greatest);
+  if (reaches_up) add_upward(least.value < kZero ? Extent{kZero, true} : least);
+  if (reaches_down) add_downward(greatest.value > kZero ? Extent{kZero, true} : greatest);
 }
 
 void ThresholdFold::add_without() {
-  if (range_.hi >= kZero) offer_upward({std::max(range_.lo, kZero), true});
-  if (range_.lo <= kZero) offer_downward({std::min(range_.hi, kZero), true});
+  if (range_.hi >= kZero) add_upward({std::max(range_.lo, kZero), true});
+  if (range_.lo <= kZero) add_downward({std::min(range_.hi, kZero), true});
 }
 
 void ThresholdFold::merge(const ThresholdFold& other) {
-  if (other.upward_) offer_upward(*other.upward_);
-  if (other.downward_) offer_downward(*other.downward_);
+  if (other.upward_) add_upward(*other.upward_);
+  if (other.downward_) add_downward(*other.downward_);
 }
 
 }  // namespace lockstep::checker

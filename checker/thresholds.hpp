@@ -44,6 +44,13 @@ class ThresholdFold {
   void add(const ParameterInterval& interval);
   /// A violation without this fault.
   void add_without();
+  /// The same, where the value is known: the least from 0 on, and the greatest up to 0.
+  void add_upward(const Extent& extent);
+  void add_downward(const Extent& extent);
+  /// Whether a violation with faults of these lengths might lower the threshold: false is certain.
+  bool can_improve(DifferenceConstraints& constraints, std::span<const Length> lengths) const;
+  /// Whether the other one is lower on some side.
+  bool is_undercut_by(const ThresholdFold& other) const;
   void merge(const ThresholdFold& other);
   /// What `upward` and `downward` gave before.
   void restore(std::optional<Extent> up, std::optional<Extent> down) {
@@ -57,9 +64,6 @@ class ThresholdFold {
   const std::optional<Extent>& downward() const { return downward_; }
 
  private:
-  void offer_upward(const Extent& extent);
-  void offer_downward(const Extent& extent);
-
   sim::DurationRange range_;
   std::optional<Extent> upward_;
   std::optional<Extent> downward_;

@@ -5,6 +5,7 @@
 
 #include "checker/evidence.hpp"
 #include "checker/order_properties.hpp"
+#include "checker/parameter_space.hpp"
 
 namespace lockstep::checker {
 
@@ -60,6 +61,13 @@ void ViolationFinder::read(const sim::History& history, std::span<const Explored
     if (fault.kind != ExploredFault::Kind::pause) continue;
     const bool is_loose = fault.place == ExploredFault::Place::within;
     pauses_.push_back({fault.process, fault.from, fault.until, is_loose});
+    if (is_loose) {
+      Pause& pause = pauses_.back();
+      pause.event = fault.event;
+      pause.earliest = fault.work_from;
+      for (std::size_t i = pauses_.size(); i-- > 0 && pauses_[i].event == fault.event;)
+        pauses_[i].last = pauses_.size() - 1;
+    }
     for (const sim::Part& part : history.parts) {
       if (part.host == fault.process) pauses_.push_back({part.part, fault.from, fault.until, is_loose});
     }
@@ -85,6 +93,8 @@ void ViolationFinder::begin(std::string_view property, bool is_widened, sim::Pro
   current_->property = property;
   current_->is_widened = is_widened;
   current_->constraints.clear();
+  current_->sums.clear();
+  current_->pauses.clear();
   current_->by.clear();
   for (const sim::ProcessId process : {a, b}) {
     if (process.is_valid()) current_->by.push_back(process);
@@ -103,6 +113,11 @@ void ViolationFinder::require(const Constraint& constraint) {
 
 void ViolationFinder::require(sim::Instant a, sim::Instant b, bool strict) {
   require(Constraint::at_most(a, b, strict));
+}
+
+void ViolationFinder::require(const SumConstraint& sum) {
+  if (std::find(current_->sums.begin(), current_->sums.end(), sum) == current_->sums.end())
+    current_->sums.push_back(sum);
 }
 
 void ViolationFinder::finish() {
@@ -127,54 +142,63 @@ const ViolationFinder::BeliefWays& ViolationFinder::alive_ways(std::size_t index
   ways_.push_back(way);
   if (belief.deadline) {
     chain_.clear();
-    add_pause_chains(belief, way.event, 0, false);
-    const bool has_loose = std::any_of(pauses_.begin(), pauses_.end(), [&](const Pause& pause) {
-      return pause.is_loose && pause.process == belief.process;
-    });
-    if (has_loose) add_pause_chains(belief, way.event, 0, true);
+    add_pause_chains(belief, way.event, 0);
   }
   made.end = ways_.size();
   return made;
 }
 
-/// One way for each sequence of pauses that goes on with one from `first_pause` on. Widened: only those with a pause whose
-/// beginning is not known, and without saying anything of that beginning.
-void ViolationFinder::add_pause_chains(const Belief& belief, std::optional<sim::Instant> event, std::size_t first_pause,
-                                       bool is_widened) {
-  for (std::size_t i = first_pause; i < pauses_.size(); ++i) {
-    if (pauses_[i].process != belief.process) continue;
-    chain_.push_back(i);
-    AliveWay way{event, pauses_[i].until, {sides_.size(), 0}, is_widened};
-    bool has_loose = false;
+/// One way for each sequence of pauses that goes on with one from `first_pause` on; and another where that is of a work, for all pauses of that
+/// work together, which begin at the end of what has been covered before. (Nothing can follow these without a gap: the rest of the work does.)
+void ViolationFinder::add_pause_chains(const Belief& belief, std::optional<sim::Instant> event,
+                                       std::size_t first_pause) {
+  const auto sides_of_chain = [&](AliveWay& way) {
+    way.sides.begin = sides_.size();
     sim::Instant covered_to = belief.deadline->at;
-    bool covers_all = false;
     for (const std::size_t link : chain_) {
-      const Pause& pause = pauses_[link];
-      has_loose = has_loose || pause.is_loose;
-      if (!covers_all) {
-        if (!is_widened || !pause.is_loose) {
-          sides_.push_back(Constraint::at_most(pause.from, covered_to));
-        } else if (link == chain_.front()) {
-          // Otherwise it is the exact way.
-          sides_.push_back(Constraint::less_than(belief.deadline->at, pause.from));
-        }
-      }
-      if (pause.until) {
-        covered_to = *pause.until;
-      } else {
-        covers_all = true;
-      }
+      sides_.push_back(Constraint::at_most(pauses_[link].from, covered_to));
+      if (pauses_[link].until) covered_to = *pauses_[link].until;
     }
     way.sides.end = sides_.size();
-    if (!is_widened || has_loose) ways_.push_back(way);
-    add_pause_chains(belief, event, i + 1, is_widened);
+    return covered_to;
+  };
+  for (std::size_t i = first_pause; i < pauses_.size(); ++i) {
+    const Pause& pause = pauses_[i];
+    if (pause.process != belief.process) continue;
+    const bool is_first_of_work = pause.is_loose && (i == 0 || pauses_[i - 1].event != pause.event);
+    if (is_first_of_work) {
+      AliveWay way;
+      way.event = event;
+      way.clock = sides_of_chain(way);
+      way.work_pause = i;
+      sides_.push_back(Constraint::at_most(pause.earliest, *way.clock));
+      ++way.sides.end;
+      ways_.push_back(way);
+    }
+    chain_.push_back(i);
+    AliveWay way;
+    way.event = event;
+    way.clock = pause.until;
+    sides_of_chain(way);
+    ways_.push_back(way);
+    // Nothing covers more than a pause without end.
+    if (pause.until) add_pause_chains(belief, event, i + 1);
     chain_.pop_back();
   }
 }
 
 void ViolationFinder::add_alive(const AliveWay& way, sim::Instant moment) {
   if (way.event) require(moment, *way.event, true);
-  if (way.clock) require(moment, *way.clock, true);
+  if (!way.clock) return;
+  if (!way.work_pause) {
+    require(moment, *way.clock, true);
+    return;
+  }
+  const Pause& first = pauses_[*way.work_pause];
+  require(SumConstraint{moment, *way.clock, first.from, *pauses_[first.last].until});
+  const auto is_known = [&](const WorkPauses& known) { return known.event == first.event; };
+  if (std::none_of(current_->pauses.begin(), current_->pauses.end(), is_known))
+    current_->pauses.push_back({first.event, *way.clock});
 }
 
 void ViolationFinder::add_sides(Slice sides) {
@@ -425,9 +449,43 @@ Violable violable(std::string_view property, std::span<const Violation> ways, Di
   for (const Violation& way : ways) {
     bool& known = way.is_widened ? result.perhaps : result.for_certain;
     if (way.property != property || known) continue;
-    known = constraints.is_feasible_with(way.constraints);
+    if (way.sums.empty()) {
+      known = constraints.is_feasible_with(way.constraints);
+      continue;
+    }
+    const DifferenceConstraints::Mark mark = constraints.mark();
+    if (constraints.add_all(way.constraints)) {
+      std::vector<ParametricBound> bounds;
+      const std::uint32_t parameters = add_parametric(way.sums, 0, bounds);
+      const std::vector<sim::DurationRange> ranges(parameters, {sim::Duration::zero(), kLongestLength});
+      known = !ParameterSpace(constraints, bounds, ranges).is_empty();
+    }
+    constraints.undo(mark);
   }
   return result;
+}
+
+bool SumConstraint::operator==(const SumConstraint& o) const {
+  return moment.identical(o.moment) && base.identical(o.base) && from.identical(o.from) && until.identical(o.until);
+}
+
+std::uint32_t add_parametric(std::span<const SumConstraint> sums, std::uint32_t first_parameter,
+                             std::vector<ParametricBound>& bounds) {
+  std::vector<const SumConstraint*> lengths;
+  for (const SumConstraint& sum : sums) {
+    const auto is_same = [&](const SumConstraint* s) {
+      return s->from.identical(sum.from) && s->until.identical(sum.until);
+    };
+    const auto known = std::find_if(lengths.begin(), lengths.end(), is_same);
+    const auto parameter = first_parameter + static_cast<std::uint32_t>(known - lengths.begin());
+    if (known == lengths.end()) {
+      lengths.push_back(&sum);
+      bounds.push_back({Constraint::at_most(sum.until, sum.from), parameter, ParametricBound::none});
+      bounds.push_back({Constraint::at_most(sum.from, sum.until), ParametricBound::none, parameter});
+    }
+    bounds.push_back({Constraint::less_than(sum.moment, sum.base), parameter, ParametricBound::none});
+  }
+  return static_cast<std::uint32_t>(lengths.size());
 }
 
 }  // namespace lockstep::checker

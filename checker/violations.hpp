@@ -18,9 +18,10 @@
 //     p(j+1).from <= pj.until, m < pk.until. (That the deadline is before p1.until need not be said: otherwise m < deadline.)
 // Two beliefs overlap if both are alive at both beginnings; each way holds for every earlier m as well, so one way for each
 // belief is enough for both moments. That a hold is not empty is thereby said, too.
-// A pause within work (`Place::within`) begins anywhere in the work; `from` is only the latest such moment. That it
-// begins there is one way, exact. That it began at the deadline, before `from`, ends it at deadline + (until - from), a
-// sum of three instants: widened to `until`.
+// Pauses within work (`Place::within`) begin anywhere in the work; `from` is only the latest such moment. That they begin there, one after the other, is one way. In the
+// other they begin earlier, at c: the deadline, or the end of what has been covered up to there. All pauses of the work then follow each other from there on, since more cover more; they are over at c + length, where
+// length is the sum of theirs, that is, by how much the work has been prolonged: end - from. `m < c + (end - from)` is no difference of two instants (`Violation::sums`): parameter_space.hpp decides it. That c is not after `from`
+// need not be said (else the first way says more); that it is not before the work began does.
 //
 // linearizable. See violations_linearizable.cpp for the argument. What is shared among readers is no mutex: it has no ways then.
 // no-deadlock: violations_no_deadlock.cpp.
@@ -43,17 +44,36 @@
 #include "checker/fair.hpp"
 #include "checker/no_lost_wakeup.hpp"
 #include "checker/ownership.hpp"
+#include "checker/parametric.hpp"
 #include "checker/recoverable.hpp"
 #include "checker/wait_for.hpp"
 #include "sim/history.hpp"
 
 namespace lockstep::checker {
 
+/// moment - base < until - from.
+struct SumConstraint {
+  sim::Instant moment;
+  sim::Instant base;
+  sim::Instant from;
+  sim::Instant until;
+
+  bool operator==(const SumConstraint& o) const;
+};
+
+/// The pauses within the work that ends with this event begin here, each when the one before ends.
+struct WorkPauses {
+  std::uint32_t event;
+  sim::Instant begin;
+};
+
 /// One way to break a property.
 struct Violation {
   std::string_view property;            ///< as in properties.hpp
   std::vector<sim::ProcessId> by;       ///< whom to blame, in no particular order
   std::vector<Constraint> constraints;  ///< all of them together break it; empty: every delay of this trace does
+  std::vector<SumConstraint> sums;      ///< and these
+  std::vector<WorkPauses> pauses;       ///< for a witness: what the sums rest on
   bool is_widened = false;              ///< necessary, but not sufficient: only a replay tells
 };
 
@@ -90,7 +110,10 @@ class ViolationFinder {
     sim::ProcessId process;
     sim::Instant from;
     std::optional<sim::Instant> until;
-    bool is_loose;  ///< `from` is only the latest moment at which it can have begun
+    bool is_loose;                ///< `from` is only the latest moment at which it can have begun
+    std::uint32_t event = kNone;  ///< if it is loose: the end of the work
+    sim::Instant earliest = {};   ///< likewise: the beginning of the work
+    std::size_t last = 0;         ///< likewise: the position of the last pause of the same work
   };
   /// A slice of `sides_`.
   struct Slice {
@@ -103,6 +126,8 @@ class ViolationFinder {
     std::optional<sim::Instant> clock;
     Slice sides;
     bool is_widened = false;
+    std::optional<std::size_t>
+        work_pause;  ///< position of a loose pause: `clock` is put off by as much as all pauses of that work last
   };
   struct BeliefWays {
     std::size_t begin = 0;
@@ -157,8 +182,7 @@ class ViolationFinder {
   void fencing();
 
   const BeliefWays& alive_ways(std::size_t belief);
-  void add_pause_chains(const Belief& belief, std::optional<sim::Instant> event, std::size_t first_pause,
-                        bool is_widened);
+  void add_pause_chains(const Belief& belief, std::optional<sim::Instant> event, std::size_t first_pause);
   void add_alive(const AliveWay& way, sim::Instant moment);
   void add_sides(Slice sides);
 
@@ -201,6 +225,7 @@ class ViolationFinder {
   /// a < b, or a <= b. What needs no solver is decided here.
   void require(sim::Instant a, sim::Instant b, bool strict);
   void require(const Constraint& constraint);
+  void require(const SumConstraint& sum);
   void finish();
 
   const sim::History* history_ = nullptr;
@@ -251,6 +276,12 @@ struct Violable {
   bool for_certain = false;  ///< some delays break the property
   bool perhaps = false;      ///< a widened way is feasible
 };
+
+/// The sums of a way as bounds with a parameter for each length in them, from `first_parameter` on; returns how many parameters that are. Each is at least 0.
+std::uint32_t add_parametric(std::span<const SumConstraint> sums, std::uint32_t first_parameter,
+                             std::vector<ParametricBound>& bounds);
+/// What a length of `SumConstraint` is at most.
+inline constexpr sim::Duration kLongestLength = sim::Duration::seconds(6 * 86'400);
 
 /// Whether the property can be broken by some delays of the trace. Adds nothing to `constraints` for good.
 Violable violable(std::string_view property, std::span<const Violation> ways, DifferenceConstraints& constraints);

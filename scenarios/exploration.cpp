@@ -34,7 +34,7 @@ using checker::BranchStack;
 using checker::Explorer;
 using checker::Verdict;
 
-constexpr std::string_view kCheckpointBegin = "lockstep checkpoint 8";
+constexpr std::string_view kCheckpointBegin = "lockstep checkpoint 9";
 
 std::uint64_t digest_of(std::string_view text) {
   std::uint64_t digest = text.size();
@@ -321,7 +321,7 @@ class Search {
   void conclude_properties() {
     const std::span<const PropertyTally> tallies = total_->tallies();
     result_.properties.resize(tallies.size());
-    const auto is_to_show = [](const PropertyTally& tally) { return tally.best || tally.suspect; };
+    const auto is_to_show = [](const PropertyTally& tally) { return !tally.best.empty() || !tally.suspects.empty(); };
     if (std::count_if(tallies.begin(), tallies.end(), is_to_show) < 2) {
       for (std::size_t i = 0; i < tallies.size(); ++i) result_.properties[i] = conclude(tallies[i], *workers_.front());
     } else {
@@ -347,13 +347,10 @@ class Search {
       explored.why = why;
       return explored;
     }
-    if (tally.best) {
-      show(*tally.best, tally, explored, worker);
-    } else if (tally.suspect) {
-      // Nothing is violated for certain. A replay can still tell.
-      show(*tally.suspect, tally, explored, worker);
+    if (!tally.best.empty() || !tally.suspects.empty()) {
+      show(tally, explored, worker);
+      return explored;
     }
-    if (explored.verdict == Verdict::violated || tally.best || tally.suspect) return explored;
     if (!result_.counts.complete) {
       explored.why = "not broken so far, but a bound was hit";
       return explored;
@@ -365,47 +362,67 @@ class Search {
     return explored;
   }
 
-  /// Explores the trace once more, and makes a witness of it.
-  void show(const BestTrace& best, const PropertyTally& tally, ExploredProperty& explored, Worker& worker) {
+  /// Explores the best traces once more, one after the other, until one makes a witness. If nothing is violated for certain, a replay can still tell.
+  void show(const PropertyTally& tally, ExploredProperty& explored, Worker& worker) {
+    std::optional<Unconfirmed> first;
+    for (const std::vector<BestTrace>* traces : {&tally.best, &tally.suspects}) {
+      for (const BestTrace& trace : *traces) {
+        std::variant<Witness, Unconfirmed> shown = witness_of(trace, tally.name, worker);
+        if (auto* witness = std::get_if<Witness>(&shown)) {
+          tell(tally, *witness, explored);
+          return;
+        }
+        if (!first) first = std::get<Unconfirmed>(std::move(shown));
+      }
+    }
+    const bool is_certain = !tally.best.empty();
+    explored.why = (is_certain ? "an error of lockstep: a violation was found that a replay does not show: "
+                               : "a violation that rests on widened times could not be confirmed by a replay: ") +
+                   first->reason;
+    explored.unconfirmed = std::move(first->text);
+    if (is_certain) not_shown_ += tally.violating_traces;
+  }
+
+  /// A witness that is made of this trace: of the first way to break the property that a replay shows.
+  std::variant<Witness, Unconfirmed> witness_of(const BestTrace& trace, std::string_view property, Worker& worker) {
+    constexpr std::size_t kWays = 8;
     TraceJudge judge = new_judge(worker);
     std::variant<Witness, Unconfirmed> witness = Unconfirmed{"its trace was not met again", {}};
     worker.story.begin_branch(true);
-    worker.explorer.explore(worker.story, best.branch, {.traces = 1}, [&](Explorer& at_end) {
-      const std::optional<TraceJudge::Way> way = judge.way_to_break(tally.name, at_end);
-      if (!way) {
-        witness = Unconfirmed{"its trace does not break it any more", {}};
-        return false;
+    worker.explorer.explore(worker.story, trace.branch, {.traces = 1}, [&](Explorer& at_end) {
+      const std::vector<TraceJudge::Way> ways = judge.ways_to_break(property, at_end, kWays);
+      if (ways.empty()) witness = Unconfirmed{"its trace does not break it any more", {}};
+      for (const TraceJudge::Way& way : ways) {
+        Violation violation;
+        violation.property = property;
+        violation.constraints = way.constraints;
+        violation.parameters = way.parameters;
+        violation.pauses = way.pauses;
+        auto made = make_witness(scenario_, catalogue_, trace_of(at_end), violation);
+        if (std::holds_alternative<Witness>(made) || &way == &ways.front()) witness = std::move(made);
+        if (std::holds_alternative<Witness>(witness)) break;
       }
-      Violation violation;
-      violation.property = tally.name;
-      violation.constraints = way->constraints;
-      violation.parameters = way->parameters;
-      witness = make_witness(scenario_, catalogue_, trace_of(at_end), violation);
       return false;
     });
-    if (const auto* unconfirmed = std::get_if<Unconfirmed>(&witness)) {
-      const bool is_certain = tally.best.has_value();
-      explored.why = (is_certain ? "an error of lockstep: a violation was found that a replay does not show: "
-                                 : "a violation that rests on widened times could not be confirmed by a replay: ") +
-                     unconfirmed->reason;
-      if (is_certain) not_shown_ += tally.violating_traces;
-      return;
-    }
-    auto& shown = std::get<Witness>(witness);
+    return witness;
+  }
+
+  void tell(const PropertyTally& tally, Witness& shown, ExploredProperty& explored) {
     explored.verdict = Verdict::violated;
     explored.by = std::move(shown.by);
     explored.waits = std::move(shown.waits);
     explored.witness = std::move(shown.scenario);
     explored.why = std::move(shown.why);
-    if (!tally.best) return;  // its margin is not known
+    if (tally.best.empty()) return;  // its margin is not known
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
       const checker::ThresholdFold& threshold = tally.thresholds[p];
+      const bool is_exact = !threshold.is_undercut_by(tally.possible[p]);
       for (const std::optional<checker::Extent>& extent : {threshold.upward(), threshold.downward()}) {
         if (!extent) continue;
         const bool is_known =
             std::any_of(explored.thresholds.begin(), explored.thresholds.end(),
                         [&](const Threshold& t) { return t.parameter == parameters_[p].name && t.infimum == *extent; });
-        if (!is_known) explored.thresholds.push_back({parameters_[p].name, *extent});
+        if (!is_known) explored.thresholds.push_back({parameters_[p].name, *extent, is_exact});
       }
     }
   }

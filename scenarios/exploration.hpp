@@ -59,6 +59,8 @@ struct ExplorationOptions {
 struct Threshold {
   std::string parameter;  ///< "pause", "jump", "skew", "restart_after"
   checker::Extent infimum;
+  /// False: what breaks it with less rests on times that were widened, so that only a replay could tell; the margin is at most this.
+  bool is_exact = true;
 };
 
 /// One property after all traces.
@@ -74,6 +76,7 @@ struct ExploredProperty {
   std::vector<Threshold> thresholds;    ///< violated: one for each parameter that is a range
   /// violated: a story with exact times and faults, which `run` replays to the same verdict.
   std::optional<Scenario> witness;
+  std::string unconfirmed;  ///< the text of a story that was to show a violation and did not; empty: there is none
   std::optional<Expectation> expected;
   bool as_expected = true;  ///< true when nothing was expected
 };

@@ -132,7 +132,12 @@ std::vector<std::vector<sim::ProcessId>> alike_processes(const Scenario& scenari
 
 ExploredStory::ExploredStory(const Scenario& scenario, const models::locks::Catalogue& catalogue,
                              checker::Explorer& explorer, Probe probe)
-    : deployment_(scenario, catalogue, explorer, Deployment::Faults::none), probe_(probe) {
+    : deployment_(scenario, catalogue, explorer, Deployment::Faults::none),
+      explorer_(explorer),
+      clients_(scenario.clients.size()),
+      sends_commands_(std::any_of(scenario.clients.begin(), scenario.clients.end(),
+                                  [](const ClientSpec& client) { return !client.commands.empty(); })),
+      probe_(probe) {
   // So late that it has just the time for its attempts, of up to four round trips to each server.
   const auto servers = static_cast<std::int64_t>(scenario.servers.size() * lock_keys(scenario).size());
   const Duration attempt = scenario.network.latency.lo * 2 * 4 * servers * Deployment::kProbeAttempts;
@@ -142,11 +147,21 @@ ExploredStory::ExploredStory(const Scenario& scenario, const models::locks::Cata
 void ExploredStory::begin() { deployment_->begin(); }
 
 std::optional<Duration> ExploredStory::begin_coda(bool is_due) {
-  const bool is_idle = !is_due && has_probed_ && deployment_->holds_nothing();
+  const bool is_idle = !is_due && has_probed_ && stands_as_at_first();
   if (probe_ == Probe::none || is_idle) return std::nullopt;
   has_probed_ = true;
   deployment_->begin_probing_once();
   return settle_;
+}
+
+/// Whether a fresh client finds what the first one found: no key anywhere, all servers up and their clocks as they were. That clients were paused or died
+/// is nothing that a server without keys knows of.
+bool ExploredStory::stands_as_at_first() const {
+  if (sends_commands_ || !deployment_->holds_nothing()) return false;
+  const std::span<const checker::ExploredFault> faults = explorer_.faults();
+  return std::all_of(faults.begin(), faults.end(), [&](const checker::ExploredFault& fault) {
+    return (fault.kind == Kind::pause || fault.kind == Kind::crash) && fault.process.index < clients_;
+  });
 }
 
 checker::RecoverableQuestion ExploredStory::question(const checker::Explorer& explorer) const {

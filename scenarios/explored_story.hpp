@@ -34,7 +34,7 @@ class ExploredStory final : public checker::Explorable {
   sim::World& world() override { return deployment_->world(); }
   sim::Region* region() override { return deployment_.region(); }
   void begin() override;
-  /// Lets the probe try to get the lock, once, when every lease has run out. Where no server holds anything nobody has to try, but
+  /// Lets the probe try to get the lock, once, when every lease has run out. Where everything is as it was at first nobody has to try, but
   /// in the first trace of all.
   std::optional<sim::Duration> begin_coda(bool is_due) override;
 
@@ -47,7 +47,12 @@ class ExploredStory final : public checker::Explorable {
   checker::RecoverableQuestion question(const checker::Explorer& explorer) const;
 
  private:
+  bool stands_as_at_first() const;
+
   sim::Restorable<Deployment> deployment_;
+  const checker::Explorer& explorer_;
+  std::size_t clients_;
+  bool sends_commands_;
   sim::Duration settle_;
   Probe probe_;
   bool has_probed_ = false;

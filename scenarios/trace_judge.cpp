@@ -35,13 +35,19 @@ std::vector<JudgedParameter> judged_parameters(std::span<const FaultBudget> budg
     const std::string_view name = parameter_of(budget);
     if (name.empty() || (!only.empty() && name != only)) continue;
     const sim::DurationRange range = budget.kind == Kind::crash ? *budget.restart_after : budget.range;
-    const auto known = std::find_if(parameters.begin(), parameters.end(),
-                                    [&](const JudgedParameter& parameter) { return parameter.name == name; });
-    if (known == parameters.end()) {
-      parameters.push_back({std::string(name), range});
-    } else {
-      known->range = {std::min(known->range.lo, range.lo), std::max(known->range.hi, range.hi)};
-    }
+    auto known = std::find_if(parameters.begin(), parameters.end(),
+                              [&](const JudgedParameter& parameter) { return parameter.name == name; });
+    const bool is_another = known != parameters.end();
+    if (!is_another) known = parameters.insert(known, {std::string(name), range});
+    known->range = {std::min(known->range.lo, range.lo), std::max(known->range.hi, range.hi)};
+    known->is_magnitude = known->is_magnitude || is_another || (budget.times > 1 && budget.who.size() > 1);
+  }
+  for (JudgedParameter& parameter : parameters) {
+    const bool has_both_sides =
+        parameter.range.lo < sim::Duration::zero() && parameter.range.hi > sim::Duration::zero();
+    parameter.is_magnitude = parameter.is_magnitude && has_both_sides;
+    if (!parameter.is_magnitude) continue;
+    parameter.range = {sim::Duration::zero(), std::max(-parameter.range.lo, parameter.range.hi)};
   }
   return parameters;
 }
@@ -61,7 +67,10 @@ TraceJudge::TraceJudge(const ExploredStory& story, checker::ViolationFinder& fin
     PropertyTally& tally = tallies_.emplace_back();
     tally.name = property.name;
     is_judged_.push_back(story.deployment().why_not_explored(property.name).empty());
-    for (const JudgedParameter& parameter : parameters) tally.thresholds.emplace_back(parameter.range);
+    for (const JudgedParameter& parameter : parameters) {
+      tally.thresholds.emplace_back(parameter.range);
+      tally.possible.emplace_back(parameter.range);
+    }
   }
 }
 
@@ -75,16 +84,22 @@ std::span<const checker::Violation> TraceJudge::ways_of(Explorer& explorer) {
   return finder_->find(history, explorer.faults(), resources_, &question, lasting, &wakeup);
 }
 
-/// Requires: the way's constraints have been added. Then `intervals_` says for which parameters.
+/// Requires: the way's constraints have been added. Then `interval_` or `space_` says for which parameters, if there are any.
 TraceJudge::Feasible TraceJudge::is_feasible(const checker::Violation& way, Explorer& explorer) {
-  intervals_.clear();
-  if (!explorer.parameters().empty()) {
-    std::vector<sim::DurationRange> ranges;
-    for (const checker::ExploredParameter& parameter : explorer.parameters()) ranges.push_back(parameter.range);
-    const auto found = checker::several_parameters(explorer.constraints(), explorer.parametric(), ranges);
-    // With more than one parameter, that none was found proves nothing.
-    if (!found) return ranges.size() == 1 ? Feasible::no : Feasible::perhaps;
-    intervals_ = found->intervals;
+  interval_.reset();
+  space_.reset();
+  bounds_.assign(explorer.parametric().begin(), explorer.parametric().end());
+  ranges_.clear();
+  for (const checker::ExploredParameter& parameter : explorer.parameters()) ranges_.push_back(parameter.range);
+  const auto of_trace = static_cast<std::uint32_t>(ranges_.size());
+  const std::uint32_t own = checker::add_parametric(way.sums, of_trace, bounds_);
+  ranges_.resize(of_trace + own, {sim::Duration::zero(), checker::kLongestLength});
+  if (ranges_.size() == 1) {
+    interval_ = checker::feasible_parameter(explorer.constraints(), bounds_, ranges_.front());
+    if (!interval_) return Feasible::no;
+  } else if (ranges_.size() > 1) {
+    space_.emplace(explorer.constraints(), bounds_, ranges_);
+    if (space_->is_empty()) return Feasible::no;
   }
   return way.is_widened || explorer.is_widened() ? Feasible::perhaps : Feasible::yes;
 }
@@ -106,7 +121,7 @@ void TraceJudge::look(Explorer& explorer) {
     }
     if (!is_judged_[property]) continue;
     // Without a threshold to find, one feasible way is enough.
-    if (found[property] == Feasible::yes && (parameters_.empty() || way.is_widened)) continue;
+    if (found[property] == Feasible::yes && parameters_.empty()) continue;
     if (!way.constraints.empty()) {
       const checker::Constraint& first = way.constraints.front();
       if (impossible == first) continue;
@@ -119,7 +134,8 @@ void TraceJudge::look(Explorer& explorer) {
     if (constraints.add_all(way.constraints)) {
       const Feasible feasible = is_feasible(way, explorer);
       found[property] = std::max(found[property], feasible);
-      if (feasible == Feasible::yes) fold(tallies_[property], explorer);
+      PropertyTally& tally = tallies_[property];
+      if (feasible != Feasible::no) fold(feasible == Feasible::yes ? tally.thresholds : tally.possible, explorer);
     }
     constraints.undo(mark);
   }
@@ -135,90 +151,179 @@ void TraceJudge::look(Explorer& explorer) {
     } else if (found[i] == Feasible::perhaps) {
       is_suspected = true;
       ++tally.unconfirmed;
-      keep(tally.suspect, explorer);
+      keep(tally.suspects, explorer);
     }
   }
   if (is_suspected && !is_violating) ++unconfirmed_;
 }
 
-/// Requires: the constraints of a way stand, and `intervals_` are its parameters'.
-void TraceJudge::fold(PropertyTally& tally, Explorer& explorer) {
+/// Requires: the constraints of a way stand, and it is feasible.
+void TraceJudge::fold(std::vector<checker::ThresholdFold>& thresholds, Explorer& explorer) {
   for (std::size_t p = 0; p < parameters_.size(); ++p) {
     const std::string_view name = parameters_[p].name;
-    checker::ThresholdFold& threshold = tally.thresholds[p];
     if (name == "jump" || name == "skew") {
-      bool is_met = false;
-      for (std::size_t i = 0; i < explorer.parameters().size(); ++i) {
-        if (parameter_of(budgets_[explorer.parameters()[i].budget]) != name) continue;
-        threshold.add(intervals_[i]);
-        is_met = true;
-      }
-      if (!is_met) threshold.add_without();
-      continue;
-    }
-    lengths_.clear();
-    for (const ExploredFault& fault : explorer.faults()) {
-      const bool is_meant = name == "pause" ? fault.kind == Kind::pause : fault.kind == Kind::crash && fault.restarts;
-      if (is_meant && parameter_of(budgets_[fault.budget]) == name) lengths_.push_back({fault.from, fault.until});
-    }
-    if (lengths_.empty()) {
-      threshold.add_without();
+      fold_offset(thresholds[p], parameters_[p], explorer);
     } else {
-      threshold.add(explorer.constraints(), lengths_);
+      fold_length(thresholds[p], name, explorer);
     }
   }
 }
 
+/// The least that the longest of the faults of this name must be.
+void TraceJudge::fold_length(checker::ThresholdFold& threshold, std::string_view name, Explorer& explorer) {
+  lengths_.clear();
+  for (const ExploredFault& fault : explorer.faults()) {
+    const bool is_meant = name == "pause" ? fault.kind == Kind::pause : fault.kind == Kind::crash && fault.restarts;
+    if (is_meant && parameter_of(budgets_[fault.budget]) == name) lengths_.push_back({fault.from, fault.until});
+  }
+  if (lengths_.empty()) {
+    threshold.add_without();
+    return;
+  }
+  if (bounds_.empty()) {
+    threshold.add(explorer.constraints(), lengths_);
+    return;
+  }
+  if (!threshold.can_improve(explorer.constraints(), lengths_)) return;
+  // One more parameter, which none of the lengths exceeds.
+  std::vector<checker::ParametricBound> bounds = bounds_;
+  std::vector<sim::DurationRange> ranges = ranges_;
+  const auto longest = static_cast<std::uint32_t>(ranges.size());
+  ranges.push_back({sim::Duration::zero(), checker::kLongestLength});
+  for (const checker::Length& length : lengths_) {
+    bounds.push_back(
+        {checker::Constraint::at_most(length.until, length.from), longest, checker::ParametricBound::none});
+  }
+  std::vector<std::int64_t> factors(ranges.size(), 0);
+  factors[longest] = 1;
+  const auto least = checker::ParameterSpace(explorer.constraints(), bounds, ranges).least(factors);
+  if (least) threshold.add_upward(least->whole());
+}
+
+/// By how much the clocks of this name must be off.
+void TraceJudge::fold_offset(checker::ThresholdFold& threshold, const JudgedParameter& parameter, Explorer& explorer) {
+  std::vector<std::size_t> meant;
+  for (std::size_t i = 0; i < explorer.parameters().size(); ++i) {
+    if (parameter_of(budgets_[explorer.parameters()[i].budget]) == parameter.name) meant.push_back(i);
+  }
+  if (meant.empty()) {
+    threshold.add_without();
+    return;
+  }
+  if (interval_ && !parameter.is_magnitude) {
+    threshold.add(*interval_);
+    return;
+  }
+  // Of several the largest counts: one more parameter, which none of them exceeds; to each side, or, of magnitudes, to both.
+  const auto largest = ranges_.size();
+  std::vector<sim::DurationRange> ranges = ranges_;
+  ranges.push_back({sim::Duration::zero(), checker::kLongestLength});
+  const auto least_largest = [&](bool up, bool down) -> std::optional<checker::Extent> {
+    checker::ParameterSpace space(explorer.constraints(), bounds_, ranges);
+    for (const std::size_t i : meant) {
+      for (const std::int64_t side : {1, -1}) {
+        // Those that may be on this side are at most so large; the others are not on this side at all.
+        const bool is_allowed = side > 0 ? up : down;
+        checker::HalfSpace half_space{0, std::vector<std::int64_t>(ranges.size()), false};
+        half_space.coefficients[i] = -side;
+        half_space.coefficients[largest] = is_allowed ? 1 : 0;
+        space.require(std::move(half_space));
+      }
+    }
+    std::vector<std::int64_t> factors(ranges.size(), 0);
+    factors[largest] = 1;
+    const auto least = space.least(factors);
+    if (!least) return std::nullopt;
+    return least->whole();
+  };
+  if (parameter.is_magnitude) {
+    if (const auto least = least_largest(true, true)) threshold.add_upward(*least);
+    return;
+  }
+  if (const auto least = least_largest(true, false)) threshold.add_upward(*least);
+  if (const auto least = least_largest(false, true)) threshold.add_downward({-least->value, least->attained});
+}
+
+namespace {
+
+/// Keeps the best of them in order.
+void insert(std::vector<BestTrace>& kept, BestTrace trace) {
+  const auto place =
+      std::find_if(kept.begin(), kept.end(), [&](const BestTrace& other) { return trace.size < other.size; });
+  kept.insert(place, std::move(trace));
+  if (kept.size() > PropertyTally::kKept) kept.pop_back();
+}
+
+}  // namespace
+
 /// Requires: the trace is a candidate.
-void TraceJudge::keep(std::optional<BestTrace>& best, Explorer& explorer) {
+void TraceJudge::keep(std::vector<BestTrace>& kept, Explorer& explorer) {
   const auto faults = static_cast<std::uint32_t>(explorer.faults().size());
-  if (best && std::pair(faults, explorer.story_length()) > std::pair(best->size.faults, best->size.events)) return;
+  const bool is_full = kept.size() == PropertyTally::kKept;
+  if (is_full &&
+      std::pair(faults, explorer.story_length()) > std::pair(kept.back().size.faults, kept.back().size.events))
+    return;
   if (!size_) {
     std::vector<checker::ExploredEvent> events = explorer.trace();
     events.resize(explorer.story_length());
     size_ = checker::witness_size(events, explorer.faults());
   }
-  if (!best || *size_ < best->size) best = BestTrace{*size_, explorer.here()};
+  if (!is_full || *size_ < kept.back().size) insert(kept, BestTrace{*size_, explorer.here()});
 }
 
-std::optional<TraceJudge::Way> TraceJudge::way_to_break(std::string_view property, Explorer& explorer) {
-  std::optional<Way> best;
+std::vector<TraceJudge::Way> TraceJudge::ways_to_break(std::string_view property, Explorer& explorer,
+                                                       std::size_t most) {
+  std::vector<Way> certain;
+  std::vector<Way> others;
   checker::DifferenceConstraints& constraints = explorer.constraints();
   for (const checker::Violation& way : ways_of(explorer)) {
-    if (way.property != property || (best && (best->is_certain || way.is_widened))) continue;
+    if (way.property != property || certain.size() == most) continue;
     const checker::DifferenceConstraints::Mark mark = constraints.mark();
     if (constraints.add_all(way.constraints)) {
       const Feasible feasible = is_feasible(way, explorer);
       if (feasible != Feasible::no) {
-        best = Way{way.constraints, way.by, feasible == Feasible::yes, {}};
-        for (const checker::ParameterInterval& interval : intervals_) {
-          const sim::Duration zero = sim::Duration::zero();
-          const checker::Extent least = interval.least_whole();
-          const checker::Extent greatest = interval.greatest_whole();
-          const sim::Duration grain = sim::Duration::nanoseconds(1);
-          const sim::Duration from = least.attained ? least.value : least.value + grain;
-          const sim::Duration to = greatest.attained ? greatest.value : greatest.value - grain;
-          best->parameters.push_back(interval.contains(zero) ? zero : from > zero ? from : to);
-        }
+        Way found{way.constraints, way.by, feasible == Feasible::yes, {}, way.pauses};
+        settle(way, found, explorer);
+        (found.is_certain ? certain : others).push_back(std::move(found));
       }
     }
     constraints.undo(mark);
   }
-  return best;
+  certain.insert(certain.end(), std::make_move_iterator(others.begin()), std::make_move_iterator(others.end()));
+  if (certain.size() > most) certain.resize(most);
+  return certain;
+}
+
+/// Chooses parameters; with its own, the sums of a way are differences.
+void TraceJudge::settle(const checker::Violation& way, Way& found, Explorer& explorer) {
+  if (ranges_.empty()) return;
+  const auto values = checker::ParameterSpace(explorer.constraints(), bounds_, ranges_).small_values();
+  if (!values) return;
+  found.parameters.assign(values->begin(), values->begin() + static_cast<std::ptrdiff_t>(explorer.parameters().size()));
+  if (way.sums.empty()) return;
+  std::vector<checker::ParametricBound> own;
+  checker::add_parametric(way.sums, static_cast<std::uint32_t>(explorer.parameters().size()), own);
+  for (const checker::ParametricBound& bound : own) {
+    sim::Duration by;
+    if (bound.plus != checker::ParametricBound::none) by += (*values)[bound.plus];
+    if (bound.minus != checker::ParametricBound::none) by -= (*values)[bound.minus];
+    found.constraints.push_back({bound.base.from, bound.base.to, bound.base.bound.shifted(by)});
+  }
 }
 
 void TraceJudge::merge(const TraceJudge& other) {
-  const auto take_better = [](std::optional<BestTrace>& mine, const std::optional<BestTrace>& theirs) {
-    if (theirs && (!mine || theirs->size < mine->size)) mine = theirs;
+  const auto take_better = [](std::vector<BestTrace>& mine, const std::vector<BestTrace>& theirs) {
+    for (const BestTrace& trace : theirs) insert(mine, trace);
   };
   for (std::size_t i = 0; i < tallies_.size(); ++i) {
     tallies_[i].violating_traces += other.tallies_[i].violating_traces;
     tallies_[i].unconfirmed += other.tallies_[i].unconfirmed;
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
       tallies_[i].thresholds[p].merge(other.tallies_[i].thresholds[p]);
+      tallies_[i].possible[p].merge(other.tallies_[i].possible[p]);
     }
     take_better(tallies_[i].best, other.tallies_[i].best);
-    take_better(tallies_[i].suspect, other.tallies_[i].suspect);
+    take_better(tallies_[i].suspects, other.tallies_[i].suspects);
   }
   marks_.merge(other.marks_);
   unconfirmed_ += other.unconfirmed_;
@@ -231,24 +336,27 @@ void TraceJudge::write(std::ostream& out) const {
     out << ' ' << extent.has_value();
     if (extent) out << ' ' << extent->value.count_ns() << ' ' << extent->attained;
   };
-  const auto write_best = [&](const std::optional<BestTrace>& best) {
-    out << best.has_value() << '\n';
-    if (!best) return;
-    out << best->size.faults << ' ' << best->size.events << ' ' << best->size.switches << ' ' << best->size.tie << '\n';
-    checker::BranchStack(best->branch).write(out);
+  const auto write_kept = [&](const std::vector<BestTrace>& kept) {
+    out << kept.size() << '\n';
+    for (const BestTrace& best : kept) {
+      out << best.size.faults << ' ' << best.size.events << ' ' << best.size.switches << ' ' << best.size.tie << '\n';
+      checker::BranchStack(best.branch).write(out);
+    }
   };
   out << unconfirmed_;
   for (const std::uint64_t count : marks_.counts()) out << ' ' << count;
   out << '\n';
   for (const PropertyTally& tally : tallies_) {
     out << tally.violating_traces << ' ' << tally.unconfirmed << ' ' << tally.thresholds.size();
-    for (const checker::ThresholdFold& threshold : tally.thresholds) {
-      write_extent(threshold.upward());
-      write_extent(threshold.downward());
+    for (const auto* thresholds : {&tally.thresholds, &tally.possible}) {
+      for (const checker::ThresholdFold& threshold : *thresholds) {
+        write_extent(threshold.upward());
+        write_extent(threshold.downward());
+      }
     }
     out << '\n';
-    write_best(tally.best);
-    write_best(tally.suspect);
+    write_kept(tally.best);
+    write_kept(tally.suspects);
   }
 }
 
@@ -262,19 +370,21 @@ bool TraceJudge::read(std::istream& in) {
     in >> ns >> attained;
     return checker::Extent{sim::Duration::nanoseconds(ns), attained};
   };
-  const auto read_best = [&](std::optional<BestTrace>& best) {
-    bool is_there = false;
-    in >> is_there;
-    best.reset();
-    if (!is_there || !in) return;
-    checker::WitnessSize size;
-    in >> size.faults >> size.events >> size.switches >> size.tie;
-    checker::BranchStack stack;
-    if (!stack.read(in) || stack.branches().size() != 1) {
-      in.setstate(std::ios::failbit);
-      return;
+  const auto read_kept = [&](std::vector<BestTrace>& kept) {
+    std::size_t count = 0;
+    in >> count;
+    kept.clear();
+    if (count > PropertyTally::kKept) in.setstate(std::ios::failbit);
+    for (std::size_t i = 0; i < count && in; ++i) {
+      checker::WitnessSize size;
+      in >> size.faults >> size.events >> size.switches >> size.tie;
+      checker::BranchStack stack;
+      if (!stack.read(in) || stack.branches().size() != 1) {
+        in.setstate(std::ios::failbit);
+        return;
+      }
+      kept.push_back(BestTrace{size, *stack.branches().front()});
     }
-    best = BestTrace{size, *stack.branches().front()};
   };
   std::array<std::uint64_t, TraceMarks::kCount> counts{};
   in >> unconfirmed_;
@@ -284,12 +394,14 @@ bool TraceJudge::read(std::istream& in) {
     std::size_t thresholds = 0;
     in >> tally.violating_traces >> tally.unconfirmed >> thresholds;
     if (!in || thresholds != tally.thresholds.size()) return false;
-    for (checker::ThresholdFold& threshold : tally.thresholds) {
-      const std::optional<checker::Extent> upward = read_extent();
-      threshold.restore(upward, read_extent());
+    for (auto* folds : {&tally.thresholds, &tally.possible}) {
+      for (checker::ThresholdFold& threshold : *folds) {
+        const std::optional<checker::Extent> upward = read_extent();
+        threshold.restore(upward, read_extent());
+      }
     }
-    read_best(tally.best);
-    read_best(tally.suspect);
+    read_kept(tally.best);
+    read_kept(tally.suspects);
   }
   return static_cast<bool>(in);
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "checker/explorer.hpp"
+#include "checker/parameter_space.hpp"
 #include "checker/thresholds.hpp"
 #include "checker/violations.hpp"
 #include "checker/witness_size.hpp"
@@ -24,6 +25,8 @@ namespace lockstep::scenarios {
 struct JudgedParameter {
   std::string name;  ///< "pause", "jump", "skew", "restart_after"
   sim::DurationRange range;
+  /// Several clocks may be off at once, to both sides: the threshold is that of the largest magnitude.
+  bool is_magnitude = false;
 };
 
 /// One for each name; budgets of one name share it. `only`: that name alone; empty: all.
@@ -40,9 +43,13 @@ struct PropertyTally {
   std::string_view name;               ///< as in checker/properties.hpp, in whose order the tallies are
   std::uint64_t violating_traces = 0;  ///< some of their delays break it
   std::uint64_t unconfirmed = 0;       ///< of the others: a widened way is feasible, so that only a replay could tell
-  std::vector<checker::ThresholdFold> thresholds;  ///< over the violating traces, one for each judged parameter
-  std::optional<BestTrace> best;                   ///< of the violating traces
-  std::optional<BestTrace> suspect;                ///< of the unconfirmed ones
+  std::vector<checker::ThresholdFold> thresholds;  ///< over the violating ways, one for each judged parameter
+  std::vector<checker::ThresholdFold> possible;    ///< likewise over those that are widened: no margin is below these
+  std::vector<BestTrace> best;                     ///< of the violating traces, the best first
+  std::vector<BestTrace> suspects;                 ///< of the unconfirmed ones, likewise
+
+  /// So many traces are kept: one of them may be such that no times in whole nanoseconds show it.
+  static constexpr std::size_t kKept = 6;
 };
 
 /// Called at the end of each trace. Two judges that looked at different traces can be merged, in any order and grouping: the
@@ -70,8 +77,10 @@ class TraceJudge {
     std::vector<sim::ProcessId> by;
     bool is_certain = false;
     std::vector<sim::Duration> parameters;  ///< by trace parameter: a value with which it does
+    std::vector<checker::WorkPauses> pauses;
   };
-  std::optional<Way> way_to_break(std::string_view property, checker::Explorer& explorer);
+  /// The first of them, at most `most`, those that are certain first.
+  std::vector<Way> ways_to_break(std::string_view property, checker::Explorer& explorer, std::size_t most);
 
   /// All of it, as lines of text; and back. False: it is something else.
   void write(std::ostream& out) const;
@@ -83,8 +92,11 @@ class TraceJudge {
 
   std::span<const checker::Violation> ways_of(checker::Explorer& explorer);
   Feasible is_feasible(const checker::Violation& way, checker::Explorer& explorer);
-  void fold(PropertyTally& tally, checker::Explorer& explorer);
-  void keep(std::optional<BestTrace>& best, checker::Explorer& explorer);
+  void fold(std::vector<checker::ThresholdFold>& thresholds, checker::Explorer& explorer);
+  void fold_length(checker::ThresholdFold& threshold, std::string_view name, checker::Explorer& explorer);
+  void fold_offset(checker::ThresholdFold& threshold, const JudgedParameter& parameter, checker::Explorer& explorer);
+  void keep(std::vector<BestTrace>& best, checker::Explorer& explorer);
+  void settle(const checker::Violation& way, Way& found, checker::Explorer& explorer);
 
   const ExploredStory* story_;
   checker::ViolationFinder* finder_;
@@ -98,7 +110,11 @@ class TraceJudge {
 
   // Of the present trace.
   std::vector<checker::Length> lengths_;
-  std::vector<checker::ParameterInterval> intervals_;  ///< of its parameters, under the way that is looked at
+  // Of the way that is looked at: of the trace's parameters, then of the way's own.
+  std::vector<checker::ParametricBound> bounds_;
+  std::vector<sim::DurationRange> ranges_;
+  std::optional<checker::ParameterInterval> interval_;  ///< if there is only one of them
+  std::optional<checker::ParameterSpace> space_;        ///< if there are several
   std::optional<checker::WitnessSize> size_;
 };
 

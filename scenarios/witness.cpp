@@ -25,7 +25,7 @@ using Place = ExploredFault::Place;
 using What = sim::EventName::What;
 
 /// Where a pause within work begins: any moment of the work will do for the work, but not for a deadline that is to fall into it.
-enum class Within : std::uint8_t { as_late_as_possible, as_early_as_possible };
+enum class Within : std::uint8_t { where_asked, as_late_as_possible, as_early_as_possible };
 
 std::string& name_in(Scenario& scenario, sim::ProcessId process) {
   const std::size_t clients = scenario.clients.size();
@@ -46,8 +46,9 @@ ClockSpec& clock_in(Scenario& scenario, sim::ProcessId process) {
 /// Builds the story of one trace at given times.
 class Builder {
  public:
-  Builder(const Scenario& original, const ExploredTrace& trace, const WitnessTimes& times, Within within)
-      : trace_(trace), times_(times), within_(within), witness_(original) {
+  Builder(const Scenario& original, const ExploredTrace& trace, const WitnessTimes& times,
+          std::span<const checker::WorkPauses> work_pauses, Within within)
+      : trace_(trace), times_(times), work_pauses_(work_pauses), within_(within), witness_(original) {
     witness_.id = original.id + "-witness";
     witness_.file = witness_.id + ".toml";
     witness_.source = "lockstep check " + original.id;
@@ -147,7 +148,7 @@ class Builder {
     const ReplayedEvent& event = replayed.events[fault.event];
     const bool is_client = fault.process.index < witness_.clients.size();
     const bool has_step = is_client || event.step.find('.') != std::string::npos;
-    if (fault.place == Place::after && !event.step.empty() && has_step) {
+    if (fault.place == Place::after && !fault.is_further && !event.step.empty() && has_step) {
       spec.trigger = {
           .kind = Trigger::Kind::after, .time = {}, .step = step_in_file(event.step), .occurrence = event.occurrence};
       witness_.faults.push_back(std::move(spec));
@@ -156,14 +157,23 @@ class Builder {
     // Nothing that was sent before is held back, so a moment says it all.
     const std::uint32_t after = fault.place == Place::after ? fault.event : before_at_process(fault.event);
     spec.trigger.time = times_.of(fault.from);
-    if (fault.place == Place::within && within_ == Within::as_early_as_possible) {
-      spec.trigger.time = times_.of(trace_.events[fault.event].base);
-      if (after != ExploredEvent::no_cause) {
-        spec.trigger.time = std::max(spec.trigger.time, times_.of(trace_.events[after].at));
-      }
-    }
+    if (fault.place == Place::within) spec.trigger.time = begin_within_work(fault, after);
     own_.push_back({spec.trigger.time, after, What::pause, fault.process});
     witness_.faults.push_back(std::move(spec));
+  }
+
+  /// When a pause within work begins: at the end of the work without it; where its violation asks for it; or as early as it can. Several follow each other.
+  Duration begin_within_work(const ExploredFault& fault, std::uint32_t after) const {
+    Duration begin = times_.of(trace_.events[fault.event].arrived);
+    if (within_ == Within::as_early_as_possible) {
+      begin = times_.of(trace_.events[fault.event].base);
+      if (after != ExploredEvent::no_cause) begin = std::max(begin, times_.of(trace_.events[after].at));
+    }
+    for (const checker::WorkPauses& asked : work_pauses_) {
+      if (asked.event == fault.event && within_ == Within::where_asked) begin = times_.of(asked.begin);
+    }
+    // `arrived` is when the first of them would begin if all came last.
+    return begin + (times_.of(fault.from) - times_.of(trace_.events[fault.event].arrived));
   }
 
   /// Every event of the trace in the order of the replay, and the pauses that are events where they belong.
@@ -243,6 +253,7 @@ class Builder {
 
   const ExploredTrace& trace_;
   const WitnessTimes& times_;
+  std::span<const checker::WorkPauses> work_pauses_;
   Within within_;
   Scenario witness_;
   std::vector<OwnEvent> own_;
@@ -287,7 +298,7 @@ std::variant<Outcome, std::string> run_text(const std::string& text, const std::
 std::variant<Witness, Unconfirmed> attempt(const Scenario& scenario, const models::locks::Catalogue& catalogue,
                                            const ExploredTrace& trace, const WitnessTimes& times,
                                            const Violation& violation, Within within) {
-  Builder build(scenario, trace, times, within);
+  Builder build(scenario, trace, times, violation.pauses, within);
   auto replayed = replay(build.world(), catalogue, trace, times);
   if (const auto* trouble = std::get_if<std::string>(&replayed)) return Unconfirmed{*trouble, ""};
   Witness witness{build(std::get<Replay>(replayed)), "", {}, ""};
@@ -337,13 +348,16 @@ std::variant<Witness, Unconfirmed> make_witness(const Scenario& scenario, const 
                                                 const ExploredTrace& trace, const Violation& violation) {
   const std::optional<WitnessTimes> times = witness_times(trace, violation);
   if (!times) return Unconfirmed{"there are no times in whole nanoseconds for it", ""};
-  auto result = attempt(scenario, catalogue, trace, *times, violation, Within::as_late_as_possible);
+  auto result = attempt(scenario, catalogue, trace, *times, violation, Within::where_asked);
   const bool has_within = std::any_of(trace.faults.begin(), trace.faults.end(), [](const ExploredFault& fault) {
     return fault.kind == Kind::pause && fault.place == Place::within;
   });
-  if (std::holds_alternative<Witness>(result) || !has_within) return result;
-  auto early = attempt(scenario, catalogue, trace, *times, violation, Within::as_early_as_possible);
-  return std::holds_alternative<Witness>(early) ? early : result;
+  for (const Within other : {Within::as_late_as_possible, Within::as_early_as_possible}) {
+    if (std::holds_alternative<Witness>(result) || !has_within) break;
+    auto again = attempt(scenario, catalogue, trace, *times, violation, other);
+    if (std::holds_alternative<Witness>(again)) result = std::move(again);
+  }
+  return result;
 }
 
 }  // namespace lockstep::scenarios

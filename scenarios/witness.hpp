@@ -18,6 +18,7 @@
 #include "checker/explored.hpp"
 #include "checker/explorer.hpp"
 #include "checker/verdict.hpp"
+#include "checker/violations.hpp"
 #include "models/locks/catalogue.hpp"
 #include "scenarios/scenario.hpp"
 
@@ -43,6 +44,7 @@ struct Violation {
   std::vector<std::string> by;  ///< whom a run must blame, in any order; empty: anyone
   /// By trace parameter: how far a clock is to jump, or be off. Empty: a small value that does is looked for.
   std::vector<sim::Duration> parameters;
+  std::vector<checker::WorkPauses> pauses = {};  ///< where pauses within work are to begin; elsewhere anywhere
 };
 
 struct Witness {
