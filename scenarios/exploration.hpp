@@ -16,6 +16,7 @@
 #include "checker/verdict.hpp"
 #include "models/locks/catalogue.hpp"
 #include "scenarios/diagnostic.hpp"
+#include "scenarios/outcome.hpp"
 #include "scenarios/scenario.hpp"
 #include "scenarios/threads.hpp"
 
@@ -78,6 +79,9 @@ struct ExploredProperty {
   std::optional<Scenario> witness;
   std::string unconfirmed;  ///< the text of a story that was to show a violation and did not; empty: there is none
   std::optional<Expectation> expected;
+  Claim claim = Claim::none;
+  bool is_judged =
+      true;  ///< false: it does not apply to this story, or an exploration cannot judge it there; `why` says which
   bool as_expected = true;  ///< true when nothing was expected
 };
 
