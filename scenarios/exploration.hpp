@@ -12,15 +12,16 @@
 #include <vector>
 
 #include "checker/difference_constraints.hpp"
-#include "checker/explorer.hpp"
+#include "checker/explorer_counts.hpp"
 #include "checker/verdict.hpp"
 #include "models/locks/catalogue.hpp"
 #include "scenarios/diagnostic.hpp"
 #include "scenarios/outcome.hpp"
 #include "scenarios/scenario.hpp"
-#include "scenarios/threads.hpp"
 
 namespace lockstep::scenarios {
+
+class Threads;
 
 /// How far an exploration has come, for people who wait.
 struct ExplorationProgress {
