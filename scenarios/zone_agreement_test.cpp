@@ -70,8 +70,8 @@ World random_world(std::uint64_t seed) {
   world.drift_extra = random.between(0, 4);
   // A hold that is longer than the lease, so that the deadline comes within it.
   if (random.one_in(2)) lock.hold.lo = lock.hold.hi = lock.ttl + random.between(0, 20);
-  if (lock.servers > 2) lock.pauses = std::min<std::size_t>(lock.pauses, 1);
-  if (lock.pauses + lock.work_pauses == 0) lock.work_pauses = 1;
+  // Three servers and two pauses anywhere are seconds for the zones.
+  if (lock.servers > 2 && lock.pauses > 0) std::tie(lock.pauses, lock.work_pauses) = std::pair(1, 0);
   return world;
 }
 
@@ -178,6 +178,27 @@ Explored margin_by_explorer(const World& world, std::uint64_t max_traces) {
   return explored;
 }
 
+/// Ways not to judge the world that was meant.
+struct Mistake {
+  const char* name;
+  void (*make)(World& world);
+};
+
+const Mistake kMistakes[] = {
+    {"a pause too few",
+     [](World& world) { --(world.lock.work_pauses > 0 ? world.lock.work_pauses : world.lock.pauses); }},
+    {"no pause outside the work", [](World& world) { world.lock.pauses = 0; }},
+    {"a validity without drift", [](World& world) { world.drift_percent = world.drift_extra = 0; }},
+    {"a lease that is a millisecond too long", [](World& world) { ++world.lock.ttl; }},
+    {"a server that is not asked",
+     [](World& world) {
+       if (world.lock.servers > 1) --world.lock.servers;
+       world.lock.quorum = std::min(world.lock.quorum, world.lock.servers);
+     }},
+    {"the shortest delays only", [](World& world) { world.lock.latency.hi = world.lock.latency.lo; }},
+    {"the shortest work only", [](World& world) { world.lock.hold.hi = world.lock.hold.lo; }},
+};
+
 #if defined(__OPTIMIZE__) && !__has_feature(address_sanitizer)
 constexpr std::uint64_t kWorlds = 200;
 constexpr std::uint64_t kMostTraces = 20'000;
@@ -187,6 +208,23 @@ constexpr std::uint64_t kMostTraces = 500;
 #endif
 
 }  // namespace
+
+TEST_CASE("zones: an explorer that judges another world than was meant is found out") {
+  constexpr std::uint64_t kTries = 40;
+  for (const Mistake& mistake : kMistakes) {
+    INFO(mistake.name);
+    bool is_found = false;
+    for (std::uint64_t seed = 0; seed < kTries && !is_found; ++seed) {
+      const World world = random_world(seed);
+      if (world.lock.servers > 2) continue;
+      World other = world;
+      mistake.make(other);
+      const Explored explored = margin_by_explorer(other, 500);
+      is_found = explored.is_known && explored.margin != exactly(margin_by_zones(world));
+    }
+    CHECK(is_found);
+  }
+}
 
 TEST_CASE("zones: margins of random worlds agree with the explorer's") {
   std::size_t compared = 0;

@@ -33,7 +33,7 @@ struct Bound {
 /// Clocks are numbered from 1; 0 is the clock that always shows zero.
 class Zone {
  public:
-  static constexpr std::size_t kMostClocks = 12;
+  static constexpr std::size_t kMostClocks = 9;
 
   /// All clocks show zero.
   explicit Zone(std::size_t clocks) : size_(clocks + 1) {
