@@ -427,6 +427,9 @@ class Search {
         if (!is_known) explored.thresholds.push_back({parameters_[p].name, *extent, is_exact});
       }
     }
+    if (!tally.frontier.says_more()) return;
+    explored.polygons.assign(tally.frontier.polygons().begin(), tally.frontier.polygons().end());
+    explored.frontier = checker::to_string(explored.polygons, parameters_[0].name, parameters_[1].name);
   }
 
   const Scenario& scenario_;

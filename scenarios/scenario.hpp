@@ -240,6 +240,7 @@ struct Expectation {
   std::vector<std::string> violated_by;                  ///< empty: by anyone
   std::optional<sim::Duration> at;                       ///< when it is first broken (run)
   std::map<std::string, std::string, std::less<>> from;  ///< parameter of a fault → exact threshold (check)
+  std::string frontier;                                  ///< of two parameters together (check); empty: any
   Position position;
   bool operator==(const Expectation&) const = default;
 };

@@ -153,6 +153,12 @@ constexpr Key<ExpectationDraft> kExpectation[] = {
      [](const Node& value, ExpectationDraft& d) { d.expectation.at = duration_of(value); }, kRun},
     {"from", "table: pause, jump, skew or restart_after = duration", "any", "the smallest value that breaks it",
      [](const Node& value, ExpectationDraft& d) { read_thresholds(value, d); }, kCheck},
+    {"frontier", "text such as \"pause + skew > 63ms\"", "any",
+     "for which values of two parameters together it is broken, as `check` prints it",
+     [](const Node& value, ExpectationDraft& d) {
+       d.expectation.frontier = text_of(value, "a frontier such as \"pause + skew > 63ms\"");
+     },
+     kCheck},
 };
 
 struct ExpectDraft {
@@ -170,8 +176,9 @@ void read_expectation(const Entry& entry, ExpectDraft& expect) {
     const std::string_view mode = expect.mode == kRun ? "an expectation of `run`" : "an expectation of `check`";
     read_table(node, {"an expectation", expect.mode, mode}, kExpectation, d);
     if (d.said == nullptr) fail(node, "expected a verdict: one of \"holds\", \"violated\", \"violated_by\"");
-    if (d.expectation.verdict != Verdict::violated && (d.expectation.at || !d.expectation.from.empty())) {
-      fail(node, "\"at\" and \"from\" tell when it is broken, and this expects that it holds");
+    const bool tells_when = d.expectation.at || !d.expectation.from.empty() || !d.expectation.frontier.empty();
+    if (d.expectation.verdict != Verdict::violated && tells_when) {
+      fail(node, "\"at\", \"from\" and \"frontier\" tell when it is broken, and this expects that it holds");
     }
   } else if (std::holds_alternative<std::string>(node.value)) {
     d.expectation.verdict = choice_of(node, kVerdicts);

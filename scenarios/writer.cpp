@@ -421,7 +421,8 @@ class Writer {
   }
 
   static std::string value_of_expectation(const Expectation& expectation) {
-    if (expectation.violated_by.empty() && !expectation.at && expectation.from.empty()) {
+    if (expectation.violated_by.empty() && !expectation.at && expectation.from.empty() &&
+        expectation.frontier.empty()) {
       return quoted(checker::to_string(expectation.verdict));
     }
     std::string inside =
@@ -434,6 +435,7 @@ class Writer {
       }
       inside += ", from = { " + thresholds + " }";
     }
+    if (!expectation.frontier.empty()) inside += ", frontier = " + quoted(expectation.frontier);
     return "{ " + inside + " }";
   }
 
