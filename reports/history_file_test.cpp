@@ -9,6 +9,7 @@
 #include "checker/history_formats/recorder.hpp"
 #include "scenarios/loader.hpp"
 #include "scenarios/runner.hpp"
+#include "sim/in_tree.hpp"
 
 using namespace lockstep;
 namespace formats = checker::history_formats;
@@ -23,7 +24,7 @@ struct Run {
 /// Every story of the repository, run once.
 std::vector<Run> all_runs() {
   const models::locks::Catalogue catalogue = models::locks::Catalogue::built_in();
-  const std::vector<std::string> where{std::string(LOCKSTEP_ROOT) + "/scenarios"};
+  const std::vector<std::string> where{in_tree("scenarios")};
   const auto found = scenarios::find_scenarios(where);
   std::vector<Run> runs;
   for (const std::filesystem::path& path : std::get<std::vector<std::filesystem::path>>(found)) {
