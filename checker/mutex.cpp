@@ -22,25 +22,26 @@ MutexResult check_mutex(std::span<const MutexOperation> operations, MutexSpecifi
   return search_mutex(operations, specification);
 }
 
-MutexHistory mutex_history(const sim::History& history, std::string_view object) {
+MutexHistory mutex_history(const sim::History& history, std::string_view object, bool with_inner) {
   MutexHistory result;
   const std::vector<Belief> beliefs = collect_beliefs(history);
   // By id of the acquire: which operation gives its hold back.
   std::map<sim::OperationId, std::size_t> release_of;
   for (const sim::Operation& operation : history.operations) {
     if (operation.object != object) continue;
-    if (operation.function != "acquire" && operation.function != "release") continue;
+    const bool takes = operation.function == "acquire" || (with_inner && operation.function == "reenter");
+    const bool gives = operation.function == "release" || (with_inner && operation.function == "leave");
+    if (!takes && !gives) continue;
     const bool ended = operation.phase != sim::Phase::invoke;
     compare(operation.invoked, ended ? operation.completed : operation.invoked);  // true times, or it is our bug
     if (operation.function == "release" && operation.phase != sim::Phase::fail) {
       release_of.try_emplace(operation.of, result.operations.size());
     }
-    result.operations.push_back(
-        {.process = operation.process.index,
-         .function = operation.function == "acquire" ? MutexFunction::acquire : MutexFunction::release,
-         .phase = operation.phase,
-         .invoked = operation.invoked.offset(),
-         .completed = ended ? operation.completed.offset() : operation.invoked.offset()});
+    result.operations.push_back({.process = operation.process.index,
+                                 .function = takes ? MutexFunction::acquire : MutexFunction::release,
+                                 .phase = operation.phase,
+                                 .invoked = operation.invoked.offset(),
+                                 .completed = ended ? operation.completed.offset() : operation.invoked.offset()});
     result.ids.push_back(operation.id);
   }
 
@@ -71,12 +72,19 @@ MutexHistory mutex_history(const sim::History& history, std::string_view object)
       given_up = std::min(given_up.value_or(noticed->at.offset()), noticed->at.offset());
     }
     if (!given_up) continue;
-    result.operations.push_back({.process = belief.process.index,
-                                 .function = MutexFunction::release,
-                                 .phase = sim::Phase::info,
-                                 .invoked = *given_up,
-                                 .completed = *given_up});
-    result.ids.push_back(belief.acquire);
+    std::size_t times = 1;
+    for (std::size_t i = 0; with_inner && i < history.operations.size(); ++i) {
+      const sim::Operation& o = history.operations[i];
+      if (o.of == belief.acquire && o.function == "reenter" && o.phase != sim::Phase::fail) ++times;
+    }
+    for (; times > 0; --times) {
+      result.operations.push_back({.process = belief.process.index,
+                                   .function = MutexFunction::release,
+                                   .phase = sim::Phase::info,
+                                   .invoked = *given_up,
+                                   .completed = *given_up});
+      result.ids.push_back(belief.acquire);
+    }
   }
   return result;
 }

@@ -97,7 +97,8 @@ struct MutexHistory {
   std::vector<sim::OperationId> ids;  ///< of the operation at the same position; of the acquire, for a hold given up
 };
 
-/// Requires: instants are true times.
-MutexHistory mutex_history(const sim::History& history, std::string_view object);
+/// Requires: instants are true times. `with_inner`: what happens within a hold as well, for a mutex that its owner may take again; a hold that is
+/// given up then gives back as often as it may have been taken.
+MutexHistory mutex_history(const sim::History& history, std::string_view object, bool with_inner = false);
 
 }  // namespace lockstep::checker

@@ -43,6 +43,7 @@
 #include "checker/fair.hpp"
 #include "checker/no_lost_wakeup.hpp"
 #include "checker/ownership.hpp"
+#include "checker/places.hpp"
 #include "checker/recoverable.hpp"
 #include "checker/wait_for.hpp"
 #include "sim/history.hpp"
@@ -120,8 +121,9 @@ class ViolationFinder {
     sim::Step event;         ///< of its invocation; no_step: it stands for a deadline alone
     sim::Instant completed;  ///< if certain
     sim::Step completed_in;
-    std::uint32_t belief;   ///< with a deadline, which this acquire begins, or this release ends
-    bool is_extra = false;  ///< one more release of a hold with a deadline, or its loss before its release
+    std::uint32_t belief;    ///< with a deadline, which this acquire begins, or this release ends
+    bool is_puzzle = false;  ///< stands for operations within a hold of which only a replay says what they did
+    bool is_extra = false;   ///< one more release of a hold with a deadline, or its loss before its release
   };
   /// The lock is this process' at least from `latest_begin` to `earliest_end`, or for ever; see the argument.
   struct Hold {
@@ -147,6 +149,9 @@ class ViolationFinder {
   void linearizable();
   void no_deadlock(sim::Duration lasting);
   void own_release();
+  std::vector<const sim::Operation*> owners_before(std::size_t position, std::string_view member);
+  void counted_places();
+  std::span<const PlaceChange> changes_at(std::size_t effect) const;
   void removes_grant(const sim::Effect& removal, const sim::Operation& remover, const sim::Operation& owner);
   void recoverable(const RecoverableQuestion& question);
   void order_properties();
@@ -165,6 +170,7 @@ class ViolationFinder {
   void add_sides(Slice sides);
 
   void collect_items();
+  void inner_operations();
   static void sort_items(std::span<Item> items);
   void plan_process(std::size_t begin, std::size_t end);
   bool make_plan(bool is_widened);
@@ -240,6 +246,10 @@ class ViolationFinder {
   };
   std::vector<GrantWrite> grant_writes_;
   std::vector<std::size_t> written_;  ///< positions of the effects at resources
+
+  std::vector<PlaceChange> place_changes_;
+  std::vector<Slice> changes_of_;          ///< of `place_changes_`, by effect
+  std::vector<std::string_view> members_;  ///< of an object that something is removed from
 
   SemaphoreQuestion semaphore_;
   std::vector<Companion> crowd_;

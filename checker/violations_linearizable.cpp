@@ -36,6 +36,10 @@
 // 6. What is left (releases of what was never acquired for certain, unknown releases to spare where there is an unknown
 //    acquire) is decided as mutex_owner.cpp would without looking further, which may find a conflict where the search finds
 //    none: widened.
+// 7. Where holds are taken again (reenter, leave), the mutex is one that its owner may take as often as it gives back. If each further acquire was left
+//    again for certain, the holds are those of the outermost operations alone. If one leave more succeeded than further acquires
+//    did, and the outermost release did not, then that leave gave the lock back: for certain if every further acquire had failed, and perhaps if one has an
+//    unknown outcome. (If the outermost release succeeded as well, the acquire of unknown outcome had taken effect.) Everything else is left to a replay.
 
 #include <algorithm>
 
@@ -106,12 +110,50 @@ void ViolationFinder::collect_items() {
               .is_extra = belief.deadline && is_given_back_[i]};
     items_.push_back(item);
   }
+  inner_operations();
   // A deadline may come at any time: what has one and is not certain may be there as soon as the hold is.
   for (Item& item : items_) {
     if (item.is_acquire || item.is_certain || item.belief == kNone) continue;
     item.invoked_in = std::min(item.invoked_in, beliefs_[item.belief].from_step);
   }
   sort_items(items_);
+}
+
+/// What happens within holds. Where each further acquire has its release, they say nothing new; see 7.
+void ViolationFinder::inner_operations() {
+  const auto is_inner = [](const sim::Operation& o) { return o.function == "reenter" || o.function == "leave"; };
+  if (std::none_of(operations_.begin(), operations_.end(), is_inner)) return;
+  for (const Belief& belief : beliefs_) {
+    std::size_t again = 0;
+    std::size_t perhaps_again = 0;
+    std::size_t left = 0;
+    std::size_t perhaps_left = 0;
+    const sim::Operation* last = nullptr;
+    bool is_released = false;
+    for (const sim::Operation& o : operations_) {
+      if (o.of != belief.acquire || o.phase == sim::Phase::fail) continue;
+      const bool is_certain = o.phase == sim::Phase::ok;
+      if (o.function == "reenter") ++(is_certain ? again : perhaps_again);
+      if (o.function == "leave") ++(is_certain ? left : perhaps_left);
+      if (o.function == "leave" && is_certain) last = &o;
+      if (o.function == "release" && is_certain) is_released = true;
+    }
+    if (left == again && perhaps_left == 0 && (is_released || perhaps_again == 0)) continue;
+    if (left == again + 1 && perhaps_left == 0 && is_released && perhaps_again > 0) continue;
+    const bool has_one = left == again + 1 && perhaps_left == 0 && !is_released;
+    Item item{.object = &operations_[belief.acquire - 1].object,
+              .process = belief.process,
+              .is_acquire = false,
+              .is_certain = has_one && perhaps_again == 0,
+              .invoked = has_one ? last->invoked : belief.from,
+              .invoked_in = has_one ? last->invoked_in : belief.from_step,
+              .event = has_one ? last->invoked_in : belief.from_step,
+              .completed = has_one ? last->completed : belief.from,
+              .completed_in = has_one ? last->completed_in : belief.from_step,
+              .belief = kNone};
+    item.is_puzzle = !has_one;
+    items_.push_back(item);
+  }
 }
 
 /// By object, process, step. Few and nearly sorted: an insertion sort, which keeps the order of what is equal.
@@ -262,6 +304,12 @@ void ViolationFinder::late_deadlines() {
 /// The plan of the operations in `group_`. False, and nothing was added: their deadlines do not fit into it.
 bool ViolationFinder::make_plan(bool is_widened) {
   if (group_.empty()) return true;
+  const auto is_puzzle = [](const Item& item) { return item.is_puzzle; };
+  if (std::any_of(group_.begin(), group_.end(), is_puzzle)) {
+    begin(property, true, group_.front().process, {});
+    finish();
+    is_widened = true;
+  }
   const auto has_one = [](const Item& item) { return item.belief != kNone; };
   const bool has_deadlines = std::any_of(group_.begin(), group_.end(), has_one);
   const bool has_extra = std::any_of(group_.begin(), group_.end(), [](const Item& item) { return item.is_extra; });
@@ -330,8 +378,8 @@ bool ViolationFinder::make_plan(bool is_widened) {
   const auto has_its_own = [&](const Pair& pair) {
     return group_[pair.acquire].belief == (pair.release == none ? kNone : group_[pair.release].belief);
   };
-  const bool fits =
-      !has_extra && !has_gaps && !has_spare && !lacks_acquire && std::all_of(pairs_.begin(), pairs_.end(), has_its_own);
+  const bool fits = std::none_of(group_.begin(), group_.end(), is_puzzle) && !has_extra && !has_gaps && !has_spare &&
+                    !lacks_acquire && std::all_of(pairs_.begin(), pairs_.end(), has_its_own);
   if (has_deadlines && !fits) return false;
 
   const std::size_t possible_releases = certain_releases + unknown_releases_.size();

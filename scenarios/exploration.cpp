@@ -34,7 +34,7 @@ using checker::BranchStack;
 using checker::Explorer;
 using checker::Verdict;
 
-constexpr std::string_view kCheckpointBegin = "lockstep checkpoint 8";
+constexpr std::string_view kCheckpointBegin = "lockstep checkpoint 9";
 
 std::uint64_t digest_of(std::string_view text) {
   std::uint64_t digest = text.size();
@@ -356,6 +356,10 @@ class Search {
     if (explored.verdict == Verdict::violated || tally.best || tally.suspect) return explored;
     if (!result_.counts.complete) {
       explored.why = "not broken so far, but a bound was hit";
+      return explored;
+    }
+    if (checker::needs_a_holder(tally.name) && !total_->marks().somebody_got_the_lock()) {
+      explored.why = checker::nothing_was_tried;
       return explored;
     }
     explored.verdict = Verdict::holds;
