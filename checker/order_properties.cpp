@@ -46,7 +46,7 @@ struct OwnedPlace {
 class Order {
  public:
   Order(std::span<const Operation> operations, std::span<const Effect> effects, const sim::History& history)
-      : operations_(operations), history_(history) {
+      : operations_(operations), effects_(effects), history_(history) {
     for (const Effect& effect : effects) {
       const Operation* operation = find(effect.operation);
       for (const PlaceChange& change : place_changes(effect, operation, history)) {
@@ -84,8 +84,14 @@ class Order {
   }
 
   void follow(const Effect& effect) {
-    if (effect.kind == Effect::Kind::read || effect.kind == Effect::Kind::reject) return;
     const Operation* operation = find(effect.operation);
+    // Who comes back to it, here or elsewhere, tries to take back what he made.
+    if (effect.kind == Effect::Kind::read || effect.kind == Effect::Kind::remove) {
+      std::erase_if(kept_, [&](const auto& kept) {
+        return kept.first == effect.operation && kept.second.object == effect.object;
+      });
+    }
+    if (effect.kind == Effect::Kind::read || effect.kind == Effect::Kind::reject) return;
     const bool is_of_its_lock = operation != nullptr && is_of_lock(effect.object, operation->object);
     if (is_whole(effect, history_)) {
       if (is_of_its_lock) {
@@ -96,9 +102,11 @@ class Order {
       }
       if (effect.kind == Effect::Kind::touch) return;
       each_place(effect, [&](const Place& place, OwnedPlace& owned) { end(effect, operation, place, owned); });
+      // What has run out by the time its maker comes back to it is not kept.
+      const bool is_expiry = effect.kind == Effect::Kind::expire;
       std::erase_if(kept_, [&](const auto& kept) {
-        return kept.second.server == effect.server && kept.second.object == effect.object &&
-               kept.first == effect.operation;
+        const bool is_here = kept.second.server == effect.server && kept.second.object == effect.object;
+        return is_here && (kept.first == effect.operation || (is_expiry && comes_back(kept.first, effect.step)));
       });
       std::erase_if(there_,
                     [&](const Place& place) { return place.server == effect.server && place.object == effect.object; });
@@ -128,6 +136,12 @@ class Order {
     each_place(effect, [&](const Place&, OwnedPlace& owned) {
       std::erase_if(owned.owners, [&](const Owner& owner) { return owner.shares && owner.hold == operation->of; });
     });
+  }
+
+  /// Whether a command of this operation did something in this step.
+  bool comes_back(OperationId operation, sim::Step step) const {
+    return std::any_of(effects_.begin(), effects_.end(),
+                       [&](const Effect& e) { return e.operation == operation && e.step == step; });
   }
 
   Deed& deed_of(const Effect& effect, const Operation& operation) {
@@ -308,6 +322,7 @@ class Order {
   }
 
   std::span<const Operation> operations_;
+  std::span<const Effect> effects_;
   const sim::History& history_;
   std::map<Place, OwnedPlace> places_;
   std::map<std::pair<OperationId, Place>, const Effect*> last_write_;

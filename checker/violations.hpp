@@ -230,6 +230,7 @@ class ViolationFinder {
   std::vector<Hold> holds_;
   std::vector<Item> group_;  ///< of one process and object
   std::vector<bool> is_given_back_;
+  bool has_inner_ = false;             ///< something happens within holds
   std::vector<Constraint> untouched_;  ///< acquires that do not touch what gives their holds back
   std::vector<std::uint32_t> maybe_;   ///< of the group: releases that only a deadline can have made by then
   std::vector<std::size_t> unknown_acquires_;

@@ -36,10 +36,11 @@
 // 6. What is left (releases of what was never acquired for certain, unknown releases to spare where there is an unknown
 //    acquire) is decided as mutex_owner.cpp would without looking further, which may find a conflict where the search finds
 //    none: widened.
-// 7. Where holds are taken again (reenter, leave), the mutex is one that its owner may take as often as it gives back. If each further acquire was left
-//    again for certain, the holds are those of the outermost operations alone. If one leave more succeeded than further acquires
-//    did, and the outermost release did not, then that leave gave the lock back: for certain if every further acquire had failed, and perhaps if one has an
-//    unknown outcome. (If the outermost release succeeded as well, the acquire of unknown outcome had taken effect.) Everything else is left to a replay.
+// 7. Where holds are taken again (reenter, leave), the mutex is one that its owner may take as often as it gives back. How deep the owner is before the
+//    outermost release lies between what the certain inner operations say and what the unknown ones may add. If that can be 1, a certain release ends the
+//    hold: the inner operations say nothing more. If it is never less than 1, no inner release ends it. If it can be 0, and there is one inner release, that
+//    may have given the lock back; and did, if it cannot be more and is certain. Everything else is left to a replay, also what 4 to 6 are about, for who
+//    acquires what it has counts one more.
 
 #include <algorithm>
 
@@ -122,29 +123,48 @@ void ViolationFinder::collect_items() {
 /// What happens within holds. Where each further acquire has its release, they say nothing new; see 7.
 void ViolationFinder::inner_operations() {
   const auto is_inner = [](const sim::Operation& o) { return o.function == "reenter" || o.function == "leave"; };
-  if (std::none_of(operations_.begin(), operations_.end(), is_inner)) return;
+  has_inner_ = std::any_of(operations_.begin(), operations_.end(), is_inner);
+  if (!has_inner_) return;
   for (const Belief& belief : beliefs_) {
-    std::size_t again = 0;
-    std::size_t perhaps_again = 0;
-    std::size_t left = 0;
-    std::size_t perhaps_left = 0;
+    // How deep it can be in the hold before the outermost release.
+    int least = 1;
+    int most = 1;
+    std::size_t leaves = 0;
     const sim::Operation* last = nullptr;
     bool is_released = false;
+    bool is_perhaps_released = false;
+    bool is_within = !belief.lost && !belief.deadline;
     for (const sim::Operation& o : operations_) {
       if (o.of != belief.acquire || o.phase == sim::Phase::fail) continue;
       const bool is_certain = o.phase == sim::Phase::ok;
-      if (o.function == "reenter") ++(is_certain ? again : perhaps_again);
-      if (o.function == "leave") ++(is_certain ? left : perhaps_left);
-      if (o.function == "leave" && is_certain) last = &o;
-      if (o.function == "release" && is_certain) is_released = true;
+      const auto comes_between = [&](const sim::Operation& other) {
+        const bool is_next = other.process == belief.process && other.id > belief.acquire && other.id < o.id;
+        return is_next && other.function == "acquire" && other.phase != sim::Phase::fail;
+      };
+      const bool is_late = is_released || is_perhaps_released ||
+                           (belief.crashed && belief.crashed->step <= o.invoked_in) ||
+                           std::any_of(operations_.begin(), operations_.end(), comes_between);
+      is_within = is_within && !(is_inner(o) && is_late);
+      if (o.function == "reenter") {
+        if (is_certain) ++least;
+        ++most;
+      } else if (o.function == "leave") {
+        --least;
+        if (is_certain) --most;
+        ++leaves;
+        last = &o;
+      } else if (o.function == "release") {
+        (is_certain ? is_released : is_perhaps_released) = true;
+      }
     }
-    if (left == again && perhaps_left == 0 && (is_released || perhaps_again == 0)) continue;
-    if (left == again + 1 && perhaps_left == 0 && is_released && perhaps_again > 0) continue;
-    const bool has_one = left == again + 1 && perhaps_left == 0 && !is_released;
+    if (leaves == 0 && most == 1) continue;
+    if (is_within && is_released && least <= 1 && most >= 1) continue;
+    if (is_within && !is_released && (least == 1 || (least > 1 && !is_perhaps_released))) continue;
+    const bool has_one = is_within && !is_released && least <= 0 && most >= 0 && leaves == 1;
     Item item{.object = &operations_[belief.acquire - 1].object,
               .process = belief.process,
               .is_acquire = false,
-              .is_certain = has_one && perhaps_again == 0,
+              .is_certain = has_one && most == 0 && last->phase == sim::Phase::ok,
               .invoked = has_one ? last->invoked : belief.from,
               .invoked_in = has_one ? last->invoked_in : belief.from_step,
               .event = has_one ? last->invoked_in : belief.from_step,
@@ -374,6 +394,13 @@ bool ViolationFinder::make_plan(bool is_widened) {
     }
   }
   if (held != none) pairs_.push_back({held, take(unknown_releases_, next_release, 0xffffffff)});
+
+  // One who acquires what it has counts one more.
+  const bool is_plain = !has_gaps && !has_spare && !lacks_acquire && unknown_acquires_.empty() && !has_deadlines;
+  if (has_inner_ && !is_plain) {
+    add_structural(true);
+    return true;
+  }
 
   const auto has_its_own = [&](const Pair& pair) {
     return group_[pair.acquire].belief == (pair.release == none ? kNone : group_[pair.release].belief);

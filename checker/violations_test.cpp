@@ -31,8 +31,8 @@ constexpr std::string_view kProperties[] = {"mutual-exclusion", "linearizable", 
 constexpr std::string_view kOwners[] = {"own-release", "truthful-reports"};
 constexpr std::string_view kNestedOwners[] = {"own-release", "truthful-reports", "reentrancy", "faithful-renewal"};
 constexpr std::string_view kNoDeadlock[] = {"no-deadlock"};
-constexpr std::string_view kNested[] = {"mutual-exclusion", "reentrancy", "truthful-reports", "faithful-renewal",
-                                        "no-lost-wakeup"};
+constexpr std::string_view kNested[] = {"mutual-exclusion", "linearizable",     "reentrancy",
+                                        "truthful-reports", "faithful-renewal", "no-lost-wakeup"};
 /// Whoever waits for ever, does so at any time.
 const WakeupQuestion kWakeup{
     .server = sim::ProcessId{3}, .object = "lock", .within = 5_ns, .end = sim::Instant::at(1_s)};

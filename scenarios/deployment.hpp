@@ -63,7 +63,7 @@ class Deployment {
   sim::Duration slowest_round_trip() const;
 
   /// Lets the probe start at any time, for a few attempts one after the other: an explorer says when.
-  static constexpr int kProbeAttempts = 4;
+  static constexpr int kProbeAttempts = 3;
   void begin_probing_once();
   /// Whether no server holds a key: then a fresh client finds the lock free.
   bool holds_nothing() const;
