@@ -8,6 +8,7 @@
 
 #include "checker/evidence.hpp"
 #include "checker/order_properties.hpp"
+#include "checker/places.hpp"
 #include "checker/ownership.hpp"
 
 namespace lockstep::checker {

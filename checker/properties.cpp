@@ -1,5 +1,6 @@
 #include "checker/properties.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace lockstep::checker {
@@ -45,6 +46,13 @@ constexpr std::array<Property, 14> table{{
 }  // namespace
 
 std::span<const Property> properties() { return table; }
+
+/// The others ask what becomes of those who want the lock, or of goods.
+bool needs_a_holder(std::string_view property) {
+  constexpr std::array<std::string_view, 5> others{"no-deadlock", "recoverable", "no-lost-wakeup", "no-oversell",
+                                                   "fair"};
+  return std::find(others.begin(), others.end(), property) == others.end();
+}
 
 const Property* find_property(std::string_view name) {
   for (const Property& property : table) {

@@ -275,8 +275,12 @@ void Deployment::connect(Client& client, LockUser* settings) {
     connect_resource(client, settings);
     return;
   }
+  std::optional<sim::Duration> patience = scenario_.network.timeout;
+  // Whoever gives up before an answer can have come knows nothing of the lock.
+  if (patience && client.id() == probe_)
+    patience = std::max(*patience, slowest_round_trip() + sim::Duration::microseconds(1));
   for (std::size_t i = 0; i < server_ids_.size(); ++i) {
-    client.connect_redis(link(client, server_ids_[i], latency_to(i)), scenario_.network.timeout);
+    client.connect_redis(link(client, server_ids_[i], latency_to(i)), patience);
   }
   connect_resource(client, settings);
 }
@@ -326,10 +330,17 @@ sim::Task<void> Deployment::command_program(Client& client, const ClientSpec& sp
 }
 
 /// Of several locks it takes all, and keeps those that it has.
+sim::Duration Deployment::until_next_probe() const {
+  const sim::Duration now = world_.now().offset();
+  const sim::Duration from = probing_.often_from.offset();
+  if (now < from) return std::min(probing_.poll, from - now);
+  return now < probing_.often_until.offset() ? probing_.often : probing_.poll;
+}
+
 sim::Task<void> Deployment::probe_program(Client& client) {
   const sim::Duration least = sim::Duration::microseconds(1);
   std::size_t taken = 0;
-  for (int attempts = 1; probes_once_ || !world_.is_at_or_after(world_.now(), probe_until_); ++attempts) {
+  for (int attempts = 1; probes_once_ || !world_.is_at_or_after(world_.now(), probing_.give_up); ++attempts) {
     const sim::OperationId id = world_.invoke(client.id(), "acquire", locks_[taken]->key().text());
     client.session().operation = id;
     client.session().missed_reply = false;
@@ -339,7 +350,7 @@ sim::Task<void> Deployment::probe_program(Client& client) {
     client.session().operation = 0;
     if (has_all || (probes_once_ && attempts == kProbeAttempts)) co_return;
     if (probes_once_) continue;
-    co_await client.sleep(std::max(probe_poll_, least));
+    co_await client.sleep(std::max(until_next_probe(), least));
   }
 }
 
@@ -364,10 +375,9 @@ void Deployment::start_sentinels() {
   }
 }
 
-void Deployment::begin_probing(sim::Duration poll, sim::Instant give_up) {
+void Deployment::begin_probing(const Probing& probing) {
   probes_once_ = false;
-  probe_poll_ = poll;
-  probe_until_ = give_up;
+  probing_ = probing;
   world_.start_now(probe_);
 }
 
@@ -381,10 +391,18 @@ bool Deployment::holds_nothing() const {
                      [](const models::redis::Node& server) { return server.database().keys().size() == 0; });
 }
 
+sim::Duration Deployment::probe_slack() const {
+  return some_round_trips(scenario_) * static_cast<std::int64_t>(locks_.size());
+}
+
+sim::Duration Deployment::slowest_round_trip() const {
+  sim::Duration slowest;
+  for (std::size_t i = 0; i < scenario_.servers.size(); ++i) slowest = std::max(slowest, latency_to(i).hi * 2);
+  return slowest;
+}
+
 sim::Duration Deployment::recovery_bound() const {
-  const auto locks = static_cast<std::int64_t>(locks_.size());
-  return scenario_.recover_within.value_or(lease().value_or(sim::Duration::seconds(1)) +
-                                           some_round_trips(scenario_) * locks);
+  return scenario_.recover_within.value_or(lease().value_or(sim::Duration::seconds(1)) + probe_slack());
 }
 
 /// After a lease ran out, a client that waited for it knows at its next attempt but one: the next may have come just before.

@@ -47,8 +47,20 @@ class Deployment {
   void begin();
   /// The same without the clients: servers and sentinels.
   void begin_servers();
-  /// Lets the probe start to compete for the lock, every `poll` until true time `give_up`, or until it got it.
-  void begin_probing(sim::Duration poll, sim::Instant give_up);
+  /// When the probe asks for the lock: every `poll`, but every `often` from one true time to another, until it got it or gives up.
+  struct Probing {
+    sim::Duration poll;
+    sim::Duration often;
+    sim::Instant often_from;
+    sim::Instant often_until;
+    sim::Instant give_up;
+  };
+  /// Lets the probe start to compete for the lock.
+  void begin_probing(const Probing& probing);
+  /// How much longer than the leases the bound of `recoverable` is, if the file says nothing: some round trips.
+  sim::Duration probe_slack() const;
+  /// The longest that a reply can take to come, from the sending of its request on.
+  sim::Duration slowest_round_trip() const;
 
   /// Lets the probe start at any time, for a few attempts one after the other: an explorer says when.
   static constexpr int kProbeAttempts = 3;
@@ -119,6 +131,7 @@ class Deployment {
   models::workloads::Trader trader_of(const ClientSpec& client) const;
   sim::Task<void> command_program(models::Client& client, const ClientSpec& spec);
   sim::Task<void> probe_program(models::Client& client);
+  sim::Duration until_next_probe() const;
   const models::locks::LockAlgorithm& lock_named(const std::string& key) const;
   std::optional<sim::Duration> least_deadlock() const;
   void plan_faults();
@@ -152,8 +165,7 @@ class Deployment {
   std::vector<sim::ProcessId> part_ids_;
   std::vector<const FaultSpec*> planned_faults_;  ///< by order of planning
   sim::ProcessId probe_;
-  sim::Duration probe_poll_;
-  sim::Instant probe_until_;
+  Probing probing_;
   bool probes_once_ = false;
   std::optional<ScriptTrouble> trouble_;
 };

@@ -357,6 +357,10 @@ class Search {
       explored.why = "not broken so far, but a bound was hit";
       return explored;
     }
+    if (checker::needs_a_holder(tally.name) && !total_->marks().somebody_got_the_lock()) {
+      explored.why = checker::nothing_was_tried;
+      return explored;
+    }
     explored.verdict = Verdict::holds;
     explored.why = result_.counts.traces == 1
                        ? "the one execution, with all its delays, keeps it"

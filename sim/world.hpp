@@ -223,6 +223,8 @@ class World {
   void complete(OperationId id, Phase phase);
   void record_effect(Effect::Kind kind, ProcessId server, std::string_view object, ProcessId by, OperationId operation,
                      std::optional<std::int64_t> token = std::nullopt);
+  /// Of the object of the last effect.
+  void record_member(std::string_view member, MemberChange::Kind kind);
   History& history() { return history_; }
   const History& history() const { return history_; }
 

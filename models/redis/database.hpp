@@ -46,6 +46,8 @@ class Database final : private ScriptHost {
   /// What the last `execute`, `time_out` or `close` did to which keys, in that order. Calls of a script are listed one
   /// after the other. Valid until the next call.
   std::span<const KeyChange> changes() const { return keys_.changes(); }
+  /// To which parts of them, by change.
+  std::span<const PartChange> parts() const { return keys_.parts(); }
   /// What it made the server send besides its own reply, in order. Valid until the next call.
   std::span<const Delivery> deliveries() const { return deliveries_; }
   /// Whether the last `execute` may have depended on, or changed, something besides the keys in `changes()` and the state

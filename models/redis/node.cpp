@@ -140,7 +140,10 @@ void Node::give_what_was_asked() {
 
 /// A change that one client's push made for another's BLPOP is the other's.
 void Node::record_effects(sim::OperationId operation) {
+  auto part = database_.parts().begin();
+  std::size_t position = 0;
   for (const KeyChange& change : database_.changes()) {
+    const std::size_t own = position++;
     if (change.kind == sim::Effect::Kind::expire) {
       world().record_effect(change.kind, id(), change.key, sim::ProcessId{}, 0);
       continue;
@@ -151,6 +154,9 @@ void Node::record_effects(sim::OperationId operation) {
         whose = waiting->request.operation;
     }
     world().record_effect(change.kind, id(), change.key, world().client_of({change.by}), whose, kNoToken);
+    for (; part != database_.parts().end() && part->change <= own; ++part) {
+      world().record_member(part->member, part->kind);
+    }
   }
 }
 

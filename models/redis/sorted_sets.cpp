@@ -80,7 +80,10 @@ Reply add(Call& call, const AddOptions& options, std::size_t first) {
   if (found || !options.only_present) {
     SortedSet& set = found ? *found.object : found.get_or_create(call);
     for (std::size_t i = 0; i < scores.size() && !error; ++i) {
+      const std::int64_t before = result.added + result.changed;
       error = add_one(call, set, options, scores[i], call.key(first + 2 * i + 1), result);
+      if (result.added + result.changed == before) continue;
+      call.keys.part_changed(found.entry->key, call.key(first + 2 * i + 1), MemberChange::written);
     }
     if (result.added + result.changed > 0) call.keys.written(*found.entry);
   }
@@ -129,6 +132,7 @@ Reply pop(Call& call, bool from_end) {
     const ScoredMember& member = found->member(from_end ? order.back() : order.front());
     taken.push_back(Reply::bulk(member.key));
     taken.push_back(Reply::bulk(member.score.value()));
+    call.keys.part_changed(found.entry->key, member.key, MemberChange::removed);
     found->erase(std::string(member.key));
   }
   if (!taken.empty()) {
@@ -174,7 +178,9 @@ Reply zrem_command(Call& call) {
   if (found.is_wrong()) return wrong_type();
   std::int64_t removed = 0;
   for (std::size_t i = 2; found && i < call.size(); ++i) {
-    if (found->erase(call.key(i))) ++removed;
+    if (!found->erase(call.key(i))) continue;
+    call.keys.part_changed(found.entry->key, call.key(i), MemberChange::removed);
+    ++removed;
   }
   if (removed > 0) found.shrunk(call);
   return Reply::integer(removed);
