@@ -34,7 +34,7 @@ using checker::BranchStack;
 using checker::Explorer;
 using checker::Verdict;
 
-constexpr std::string_view kCheckpointBegin = "lockstep checkpoint 8";
+constexpr std::string_view kCheckpointBegin = "lockstep checkpoint 9";
 
 std::uint64_t digest_of(std::string_view text) {
   std::uint64_t digest = text.size();
@@ -352,6 +352,12 @@ class Search {
     } else if (tally.suspect) {
       // Nothing is violated for certain. A replay can still tell.
       show(*tally.suspect, tally, explored, worker);
+    }
+    if (const auto& trouble = total_->script_trouble()) {
+      // In the executions that nobody could follow anything may happen: also a violation from a smaller length on.
+      explored.thresholds.clear();
+      if (explored.verdict != Verdict::violated) explored.why = *trouble;
+      return explored;
     }
     if (explored.verdict == Verdict::violated || tally.best || tally.suspect) return explored;
     if (!result_.counts.complete) {

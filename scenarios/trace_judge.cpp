@@ -90,7 +90,10 @@ TraceJudge::Feasible TraceJudge::is_feasible(const checker::Violation& way, Expl
 }
 
 void TraceJudge::look(Explorer& explorer) {
-  marks_.look(explorer, explorer.world().history());
+  const std::optional<std::string> trouble = story_->deployment().trouble_of_scripts();
+  note_trouble(trouble);
+  // What such a trace reached, nobody may ever reach; what it breaks, a replay has to show.
+  if (!trouble) marks_.look(explorer, explorer.world().history());
   const std::span<const checker::Violation> ways = ways_of(explorer);
   if (ways.empty()) return;
   size_.reset();
@@ -207,6 +210,10 @@ std::optional<TraceJudge::Way> TraceJudge::way_to_break(std::string_view propert
   return best;
 }
 
+void TraceJudge::note_trouble(const std::optional<std::string>& trouble) {
+  if (trouble && (!script_trouble_ || *trouble < *script_trouble_)) script_trouble_ = trouble;
+}
+
 void TraceJudge::merge(const TraceJudge& other) {
   const auto take_better = [](std::optional<BestTrace>& mine, const std::optional<BestTrace>& theirs) {
     if (theirs && (!mine || theirs->size < mine->size)) mine = theirs;
@@ -222,6 +229,7 @@ void TraceJudge::merge(const TraceJudge& other) {
   }
   marks_.merge(other.marks_);
   unconfirmed_ += other.unconfirmed_;
+  note_trouble(other.script_trouble_);
 }
 
 // --- Checkpoints.
@@ -237,7 +245,8 @@ void TraceJudge::write(std::ostream& out) const {
     out << best->size.faults << ' ' << best->size.events << ' ' << best->size.switches << ' ' << best->size.tie << '\n';
     checker::BranchStack(best->branch).write(out);
   };
-  out << unconfirmed_;
+  const std::string trouble = script_trouble_.value_or("");
+  out << trouble.size() << ' ' << trouble << '\n' << unconfirmed_;
   for (const std::uint64_t count : marks_.counts()) out << ' ' << count;
   out << '\n';
   for (const PropertyTally& tally : tallies_) {
@@ -277,6 +286,13 @@ bool TraceJudge::read(std::istream& in) {
     best = BestTrace{size, *stack.branches().front()};
   };
   std::array<std::uint64_t, TraceMarks::kCount> counts{};
+  constexpr std::size_t kLongestTrouble = 100'000;
+  std::size_t length = 0;
+  in >> length;
+  if (!in || length > kLongestTrouble || in.get() != ' ') return false;
+  std::string trouble(length, ' ');
+  in.read(trouble.data(), static_cast<std::streamsize>(length));
+  script_trouble_ = length == 0 ? std::nullopt : std::optional(trouble);
   in >> unconfirmed_;
   for (std::uint64_t& count : counts) in >> count;
   marks_.set_counts(counts);

@@ -63,6 +63,8 @@ class TraceJudge {
   const TraceMarks& marks() const { return marks_; }
   /// Traces that violate nothing for certain, but something perhaps.
   std::uint64_t unconfirmed() const { return unconfirmed_; }
+  /// Why some trace says nothing for certain: a script was stopped. Of several reasons the first by text.
+  const std::optional<std::string>& script_trouble() const { return script_trouble_; }
 
   /// Which way the present trace breaks a property: a feasible one, for certain if there is one.
   struct Way {
@@ -85,6 +87,7 @@ class TraceJudge {
   Feasible is_feasible(const checker::Violation& way, checker::Explorer& explorer);
   void fold(PropertyTally& tally, checker::Explorer& explorer);
   void keep(std::optional<BestTrace>& best, checker::Explorer& explorer);
+  void note_trouble(const std::optional<std::string>& trouble);
 
   const ExploredStory* story_;
   checker::ViolationFinder* finder_;
@@ -95,6 +98,7 @@ class TraceJudge {
   std::vector<bool> is_judged_;  ///< by property, as are the tallies
   TraceMarks marks_;
   std::uint64_t unconfirmed_ = 0;
+  std::optional<std::string> script_trouble_;
 
   // Of the present trace.
   std::vector<checker::Length> lengths_;
