@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "models/redis/sha1.hpp"
+
 namespace lockstep::scenarios {
 
 using models::Client;
@@ -489,6 +491,27 @@ std::optional<Deployment::ScriptTrouble> Deployment::script_trouble() const {
   for (const models::redis::Node& server : servers_) {
     if (std::optional<std::string> message = server.database().limit_hit())
       return ScriptTrouble{std::move(*message), {}};
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> Deployment::trouble_of_scripts() const {
+  if (world_.given_up() != nullptr) return world_.given_up();
+  for (const models::redis::Node& server : servers_) {
+    const std::optional<std::string>& message = server.database().limit_hit();
+    if (!message) continue;
+    const std::string_view script = server.database().stopped_script();
+    if (script.empty()) return *message;
+    for (const ClientSpec& client : scenario_.clients) {
+      for (const ClientSpec::Line& line : client.commands) {
+        for (const models::redis::Value& argument : line.command.values()) {
+          const auto text = argument.bytes();
+          if (!text || models::redis::sha1_hex(*text) != script) continue;
+          return fmt::format("{} ({}:{}:{})", *message, scenario_.file, line.at.line, line.at.column);
+        }
+      }
+    }
+    return fmt::format("{} (a script of {})", *message, scenario_.lock.algorithm);
   }
   return std::nullopt;
 }

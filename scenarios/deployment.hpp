@@ -103,6 +103,8 @@ class Deployment {
     Position at;
   };
   std::optional<ScriptTrouble> script_trouble() const;
+  /// The same with the place where the script stands, in one text: for an exploration.
+  std::optional<std::string> trouble_of_scripts() const;
   /// One sentence for each fault of the story whose moment never came.
   std::vector<std::string> missed_faults() const;
   /// The longest of the durations that the algorithm calls "ttl", or nothing.

@@ -349,8 +349,16 @@ class Search {
       explored.is_judged = false;
       return explored;
     }
+    const std::optional<std::string>& trouble = total_->script_trouble();
     if (!tally.best.empty() || !tally.suspects.empty()) {
       show(tally, explored, worker);
+      // In the executions that nobody could follow anything may happen: also a violation from a smaller length on.
+      for (Threshold& threshold : explored.thresholds) threshold.is_exact = threshold.is_exact && !trouble;
+      if (trouble && explored.verdict != Verdict::violated) explored.why = *trouble;
+      return explored;
+    }
+    if (trouble) {
+      explored.why = *trouble;
       return explored;
     }
     if (!result_.counts.complete) {

@@ -113,7 +113,10 @@ TraceJudge::Feasible TraceJudge::is_feasible(const checker::Violation& way, Expl
 }
 
 void TraceJudge::look(Explorer& explorer) {
-  marks_.look(explorer, explorer.world().history());
+  const std::optional<std::string> trouble = story_->deployment().trouble_of_scripts();
+  note_trouble(trouble);
+  // What such a trace reached, nobody may ever reach; what it breaks, a replay has to show.
+  if (!trouble) marks_.look(explorer, explorer.world().history());
   const std::span<const checker::Violation> ways = ways_of(explorer);
   if (ways.empty()) return;
   size_.reset();
@@ -355,6 +358,10 @@ void TraceJudge::settle(const checker::Violation& way, Way& found, Explorer& exp
   }
 }
 
+void TraceJudge::note_trouble(const std::optional<std::string>& trouble) {
+  if (trouble && (!script_trouble_ || *trouble < *script_trouble_)) script_trouble_ = trouble;
+}
+
 void TraceJudge::merge(const TraceJudge& other) {
   const auto take_better = [](std::vector<BestTrace>& mine, const std::vector<BestTrace>& theirs) {
     for (const BestTrace& trace : theirs) insert(mine, trace);
@@ -372,6 +379,7 @@ void TraceJudge::merge(const TraceJudge& other) {
   }
   marks_.merge(other.marks_);
   unconfirmed_ += other.unconfirmed_;
+  note_trouble(other.script_trouble_);
 }
 
 // --- Checkpoints.
@@ -388,7 +396,8 @@ void TraceJudge::write(std::ostream& out) const {
       checker::BranchStack(best.branch).write(out);
     }
   };
-  out << unconfirmed_;
+  const std::string trouble = script_trouble_.value_or("");
+  out << trouble.size() << ' ' << trouble << '\n' << unconfirmed_;
   for (const std::uint64_t count : marks_.counts()) out << ' ' << count;
   out << '\n';
   for (const PropertyTally& tally : tallies_) {
@@ -433,6 +442,13 @@ bool TraceJudge::read(std::istream& in) {
     }
   };
   std::array<std::uint64_t, TraceMarks::kCount> counts{};
+  constexpr std::size_t kLongestTrouble = 100'000;
+  std::size_t length = 0;
+  in >> length;
+  if (!in || length > kLongestTrouble || in.get() != ' ') return false;
+  std::string trouble(length, ' ');
+  in.read(trouble.data(), static_cast<std::streamsize>(length));
+  script_trouble_ = length == 0 ? std::nullopt : std::optional(trouble);
   in >> unconfirmed_;
   for (std::uint64_t& count : counts) in >> count;
   marks_.set_counts(counts);

@@ -72,6 +72,8 @@ class TraceJudge {
   const TraceMarks& marks() const { return marks_; }
   /// Traces that violate nothing for certain, but something perhaps.
   std::uint64_t unconfirmed() const { return unconfirmed_; }
+  /// Why some trace says nothing for certain: a script was stopped. Of several reasons the first by text.
+  const std::optional<std::string>& script_trouble() const { return script_trouble_; }
 
   /// Which way the present trace breaks a property: a feasible one, for certain if there is one.
   struct Way {
@@ -111,6 +113,7 @@ class TraceJudge {
   void fold_offset(checker::ThresholdFold& threshold, const JudgedParameter& parameter, checker::Explorer& explorer);
   void keep(std::vector<BestTrace>& best, checker::Explorer& explorer);
   void settle(const checker::Violation& way, Way& found, checker::Explorer& explorer);
+  void note_trouble(const std::optional<std::string>& trouble);
 
   const ExploredStory* story_;
   checker::ViolationFinder* finder_;
@@ -122,6 +125,7 @@ class TraceJudge {
   bool has_frontier_ = false;    ///< two parameters, each from 0 on
   TraceMarks marks_;
   std::uint64_t unconfirmed_ = 0;
+  std::optional<std::string> script_trouble_;
 
   // Of the present trace.
   std::vector<checker::Length> lengths_;

@@ -319,7 +319,4 @@ void set_deadline(Call& call, Entry& entry, const ExpireTime& time, TimeBase bas
 /// The string that an entry holds, or null if it holds something else.
 inline Value* string_in(Entry& entry) { return std::get_if<Value>(&entry.object); }
 
-/// Milliseconds of a reading since its origin, rounded down. Requires: not symbolic.
-std::int64_t whole_milliseconds(sim::Instant reading);
-
 }  // namespace lockstep::models::redis

@@ -25,7 +25,9 @@ struct AddResult {
 };
 
 Reply bad_float() { return Reply::error("ERR value is not a valid float"); }
-Reply no_such_sum() { return Reply::error("ERR Lockstep: an exploration has no name for this sum of timestamps"); }
+Reply no_such_sum(Call& call) {
+  return call.database.give_up("a sum of scores needs the digits of a time, which an exploration does not have");
+}
 
 /// Adds one pair, as the options have it; the error if the sum is none.
 std::optional<Reply> add_one(Call& call, SortedSet& set, const AddOptions& options, Score score,
@@ -42,7 +44,7 @@ std::optional<Reply> add_one(Call& call, SortedSet& set, const AddOptions& optio
   const Score before = present->score;
   if (options.increment) {
     const std::optional<Score> sum = Score::sum(before, score);
-    if (!sum) return no_such_sum();
+    if (!sum) return no_such_sum(call);
     if (sum->is_not_a_number()) return Reply::error("ERR resulting score is not a number (NaN)");
     score = *sum;
   }
