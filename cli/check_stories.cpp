@@ -100,6 +100,7 @@ std::optional<std::string> read_checkpoint(const std::string& file, std::ostream
 scenarios::CheckOptions options_of(const Call& call, const Interrupt& interrupt) {
   scenarios::CheckOptions options;
   options.tick = call.check.tick;
+  options.second_opinion = call.check.second_opinion;
   scenarios::ExplorationOptions& how = options.exploration;
   how.reduction = call.check.reduction;
   how.thorough = call.check.thorough;
@@ -215,6 +216,10 @@ Exit exit_of(const std::vector<reports::ExploredStory>& stories) {
     return reports::agreement(story) == scenarios::Agreement::differs;
   };
   if (std::any_of(stories.begin(), stories.end(), differs)) return Exit::not_as_expected;
+  const bool is_disputed = std::any_of(stories.begin(), stories.end(), [](const reports::ExploredStory& story) {
+    return story.exploration.disagreements > 0;
+  });
+  if (is_disputed) return Exit::incomplete;
   return reports::count_complete(stories) == stories.size() ? Exit::as_expected : Exit::incomplete;
 }
 

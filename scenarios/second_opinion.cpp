@@ -1,0 +1,251 @@
+#include "scenarios/second_opinion.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "checker/properties.hpp"
+#include "scenarios/random_run.hpp"
+#include "scenarios/witness.hpp"
+#include "scenarios/writer.hpp"
+
+namespace lockstep::scenarios {
+namespace {
+
+using checker::Verdict;
+using sim::Duration;
+using sim::DurationRange;
+
+constexpr std::uint64_t kRunsMin = 48;
+constexpr std::uint64_t kRunsMax = 320;
+constexpr Duration kJust = Duration::microseconds(1);
+
+/// Of the story as it is explored, so that another expectation or comment gives the same runs.
+std::uint64_t seed_of(const Scenario& scenario) {
+  Scenario explored = without_positions(scenario);
+  explored.expect_run.clear();
+  explored.expect_check.clear();
+  explored.expect_traces.reset();
+  explored.faults.clear();
+  explored.pin.clear();
+  explored.schedule.clear();
+  std::uint64_t seed = 0x6f70696e696f6e;
+  for (const char c : to_toml(explored)) seed = sim::combine64(seed, static_cast<unsigned char>(c));
+  return seed;
+}
+
+class SecondOpinion {
+ public:
+  SecondOpinion(const Scenario& scenario, const models::locks::Catalogue& catalogue, const ExplorationOptions& options,
+                double begin, Exploration& exploration)
+      : scenario_(scenario),
+        catalogue_(catalogue),
+        options_(options),
+        begin_(begin),
+        result_(exploration),
+        runs_(scenario, catalogue),
+        seed_(seed_of(scenario)) {
+    for (const ExploredProperty& property : result_.properties) is_asked_.push_back(is_asked(property));
+  }
+
+  void operator()() {
+    if (std::none_of(is_asked_.begin(), is_asked_.end(), [](bool asked) { return asked; })) return;
+    std::uint64_t events = 0;
+    for (std::uint64_t i = 0; i < kRunsMax && !is_over(); ++i) {
+      if (i >= kRunsMin && events >= result_.counts.events) return;
+      if (const auto findings = runs_.run(sim::combine64(seed_, i), limit_of(i))) look(*findings);
+      events += runs_.events();
+      if (runs_.is_only_one()) return;
+    }
+  }
+
+ private:
+  /// Whether a run can tell something new.
+  bool is_asked(const ExploredProperty& property) const {
+    // A run's probe asks as long as it takes, at any latency; that of an exploration, a few times at the least one.
+    if (property.name == "recoverable") return false;
+    const bool needs_resource = property.name == "no-lost-update" || property.name == "fencing";
+    if (needs_resource && !scenario_.resource) return false;
+    if (!runs_.deployment().why_not_explored(property.name).empty()) return false;
+    return property.verdict != Verdict::violated || !property.thresholds.empty();
+  }
+
+  bool is_over() const {
+    if (options_.interrupted && options_.interrupted()) return true;
+    return options_.max_seconds > 0 && options_.stopwatch() - begin_ >= options_.max_seconds;
+  }
+
+  /// Every other run is free; the others are just below a margin or just beyond it, all in turn.
+  std::optional<FaultLimit> limit_of(std::uint64_t run) const {
+    std::vector<FaultLimit> limits;
+    for (std::size_t i = 0; i < result_.properties.size(); ++i) {
+      if (!is_asked_[i]) continue;
+      for (const Threshold& threshold : result_.properties[i].thresholds) {
+        const Duration value = threshold.infimum.value;
+        const Duration below = threshold.infimum.attained ? kJust : Duration::zero();
+        if (value > Duration::zero()) limits.push_back({threshold.parameter, {-value + below, value - below}});
+        if (value < Duration::zero()) limits.push_back({threshold.parameter, {value + below, -value - below}});
+        if (value == Duration::zero() && !threshold.infimum.attained)
+          limits.push_back({threshold.parameter, DurationRange::exactly(value)});
+        const Duration beyond = std::max(value, -value) + kJust;
+        limits.push_back({threshold.parameter, {-beyond, beyond}});
+      }
+    }
+    if (limits.empty() || run % 2 == 0) return std::nullopt;
+    return limits[run / 2 % limits.size()];
+  }
+
+  void look(const std::vector<checker::Finding>& findings) {
+    for (std::size_t i = 0; i < findings.size(); ++i) {
+      if (!is_asked_[i] || findings[i].verdict != Verdict::violated) continue;
+      ExploredProperty& property = result_.properties[i];
+      if (property.verdict == Verdict::violated) {
+        look_at_margins(property);
+      } else {
+        is_asked_[i] = false;
+        found_broken(property);
+      }
+    }
+  }
+
+  void found_broken(ExploredProperty& property) {
+    const bool was_kept = property.verdict == Verdict::holds;
+    const std::string_view disagreement = was_kept ? "a disagreement: the search called it kept; " : "";
+    if (was_kept) ++result_.disagreements;
+    std::variant<Witness, Unconfirmed> shown = confirm(runs_.story(), scenario_, catalogue_, property.name, {});
+    if (auto* witness = std::get_if<Witness>(&shown)) {
+      property.verdict = Verdict::violated;
+      property.why = fmt::format("{}{}", disagreement, witness->why);
+      take(*witness, property);
+      for (const std::string& parameter : parameters())
+        property.thresholds.push_back({parameter, {magnitude(parameter), true}, false});
+      return;
+    }
+    Unconfirmed& unconfirmed = std::get<Unconfirmed>(shown);
+    property.verdict = Verdict::unknown;
+    property.why = fmt::format("{}a run breaks it, and as a file it does not: {}", disagreement, unconfirmed.reason);
+    property.unconfirmed = std::move(unconfirmed.text);
+  }
+
+  void take(Witness& witness, ExploredProperty& property) {
+    property.by = std::move(witness.by);
+    property.waits = std::move(witness.waits);
+    property.witness = std::move(witness.scenario);
+  }
+
+  /// A run broke what is known to break, perhaps with less.
+  void look_at_margins(ExploredProperty& property) {
+    std::vector<Threshold*> missed;
+    bool is_new = false;
+    for (Threshold& threshold : property.thresholds) {
+      if (!is_below(threshold)) continue;
+      missed.push_back(&threshold);
+      is_new = is_new || threshold.is_exact;
+    }
+    if (missed.empty()) return;
+    const Threshold before = *missed.front();
+    for (Threshold* threshold : missed) {
+      if (threshold->is_exact && result_.counts.complete) ++result_.disagreements;
+      const Duration value = magnitude(threshold->parameter);
+      threshold->infimum = {threshold->infimum.value < Duration::zero() ? -value : value, true};
+      threshold->is_exact = false;
+    }
+    std::variant<Witness, Unconfirmed> shown = confirm(runs_.story(), scenario_, catalogue_, property.name, {});
+    if (is_new && result_.counts.complete) {
+      property.why = fmt::format("a disagreement: the search found nothing below a {} of {}", before.parameter,
+                                 sim::to_string(before.infimum.value));
+    }
+    if (auto* witness = std::get_if<Witness>(&shown)) {
+      take(*witness, property);
+    } else {
+      Unconfirmed& unconfirmed = std::get<Unconfirmed>(shown);
+      property.why += fmt::format("; as a file the run that does does not break it: {}", unconfirmed.reason);
+      property.unconfirmed = std::move(unconfirmed.text);
+    }
+  }
+
+  /// Whether the present run has less than the margin says.
+  bool is_below(const Threshold& threshold) const {
+    const Duration limit = threshold.infimum.value;
+    Duration up;
+    Duration down;
+    for (const auto& [name, value] : runs_.faults().struck()) {
+      if (name != threshold.parameter) continue;
+      up = std::max(up, value);
+      down = std::min(down, value);
+    }
+    // A run without such a fault has the least that the range allows.
+    const auto is_less = [&](Duration value, Duration bound) {
+      return value < bound || (value == bound && !threshold.infimum.attained);
+    };
+    if (limit < Duration::zero()) {
+      const Duration least = std::max(-down, least_of(threshold.parameter, true));
+      return up == Duration::zero() && is_less(least, -limit);
+    }
+    const bool has_other_side = std::any_of(scenario_.may.begin(), scenario_.may.end(), [&](const MaySpec& may) {
+      return parameter_of(may) == threshold.parameter && may.length.lo < Duration::zero();
+    });
+    const Duration most = has_other_side ? std::max(up, -down) : std::max(up, least_of(threshold.parameter, false));
+    // Of a margin on one side, a run on the other says nothing; that of a magnitude speaks of both.
+    if (has_other_side && down < Duration::zero() && !is_of_magnitudes(threshold.parameter)) return false;
+    return is_less(most, limit);
+  }
+
+  bool is_of_magnitudes(std::string_view parameter) const {
+    std::int64_t clocks = 0;
+    for (const MaySpec& may : scenario_.may) {
+      if (parameter_of(may) == parameter) clocks += may.times;
+    }
+    return clocks > 1;
+  }
+
+  /// The least magnitude that the range allows on this side.
+  Duration least_of(std::string_view parameter, bool downward) const {
+    Duration least = Duration::forever();
+    for (const MaySpec& may : scenario_.may) {
+      if (parameter_of(may) != parameter) continue;
+      const DurationRange range = may.kind == MaySpec::Kind::crash ? *may.restart_after : may.length;
+      least = std::min(least, downward ? -range.hi : range.lo);
+    }
+    return std::max(least, Duration::zero());
+  }
+
+  /// The largest magnitude of the present run.
+  Duration magnitude(std::string_view parameter) const {
+    Duration most = least_of(parameter, false);
+    for (const auto& [name, value] : runs_.faults().struck()) {
+      if (name == parameter) most = std::max({most, value, -value});
+    }
+    return most;
+  }
+
+  std::vector<std::string> parameters() const {
+    std::vector<std::string> names;
+    for (const MaySpec& may : scenario_.may) {
+      const std::string name(parameter_of(may));
+      if (name.empty() || (!options_.parameter.empty() && name != options_.parameter)) continue;
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+    return names;
+  }
+
+  const Scenario& scenario_;
+  const models::locks::Catalogue& catalogue_;
+  const ExplorationOptions& options_;
+  double begin_;  // tidy: not deciding
+  Exploration& result_;
+  RandomRuns runs_;
+  std::uint64_t seed_;
+  std::vector<bool> is_asked_;  ///< by property
+};
+
+}  // namespace
+
+void second_opinion(const Scenario& scenario, const models::locks::Catalogue& catalogue,
+                    const ExplorationOptions& options, double begin, Exploration& exploration) {
+  SecondOpinion(scenario, catalogue, options, begin, exploration)();
+}
+
+}  // namespace lockstep::scenarios
