@@ -18,8 +18,8 @@ using checker::Verdict;
 using sim::Duration;
 using sim::DurationRange;
 
-constexpr std::uint64_t kRunsMin = 48;
-constexpr std::uint64_t kRunsMax = 320;
+constexpr std::uint64_t kRunsMin = 100;
+constexpr std::uint64_t kRunsMax = 400;
 constexpr Duration kJust = Duration::microseconds(1);
 
 /// Of the story as it is explored, so that another expectation or comment gives the same runs.
