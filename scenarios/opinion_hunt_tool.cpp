@@ -1,6 +1,7 @@
 // Looks for a random story on which the explorer and concrete runs disagree, in as many as one likes, and prints each with its seed.
 //
 //   opinion_hunt [STORIES [FIRST]]     1,000 from story 0 if not said otherwise; exit 1 if there was a disagreement
+//   opinion_hunt story SEED            the story as a file
 //   opinion_hunt recall FILE...        how well it looks: what the explorer finds broken is called kept, and the second opinion has to find it again
 
 #include <cstdlib>
@@ -57,6 +58,7 @@ int hunt(std::uint64_t stories, std::uint64_t first) {
       if (exploration.disagreements > 0 || is_odd) {
         const bool is_it = property.why.find("disagreement") != std::string::npos || is_odd;
         if (is_it) fmt::print("{} {} {}: {}\n", seed, story.lock.algorithm, property.name, property.why);
+        if (is_odd && stories == 1) fmt::print("{}\n", property.unconfirmed);
       }
     }
     std::fflush(stdout);
@@ -107,6 +109,10 @@ int recall(int count, char** files) {
 
 int main(int argc, char** argv) {
   if (argc > 1 && std::string(argv[1]) == "recall") return recall(argc - 2, argv + 2);
+  if (argc > 2 && std::string(argv[1]) == "story") {
+    fmt::print("{}", scenarios::to_toml(scenarios::hunted_story(std::strtoull(argv[2], nullptr, 10))));
+    return 0;
+  }
   const std::uint64_t stories = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1000;
   const std::uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 0;
   return hunt(stories, first);

@@ -218,8 +218,10 @@ void RunRecorder::cancelled(std::uint32_t slot) {
   const sim::Event& event = world_.event(slot);
   if (is_work(event)) std::erase(works_, slot);
   if (writes_ && slot < named_.size()) {
+    // A timer whose time is not exact must not be over before; nor one that is due, and was put off by pauses that adjoin.
+    const bool may_come_before = !event.delay.is_exact() || event.at <= world_.now().offset();
     const std::optional<sim::EventName>& name = named_[slot].name;
-    if (event.kind == sim::EventKind::timer && !event.delay.is_exact() && name)
+    if (event.kind == sim::EventKind::timer && may_come_before && name)
       called_off_.push_back(entry_of(*name, sim::ScheduledEvent::never));
   }
   deployment_.simulation().cancelled(slot);
