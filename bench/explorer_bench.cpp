@@ -28,6 +28,7 @@
 #include "scenarios/exploration.hpp"
 #include "scenarios/explored_story.hpp"
 #include "scenarios/loader.hpp"
+#include "scenarios/threads.hpp"
 
 namespace {
 

@@ -42,6 +42,7 @@
 
 #include "checker/difference_constraints.hpp"
 #include "checker/explored.hpp"
+#include "checker/explorer_counts.hpp"
 #include "checker/footprint.hpp"
 #include "checker/parametric.hpp"
 #include "checker/positions.hpp"
@@ -137,17 +138,6 @@ struct ExplorerOptions {
     doze,              ///< who sleeps with some answers alone stands for all that begins with him
     one_pause_each,    ///< no two pauses strike at one place
   } mutant = Mutant::none;
-};
-
-struct ExplorerCounts {
-  std::uint64_t traces = 0;   ///< complete and feasible
-  std::uint64_t blocked = 0;  ///< given up since all that was enabled slept
-  std::uint64_t infeasible =
-      0;  ///< events that time did not allow, and traces that ended since what was left is such; `thorough`: traces that go on
-  std::uint64_t events = 0;  ///< of all these, each trace counted from its beginning
-  bool complete = false;     ///< nothing was left out
-
-  ExplorerCounts& operator+=(const ExplorerCounts& more);
 };
 
 /// A question of the world, or of the explorer itself, while one event was executed, and the answer that is being tried.

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "checker/dot.hpp"
+#include "checker/state_graph.hpp"
 
 namespace lockstep::checker {
 namespace {

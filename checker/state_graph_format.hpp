@@ -9,9 +9,9 @@
 #include <string_view>
 #include <variant>
 
-#include "checker/state_graph.hpp"
-
 namespace lockstep::checker {
+
+struct StateGraph;
 
 enum class GraphFormat : std::uint8_t { dot, graphml };
 

@@ -83,11 +83,12 @@ class SymbolicHistory {
   const sim::History& history() const { return history_; }
   const std::vector<ExploredFault>& faults() const { return faults_; }
   DifferenceConstraints& constraints() { return constraints_; }
-  /// How much earlier than at its `from` each pause may have begun at most, at these times.
+  /// How much earlier than at its `from` each pause may have begun at most, at these times. (Of those of one work, none earlier than the one before it.)
   std::vector<std::int64_t> slack(std::span<const std::int64_t> times) const {
     std::vector<std::int64_t> result;
     for (std::size_t i = 0; i < faults_.size(); ++i) {
-      result.push_back(times[faults_[i].from.anchor()] - times[work_begins_[i]]);
+      result.push_back(faults_[i].is_further ? result.back()
+                                             : times[faults_[i].from.anchor()] - times[work_begins_[i]]);
     }
     return result;
   }
@@ -141,20 +142,23 @@ class SymbolicHistory {
   void pause(Client& client, sim::ProcessId process) {
     ExploredFault fault;
     fault.process = process;
-    work_begins_.push_back(client.last);
-    if (random_.one_in(2)) {
-      fault.place = ExploredFault::Place::within;
-      client.last = advance(client.last);
-    } else {
-      fault.place = ExploredFault::Place::after;
-      work_begins_.back() = client.last;
-    }
-    fault.from = instant(client.last);
-    client.last = constraints_.add_variable(client.last, {sim::Duration::nanoseconds(random_.between(0, 3)),
-                                                          sim::Duration::nanoseconds(random_.between(4, 30))});
-    fault.until = instant(client.last);
+    fault.event = step_;
+    const Variable work_begin = client.last;
+    fault.work_from = instant(work_begin);
+    const bool is_within = random_.one_in(2);
+    fault.place = is_within ? ExploredFault::Place::within : ExploredFault::Place::after;
+    if (is_within) client.last = advance(client.last);
+    // Several pauses of one work follow each other.
+    do {
+      work_begins_.push_back(is_within ? work_begin : client.last);
+      fault.from = instant(client.last);
+      client.last = constraints_.add_variable(client.last, {sim::Duration::nanoseconds(random_.between(0, 3)),
+                                                            sim::Duration::nanoseconds(random_.between(4, 30))});
+      fault.until = instant(client.last);
+      faults_.push_back(fault);
+      fault.is_further = true;
+    } while (is_within && faults_.size() < 3 && random_.one_in(3));
     ++step_;
-    faults_.push_back(fault);
   }
 
   sim::OperationId operation(Client& client, sim::ProcessId process, std::string_view function, sim::Phase phase,

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "checker/history_formats/read.hpp"
+#include "checker/history_formats/format.hpp"
 #include "reports/verdicts.hpp"
 #include "sim/time.hpp"
 

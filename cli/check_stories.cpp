@@ -216,11 +216,12 @@ Exit exit_of(const std::vector<reports::ExploredStory>& stories) {
     return reports::agreement(story) == scenarios::Agreement::differs;
   };
   if (std::any_of(stories.begin(), stories.end(), differs)) return Exit::not_as_expected;
-  const bool is_disputed = std::any_of(stories.begin(), stories.end(), [](const reports::ExploredStory& story) {
-    return story.exploration.disagreements > 0;
+  // A bound, a violation that no replay shows, or one that the search had missed: something is still open.
+  const bool is_open = std::any_of(stories.begin(), stories.end(), [](const reports::ExploredStory& story) {
+    return reports::agreement(story) == scenarios::Agreement::open || story.exploration.unconfirmed > 0 ||
+           story.exploration.disagreements > 0;
   });
-  if (is_disputed) return Exit::incomplete;
-  return reports::count_complete(stories) == stories.size() ? Exit::as_expected : Exit::incomplete;
+  return is_open || reports::count_complete(stories) != stories.size() ? Exit::incomplete : Exit::as_expected;
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/mode.hpp"
 #include "models/redis/connection.hpp"
 #include "models/redis/sentinel_route.hpp"
 #include "sim/await.hpp"
@@ -26,9 +27,6 @@ class ProcessObject {
  public:
   virtual ~ProcessObject() = default;
 };
-
-/// How a client takes a lock that can be shared.
-enum class Mode : std::uint8_t { exclusive, shared };
 
 /// One thread of a client with its connections; most clients have but one, which is the process itself. Its program starts with
 /// the process, and again after a restart.

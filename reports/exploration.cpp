@@ -90,6 +90,7 @@ void add_property(Lines& lines, const ExploredStory& story, const ExploredProper
   Line line(violated ? "✗ " : holds ? "✓ " : "? ", violated ? Ink::bad : holds ? Ink::good : Ink::warning);
   line.append(property.name, Ink::strong).append(" ");
   line.append(printable(verdict_text(property, options.language)), violated ? Ink::bad : Ink::plain);
+  if (property.claim != scenarios::Claim::none) line.append(said(options, ", claimed", "，算法承诺"), Ink::faint);
   if (property.expected && property.as_expected) line.append(said(options, ", as expected", "，符合预期"), Ink::good);
   lines.push_back(std::move(line));
   if (!property.as_expected)
@@ -116,15 +117,22 @@ void add_unknown(Lines& lines, const std::vector<const ExploredProperty*>& unkno
   }
 }
 
+/// What does not apply takes one line; `--json` has the reasons.
 void add_properties(Lines& lines, const ExploredStory& story, const ExplorationOptions& options) {
   std::vector<const ExploredProperty*> unknown;
+  std::vector<std::string> not_judged;
   for (const ExploredProperty& property : story.exploration.properties) {
-    if (property.verdict == Verdict::unknown && !property.expected)
+    if (!property.is_judged && !property.expected)
+      not_judged.emplace_back(property.name);
+    else if (property.verdict == Verdict::unknown && property.as_expected && !property.expected)
       unknown.push_back(&property);
     else
       add_property(lines, story, property, options);
   }
   add_unknown(lines, unknown, options);
+  if (!not_judged.empty())
+    add_labelled(lines, said(options, "– not judged here: ", "– 此处不判定："), joined(not_judged), options,
+                 Ink::faint);
 }
 
 void add_marks(Lines& lines, const ExploredStory& story, const ExplorationOptions& options) {

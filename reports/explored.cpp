@@ -121,6 +121,12 @@ std::string expectation_text(const scenarios::Expectation& expectation, Language
 std::string threshold_text(const ExploredStory& story, const scenarios::Threshold& threshold, Language language) {
   const std::string value = sim::to_string(threshold.infimum.value);
   const std::string& name = threshold.parameter;
+  if (!threshold.is_exact && story.exploration.counts.complete && !story.tick) {
+    if (is_zh(language)) return fmt::format("{} 超过 {} 时被破坏；更小的值取决于放宽了的时间，未能判定", name, value);
+    return fmt::format(
+        "with a {} {} {}; the least is at most that: with less it rests on widened times, which only a replay can tell",
+        name, threshold.infimum.attained ? "of" : "just above", value);
+  }
   if (!story.exploration.counts.complete || story.tick) {
     if (is_zh(language)) {
       return fmt::format(fmt::runtime(threshold.infimum.attained ? "{} 为 {} 时被破坏；更小的值没有全部查过"
@@ -200,6 +206,11 @@ std::string trace_surprise(const scenarios::Exploration& exploration, Language l
 }
 
 std::string surprise_text(const ExploredStory& story, const ExploredProperty& property, Language language) {
+  if (!property.expected) {
+    const bool is_violated = property.verdict == Verdict::violated;
+    if (is_zh(language)) return is_violated ? "与算法的承诺不符" : "尚未确定：算法承诺了这一性质";
+    return is_violated ? "NOT as claimed: the algorithm promises it" : "still open: the algorithm promises it";
+  }
   const std::string expected = expectation_text(*property.expected, language);
   const bool is_open = scenarios::agreement(story.exploration, property, story.parameter) == Agreement::open;
   if (is_zh(language))

@@ -56,7 +56,7 @@ std::string disagreements_text(std::uint64_t n, Language language);
 /// What of the number of traces is not as expected: "expected 12 traces, explored 13"; empty if nothing is.
 std::string trace_surprise(const scenarios::Exploration& exploration, Language language);
 
-/// "NOT as expected: holds was expected", or that it is still open. Requires: the property is not as expected.
+/// "NOT as expected: holds was expected", or that it is still open; the same of what the algorithm claims. Requires: the property is not as expected.
 std::string surprise_text(const ExploredStory& story, const scenarios::ExploredProperty& property, Language language);
 
 /// How the story stands to its file, with what was asked of it.

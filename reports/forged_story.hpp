@@ -52,10 +52,10 @@ class ForgedStory {
     broken.why = "B got the lock at 122ms while A, who got it at 2ms, still believed to hold it (until 152ms)";
     scenarios::Expectation expectation{.property = "mutual-exclusion", .verdict = checker::Verdict::violated};
     expectation.violated_by = {"A", "B"};
-    outcome.properties.push_back({broken, expectation, true});
+    outcome.properties.push_back({.finding = broken, .expected = expectation});
     checker::Finding kept{.property = "own-release", .view = checker::View::server, .verdict = checker::Verdict::holds};
     kept.why = "2 releases";
-    outcome.properties.push_back({kept, std::nullopt, true});
+    outcome.properties.push_back({.finding = kept, .expected = std::nullopt});
   }
 
   const Story& story() const { return story_; }

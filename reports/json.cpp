@@ -51,6 +51,7 @@ ordered_json json_of(const scenarios::Outcome& outcome, const scenarios::Judgeme
   json["expected"] =
       judgement.expected ? ordered_json(checker::to_string(judgement.expected->verdict)) : ordered_json();
   json["verdict"] = checker::to_string(finding.verdict);
+  json["claimed"] = judgement.claim != scenarios::Claim::none;
   json["as_expected"] = judgement.as_expected;
   json["by"] = blamed(outcome, finding);
   json["at"] = finding.at ? ordered_json(sim::to_string(finding.at->offset())) : ordered_json();
@@ -86,15 +87,19 @@ ordered_json json_of(const scenarios::ExploredProperty& property, const std::str
   json["verdict"] = checker::to_string(property.verdict);
   json["why"] = property.why;
   json["expected"] = property.expected ? ordered_json(checker::to_string(property.expected->verdict)) : ordered_json();
+  json["claimed"] = property.claim != scenarios::Claim::none;
+  json["judged"] = property.is_judged;
   json["as_expected"] = property.as_expected;
   json["violating_traces"] = property.violating_traces;
   json["by"] = property.by;
   json["witness"] = witness.empty() ? ordered_json() : ordered_json(witness);
+  json["unconfirmed_story"] = property.unconfirmed.empty() ? ordered_json() : ordered_json(property.unconfirmed);
   json["thresholds"] = ordered_json::array();
   for (const scenarios::Threshold& threshold : property.thresholds) {
     json["thresholds"].push_back({{"parameter", threshold.parameter},
                                   {"infimum", sim::to_string(threshold.infimum.value)},
-                                  {"attained", threshold.infimum.attained}});
+                                  {"attained", threshold.infimum.attained},
+                                  {"exact", threshold.is_exact}});
   }
   add_waits(json, property.waits, names);
   return json;

@@ -21,6 +21,7 @@ scenarios::Matrix forged() {
   cell.answers[0].witness.emplace().lock.algorithm = "set-nx-px-lua";
   cell.answers[1].ground = Ground::proved;
   cell.answers[1].traces = 12;
+  cell.answers[1].clients = 3;
   cell.answers[2].why = "no tokens";
   cell.answers[3].ground = Ground::fuzzed;
   cell.answers[3].runs = 300;
@@ -34,7 +35,7 @@ scenarios::Matrix forged() {
 TEST_CASE("matrix: the four grounds, the margin, and the bounds") {
   const std::string text = to_string(matrix(forged(), {}, {.width = 100}), false);
   for (const char* part :
-       {"some-lock", "✗ >71ms", "✓ proved", "~ fuzzed", "50000 traces", "5000000", "300 random runs (seed 1)"})
+       {"some-lock", "✗ >71ms", "✓ 2, 3 clients", "~ fuzzed", "50000 traces", "5000000", "300 random runs (seed 1)"})
     CHECK(text.find(part) != std::string::npos);
   CHECK(text.find("Interrupted") == std::string::npos);
   scenarios::Matrix interrupted = forged();
@@ -42,8 +43,8 @@ TEST_CASE("matrix: the four grounds, the margin, and the bounds") {
   interrupted.cells.front().answers.clear();
   const std::string half = to_string(matrix(interrupted, {}, {.width = 100}), false);
   CHECK(half.find("Interrupted") != std::string::npos);
-  CHECK(half.find("proved  ") == std::string::npos);
-  CHECK(to_string(matrix(forged(), {}, {.width = 100, .language = Language::zh}), false).find("已证明") !=
+  CHECK(half.find("clients  ") == std::string::npos);
+  CHECK(to_string(matrix(forged(), {}, {.width = 100, .language = Language::zh}), false).find("2, 3 个客户端") !=
         std::string::npos);
 }
 

@@ -39,9 +39,12 @@ void add_broken(Lines& lines, const Story& story, const scenarios::Judgement& ju
   Line line(violated ? "✗ " : finding.verdict == Verdict::holds ? "✓ " : "? ", violated ? Ink::bad : Ink::warning);
   line.append(printable(finding.property), Ink::strong).append(" ");
   line.append(printable(observed_text(story.outcome, finding)), violated ? Ink::bad : Ink::plain);
+  if (judgement.claim != scenarios::Claim::none) line.append(", claimed", Ink::faint);
   if (judgement.expected && judgement.as_expected) line.append(", as expected", Ink::good);
   lines.push_back(std::move(line));
-  if (!judgement.as_expected) {
+  if (!judgement.as_expected && !judgement.expected) {
+    add_prose(lines, "NOT as claimed: the algorithm promises it", width, 2, Ink::bad);
+  } else if (!judgement.as_expected) {
     add_prose(lines, "NOT as expected: " + expected_text(*judgement.expected) + " was expected", width, 2, Ink::bad);
   }
   if (!finding.why.empty()) add_prose(lines, finding.why, width, 2);

@@ -49,6 +49,7 @@ std::string expected_text(const scenarios::Expectation& expectation) {
 }
 
 std::string surprise_text(const scenarios::Outcome& outcome, const scenarios::Judgement& judgement) {
+  if (!judgement.expected) return "claimed by the algorithm; observed: " + observed_text(outcome, judgement.finding);
   return fmt::format("expected: {}; observed: {}", expected_text(*judgement.expected),
                      observed_text(outcome, judgement.finding));
 }

@@ -6,6 +6,7 @@
 
 #include <sstream>
 
+#include "models/client.hpp"
 #include "models/locks/entries.hpp"
 #include "scenarios/check.hpp"
 #include "scenarios/explored_verdicts.hpp"

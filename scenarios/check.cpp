@@ -41,7 +41,9 @@ std::variant<Exploration, Diagnostic> check(const Scenario& scenario, const mode
   }
   if (Exploration* exploration = std::get_if<Exploration>(&result)) {
     compare(scenario, *exploration,
-            {.parameter = how.parameter, .counts_traces = how.reduction && !how.thorough && !options.tick});
+            {.parameter = how.parameter,
+             .counts_traces = how.reduction && !how.thorough && !options.tick,
+             .claims = catalogue.find(scenario.lock.algorithm)->claims});
   }
   return result;
 }

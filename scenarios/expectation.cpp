@@ -35,8 +35,17 @@ const Expectation* expectation_of(std::span<const Expectation> expectations, std
   return found == expectations.end() ? nullptr : &*found;
 }
 
-Judgement judge(checker::Finding finding, const Scenario& scenario, const checker::Names& names) {
+Claim claim_of(std::span<const std::string_view> claims, std::string_view property,
+               std::span<const Expectation> expectations) {
+  if (std::find(claims.begin(), claims.end(), property) == claims.end()) return Claim::none;
+  return expectations.empty() ? Claim::expected : Claim::stated;
+}
+
+Judgement judge(checker::Finding finding, const Scenario& scenario, const checker::Names& names,
+                std::span<const std::string_view> claims) {
   Judgement judgement;
+  judgement.claim = claim_of(claims, finding.property, scenario.expect_run);
+  judgement.as_expected = judgement.claim != Claim::expected || finding.verdict != Verdict::violated;
   if (const Expectation* expected = expectation_of(scenario.expect_run, finding.property)) {
     judgement.expected = *expected;
     std::vector<std::string> observed;
@@ -51,7 +60,11 @@ Judgement judge(checker::Finding finding, const Scenario& scenario, const checke
 
 Agreement agreement(const Exploration& exploration, const ExploredProperty& property, std::string_view parameter) {
   const bool complete = exploration.counts.complete;
-  if (!property.expected) return Agreement::agrees;
+  if (!property.expected) {
+    if (property.claim == Claim::expected && property.verdict == Verdict::violated) return Agreement::differs;
+    const bool is_open = property.claim != Claim::none && property.is_judged && property.verdict == Verdict::unknown;
+    return is_open ? Agreement::open : Agreement::agrees;
+  }
   const Expectation& expected = *property.expected;
   if (property.verdict != expected.verdict) {
     // What was found stays found; only what was not found may still turn up.
@@ -90,6 +103,7 @@ void compare(const Scenario& scenario, Exploration& exploration, const Compariso
   for (ExploredProperty& property : exploration.properties) {
     const Expectation* expected = expectation_of(scenario.expect_check, property.name);
     property.expected = expected != nullptr ? std::optional(*expected) : std::nullopt;
+    property.claim = claim_of(comparison.claims, property.name, scenario.expect_check);
     property.as_expected = agreement(exploration, property, comparison.parameter) == Agreement::agrees;
   }
   exploration.as_expected = agreement(exploration, comparison.parameter) == Agreement::agrees;

@@ -341,10 +341,12 @@ class Search {
     const bool needs_resource = tally.name == "no-lost-update" || tally.name == "fencing";
     if (needs_resource && !scenario_.resource) {
       explored.why = "no resource in this story";
+      explored.is_judged = false;
       return explored;
     }
     if (const std::string_view why = workers_.front()->story.deployment().why_not_explored(tally.name); !why.empty()) {
       explored.why = why;
+      explored.is_judged = false;
       return explored;
     }
     if (!tally.best.empty() || !tally.suspects.empty()) {

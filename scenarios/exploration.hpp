@@ -12,14 +12,16 @@
 #include <vector>
 
 #include "checker/difference_constraints.hpp"
-#include "checker/explorer.hpp"
+#include "checker/explorer_counts.hpp"
 #include "checker/verdict.hpp"
 #include "models/locks/catalogue.hpp"
 #include "scenarios/diagnostic.hpp"
+#include "scenarios/outcome.hpp"
 #include "scenarios/scenario.hpp"
-#include "scenarios/threads.hpp"
 
 namespace lockstep::scenarios {
+
+class Threads;
 
 /// How far an exploration has come, for people who wait.
 struct ExplorationProgress {
@@ -78,6 +80,9 @@ struct ExploredProperty {
   std::optional<Scenario> witness;
   std::string unconfirmed;  ///< the text of a story that was to show a violation and did not; empty: there is none
   std::optional<Expectation> expected;
+  Claim claim = Claim::none;
+  bool is_judged =
+      true;  ///< false: it does not apply to this story, or an exploration cannot judge it there; `why` says which
   bool as_expected = true;  ///< true when nothing was expected
 };
 

@@ -77,13 +77,14 @@ void set_parameters(const Entry& entry, Duration lease, Scenario& scenario) {
   }
 }
 
-void add_processes(const Entry& entry, const MatrixQuestion& question, bool small, Scenario& scenario) {
+void add_processes(const Entry& entry, const MatrixQuestion& question, MatrixWorld world, Scenario& scenario) {
   const std::size_t servers = entry.many_nodes ? 3 : 1;
   for (std::size_t i = 0; i < servers; ++i) {
     scenario.servers.push_back(
         {.name = servers == 1 ? "redis" : fmt::format("redis{}", i + 1), .clock = {}, .latency = std::nullopt});
   }
-  const std::size_t clients = small ? 2 : 3;
+  const bool small = world != MatrixWorld::large;
+  const std::size_t clients = world == MatrixWorld::two ? 2 : 3;
   for (std::size_t i = 0; i < clients; ++i) {
     ClientSpec client;
     client.name = std::string(1, static_cast<char>('A' + i));
@@ -184,7 +185,7 @@ const Judgement& judgement_of(const Outcome& outcome, std::string_view property)
 
 /// Whether an undisturbed holder gets a fencing token. Nothing: the story cannot be run.
 std::variant<bool, Diagnostic> hands_out_tokens(const Entry& entry, const models::locks::Catalogue& catalogue) {
-  Scenario world = matrix_world(entry, kFaults[0], kQuestions[0], true);
+  Scenario world = matrix_world(entry, kFaults[0], kQuestions[0], MatrixWorld::two);
   const auto result = run(world, catalogue);
   if (const auto* trouble = std::get_if<Diagnostic>(&result)) return *trouble;
   const std::vector<sim::Operation>& operations = std::get<Outcome>(result).history.operations;
@@ -212,19 +213,22 @@ class Row {
         answer.why = "it hands out no fencing tokens";
         continue;
       }
-      if (auto trouble = explore_small(fault, answer)) return *std::move(trouble);
-      if (answer.ground != Ground::fuzzed) continue;
+      answer.ground = Ground::fuzzed;
+      if (!may_not_be_explored(entry_, fault)) {
+        explore(fault, MatrixWorld::two, answer);
+        // What two clients do not break, three may: a dead holder and two who compete for what it left.
+        if (answer.ground == Ground::proved) explore(fault, MatrixWorld::three, answer);
+      }
+      if (answer.ground == Ground::broken) continue;
       if (auto trouble = run_large(fault, answer)) return *std::move(trouble);
     }
     return cell;
   }
 
  private:
-  /// Leaves `fuzzed` where it was neither proved nor broken.
-  std::optional<Diagnostic> explore_small(const MatrixFault& fault, MatrixAnswer& answer) {
-    answer.ground = Ground::fuzzed;
-    if (may_not_be_explored(entry_, fault)) return std::nullopt;
-    const Scenario world = matrix_world(entry_, fault, *answer.question, true);
+  /// Leaves the ground as it is where this world neither proves nor breaks anything.
+  void explore(const MatrixFault& fault, MatrixWorld size, MatrixAnswer& answer) {
+    const Scenario world = matrix_world(entry_, fault, *answer.question, size);
     CheckOptions how;
     how.exploration.max_traces = options_.max_traces;
     how.exploration.max_events = options_.max_events;
@@ -232,13 +236,15 @@ class Row {
     auto result = check(world, catalogue_, how);
     // What cannot be explored can still be run; that it was only run is what the answer says then.
     if (const auto* trouble = std::get_if<Diagnostic>(&result)) {
-      answer.why = trouble->message;
-      return std::nullopt;
+      if (size == MatrixWorld::two) answer.why = trouble->message;
+      return;
     }
     const Exploration& exploration = std::get<Exploration>(result);
     const ExploredProperty& property = exploration.property(answer.question->property);
-    answer.traces = exploration.counts.traces;
+    (size == MatrixWorld::two ? answer.traces : answer.traces_of_three) = exploration.counts.traces;
+    if (property.verdict == Verdict::unknown && size == MatrixWorld::three) return;
     answer.why = property.why;
+    answer.clients = world.clients.size();
     if (property.verdict == Verdict::holds) answer.ground = Ground::proved;
     if (property.verdict == Verdict::violated) {
       answer.ground = Ground::broken;
@@ -246,11 +252,10 @@ class Row {
       if (exploration.counts.complete) answer.thresholds = property.thresholds;
       answer.witness = property.witness;
     }
-    return std::nullopt;
   }
 
   std::optional<Diagnostic> run_large(const MatrixFault& fault, MatrixAnswer& answer) {
-    const Scenario world = matrix_world(entry_, fault, *answer.question, false);
+    const Scenario world = matrix_world(entry_, fault, *answer.question, MatrixWorld::large);
     sim::Random random(options_.seed);
     for (; answer.runs < options_.runs; ++answer.runs) {
       if (options_.interrupted && options_.interrupted()) return std::nullopt;
@@ -260,6 +265,8 @@ class Row {
       const Judgement& judgement = judgement_of(std::get<Outcome>(result), answer.question->property);
       if (judgement.finding.verdict != Verdict::violated) continue;
       answer.ground = Ground::broken;
+      answer.clients = story.clients.size();
+      answer.why = judgement.finding.why;
       story.expect_run.push_back({.property = std::string(answer.question->property),
                                   .verdict = Verdict::violated,
                                   .violated_by = {},
@@ -288,7 +295,7 @@ bool has_matrix_row(const Entry& entry) {
          std::find(entry.claims.begin(), entry.claims.end(), "mutual-exclusion") != entry.claims.end();
 }
 
-Scenario matrix_world(const Entry& entry, const MatrixFault& fault, const MatrixQuestion& question, bool small) {
+Scenario matrix_world(const Entry& entry, const MatrixFault& fault, const MatrixQuestion& question, MatrixWorld world) {
   Scenario scenario;
   scenario.id = fmt::format("{}-{}-{}", entry.id, fault.name, question.name);
   scenario.file = scenario.id + ".toml";
@@ -302,7 +309,7 @@ Scenario matrix_world(const Entry& entry, const MatrixFault& fault, const Matrix
   scenario.lock.algorithm = entry.id;
   scenario.network.latency = kLatency;
   set_parameters(entry, has_primary(entry, fault) ? kLeaseOverFailover : kLease, scenario);
-  add_processes(entry, question, small, scenario);
+  add_processes(entry, question, world, scenario);
   if (has_primary(entry, fault)) add_replica(scenario);
   allow(fault, scenario);
   return scenario;

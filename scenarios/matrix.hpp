@@ -38,15 +38,17 @@ std::span<const MatrixQuestion> matrix_questions();
 
 struct MatrixAnswer {
   enum class Ground : std::uint8_t {
-    proved,       ///< holds in every order and with every delay of the small world
-    fuzzed,       ///< random runs did not break it; that is all that is known
-    broken,       ///< the witness breaks it
+    proved,  ///< holds in every order and with every delay of the small world, for `clients`, and random runs of the larger one did not break it
+    fuzzed,  ///< random runs did not break it; that is all that is known
+    broken,  ///< the witness breaks it
     inapplicable  ///< the question has no meaning here; `why` says so
   };
   const MatrixQuestion* question = nullptr;
   Ground ground = Ground::inapplicable;
-  std::uint64_t traces = 0;  ///< explored, of the small world
-  std::uint64_t runs = 0;    ///< random ones, of the larger world
+  std::size_t clients = 0;            ///< proved: for so many, 2 or 3. broken: the witness has so many
+  std::uint64_t traces = 0;           ///< explored, of the small world
+  std::uint64_t traces_of_three = 0;  ///< likewise, of the small world with a third client; 0: it was not explored
+  std::uint64_t runs = 0;             ///< random ones, of the larger world
   std::vector<Threshold> thresholds;
   std::string why;
   std::optional<Scenario> witness;  ///< broken: `run` shows it
@@ -63,16 +65,21 @@ struct MatrixOptions {
   std::vector<std::string> faults;       ///< empty: all
   std::uint64_t max_traces = 50'000;     ///< of each exploration; then random runs are all there is
   std::uint64_t max_events = 5'000'000;  ///< likewise, of its executions, those that are no traces included
-  std::uint64_t runs = 300;              ///< random ones of each question that was neither proved nor broken
+  std::uint64_t runs = 300;              ///< random ones of each question that the small world did not break
   std::uint64_t seed = 1;
   unsigned jobs = 1;  ///< threads; the result is the same for any number
   std::function<bool()> interrupted;
   std::function<void(std::size_t done, std::size_t all)> progress;
 };
 
-/// The world of a cell. `small`: the one that is explored; else the one of random runs, with a client and a round more.
+enum class MatrixWorld : std::uint8_t {
+  two,    ///< explored: two clients, a round each
+  three,  ///< explored where two do not break it: the same with a third client
+  large   ///< of random runs: three clients, with a round and attempts more
+};
+/// The world of a cell.
 Scenario matrix_world(const models::locks::Entry& entry, const MatrixFault& fault, const MatrixQuestion& question,
-                      bool small);
+                      MatrixWorld world);
 
 struct Matrix {
   std::vector<MatrixCell> cells;  ///< algorithm by algorithm, in the order of the catalogue

@@ -104,6 +104,21 @@ TEST_CASE("matrix: what breaks is a story that run shows to be broken, also as a
   CHECK(by_random_runs >= 1);
 }
 
+TEST_CASE("matrix: a proof is for so many clients, and what three break is broken") {
+  // F000-2: a dead holder, and two who find its lock expired. Two clients cannot show it.
+  const Matrix matrix = found({.algorithms = {"setnx-ts-del-setnx", "set-nx-px-lua"}, .faults = {"crash"}});
+  const MatrixAnswer& broken = answer_of(matrix, "setnx-ts-del-setnx", "crash", "mutual-exclusion");
+  CHECK(broken.ground == Ground::broken);
+  CHECK(broken.clients == 3);
+  REQUIRE(broken.witness);
+  CHECK(broken.witness->clients.size() == 3);
+  const MatrixAnswer& proved = answer_of(matrix, "set-nx-px-lua", "crash", "mutual-exclusion");
+  CHECK(proved.ground == Ground::proved);
+  CHECK(proved.clients == 3);
+  CHECK(proved.traces_of_three > proved.traces);
+  CHECK(proved.runs == 300);
+}
+
 TEST_CASE("matrix: any number of threads gives the same") {
   MatrixOptions options{.algorithms = {"setnx-del", "set-nx-px-get-del"}, .faults = {"pause", "partition"}};
   options.runs = 60;
@@ -128,7 +143,7 @@ TEST_CASE("random faults: what is drawn lies within what the file allows, and ca
   sim::Random random(20261121);
   const models::locks::Entry* entry = catalogue().find("redlock-seq");
   for (const MatrixFault& fault : matrix_faults()) {
-    const Scenario world = matrix_world(*entry, fault, matrix_questions()[1], false);
+    const Scenario world = matrix_world(*entry, fault, matrix_questions()[1], MatrixWorld::large);
     for (int i = 0; i < 40; ++i) {
       const Scenario story = draw(world, catalogue(), random);
       INFO(to_toml(story));

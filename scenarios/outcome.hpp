@@ -23,10 +23,14 @@ struct Lane {
   sim::ProcessId host = {};  ///< of a part of a process (a thread, its background tasks): that process
 };
 
+/// Whether the algorithm claims a property. What it claims is expected of a file that expects nothing itself.
+enum class Claim : std::uint8_t { none, stated, expected };
+
 /// One property: what the checker found, beside what the file expects.
 struct Judgement {
   checker::Finding finding;
   std::optional<Expectation> expected;
+  Claim claim = Claim::none;
   bool as_expected = true;  ///< true when nothing was expected
 };
 

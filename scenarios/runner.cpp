@@ -9,11 +9,13 @@
 namespace lockstep::scenarios {
 namespace {
 
-Outcome outcome_of(const Scenario& scenario, Deployment& deployment, Execution& execution) {
+Outcome outcome_of(const Scenario& scenario, const models::locks::Catalogue& catalogue, Deployment& deployment,
+                   Execution& execution) {
+  const models::locks::Entry* entry = catalogue.find(scenario.lock.algorithm);
   sim::World& world = deployment.world();
   Outcome outcome;
   for (checker::Finding& finding : execution.findings()) {
-    outcome.properties.push_back(judge(std::move(finding), scenario, deployment.names()));
+    outcome.properties.push_back(judge(std::move(finding), scenario, deployment.names(), entry->claims));
     outcome.as_expected = outcome.as_expected && outcome.properties.back().as_expected;
   }
   outcome.digest = world.digest();
@@ -38,7 +40,7 @@ std::variant<Outcome, Diagnostic> run(const Scenario& scenario, const models::lo
   Execution execution(scenario, deployment, options.max_events);
   if (std::optional<Diagnostic> problem = execution.play()) return std::move(*problem);
   if (std::optional<Diagnostic> problem = execution.probe()) return std::move(*problem);
-  return outcome_of(scenario, deployment, execution);
+  return outcome_of(scenario, catalogue, deployment, execution);
 }
 
 }  // namespace lockstep::scenarios

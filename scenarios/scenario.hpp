@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "checker/verdict.hpp"
-#include "models/client.hpp"
 #include "models/locks/parameters.hpp"
+#include "models/mode.hpp"
 #include "models/redis/command.hpp"
-#include "models/redis/persistence.hpp"
-#include "models/workloads/market.hpp"
+#include "models/redis/persistence_settings.hpp"
+#include "models/workloads/guard.hpp"
 #include "sim/event_name.hpp"
 #include "sim/time.hpp"
 

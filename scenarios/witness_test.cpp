@@ -7,7 +7,7 @@
 #include <set>
 
 #include "checker/ownership.hpp"
-#include "checker/parametric.hpp"
+#include "checker/parameter_space.hpp"
 #include "checker/witness_size.hpp"
 #include "scenarios/deployment.hpp"
 #include "scenarios/explored_story.hpp"
@@ -81,15 +81,14 @@ std::vector<Violation> overlaps(Explorer& explorer) {
   return found;
 }
 
-/// For some lengths of what jumps and is skewed. Exact where there is one such length; of several, that none was found is taken
-/// for none.
+/// For some lengths of what jumps and is skewed.
 bool is_truly_feasible(const ExploredTrace& trace, const Violation& violation) {
   checker::DifferenceConstraints constraints = trace.constraints;
   if (!constraints.add_all(violation.constraints)) return false;
   if (trace.parameters.empty()) return true;
   std::vector<sim::DurationRange> ranges;
   for (const checker::ExploredParameter& parameter : trace.parameters) ranges.push_back(parameter.range);
-  return checker::several_parameters(constraints, trace.parametric, ranges).has_value();
+  return !checker::ParameterSpace(constraints, trace.parametric, ranges).is_empty();
 }
 
 #if defined(__OPTIMIZE__) && !__has_feature(address_sanitizer)

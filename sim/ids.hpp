@@ -15,6 +15,11 @@ struct ProcessId {
   constexpr auto operator<=>(const ProcessId&) const = default;
 };
 
+/// A connection between a client and a server: each direction is first in, first out, as TCP is.
+struct ConnectionId {
+  std::uint32_t index = 0xffffffff;
+};
+
 /// Identity of an event: a mix of the identity of its cause and of how many-th thing the cause emitted. It stays the
 /// same when unrelated events are reordered; replay, exploration and shrinking hold on to it.
 struct EventId {

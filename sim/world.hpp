@@ -26,11 +26,6 @@
 
 namespace lockstep::sim {
 
-/// A connection between a client and a server: each direction is first in, first out, as TCP is.
-struct ConnectionId {
-  std::uint32_t index = 0xffffffff;
-};
-
 /// Whoever set a timer hears from it unless it was cancelled.
 class TimerOwner {
  public:

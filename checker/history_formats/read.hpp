@@ -6,14 +6,10 @@
 #include <string_view>
 
 #include "checker/history_formats/event.hpp"
+#include "checker/history_formats/format.hpp"
 #include "checker/history_formats/window.hpp"
 
 namespace lockstep::checker::history_formats {
-
-enum class Format : std::uint8_t { automatic, edn, json, log };
-
-/// Their names on the command line, in the order of the enumerators: "auto", "edn", "json", "log".
-std::span<const std::string_view> format_names();
 
 struct ReadResult {
   Format format = Format::automatic;  ///< in which it was read

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "models/client.hpp"
 #include "models/locks/lock.hpp"
 #include "models/locks/parameters.hpp"
+#include "models/mode.hpp"
 
 namespace lockstep::models::locks {
 

@@ -8,6 +8,7 @@
 
 #include "models/client.hpp"
 #include "models/locks/catalogue.hpp"
+#include "models/redis/node.hpp"
 #include "models/workloads/lock_user.hpp"
 #include "sim/simulation.hpp"
 

@@ -10,7 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "models/redis/node.hpp"
+#include "models/redis/command.hpp"
+#include "models/redis/messages.hpp"
+#include "models/redis/reply.hpp"
 #include "sim/await.hpp"
 
 namespace lockstep::models::redis {

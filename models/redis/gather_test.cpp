@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/client.hpp"
+#include "models/redis/node.hpp"
 #include "sim/simulation.hpp"
 
 namespace lockstep::models::redis {

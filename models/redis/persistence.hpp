@@ -9,28 +9,12 @@
 #include <vector>
 
 #include "models/redis/keyspace.hpp"
+#include "models/redis/persistence_settings.hpp"
 #include "models/redis/replication.hpp"
 #include "sim/time.hpp"
 #include "sim/world.hpp"
 
 namespace lockstep::models::redis {
-
-/// As a server's configuration file says it.
-struct PersistenceSettings {
-  /// appendonly and appendfsync.
-  enum class AppendOnly : std::uint8_t { off, always, everysec, no };
-  /// "save 60 1000": when so much time has passed since the last snapshot, and so many changes have been made.
-  struct SavePoint {
-    sim::Duration after;
-    std::int64_t changes = 1;
-    bool operator==(const SavePoint&) const = default;
-  };
-  AppendOnly append_only = AppendOnly::off;
-  std::vector<SavePoint> save;
-  bool operator==(const PersistenceSettings&) const = default;
-
-  bool keeps_nothing() const { return append_only == AppendOnly::off && save.empty(); }
-};
 
 /// The disk of one server. A crash is that of the machine: what the kernel had not written is lost. (A process that is killed alone
 /// loses nothing of its append-only file: that is a crash that keeps everything.)

@@ -8,8 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "models/client.hpp"
 #include "models/locks/lock.hpp"
+#include "sim/ids.hpp"
+#include "sim/task.hpp"
 #include "sim/time.hpp"
 
 namespace lockstep::models::workloads {

@@ -4,6 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "models/client.hpp"
+#include "models/redis/command.hpp"
+#include "models/redis/reply.hpp"
+
 namespace lockstep::models::workloads {
 namespace {
 
