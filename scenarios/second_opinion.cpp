@@ -120,7 +120,7 @@ class SecondOpinion {
       property.why = fmt::format("{}{}", disagreement, witness->why);
       take(*witness, property);
       for (const std::string& parameter : parameters())
-        property.thresholds.push_back({parameter, {magnitude(parameter), true}, false});
+        property.thresholds.push_back({parameter, {value_of(parameter), true}, false});
       return;
     }
     Unconfirmed& unconfirmed = std::get<Unconfirmed>(shown);
@@ -137,26 +137,31 @@ class SecondOpinion {
 
   /// A run broke what is known to break, perhaps with less.
   void look_at_margins(ExploredProperty& property) {
-    std::vector<Threshold*> missed;
-    bool is_new = false;
+    std::string disagreement;
+    const auto disagree = [&](std::string text) {
+      if (!result_.counts.complete) return;
+      ++result_.disagreements;
+      disagreement = std::move(text);
+    };
+    bool is_better = false;
     for (Threshold& threshold : property.thresholds) {
       if (!is_below(threshold)) continue;
-      missed.push_back(&threshold);
-      is_new = is_new || threshold.is_exact;
+      is_better = true;
+      if (threshold.is_exact) {
+        disagree(fmt::format("the search found nothing below a {} of {}", threshold.parameter,
+                             sim::to_string(threshold.infimum.value)));
+      }
+      threshold.infimum = {value_of(threshold.parameter), true};
+      threshold.is_exact = false;
     }
-    if (missed.empty()) return;
-    const Threshold before = *missed.front();
-    for (Threshold* threshold : missed) {
-      if (threshold->is_exact && result_.counts.complete) ++result_.disagreements;
-      const Duration value = magnitude(threshold->parameter);
-      threshold->infimum = {threshold->infimum.value < Duration::zero() ? -value : value, true};
-      threshold->is_exact = false;
+    for (const std::string& name : unknown_sides(property)) {
+      is_better = true;
+      disagree(fmt::format("the search found nothing with a {} of {}", name, sim::to_string(value_of(name))));
+      property.thresholds.push_back({name, {value_of(name), true}, false});
     }
+    if (!is_better) return;
+    if (!disagreement.empty()) property.why = "a disagreement: " + disagreement;
     std::variant<Witness, Unconfirmed> shown = confirm(runs_.story(), scenario_, catalogue_, property.name, {});
-    if (is_new && result_.counts.complete) {
-      property.why = fmt::format("a disagreement: the search found nothing below a {} of {}", before.parameter,
-                                 sim::to_string(before.infimum.value));
-    }
     if (auto* witness = std::get_if<Witness>(&shown)) {
       take(*witness, property);
     } else {
@@ -168,57 +173,73 @@ class SecondOpinion {
 
   /// Whether the present run has less than the margin says.
   bool is_below(const Threshold& threshold) const {
+    const Duration value = value_of(threshold.parameter);
     const Duration limit = threshold.infimum.value;
+    // Of a margin on one side, a run on the other says nothing.
+    if (limit < Duration::zero() ? value > Duration::zero() : value < Duration::zero()) return false;
+    const Duration magnitude = std::max(value, -value);
+    const Duration bound = std::max(limit, -limit);
+    return magnitude < bound || (magnitude == bound && !threshold.infimum.attained);
+  }
+
+  /// The parameters of which a run shows a side that no margin speaks of.
+  std::vector<std::string> unknown_sides(const ExploredProperty& property) const {
+    std::vector<std::string> names;
+    for (const std::string& name : parameters()) {
+      const bool is_down = value_of(name) < Duration::zero();
+      const auto is_of_side = [&](const Threshold& threshold) {
+        const Duration value = threshold.infimum.value;
+        return threshold.parameter == name && (value == Duration::zero() || (value < Duration::zero()) == is_down);
+      };
+      if (std::none_of(property.thresholds.begin(), property.thresholds.end(), is_of_side)) names.push_back(name);
+    }
+    return names;
+  }
+
+  /// With how much of it the present run broke something: what is largest, negative if all of it is. Of clocks of which several may be off, to
+  /// both sides, the magnitude. Without such a fault, what is nearest to it.
+  Duration value_of(std::string_view parameter) const {
     Duration up;
     Duration down;
+    bool has_struck = false;
     for (const auto& [name, value] : runs_.faults().struck()) {
-      if (name != threshold.parameter) continue;
+      if (name != parameter) continue;
+      has_struck = true;
       up = std::max(up, value);
       down = std::min(down, value);
     }
-    // A run without such a fault has the least that the range allows.
-    const auto is_less = [&](Duration value, Duration bound) {
-      return value < bound || (value == bound && !threshold.infimum.attained);
-    };
-    if (limit < Duration::zero()) {
-      const Duration least = std::max(-down, least_of(threshold.parameter, true));
-      return up == Duration::zero() && is_less(least, -limit);
-    }
-    const bool has_other_side = std::any_of(scenario_.may.begin(), scenario_.may.end(), [&](const MaySpec& may) {
-      return parameter_of(may) == threshold.parameter && may.length.lo < Duration::zero();
-    });
-    const Duration most = has_other_side ? std::max(up, -down) : std::max(up, least_of(threshold.parameter, false));
-    // Of a margin on one side, a run on the other says nothing; that of a magnitude speaks of both.
-    if (has_other_side && down < Duration::zero() && !is_of_magnitudes(threshold.parameter)) return false;
-    return is_less(most, limit);
+    if (!has_struck) return nearest_to_none(parameter);
+    if (is_of_magnitudes(parameter)) return std::max(up, -down);
+    return up > Duration::zero() ? up : down;
   }
 
-  bool is_of_magnitudes(std::string_view parameter) const {
-    std::int64_t clocks = 0;
-    for (const MaySpec& may : scenario_.may) {
-      if (parameter_of(may) == parameter) clocks += may.times;
-    }
-    return clocks > 1;
+  DurationRange range_of(const MaySpec& may) const {
+    return may.kind == MaySpec::Kind::crash ? *may.restart_after : may.length;
   }
 
-  /// The least magnitude that the range allows on this side.
-  Duration least_of(std::string_view parameter, bool downward) const {
-    Duration least = Duration::forever();
+  Duration nearest_to_none(std::string_view parameter) const {
+    std::optional<Duration> nearest;
     for (const MaySpec& may : scenario_.may) {
       if (parameter_of(may) != parameter) continue;
-      const DurationRange range = may.kind == MaySpec::Kind::crash ? *may.restart_after : may.length;
-      least = std::min(least, downward ? -range.hi : range.lo);
+      const DurationRange range = range_of(may);
+      const Duration own = std::clamp(Duration::zero(), range.lo, range.hi);
+      if (!nearest || std::max(own, -own) < std::max(*nearest, -*nearest)) nearest = own;
     }
-    return std::max(least, Duration::zero());
+    return nearest.value_or(Duration::zero());
   }
 
-  /// The largest magnitude of the present run.
-  Duration magnitude(std::string_view parameter) const {
-    Duration most = least_of(parameter, false);
-    for (const auto& [name, value] : runs_.faults().struck()) {
-      if (name == parameter) most = std::max({most, value, -value});
+  /// As `judged_parameters` has it, which no code is shared with.
+  bool is_of_magnitudes(std::string_view parameter) const {
+    std::size_t clocks = 0;
+    bool has_up = false;
+    bool has_down = false;
+    for (const AllowedFaults::Budget& budget : runs_.faults().budgets()) {
+      if (parameter_of(*budget.may) != parameter) continue;
+      clocks += std::min(static_cast<std::size_t>(budget.may->times), budget.who.size());
+      has_up = has_up || range_of(*budget.may).hi > Duration::zero();
+      has_down = has_down || range_of(*budget.may).lo < Duration::zero();
     }
-    return most;
+    return clocks > 1 && has_up && has_down;
   }
 
   std::vector<std::string> parameters() const {
