@@ -25,10 +25,10 @@ constexpr std::array<std::string_view, 3> kColours{"auto", "always", "never"};
 constexpr std::array<std::string_view, 2> kLanguages{"en", "zh"};
 constexpr std::array<std::string_view, 7> kEverywhere{"--json", "--seed",  "--jobs", "--color",
                                                       "--lang", "--width", "--help"};
-constexpr std::array<std::string_view, 15> kOnlyCheck{"--graph",      "--witness",     "--parameter",  "--no-reduction",
-                                                      "--ticks",      "--max-seconds", "--max-traces", "--all",
-                                                      "--checkpoint", "--resume",      "--junit",      "--no-times",
-                                                      "--wait-for",   "--max-events",  "--thorough"};
+constexpr std::array<std::string_view, 16> kOnlyCheck{
+    "--graph",      "--witness",    "--parameter",  "--no-reduction",     "--ticks", "--max-seconds",
+    "--max-traces", "--all",        "--checkpoint", "--resume",           "--junit", "--no-times",
+    "--wait-for",   "--max-events", "--thorough",   "--no-second-opinion"};
 constexpr std::array<std::string_view, 4> kParameters{"pause", "jump", "skew", "restart_after"};
 constexpr std::array<std::string_view, 4> kOnlyRun{"--timeline", "--no-timeline", "--junit", "--history"};
 constexpr std::array<std::string_view, 9> kOnlyLinearize{"--model",      "--format",      "--permits",
@@ -44,7 +44,7 @@ constexpr std::array<std::string_view, 2> kOnlyServe{"--port", "--step"};
 struct Typed {
   bool help = false, version = false, json = false, timeline = false, no_timeline = false;
   bool no_reduction = false, all = false, resume = false, no_times = false, independent = false, check_failed = false;
-  bool step = false, thorough = false;
+  bool step = false, thorough = false, no_second_opinion = false;
   std::optional<std::string> seed, jobs, colour, language, width, junit, history;
   std::optional<std::string> witness, parameter, ticks, max_seconds, max_traces, max_events, checkpoint, graph,
       wait_for;
@@ -367,6 +367,7 @@ std::variant<Call, Answer> check_call(const Typed& typed, Call call) {
   check.checkpoint = typed.checkpoint;
   check.reduction = !typed.no_reduction;
   check.thorough = typed.thorough;
+  check.second_opinion = !typed.no_second_opinion;
   check.all = typed.all;
   check.resume = typed.resume;
   check.times = !typed.no_times;
@@ -465,6 +466,7 @@ void declare_check(CLI::App& check, Typed& typed) {
   check.add_option("--parameter", typed.parameter)->take_last();
   check.add_flag("--no-reduction", typed.no_reduction);
   check.add_flag("--thorough", typed.thorough);
+  check.add_flag("--no-second-opinion", typed.no_second_opinion);
   check.add_option("--ticks", typed.ticks)->take_last();
   check.add_option("--max-seconds", typed.max_seconds)->take_last();
   check.add_option("--max-traces", typed.max_traces)->take_last();

@@ -44,6 +44,7 @@ struct Call {
     std::string parameter;                ///< look for this threshold alone; empty: for all
     bool reduction = true;
     bool thorough = false;
+    bool second_opinion = true;
     std::optional<sim::Duration> tick;  ///< brute force on a grid
     double max_seconds = 0;             ///< 0: no bound
     std::uint64_t max_traces = 0;       ///< 0: no bound

@@ -100,6 +100,7 @@ std::optional<std::string> read_checkpoint(const std::string& file, std::ostream
 scenarios::CheckOptions options_of(const Call& call, const Interrupt& interrupt) {
   scenarios::CheckOptions options;
   options.tick = call.check.tick;
+  options.second_opinion = call.check.second_opinion;
   scenarios::ExplorationOptions& how = options.exploration;
   how.reduction = call.check.reduction;
   how.thorough = call.check.thorough;
@@ -215,9 +216,10 @@ Exit exit_of(const std::vector<reports::ExploredStory>& stories) {
     return reports::agreement(story) == scenarios::Agreement::differs;
   };
   if (std::any_of(stories.begin(), stories.end(), differs)) return Exit::not_as_expected;
-  // A bound, or a violation that no replay shows: something is still open.
+  // A bound, a violation that no replay shows, or one that the search had missed: something is still open.
   const bool is_open = std::any_of(stories.begin(), stories.end(), [](const reports::ExploredStory& story) {
-    return reports::agreement(story) == scenarios::Agreement::open || story.exploration.unconfirmed > 0;
+    return reports::agreement(story) == scenarios::Agreement::open || story.exploration.unconfirmed > 0 ||
+           story.exploration.disagreements > 0;
   });
   return is_open || reports::count_complete(stories) != stories.size() ? Exit::incomplete : Exit::as_expected;
 }

@@ -150,6 +150,7 @@ explored; a file that is named is explored whatever it costs.
   --no-reduction              explore all interleavings, also those that cannot make a difference
   --thorough                  search in another way, that shares less with the usual one; takes much longer
                               (docs/exploring.md, "What time does not allow")
+  --no-second-opinion         leave out the concrete runs that try to break what the search calls kept
   --ticks D                   brute force instead: run every multiple of D in each range, e.g. 1ms
   --json                      one JSON document on stdout, nothing else
   --no-times                  leave real time out, so that equal results are equal bytes

@@ -76,6 +76,10 @@ void add_bounds(Lines& lines, const ExploredStory& story, const ExplorationOptio
                     traces_text(found.unconfirmed, false, options.language)),
         options, Ink::warning);
   }
+  if (found.disagreements > 0) {
+    add_labelled(lines, said(options, "          ", "      "),
+                 disagreements_text(found.disagreements, options.language), options, Ink::bad);
+  }
   lines.emplace_back();
 }
 

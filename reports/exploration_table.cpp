@@ -45,6 +45,7 @@ std::string found_text(const scenarios::Exploration& exploration, Language langu
   if (!unknown.empty() && expects) parts.push_back("? " + joined(unknown));
   if (!unknown.empty() && !expects)
     parts.push_back(fmt::format(fmt::runtime(said(language, "? {} unknown", "? {} 个未知")), unknown.size()));
+  if (exploration.disagreements > 0) parts.push_back("! " + disagreements_text(exploration.disagreements, language));
   if (!besides.empty()) parts.push_back(std::string(said(language, "besides: ", "另外：")) + joined(besides));
   return joined(parts, "\n");
 }

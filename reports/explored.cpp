@@ -207,6 +207,12 @@ std::string traces_text(std::uint64_t n, bool on_a_grid, Language language) {
   return on_a_grid ? counted(n, "run", "runs") : counted(n, "trace", "traces");
 }
 
+std::string disagreements_text(std::uint64_t n, Language language) {
+  if (is_zh(language)) return fmt::format("{} 处分歧：具体运行破坏了搜索认为成立的结论（lockstep 的错误）", n);
+  return fmt::format("{}: concrete runs break what the search called kept, an error of lockstep",
+                     counted(n, "disagreement", "disagreements"));
+}
+
 std::string trace_surprise(const scenarios::Exploration& exploration, Language language) {
   if (scenarios::trace_agreement(exploration) == scenarios::Agreement::agrees) return "";
   return fmt::format(fmt::runtime(is_zh(language) ? "预期 {} 条轨迹，探索了 {} 条" : "expected {} traces, explored {}"),

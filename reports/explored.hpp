@@ -53,6 +53,9 @@ std::string completeness_text(const ExploredStory& story, Language language);
 /// "812 traces"; runs on a grid are runs.
 std::string traces_text(std::uint64_t n, bool on_a_grid, Language language);
 
+/// "2 disagreements: concrete runs break what the search called kept". Requires: there are some.
+std::string disagreements_text(std::uint64_t n, Language language);
+
 /// What of the number of traces is not as expected: "expected 12 traces, explored 13"; empty if nothing is.
 std::string trace_surprise(const scenarios::Exploration& exploration, Language language);
 

@@ -153,6 +153,7 @@ ordered_json json_of(const ExploredStory& story, bool times) {
   json["events"] = found.counts.events;
   json["seconds"] = times ? ordered_json(found.seconds) : ordered_json();
   json["unconfirmed"] = found.unconfirmed;
+  json["disagreements"] = found.disagreements;
   json["expected_traces"] = found.expected_traces ? ordered_json(*found.expected_traces) : ordered_json();
   json["marks"] = ordered_json::array();
   for (const scenarios::Mark& mark : found.marks)

@@ -6,6 +6,7 @@
 #include "checker/properties.hpp"
 #include "scenarios/expectation.hpp"
 #include "scenarios/grid.hpp"
+#include "scenarios/second_opinion.hpp"
 
 namespace lockstep::scenarios {
 namespace {
@@ -33,6 +34,8 @@ std::variant<Exploration, Diagnostic> check(const Scenario& scenario, const mode
     const double begin = how.stopwatch ? how.stopwatch() : 0;
     result = options.tick ? explore_grid(scenario, catalogue, *options.tick, how) : explore(scenario, catalogue, how);
     Exploration* exploration = std::get_if<Exploration>(&result);
+    if (exploration != nullptr && !options.tick && options.second_opinion)
+      second_opinion(scenario, catalogue, how, begin, *exploration);
     if (exploration != nullptr && how.stopwatch && exploration->seconds == 0)
       exploration->seconds = how.stopwatch() - begin;
   }

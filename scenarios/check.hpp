@@ -16,6 +16,7 @@ namespace lockstep::scenarios {
 struct CheckOptions {
   ExplorationOptions exploration;
   std::optional<sim::Duration> tick;  ///< brute force on a grid of this tick instead of the explorer
+  bool second_opinion = true;         ///< concrete runs contradict the explorer, if they can: `second_opinion`
 };
 
 /// A diagnostic as `explore` gives it. What was interrupted before it began gives an exploration in which all is unknown.

@@ -105,6 +105,8 @@ struct Exploration {
   /// Traces with a violation that rests on an expression which is no difference of two instants, was widened, and could not
   /// be confirmed by a replay.
   std::uint64_t unconfirmed = 0;
+  /// Verdicts and margins that concrete runs contradict: mistakes of lockstep, each told in `ExploredProperty::why`.
+  std::uint64_t disagreements = 0;
   std::vector<ExploredProperty> properties;  ///< in the order of `checker/properties.hpp`
   std::vector<Mark> marks;
   std::vector<std::vector<std::string>>

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "checker/properties.hpp"
+#include "scenarios/allowed_faults.hpp"
 #include "scenarios/deployment.hpp"
 #include "scenarios/execution.hpp"
 #include "sim/ticks.hpp"
@@ -17,7 +18,6 @@ namespace {
 
 using checker::Verdict;
 using sim::Duration;
-using sim::DurationRange;
 using sim::Ticks;
 
 constexpr std::uint64_t kEventsMax = 1'000'000;  // of one run
@@ -64,49 +64,22 @@ class Odometer final : public sim::Decisions {
   std::size_t next_ = 0;
 };
 
-/// The name of the parameter that a fault's range is, or nothing if it has none.
-std::string_view parameter_of(const MaySpec& may) {
-  switch (may.kind) {
-    case MaySpec::Kind::pause: return may.length.is_exact() ? "" : "pause";
-    case MaySpec::Kind::jump: return may.length.is_exact() ? "" : "jump";
-    case MaySpec::Kind::skew: return may.length.is_exact() ? "" : "skew";
-    case MaySpec::Kind::crash: return may.restart_after && !may.restart_after->is_exact() ? "restart_after" : "";
-    case MaySpec::Kind::lose: return "";
-  }
-  return "";
-}
-
 /// The faults of `[[may]]`, each where the odometer lets it strike.
-class AllowedFaults final : public sim::Fate {
+class FaultsOnGrid final : public sim::Fate {
  public:
-  AllowedFaults(const Scenario& scenario, Deployment& deployment, Duration tick)
-      : world_(deployment.world()), tick_(tick) {
-    const std::vector<Lane> lanes = deployment.lanes();
-    for (const MaySpec& may : scenario.may) {
-      Budget& budget = budgets_.emplace_back();
-      budget.may = &may;
-      const Lane::Role anybody = may.kind == MaySpec::Kind::jump ? Lane::Role::server : Lane::Role::client;
-      for (std::size_t i = 0; i < lanes.size(); ++i) {
-        const bool is_named = std::find(may.who.begin(), may.who.end(), lanes[i].name) != may.who.end();
-        if (may.who.empty() ? lanes[i].role == anybody : is_named)
-          budget.who.push_back(sim::ProcessId{static_cast<std::uint16_t>(i)});
-      }
-    }
-  }
+  FaultsOnGrid(const Scenario& scenario, Deployment& deployment, Duration tick)
+      : world_(deployment.world()), tick_(tick), allowed_(scenario, deployment) {}
 
   /// A run begins: nothing has struck. Clocks that are off are so before anything happens.
   void begin() {
-    struck_.clear();
-    for (Budget& budget : budgets_) {
-      budget.left = budget.may->times;
+    allowed_.begin();
+    for (Budget& budget : allowed_.budgets()) {
       if (budget.may->kind != MaySpec::Kind::skew) continue;
       const Ticks lengths(budget.may->length, tick_);
       for (const sim::ProcessId process : budget.who) {
         if (budget.left == 0) break;
         const std::uint64_t chosen = world_.choose(sim::Choice::fault, lengths.count() + 1);
-        if (chosen == 0) continue;
-        strike(budget, {.kind = sim::PlannedFault::Kind::jump, .process = process, .length = lengths[chosen - 1]},
-               lengths[chosen - 1], sim::Instant::origin());
+        if (chosen != 0) strike(budget, process, lengths[chosen - 1], sim::Instant::origin());
       }
     }
   }
@@ -114,11 +87,11 @@ class AllowedFaults final : public sim::Fate {
   Answer of(std::uint32_t slot, sim::Instant moment) override {
     const sim::Event& event = world_.event(slot);
     std::uint64_t ways = 0;
-    for (const Budget& budget : budgets_) ways += ways_of(budget, event, moment);
+    for (const Budget& budget : allowed_.budgets()) ways += ways_of(budget, event, moment);
     std::uint64_t chosen = world_.choose(sim::Choice::fault, ways + 1);
     if (chosen == 0) return Answer::happens;
     --chosen;
-    for (Budget& budget : budgets_) {
+    for (Budget& budget : allowed_.budgets()) {
       const std::uint64_t own = ways_of(budget, event, moment);
       if (chosen < own) return strike(budget, chosen, event.process, moment);
       chosen -= own;
@@ -127,24 +100,10 @@ class AllowedFaults final : public sim::Fate {
   }
 
   /// The largest value with which a fault of this parameter struck in the present run; zero if none did.
-  Duration largest(std::string_view parameter) const {
-    Duration most;
-    bool is_first = true;
-    for (const auto& [name, value] : struck_) {
-      if (name != parameter) continue;
-      most = is_first ? value : std::max(most, value);
-      is_first = false;
-    }
-    return most;
-  }
+  Duration largest(std::string_view parameter) const { return allowed_.largest(parameter); }
 
  private:
-  struct Budget {
-    const MaySpec* may = nullptr;
-    std::vector<sim::ProcessId> who;
-    std::int64_t left = 0;
-    bool allows(sim::ProcessId process) const { return std::find(who.begin(), who.end(), process) != who.end(); }
-  };
+  using Budget = AllowedFaults::Budget;
 
   /// In how many ways this fault can strike before the event happens. A pause can also begin as it happens: what the process
   /// does then leaves only when the pause is over.
@@ -152,12 +111,7 @@ class AllowedFaults final : public sim::Fate {
     if (budget.left == 0) return 0;
     const MaySpec& may = *budget.may;
     if (may.kind == MaySpec::Kind::skew) return 0;
-    if (may.kind == MaySpec::Kind::lose) {
-      if (event.kind != sim::EventKind::message || event.bounced) return 0;
-      // A subscriber's message cannot be lost alone: its connection would be lost with it.
-      const sim::ProcessId client = world_.client_of(sim::ConnectionId{event.channel / 2});
-      return budget.allows(client) && !event.message->is_push ? 1 : 0;
-    }
+    if (may.kind == MaySpec::Kind::lose) return allowed_.can_lose(budget, event) ? 1 : 0;
     if (is_crash_with_restart(may)) {
       const auto victims = std::count_if(budget.who.begin(), budget.who.end(),
                                          [&](sim::ProcessId victim) { return world_.state(victim).alive; });
@@ -174,11 +128,6 @@ class AllowedFaults final : public sim::Fate {
     return 1;
   }
 
-  /// When it comes back, and what was on its way meanwhile, depends on when it crashed: that need not be when something happens
-  /// to it.
-  static bool is_crash_with_restart(const MaySpec& may) {
-    return may.kind == MaySpec::Kind::crash && may.restart_after.has_value();
-  }
   /// From the event before to this moment.
   Ticks moments_until(sim::Instant moment) const {
     return Ticks({world_.now().offset(), std::max(world_.now().offset(), moment.offset())}, tick_);
@@ -191,50 +140,38 @@ class AllowedFaults final : public sim::Fate {
     way /= lengths.count();
     const Duration when = moments[way % moments.count()];
     way /= moments.count();
-    sim::PlannedFault fault{.kind = sim::PlannedFault::Kind::crash, .process = {}, .keep = budget.may->keep};
+    sim::ProcessId chosen;
     for (const sim::ProcessId victim : budget.who) {
-      if (world_.state(victim).alive && way-- == 0) fault.process = victim;
+      if (world_.state(victim).alive && way-- == 0) chosen = victim;
     }
-    fault.restart_after = DurationRange::exactly(after);
-    strike(budget, fault, after, sim::Instant::at(when));
+    strike(budget, chosen, after, sim::Instant::at(when));
     return Answer::look_again;
   }
 
   Answer strike(Budget& budget, std::uint64_t way, sim::ProcessId process, sim::Instant moment) {
     const MaySpec& may = *budget.may;
     if (is_crash_with_restart(may)) return crash_and_restart(budget, way, moment);
-    sim::PlannedFault fault{.process = process, .keep = may.keep};
     switch (may.kind) {
-      case MaySpec::Kind::lose: --budget.left; return Answer::lost;
+      case MaySpec::Kind::lose: AllowedFaults::spend(budget); return Answer::lost;
       case MaySpec::Kind::pause:
-        fault.kind = sim::PlannedFault::Kind::pause;
-        fault.length = Ticks(may.length, tick_)[may.during_work ? way : way / 2];
-        strike(budget, fault, fault.length, moment);
+        strike(budget, process, Ticks(may.length, tick_)[may.during_work ? way : way / 2], moment);
         return may.during_work || way % 2 == 0 ? Answer::look_again : Answer::happens;
-      case MaySpec::Kind::crash:
-        fault.kind = sim::PlannedFault::Kind::crash;
-        strike(budget, fault, Duration::zero(), moment);
-        return Answer::look_again;
+      case MaySpec::Kind::crash: strike(budget, process, Duration::zero(), moment); return Answer::look_again;
       case MaySpec::Kind::jump:
       case MaySpec::Kind::skew:
-        fault.kind = sim::PlannedFault::Kind::jump;
-        fault.length = Ticks(may.length, tick_)[way];
-        strike(budget, fault, fault.length, moment);
+        strike(budget, process, Ticks(may.length, tick_)[way], moment);
         return Answer::look_again;
     }
     return Answer::happens;
   }
 
-  void strike(Budget& budget, const sim::PlannedFault& fault, Duration value, sim::Instant moment) {
-    --budget.left;
-    struck_.emplace_back(parameter_of(*budget.may), value);
-    world_.strike_now(fault, moment);
+  void strike(Budget& budget, sim::ProcessId victim, Duration length, sim::Instant moment) {
+    allowed_.strike(budget, allowed_.fault_of(budget, victim, length), moment);
   }
 
   sim::World& world_;
   Duration tick_;
-  std::vector<Budget> budgets_;
-  std::vector<std::pair<std::string_view, Duration>> struck_;
+  AllowedFaults allowed_;
 };
 
 class Enumeration {
@@ -350,7 +287,7 @@ class Enumeration {
   const ExplorationOptions& options_;
   Odometer odometer_;
   Deployment deployment_;
-  AllowedFaults faults_;
+  FaultsOnGrid faults_;
   std::vector<std::string> parameters_;
   std::vector<bool> is_tried_;        ///< by property: whether it was judged in some run
   std::vector<std::string> unknown_;  ///< by property: why some run could not be judged

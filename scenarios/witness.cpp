@@ -43,25 +43,34 @@ ClockSpec& clock_in(Scenario& scenario, sim::ProcessId process) {
                                  : scenario.servers[process.index - clients].clock;
 }
 
+}  // namespace
+
+Scenario empty_witness(const Scenario& original) {
+  Scenario witness = original;
+  witness.id = original.id + "-witness";
+  witness.file = witness.id + ".toml";
+  witness.source = "lockstep check " + original.id;
+  witness.reproduces.clear();
+  witness.cost = Cost::fast;
+  witness.faults.clear();
+  witness.pin.clear();
+  witness.schedule.clear();
+  witness.expect_run.clear();
+  witness.expect_check.clear();
+  witness.expect_traces.reset();
+  // Until there is a run to tell of.
+  witness.title = witness.story = witness.lesson = {"-", "-"};
+  return witness;
+}
+
+namespace {
+
 /// Builds the story of one trace at given times.
 class Builder {
  public:
   Builder(const Scenario& original, const ExploredTrace& trace, const WitnessTimes& times,
           std::span<const checker::WorkPauses> work_pauses, Within within)
-      : trace_(trace), times_(times), work_pauses_(work_pauses), within_(within), witness_(original) {
-    witness_.id = original.id + "-witness";
-    witness_.file = witness_.id + ".toml";
-    witness_.source = "lockstep check " + original.id;
-    witness_.reproduces.clear();
-    witness_.cost = Cost::fast;
-    witness_.faults.clear();
-    witness_.pin.clear();
-    witness_.schedule.clear();
-    witness_.expect_run.clear();
-    witness_.expect_check.clear();
-    witness_.expect_traces.reset();
-    // Until there is a run to tell of.
-    witness_.title = witness_.story = witness_.lesson = {"-", "-"};
+      : trace_(trace), times_(times), work_pauses_(work_pauses), within_(within), witness_(empty_witness(original)) {
     for (const ExploredFault& fault : trace.faults) {
       if (fault.kind == Kind::skew) clock_in(witness_, fault.process).offset += amount(fault);
     }
@@ -268,10 +277,11 @@ const Judgement* judgement_of(const Outcome& outcome, std::string_view property)
 }
 
 /// Whether the run shows the violation; else why not.
-std::optional<std::string> objection(const Outcome& outcome, const Violation& violation, std::vector<std::string>& by) {
-  const Judgement* judgement = judgement_of(outcome, violation.property);
+std::optional<std::string> objection(const Outcome& outcome, std::string_view property, std::vector<std::string> wanted,
+                                     std::vector<std::string>& by) {
+  const Judgement* judgement = judgement_of(outcome, property);
   if (judgement == nullptr || judgement->finding.verdict != checker::Verdict::violated) {
-    return fmt::format("run says that {} {}: {}", violation.property,
+    return fmt::format("run says that {} {}: {}", property,
                        judgement == nullptr ? "is not judged" : checker::to_string(judgement->finding.verdict),
                        judgement == nullptr ? "" : judgement->finding.why);
   }
@@ -279,7 +289,6 @@ std::optional<std::string> objection(const Outcome& outcome, const Violation& vi
   by.clear();
   for (const sim::ProcessId process : judgement->finding.by) by.push_back(outcome.lanes[process.index].name);
   std::vector<std::string> observed = by;
-  std::vector<std::string> wanted = violation.by;
   std::sort(observed.begin(), observed.end());
   std::sort(wanted.begin(), wanted.end());
   if (wanted.empty() || observed == wanted) return std::nullopt;
@@ -295,29 +304,28 @@ std::variant<Outcome, std::string> run_text(const std::string& text, const std::
   return std::move(std::get<Outcome>(result));
 }
 
-std::variant<Witness, Unconfirmed> attempt(const Scenario& scenario, const models::locks::Catalogue& catalogue,
-                                           const ExploredTrace& trace, const WitnessTimes& times,
-                                           const Violation& violation, Within within) {
-  Builder build(scenario, trace, times, violation.pauses, within);
-  auto replayed = replay(build.world(), catalogue, trace, times);
-  if (const auto* trouble = std::get_if<std::string>(&replayed)) return Unconfirmed{*trouble, ""};
-  Witness witness{build(std::get<Replay>(replayed)), "", {}, ""};
+}  // namespace
+
+std::variant<Witness, Unconfirmed> confirm(Scenario candidate, const Scenario& original,
+                                           const models::locks::Catalogue& catalogue, std::string_view property,
+                                           const std::vector<std::string>& by) {
+  Witness witness{std::move(candidate), "", {}, ""};
   Scenario& story = witness.scenario;
 
   witness.text = to_toml(story);
   auto first = run_text(witness.text, story.file, catalogue);
   if (const auto* trouble = std::get_if<std::string>(&first)) return Unconfirmed{*trouble, witness.text};
-  if (auto reason = objection(std::get<Outcome>(first), violation, witness.by)) {
+  if (auto reason = objection(std::get<Outcome>(first), property, by, witness.by)) {
     return Unconfirmed{*std::move(reason), witness.text};
   }
-  const checker::Finding& finding = judgement_of(std::get<Outcome>(first), violation.property)->finding;
+  const checker::Finding& finding = judgement_of(std::get<Outcome>(first), property)->finding;
   witness.why = finding.why;
   witness.waits = finding.waits;
   Expectation& expectation = story.expect_run.emplace_back();
-  expectation.property = violation.property;
+  expectation.property = property;
   expectation.verdict = checker::Verdict::violated;
   expectation.violated_by = witness.by;
-  tell(story, scenario, std::get<Outcome>(first), violation.property);
+  tell(story, original, std::get<Outcome>(first), property);
 
   // The file as people get it is what has to show it.
   witness.text = to_toml(story);
@@ -326,6 +334,17 @@ std::variant<Witness, Unconfirmed> attempt(const Scenario& scenario, const model
   if (!std::get<Outcome>(second).as_expected)
     return Unconfirmed{"run does not show what it showed before", witness.text};
   return witness;
+}
+
+namespace {
+
+std::variant<Witness, Unconfirmed> attempt(const Scenario& scenario, const models::locks::Catalogue& catalogue,
+                                           const ExploredTrace& trace, const WitnessTimes& times,
+                                           const Violation& violation, Within within) {
+  Builder build(scenario, trace, times, violation.pauses, within);
+  auto replayed = replay(build.world(), catalogue, trace, times);
+  if (const auto* trouble = std::get_if<std::string>(&replayed)) return Unconfirmed{*trouble, ""};
+  return confirm(build(std::get<Replay>(replayed)), scenario, catalogue, violation.property, violation.by);
 }
 
 }  // namespace

@@ -67,4 +67,13 @@ struct Unconfirmed {
 std::variant<Witness, Unconfirmed> make_witness(const Scenario& scenario, const models::locks::Catalogue& catalogue,
                                                 const ExploredTrace& trace, const Violation& violation);
 
+/// The explored story without what went wrong: faults and a schedule are to be put in.
+Scenario empty_witness(const Scenario& original);
+
+/// Whether `run` shows the violation in this story, which is written, read back and run: then it gets its texts, and its expectation.
+/// `by`: as in `Violation`.
+std::variant<Witness, Unconfirmed> confirm(Scenario candidate, const Scenario& original,
+                                           const models::locks::Catalogue& catalogue, std::string_view property,
+                                           const std::vector<std::string>& by);
+
 }  // namespace lockstep::scenarios

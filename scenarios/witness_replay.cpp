@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "scenarios/deployment.hpp"
+#include "scenarios/fault_step.hpp"
 #include "sim/event_namer.hpp"
 
 namespace lockstep::scenarios {
@@ -148,7 +149,7 @@ class Replayer final : public sim::Scheduler {
     bounced_ = false;
     ReplayedEvent& seen = result_.events[position];
     seen.name = names_[planned.id];
-    const std::string step = step_of(event);
+    const std::string step = fault_step(world_, event);
     sim::ProcessState& process = world_.state(event.process);
     const bool was_alive = process.alive;
     for (const ExploredFault& pause : trace_.faults) {
@@ -167,27 +168,6 @@ class Replayer final : public sim::Scheduler {
       seen.occurrence = ++reached_[{who, step}];
     }
     return true;
-  }
-
-  /// What `World::reach` will be told, if the event does anything.
-  std::string step_of(const sim::Event& event) const {
-    switch (event.kind) {
-      case sim::EventKind::start: return "start";
-      case sim::EventKind::fault: return "";
-      case sim::EventKind::timer:
-        switch (event.timer_kind) {
-          case sim::TimerKind::sleep: return "sleep";
-          case sim::TimerKind::tick: return "tick";
-          case sim::TimerKind::work: return "work";
-          case sim::TimerKind::timeout: return "timeout";
-        }
-        return "";
-      case sim::EventKind::message: break;
-    }
-    const std::string name(event.message->name());
-    if (!event.message->is_reply && !event.bounced) return world_.name(event.from) + "." + name;
-    if (!world_.is_awaited(event.message->call)) return "";
-    return event.bounced ? "reset" : name;
   }
 
   /// As losses count: by client, step and direction; what bounces is no message of anybody.

@@ -1,0 +1,96 @@
+#include "scenarios/allowed_faults.hpp"
+
+#include <algorithm>
+
+namespace lockstep::scenarios {
+
+using sim::Duration;
+
+std::string_view parameter_of(const MaySpec& may) {
+  switch (may.kind) {
+    case MaySpec::Kind::pause: return may.length.is_exact() ? "" : "pause";
+    case MaySpec::Kind::jump: return may.length.is_exact() ? "" : "jump";
+    case MaySpec::Kind::skew: return may.length.is_exact() ? "" : "skew";
+    case MaySpec::Kind::crash: return may.restart_after && !may.restart_after->is_exact() ? "restart_after" : "";
+    case MaySpec::Kind::lose: return "";
+  }
+  return "";
+}
+
+bool is_crash_with_restart(const MaySpec& may) {
+  return may.kind == MaySpec::Kind::crash && may.restart_after.has_value();
+}
+
+bool AllowedFaults::Budget::allows(sim::ProcessId process) const {
+  return std::find(who.begin(), who.end(), process) != who.end();
+}
+
+AllowedFaults::AllowedFaults(const Scenario& scenario, Deployment& deployment) : world_(deployment.world()) {
+  const std::vector<Lane> lanes = deployment.lanes();
+  for (const MaySpec& may : scenario.may) {
+    Budget& budget = budgets_.emplace_back();
+    budget.may = &may;
+    const Lane::Role anybody = may.kind == MaySpec::Kind::jump ? Lane::Role::server : Lane::Role::client;
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+      const bool is_named = std::find(may.who.begin(), may.who.end(), lanes[i].name) != may.who.end();
+      if (may.who.empty() ? lanes[i].role == anybody : is_named)
+        budget.who.push_back(sim::ProcessId{static_cast<std::uint16_t>(i)});
+    }
+  }
+  restart_delays_.resize(lanes.size());
+  for (std::size_t i = 0; i < scenario.servers.size(); ++i)
+    restart_delays_[scenario.clients.size() + i] = scenario.servers[i].restart_delay;
+}
+
+void AllowedFaults::begin() {
+  struck_.clear();
+  for (Budget& budget : budgets_) budget.left = budget.may->times;
+}
+
+bool AllowedFaults::can_lose(const Budget& budget, const sim::Event& event) const {
+  if (event.kind != sim::EventKind::message || event.bounced || event.message->is_push) return false;
+  return budget.allows(world_.client_of(sim::ConnectionId{event.channel / 2}));
+}
+
+sim::PlannedFault AllowedFaults::fault_of(const Budget& budget, sim::ProcessId victim, Duration length) const {
+  sim::PlannedFault fault{.process = victim, .keep = budget.may->keep};
+  switch (budget.may->kind) {
+    case MaySpec::Kind::lose: fault.kind = sim::PlannedFault::Kind::lose; break;
+    case MaySpec::Kind::pause:
+      fault.kind = sim::PlannedFault::Kind::pause;
+      fault.length = length;
+      break;
+    case MaySpec::Kind::crash:
+      fault.kind = sim::PlannedFault::Kind::crash;
+      if (budget.may->restart_after)
+        fault.restart_after = sim::DurationRange::exactly(length + restart_delays_[victim.index]);
+      break;
+    case MaySpec::Kind::jump:
+    case MaySpec::Kind::skew:
+      fault.kind = sim::PlannedFault::Kind::jump;
+      fault.length = length;
+      break;
+  }
+  return fault;
+}
+
+void AllowedFaults::strike(Budget& budget, const sim::PlannedFault& fault, sim::Instant moment) {
+  spend(budget);
+  // A margin of `restart_after` is that of the whole time for which it is away, the server's own delay included.
+  const bool is_away = fault.kind == sim::PlannedFault::Kind::crash && fault.restart_after.has_value();
+  struck_.emplace_back(parameter_of(*budget.may), is_away ? fault.restart_after->lo : fault.length);
+  world_.strike_now(fault, moment);
+}
+
+Duration AllowedFaults::largest(std::string_view parameter) const {
+  Duration most;
+  bool is_first = true;
+  for (const auto& [name, value] : struck_) {
+    if (name != parameter) continue;
+    most = is_first ? value : std::max(most, value);
+    is_first = false;
+  }
+  return most;
+}
+
+}  // namespace lockstep::scenarios

@@ -1,0 +1,266 @@
+#include "scenarios/random_run.hpp"
+
+#include <algorithm>
+
+namespace lockstep::scenarios {
+namespace {
+
+using sim::Duration;
+using sim::DurationRange;
+using sim::Instant;
+using sim::ProcessId;
+using sim::Random;
+
+constexpr std::uint64_t kEventsMax = 20'000;  // of one run
+constexpr Duration kGrain = Duration::microseconds(1);
+
+Instant at(Duration since_origin) { return Instant::at(since_origin); }
+
+template <class T>
+const T& one_of(const std::vector<T>& values, Random& random) {
+  return values[random.below(values.size())];
+}
+
+}  // namespace
+
+TellingLengths telling_lengths(const Scenario& scenario, const models::locks::Entry& entry) {
+  TellingLengths telling;
+  const auto add_range = [](std::vector<Duration>& to, DurationRange range) {
+    to.push_back(range.lo);
+    to.push_back(range.hi);
+  };
+  const models::locks::Parameters parameters = parameters_of(entry, scenario.lock);
+  for (const models::locks::ParameterSpec& spec : parameters.specs()) {
+    const models::locks::ParameterValue& value = parameters.get(spec.name);
+    if (const auto* duration = std::get_if<Duration>(&value)) telling.lengths.push_back(*duration);
+    if (const auto* range = std::get_if<DurationRange>(&value)) add_range(telling.lengths, *range);
+  }
+  for (const ClientSpec& client : scenario.clients) {
+    add_range(telling.lengths, client.hold);
+    add_range(telling.lengths, client.between);
+    add_range(telling.lengths, client.acquire_at);
+  }
+  if (scenario.network.timeout) telling.lengths.push_back(*scenario.network.timeout);
+  for (const MaySpec& may : scenario.may) {
+    add_range(telling.lengths, may.length);
+    if (may.restart_after) add_range(telling.lengths, *may.restart_after);
+  }
+  telling.small = {Duration::zero(), kGrain, -kGrain};
+  const auto add_latency = [&](DurationRange latency) {
+    for (const Duration once : {latency.lo, latency.hi}) {
+      for (const std::int64_t times : {-4, -2, -1, 1, 2, 4}) telling.small.push_back(once * times);
+    }
+  };
+  add_latency(scenario.network.latency);
+  for (const ServerSpec& server : scenario.servers) {
+    if (server.latency) add_latency(*server.latency);
+  }
+  return telling;
+}
+
+// --- Delays.
+
+void MoodyDecisions::begin(Random& random) {
+  random_ = &random;
+  is_asked_ = false;
+  for (std::uint64_t& weight : weights_) weight = random.one_in(3) ? 0 : 1 + random.below(4);
+  weights_[2] += 1;
+}
+
+std::uint64_t MoodyDecisions::choose(sim::Choice choice, std::uint64_t options, sim::EventId) {
+  is_asked_ = true;
+  return choice == sim::Choice::delay ? delay(options) : random_->below(options);
+}
+
+/// Option 0 is the shortest, the next a microsecond longer.
+std::uint64_t MoodyDecisions::delay(std::uint64_t options) {
+  std::uint64_t ticket = random_->below(weights_[0] + weights_[1] + weights_[2] + weights_[3]);
+  if (ticket < weights_[0]) return 0;
+  ticket -= weights_[0];
+  if (ticket < weights_[1]) return options - 1;
+  ticket -= weights_[1];
+  if (ticket >= weights_[2]) return random_->below(options);
+  const Duration telling = one_of(telling_.lengths, *random_) + one_of(telling_.small, *random_);
+  const std::int64_t index = telling.count_ns() / kGrain.count_ns();
+  if (index >= 0 && static_cast<std::uint64_t>(index) < options) return static_cast<std::uint64_t>(index);
+  return random_->one_in(2) ? 0 : options - 1;
+}
+
+// --- Faults.
+
+RandomFaults::RandomFaults(const Scenario& scenario, Deployment& deployment, RunRecorder& recorder,
+                           const TellingLengths& telling)
+    : world_(deployment.world()), recorder_(recorder), telling_(telling), allowed_(scenario, deployment) {}
+
+void RandomFaults::begin(Random& random, const std::optional<FaultLimit>& limit, std::uint64_t typical) {
+  random_ = &random;
+  allowed_.begin();
+  planned_.clear();
+  looked_ = 0;
+  last_ = {};
+  focus_ = random.below(std::max<std::uint64_t>(typical, 8));
+  for (std::size_t i = 0; i < allowed_.budgets().size(); ++i) plan(i, limit, typical);
+}
+
+void RandomFaults::plan(std::size_t index, const std::optional<FaultLimit>& limit, std::uint64_t typical) {
+  Budget& budget = allowed_.budgets()[index];
+  const MaySpec& may = *budget.may;
+  DurationRange range = may.kind == MaySpec::Kind::crash ? may.restart_after.value_or(DurationRange{}) : may.length;
+  if (limit && parameter_of(may) == limit->parameter) {
+    range = {std::max(range.lo, limit->range.lo), std::min(range.hi, limit->range.hi)};
+    if (range.lo > range.hi) return;
+  }
+  // Mostly all that may happen, and sometimes less.
+  std::int64_t times = random_->one_in(3) ? random_->between(0, may.times) : may.times;
+  if (may.kind == MaySpec::Kind::skew) {
+    std::vector<ProcessId> who = budget.who;
+    for (; times > 0 && !who.empty(); --times) {
+      const auto chosen = who.begin() + static_cast<std::ptrdiff_t>(random_->below(who.size()));
+      const Duration by = length_within(range);
+      recorder_.is_off(*chosen, by);
+      allowed_.strike(budget, allowed_.fault_of(budget, *chosen, by), Instant::origin());
+      who.erase(chosen);
+    }
+    return;
+  }
+  for (; times > 0; --times) {
+    Planned& planned = planned_.emplace_back();
+    planned.budget = index;
+    planned.length = length_within(range);
+    planned.from = random_->one_in(2) ? focus_ : random_->below(std::max<std::uint64_t>(typical, 8));
+  }
+}
+
+/// Its ends are where things break.
+Duration RandomFaults::length_within(DurationRange range) {
+  if (range.is_exact() || random_->one_in(8)) return range.lo;
+  if (random_->one_in(2)) return range.hi;
+  if (random_->one_in(2)) {
+    const Duration telling = one_of(telling_.lengths, *random_) + one_of(telling_.small, *random_);
+    const Duration length = random_->one_in(2) ? telling : -telling;
+    if (length >= range.lo && length <= range.hi) return length;
+  }
+  const std::int64_t grains = (range.hi - range.lo).count_ns() / kGrain.count_ns();
+  return range.lo + kGrain * random_->between(0, grains);
+}
+
+sim::Fate::Answer RandomFaults::of(std::uint32_t slot, Instant moment) {
+  ++looked_;
+  for (Planned& planned : planned_) {
+    if (planned.is_done || planned.from >= looked_) continue;
+    if (const std::optional<Answer> answer = attempt(planned, slot, moment)) {
+      if (*answer == Answer::happens) recorder_.happens(slot, moment);
+      return *answer;
+    }
+  }
+  recorder_.happens(slot, moment);
+  return Answer::happens;
+}
+
+/// Nothing: it cannot strike here.
+std::optional<sim::Fate::Answer> RandomFaults::attempt(Planned& planned, std::uint32_t slot, Instant moment) {
+  Budget& budget = allowed_.budgets()[planned.budget];
+  const MaySpec& may = *budget.may;
+  const sim::Event& event = world_.event(slot);
+  if (may.kind == MaySpec::Kind::lose) {
+    if (!allowed_.can_lose(budget, event) || random_->one_in(3)) return std::nullopt;
+    planned.is_done = true;
+    AllowedFaults::spend(budget);
+    recorder_.loses_message(slot);
+    return Answer::lost;
+  }
+  const ProcessId victim = some_victim(budget, event.process, moment);
+  if (!victim.is_valid()) return std::nullopt;
+  planned.is_done = true;
+  last_ = victim;
+  const sim::PlannedFault fault = allowed_.fault_of(budget, victim, planned.length);
+  const bool is_pause = may.kind == MaySpec::Kind::pause;
+  if (is_pause && !may.during_work && victim == event.process && random_->one_in(2)) {
+    recorder_.struck_with_next(fault);
+    allowed_.strike(budget, fault, moment);
+    return Answer::happens;
+  }
+  Instant from = world_.now();
+  if (may.during_work) from = recorder_.later_of(from, *recorder_.at_work_since(victim));
+  const Instant when = some_moment(victim, from, moment);
+  recorder_.struck(fault, planned.length, when);
+  allowed_.strike(budget, fault, when);
+  return Answer::look_again;
+}
+
+/// Invalid: nobody.
+ProcessId RandomFaults::some_victim(const Budget& budget, ProcessId present, Instant moment) {
+  const auto is_possible = [&](ProcessId process) {
+    if (!process.is_valid() || !budget.allows(process) || !world_.state(process).alive) return false;
+    if (!budget.may->during_work) return true;
+    const std::optional<Instant> since = recorder_.at_work_since(process);
+    return since && since->offset() <= moment.offset();
+  };
+  if (is_possible(last_) && !random_->one_in(4)) return last_;
+  if (is_possible(present) && !random_->one_in(4)) return present;
+  std::vector<ProcessId> possible;
+  std::copy_if(budget.who.begin(), budget.who.end(), std::back_inserter(possible), is_possible);
+  return possible.empty() ? ProcessId{} : one_of(possible, *random_);
+}
+
+/// Where one pause ends another can begin, and around a deadline it matters when.
+Instant RandomFaults::some_moment(ProcessId victim, Instant from, Instant until) {
+  const Duration lo = from.offset();
+  const Duration hi = std::max(lo, until.offset());
+  std::vector<Duration> moments{lo, hi, hi};
+  const auto add = [&](Duration moment) {
+    if (moment >= lo && moment <= hi) moments.push_back(moment);
+  };
+  if (world_.state(victim).was_paused) {
+    add(world_.state(victim).frozen_until.offset());
+    add(world_.state(victim).frozen_until.offset());
+  }
+  for (const sim::Operation& operation : world_.history().operations) {
+    if (operation.process != victim || !operation.valid_until) continue;
+    for (const Duration by : {Duration::zero(), kGrain, -kGrain}) add(operation.valid_until->offset() + by);
+  }
+  if (hi > lo) moments.push_back(lo + kGrain * random_->between(0, (hi - lo).count_ns() / kGrain.count_ns()));
+  return at(one_of(moments, *random_));
+}
+
+// --- Runs.
+
+RandomRuns::RandomRuns(const Scenario& scenario, const models::locks::Catalogue& catalogue)
+    : scenario_(scenario),
+      telling_(telling_lengths(scenario, *catalogue.find(scenario.lock.algorithm))),
+      decisions_(telling_),
+      deployment_(scenario, catalogue, decisions_, Deployment::Faults::none),
+      recorder_(scenario, deployment_),
+      faults_(scenario, deployment_, recorder_, telling_) {}
+
+bool RandomRuns::play(std::uint64_t seed, const std::optional<FaultLimit>& limit, bool writes) {
+  sim::Simulation& simulation = deployment_.simulation();
+  simulation.restart();
+  simulation.set_fate(&faults_);
+  recorder_.begin(writes);
+  Random random(seed);
+  decisions_.begin(random);
+  faults_.begin(random, limit, typical_before_);
+  execution_.emplace(scenario_, deployment_, kEventsMax);
+  const bool has_ended = !execution_->play();
+  simulation.set_fate(nullptr);
+  return has_ended;
+}
+
+std::optional<std::vector<checker::Finding>> RandomRuns::run(std::uint64_t seed,
+                                                             const std::optional<FaultLimit>& limit) {
+  seed_ = seed;
+  limit_ = limit;
+  typical_before_ = typical_;
+  const bool has_ended = play(seed, limit, false);
+  typical_ = std::max(typical_, faults_.looked());
+  if (!has_ended) return std::nullopt;
+  return execution_->findings();
+}
+
+Scenario RandomRuns::story() {
+  play(seed_, limit_, true);
+  return recorder_.story();
+}
+
+}  // namespace lockstep::scenarios

@@ -1,0 +1,272 @@
+#include "scenarios/second_opinion.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "checker/properties.hpp"
+#include "scenarios/random_run.hpp"
+#include "scenarios/witness.hpp"
+#include "scenarios/writer.hpp"
+
+namespace lockstep::scenarios {
+namespace {
+
+using checker::Verdict;
+using sim::Duration;
+using sim::DurationRange;
+
+constexpr std::uint64_t kRunsMin = 100;
+constexpr std::uint64_t kRunsMax = 400;
+constexpr Duration kJust = Duration::microseconds(1);
+
+/// Of the story as it is explored, so that another expectation or comment gives the same runs.
+std::uint64_t seed_of(const Scenario& scenario) {
+  Scenario explored = without_positions(scenario);
+  explored.expect_run.clear();
+  explored.expect_check.clear();
+  explored.expect_traces.reset();
+  explored.faults.clear();
+  explored.pin.clear();
+  explored.schedule.clear();
+  std::uint64_t seed = 0x6f70696e696f6e;
+  for (const char c : to_toml(explored)) seed = sim::combine64(seed, static_cast<unsigned char>(c));
+  return seed;
+}
+
+class SecondOpinion {
+ public:
+  SecondOpinion(const Scenario& scenario, const models::locks::Catalogue& catalogue, const ExplorationOptions& options,
+                double begin, Exploration& exploration)
+      : scenario_(scenario),
+        catalogue_(catalogue),
+        options_(options),
+        begin_(begin),
+        result_(exploration),
+        runs_(scenario, catalogue),
+        seed_(seed_of(scenario)) {
+    for (const ExploredProperty& property : result_.properties) is_asked_.push_back(is_asked(property));
+  }
+
+  void operator()() {
+    if (std::none_of(is_asked_.begin(), is_asked_.end(), [](bool asked) { return asked; })) return;
+    std::uint64_t events = 0;
+    for (std::uint64_t i = 0; i < kRunsMax && !is_over(); ++i) {
+      if (i >= kRunsMin && events >= result_.counts.events) return;
+      if (const auto findings = runs_.run(sim::combine64(seed_, i), limit_of(i))) look(*findings);
+      events += runs_.events();
+      if (runs_.is_only_one()) return;
+    }
+  }
+
+ private:
+  /// Whether a run can tell something new.
+  bool is_asked(const ExploredProperty& property) const {
+    // A run's probe asks as long as it takes, at any latency; that of an exploration, a few times at the least one.
+    if (property.name == "recoverable") return false;
+    const bool needs_resource = property.name == "no-lost-update" || property.name == "fencing";
+    if (needs_resource && !scenario_.resource) return false;
+    if (!runs_.deployment().why_not_explored(property.name).empty()) return false;
+    return property.verdict != Verdict::violated || !property.thresholds.empty();
+  }
+
+  bool is_over() const {
+    if (options_.interrupted && options_.interrupted()) return true;
+    return options_.max_seconds > 0 && options_.stopwatch() - begin_ >= options_.max_seconds;
+  }
+
+  /// Every other run is free; the others are just below a margin or just beyond it, all in turn.
+  std::optional<FaultLimit> limit_of(std::uint64_t run) const {
+    std::vector<FaultLimit> limits;
+    for (std::size_t i = 0; i < result_.properties.size(); ++i) {
+      if (!is_asked_[i]) continue;
+      for (const Threshold& threshold : result_.properties[i].thresholds) {
+        const Duration value = threshold.infimum.value;
+        const Duration below = threshold.infimum.attained ? kJust : Duration::zero();
+        if (value > Duration::zero()) limits.push_back({threshold.parameter, {-value + below, value - below}});
+        if (value < Duration::zero()) limits.push_back({threshold.parameter, {value + below, -value - below}});
+        if (value == Duration::zero() && !threshold.infimum.attained)
+          limits.push_back({threshold.parameter, DurationRange::exactly(value)});
+        const Duration beyond = std::max(value, -value) + kJust;
+        limits.push_back({threshold.parameter, {-beyond, beyond}});
+      }
+    }
+    if (limits.empty() || run % 2 == 0) return std::nullopt;
+    return limits[run / 2 % limits.size()];
+  }
+
+  void look(const std::vector<checker::Finding>& findings) {
+    for (std::size_t i = 0; i < findings.size(); ++i) {
+      if (!is_asked_[i] || findings[i].verdict != Verdict::violated) continue;
+      ExploredProperty& property = result_.properties[i];
+      if (property.verdict == Verdict::violated) {
+        look_at_margins(property);
+      } else {
+        is_asked_[i] = false;
+        found_broken(property);
+      }
+    }
+  }
+
+  void found_broken(ExploredProperty& property) {
+    const bool was_kept = property.verdict == Verdict::holds;
+    const std::string_view disagreement = was_kept ? "a disagreement: the search called it kept; " : "";
+    if (was_kept) ++result_.disagreements;
+    std::variant<Witness, Unconfirmed> shown = confirm(runs_.story(), scenario_, catalogue_, property.name, {});
+    if (auto* witness = std::get_if<Witness>(&shown)) {
+      property.verdict = Verdict::violated;
+      property.why = fmt::format("{}{}", disagreement, witness->why);
+      take(*witness, property);
+      for (const std::string& parameter : parameters())
+        property.thresholds.push_back({parameter, {value_of(parameter), true}, false});
+      return;
+    }
+    Unconfirmed& unconfirmed = std::get<Unconfirmed>(shown);
+    property.verdict = Verdict::unknown;
+    property.why = fmt::format("{}a run breaks it, and as a file it does not: {}", disagreement, unconfirmed.reason);
+    property.unconfirmed = std::move(unconfirmed.text);
+  }
+
+  void take(Witness& witness, ExploredProperty& property) {
+    property.by = std::move(witness.by);
+    property.waits = std::move(witness.waits);
+    property.witness = std::move(witness.scenario);
+  }
+
+  /// A run broke what is known to break, perhaps with less.
+  void look_at_margins(ExploredProperty& property) {
+    std::string disagreement;
+    const auto disagree = [&](std::string text) {
+      if (!result_.counts.complete) return;
+      ++result_.disagreements;
+      disagreement = std::move(text);
+    };
+    bool is_better = false;
+    for (Threshold& threshold : property.thresholds) {
+      if (!is_below(threshold)) continue;
+      is_better = true;
+      if (threshold.is_exact) {
+        disagree(fmt::format("the search found nothing below a {} of {}", threshold.parameter,
+                             sim::to_string(threshold.infimum.value)));
+      }
+      threshold.infimum = {value_of(threshold.parameter), true};
+      threshold.is_exact = false;
+    }
+    for (const std::string& name : unknown_sides(property)) {
+      is_better = true;
+      disagree(fmt::format("the search found nothing with a {} of {}", name, sim::to_string(value_of(name))));
+      property.thresholds.push_back({name, {value_of(name), true}, false});
+    }
+    if (!is_better) return;
+    if (!disagreement.empty()) property.why = "a disagreement: " + disagreement;
+    std::variant<Witness, Unconfirmed> shown = confirm(runs_.story(), scenario_, catalogue_, property.name, {});
+    if (auto* witness = std::get_if<Witness>(&shown)) {
+      take(*witness, property);
+    } else {
+      Unconfirmed& unconfirmed = std::get<Unconfirmed>(shown);
+      property.why += fmt::format("; as a file the run that does does not break it: {}", unconfirmed.reason);
+      property.unconfirmed = std::move(unconfirmed.text);
+    }
+  }
+
+  /// Whether the present run has less than the margin says.
+  bool is_below(const Threshold& threshold) const {
+    const Duration value = value_of(threshold.parameter);
+    const Duration limit = threshold.infimum.value;
+    // Of a margin on one side, a run on the other says nothing.
+    if (limit < Duration::zero() ? value > Duration::zero() : value < Duration::zero()) return false;
+    const Duration magnitude = std::max(value, -value);
+    const Duration bound = std::max(limit, -limit);
+    return magnitude < bound || (magnitude == bound && !threshold.infimum.attained);
+  }
+
+  /// The parameters of which a run shows a side that no margin speaks of.
+  std::vector<std::string> unknown_sides(const ExploredProperty& property) const {
+    std::vector<std::string> names;
+    for (const std::string& name : parameters()) {
+      const bool is_down = value_of(name) < Duration::zero();
+      const auto is_of_side = [&](const Threshold& threshold) {
+        const Duration value = threshold.infimum.value;
+        return threshold.parameter == name && (value == Duration::zero() || (value < Duration::zero()) == is_down);
+      };
+      if (std::none_of(property.thresholds.begin(), property.thresholds.end(), is_of_side)) names.push_back(name);
+    }
+    return names;
+  }
+
+  /// With how much of it the present run broke something: what is largest, negative if all of it is. Of clocks of which several may be off, to
+  /// both sides, the magnitude. Without such a fault, what is nearest to it.
+  Duration value_of(std::string_view parameter) const {
+    Duration up;
+    Duration down;
+    bool has_struck = false;
+    for (const auto& [name, value] : runs_.faults().struck()) {
+      if (name != parameter) continue;
+      has_struck = true;
+      up = std::max(up, value);
+      down = std::min(down, value);
+    }
+    if (!has_struck) return nearest_to_none(parameter);
+    if (is_of_magnitudes(parameter)) return std::max(up, -down);
+    return up > Duration::zero() ? up : down;
+  }
+
+  DurationRange range_of(const MaySpec& may) const {
+    return may.kind == MaySpec::Kind::crash ? *may.restart_after : may.length;
+  }
+
+  Duration nearest_to_none(std::string_view parameter) const {
+    std::optional<Duration> nearest;
+    for (const MaySpec& may : scenario_.may) {
+      if (parameter_of(may) != parameter) continue;
+      const DurationRange range = range_of(may);
+      const Duration own = std::clamp(Duration::zero(), range.lo, range.hi);
+      if (!nearest || std::max(own, -own) < std::max(*nearest, -*nearest)) nearest = own;
+    }
+    return nearest.value_or(Duration::zero());
+  }
+
+  /// As `judged_parameters` has it, which no code is shared with.
+  bool is_of_magnitudes(std::string_view parameter) const {
+    std::size_t clocks = 0;
+    bool has_up = false;
+    bool has_down = false;
+    for (const AllowedFaults::Budget& budget : runs_.faults().budgets()) {
+      if (parameter_of(*budget.may) != parameter) continue;
+      clocks += std::min(static_cast<std::size_t>(budget.may->times), budget.who.size());
+      has_up = has_up || range_of(*budget.may).hi > Duration::zero();
+      has_down = has_down || range_of(*budget.may).lo < Duration::zero();
+    }
+    return clocks > 1 && has_up && has_down;
+  }
+
+  std::vector<std::string> parameters() const {
+    std::vector<std::string> names;
+    for (const MaySpec& may : scenario_.may) {
+      const std::string name(parameter_of(may));
+      if (name.empty() || (!options_.parameter.empty() && name != options_.parameter)) continue;
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+    return names;
+  }
+
+  const Scenario& scenario_;
+  const models::locks::Catalogue& catalogue_;
+  const ExplorationOptions& options_;
+  double begin_;  // tidy: not deciding
+  Exploration& result_;
+  RandomRuns runs_;
+  std::uint64_t seed_;
+  std::vector<bool> is_asked_;  ///< by property
+};
+
+}  // namespace
+
+void second_opinion(const Scenario& scenario, const models::locks::Catalogue& catalogue,
+                    const ExplorationOptions& options, double begin, Exploration& exploration) {
+  SecondOpinion(scenario, catalogue, options, begin, exploration)();
+}
+
+}  // namespace lockstep::scenarios
