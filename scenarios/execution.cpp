@@ -17,6 +17,7 @@
 #include "checker/no_oversell.hpp"
 #include "checker/order_properties.hpp"
 #include "checker/own_release.hpp"
+#include "checker/progress.hpp"
 #include "checker/recoverable.hpp"
 
 namespace lockstep::scenarios {
@@ -50,6 +51,7 @@ std::optional<Diagnostic> Execution::play() {
   deployment_.begin();
   std::optional<Diagnostic> problem = execute();
   quiescent_ = deployment_.world().now();
+  if (!has_ended_) look_for_endless();
   return problem;
 }
 
@@ -62,7 +64,7 @@ std::optional<Diagnostic> Execution::probe() {
 }
 
 std::optional<Diagnostic> Execution::execute() {
-  const sim::Simulation::End end = deployment_.simulation().run(kEndOfTime, max_events_);
+  const sim::Simulation::End end = run_in_slices();
   if (const auto script = deployment_.script_trouble()) {
     return trouble(scenario_, script->at, script->message + "; scripts of a story must end and stay small");
   }
@@ -78,6 +80,7 @@ std::optional<Diagnostic> Execution::execute() {
     return trouble(scenario_, scenario_.schedule[failure->entry].at, "this schedule cannot happen: " + failure->reason);
   }
   if (end == sim::Simulation::End::too_many_events) {
+    has_ended_ = false;
     return trouble(
         scenario_, {},
         fmt::format("the story has not ended after {} events, at {}; give its clients fewer attempts or rounds",
@@ -97,6 +100,9 @@ std::vector<checker::Finding> Execution::findings() {
   findings.push_back(deployment_.places() ? checker::linearizable_semaphore(story, names, scenario_.lock.key, places)
                                           : checker::linearizable(story, names));
   findings.push_back(checker::no_deadlock(story, names, deployment_.deadlock_bound().value_or(Duration::zero())));
+  checker::ProgressQuestion progress = deployment_.progress_question();
+  progress.end = quiescent_;
+  findings.push_back(checker::progress(story, names, progress));
   findings.push_back(checker::own_release(story, names));
   findings.push_back(checker::recoverable(
       world.history(), names,
