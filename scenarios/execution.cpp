@@ -26,9 +26,6 @@ namespace {
 using sim::Duration;
 using sim::Instant;
 
-/// No story is longer than this, in virtual time.
-constexpr Instant kEndOfTime = Instant::at(Duration::forever());
-
 /// The history up to the moment at which the probe came: its own holds are no part of the story.
 sim::History story_of(const sim::History& history, sim::ProcessId probe) {
   sim::History story = history;

@@ -29,7 +29,7 @@ sim::Simulation::End Execution::run_in_slices() {
     end = deployment_.simulation().run(sim::Instant::at(sim::Duration::forever()), slice);
     left -= slice;
     const bool is_whole = slice == kEventsAtOnce && end == sim::Simulation::End::too_many_events;
-    if (is_whole && compare(before, world.now()) == 0) stuck_since_ = operations;
+    if (is_whole && checker::compare(before, world.now()) == 0) stuck_since_ = operations;
   }
   return end;
 }
