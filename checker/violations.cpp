@@ -20,6 +20,7 @@ std::span<const Violation> ViolationFinder::find(const sim::History& history, st
   mutual_exclusion();
   linearizable();
   if (deadlock_lasting) no_deadlock(*deadlock_lasting);
+  if (progress_) progress(*progress_);
   own_release();
   if (semaphore_.places) capacity(static_cast<std::size_t>(*semaphore_.places));
   if (semaphore_.overtakings) fairness(static_cast<std::size_t>(*semaphore_.overtakings));

@@ -28,7 +28,7 @@
 //
 // no-lost-wakeup. A wait that nobody may cut short by a pause is four differences: from the release, and from the beginning of the wait, to
 // the next grant, and to the end of the wait. With a pause of whoever waits the pause would have to be taken off: widened.
-// capacity, fair. See violations_places.cpp.
+// capacity, fair. See violations_places.cpp. progress: violations_progress.cpp.
 //
 // linearizable. See violations_linearizable.cpp for the argument.
 
@@ -46,6 +46,7 @@
 #include "checker/ownership.hpp"
 #include "checker/parametric.hpp"
 #include "checker/places.hpp"
+#include "checker/progress.hpp"
 #include "checker/recoverable.hpp"
 #include "checker/wait_for.hpp"
 #include "sim/history.hpp"
@@ -103,6 +104,8 @@ class ViolationFinder {
 
   /// From now on also the ways of capacity and fair.
   void ask(SemaphoreQuestion question) { semaphore_ = question; }
+  /// From now on also the ways of progress; what `delays` points to is that of the next trace.
+  void ask(const ProgressQuestion& question) { progress_ = question; }
 
  private:
   static constexpr std::uint32_t kNone = 0xffffffff;
@@ -226,6 +229,27 @@ class ViolationFinder {
   bool is_holder(const Arrival& z, const Arrival& y) const;
   void add_still_taken(const Arrival& x, const Arrival& y, std::uint64_t leases_over);
 
+  // --- progress
+  /// What a stretch of a try has been chosen to be so far; see violations_progress.cpp. Positions are those of beliefs and pauses.
+  struct Stretch {
+    const Try* trying = nullptr;
+    std::optional<sim::Instant> until;
+    sim::Duration within;
+    sim::Step story_end = sim::no_step;
+    std::vector<std::size_t> others, before, after;
+    std::vector<sim::Instant> starts, ends;
+    std::vector<std::size_t> own, of_holder, noticing;
+  };
+  void progress(const ProgressQuestion& question);
+  void split_grants(std::size_t next);
+  void nobody_believes(std::size_t next, bool is_widened);
+  void somebody_holds(std::size_t holder);
+  void between_pauses(bool is_widened, const Belief* holder);
+  void add_stretch(std::size_t gap, std::size_t gap_of_holder, bool is_widened, const Belief* holder);
+  void after_work_pauses(const Pause& last);
+  std::optional<sim::Instant> ended_by_event(const Belief& belief) const;
+  void own_pauses(sim::ProcessId process, std::vector<std::size_t>& own) const;
+
   const sim::Operation* grant_of(const sim::Operation& write) const;
   void collect_grant_writes();
   void add_newer_grant(const sim::Operation& newer, const sim::Operation& older, const sim::Effect& newer_write,
@@ -278,6 +302,9 @@ class ViolationFinder {
   std::vector<std::string_view> members_;  ///< of an object that something is removed from
 
   SemaphoreQuestion semaphore_;
+  std::optional<ProgressQuestion> progress_;
+  std::vector<Try> tries_;
+  Stretch stretch_;
   std::vector<Companion> crowd_;
   std::vector<Arrival> arrivals_;
   std::vector<Faster> faster_;

@@ -78,6 +78,8 @@ Deployment::Deployment(const Scenario& scenario, const models::locks::Catalogue&
   connect(probe, nullptr);
   for (std::size_t i = 0; i < client_ids_.size(); ++i) add_threads(clients_[i], scenario.clients[i]);
   add_company(probe);
+  count_attempts();
+  progress_within_ = scenario.progress_within.value_or(default_progress());
   if (faults == Faults::none) {
     for (models::redis::Node& server : servers_) server.set_script_memory(&*script_memory_);
     return;

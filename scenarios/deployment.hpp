@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "checker/no_lost_wakeup.hpp"
+#include "checker/progress.hpp"
 #include "models/client.hpp"
 #include "models/locks/catalogue.hpp"
 #include "models/redis/node.hpp"
@@ -79,6 +80,9 @@ class Deployment {
   /// `no-lost-wakeup`: whoever waits must have a free lock within this time. If the file says nothing: a few round trips.
   checker::WakeupQuestion wakeup_question() const;
 
+  /// `progress`: nobody tries longer than this while nobody holds. If the file says nothing: `default_progress`.
+  checker::ProgressQuestion progress_question() const;
+
   /// Of a semaphore: how many may hold it at once.
   std::optional<std::int64_t> places() const;
   /// `fair`: how often somebody may be overtaken. Nothing: neither the file nor the algorithm promises anybody a turn.
@@ -136,6 +140,8 @@ class Deployment {
   sim::Duration until_next_probe() const;
   const models::locks::LockAlgorithm& lock_named(const std::string& key) const;
   std::optional<sim::Duration> least_deadlock() const;
+  sim::Duration default_progress() const;
+  void count_attempts();
   void plan_faults();
   void plan_partition(const FaultSpec& spec);
   sim::PlannedFault planned(const FaultSpec& spec) const;
@@ -148,6 +154,8 @@ class Deployment {
   std::vector<std::unique_ptr<models::locks::LockAlgorithm>> locks_;  ///< one for each key that is used
   std::optional<sim::Duration> deadlock_bound_;
   bool claims_fairness_ = false;
+  sim::Duration progress_within_;
+  std::vector<std::int64_t> attempts_;  ///< by process: how many make one try; 0: any number
   sim::World world_;
   sim::Simulation simulation_;
   sim::Outlasting<models::redis::ScriptEngine> scripts_;

@@ -19,6 +19,7 @@
 #include "checker/order_properties.hpp"
 #include "checker/own_release.hpp"
 #include "checker/properties.hpp"
+#include "checker/progress.hpp"
 #include "checker/recoverable.hpp"
 
 namespace lockstep::scenarios {
@@ -26,9 +27,6 @@ namespace {
 
 using sim::Duration;
 using sim::Instant;
-
-/// No story is longer than this, in virtual time.
-constexpr Instant kEndOfTime = Instant::at(Duration::forever());
 
 /// The history up to the moment at which the probe came: its own holds are no part of the story.
 sim::History story_of(const sim::History& history, sim::ProcessId probe) {
@@ -59,6 +57,7 @@ std::optional<Diagnostic> Execution::play() {
   deployment_.begin();
   std::optional<Diagnostic> problem = execute();
   quiescent_ = deployment_.world().now();
+  if (!has_ended_) look_for_endless();
   return problem;
 }
 
@@ -78,7 +77,7 @@ std::optional<Diagnostic> Execution::probe() {
 }
 
 std::optional<Diagnostic> Execution::execute() {
-  const sim::Simulation::End end = deployment_.simulation().run(kEndOfTime, max_events_);
+  const sim::Simulation::End end = run_in_slices();
   if (const auto script = deployment_.script_trouble()) {
     return trouble(scenario_, script->at, script->message + "; scripts of a story must end and stay small");
   }
@@ -94,6 +93,7 @@ std::optional<Diagnostic> Execution::execute() {
     return trouble(scenario_, scenario_.schedule[failure->entry].at, "this schedule cannot happen: " + failure->reason);
   }
   if (end == sim::Simulation::End::too_many_events) {
+    has_ended_ = false;
     return trouble(
         scenario_, {},
         fmt::format("the story has not ended after {} events, at {}; give its clients fewer attempts or rounds",
@@ -113,6 +113,9 @@ std::vector<checker::Finding> Execution::findings() {
   findings.push_back(deployment_.places() ? checker::linearizable_semaphore(story, names, scenario_.lock.key, places)
                                           : checker::linearizable(story, names));
   findings.push_back(checker::no_deadlock(story, names, deployment_.deadlock_bound().value_or(Duration::zero())));
+  checker::ProgressQuestion progress = deployment_.progress_question();
+  progress.end = quiescent_;
+  findings.push_back(checker::progress(story, names, progress));
   findings.push_back(checker::own_release(story, names));
   findings.push_back(checker::recoverable(
       world.history(), names,

@@ -16,6 +16,7 @@
 #include "checker/branches_ahead.hpp"
 #include "checker/properties.hpp"
 #include "scenarios/alike.hpp"
+#include "scenarios/endless.hpp"
 #include "scenarios/execution.hpp"
 #include "scenarios/explored_story.hpp"
 #include "scenarios/threads.hpp"
@@ -109,7 +110,10 @@ class Search {
     if (!stack_.is_done() && result_.bound.empty()) {
       in_all_threads([this](std::size_t number, Worker& worker) { work(number, worker); });
     }
-    if (is_too_long_) return too_long();
+    if (is_too_long_) {
+      if (std::optional<Exploration> endless = endless_exploration(scenario_, catalogue_)) return *std::move(endless);
+      return too_long();
+    }
     if (result_.bound.empty() && !stack_.is_done()) result_.bound = bound_reached(stack_.counts());
     if (stack_.is_done()) result_.bound = "";
     if (options_.save) options_.save(checkpoint());

@@ -87,6 +87,9 @@ std::span<const checker::Violation> TraceJudge::ways_of(Explorer& explorer) {
   const sim::History& history = explorer.world().history();
   const std::optional<sim::Duration> lasting = story_->deployment().deadlock_bound();
   const checker::WakeupQuestion wakeup = story_->deployment().wakeup_question();
+  checker::ProgressQuestion progress = story_->deployment().progress_question();
+  progress.delays = &explorer.constraints();
+  finder_->ask(progress);
   if (!story_->has_probed()) return finder_->find(history, explorer.faults(), resources_, nullptr, lasting, &wakeup);
   const checker::RecoverableQuestion question = story_->question(explorer);
   return finder_->find(history, explorer.faults(), resources_, &question, lasting, &wakeup);
