@@ -18,8 +18,8 @@
 #include "checker/no_oversell.hpp"
 #include "checker/order_properties.hpp"
 #include "checker/own_release.hpp"
-#include "checker/properties.hpp"
 #include "checker/progress.hpp"
+#include "checker/properties.hpp"
 #include "checker/recoverable.hpp"
 
 namespace lockstep::scenarios {

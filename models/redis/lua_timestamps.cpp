@@ -232,9 +232,9 @@ void push_time_left(lua_State* lua, const Reply& reply) {
   const TimeLeft& left = reply.remaining();
   const bool is_time = left.now.identical(Instant::origin()) && left.unit <= Duration::milliseconds(1);
   push_symbolic_number(lua,
-              SymbolicNumber(left.deadline, left.now, left.unit,
-                             is_time ? SymbolicNumber::Rounding::none : SymbolicNumber::Rounding::down),
-              left.longest);
+                       SymbolicNumber(left.deadline, left.now, left.unit,
+                                      is_time ? SymbolicNumber::Rounding::none : SymbolicNumber::Rounding::down),
+                       left.longest);
 }
 
 bool is_symbolic(lua_State* lua, int index) { return symbol_at(lua, index) != nullptr; }

@@ -174,7 +174,7 @@ class ScriptEngine::Interpreter {
     int function;  ///< in the registry
     bool may_write;
     bool has_flags;
-    bool compares;  ///< takes `key_holds` as its argument
+    bool compares;                 ///< takes `key_holds` as its argument
     std::optional<Asking> asking;  ///< nothing: nobody has needed it yet
   };
   static constexpr int kHandler = 1;
