@@ -153,7 +153,8 @@ void RandomFaults::plan(std::size_t index, const std::optional<FaultLimit>& limi
 
 /// Its ends are where things break.
 Duration RandomFaults::length_within(DurationRange range) {
-  if (range.is_exact() || random_->one_in(10)) return range.lo;
+  const bool has_both_sides = range.lo < Duration::zero() && range.hi > Duration::zero();
+  if (range.is_exact() || random_->one_in(has_both_sides ? 2 : 10)) return range.lo;
   if (!random_->one_in(3)) return range.hi;
   if (random_->one_in(2)) {
     const Duration telling = one_of(telling_.lengths, *random_) + one_of(telling_.small, *random_);
@@ -191,6 +192,10 @@ std::optional<sim::Fate::Answer> RandomFaults::attempt(Planned& planned, std::ui
   }
   const ProcessId victim = some_victim(budget, planned.at_work, event.process, moment);
   if (!victim.is_valid()) return std::nullopt;
+  // What a pause had put off when its process died comes when the pause would have been over, which no schedule can say.
+  const sim::ProcessState& state = world_.state(victim);
+  const bool is_frozen = state.was_paused && state.frozen_until.offset() > world_.now().offset();
+  if (may.kind == MaySpec::Kind::crash && is_frozen) return std::nullopt;
   planned.is_done = true;
   last_ = victim;
   const sim::PlannedFault fault = allowed_.fault_of(budget, victim, planned.length);
