@@ -32,6 +32,7 @@ AllowedFaults::AllowedFaults(const Scenario& scenario, Deployment& deployment) :
     budget.may = &may;
     const Lane::Role anybody = may.kind == MaySpec::Kind::jump ? Lane::Role::server : Lane::Role::client;
     for (std::size_t i = 0; i < lanes.size(); ++i) {
+      if (lanes[i].host.is_valid()) continue;  // a thread or a background task is not struck alone
       const bool is_named = std::find(may.who.begin(), may.who.end(), lanes[i].name) != may.who.end();
       if (may.who.empty() ? lanes[i].role == anybody : is_named)
         budget.who.push_back(sim::ProcessId{static_cast<std::uint16_t>(i)});

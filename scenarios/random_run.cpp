@@ -14,6 +14,8 @@ using sim::Random;
 constexpr std::uint64_t kEventsMax = 20'000;  // of one run
 constexpr Duration kGrain = Duration::microseconds(1);
 
+constexpr std::uint64_t kWide = 5'000;  // grains: no latency any more
+
 Instant at(Duration since_origin) { return Instant::at(since_origin); }
 
 template <class T>
@@ -32,6 +34,8 @@ TellingLengths telling_lengths(const Scenario& scenario, const models::locks::En
   const models::locks::Parameters parameters = parameters_of(entry, scenario.lock);
   for (const models::locks::ParameterSpec& spec : parameters.specs()) {
     const models::locks::ParameterValue& value = parameters.get(spec.name);
+    const bool is_lease = spec.name == "ttl" || spec.name == "lease" || spec.name == "watchdog_timeout";
+    if (is_lease && std::holds_alternative<Duration>(value)) telling.leases.push_back(std::get<Duration>(value));
     if (const auto* duration = std::get_if<Duration>(&value)) telling.lengths.push_back(*duration);
     if (const auto* range = std::get_if<DurationRange>(&value)) add_range(telling.lengths, *range);
   }
@@ -60,11 +64,18 @@ TellingLengths telling_lengths(const Scenario& scenario, const models::locks::En
 
 // --- Delays.
 
-void MoodyDecisions::begin(Random& random) {
+void MoodyDecisions::begin(Random& random, Duration margin) {
   random_ = &random;
   is_asked_ = false;
   for (std::uint64_t& weight : weights_) weight = random.one_in(3) ? 0 : 1 + random.below(4);
   weights_[2] += 1;
+  meeting_.reset();
+  if (random.one_in(3)) return;
+  const bool of_lease = !telling_.leases.empty() && !random.one_in(4);
+  meeting_ = one_of(of_lease ? telling_.leases : telling_.lengths, random) + one_of(telling_.small, random);
+  if (random.one_in(2)) *meeting_ += one_of(telling_.small, random);
+  if (random.one_in(6)) *meeting_ += one_of(telling_.lengths, random);
+  if (margin > Duration::zero() && random.one_in(2)) *meeting_ += random.one_in(4) ? margin : -margin;
 }
 
 std::uint64_t MoodyDecisions::choose(sim::Choice choice, std::uint64_t options, sim::EventId) {
@@ -74,6 +85,16 @@ std::uint64_t MoodyDecisions::choose(sim::Choice choice, std::uint64_t options, 
 
 /// Option 0 is the shortest, the next a microsecond longer.
 std::uint64_t MoodyDecisions::delay(std::uint64_t options) {
+  const auto index_of = [&](Duration length) -> std::optional<std::uint64_t> {
+    const std::int64_t index = length.count_ns() / kGrain.count_ns();
+    if (index < 0 || static_cast<std::uint64_t>(index) >= options) return std::nullopt;
+    return static_cast<std::uint64_t>(index);
+  };
+  if (meeting_ && options > kWide && !random_->one_in(4)) {
+    if (random_->one_in(2)) return 0;
+    const Duration later = random_->one_in(2) ? Duration::zero() : one_of(telling_.small, *random_);
+    return index_of(*meeting_ + later).value_or(0);
+  }
   std::uint64_t ticket = random_->below(weights_[0] + weights_[1] + weights_[2] + weights_[3]);
   if (ticket < weights_[0]) return 0;
   ticket -= weights_[0];
@@ -81,9 +102,7 @@ std::uint64_t MoodyDecisions::delay(std::uint64_t options) {
   ticket -= weights_[1];
   if (ticket >= weights_[2]) return random_->below(options);
   const Duration telling = one_of(telling_.lengths, *random_) + one_of(telling_.small, *random_);
-  const std::int64_t index = telling.count_ns() / kGrain.count_ns();
-  if (index >= 0 && static_cast<std::uint64_t>(index) < options) return static_cast<std::uint64_t>(index);
-  return random_->one_in(2) ? 0 : options - 1;
+  return index_of(telling).value_or(random_->one_in(2) ? 0 : options - 1);
 }
 
 // --- Faults.
@@ -111,7 +130,7 @@ void RandomFaults::plan(std::size_t index, const std::optional<FaultLimit>& limi
     if (range.lo > range.hi) return;
   }
   // Mostly all that may happen, and sometimes less.
-  std::int64_t times = random_->one_in(3) ? random_->between(0, may.times) : may.times;
+  std::int64_t times = random_->one_in(4) ? random_->between(0, may.times) : may.times;
   if (may.kind == MaySpec::Kind::skew) {
     std::vector<ProcessId> who = budget.who;
     for (; times > 0 && !who.empty(); --times) {
@@ -127,14 +146,16 @@ void RandomFaults::plan(std::size_t index, const std::optional<FaultLimit>& limi
     Planned& planned = planned_.emplace_back();
     planned.budget = index;
     planned.length = length_within(range);
+    planned.at_work = may.during_work || (may.kind == MaySpec::Kind::pause && random_->one_in(2));
     planned.from = random_->one_in(2) ? focus_ : random_->below(std::max<std::uint64_t>(typical, 8));
   }
 }
 
 /// Its ends are where things break.
 Duration RandomFaults::length_within(DurationRange range) {
-  if (range.is_exact() || random_->one_in(8)) return range.lo;
-  if (random_->one_in(2)) return range.hi;
+  const bool has_both_sides = range.lo < Duration::zero() && range.hi > Duration::zero();
+  if (range.is_exact() || random_->one_in(has_both_sides ? 2 : 10)) return range.lo;
+  if (!random_->one_in(3)) return range.hi;
   if (random_->one_in(2)) {
     const Duration telling = one_of(telling_.lengths, *random_) + one_of(telling_.small, *random_);
     const Duration length = random_->one_in(2) ? telling : -telling;
@@ -169,19 +190,23 @@ std::optional<sim::Fate::Answer> RandomFaults::attempt(Planned& planned, std::ui
     recorder_.loses_message(slot);
     return Answer::lost;
   }
-  const ProcessId victim = some_victim(budget, event.process, moment);
+  const ProcessId victim = some_victim(budget, planned.at_work, event.process, moment);
   if (!victim.is_valid()) return std::nullopt;
+  // What a pause had put off when its process died comes when the pause would have been over, which no schedule can say.
+  const sim::ProcessState& state = world_.state(victim);
+  const bool is_frozen = state.was_paused && state.frozen_until.offset() > world_.now().offset();
+  if (may.kind == MaySpec::Kind::crash && is_frozen) return std::nullopt;
   planned.is_done = true;
   last_ = victim;
   const sim::PlannedFault fault = allowed_.fault_of(budget, victim, planned.length);
   const bool is_pause = may.kind == MaySpec::Kind::pause;
-  if (is_pause && !may.during_work && victim == event.process && random_->one_in(2)) {
+  if (is_pause && !planned.at_work && victim == event.process && random_->one_in(2)) {
     recorder_.struck_with_next(fault);
     allowed_.strike(budget, fault, moment);
     return Answer::happens;
   }
   Instant from = world_.now();
-  if (may.during_work) from = recorder_.later_of(from, *recorder_.at_work_since(victim));
+  if (planned.at_work) from = recorder_.later_of(from, *recorder_.at_work_since(victim));
   const Instant when = some_moment(victim, from, moment);
   recorder_.struck(fault, planned.length, when);
   allowed_.strike(budget, fault, when);
@@ -189,10 +214,10 @@ std::optional<sim::Fate::Answer> RandomFaults::attempt(Planned& planned, std::ui
 }
 
 /// Invalid: nobody.
-ProcessId RandomFaults::some_victim(const Budget& budget, ProcessId present, Instant moment) {
+ProcessId RandomFaults::some_victim(const Budget& budget, bool at_work, ProcessId present, Instant moment) {
   const auto is_possible = [&](ProcessId process) {
     if (!process.is_valid() || !budget.allows(process) || !world_.state(process).alive) return false;
-    if (!budget.may->during_work) return true;
+    if (!at_work) return true;
     const std::optional<Instant> since = recorder_.at_work_since(process);
     return since && since->offset() <= moment.offset();
   };
@@ -239,7 +264,7 @@ bool RandomRuns::play(std::uint64_t seed, const std::optional<FaultLimit>& limit
   simulation.set_fate(&faults_);
   recorder_.begin(writes);
   Random random(seed);
-  decisions_.begin(random);
+  decisions_.begin(random, limit ? limit->range.hi : Duration::zero());
   faults_.begin(random, limit, typical_before_);
   execution_.emplace(scenario_, deployment_, kEventsMax);
   const bool has_ended = !execution_->play();

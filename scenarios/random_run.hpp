@@ -23,14 +23,17 @@ namespace lockstep::scenarios {
 struct TellingLengths {
   std::vector<sim::Duration> lengths;
   std::vector<sim::Duration> small;  ///< by which something may be a little earlier or later
+  std::vector<sim::Duration> leases;
 };
 TellingLengths telling_lengths(const Scenario& scenario, const models::locks::Entry& entry);
 
-/// Chance with a mood, which changes from run to run: some runs have only extreme delays, some any, some telling ones.
+/// Chance with a mood, which changes from run to run: some runs have only extreme delays, some any, some telling ones. In many, whatever can come at any
+/// time comes at once or a certain time later, so that those who start anywhere within a second meet where a lease ends.
 class MoodyDecisions final : public sim::Decisions {
  public:
   explicit MoodyDecisions(const TellingLengths& telling) : telling_(telling) {}
-  void begin(sim::Random& random);
+  /// `margin`: the largest fault of this run, or zero.
+  void begin(sim::Random& random, sim::Duration margin);
   std::uint64_t choose(sim::Choice choice, std::uint64_t options, sim::EventId event) override;
   /// Whether anything was asked since the beginning.
   bool is_asked() const { return is_asked_; }
@@ -41,6 +44,7 @@ class MoodyDecisions final : public sim::Decisions {
   const TellingLengths& telling_;
   sim::Random* random_ = nullptr;
   std::uint64_t weights_[4] = {};  ///< of the shortest, the longest, a telling one, any
+  std::optional<sim::Duration> meeting_;
   bool is_asked_ = false;
 };
 
@@ -67,13 +71,14 @@ class RandomFaults final : public sim::Fate {
     std::size_t budget = 0;
     std::uint64_t from = 0;  ///< the how many-th event
     sim::Duration length;
+    bool at_work = false;  ///< where it does most harm
     bool is_done = false;
   };
 
   void plan(std::size_t budget, const std::optional<FaultLimit>& limit, std::uint64_t typical);
   sim::Duration length_within(sim::DurationRange range);
   std::optional<Answer> attempt(Planned& planned, std::uint32_t slot, sim::Instant moment);
-  sim::ProcessId some_victim(const Budget& budget, sim::ProcessId present, sim::Instant moment);
+  sim::ProcessId some_victim(const Budget& budget, bool at_work, sim::ProcessId present, sim::Instant moment);
   sim::Instant some_moment(sim::ProcessId victim, sim::Instant from, sim::Instant until);
 
   sim::World& world_;

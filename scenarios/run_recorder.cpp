@@ -66,8 +66,11 @@ void RunRecorder::happens(std::uint32_t slot, Instant moment) {
                      .was_alive = world_.state(event.process).alive,
                      .pauses = std::move(with_next_)};
   with_next_.clear();
-  if (const std::optional<sim::EventName>& name = named_[slot].name)
-    schedule_.push_back(entry_of(*name, moment.offset()));
+  // What the process of an earlier life had set does nothing, whenever it comes.
+  const bool is_of_earlier_life = (event.kind == sim::EventKind::start || event.kind == sim::EventKind::timer) &&
+                                  event.incarnation != world_.state(event.process).incarnation;
+  const std::optional<sim::EventName>& name = named_[slot].name;
+  if (name && !is_of_earlier_life) schedule_.push_back(entry_of(*name, moment.offset()));
 }
 
 void RunRecorder::is_off(ProcessId process, Duration by) {

@@ -18,8 +18,8 @@ using checker::Verdict;
 using sim::Duration;
 using sim::DurationRange;
 
-constexpr std::uint64_t kRunsMin = 100;
-constexpr std::uint64_t kRunsMax = 400;
+constexpr std::uint64_t kRunsMin = 600;
+constexpr std::uint64_t kRunsMax = 1'000;
 constexpr Duration kJust = Duration::microseconds(1);
 
 /// Of the story as it is explored, so that another expectation or comment gives the same runs.
@@ -39,11 +39,12 @@ std::uint64_t seed_of(const Scenario& scenario) {
 class SecondOpinion {
  public:
   SecondOpinion(const Scenario& scenario, const models::locks::Catalogue& catalogue, const ExplorationOptions& options,
-                double begin, Exploration& exploration)
+                double begin, Exploration& exploration, std::uint64_t effort)
       : scenario_(scenario),
         catalogue_(catalogue),
         options_(options),
         begin_(begin),
+        effort_(effort),
         result_(exploration),
         runs_(scenario, catalogue),
         seed_(seed_of(scenario)) {
@@ -53,8 +54,8 @@ class SecondOpinion {
   void operator()() {
     if (std::none_of(is_asked_.begin(), is_asked_.end(), [](bool asked) { return asked; })) return;
     std::uint64_t events = 0;
-    for (std::uint64_t i = 0; i < kRunsMax && !is_over(); ++i) {
-      if (i >= kRunsMin && events >= result_.counts.events) return;
+    for (std::uint64_t i = 0; i < kRunsMax * effort_ && !is_over(); ++i) {
+      if (i >= kRunsMin * effort_ && events >= result_.counts.events * effort_) return;
       if (const auto findings = runs_.run(sim::combine64(seed_, i), limit_of(i))) look(*findings);
       events += runs_.events();
       if (runs_.is_only_one()) return;
@@ -77,23 +78,25 @@ class SecondOpinion {
     return options_.max_seconds > 0 && options_.stopwatch() - begin_ >= options_.max_seconds;
   }
 
-  /// Every other run is free; the others are just below a margin or just beyond it, all in turn.
+  /// Runs that are free look for what breaks properties that were said to hold; those just below a margin, for less than it. In some
+  /// of these the faults may go just beyond it, where something else may begin.
   std::optional<FaultLimit> limit_of(std::uint64_t run) const {
-    std::vector<FaultLimit> limits;
+    std::vector<FaultLimit> below;
+    std::vector<FaultLimit> beyond;
+    bool is_any_kept = false;
     for (std::size_t i = 0; i < result_.properties.size(); ++i) {
       if (!is_asked_[i]) continue;
+      is_any_kept = is_any_kept || result_.properties[i].verdict != Verdict::violated;
       for (const Threshold& threshold : result_.properties[i].thresholds) {
-        const Duration value = threshold.infimum.value;
-        const Duration below = threshold.infimum.attained ? kJust : Duration::zero();
-        if (value > Duration::zero()) limits.push_back({threshold.parameter, {-value + below, value - below}});
-        if (value < Duration::zero()) limits.push_back({threshold.parameter, {value + below, -value - below}});
-        if (value == Duration::zero() && !threshold.infimum.attained)
-          limits.push_back({threshold.parameter, DurationRange::exactly(value)});
-        const Duration beyond = std::max(value, -value) + kJust;
-        limits.push_back({threshold.parameter, {-beyond, beyond}});
+        const Duration value = std::max(threshold.infimum.value, -threshold.infimum.value);
+        const Duration most = threshold.infimum.attained ? value - kJust : value;
+        if (most >= Duration::zero()) below.push_back({threshold.parameter, {-most, most}});
+        beyond.push_back({threshold.parameter, {-value - kJust, value + kJust}});
       }
     }
-    if (limits.empty() || run % 2 == 0) return std::nullopt;
+    if (run % (is_any_kept ? 2 : 8) == 0) return std::nullopt;
+    const std::vector<FaultLimit>& limits = below.empty() || run % 8 == 1 ? beyond : below;
+    if (limits.empty()) return std::nullopt;
     return limits[run / 2 % limits.size()];
   }
 
@@ -256,6 +259,7 @@ class SecondOpinion {
   const models::locks::Catalogue& catalogue_;
   const ExplorationOptions& options_;
   double begin_;  // tidy: not deciding
+  std::uint64_t effort_;
   Exploration& result_;
   RandomRuns runs_;
   std::uint64_t seed_;
@@ -265,8 +269,8 @@ class SecondOpinion {
 }  // namespace
 
 void second_opinion(const Scenario& scenario, const models::locks::Catalogue& catalogue,
-                    const ExplorationOptions& options, double begin, Exploration& exploration) {
-  SecondOpinion(scenario, catalogue, options, begin, exploration)();
+                    const ExplorationOptions& options, double begin, Exploration& exploration, std::uint64_t effort) {
+  SecondOpinion(scenario, catalogue, options, begin, exploration, effort)();
 }
 
 }  // namespace lockstep::scenarios

@@ -3,7 +3,7 @@
 // A second opinion on an exploration: concrete runs, judged by the checkers of concrete runs. They share the world with the explorer, and nothing of
 // what turns its traces into verdicts.
 
-#include <optional>
+#include <cstdint>
 
 #include "models/locks/catalogue.hpp"
 #include "scenarios/exploration.hpp"
@@ -17,8 +17,9 @@ namespace lockstep::scenarios {
 /// violated without one.
 ///
 /// Which runs are played depends on the story alone, and how many on the events of the exploration, not on time; but `max_seconds`, counted from
-/// `begin`, and `interrupted` of `options` end it.
+/// `begin`, and `interrupted` of `options` end it. `effort`: so many times as many runs, for tests and hunts.
 void second_opinion(const Scenario& scenario, const models::locks::Catalogue& catalogue,
-                    const ExplorationOptions& options, double begin, Exploration& exploration);
+                    const ExplorationOptions& options, double begin, Exploration& exploration,
+                    std::uint64_t effort = 1);
 
 }  // namespace lockstep::scenarios
