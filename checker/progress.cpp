@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
+#include <map>
 
 #include "checker/evidence.hpp"
 
@@ -44,18 +44,23 @@ class Judge {
   }
 
   Finding judge() {
+    for (const OwnershipInterval& belief : beliefs_) {
+      const Duration to = belief.is_empty() ? belief.from.offset() : end_of(belief.to);
+      grants_[belief.object].push_back({belief.from.offset(), to});
+    }
+    for (auto& [object, grants] : grants_) {
+      std::sort(grants.begin(), grants.end(), [](const Span& a, const Span& b) { return a.from < b.from; });
+      for (std::size_t i = 1; i < grants.size(); ++i) grants[i].to = std::max(grants[i].to, grants[i - 1].to);
+    }
     for (const Try& one : tries_) {
-      grants_.clear();
-      for (const OwnershipInterval& belief : beliefs_) {
-        if (belief.object == one.object) grants_.push_back(belief.from.offset());
-      }
-      std::sort(grants_.begin(), grants_.end());
+      const std::vector<Span>& grants = grants_[one.object];
       const Span whole{one.from.offset(), end_of(one.until ? std::optional(one.until->at) : std::nullopt)};
       for (const Span& span : running(history_, one.process, whole)) {
         // The pieces between the moments at which somebody gets it.
         Span piece{span.from, span.from};
-        for (const Duration grant : grants_) {
-          if (grant <= piece.from) continue;
+        for (std::size_t next = begun_by(grants, span.from); next < grants.size(); ++next) {
+          const Duration grant = grants[next].from;
+          if (grant == piece.from) continue;
           if (grant >= span.to) break;
           piece.to = grant;
           look(one, piece);
@@ -75,23 +80,31 @@ class Judge {
     return at->offset();
   }
 
+  /// How many of them begin by this moment.
+  static std::size_t begun_by(const std::vector<Span>& grants, Duration moment) {
+    return static_cast<std::size_t>(std::upper_bound(grants.begin(), grants.end(), moment,
+                                                     [](Duration at, const Span& grant) { return at < grant.from; }) -
+                                    grants.begin());
+  }
+
   /// In the piece `one` tries and runs, and nobody gets the lock.
   void look(const Try& one, Span piece) {
-    if (piece.length() <= std::min(longest_, question_.within)) return;
-    Duration free_from = piece.from;
+    const std::vector<Span>& grants = grants_[one.object];
+    const std::size_t begun = begun_by(grants, piece.from);
+    const Duration free_from = begun == 0 ? piece.from : std::max(piece.from, grants[begun - 1].to);
+    const Duration length = piece.to - free_from;
+    if (length > longest_ && (one.attempts > 1 || !one.is_successful)) longest_ = length;
+    if (length > question_.within) blame(one, {free_from, piece.to}, nullptr);
+    if (piece.length() <= question_.within) return;
     for (const OwnershipInterval& belief : beliefs_) {
       if (belief.object != one.object || belief.from.offset() > piece.from || belief.is_empty()) continue;
       const Duration to = end_of(belief.to);
-      free_from = std::max(free_from, to);
       const Span both{piece.from, std::min(piece.to, to)};
       if (both.length() <= Duration::zero()) continue;
       for (const Span& held : running(history_, belief.process, both)) {
         if (held.length() > question_.within) blame(one, held, &belief);
       }
     }
-    const Duration length = piece.to - free_from;
-    if (length > longest_ && (one.attempts > 1 || !one.is_successful)) longest_ = length;
-    if (length > question_.within) blame(one, {free_from, piece.to}, nullptr);
   }
 
   void blame(const Try& one, Span span, const OwnershipInterval* holder) {
@@ -136,7 +149,8 @@ class Judge {
   const ProgressQuestion& question_;
   std::vector<OwnershipInterval> beliefs_;
   std::vector<Try> tries_;
-  std::vector<Duration> grants_;
+  std::map<std::string_view, std::vector<Span>>
+      grants_;  ///< by their beginning, each to when it and all before it are over
   Duration longest_;
   Finding found_{.property = "progress", .view = View::belief, .verdict = Verdict::unknown};
 };
@@ -162,10 +176,9 @@ void collect_tries(std::span<const sim::Operation> operations, std::span<const s
   for (std::size_t i = 0; i < operations.size(); ++i) {
     if (operations[i].function != "acquire") continue;
     const sim::Operation& first = operations[i];
-    const bool goes_on_from_before = std::any_of(tries.begin(), tries.end(), [&](const Try& known) {
-      return known.process == first.process && (!known.until || known.until->step > first.invoked_in);
-    });
-    if (goes_on_from_before) continue;
+    const auto known =
+        std::find_if(tries.rbegin(), tries.rend(), [&](const Try& before) { return before.process == first.process; });
+    if (known != tries.rend() && (!known->until || known->until->step > first.invoked_in)) continue;
     Try one{.process = first.process, .object = first.object, .first = first.id};
     one.from = first.invoked;
     one.from_step = first.invoked_in;

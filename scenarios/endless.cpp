@@ -16,7 +16,8 @@ std::optional<Exploration> endless_exploration(const Scenario& scenario, const m
   witness.expect_check.clear();
   witness.expect_traces.reset();
   witness.expect_run = {Expectation{.property = "progress", .verdict = checker::Verdict::violated}};
-  auto result = run(witness, catalogue);
+  // What has not shown by then is left open.
+  auto result = run(witness, catalogue, {.max_events = 200'000});
   const Outcome* outcome = std::get_if<Outcome>(&result);
   if (outcome == nullptr) return std::nullopt;
   Exploration exploration;

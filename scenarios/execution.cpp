@@ -94,6 +94,11 @@ std::optional<Diagnostic> Execution::execute() {
   }
   if (end == sim::Simulation::End::too_many_events) {
     has_ended_ = false;
+    if (stuck_since_) {
+      return trouble(scenario_, {},
+                     fmt::format("the story does not go on at {}: a client never waits; give it a retry or a latency",
+                                 sim::to_string(deployment_.world().now().offset())));
+    }
     return trouble(
         scenario_, {},
         fmt::format("the story has not ended after {} events, at {}; give its clients fewer attempts or rounds",

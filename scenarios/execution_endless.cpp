@@ -14,7 +14,7 @@ namespace lockstep::scenarios {
 namespace {
 
 /// So much does not happen at one moment unless somebody goes round in a circle.
-constexpr std::uint64_t kEventsAtOnce = 100'000;
+constexpr std::uint64_t kEventsAtOnce = 20'000;
 
 }  // namespace
 
