@@ -143,7 +143,7 @@ class ScriptEngine::Interpreter {
     const bool compares = asks ? script.asking->compares : script.compares;
     if (asks) lua_rawgeti(lua_, LUA_REGISTRYINDEX, answer_question_);
     if (compares) lua_rawgeti(lua_, LUA_REGISTRYINDEX, key_holds_);
-    session_.has_blind_part = explores && !asks;
+    session_.has_blind_part = !asks;
     const int status = lua_pcall(lua_, (asks ? 1 : 0) + (compares ? 1 : 0), 1, kHandler);
     if (session_.has_blind_part && session_.has_met_symbols) {
       session_.mark_stopped(std::string(kNeedsDigits) + ": its comparisons cannot be followed");
@@ -174,7 +174,7 @@ class ScriptEngine::Interpreter {
     int function;  ///< in the registry
     bool may_write;
     bool has_flags;
-    bool compares;  ///< takes `key_holds` as its argument
+    bool compares;                 ///< takes `key_holds` as its argument
     std::optional<Asking> asking;  ///< nothing: nobody has needed it yet
   };
   static constexpr int kHandler = 1;
