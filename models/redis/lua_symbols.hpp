@@ -46,8 +46,9 @@ bool is_rest(const LuaSymbol* symbol);
 template <class Question>
 auto ask_world(lua_State* lua, const Question& question) {
   LuaSession& session = LuaSession::of(lua);
+  if (session.host_world == nullptr) session.stop("script compares a symbolic time, and there is no world to ask");
   try {
-    return question(*session.host->world());
+    return question(*session.host_world);
   } catch (...) {
     session.host_failure = std::current_exception();
   }

@@ -165,7 +165,8 @@ void choose_one(lua_State* lua, int index, bool larger) {
     const int which = a != nullptr ? 1 : index;
     const SymbolicNumber x = number_of(lua, *symbol_at(lua, which));
     const Number c = luaL_checknumber(lua, a != nullptr ? index : 1);
-    give(lua, larger ? x.at_least(c) : x.at_most(c), kTooLong);
+    const bool is_at_most = ask_world(lua, [&](sim::World& world) { return x.is_at_most(c, world); });
+    lua_pushvalue(lua, (is_at_most != larger) == (which == 1) ? 1 : index);
   }
   lua_replace(lua, 1);
 }
@@ -267,7 +268,9 @@ std::variant<Reply, std::string_view> symbolic_reply_at(lua_State* lua, int inde
     return Reply::time_left(
         {number.plus(), number.minus(), symbol.longest, number.unit(), LuaSession::of(lua).host_world});
   }
-  return "it returns a number that was calculated with a time: only a time, or a length of time, has a name as a reply";
+  return "a script needs the digits of a time, which an exploration does not have: it returns a number that was "
+         "calculated "
+         "with one";
 }
 
 bool mark_misuse(lua_State* lua, std::string_view error) {

@@ -143,7 +143,7 @@ class ScriptEngine::Interpreter {
     const bool compares = asks ? script.asking->compares : script.compares;
     if (asks) lua_rawgeti(lua_, LUA_REGISTRYINDEX, answer_question_);
     if (compares) lua_rawgeti(lua_, LUA_REGISTRYINDEX, key_holds_);
-    session_.has_blind_part = explores && !asks;
+    session_.has_blind_part = !asks;
     const int status = lua_pcall(lua_, (asks ? 1 : 0) + (compares ? 1 : 0), 1, kHandler);
     if (session_.has_blind_part && session_.has_met_symbols) {
       session_.mark_stopped(std::string(kNeedsDigits) + ": its comparisons cannot be followed");

@@ -169,8 +169,6 @@ Number SymbolicNumber::value(Number units, bool upper) const {
       case Step::Kind::add: x += c; break;
       case Step::Kind::times: x *= c; break;
       case Step::Kind::divide: x /= c; break;
-      case Step::Kind::at_least: x = std::max(x, c); break;
-      case Step::Kind::at_most: x = std::min(x, c); break;
     }
   }
   return x;

@@ -55,8 +55,6 @@ class SymbolicNumber {
   std::optional<SymbolicNumber> negated() const { return with({Step::Kind::times, -1}); }
   std::optional<SymbolicNumber> rounded_down() const;
   std::optional<SymbolicNumber> rounded_up() const { return with({Step::Kind::ceil, 0}); }
-  std::optional<SymbolicNumber> at_least(Number c) const { return with({Step::Kind::at_least, c}); }
-  std::optional<SymbolicNumber> at_most(Number c) const { return with({Step::Kind::at_most, c}); }
   /// Seconds of TIME, multiplied, and what its other number adds to them, are the moment itself: nothing is lost then.
   std::optional<SymbolicNumber> with_rest_of_second(sim::Instant moment, Number times, Number divided_by) const;
   /// Nothing: it depends on more than one length. The last may ask the world for an instant that it knows only about (`World::sum`).
@@ -77,7 +75,7 @@ class SymbolicNumber {
 
  private:
   struct Step {
-    enum class Kind : std::uint8_t { floor, of_ends, ceil, add, times, divide, at_least, at_most } kind = Kind::floor;
+    enum class Kind : std::uint8_t { floor, of_ends, ceil, add, times, divide } kind = Kind::floor;
     Number number = 0;
     bool operator==(const Step&) const = default;
   };
