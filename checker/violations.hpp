@@ -303,6 +303,7 @@ class ViolationFinder {
 
   SemaphoreQuestion semaphore_;
   std::optional<ProgressQuestion> progress_;
+  std::vector<Constraint> conditions_;  ///< of the stretch that is looked at
   std::vector<Try> tries_;
   Stretch stretch_;
   std::vector<Companion> crowd_;
