@@ -338,6 +338,12 @@ class Search {
     result_.unconfirmed += not_shown_;
   }
 
+  /// Whether somebody of this story is to take the lock.
+  bool uses_lock() const {
+    return !scenario_.market && std::any_of(scenario_.clients.begin(), scenario_.clients.end(),
+                                            [](const ClientSpec& client) { return client.commands.empty(); });
+  }
+
   ExploredProperty conclude(const PropertyTally& tally, Worker& worker) {
     ExploredProperty explored;
     explored.name = tally.name;
@@ -371,6 +377,7 @@ class Search {
     }
     if (checker::needs_a_holder(tally.name) && !total_->marks().somebody_got_the_lock()) {
       explored.why = checker::nothing_was_tried;
+      explored.is_judged = uses_lock();
       return explored;
     }
     explored.verdict = Verdict::holds;

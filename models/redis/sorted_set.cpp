@@ -106,6 +106,8 @@ std::optional<Score> Score::sum(const Score& a, const Score& b) {
 
 std::optional<Score> Score::product(const Score& score, Real weight) {
   if (weight == 1) return score;
+  // Whatever the time is, it is finite.
+  if (score.is_symbolic() && weight == 0) return Score(Real{0});
   if (score.is_symbolic()) return std::nullopt;
   return Score(score.number() * weight);
 }
