@@ -137,7 +137,7 @@ Fraction ParameterSpace::least_in_closure(std::size_t parameter, std::span<const
   return (*point)[parameter];
 }
 
-std::optional<std::vector<sim::Duration>> ParameterSpace::small_values() {
+std::optional<std::vector<sim::Duration>> ParameterSpace::small_values(std::size_t large) {
   if (is_empty()) return std::nullopt;
   ParameterSpace rest = *this;
   std::vector<sim::Duration> values;
@@ -155,6 +155,7 @@ std::optional<std::vector<sim::Duration>> ParameterSpace::small_values() {
     const std::int64_t hi = until.value.count_ns() - (until.attained ? 0 : 1);
     if (hi < lo) return std::nullopt;
     std::int64_t value = std::clamp<std::int64_t>(0, lo, hi);
+    if (i < large) value = hi >= -lo ? hi : lo;
     constexpr std::int64_t kRound = 1'000'000;
     const std::int64_t up = sim::Duration::nanoseconds(value + kRound - 1).floor_ms() * kRound;
     const std::int64_t down = sim::Duration::nanoseconds(value).floor_ms() * kRound;

@@ -58,8 +58,8 @@ class ParameterSpace {
   /// The least value of one parameter in the closure of what is feasible, where the sum of factors[i] * parameter i is at most `most`. Requires: it can be.
   Fraction least_in_closure(std::size_t parameter, std::span<const std::int64_t> factors, const Fraction& most);
   /// Feasible values in whole nanoseconds, each as small in magnitude as those before it allow, and rather a whole millisecond; nothing if no values are feasible,
-  /// or only fractions of nanoseconds.
-  std::optional<std::vector<sim::Duration>> small_values();
+  /// or only fractions of nanoseconds. The first `large` of them as large as they can be instead.
+  std::optional<std::vector<sim::Duration>> small_values(std::size_t large = 0);
   /// The half-spaces that are known: after `least` or `is_empty`, those that its answer rests on are among them.
   std::span<const HalfSpace> half_spaces() const { return half_spaces_; }
   std::size_t dimensions() const { return ranges_.size(); }

@@ -392,9 +392,12 @@ class Search {
     std::optional<Unconfirmed> first;
     for (const std::vector<BestTrace>* traces : {&tally.best, &tally.suspects}) {
       for (const BestTrace& trace : *traces) {
-        std::variant<Witness, Unconfirmed> shown = witness_of(trace, tally.name, worker);
+        bool is_large = false;
+        std::variant<Witness, Unconfirmed> shown = witness_of(trace, tally.name, worker, is_large);
         if (auto* witness = std::get_if<Witness>(&shown)) {
           tell(tally, *witness, explored);
+          // A run shows it broken far beyond the least value, and not there: where it begins is not known.
+          if (is_large || first) explored.thresholds.clear();
           return;
         }
         if (!first) first = std::get<Unconfirmed>(std::move(shown));
@@ -408,8 +411,9 @@ class Search {
     if (is_certain) not_shown_ += tally.violating_traces;
   }
 
-  /// A witness that is made of this trace: of the first way to break the property that a replay shows.
-  std::variant<Witness, Unconfirmed> witness_of(const BestTrace& trace, std::string_view property, Worker& worker) {
+  /// A witness that is made of this trace: of the first way to break the property that a replay shows. `is_large`: not with the least values of parameters.
+  std::variant<Witness, Unconfirmed> witness_of(const BestTrace& trace, std::string_view property, Worker& worker,
+                                                bool& is_large) {
     constexpr std::size_t kWays = 8;
     TraceJudge judge = new_judge(worker);
     std::variant<Witness, Unconfirmed> witness = Unconfirmed{"its trace was not met again", {}};
@@ -425,6 +429,7 @@ class Search {
         violation.pauses = way.pauses;
         auto made = make_witness(scenario_, catalogue_, trace_of(at_end), violation);
         if (std::holds_alternative<Witness>(made) || &way == &ways.front()) witness = std::move(made);
+        is_large = way.is_large;
         if (std::holds_alternative<Witness>(witness)) break;
       }
       return false;

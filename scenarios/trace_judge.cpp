@@ -332,9 +332,13 @@ std::vector<TraceJudge::Way> TraceJudge::ways_to_break(std::string_view property
     if (constraints.add_all(way.constraints)) {
       const Feasible feasible = is_feasible(way, explorer);
       if (feasible != Feasible::no) {
-        Way found{way.constraints, way.by, feasible == Feasible::yes, {}, way.pauses};
-        settle(way, found, explorer);
-        (found.is_certain ? certain : others).push_back(std::move(found));
+        std::vector<Way>& list = feasible == Feasible::yes ? certain : others;
+        for (const bool is_large : {false, true}) {
+          if (is_large && explorer.parameters().empty()) continue;
+          Way found{way.constraints, way.by, feasible == Feasible::yes, {}, way.pauses, is_large};
+          settle(way, found, explorer);
+          list.push_back(std::move(found));
+        }
       }
     }
     constraints.undo(mark);
@@ -347,12 +351,14 @@ std::vector<TraceJudge::Way> TraceJudge::ways_to_break(std::string_view property
 /// Chooses parameters; with its own, the sums of a way are differences.
 void TraceJudge::settle(const checker::Violation& way, Way& found, Explorer& explorer) {
   if (ranges_.empty()) return;
-  const auto values = checker::ParameterSpace(explorer.constraints(), bounds_, ranges_).small_values();
+  const std::size_t of_trace = explorer.parameters().size();
+  const auto values =
+      checker::ParameterSpace(explorer.constraints(), bounds_, ranges_).small_values(found.is_large ? of_trace : 0);
   if (!values) return;
-  found.parameters.assign(values->begin(), values->begin() + static_cast<std::ptrdiff_t>(explorer.parameters().size()));
+  found.parameters.assign(values->begin(), values->begin() + static_cast<std::ptrdiff_t>(of_trace));
   if (way.sums.empty()) return;
   std::vector<checker::ParametricBound> own;
-  checker::add_parametric(way.sums, static_cast<std::uint32_t>(explorer.parameters().size()), own);
+  checker::add_parametric(way.sums, static_cast<std::uint32_t>(of_trace), own);
   for (const checker::ParametricBound& bound : own) {
     sim::Duration by;
     if (bound.plus != checker::ParametricBound::none) by += (*values)[bound.plus];

@@ -82,6 +82,7 @@ class TraceJudge {
     bool is_certain = false;
     std::vector<sim::Duration> parameters;  ///< by trace parameter: a value with which it does
     std::vector<checker::WorkPauses> pauses;
+    bool is_large = false;  ///< with parameters as large as they can be, not as small
   };
   /// The first of them, at most `most`, those that are certain first.
   std::vector<Way> ways_to_break(std::string_view property, checker::Explorer& explorer, std::size_t most);
