@@ -97,7 +97,7 @@ class SecondOpinion {
     if (run % (is_any_kept ? 2 : 8) == 0) return std::nullopt;
     const std::vector<FaultLimit>& limits = below.empty() || run % 8 == 1 ? beyond : below;
     if (limits.empty()) return std::nullopt;
-    return limits[run / 2 % limits.size()];
+    return limits[sim::mix64(run) % limits.size()];
   }
 
   void look(const std::vector<checker::Finding>& findings) {
