@@ -200,6 +200,15 @@ class DifferenceConstraints {
     return true;
   }
 
+  /// The same as `greatest_difference`, of those constraints alone for which `counts(i)`; the whole nanosecond that is not less.
+  template <class Counts>
+  std::optional<Extent> greatest_difference_among(Variable a, Variable b, const Counts& counts) const {
+    reach(a, counts, [] { return false; });
+    if (distance_[b] == kFar) return std::nullopt;
+    const std::int64_t ns = distance_[b] / Bound::units_per_ns + (distance_[b] % Bound::units_per_ns > 0 ? 1 : 0);
+    return Extent{sim::Duration::nanoseconds(ns), true};
+  }
+
   Mark mark() const { return {variables_, constraints_}; }
   /// Removes the constraints and variables that came after the mark, in time proportional to their number.
   void undo(Mark mark) {

@@ -301,6 +301,7 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   void counted(std::uint64_t question) override;
   bool loses(const sim::Event& message) override;
   void approximated() override;
+  sim::Instant sum(sim::Instant a, sim::Instant plus, sim::Instant minus) override;
   bool is_at_or_after(sim::Instant a, sim::Instant b) override;
   sim::Instant later_of(sim::Instant a, sim::Instant b) override;
   std::uint64_t choose(sim::Choice choice, std::uint64_t options, sim::EventId event) override;
@@ -329,6 +330,7 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
     bool lived_before = false;  ///< likewise, with the answers before the present ones
     std::vector<std::uint32_t> conflict;  ///< if not: who does not allow it
     std::vector<Reversal> reversals;      ///< of what comes before the branch: somebody else is to be told of them
+    std::vector<sim::Instant> sums;       ///< that the world asked for, in this order: a replay gives the same
     sim::ProcessId process;
     ExploredEvent event;  ///< all but its times
     std::uint32_t cause = kNone;
@@ -545,6 +547,7 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   // While one event is executed.
   std::uint32_t position_ = kNone;
   std::size_t next_answer_ = 0;
+  std::size_t next_sum_ = 0;
   bool is_replay_ = false;
   bool is_silent_ = false;                   ///< a reply that has not said yet what it reads and changes
   std::optional<std::uint32_t> ghost_from_;  ///< the first position that is infeasible in time

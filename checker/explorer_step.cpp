@@ -26,6 +26,7 @@ void Explorer::execute(std::uint32_t position, bool is_replay) {
   position_ = position;
   is_replay_ = is_replay;
   next_answer_ = 0;
+  next_sum_ = 0;
   emissions_ = 0;
   has_answered_ = false;
   if (!ghost_from_) ghost_questions_ = 0;
@@ -38,6 +39,7 @@ void Explorer::execute(std::uint32_t position, bool is_replay) {
     next_answer_ = node.own_answers;
   } else {
     begin_node(node, event);
+    node.sums.clear();
     is_certain_ = true;
     place_in_time(node, event);
     is_certain_ = false;
@@ -438,6 +440,36 @@ DurationRange Explorer::surplus(Instant reading) const {
   const Duration gained =
       Duration::nanoseconds(most.count_ns() / per_million * ppb / 1'000 + (ppb > 0 ? 1 : -1) * (1 + ppb / 1'000));
   return ppb > 0 ? DurationRange{Duration::zero(), gained} : DurationRange{gained, Duration::zero()};
+}
+
+/// No difference constraint says it, since it is about four variables. What is known: it lies as far from `plus` as `a` lies from `minus`. Of that only
+/// what follows from the causes of the present event is said, which come before it in every execution: whatever is not possible because of it then, is not
+/// possible because of this event.
+Instant Explorer::sum(Instant a, Instant plus, Instant minus) {
+  const sim::Region::Outside outside;
+  break_silence();
+  assert(position_ != kNone);
+  std::vector<Instant>& known = nodes_[position_].sums;
+  if (is_replay_) return known[next_sum_++];
+  ++widened_;
+  const Instant made = fresh();
+  const Instant given = made.on_scale(a.scale());
+  known.push_back(given);
+  ++next_sum_;
+  // Readings of clocks that drift or are off by what nobody knows yet say nothing of their distance.
+  if (ghost_from_ || plus.scale() != minus.scale() || std::max(a.scale(), plus.scale()) >= kFirstDrifting) return given;
+  note_owners(position_ + 1);
+  Positions chain;
+  for (std::uint32_t p = position_; p != kNone; p = nodes_[p].cause) set_bit(chain, p);
+  const auto is_of_causes = [&](std::uint32_t i) {
+    return owner_of_constraint_[i] == kNone || has_bit(chain, owner_of_constraint_[i]);
+  };
+  const Instant base = Instant(plus.variable(), plus.offset()) + (a.offset() - minus.offset());
+  const auto most = constraints_.greatest_difference_among(minus.variable(), a.variable(), is_of_causes);
+  const auto least = constraints_.greatest_difference_among(a.variable(), minus.variable(), is_of_causes);
+  if (most) add(Constraint::at_most(made, base + most->value));
+  if (least) at_most(base - least->value, made);
+  return given;
 }
 
 Instant Explorer::later_of(Instant a, Instant b) { return is_at_or_after(a, b) ? a : b; }

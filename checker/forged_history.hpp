@@ -75,8 +75,15 @@ class ForgedHistory {
     e.operation = operation;
     e.at = sim::Instant::at(at);
     e.step = next_step_++;
+    e.first_member = static_cast<std::uint32_t>(history_.members.size());
     history_.effects.push_back(std::move(e));
     return history_.effects.back();
+  }
+
+  /// Of the object of the last effect.
+  void member(std::string name, sim::MemberChange::Kind kind = sim::MemberChange::Kind::written) {
+    history_.members.push_back({std::move(name), kind});
+    ++history_.effects.back().members;
   }
 
   sim::Operation& of(sim::OperationId id) { return history_.operations[id - 1]; }

@@ -63,7 +63,24 @@ Finding linearizable(const sim::History& history, const Names& names, MutexSpeci
   }
   std::size_t ordered = 0;
   std::optional<sim::Duration> earliest;
+  std::string nested_why;
   for (const std::string_view object : objects) {
+    const bool is_nested = std::any_of(history.operations.begin(), history.operations.end(), [&](const auto& o) {
+      return o.object == object && (o.function == "reenter" || o.function == "leave");
+    });
+    if (is_nested) {
+      const Finding nested = linearizable_reentrant(history, names, object);
+      const bool is_earlier = nested.at && (!earliest || nested.at->offset() < *earliest);
+      if (nested.verdict == Verdict::violated && is_earlier) {
+        earliest = nested.at->offset();
+        finding = nested;
+      } else if (nested.verdict == Verdict::unknown && !earliest) {
+        finding = nested;
+      } else if (nested.verdict == Verdict::holds) {
+        nested_why = nested.why;
+      }
+      continue;
+    }
     const MutexHistory mutex = mutex_history(history, object);
     const MutexResult result = check_mutex(mutex.operations, specification);
     ordered += result.order.size();
@@ -75,7 +92,9 @@ Finding linearizable(const sim::History& history, const Names& names, MutexSpeci
       finding.why = fmt::format("too many operations on {} have an unknown outcome to try all orders", object);
     }
   }
-  if (finding.verdict == Verdict::holds) {
+  if (finding.verdict == Verdict::holds && ordered == 0 && !nested_why.empty()) {
+    finding.why = nested_why;
+  } else if (finding.verdict == Verdict::holds) {
     finding.why = ordered == 0 ? "no acquire or release took effect"
                                : fmt::format("{} in an order that {} allows",
                                              counted(ordered, "operation", "operations"), adjective(specification));

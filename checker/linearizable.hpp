@@ -16,6 +16,10 @@ namespace lockstep::checker {
 Finding linearizable(const sim::History& history, const Names& names,
                      MutexSpecification specification = MutexSpecification::owner_mutex);
 
+/// The same for one object that its owners take again and give back as often: the model `reentrant-mutex`. `linearizable` asks this where somebody
+/// does so.
+Finding linearizable_reentrant(const sim::History& history, const Names& names, std::string_view object);
+
 /// The same for one object that is a semaphore: the model `semaphore` of linearizability.hpp. Which process holds a place
 /// matters, and a place that ran out while its holder still believed is none that was given back.
 Finding linearizable_semaphore(const sim::History& history, const Names& names, std::string_view object,

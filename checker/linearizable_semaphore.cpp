@@ -25,7 +25,7 @@ OperationHistory permits_of(const MutexHistory& mutex) {
 }
 
 Finding violated(const sim::History& history, const Names& names, const MutexHistory& mutex,
-                 const LinearizabilityResult& result, std::int64_t places) {
+                 const LinearizabilityResult& result, const std::string& what) {
   Finding finding{.property = "linearizable", .view = View::belief, .verdict = Verdict::violated};
   finding.at = sim::Instant::at(sim::Duration::nanoseconds(*result.at));
   std::string list;
@@ -39,8 +39,24 @@ Finding violated(const sim::History& history, const Names& names, const MutexHis
   }
   std::sort(finding.evidence.begin(), finding.evidence.end());
   finding.evidence.erase(std::unique(finding.evidence.begin(), finding.evidence.end()), finding.evidence.end());
-  finding.why = fmt::format("{} cannot all be what a semaphore of {} did", list,
-                            counted(static_cast<std::size_t>(places), "place", "places"));
+  finding.why = fmt::format("{} cannot {}be what {} did", list, result.conflict.size() > 1 ? "all " : "", what);
+  return finding;
+}
+
+Finding judged_by(std::string_view model, const sim::History& history, const Names& names, const MutexHistory& mutex,
+                  const LinearizabilityOptions& options, const std::string& what) {
+  Finding finding{.property = "linearizable", .view = View::belief, .verdict = Verdict::holds};
+  const LinearizabilityResult result = check_linearizable(permits_of(mutex), *find_model(model), options);
+  if (result.verdict == Verdict::violated) return violated(history, names, mutex, result, what);
+  finding.verdict = result.verdict;
+  if (result.verdict == Verdict::unknown) {
+    finding.why = "too many operations have an unknown outcome to try all orders";
+  } else if (result.order.empty()) {
+    finding.why = "no acquire or release took effect";
+  } else {
+    finding.why =
+        fmt::format("{} in an order that {} allows", counted(result.order.size(), "operation", "operations"), what);
+  }
   return finding;
 }
 
@@ -48,23 +64,15 @@ Finding violated(const sim::History& history, const Names& names, const MutexHis
 
 Finding linearizable_semaphore(const sim::History& history, const Names& names, std::string_view object,
                                std::int64_t places) {
-  Finding finding{.property = "linearizable", .view = View::belief, .verdict = Verdict::holds};
-  const MutexHistory mutex = mutex_history(history, object);
   LinearizabilityOptions options;
   options.permits = places;
-  const LinearizabilityResult result = check_linearizable(permits_of(mutex), *find_model("semaphore"), options);
-  if (result.verdict == Verdict::violated) return violated(history, names, mutex, result, places);
-  finding.verdict = result.verdict;
-  if (result.verdict == Verdict::unknown) {
-    finding.why = "too many operations have an unknown outcome to try all orders";
-  } else if (result.order.empty()) {
-    finding.why = "no acquire or release took effect";
-  } else {
-    finding.why = fmt::format("{} in an order that a semaphore of {} allows",
-                              counted(result.order.size(), "operation", "operations"),
-                              counted(static_cast<std::size_t>(places), "place", "places"));
-  }
-  return finding;
+  return judged_by("semaphore", history, names, mutex_history(history, object), options,
+                   "a semaphore of " + counted(static_cast<std::size_t>(places), "place", "places"));
+}
+
+Finding linearizable_reentrant(const sim::History& history, const Names& names, std::string_view object) {
+  return judged_by("reentrant-mutex", history, names, mutex_history(history, object, true), {},
+                   "a mutex that its owner may take again");
 }
 
 }  // namespace lockstep::checker

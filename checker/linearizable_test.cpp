@@ -28,11 +28,63 @@ TEST_CASE("linearizable: two holds without a release between them are named, wit
         "releases did");
 }
 
-TEST_CASE("linearizable: a lease that runs out is no release: mutual exclusion may hold where a mutex does not") {
-  ForgedHistory h;
-  h.acquire(A, 20_ms, 100_ms);
-  h.acquire(B, 163_ms);
-  CHECK(judge(h).verdict == Verdict::violated);
+TEST_CASE(
+    "linearizable: a hold that its client knows to be over is given back at the latest then, and not a moment before") {
+  for (const Duration taken : {99_ms, 100_ms - 1_ns, 100_ms, 163_ms}) {
+    for (const auto phase : {Phase::ok, Phase::fail, Phase::info}) {
+      ForgedHistory h;
+      const auto a = h.acquire(A, 20_ms, 100_ms);
+      h.operation(B, "acquire", 90_ms, taken);
+      // What it says of its unlocking long after changes nothing.
+      h.operation(A, "release", 200_ms, 210_ms, phase, a);
+      CHECK(judge(h).verdict == (taken < 100_ms ? Verdict::violated : Verdict::holds));
+    }
+  }
+  ForgedHistory never_looks;
+  never_looks.acquire(A, 20_ms);
+  never_looks.of(1).lease_until = sim::Instant::at(100_ms);
+  never_looks.acquire(B, 163_ms);
+  CHECK(judge(never_looks).verdict == Verdict::violated);
+}
+
+TEST_CASE("linearizable: a deadline in a pause is noticed when the pause ends") {
+  for (const Duration taken : {119_ms, 120_ms}) {
+    ForgedHistory h;
+    h.acquire(A, 20_ms, 100_ms);
+    h.pause(A, 100_ms, 120_ms);
+    h.acquire(B, taken);
+    CHECK(judge(h).verdict == (taken < 120_ms ? Verdict::violated : Verdict::holds));
+  }
+  ForgedHistory for_ever;
+  for_ever.acquire(A, 20_ms, 100_ms);
+  for_ever.pause(A, 100_ms, {});
+  for_ever.acquire(B, 163_ms);
+  CHECK(judge(for_ever).verdict == Verdict::violated);
+}
+
+TEST_CASE("linearizable: deadlines of two holds of one client are two releases, one for each") {
+  for (const Duration again : {99_ms, 100_ms}) {
+    ForgedHistory h;
+    const auto first = h.acquire(A, 20_ms, 100_ms);
+    h.operation(A, "release", 30_ms, 40_ms, Phase::fail, first);
+    h.acquire(A, again, 200_ms);
+    CHECK(judge(h).verdict == (again < 100_ms ? Verdict::violated : Verdict::holds));
+    h.acquire(B, 200_ms);
+    CHECK(judge(h).verdict == (again < 100_ms ? Verdict::violated : Verdict::holds));
+    h.acquire(A, 201_ms);
+    CHECK(judge(h).verdict == Verdict::violated);
+  }
+}
+
+TEST_CASE("linearizable: a hold that was over before its client knew of it is none") {
+  for (const Duration over : {59_ms, 60_ms, 61_ms}) {
+    ForgedHistory h;
+    h.acquire(B, 10_ms);
+    const auto a = h.operation(A, "acquire", 20_ms, 60_ms);
+    h.of(a).valid_until = sim::Instant::at(over);
+    h.release(A, a, 70_ms);
+    CHECK(judge(h).verdict == (over > 60_ms ? Verdict::violated : Verdict::holds));
+  }
 }
 
 TEST_CASE("linearizable: each object is judged by itself, and other functions are not looked at") {

@@ -4,81 +4,221 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "checker/evidence.hpp"
+#include "checker/places.hpp"
 
 namespace lockstep::checker {
 namespace {
 
 using sim::Effect;
 using sim::Operation;
-using Place = std::pair<sim::ProcessId, std::string_view>;
+using sim::OperationId;
+/// One server's object.
+using Object = std::pair<sim::ProcessId, std::string_view>;
 
-/// What one operation did at one place.
+/// What one operation did at one object.
 struct Deed {
-  bool was_own = false;  ///< it did something while the place was its thread's alone or together with other readers
-  bool removed = false;  ///< and that was to remove it
+  bool was_own = false;   ///< it did something to a place that was its thread's, alone or together with others
+  bool removed = false;   ///< and that was to remove it
+  bool nameless = false;  ///< several had something there that has no names
   sim::Instant at;
   sim::Step step = sim::no_step;
+};
+
+struct Owner {
+  sim::ProcessId thread;
+  OperationId hold = 0;
+  bool shares = false;  ///< its own release ends it, whatever is left
+};
+
+struct OwnedPlace {
+  std::vector<Owner> owners;
+  bool had_several = false;  ///< of nameless parts, since it was last removed
+
+  bool is_of(sim::ProcessId thread) const {
+    return std::any_of(owners.begin(), owners.end(), [&](const Owner& owner) { return owner.thread == thread; });
+  }
 };
 
 class Order {
  public:
   Order(std::span<const Operation> operations, std::span<const Effect> effects, const sim::History& history)
-      : operations_(operations), history_(history) {
+      : operations_(operations), effects_(effects), history_(history) {
+    for (const Effect& effect : effects) {
+      const Operation* operation = find(effect.operation);
+      for (const PlaceChange& change : place_changes(effect, operation, history)) {
+        last_write_[{effect.operation, {effect.server, effect.object, change.member}}] = &effect;
+      }
+    }
     for (const Effect& effect : effects) follow(effect);
   }
 
   std::vector<Breach> breaches() {
     reports();
+    refusals();
     nesting();
     renewals();
     return std::move(found_);
   }
 
  private:
-  const Operation* find(sim::OperationId id) const {
+  const Operation* find(OperationId id) const {
     return id == 0 || id > operations_.size() ? nullptr : &operations_[id - 1];
   }
   static bool takes(const Operation& o) { return o.function == "acquire" || o.function == "reenter"; }
   static bool gives(const Operation& o) { return o.function == "release" || o.function == "leave"; }
+  static OperationId hold_of(const Operation& o) { return o.function == "acquire" ? o.id : o.of; }
+
+  /// All places of an object that have ever had an owner.
+  template <class Do>
+  void each_place(const Effect& effect, const Do& action) {
+    const sim::ProcessId server = effect.server;
+    const std::string_view object = effect.object;
+    for (auto it = places_.lower_bound({server, object, ""}); it != places_.end(); ++it) {
+      if (it->first.server != server || it->first.object != object) break;
+      action(it->first, it->second);
+    }
+  }
 
   void follow(const Effect& effect) {
     const Operation* operation = find(effect.operation);
-    const Place place{effect.server, effect.object};
-    std::vector<sim::ProcessId>& owners = owners_[place];
-    if (effect.kind == Effect::Kind::expire) owners.clear();
-    const bool changes =
-        effect.kind == Effect::Kind::remove || effect.kind == Effect::Kind::write || effect.kind == Effect::Kind::touch;
-    if (!changes) return;
-    if (operation != nullptr && is_of_lock(effect.object, operation->object)) {
-      if (gives(*operation) || operation->function == "renew") {
-        const Operation* hold = find(operation->of);
-        const sim::ProcessId thread = hold == nullptr ? operation->process : hold->process;
-        Deed& deed = deeds_[{operation->id, place}];
-        deed.was_own = deed.was_own || std::find(owners.begin(), owners.end(), thread) != owners.end();
-        deed.removed = deed.removed || effect.kind == Effect::Kind::remove;
-        deed.at = effect.at;
-        deed.step = effect.step;
+    // Who comes back to it, here or elsewhere, tries to take back what he made.
+    if (effect.kind == Effect::Kind::read || effect.kind == Effect::Kind::remove) {
+      std::erase_if(kept_, [&](const auto& kept) {
+        return kept.first == effect.operation && kept.second.object == effect.object;
+      });
+    }
+    if (effect.kind == Effect::Kind::read || effect.kind == Effect::Kind::reject) return;
+    const bool is_of_its_lock = operation != nullptr && is_of_lock(effect.object, operation->object);
+    if (is_whole(effect, history_)) {
+      if (is_of_its_lock) {
+        each_place(effect, [&](const Place& place, OwnedPlace& owned) {
+          note(effect, *operation, place, owned, effect.kind == Effect::Kind::remove);
+        });
+        begin_deed(effect, *operation);
       }
-      if (takes(*operation) && effect.kind == Effect::Kind::write) {
-        const bool joins = std::find(owners.begin(), owners.end(), operation->process) != owners.end();
-        if (!operation->is_shared && !joins) owners.clear();
-        if (!joins) owners.push_back(operation->process);
+      if (effect.kind == Effect::Kind::touch) return;
+      each_place(effect, [&](const Place& place, OwnedPlace& owned) { end(effect, operation, place, owned); });
+      // What has run out by the time its maker comes back to it is not kept.
+      const bool is_expiry = effect.kind == Effect::Kind::expire;
+      std::erase_if(kept_, [&](const auto& kept) {
+        const bool is_here = kept.second.server == effect.server && kept.second.object == effect.object;
+        return is_here && (kept.first == effect.operation || (is_expiry && comes_back(kept.first, effect.step)));
+      });
+      std::erase_if(there_,
+                    [&](const Place& place) { return place.server == effect.server && place.object == effect.object; });
+      return;
+    }
+    for (const PlaceChange& change : place_changes(effect, operation, history_)) {
+      const Place place{effect.server, effect.object, change.member};
+      OwnedPlace& owned = places_[place];
+      const bool is_removed = change.kind == PlaceChange::Kind::removed;
+      const bool is_nameless = change.kind == PlaceChange::Kind::nameless;
+      if (is_of_its_lock) {
+        begin_deed(effect, *operation);
+        note(effect, *operation, place, owned, is_removed);
+        if (takes(*operation) && !is_removed && effect.kind == Effect::Kind::write) {
+          take(effect, *operation, place, owned, is_nameless);
+        }
+      }
+      if (is_removed) {
+        end(effect, operation, place, owned);
+        there_.erase(place);
+        kept_.erase({effect.operation, place});
+      } else {
+        there_.insert(place);
       }
     }
-    if (effect.kind != Effect::Kind::remove) return;
-    // Somebody else's command took it away: the hold was not safe from others.
-    for (const sim::ProcessId owner : owners) {
-      if (operation == nullptr || operation->process != owner) robbed_.push_back({owner, place});
+    if (!is_of_its_lock || operation->function != "release") return;
+    each_place(effect, [&](const Place&, OwnedPlace& owned) {
+      std::erase_if(owned.owners, [&](const Owner& owner) { return owner.shares && owner.hold == operation->of; });
+    });
+  }
+
+  /// Whether a command of this operation did something in this step.
+  bool comes_back(OperationId operation, sim::Step step) const {
+    return std::any_of(effects_.begin(), effects_.end(),
+                       [&](const Effect& e) { return e.operation == operation && e.step == step; });
+  }
+
+  Deed& deed_of(const Effect& effect, const Operation& operation) {
+    return deeds_[{operation.id, {effect.server, effect.object}}];
+  }
+  static bool is_judged(const Operation& o) { return gives(o) || o.function == "renew"; }
+  sim::ProcessId thread_of(const Operation& o) const {
+    const Operation* hold = find(o.of);
+    return hold == nullptr ? o.process : hold->process;
+  }
+
+  void begin_deed(const Effect& effect, const Operation& operation) {
+    if (!is_judged(operation)) return;
+    Deed& deed = deed_of(effect, operation);
+    deed.at = effect.at;
+    deed.step = effect.step;
+  }
+
+  void note(const Effect& effect, const Operation& operation, const Place& place, const OwnedPlace& owned,
+            bool is_removal) {
+    if (!is_judged(operation)) return;
+    Deed& deed = deed_of(effect, operation);
+    deed.nameless = deed.nameless || owned.had_several;
+    if (!owned.is_of(thread_of(operation))) return;
+    deed.was_own = true;
+    if (!is_removal) return;
+    deed.removed = true;
+    given_[operation.id].insert(place);
+  }
+
+  /// An acquire, or a further one, writes to a place.
+  void take(const Effect& effect, const Operation& operation, const Place& place, OwnedPlace& owned, bool is_nameless) {
+    if (operation.phase == sim::Phase::fail) {
+      if (!there_.contains(place) && operation.function == "acquire") kept_.insert({operation.id, place});
+      return;
     }
-    owners.clear();
+    const OperationId hold = hold_of(operation);
+    const bool is_certain = operation.phase == sim::Phase::ok;
+    if (is_certain) granted_[hold].insert(place);
+    const auto is_it = [&](const Owner& owner) { return owner.hold == hold; };
+    const auto is_others = [&](const Owner& owner) { return owner.thread != operation.process; };
+    if (std::any_of(owned.owners.begin(), owned.owners.end(), is_it)) return;
+    const bool shares = operation.is_shared || is_nameless;
+    if (is_certain && !shares && std::any_of(owned.owners.begin(), owned.owners.end(), is_others)) {
+      // What it writes before it has won is nobody's.
+      if (last_write_.at({operation.id, place}) != &effect) return;
+      std::erase_if(owned.owners, is_others);
+    }
+    owned.owners.push_back({operation.process, hold, shares});
+    if (!is_nameless || owned.owners.size() == 1) return;
+    owned.had_several = true;
+    for (const Owner& owner : owned.owners) unknowable_.insert(owner.hold);
+  }
+
+  /// Somebody else's command took it away: the hold was not safe from others.
+  void end(const Effect& effect, const Operation* operation, const Place& place, OwnedPlace& owned) {
+    for (const Owner& owner : owned.owners) {
+      const bool is_robbed = operation == nullptr || operation->process != owner.thread;
+      if (effect.kind != Effect::Kind::expire && is_robbed) robbed_.push_back({owner.thread, place});
+    }
+    owned = {};
   }
 
   void add(std::string_view property, std::vector<sim::ProcessId> by, const Operation& operation, sim::Instant at,
-           sim::Step step) {
-    found_.push_back({property, std::move(by), operation.id, at, step});
+           sim::Step step, bool is_unknown = false) {
+    found_.push_back({property, std::move(by), operation.id, at, step, is_unknown});
+  }
+
+  /// Whether the bench knows where the hold of this report was.
+  bool is_known(const Operation& report) const {
+    if (report.of == 0) return true;
+    constexpr sim::ProcessId first{0};
+    for (auto deed = deeds_.lower_bound({report.id, {first, ""}});
+         deed != deeds_.end() && deed->first.first == report.id; ++deed) {
+      if (deed->second.nameless) return false;
+    }
+    return granted_.contains(report.of) && !unknowable_.contains(report.of);
   }
 
   void reports() {
@@ -95,7 +235,27 @@ class Order {
       }
       if (was_own || (o.function == "leave" && !did_something)) continue;
       const Operation* hold = find(o.of);
-      add("truthful-reports", {hold == nullptr ? o.process : hold->process}, o, o.completed, o.completed_in);
+      add("truthful-reports", {hold == nullptr ? o.process : hold->process}, o, o.completed, o.completed_in,
+          !is_known(o));
+    }
+  }
+
+  /// Success that is reported as failure.
+  void refusals() {
+    for (const Operation& o : operations_) {
+      if (o.phase != sim::Phase::fail) continue;
+      if (o.function == "release") {
+        const auto granted = granted_.find(o.of);
+        const auto given = given_.find(o.id);
+        if (granted == granted_.end() || given == given_.end()) continue;
+        const bool gave_all = std::all_of(granted->second.begin(), granted->second.end(),
+                                          [&](const Place& place) { return given->second.contains(place); });
+        if (gave_all) add("truthful-reports", {o.process}, o, o.completed, o.completed_in);
+      }
+      const auto kept = kept_.lower_bound({o.id, Place{sim::ProcessId{0}, "", ""}});
+      if (o.function == "acquire" && kept != kept_.end() && kept->first == o.id) {
+        add("truthful-reports", {o.process}, o, o.completed, o.completed_in);
+      }
     }
   }
 
@@ -107,7 +267,7 @@ class Order {
       }
       if (o.function != "release" || o.phase != sim::Phase::ok || !deed.was_own || deed.removed) continue;
       const Operation* hold = find(o.of);
-      if (hold == nullptr || hold->is_shared) continue;
+      if (hold == nullptr || hold->is_shared || deed.nameless) continue;
       const auto nested = [&](std::string_view function, bool only_ok) {
         return std::count_if(operations_.begin(), operations_.end(), [&](const Operation& other) {
           return other.of == hold->id && other.function == function && (!only_ok || other.phase == sim::Phase::ok);
@@ -162,18 +322,25 @@ class Order {
   }
 
   std::span<const Operation> operations_;
+  std::span<const Effect> effects_;
   const sim::History& history_;
-  std::map<Place, std::vector<sim::ProcessId>> owners_;
-  std::map<std::pair<sim::OperationId, Place>, Deed> deeds_;
+  std::map<Place, OwnedPlace> places_;
+  std::map<std::pair<OperationId, Place>, const Effect*> last_write_;
+  std::map<std::pair<OperationId, Object>, Deed> deeds_;
+  std::map<OperationId, std::set<Place>> granted_;  ///< by hold: places that were certainly its own at some time
+  std::set<OperationId> unknowable_;                ///< holds that were among several at a nameless place
+  std::map<OperationId, std::set<Place>> given_;    ///< by release: places of its own that it removed
+  std::set<Place> there_;                           ///< what exists
+  std::set<std::pair<OperationId, Place>> kept_;    ///< what failed acquires made, and have not taken back
   std::vector<std::pair<sim::ProcessId, Place>> robbed_;
   std::vector<Breach> found_;
 };
 
 /// The first of a property's breaches, as true time has them.
-const Breach* first_of(const std::vector<Breach>& breaches, std::string_view property) {
+const Breach* first_of(const std::vector<Breach>& breaches, std::string_view property, bool is_unknown = false) {
   const Breach* first = nullptr;
   for (const Breach& breach : breaches) {
-    if (breach.property != property) continue;
+    if (breach.property != property || breach.is_unknown != is_unknown) continue;
     if (first == nullptr || compare(breach.at, first->at) < 0) first = &breach;
   }
   return first;
@@ -188,10 +355,6 @@ Finding finding_of(std::string_view property, View view, const Breach& breach) {
 }
 
 }  // namespace
-
-bool is_of_lock(std::string_view object, std::string_view lock) {
-  return object.starts_with(lock) && (object.size() == lock.size() || object[lock.size()] == '/');
-}
 
 std::vector<Breach> order_breaches(std::span<const Operation> operations, std::span<const Effect> effects,
                                    const sim::History& history) {
@@ -211,6 +374,22 @@ Finding truthful_reports(const sim::History& history, const Names& names) {
       finding.why = fmt::format("{} was told at {} that its release succeeded, but it had never got the lock",
                                 name_of(names, o.process), time_text(breach->at));
     }
+    if (o.phase == sim::Phase::fail) {
+      finding.why =
+          o.function == "release"
+              ? fmt::format("{} was told at {} that its release failed, but it had freed the lock, which was {}'s",
+                            name_of(names, o.process), time_text(breach->at), name_of(names, o.process))
+              : fmt::format("{} was told at {} that it had not got the lock, but what it wrote stays there",
+                            name_of(names, o.process), time_text(breach->at));
+    }
+    return finding;
+  }
+  if (const Breach* breach = first_of(breaches, property, true)) {
+    const Operation& o = history.operations[breach->operation - 1];
+    Finding finding{.property = property, .view = View::server, .verdict = Verdict::unknown};
+    finding.why = fmt::format(
+        "whose place {} gave back at {} the server does not say; the algorithm may: client.granted, client.freed",
+        name_of(names, o.process), time_text(breach->at));
     return finding;
   }
   const auto reports = std::count_if(history.operations.begin(), history.operations.end(), [](const Operation& o) {

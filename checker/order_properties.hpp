@@ -3,11 +3,13 @@
 // Three properties that need no clock: what each server did to a lock, in its order, and what each thread did, in its own, decide them. So
 // they are the same question for a run and for an explored trace, which stands for many times but for one order of these.
 //
-// Whose a lock is: at each place (a server's object that is the lock, or a part of it: "lock", "lock/1") the thread whose acquire wrote there
-// last, until the object is removed or expires. Readers who share a lock have it together.
+// Whose a lock is: what acquires were granted, place by place; docs/decisions/ownership-is-what-was-granted.md. Readers who share a lock have it
+// together.
 //
-// truthful-reports. A release or renewal that says ok did something (remove, write, touch) at a place that was then its own. What was
-// never got (`of` is 0) cannot be given back. An inner release is judged only if it did something at a server at all.
+// truthful-reports. A release or renewal that says ok did something (remove, write, touch) to a place that was then its own. What was
+// never got (`of` is 0) cannot be given back. An inner release is judged only if it did something at a server at all. A release that says no did not remove
+// every place that its hold was granted. An acquire that says no left nothing of its own behind where nothing was. Where the bench cannot know whose
+// a place is, it is unknown.
 //
 // reentrancy. (1) An inner release ("leave") does not remove the lock. (2) The outermost release, when the thread has released as often as
 // it acquired, removes it: if it says ok and did something at a place of its own, the object is gone there. (3) Taking it again ("reenter")
@@ -32,15 +34,13 @@ struct Breach {
   sim::OperationId operation = 0;  ///< the release, the renewal, the failed attempt
   sim::Instant at;                 ///< of the effect or the operation that breaks it
   sim::Step step = sim::no_step;
+  bool is_unknown = false;  ///< perhaps: the bench cannot know whose the place was
 };
 
 /// All of them, by property in the order above, then as the history has them. `operations` and `effects` may be the beginning
 /// of a longer history; `interruptions` and `parts` are all of it.
 std::vector<Breach> order_breaches(std::span<const sim::Operation> operations, std::span<const sim::Effect> effects,
                                    const sim::History& history);
-
-/// Whether an object is the lock of this name, or a part of it.
-bool is_of_lock(std::string_view object, std::string_view lock);
 
 Finding truthful_reports(const sim::History& history, const Names& names);
 Finding reentrancy(const sim::History& history, const Names& names);

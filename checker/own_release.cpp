@@ -9,21 +9,21 @@
 #include <vector>
 
 #include "checker/evidence.hpp"
-#include "checker/order_properties.hpp"
 #include "checker/ownership.hpp"
+#include "checker/places.hpp"
 
 namespace lockstep::checker {
 namespace {
 
 constexpr std::string_view property = "own-release";
-using Place = std::pair<sim::ProcessId, std::string_view>;  ///< server, object
 
 struct Grant {
   const sim::Operation* acquire;
   const sim::Effect* write;
+  bool shares = false;  ///< with readers, or with others who count
 };
 
-/// The acquire that a write can be a grant of; null if it is none.
+/// The acquire that an effect can be a grant of; null if it is none.
 const sim::Operation* granted_by(const sim::History& history, const sim::Effect& effect) {
   if (effect.kind != sim::Effect::Kind::write) return nullptr;
   const sim::Operation* operation = find_operation(history, effect.operation);
@@ -66,11 +66,12 @@ Finding violated(const sim::History& history, const Grant& grant, const sim::Eff
 }  // namespace
 
 Finding own_release(const sim::History& history, const Names& names) {
-  // The last write of each successful acquire at each place, by position among the effects.
+  // The last write of each successful acquire at each place.
   std::map<std::pair<Place, sim::OperationId>, const sim::Effect*> last_write;
   for (const sim::Effect& effect : history.effects) {
-    if (granted_by(history, effect) != nullptr) {
-      last_write[{{effect.server, effect.object}, effect.operation}] = &effect;
+    if (granted_by(history, effect) == nullptr) continue;
+    for (const PlaceChange& change : place_changes(effect, find_operation(history, effect.operation), history)) {
+      last_write[{{effect.server, effect.object, change.member}, effect.operation}] = &effect;
     }
   }
   const std::vector<Belief> beliefs = collect_beliefs(history);
@@ -78,54 +79,87 @@ Finding own_release(const sim::History& history, const Names& names) {
   std::vector<std::size_t> belief_of(history.operations.size() + 1, 0);
   for (std::size_t i = 0; i < beliefs.size(); ++i) belief_of[beliefs[i].acquire] = i;
 
-  // Several at one place: of readers who share it.
+  // Several at one place: of those who share it.
   std::map<Place, std::vector<Grant>> grants;
   std::size_t granted = 0;
   std::size_t removed = 0;
+  bool is_unknown = false;
   for (const sim::Effect& effect : history.effects) {
-    const Place place{effect.server, effect.object};
-    std::vector<Grant>& here = grants[place];
     const sim::Operation* operation = find_operation(history, effect.operation);
+    const bool gives_back = operation != nullptr && operation->function == "release";
+    const auto of_object = [&](const auto& each) {
+      for (auto it = grants.lower_bound({effect.server, effect.object, ""}); it != grants.end(); ++it) {
+        if (it->first.server != effect.server || it->first.object != effect.object) break;
+        each(it->second);
+      }
+    };
+    const bool changes_it = effect.kind != sim::Effect::Kind::read && effect.kind != sim::Effect::Kind::reject;
+    if (gives_back && changes_it) {
+      // Who shares ends his own.
+      of_object([&](std::vector<Grant>& here) {
+        std::erase_if(here, [&](const Grant& grant) { return grant.shares && grant.acquire->id == operation->of; });
+      });
+    }
 
-    if (const sim::Operation* acquire = granted_by(history, effect)) {
-      if (here.empty() || (here.front().acquire->is_shared && acquire->is_shared)) {
+    std::vector<Grant> lost;
+    const auto lose = [&](std::vector<Grant>& here) {
+      for (const Grant& grant : std::exchange(here, {})) {
+        const bool is_known =
+            std::any_of(lost.begin(), lost.end(), [&](const Grant& other) { return other.acquire == grant.acquire; });
+        if (!is_known) lost.push_back(grant);
+      }
+    };
+    bool is_removal = effect.kind == sim::Effect::Kind::remove && is_whole(effect, history);
+    if (is_removal || effect.kind == sim::Effect::Kind::expire) of_object(lose);
+    if (effect.kind == sim::Effect::Kind::expire) continue;
+    const sim::Operation* acquire = granted_by(history, effect);
+    for (const PlaceChange& change : place_changes(effect, operation, history)) {
+      const Place place{effect.server, effect.object, change.member};
+      std::vector<Grant>& here = grants[place];
+      if (change.kind == PlaceChange::Kind::removed) {
+        is_removal = true;
+        lose(here);
+      }
+      if (acquire == nullptr || change.kind == PlaceChange::Kind::removed) continue;
+      const bool shares = acquire->is_shared || change.kind == PlaceChange::Kind::nameless;
+      if (here.empty() || (here.front().shares && shares)) {
         const bool is_known =
             std::any_of(here.begin(), here.end(), [&](const Grant& grant) { return grant.acquire == acquire; });
         if (is_known) continue;
-        here.push_back({acquire, &effect});
+        here.push_back({acquire, &effect, shares});
+        is_unknown = is_unknown || (here.size() > 1 && change.kind == PlaceChange::Kind::nameless);
         ++granted;
         continue;
       }
       const Grant& present = here.front();
       if (present.acquire != acquire &&
           (present.acquire->process == acquire->process || last_write.at({place, effect.operation}) == &effect)) {
-        here.assign(1, Grant{acquire, &effect});
+        here.assign(1, Grant{acquire, &effect, shares});
         ++granted;
       }
-      continue;
     }
-    if (here.empty()) continue;
-    if (effect.kind == sim::Effect::Kind::expire) here.clear();
-    // A reader's release ends its own share.
-    const bool gives_back = operation != nullptr && operation->function == "release";
-    if (gives_back && here.front().acquire->is_shared) {
-      std::erase_if(here, [&](const Grant& grant) { return grant.acquire->id == operation->of; });
-    }
-    if (effect.kind != sim::Effect::Kind::remove) continue;
+    if (!is_removal || lost.empty()) continue;
 
     ++removed;
-    const std::vector<Grant> lost = std::exchange(here, {});
     if (operation == nullptr) continue;
     for (const Grant& grant : lost) {
       if (effect.by == grant.acquire->process) continue;
       const std::size_t belief = belief_of[grant.acquire->id];
-      if (gives_back ||
-          (operation->function == "acquire" && is_alive(grant, beliefs[belief], intervals[belief], effect.at))) {
-        return violated(history, grant, effect, *operation, names);
-      }
+      const bool is_wrong =
+          (gives_back && !grant.acquire->is_shared) || ((gives_back || operation->function == "acquire") &&
+                                                        is_alive(grant, beliefs[belief], intervals[belief], effect.at));
+      if (is_wrong) return violated(history, grant, effect, *operation, names);
     }
   }
 
+  if (is_unknown) {
+    return {.property = property,
+            .view = View::server,
+            .verdict = Verdict::unknown,
+            .why =
+                "the server counts who has the lock and keeps no place for each; the algorithm may say whose one "
+                "is: client.granted, client.freed"};
+  }
   Finding finding{.property = property, .view = View::server, .verdict = Verdict::holds};
   finding.why = granted == 0 ? "no lock was ever granted"
                              : fmt::format("{}, {} removed, none by a stranger", counted(granted, "grant", "grants"),

@@ -1,7 +1,6 @@
 #include "checker/ownership.hpp"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "checker/evidence.hpp"
@@ -56,6 +55,21 @@ void collect_beliefs(const sim::History& history, std::vector<Belief>& beliefs, 
   }
 }
 
+/// A deadline in a pause is noticed when the pause ends, unless the next one begins there.
+std::optional<Ending> noticed_deadline(const Belief& belief, std::span<const sim::Interruption> pauses) {
+  std::optional<Ending> noticed = belief.deadline;
+  for (const sim::Interruption& pause : pauses) {
+    if (!noticed || compare(noticed->at, pause.from) < 0) break;
+    if (pause.until && compare(noticed->at, *pause.until) >= 0) continue;
+    if (pause.until) {
+      noticed = Ending{*pause.until, pause.step};
+    } else {
+      noticed.reset();
+    }
+  }
+  return noticed;
+}
+
 OwnershipInterval resolve(const Belief& belief, std::span<const sim::Interruption> pauses) {
   OwnershipInterval interval{.acquire = belief.acquire,
                              .process = belief.process,
@@ -80,38 +94,30 @@ OwnershipInterval resolve(const Belief& belief, std::span<const sim::Interruptio
   end_by(BeliefEnd::released, belief.released);
   end_by(BeliefEnd::lost, belief.lost);
   end_by(BeliefEnd::crashed, belief.crashed);
-
-  // A deadline in a pause is noticed when the pause ends, unless the next one begins there.
-  std::optional<Ending> noticed = belief.deadline;
-  for (const sim::Interruption& pause : pauses) {
-    if (!noticed || compare(noticed->at, pause.from) < 0) break;
-    if (pause.until && compare(noticed->at, *pause.until) >= 0) continue;
-    if (pause.until) {
-      noticed = Ending{*pause.until, pause.step};
-    } else {
-      noticed.reset();
-    }
-  }
-  end_by(BeliefEnd::deadline, noticed);
+  end_by(BeliefEnd::deadline, noticed_deadline(belief, pauses));
   return interval;
 }
 
-std::vector<OwnershipInterval> ownership_intervals(const sim::History& history) {
-  std::map<sim::ProcessId, std::vector<sim::Interruption>> pauses;
+Pauses::Pauses(const sim::History& history) {
   for (const sim::Interruption& i : history.interruptions) {
-    if (i.kind == sim::Interruption::Kind::pause) pauses[i.process].push_back(i);
+    if (i.kind == sim::Interruption::Kind::pause) lists_[i.process].push_back(i);
   }
-  for (auto& [process, list] : pauses) {
+  for (auto& [process, list] : lists_) {
     std::sort(list.begin(), list.end(), [](const sim::Interruption& a, const sim::Interruption& b) {
       return std::pair(a.from.offset(), a.step) < std::pair(b.from.offset(), b.step);
     });
   }
+}
+
+std::span<const sim::Interruption> Pauses::of(sim::ProcessId process) const {
+  const auto own = lists_.find(process);
+  return own == lists_.end() ? std::span<const sim::Interruption>{} : std::span(own->second);
+}
+
+std::vector<OwnershipInterval> ownership_intervals(const sim::History& history) {
+  const Pauses pauses(history);
   std::vector<OwnershipInterval> intervals;
-  for (const Belief& belief : collect_beliefs(history)) {
-    const auto own = pauses.find(belief.process);
-    intervals.push_back(
-        resolve(belief, own == pauses.end() ? std::span<const sim::Interruption>{} : std::span(own->second)));
-  }
+  for (const Belief& belief : collect_beliefs(history)) intervals.push_back(resolve(belief, pauses.of(belief.process)));
   return intervals;
 }
 

@@ -125,6 +125,18 @@ std::optional<LeastValue> ParameterSpace::least(std::span<const std::int64_t> fa
   return least;
 }
 
+Fraction ParameterSpace::least_in_closure(std::size_t parameter, std::span<const std::int64_t> factors,
+                                          const Fraction& most) {
+  LinearInequality no_more{most, {}};
+  for (const std::int64_t factor : factors) no_more.coefficients.emplace_back(-factor);
+  no_more.coefficients.emplace_back(0);
+  std::vector<Fraction> costs(dimensions() + 1);
+  costs[parameter] = Fraction(1);
+  const std::vector<Fraction>* point = minimize(costs, {&no_more, 1});
+  assert(point != nullptr && "some value is no more than that");
+  return (*point)[parameter];
+}
+
 std::optional<std::vector<sim::Duration>> ParameterSpace::small_values() {
   if (is_empty()) return std::nullopt;
   ParameterSpace rest = *this;

@@ -55,6 +55,8 @@ class ParameterSpace {
   bool is_empty();
   /// The infimum of the sum of factors[i] * parameter i; nothing if no values are feasible.
   std::optional<LeastValue> least(std::span<const std::int64_t> factors);
+  /// The least value of one parameter in the closure of what is feasible, where the sum of factors[i] * parameter i is at most `most`. Requires: it can be.
+  Fraction least_in_closure(std::size_t parameter, std::span<const std::int64_t> factors, const Fraction& most);
   /// Feasible values in whole nanoseconds, each as small in magnitude as those before it allow, and rather a whole millisecond; nothing if no values are feasible,
   /// or only fractions of nanoseconds.
   std::optional<std::vector<sim::Duration>> small_values();

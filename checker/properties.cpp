@@ -1,11 +1,12 @@
 #include "checker/properties.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace lockstep::checker {
 namespace {
 
-constexpr std::array<Property, 14> table{{
+constexpr std::array<Property, 15> table{{
     {"mutual-exclusion", View::belief, "No two clients believe at the same moment that they hold the lock.",
      "任何时刻都不会有两个客户端同时认为自己持有锁。"},
     {"linearizable", View::belief,
@@ -14,6 +15,8 @@ constexpr std::array<Property, 14> table{{
     {"no-deadlock", View::belief,
      "No circle of clients, of which each waits for a lock that the next one holds, lasts.",
      "不会出现持续的环路：其中每个客户端都在等待下一个客户端持有的锁。"},
+    {"progress", View::belief, "Nobody alive tries longer than a stated bound for a lock that nobody holds or gets.",
+     "锁无人持有也无人得到时，活着的客户端的尝试不会超过规定的时限。"},
     {"own-release", View::server, "Nobody removes a lock that the server granted to somebody else.",
      "任何客户端都不会删除服务器授予别人的锁。"},
     {"recoverable", View::server,
@@ -45,6 +48,13 @@ constexpr std::array<Property, 14> table{{
 }  // namespace
 
 std::span<const Property> properties() { return table; }
+
+/// The others ask what becomes of those who want the lock, or of goods.
+bool needs_a_holder(std::string_view property) {
+  constexpr std::array<std::string_view, 5> others{"no-deadlock", "recoverable", "no-lost-wakeup", "no-oversell",
+                                                   "fair"};
+  return std::find(others.begin(), others.end(), property) == others.end();
+}
 
 const Property* find_property(std::string_view name) {
   for (const Property& property : table) {

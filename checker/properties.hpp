@@ -20,6 +20,10 @@ struct Property {
 /// In the order in which people read them: belief, server, damage.
 std::span<const Property> properties();
 
+/// Whether it says nothing where nobody ever got the lock: then it is unknown, for this reason.
+bool needs_a_holder(std::string_view property);
+inline constexpr std::string_view nothing_was_tried = "nothing was tried: nobody ever got the lock";
+
 /// Null if there is none of this name.
 const Property* find_property(std::string_view name);
 

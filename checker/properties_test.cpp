@@ -14,6 +14,7 @@
 #include "checker/no_oversell.hpp"
 #include "checker/order_properties.hpp"
 #include "checker/own_release.hpp"
+#include "checker/progress.hpp"
 #include "checker/recoverable.hpp"
 
 namespace lockstep::checker {
@@ -22,11 +23,11 @@ namespace {
 TEST_CASE("properties: every checker's property is in the table under its own name and view, and nothing else is") {
   const sim::History empty;
   const std::vector<Finding> findings = {
-      mutual_exclusion(empty, {}), linearizable(empty, {}),     no_deadlock(empty, {}, {}),
-      own_release(empty, {}),      recoverable(empty, {}, {}),  reentrancy(empty, {}),
-      truthful_reports(empty, {}), faithful_renewal(empty, {}), no_lost_wakeup(empty, {}, {}),
-      capacity(empty, {}, 1),      fair(empty, {}, 0),          no_lost_update(empty, {}, {}),
-      no_oversell(empty, {}),      fencing(empty, {}, {})};
+      mutual_exclusion(empty, {}),   linearizable(empty, {}),     no_deadlock(empty, {}, {}),
+      progress(empty, {}, {}),       own_release(empty, {}),      recoverable(empty, {}, {}),
+      reentrancy(empty, {}),         truthful_reports(empty, {}), faithful_renewal(empty, {}),
+      no_lost_wakeup(empty, {}, {}), capacity(empty, {}, 1),      fair(empty, {}, 0),
+      no_lost_update(empty, {}, {}), no_oversell(empty, {}),      fencing(empty, {}, {})};
   REQUIRE(findings.size() == properties().size());
   for (std::size_t i = 0; i < findings.size(); ++i) {
     CHECK(findings[i].property == properties()[i].name);

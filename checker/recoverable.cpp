@@ -2,9 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "checker/evidence.hpp"
 
 namespace lockstep::checker {
+
+bool was_given_back(std::span<const sim::Operation> operations, const sim::Operation& acquire) {
+  return std::any_of(operations.begin(), operations.end(), [&](const sim::Operation& operation) {
+    return operation.of == acquire.id && is_successful(operation, "release");
+  });
+}
 
 Finding recoverable(const sim::History& history, const Names& names, const RecoverableQuestion& question) {
   Finding finding{.property = "recoverable", .view = View::server, .verdict = Verdict::unknown};
@@ -40,7 +48,7 @@ Finding recoverable(const sim::History& history, const Names& names, const Recov
   const sim::Operation* last = nullptr;
   for (const sim::Operation& operation : history.operations) {
     if (operation.process == question.probe || !is_successful(operation, "acquire")) continue;
-    if (compare(operation.completed, bound) > 0) continue;
+    if (compare(operation.completed, bound) > 0 || was_given_back(history.operations, operation)) continue;
     if (last == nullptr || compare(operation.completed, last->completed) >= 0) last = &operation;
   }
   finding.verdict = Verdict::violated;
@@ -50,16 +58,19 @@ Finding recoverable(const sim::History& history, const Names& names, const Recov
   if (last != nullptr) finding.by = {last->process};
   if (got != nullptr) {
     finding.why =
-        fmt::format("{} got the lock only at {}, {} after everything had come to rest ({} allowed)", probe,
+        fmt::format("{} got the lock only at {}, {} after everything had come to rest at {} ({} allowed)", probe,
                     time_text(got->completed), sim::to_string(got->completed.offset() - question.quiescent.offset()),
-                    sim::to_string(question.within));
+                    time_text(question.quiescent), sim::to_string(question.within));
   } else {
-    finding.why = fmt::format("{} did not get the lock, not within {}: as good as for ever", probe,
-                              sim::to_string(question.probed_until.offset() - question.quiescent.offset()));
+    finding.why = fmt::format(
+        "{} did not get the lock, not within {} after everything had come to rest at {} ({} allowed): as good as for "
+        "ever",
+        probe, sim::to_string(question.probed_until.offset() - question.quiescent.offset()),
+        time_text(question.quiescent), sim::to_string(question.within));
   }
   if (last != nullptr) {
-    finding.why += fmt::format("; the last to hold it was {}, from {} on", name_of(names, last->process),
-                               time_text(last->completed));
+    finding.why += fmt::format("; the last to hold it and not give it back was {}, from {} on",
+                               name_of(names, last->process), time_text(last->completed));
   }
   return finding;
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "checker/verdict.hpp"
 
 namespace lockstep::checker {
@@ -17,8 +19,11 @@ struct RecoverableQuestion {
 ///
 /// Only the first successful acquire of the probe counts, and its completion: a grant whose reply never arrives helps
 /// nobody. If it got the lock too late, or never in the probing, the property is violated at quiescent + within, by
-/// whoever had the lock last before (nobody, if nobody did). unknown: there is no such probe, or the probing ended
+/// whoever had the lock last before without having given it back: a release of it that said ok (nobody, if there is no such one). unknown: there is no such probe, or the probing ended
 /// before the bound, so that silence proves nothing.
+/// Whether a release of this hold said ok.
+bool was_given_back(std::span<const sim::Operation> operations, const sim::Operation& acquire);
+
 Finding recoverable(const sim::History& history, const Names& names, const RecoverableQuestion& question);
 
 }  // namespace lockstep::checker

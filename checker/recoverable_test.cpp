@@ -34,7 +34,8 @@ TEST_CASE("recoverable: getting the lock exactly at the bound is innocent, a nan
 
 TEST_CASE("recoverable: never getting it is as good as for ever, and the last holder is named") {
   ForgedHistory h;
-  h.acquire(B, 10_ms);
+  const auto b = h.acquire(B, 10_ms);
+  h.release(B, b, 15_ms);
   h.acquire(A, 20_ms);
   h.crash(A, 30_ms);
   h.operation(D, "acquire", 600_ms, 11_s, Phase::fail);
@@ -43,8 +44,24 @@ TEST_CASE("recoverable: never getting it is as good as for ever, and the last ho
   const Finding finding = judge(h, 10'500_ms);
   REQUIRE(finding.verdict == Verdict::violated);
   CHECK(finding.by == std::vector{A});
-  CHECK(finding.why ==
-        "D did not get the lock, not within 10s: as good as for ever; the last to hold it was A, from 20ms on");
+  CHECK(
+      finding.why ==
+      "D did not get the lock, not within 10s after everything had come to rest at 500ms (10s allowed): as good as for "
+      "ever; the last to hold it and not give it back was A, from 20ms on");
+}
+
+TEST_CASE("recoverable: who has given the lock back is not blamed; who tried in vain is") {
+  for (const Phase phase : {Phase::ok, Phase::fail, Phase::info, Phase::invoke}) {
+    ForgedHistory h;
+    const auto b = h.acquire(B, 10_ms);
+    const auto a = h.acquire(A, 20_ms);
+    h.operation(A, "release", 25_ms, 30_ms, phase, a);
+    const Finding finding = judge(h, 10'500_ms);
+    REQUIRE(finding.verdict == Verdict::violated);
+    CHECK(finding.by == std::vector{phase == Phase::ok ? B : A});
+    h.release(B, b, 40_ms);
+    if (phase == Phase::ok) CHECK(judge(h, 10'500_ms).by.empty());
+  }
 }
 
 TEST_CASE("recoverable: another client's success does not help the probe") {

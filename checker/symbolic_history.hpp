@@ -68,6 +68,7 @@ class SymbolicHistory {
     bool has_unknown_acquires = true;
     std::uint64_t zero_length_one_in = 8;  ///< of the delays
     std::uint64_t locks = 1;               ///< more: who holds one may ask for another
+    bool has_members = false;              ///< the servers' objects have parts, with names or without
     bool has_nested = false;               ///< holds are shared, entered again, and renewed, also when they are over
   };
 
@@ -170,6 +171,7 @@ class SymbolicHistory {
     o.object = object;
     o.phase = phase;
     o.of = of;
+    if (kind_.has_members && random_.one_in(6)) o.place = "m" + std::to_string(random_.below(2));
     if (random_.one_in(2)) {
       client.last = advance(client.last);
       ++step_;
@@ -205,8 +207,31 @@ class SymbolicHistory {
     e.operation = id;
     e.at = instant(at);
     e.step = ++step_;
+    e.first_member = static_cast<std::uint32_t>(history_.members.size());
+    if (kind_.has_members && where != resource_server) add_members(e);
     history_.effects.push_back(std::move(e));
     return history_.effects.back();
+  }
+
+  /// What it did to a part of the object: to one of two members, or to something without a name.
+  void add_members(sim::Effect& e) {
+    using enum sim::MemberChange::Kind;
+    const bool is_removal = e.kind == sim::Effect::Kind::remove;
+    if (!is_removal && e.kind != sim::Effect::Kind::write) return;
+    // A member that is taken out leaves the object there as a rule.
+    if (is_removal && !random_.one_in(3)) e.kind = sim::Effect::Kind::write;
+    const bool is_whole = e.kind == sim::Effect::Kind::remove ? !random_.one_in(4) : random_.one_in(4);
+    if (is_whole) return;
+    if (random_.one_in(4)) {
+      history_.members.push_back({"", nameless});
+      e.members = 1;
+      return;
+    }
+    if (e.kind == sim::Effect::Kind::remove) return;
+    for (std::uint64_t i = 1 + random_.below(2); i > 0; --i) {
+      history_.members.push_back({"m" + std::to_string(random_.below(2)), is_removal ? removed : written});
+      ++e.members;
+    }
   }
 
   std::string some_lock() { return kind_.locks == 1 ? "lock" : "lock" + std::to_string(random_.below(kind_.locks)); }

@@ -4,8 +4,8 @@
 #include <cassert>
 
 #include "checker/evidence.hpp"
-#include "checker/order_properties.hpp"
 #include "checker/parameter_space.hpp"
+#include "checker/places.hpp"
 
 namespace lockstep::checker {
 
@@ -20,6 +20,7 @@ std::span<const Violation> ViolationFinder::find(const sim::History& history, st
   mutual_exclusion();
   linearizable();
   if (deadlock_lasting) no_deadlock(*deadlock_lasting);
+  if (progress_) progress(*progress_);
   own_release();
   if (semaphore_.places) capacity(static_cast<std::size_t>(*semaphore_.places));
   if (semaphore_.overtakings) fairness(static_cast<std::size_t>(*semaphore_.overtakings));
@@ -233,47 +234,115 @@ void ViolationFinder::mutual_exclusion() {
 // --- own-release. The grants are those of own_release.hpp, in the servers' order.
 
 void ViolationFinder::own_release() {
-  const auto granted_by = [&](const sim::Effect& effect) -> const sim::Operation* {
-    if (effect.kind != sim::Effect::Kind::write) return nullptr;
-    const sim::Operation* operation = operation_of(effect);
-    const bool is_grant =
-        operation != nullptr && is_successful(*operation, "acquire") && is_of_lock(effect.object, operation->object);
-    return is_grant ? operation : nullptr;
-  };
+  place_changes_.clear();
+  changes_of_.clear();
+  bool is_counted = false;
+  for (const sim::Effect& effect : effects_) {
+    const std::size_t begin = place_changes_.size();
+    place_changes(effect, operation_of(effect), *history_, place_changes_);
+    changes_of_.push_back({begin, place_changes_.size()});
+    for (const PlaceChange& change : changes_at(changes_of_.size() - 1)) {
+      is_counted = is_counted || change.kind == PlaceChange::Kind::nameless;
+    }
+  }
   for (std::size_t i = 0; i < effects_.size(); ++i) {
     const sim::Effect& removal = effects_[i];
-    if (removal.kind != sim::Effect::Kind::remove) continue;
     const sim::Operation* operation = operation_of(removal);
     if (operation == nullptr || (operation->function != "release" && operation->function != "acquire")) continue;
-
-    // Whose grants lie there: one, or those of readers who share it.
-    std::vector<const sim::Operation*> owners;
-    const auto end_share = [&](const sim::Operation* release) {
-      if (release == nullptr || release->function != "release" || owners.empty() || !owners.front()->is_shared) return;
-      std::erase_if(owners, [&](const sim::Operation* acquire) { return acquire->id == release->of; });
+    members_.clear();
+    const auto add_member = [&](std::string_view member) {
+      if (std::find(members_.begin(), members_.end(), member) == members_.end()) members_.push_back(member);
     };
-    for (std::size_t j = 0; j < i; ++j) {
-      const sim::Effect& effect = effects_[j];
-      if (effect.server != removal.server || effect.object != removal.object) continue;
-      if (effect.kind == sim::Effect::Kind::expire || effect.kind == sim::Effect::Kind::remove) owners.clear();
-      const sim::Operation* acquire = granted_by(effect);
-      if (acquire == nullptr) {
-        end_share(operation_of(effect));
-        continue;
-      }
-      if (owners.empty() || (owners.front()->is_shared && acquire->is_shared)) {
-        if (std::find(owners.begin(), owners.end(), acquire) == owners.end()) owners.push_back(acquire);
-        continue;
-      }
-      const bool is_last = std::none_of(
-          effects_.begin() + static_cast<std::ptrdiff_t>(j) + 1, effects_.end(), [&](const sim::Effect& later) {
-            return later.operation == effect.operation && later.server == effect.server &&
-                   later.kind == sim::Effect::Kind::write && later.object == effect.object;
-          });
-      if (owners.front()->process == acquire->process || is_last) owners.assign(1, acquire);
+    for (const PlaceChange& change : changes_at(i)) {
+      if (change.kind == PlaceChange::Kind::removed) add_member(change.member);
     }
-    end_share(operation);
-    for (const sim::Operation* owner : owners) removes_grant(removal, *operation, *owner);
+    // Of what is removed as a whole, all members that there ever were.
+    if (removal.kind == sim::Effect::Kind::remove && is_whole(removal, *history_)) {
+      for (std::size_t j = 0; j < i; ++j) {
+        if (effects_[j].server != removal.server || effects_[j].object != removal.object) continue;
+        for (const PlaceChange& change : changes_at(j)) add_member(change.member);
+      }
+    }
+    for (const std::string_view member : members_) {
+      for (const sim::Operation* owner : owners_before(i, member)) removes_grant(removal, *operation, *owner);
+    }
+  }
+  if (is_counted) counted_places();
+}
+
+std::span<const PlaceChange> ViolationFinder::changes_at(std::size_t effect) const {
+  return std::span(place_changes_)
+      .subspan(changes_of_[effect].begin, changes_of_[effect].end - changes_of_[effect].begin);
+}
+
+/// The acquires whose grants lie at a place just before an effect, or before what it does to this member.
+std::vector<const sim::Operation*> ViolationFinder::owners_before(std::size_t position, std::string_view member) {
+  const sim::Effect& last = effects_[position];
+  struct Owner {
+    const sim::Operation* acquire;
+    bool shares;
+  };
+  std::vector<Owner> owners;
+  for (std::size_t j = 0; j <= position; ++j) {
+    const sim::Effect& effect = effects_[j];
+    if (effect.server != last.server || effect.object != last.object) continue;
+    const sim::Operation* operation = operation_of(effect);
+    const bool is_change = effect.kind != sim::Effect::Kind::read && effect.kind != sim::Effect::Kind::reject;
+    if (is_change && operation != nullptr && operation->function == "release") {
+      std::erase_if(owners, [&](const Owner& owner) { return owner.shares && owner.acquire->id == operation->of; });
+    }
+    if (j == position) break;
+    if (is_whole(effect, *history_) && effect.kind != sim::Effect::Kind::touch) owners.clear();
+    for (const PlaceChange& change : changes_at(j)) {
+      if (change.member != member) continue;
+      if (change.kind == PlaceChange::Kind::removed) owners.clear();
+      const bool is_grant = change.kind != PlaceChange::Kind::removed && effect.kind == sim::Effect::Kind::write &&
+                            operation != nullptr && is_successful(*operation, "acquire") &&
+                            is_of_lock(effect.object, operation->object);
+      if (!is_grant) continue;
+      const bool shares = operation->is_shared || change.kind == PlaceChange::Kind::nameless;
+      if (owners.empty() || (owners.front().shares && shares)) {
+        const bool is_known =
+            std::any_of(owners.begin(), owners.end(), [&](const Owner& owner) { return owner.acquire == operation; });
+        if (!is_known) owners.push_back({operation, shares});
+        continue;
+      }
+      if (owners.front().acquire == operation) continue;
+      bool is_last = true;
+      for (std::size_t later = j + 1; later < effects_.size() && is_last; ++later) {
+        const sim::Effect& other = effects_[later];
+        if (other.operation != effect.operation || other.server != effect.server || other.object != effect.object ||
+            other.kind != sim::Effect::Kind::write) {
+          continue;
+        }
+        const auto changes = changes_at(later);
+        is_last =
+            std::none_of(changes.begin(), changes.end(), [&](const PlaceChange& c) { return c.member == member; });
+      }
+      if (owners.front().acquire->process == operation->process || is_last) owners.assign(1, {operation, shares});
+    }
+  }
+  std::vector<const sim::Operation*> acquires;
+  for (const Owner& owner : owners) acquires.push_back(owner.acquire);
+  return acquires;
+}
+
+/// Where several have had something at a place that has no names for each, whose it was is not known: a run says unknown.
+void ViolationFinder::counted_places() {
+  for (std::size_t i = 1; i < effects_.size(); ++i) {
+    const sim::Operation* operation = operation_of(effects_[i]);
+    if (operation == nullptr || !is_successful(*operation, "acquire") ||
+        !is_of_lock(effects_[i].object, operation->object) || effects_[i].kind != sim::Effect::Kind::write) {
+      continue;
+    }
+    for (const PlaceChange& change : changes_at(i)) {
+      if (change.kind != PlaceChange::Kind::nameless) continue;
+      const auto owners = owners_before(i, change.member);
+      if (owners.empty() || (owners.size() == 1 && owners.front() == operation)) continue;
+      begin("own-release", true, operation->process, {});
+      finish();
+      return;
+    }
   }
 }
 
@@ -281,7 +350,7 @@ void ViolationFinder::own_release() {
 void ViolationFinder::removes_grant(const sim::Effect& removal, const sim::Operation& remover,
                                     const sim::Operation& owner) {
   if (owner.process == removal.by) return;
-  if (remover.function == "release") {
+  if (remover.function == "release" && !owner.is_shared) {
     begin("own-release", false, owner.process, removal.by);
     finish();
     return;
@@ -315,9 +384,8 @@ void ViolationFinder::recoverable(const RecoverableQuestion& question) {
   }
   const sim::Operation* last = nullptr;
   for (const sim::Operation& operation : operations_) {
-    if (is_successful(operation, "acquire") && (last == nullptr || operation.completed_in > last->completed_in)) {
-      last = &operation;
-    }
+    if (!is_successful(operation, "acquire") || was_given_back(operations_, operation)) continue;
+    if (last == nullptr || operation.completed_in > last->completed_in) last = &operation;
   }
   const sim::Instant bound = question.quiescent + question.within;
   if (question.is_renewed) {

@@ -28,7 +28,7 @@
 //
 // no-lost-wakeup. A wait that nobody may cut short by a pause is four differences: from the release, and from the beginning of the wait, to
 // the next grant, and to the end of the wait. With a pause of whoever waits the pause would have to be taken off: widened.
-// capacity, fair. See violations_places.cpp.
+// capacity, fair. See violations_places.cpp. progress: violations_progress.cpp.
 //
 // linearizable. See violations_linearizable.cpp for the argument.
 
@@ -45,6 +45,8 @@
 #include "checker/no_lost_wakeup.hpp"
 #include "checker/ownership.hpp"
 #include "checker/parametric.hpp"
+#include "checker/places.hpp"
+#include "checker/progress.hpp"
 #include "checker/recoverable.hpp"
 #include "checker/wait_for.hpp"
 #include "sim/history.hpp"
@@ -102,6 +104,8 @@ class ViolationFinder {
 
   /// From now on also the ways of capacity and fair.
   void ask(SemaphoreQuestion question) { semaphore_ = question; }
+  /// From now on also the ways of progress; what `delays` points to is that of the next trace.
+  void ask(const ProgressQuestion& question) { progress_ = question; }
 
  private:
   static constexpr std::uint32_t kNone = 0xffffffff;
@@ -141,16 +145,19 @@ class ViolationFinder {
     bool is_acquire;
     bool is_certain;
     sim::Instant invoked;
-    sim::Step invoked_in;
+    sim::Step invoked_in;    ///< or the first at which a deadline can have made it
+    sim::Step event;         ///< of its invocation; no_step: it stands for a deadline alone
     sim::Instant completed;  ///< if certain
     sim::Step completed_in;
-    std::uint32_t
-        belief;  ///< of a release that a crash or loss stands for, if a deadline may have ended the belief before
+    std::uint32_t belief;    ///< with a deadline, which this acquire begins, or this release ends
+    bool is_puzzle = false;  ///< stands for operations within a hold of which only a replay says what they did
+    bool is_extra = false;   ///< one more release of a hold with a deadline, or its loss before its release
   };
   /// The lock is this process' at least from `latest_begin` to `earliest_end`, or for ever; see the argument.
   struct Hold {
     sim::Instant latest_begin;
     std::optional<sim::Instant> earliest_end;
+    std::uint32_t belief;  ///< whose deadline ends it as well
   };
   struct Plan {
     const std::string* object;
@@ -170,6 +177,9 @@ class ViolationFinder {
   void linearizable();
   void no_deadlock(sim::Duration lasting);
   void own_release();
+  std::vector<const sim::Operation*> owners_before(std::size_t position, std::string_view member);
+  void counted_places();
+  std::span<const PlaceChange> changes_at(std::size_t effect) const;
   void removes_grant(const sim::Effect& removal, const sim::Operation& remover, const sim::Operation& owner);
   void recoverable(const RecoverableQuestion& question);
   void order_properties();
@@ -187,12 +197,15 @@ class ViolationFinder {
   void add_sides(Slice sides);
 
   void collect_items();
+  void inner_operations();
+  static void sort_items(std::span<Item> items);
   void plan_process(std::size_t begin, std::size_t end);
-  void plan_with_absent(std::size_t begin, std::size_t end, std::size_t next, bool is_widened);
-  void make_plan(std::size_t begin, std::size_t end, bool is_widened);
+  bool make_plan(bool is_widened);
+  void late_deadlines();
   void conflicts(const Plan& a, const Plan& b);
-  template <class Then>
-  void noticed_before(const Belief& belief, sim::Instant moment, const Then& then);
+  std::size_t kept_ways(const Hold& hold);
+  bool is_kept_widened(const Hold& hold, std::size_t way) const;
+  void add_kept(const Hold& hold, std::size_t way, sim::Instant moment);
 
   void add_circles(const Waits& waits, const WaitCycle& cycle, std::vector<const Wait*>& reasons,
                    sim::Duration lasting);
@@ -215,6 +228,27 @@ class ViolationFinder {
   void add_order(std::size_t before, std::size_t after);
   bool is_holder(const Arrival& z, const Arrival& y) const;
   void add_still_taken(const Arrival& x, const Arrival& y, std::uint64_t leases_over);
+
+  // --- progress
+  /// What a stretch of a try has been chosen to be so far; see violations_progress.cpp. Positions are those of beliefs and pauses.
+  struct Stretch {
+    const Try* trying = nullptr;
+    std::optional<sim::Instant> until;
+    sim::Duration within;
+    sim::Step story_end = sim::no_step;
+    std::vector<std::size_t> others, before, after;
+    std::vector<sim::Instant> starts, ends;
+    std::vector<std::size_t> own, of_holder, noticing;
+  };
+  void progress(const ProgressQuestion& question);
+  void split_grants(std::size_t next);
+  void nobody_believes(std::size_t next, bool is_widened);
+  void somebody_holds(std::size_t holder);
+  void between_pauses(bool is_widened, const Belief* holder);
+  void add_stretch(std::size_t gap, std::size_t gap_of_holder, bool is_widened, const Belief* holder);
+  void after_work_pauses(const Pause& last);
+  std::optional<sim::Instant> ended_by_event(const Belief& belief) const;
+  void own_pauses(sim::ProcessId process, std::vector<std::size_t>& own) const;
 
   const sim::Operation* grant_of(const sim::Operation& write) const;
   void collect_grant_writes();
@@ -243,8 +277,11 @@ class ViolationFinder {
   std::vector<Item> items_;
   std::vector<Plan> plans_;
   std::vector<Hold> holds_;
-  std::vector<Constraint> conditions_;  ///< of the plan that is being made
-  std::vector<std::uint32_t> absent_;   ///< items that it does without
+  std::vector<Item> group_;  ///< of one process and object
+  std::vector<bool> is_given_back_;
+  bool has_inner_ = false;             ///< something happens within holds
+  std::vector<Constraint> untouched_;  ///< acquires that do not touch what gives their holds back
+  std::vector<std::uint32_t> maybe_;   ///< of the group: releases that only a deadline can have made by then
   std::vector<std::size_t> unknown_acquires_;
   std::vector<std::size_t> unknown_releases_;
   struct Pair {
@@ -260,7 +297,14 @@ class ViolationFinder {
   std::vector<GrantWrite> grant_writes_;
   std::vector<std::size_t> written_;  ///< positions of the effects at resources
 
+  std::vector<PlaceChange> place_changes_;
+  std::vector<Slice> changes_of_;          ///< of `place_changes_`, by effect
+  std::vector<std::string_view> members_;  ///< of an object that something is removed from
+
   SemaphoreQuestion semaphore_;
+  std::optional<ProgressQuestion> progress_;
+  std::vector<Try> tries_;
+  Stretch stretch_;
   std::vector<Companion> crowd_;
   std::vector<Arrival> arrivals_;
   std::vector<Faster> faster_;

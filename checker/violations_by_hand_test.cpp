@@ -85,6 +85,44 @@ TEST_CASE("by hand: a hold is over at its deadline, unless a pause keeps its pro
   CHECK_FALSE(late.breaks("mutual-exclusion"));
 }
 
+TEST_CASE("by hand: a mutex whose client notices its deadline has been given back then, to the nanosecond") {
+  // A has it until 20ms by its clock, and asks to unlock at 50ms.
+  for (const auto unlocks : {Phase::ok, Phase::fail, Phase::info}) {
+    for (const auto& [earliest, breaks] : {std::pair(20_ms - kGrain, true), std::pair(20_ms, false)}) {
+      Trace trace;
+      const auto a = trace.holds(A, trace.moment(0_ms, 2_ms));
+      trace.of(a).valid_until = sim::Instant::at(20_ms);
+      trace.of(trace.operation(A, "release", 50_ms, 60_ms, unlocks, a)).invoked = trace.moment(50_ms, 55_ms);
+      trace.holds(B, trace.moment(earliest, 40_ms));
+      CHECK(trace.breaks("linearizable") == breaks);
+      CHECK(trace.breaks("mutual-exclusion") == breaks);
+    }
+  }
+  // A pause hides it until 30ms + kGrain at the latest.
+  for (const auto& [earliest, breaks] : {std::pair(30_ms, true), std::pair(30_ms + kGrain, false)}) {
+    Trace trace;
+    const auto a = trace.holds(A, trace.moment(0_ms, 2_ms));
+    trace.of(a).valid_until = sim::Instant::at(20_ms);
+    const sim::Instant from = trace.moment(5_ms, 20_ms);
+    trace.paused(A, from, trace.moment(0_ms, 10_ms + kGrain, from));
+    trace.holds(B, trace.moment(earliest, 40_ms));
+    CHECK(trace.breaks("linearizable") == breaks);
+  }
+}
+
+TEST_CASE("by hand: one who takes the mutex again had given it back by its deadline, or has not") {
+  for (const auto& [earliest, breaks] : {std::pair(20_ms - kGrain, true), std::pair(20_ms, false)}) {
+    Trace trace;
+    const auto a = trace.holds(A, trace.moment(0_ms, 2_ms));
+    trace.of(a).valid_until = sim::Instant::at(20_ms);
+    trace.operation(A, "release", 5_ms, 6_ms, Phase::fail, a);
+    const auto again = trace.holds(A, trace.moment(earliest, 40_ms));
+    trace.releases(A, again, trace.moment(50_ms, 60_ms));
+    ViolationFinder finder;
+    CHECK(violable("linearizable", finder.find(trace.history(), {}, {}), trace.constraints).for_certain == breaks);
+  }
+}
+
 TEST_CASE("by hand: a hold of another lock is no overlap") {
   Trace trace;
   trace.holds(A, trace.moment(0_ms, 2_ms), "x");

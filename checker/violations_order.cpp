@@ -4,17 +4,19 @@
 
 #include "checker/evidence.hpp"
 #include "checker/order_properties.hpp"
+#include "checker/places.hpp"
 #include "checker/violations.hpp"
 
 namespace lockstep::checker {
 
 void ViolationFinder::order_properties() {
   const bool has_nothing = std::none_of(operations_.begin(), operations_.end(), [](const sim::Operation& o) {
-    return o.function == "release" || o.function == "reenter" || o.function == "leave" || o.function == "renew";
+    const bool is_report = o.function == "release" || o.function == "leave" || o.function == "renew";
+    return is_report || o.function == "reenter" || (o.function == "acquire" && o.phase == sim::Phase::fail);
   });
   if (has_nothing) return;
   for (const Breach& breach : order_breaches(operations_, effects_, *history_)) {
-    begin(breach.property, false, breach.by.front(), {});
+    begin(breach.property, breach.is_unknown, breach.by.front(), {});
     finish();
   }
 }

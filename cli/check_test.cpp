@@ -10,6 +10,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
 #include "cli/run.hpp"
+#include "sim/in_tree.hpp"
 
 using namespace lockstep;
 namespace fs = std::filesystem;
@@ -131,7 +132,7 @@ TEST_CASE("check: few runs of reference worlds end because all that is left slee
 #endif
        }) {
     INFO(name);
-    const std::string file = std::string(LOCKSTEP_ROOT "/scenarios/reference/") + name + ".toml";
+    const std::string file = in_tree("scenarios/reference/") + name + ".toml";
     const auto document = nlohmann::json::parse(cli::called({"check", "--json", file}).out);
     const nlohmann::json& result = document["results"][0];
     CHECK(result["complete"] == true);

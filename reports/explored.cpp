@@ -115,6 +115,8 @@ std::string expectation_text(const scenarios::Expectation& expectation, Language
     text += is_zh(language) ? fmt::format("，从 {} {} 起", parameter, value)
                             : fmt::format(", from {} {} on", parameter, value);
   }
+  if (!expectation.frontier.empty())
+    text += is_zh(language) ? "，当 " + expectation.frontier : ", for " + expectation.frontier;
   return text;
 }
 
@@ -144,6 +146,18 @@ std::string threshold_text(const ExploredStory& story, const scenarios::Threshol
   }
   return threshold.infimum.attained ? fmt::format("for every {} of {} or more, and for none below", name, value)
                                     : fmt::format("for every {} above {}, and for none up to it", name, value);
+}
+
+std::string frontier_text(const ExploredStory& story, const ExploredProperty& property, Language language) {
+  const bool is_exact =
+      story.exploration.counts.complete &&
+      std::all_of(property.thresholds.begin(), property.thresholds.end(), [](const auto& t) { return t.is_exact; });
+  if (is_zh(language))
+    return fmt::format(fmt::runtime(is_exact ? "两者一起：{}，再少就不会" : "两者一起：{}；更少的没有全部查过"),
+                       property.frontier);
+  return fmt::format(fmt::runtime(is_exact ? "together: for {}, and for nothing less"
+                                           : "together: for {}; less was not looked for everywhere"),
+                     property.frontier);
 }
 
 std::vector<std::string> faults_in_words(const scenarios::Scenario& scenario, Language language) {

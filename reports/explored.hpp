@@ -40,6 +40,9 @@ std::string expectation_text(const scenarios::Expectation& expectation, Language
 /// 82ms; a smaller one was not looked for everywhere".
 std::string threshold_text(const ExploredStory& story, const scenarios::Threshold& threshold, Language language);
 
+/// "together: for pause + skew > 63ms, and for nothing less". Requires: it has a frontier.
+std::string frontier_text(const ExploredStory& story, const scenarios::ExploredProperty& property, Language language);
+
 /// "at most one pause of 0ms to 10s, of A or B": one for each [[may]]; nothing if nothing may happen.
 std::vector<std::string> faults_in_words(const scenarios::Scenario& scenario, Language language);
 /// "latency 1ms to 10ms", "A starts at 0ms to 1s": the ranges of times, the faults' apart.

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <deque>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <vector>
 
+#include "checker/evidence.hpp"
 #include "checker/ownership.hpp"
 #include "reports/verdicts.hpp"
 
@@ -52,18 +54,24 @@ const sim::Interruption* crash_of(const sim::History& history, const sim::Operat
   return nullptr;
 }
 
-void add_operations(std::vector<Written>& events, const scenarios::Outcome& outcome) {
+/// Taking a lock again is an acquire as well, and so with its release: a model says whether it allows that.
+std::string_view name_in_file(const sim::Operation& operation) {
+  if (operation.function == "reenter") return "acquire";
+  return operation.function == "leave" ? "release" : operation.function;
+}
+
+void add_operations(std::vector<Written>& events, const scenarios::Outcome& outcome,
+                    const std::set<sim::OperationId>& left_out) {
   for (const sim::Operation& operation : outcome.history.operations) {
-    if (operation.function == "lost") continue;  // the release below says it
-    // What happens within a hold is nothing that the models of locks know.
-    if (operation.function == "reenter" || operation.function == "leave" || operation.function == "renew") continue;
-    if (is_probe(outcome, operation.process)) continue;
+    if (operation.function == "lost") continue;   // the release below says it
+    if (operation.function == "renew") continue;  // nothing that the models of locks know
+    if (is_probe(outcome, operation.process) || left_out.contains(operation.id)) continue;
     Written event{.at = operation.invoked.offset(),
                   .step = operation.invoked_in,
                   .rank = 2ULL * operation.id,
                   .process = name_of(outcome, operation.process),
                   .type = sim::Phase::invoke,
-                  .function = operation.function,
+                  .function = name_in_file(operation),
                   .object = operation.object};
     if (operation.function == "write") event.value = operation.value;
     events.push_back(event);
@@ -85,23 +93,79 @@ void add_operations(std::vector<Written>& events, const scenarios::Outcome& outc
   }
 }
 
-void add_abandoned_holds(std::vector<Written>& events, const scenarios::Outcome& outcome) {
-  for (const checker::OwnershipInterval& hold : checker::ownership_intervals(outcome.history)) {
-    const bool is_crash = hold.end == checker::BeliefEnd::crashed;
-    if (is_probe(outcome, hold.process)) continue;
-    if (!is_crash && hold.end != checker::BeliefEnd::lost) continue;
-    Written event{.at = hold.to->offset(),
-                  .step = hold.to_step,
-                  .rank = kAfterOperations + 2ULL * hold.acquire,
-                  .process = name_of(outcome, hold.process),
-                  .type = sim::Phase::invoke,
-                  .function = "release",
-                  .object = std::string(hold.object)};
-    events.push_back(event);
-    event.rank += 1;
-    event.type = sim::Phase::info;
-    event.text = is_crash ? "crashed" : "gave it up";
-    events.push_back(std::move(event));
+/// What ends a hold besides its own release, as checker/mutex.hpp has it; and what is not written for that.
+struct Abandoned {
+  struct End {
+    const checker::Belief* belief;
+    checker::Ending at;
+    std::string_view why;
+    std::size_t times;
+  };
+  std::vector<checker::Belief> beliefs;
+  std::vector<End> ends;
+  std::set<sim::OperationId> left_out;
+};
+
+Abandoned abandoned_holds(const sim::History& history) {
+  Abandoned result;
+  result.beliefs = checker::collect_beliefs(history);
+  const checker::Pauses pauses(history);
+  for (const checker::Belief& belief : result.beliefs) {
+    const auto noticed = checker::noticed_deadline(belief, pauses.of(belief.process));
+    const sim::Operation* release = nullptr;
+    std::size_t times = 1;
+    for (const sim::Operation& o : history.operations) {
+      if (o.of != belief.acquire || o.phase == sim::Phase::fail) continue;
+      if (o.function == "release" && release == nullptr) release = &o;
+      if (o.function == "reenter") ++times;
+    }
+    if (noticed && checker::compare(noticed->at, belief.from) <= 0) {
+      result.left_out.insert(belief.acquire);
+      for (const sim::Operation& o : history.operations) {
+        if (o.of == belief.acquire && o.function == "release") result.left_out.insert(o.id);
+      }
+      continue;
+    }
+    // Of what ends a belief in one step, a release comes first.
+    std::optional<checker::Ending> end;
+    std::string_view why;
+    const auto comes_first = [&](const std::optional<checker::Ending>& other, std::string_view reason) {
+      const auto& released = belief.released;
+      if (!other || (released && released->step <= other->step) || (end && end->step <= other->step)) return;
+      end = other;
+      why = reason;
+    };
+    comes_first(belief.lost, "gave it up");
+    comes_first(belief.crashed, "crashed");
+    const bool is_over = noticed && (release == nullptr || checker::compare(noticed->at, release->invoked) < 0) &&
+                         (!end || checker::compare(noticed->at, end->at) < 0);
+    if (is_over) {
+      end = noticed;
+      why = "its time was over";
+      if (release != nullptr) result.left_out.insert(release->id);
+    }
+    if (end) result.ends.push_back({&belief, *end, why, times});
+  }
+  return result;
+}
+
+void add_abandoned_holds(std::vector<Written>& events, const scenarios::Outcome& outcome, const Abandoned& abandoned) {
+  for (const Abandoned::End& end : abandoned.ends) {
+    if (is_probe(outcome, end.belief->process)) continue;
+    for (std::size_t i = 0; i < end.times; ++i) {
+      Written event{.at = end.at.at.offset(),
+                    .step = end.at.step,
+                    .rank = kAfterOperations + 2ULL * end.belief->acquire,
+                    .process = name_of(outcome, end.belief->process),
+                    .type = sim::Phase::invoke,
+                    .function = "release",
+                    .object = std::string(end.belief->object)};
+      events.push_back(event);
+      event.rank += 1;
+      event.type = sim::Phase::info;
+      event.text = end.why;
+      events.push_back(std::move(event));
+    }
   }
 }
 
@@ -202,8 +266,9 @@ std::optional<HistoryFormat> history_format_of(std::string_view file_name) {
 
 std::string history_text(const scenarios::Outcome& outcome, HistoryFormat format) {
   std::vector<Written> events;
-  add_operations(events, outcome);
-  add_abandoned_holds(events, outcome);
+  const Abandoned abandoned = abandoned_holds(outcome.history);
+  add_operations(events, outcome, abandoned.left_out);
+  add_abandoned_holds(events, outcome, abandoned);
   add_interruptions(events, outcome);
   for (std::size_t i = 0; i < events.size(); ++i) events[i].number = i;
   std::sort(events.begin(), events.end(), [](const Written& a, const Written& b) {

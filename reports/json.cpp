@@ -1,5 +1,7 @@
 #include "reports/json.hpp"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "checker/properties.hpp"
@@ -79,6 +81,33 @@ ordered_json json_of(const Story& story) {
   return json;
 }
 
+/// Polygons, any of which breaks it, each with its bounds (all of them together) and corners; the parameters in the order of `thresholds`.
+ordered_json json_of_frontier(const scenarios::ExploredProperty& property) {
+  const auto length = [](const checker::Fraction& ns) {
+    return ns.is_whole()
+               ? ordered_json(sim::to_string(sim::Duration::nanoseconds(static_cast<std::int64_t>(ns.numerator()))))
+               : ordered_json(fmt::format("{}/{}ns", static_cast<std::int64_t>(ns.numerator()),
+                                          static_cast<std::int64_t>(ns.denominator())));
+  };
+  ordered_json json;
+  json["text"] = property.frontier;
+  json["polygons"] = ordered_json::array();
+  for (const checker::FrontierPolygon& polygon : property.polygons) {
+    ordered_json one;
+    one["bounds"] = ordered_json::array();
+    for (const checker::FrontierBound& b : polygon.bounds) {
+      one["bounds"].push_back({{"factors", {b.x, b.y}},
+                               {"more_than", sim::to_string(sim::Duration::nanoseconds(b.more_than))},
+                               {"attained", b.attained}});
+    }
+    one["corners"] = ordered_json::array();
+    for (const checker::FrontierCorner& corner : polygon.corners)
+      one["corners"].push_back({length(corner.x), length(corner.y)});
+    json["polygons"].push_back(std::move(one));
+  }
+  return json;
+}
+
 ordered_json json_of(const scenarios::ExploredProperty& property, const std::string& witness,
                      const checker::Names& names) {
   ordered_json json;
@@ -101,6 +130,7 @@ ordered_json json_of(const scenarios::ExploredProperty& property, const std::str
                                   {"attained", threshold.infimum.attained},
                                   {"exact", threshold.is_exact}});
   }
+  if (!property.frontier.empty()) json["frontier"] = json_of_frontier(property);
   add_waits(json, property.waits, names);
   return json;
 }

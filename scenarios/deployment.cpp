@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "models/redis/sha1.hpp"
+
 namespace lockstep::scenarios {
 
 using models::Client;
@@ -76,6 +78,8 @@ Deployment::Deployment(const Scenario& scenario, const models::locks::Catalogue&
   connect(probe, nullptr);
   for (std::size_t i = 0; i < client_ids_.size(); ++i) add_threads(clients_[i], scenario.clients[i]);
   add_company(probe);
+  count_attempts();
+  progress_within_ = scenario.progress_within.value_or(default_progress());
   if (faults == Faults::none) {
     for (models::redis::Node& server : servers_) server.set_script_memory(&*script_memory_);
     return;
@@ -275,8 +279,12 @@ void Deployment::connect(Client& client, LockUser* settings) {
     connect_resource(client, settings);
     return;
   }
+  std::optional<sim::Duration> patience = scenario_.network.timeout;
+  // Whoever gives up before an answer can have come knows nothing of the lock.
+  if (patience && client.id() == probe_)
+    patience = std::max(*patience, slowest_round_trip() + sim::Duration::microseconds(1));
   for (std::size_t i = 0; i < server_ids_.size(); ++i) {
-    client.connect_redis(link(client, server_ids_[i], latency_to(i)), scenario_.network.timeout);
+    client.connect_redis(link(client, server_ids_[i], latency_to(i)), patience);
   }
   connect_resource(client, settings);
 }
@@ -326,10 +334,17 @@ sim::Task<void> Deployment::command_program(Client& client, const ClientSpec& sp
 }
 
 /// Of several locks it takes all, and keeps those that it has.
+sim::Duration Deployment::until_next_probe() const {
+  const sim::Duration now = world_.now().offset();
+  const sim::Duration from = probing_.often_from.offset();
+  if (now < from) return std::min(probing_.poll, from - now);
+  return now < probing_.often_until.offset() ? probing_.often : probing_.poll;
+}
+
 sim::Task<void> Deployment::probe_program(Client& client) {
   const sim::Duration least = sim::Duration::microseconds(1);
   std::size_t taken = 0;
-  for (int attempts = 1; probes_once_ || !world_.is_at_or_after(world_.now(), probe_until_); ++attempts) {
+  for (int attempts = 1; probes_once_ || !world_.is_at_or_after(world_.now(), probing_.give_up); ++attempts) {
     const sim::OperationId id = world_.invoke(client.id(), "acquire", locks_[taken]->key().text());
     client.session().operation = id;
     client.session().missed_reply = false;
@@ -339,7 +354,7 @@ sim::Task<void> Deployment::probe_program(Client& client) {
     client.session().operation = 0;
     if (has_all || (probes_once_ && attempts == kProbeAttempts)) co_return;
     if (probes_once_) continue;
-    co_await client.sleep(std::max(probe_poll_, least));
+    co_await client.sleep(std::max(until_next_probe(), least));
   }
 }
 
@@ -364,10 +379,9 @@ void Deployment::start_sentinels() {
   }
 }
 
-void Deployment::begin_probing(sim::Duration poll, sim::Instant give_up) {
+void Deployment::begin_probing(const Probing& probing) {
   probes_once_ = false;
-  probe_poll_ = poll;
-  probe_until_ = give_up;
+  probing_ = probing;
   world_.start_now(probe_);
 }
 
@@ -381,10 +395,18 @@ bool Deployment::holds_nothing() const {
                      [](const models::redis::Node& server) { return server.database().keys().size() == 0; });
 }
 
+sim::Duration Deployment::probe_slack() const {
+  return some_round_trips(scenario_) * static_cast<std::int64_t>(locks_.size());
+}
+
+sim::Duration Deployment::slowest_round_trip() const {
+  sim::Duration slowest;
+  for (std::size_t i = 0; i < scenario_.servers.size(); ++i) slowest = std::max(slowest, latency_to(i).hi * 2);
+  return slowest;
+}
+
 sim::Duration Deployment::recovery_bound() const {
-  const auto locks = static_cast<std::int64_t>(locks_.size());
-  return scenario_.recover_within.value_or(lease().value_or(sim::Duration::seconds(1)) +
-                                           some_round_trips(scenario_) * locks);
+  return scenario_.recover_within.value_or(lease().value_or(sim::Duration::seconds(1)) + probe_slack());
 }
 
 /// After a lease ran out, a client that waited for it knows at its next attempt but one: the next may have come just before.
@@ -471,6 +493,27 @@ std::optional<Deployment::ScriptTrouble> Deployment::script_trouble() const {
   for (const models::redis::Node& server : servers_) {
     if (std::optional<std::string> message = server.database().limit_hit())
       return ScriptTrouble{std::move(*message), {}};
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> Deployment::trouble_of_scripts() const {
+  if (world_.given_up() != nullptr) return world_.given_up();
+  for (const models::redis::Node& server : servers_) {
+    const std::optional<std::string>& message = server.database().limit_hit();
+    if (!message) continue;
+    const std::string_view script = server.database().stopped_script();
+    if (script.empty()) return *message;
+    for (const ClientSpec& client : scenario_.clients) {
+      for (const ClientSpec::Line& line : client.commands) {
+        for (const models::redis::Value& argument : line.command.values()) {
+          const auto text = argument.bytes();
+          if (!text || models::redis::sha1_hex(*text) != script) continue;
+          return fmt::format("{} ({}:{}:{})", *message, scenario_.file, line.at.line, line.at.column);
+        }
+      }
+    }
+    return fmt::format("{} (a script of {})", *message, scenario_.lock.algorithm);
   }
   return std::nullopt;
 }

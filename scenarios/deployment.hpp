@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "checker/no_lost_wakeup.hpp"
+#include "checker/progress.hpp"
 #include "models/client.hpp"
 #include "models/locks/catalogue.hpp"
 #include "models/redis/node.hpp"
@@ -47,8 +48,20 @@ class Deployment {
   void begin();
   /// The same without the clients: servers and sentinels.
   void begin_servers();
-  /// Lets the probe start to compete for the lock, every `poll` until true time `give_up`, or until it got it.
-  void begin_probing(sim::Duration poll, sim::Instant give_up);
+  /// When the probe asks for the lock: every `poll`, but every `often` from one true time to another, until it got it or gives up.
+  struct Probing {
+    sim::Duration poll;
+    sim::Duration often;
+    sim::Instant often_from;
+    sim::Instant often_until;
+    sim::Instant give_up;
+  };
+  /// Lets the probe start to compete for the lock.
+  void begin_probing(const Probing& probing);
+  /// How much longer than the leases the bound of `recoverable` is, if the file says nothing: some round trips.
+  sim::Duration probe_slack() const;
+  /// The longest that a reply can take to come, from the sending of its request on.
+  sim::Duration slowest_round_trip() const;
 
   /// Lets the probe start at any time, for a few attempts one after the other: an explorer says when.
   static constexpr int kProbeAttempts = 3;
@@ -66,6 +79,9 @@ class Deployment {
 
   /// `no-lost-wakeup`: whoever waits must have a free lock within this time. If the file says nothing: a few round trips.
   checker::WakeupQuestion wakeup_question() const;
+
+  /// `progress`: nobody tries longer than this while nobody holds. If the file says nothing: `default_progress`.
+  checker::ProgressQuestion progress_question() const;
 
   /// Of a semaphore: how many may hold it at once.
   std::optional<std::int64_t> places() const;
@@ -91,6 +107,8 @@ class Deployment {
     Position at;
   };
   std::optional<ScriptTrouble> script_trouble() const;
+  /// The same with the place where the script stands, in one text: for an exploration.
+  std::optional<std::string> trouble_of_scripts() const;
   /// One sentence for each fault of the story whose moment never came.
   std::vector<std::string> missed_faults() const;
   /// The longest of the durations that the algorithm calls "ttl", or nothing.
@@ -119,8 +137,11 @@ class Deployment {
   models::workloads::Trader trader_of(const ClientSpec& client) const;
   sim::Task<void> command_program(models::Client& client, const ClientSpec& spec);
   sim::Task<void> probe_program(models::Client& client);
+  sim::Duration until_next_probe() const;
   const models::locks::LockAlgorithm& lock_named(const std::string& key) const;
   std::optional<sim::Duration> least_deadlock() const;
+  sim::Duration default_progress() const;
+  void count_attempts();
   void plan_faults();
   void plan_partition(const FaultSpec& spec);
   sim::PlannedFault planned(const FaultSpec& spec) const;
@@ -133,6 +154,8 @@ class Deployment {
   std::vector<std::unique_ptr<models::locks::LockAlgorithm>> locks_;  ///< one for each key that is used
   std::optional<sim::Duration> deadlock_bound_;
   bool claims_fairness_ = false;
+  sim::Duration progress_within_;
+  std::vector<std::int64_t> attempts_;  ///< by process: how many make one try; 0: any number
   sim::World world_;
   sim::Simulation simulation_;
   sim::Outlasting<models::redis::ScriptEngine> scripts_;
@@ -152,8 +175,7 @@ class Deployment {
   std::vector<sim::ProcessId> part_ids_;
   std::vector<const FaultSpec*> planned_faults_;  ///< by order of planning
   sim::ProcessId probe_;
-  sim::Duration probe_poll_;
-  sim::Instant probe_until_;
+  Probing probing_;
   bool probes_once_ = false;
   std::optional<ScriptTrouble> trouble_;
 };

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "checker/capacity.hpp"
+#include "checker/evidence.hpp"
 #include "checker/fair.hpp"
 #include "checker/faithful_renewal.hpp"
 #include "checker/fencing.hpp"
@@ -17,6 +18,8 @@
 #include "checker/no_oversell.hpp"
 #include "checker/order_properties.hpp"
 #include "checker/own_release.hpp"
+#include "checker/progress.hpp"
+#include "checker/properties.hpp"
 #include "checker/recoverable.hpp"
 
 namespace lockstep::scenarios {
@@ -24,9 +27,6 @@ namespace {
 
 using sim::Duration;
 using sim::Instant;
-
-/// No story is longer than this, in virtual time.
-constexpr Instant kEndOfTime = Instant::at(Duration::forever());
 
 /// The history up to the moment at which the probe came: its own holds are no part of the story.
 sim::History story_of(const sim::History& history, sim::ProcessId probe) {
@@ -37,6 +37,13 @@ sim::History story_of(const sim::History& history, sim::ProcessId probe) {
   const sim::Step begin = first->invoked_in;
   story.operations.erase(first, story.operations.end());
   std::erase_if(story.effects, [&](const sim::Effect& effect) { return effect.step >= begin; });
+  // What was under way (a renewal: a story does not wait for it) had not ended, and what came of it is no longer told.
+  for (sim::Operation& operation : story.operations) {
+    if (operation.phase == sim::Phase::invoke || operation.completed_in < begin) continue;
+    operation.phase = sim::Phase::invoke;
+    operation.completed = {};
+    operation.completed_in = sim::no_step;
+  }
   return story;
 }
 
@@ -50,6 +57,7 @@ std::optional<Diagnostic> Execution::play() {
   deployment_.begin();
   std::optional<Diagnostic> problem = execute();
   quiescent_ = deployment_.world().now();
+  if (!has_ended_) look_for_endless();
   return problem;
 }
 
@@ -57,12 +65,19 @@ std::optional<Diagnostic> Execution::probe() {
   within_ = deployment_.recovery_bound();
   const Duration long_enough = std::max(within_ * 4, Duration::seconds(120));
   const Duration poll = Duration::milliseconds(std::clamp<std::int64_t>((within_ / 64).floor_ms(), 1, 1000));
-  deployment_.begin_probing(poll, quiescent_ + long_enough);
+  // What ends just before the bound must be noticed before it: as often as its slack demands, but only there.
+  const Duration lease = deployment_.lease().value_or(Duration::zero());
+  const Duration slack = std::min(deployment_.probe_slack(), within_ > lease ? within_ - lease : within_);
+  deployment_.begin_probing({.poll = poll,
+                             .often = std::min(poll, slack / 8),
+                             .often_from = quiescent_ + (within_ - std::min(within_, slack * 2)),
+                             .often_until = quiescent_ + within_,
+                             .give_up = quiescent_ + long_enough});
   return execute();
 }
 
 std::optional<Diagnostic> Execution::execute() {
-  const sim::Simulation::End end = deployment_.simulation().run(kEndOfTime, max_events_);
+  const sim::Simulation::End end = run_in_slices();
   if (const auto script = deployment_.script_trouble()) {
     return trouble(scenario_, script->at, script->message + "; scripts of a story must end and stay small");
   }
@@ -78,6 +93,12 @@ std::optional<Diagnostic> Execution::execute() {
     return trouble(scenario_, scenario_.schedule[failure->entry].at, "this schedule cannot happen: " + failure->reason);
   }
   if (end == sim::Simulation::End::too_many_events) {
+    has_ended_ = false;
+    if (stuck_since_) {
+      return trouble(scenario_, {},
+                     fmt::format("the story does not go on at {}: a client never waits; give it a retry or a latency",
+                                 sim::to_string(deployment_.world().now().offset())));
+    }
     return trouble(
         scenario_, {},
         fmt::format("the story has not ended after {} events, at {}; give its clients fewer attempts or rounds",
@@ -97,6 +118,9 @@ std::vector<checker::Finding> Execution::findings() {
   findings.push_back(deployment_.places() ? checker::linearizable_semaphore(story, names, scenario_.lock.key, places)
                                           : checker::linearizable(story, names));
   findings.push_back(checker::no_deadlock(story, names, deployment_.deadlock_bound().value_or(Duration::zero())));
+  checker::ProgressQuestion progress = deployment_.progress_question();
+  progress.end = quiescent_;
+  findings.push_back(checker::progress(story, names, progress));
   findings.push_back(checker::own_release(story, names));
   findings.push_back(checker::recoverable(
       world.history(), names,
@@ -112,7 +136,12 @@ std::vector<checker::Finding> Execution::findings() {
   findings.push_back(checker::no_lost_update(story, names, resources));
   findings.push_back(checker::no_oversell(story, names));
   findings.push_back(checker::fencing(story, names, resources));
+  const auto is_got = [](const sim::Operation& o) { return checker::is_successful(o, "acquire"); };
+  const bool is_tried = std::any_of(story.operations.begin(), story.operations.end(), is_got);
   for (checker::Finding& finding : findings) {
+    if (!is_tried && finding.verdict == checker::Verdict::holds && checker::needs_a_holder(finding.property)) {
+      finding = {.property = finding.property, .view = finding.view, .why = std::string(checker::nothing_was_tried)};
+    }
     if (const std::string_view why = deployment_.why_not_judged(finding.property); !why.empty()) {
       finding = {.property = finding.property, .view = finding.view, .why = std::string(why)};
     }

@@ -22,22 +22,33 @@ class Execution {
 
   /// The story, until every client is done or dead. A diagnostic when it cannot happen as the file has it, or does not end.
   std::optional<Diagnostic> play();
+  /// If the story does not end: `progress`, where that is the reason. Somebody tries in vain, or never waits, so that no time goes on.
+  const std::optional<checker::Finding>& endless() const { return endless_; }
   /// Then the probe, which competes for the lock until it has it, or for so long that it never will.
   std::optional<Diagnostic> probe();
   /// Then the verdicts, in the order of `checker/properties.hpp`.
   std::vector<checker::Finding> findings();
+  /// Instead, if there is no end: nothing else is known. Requires: `endless`.
+  std::vector<checker::Finding> endless_findings() const;
 
   /// True time at which the story was over.
   sim::Instant quiescent() const { return quiescent_; }
 
  private:
   std::optional<Diagnostic> execute();
+  sim::Simulation::End run_in_slices();
+  void look_for_endless();
+  std::string line_of(sim::ProcessId process) const;
 
   const Scenario& scenario_;
   Deployment& deployment_;
   std::uint64_t max_events_;
   sim::Instant quiescent_;
   sim::Duration within_;  ///< of `recoverable`
+  bool has_ended_ = true;
+  /// How many operations there were when time last went on, if it does not any more.
+  std::optional<std::size_t> stuck_since_;
+  std::optional<checker::Finding> endless_;
 };
 
 }  // namespace lockstep::scenarios

@@ -79,6 +79,8 @@ Agreement agreement(const Exploration& exploration, const ExploredProperty& prop
     if (!parameter.empty() && name != parameter) continue;
     all = std::max(all, threshold_agreement(property, name, value, complete));
   }
+  if (!expected.frontier.empty() && parameter.empty() && expected.frontier != property.frontier)
+    all = std::max(all, complete ? Agreement::differs : Agreement::open);
   return all;
 }
 

@@ -16,6 +16,7 @@
 #include "checker/branches_ahead.hpp"
 #include "checker/properties.hpp"
 #include "scenarios/alike.hpp"
+#include "scenarios/endless.hpp"
 #include "scenarios/execution.hpp"
 #include "scenarios/explored_story.hpp"
 #include "scenarios/threads.hpp"
@@ -109,7 +110,10 @@ class Search {
     if (!stack_.is_done() && result_.bound.empty()) {
       in_all_threads([this](std::size_t number, Worker& worker) { work(number, worker); });
     }
-    if (is_too_long_) return too_long();
+    if (is_too_long_) {
+      if (std::optional<Exploration> endless = endless_exploration(scenario_, catalogue_)) return *std::move(endless);
+      return too_long();
+    }
     if (result_.bound.empty() && !stack_.is_done()) result_.bound = bound_reached(stack_.counts());
     if (stack_.is_done()) result_.bound = "";
     if (options_.save) options_.save(checkpoint());
@@ -349,12 +353,24 @@ class Search {
       explored.is_judged = false;
       return explored;
     }
+    const std::optional<std::string>& trouble = total_->script_trouble();
     if (!tally.best.empty() || !tally.suspects.empty()) {
       show(tally, explored, worker);
+      // In the executions that nobody could follow anything may happen: also a violation from a smaller length on.
+      for (Threshold& threshold : explored.thresholds) threshold.is_exact = threshold.is_exact && !trouble;
+      if (trouble && explored.verdict != Verdict::violated) explored.why = *trouble;
+      return explored;
+    }
+    if (trouble) {
+      explored.why = *trouble;
       return explored;
     }
     if (!result_.counts.complete) {
       explored.why = "not broken so far, but a bound was hit";
+      return explored;
+    }
+    if (checker::needs_a_holder(tally.name) && !total_->marks().somebody_got_the_lock()) {
+      explored.why = checker::nothing_was_tried;
       return explored;
     }
     explored.verdict = Verdict::holds;
@@ -427,6 +443,9 @@ class Search {
         if (!is_known) explored.thresholds.push_back({parameters_[p].name, *extent, is_exact});
       }
     }
+    if (!tally.frontier.says_more()) return;
+    explored.polygons.assign(tally.frontier.polygons().begin(), tally.frontier.polygons().end());
+    explored.frontier = checker::to_string(explored.polygons, parameters_[0].name, parameters_[1].name);
   }
 
   const Scenario& scenario_;

@@ -138,10 +138,13 @@ ExploredStory::ExploredStory(const Scenario& scenario, const models::locks::Cata
       sends_commands_(std::any_of(scenario.clients.begin(), scenario.clients.end(),
                                   [](const ClientSpec& client) { return !client.commands.empty(); })),
       probe_(probe) {
-  // So late that it has just the time for its attempts, of up to four round trips to each server.
+  // So late that it has just the time for its attempts, of up to four round trips to each server; but not before the longest lease is over, if that
+  // leaves time for one.
   const auto servers = static_cast<std::int64_t>(scenario.servers.size() * lock_keys(scenario).size());
-  const Duration attempt = scenario.network.latency.lo * 2 * 4 * servers * Deployment::kProbeAttempts;
-  settle_ = std::max(Duration::zero(), deployment_->recovery_bound() - attempt);
+  const Duration attempt = scenario.network.latency.lo * 2 * 4 * servers;
+  const Duration bound = deployment_->recovery_bound();
+  const Duration lease_is_over = std::min(deployment_->lease().value_or(Duration::zero()), bound - attempt);
+  settle_ = std::max({Duration::zero(), bound - attempt * Deployment::kProbeAttempts, lease_is_over});
 }
 
 void ExploredStory::begin() { deployment_->begin(); }

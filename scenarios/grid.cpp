@@ -187,6 +187,7 @@ class Enumeration {
     for (const checker::Property& property : checker::properties())
       result_.properties.emplace_back().name = property.name;
     unknown_.resize(result_.properties.size());
+    is_tried_.resize(result_.properties.size());
     for (const MaySpec& may : scenario.may) {
       const std::string name(parameter_of(may));
       if (name.empty() || (!options.parameter.empty() && name != options.parameter)) continue;
@@ -240,6 +241,8 @@ class Enumeration {
 
   void note(const checker::Finding& finding, std::size_t index) {
     ExploredProperty& property = result_.properties[index];
+    if (finding.verdict == Verdict::unknown && finding.why == checker::nothing_was_tried) return;
+    is_tried_[index] = true;
     if (finding.verdict == Verdict::unknown && unknown_[index].empty()) unknown_[index] = finding.why;
     if (finding.verdict != Verdict::violated) return;
     if (++property.violating_traces == 1) {
@@ -260,6 +263,8 @@ class Enumeration {
       if (property.verdict == Verdict::violated) continue;
       if (!unknown_[i].empty()) {
         property.why = unknown_[i];
+      } else if (!is_tried_[i] && result_.counts.complete) {
+        property.why = checker::nothing_was_tried;
       } else if (result_.counts.complete) {
         property.verdict = Verdict::holds;
         property.why = fmt::format("in each of {} runs on a grid of {}", result_.counts.traces, sim::to_string(tick_));
@@ -284,6 +289,7 @@ class Enumeration {
   Deployment deployment_;
   FaultsOnGrid faults_;
   std::vector<std::string> parameters_;
+  std::vector<bool> is_tried_;        ///< by property: whether it was judged in some run
   std::vector<std::string> unknown_;  ///< by property: why some run could not be judged
   Exploration result_;
 };

@@ -36,7 +36,7 @@ TEST_CASE("loader: bad input: the file as a text") {
 TEST_CASE("loader: bad input: unknown keys") {
   expect_refused({
       {kAppended, "nonsense = 3\n",
-       R"(115:1: there is no property "nonsense": expected one of mutual-exclusion, linearizable, no-deadlock, own-release, recoverable, reentrancy, truthful-reports, faithful-renewal, no-lost-wakeup, capacity, fair, no-lost-update, no-oversell, fencing, traces)"},
+       R"(115:1: there is no property "nonsense": expected one of mutual-exclusion, linearizable, no-deadlock, progress, own-release, recoverable, reentrancy, truthful-reports, faithful-renewal, no-lost-wakeup, capacity, fair, no-lost-update, no-oversell, fencing, traces)"},
       {R"(cost = "slow")", R"(costs = "slow")", R"(6:1: unknown key "costs" in a scenario: did you mean "cost"?)"},
       {R"(cost = "slow")", R"(colour = "slow")",
        R"(6:1: unknown key "colour" in a scenario: expected one of title, story, lesson, source, reproduces, cost, lock, network, servers, server, sentinels, sentinel, resource, market, client, fault, may, pin, schedule, properties, expect)"},

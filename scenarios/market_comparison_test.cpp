@@ -9,6 +9,7 @@
 #include <string>
 
 #include "scenarios/loader.hpp"
+#include "sim/in_tree.hpp"
 
 namespace lockstep::scenarios {
 namespace {
@@ -17,7 +18,7 @@ using namespace sim::literals;
 
 std::vector<MarketRun> runs_of(const std::string& id, std::uint64_t seed = 1) {
   static const models::locks::Catalogue catalogue = models::locks::Catalogue::built_in();
-  auto loaded = load(std::string(LOCKSTEP_ROOT) + "/scenarios/market/" + id + ".toml", catalogue);
+  auto loaded = load(in_tree("scenarios/market/") + id + ".toml", catalogue);
   if (const auto* problem = std::get_if<Diagnostic>(&loaded)) FAIL(problem->to_string());
   MarketOptions options;
   options.length = 3_s;

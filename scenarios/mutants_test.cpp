@@ -20,6 +20,7 @@
 #include "scenarios/exploration.hpp"
 #include "scenarios/loader.hpp"
 #include "scenarios/runner.hpp"
+#include "sim/in_tree.hpp"
 
 namespace lockstep::scenarios {
 namespace {
@@ -581,7 +582,7 @@ TEST_CASE("mutants: every mistake is found by check, and the lock without it is 
   }
   CHECK(count >= 25);
 
-  std::ifstream in(std::filesystem::path(LOCKSTEP_ROOT) / kPage, std::ios::binary);
+  std::ifstream in(in_tree(kPage), std::ios::binary);
   const std::string written{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   if (written != page) std::ofstream("lock-mutants.md", std::ios::binary) << page;
   INFO("what it should be is in lock-mutants.md, where this test ran: copy it to " << kPage);

@@ -9,13 +9,22 @@
 namespace lockstep::scenarios {
 namespace {
 
+/// A story is expected to end, whatever else its file says.
+void expect_an_end(Judgement& judgement) {
+  if (judgement.finding.verdict != checker::Verdict::violated || judgement.expected) return;
+  judgement.expected =
+      Expectation{.property = std::string(judgement.finding.property), .verdict = checker::Verdict::holds};
+  judgement.as_expected = false;
+}
+
 Outcome outcome_of(const Scenario& scenario, const models::locks::Catalogue& catalogue, Deployment& deployment,
                    Execution& execution) {
   const models::locks::Entry* entry = catalogue.find(scenario.lock.algorithm);
   sim::World& world = deployment.world();
   Outcome outcome;
-  for (checker::Finding& finding : execution.findings()) {
+  for (checker::Finding& finding : execution.endless() ? execution.endless_findings() : execution.findings()) {
     outcome.properties.push_back(judge(std::move(finding), scenario, deployment.names(), entry->claims));
+    if (execution.endless()) expect_an_end(outcome.properties.back());
     outcome.as_expected = outcome.as_expected && outcome.properties.back().as_expected;
   }
   outcome.digest = world.digest();
@@ -38,7 +47,12 @@ std::variant<Outcome, Diagnostic> run(const Scenario& scenario, const models::lo
   Deployment deployment(scenario, catalogue, options.decisions != nullptr ? *options.decisions : own);
   if (options.trace) deployment.world().enable_trace();
   Execution execution(scenario, deployment, options.max_events);
-  if (std::optional<Diagnostic> problem = execution.play()) return std::move(*problem);
+  if (std::optional<Diagnostic> problem = execution.play()) {
+    if (!execution.endless()) return std::move(*problem);
+    Outcome outcome = outcome_of(scenario, catalogue, deployment, execution);
+    outcome.notes.push_back(std::move(problem->message));
+    return outcome;
+  }
   if (std::optional<Diagnostic> problem = execution.probe()) return std::move(*problem);
   return outcome_of(scenario, catalogue, deployment, execution);
 }

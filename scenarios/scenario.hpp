@@ -240,6 +240,7 @@ struct Expectation {
   std::vector<std::string> violated_by;                  ///< empty: by anyone
   std::optional<sim::Duration> at;                       ///< when it is first broken (run)
   std::map<std::string, std::string, std::less<>> from;  ///< parameter of a fault → exact threshold (check)
+  std::string frontier;                                  ///< of two parameters together (check); empty: any
   Position position;
   bool operator==(const Expectation&) const = default;
 };
@@ -274,6 +275,8 @@ struct Scenario {
   std::optional<sim::Duration> deadlock_lasting;
   /// `no-lost-wakeup`: nobody may wait longer for a lock that is free. Nothing: a few round trips.
   std::optional<sim::Duration> wake_within;
+  /// `progress`: nobody may try longer than this while nobody holds the lock. Nothing: the longest lease, retry and work, and a few round trips.
+  std::optional<sim::Duration> progress_within;
   /// `fair`: how often somebody may be overtaken. Nothing: never, where it is judged at all.
   std::optional<std::int64_t> fair_overtakings;
   std::vector<Expectation> expect_run, expect_check;

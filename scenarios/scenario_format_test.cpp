@@ -8,6 +8,7 @@
 #include "models/locks/catalogue.hpp"
 #include "scenarios/loader.hpp"
 #include "scenarios/schema.hpp"
+#include "sim/in_tree.hpp"
 
 namespace {
 
@@ -15,7 +16,7 @@ using namespace lockstep;
 using namespace lockstep::scenarios;
 
 std::string reference() {
-  std::ifstream in(std::filesystem::path(LOCKSTEP_ROOT) / "docs/scenario-format.md", std::ios::binary);
+  std::ifstream in(in_tree("docs/scenario-format.md"), std::ios::binary);
   REQUIRE(in);
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }

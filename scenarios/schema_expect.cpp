@@ -77,6 +77,11 @@ constexpr Key<Draft> kNoLostWakeup[] = {
      [](const Node& value, Draft& draft) { draft.scenario.wake_within = duration_of(value); }},
 };
 
+constexpr Key<Draft> kProgress[] = {
+    {"within", "duration", kRequired, "nobody may try longer than this while nobody has the lock or gets it",
+     [](const Node& value, Draft& draft) { draft.scenario.progress_within = duration_of(value); }},
+};
+
 constexpr Key<Draft> kFair[] = {
     {"overtakings", "whole number, 0 to 1000", kRequired, "how often somebody may be overtaken by those who came later",
      [](const Node& value, Draft& draft) { draft.scenario.fair_overtakings = whole_of(value, 0, 1000); }},
@@ -92,6 +97,9 @@ constexpr Key<Draft> kProperties[] = {
      [](const Node& value, Draft& draft) { read_table(value, {"no-deadlock"}, kNoDeadlock, draft); }},
     {"no-lost-wakeup", "table", "some round trips, and twice the timeout", "how long a free lock may be waited for",
      [](const Node& value, Draft& draft) { read_table(value, {"no-lost-wakeup"}, kNoLostWakeup, draft); }},
+    {"progress", "table", "the longest lease, retry and work, and some round trips",
+     "how long somebody may try while nobody has the lock",
+     [](const Node& value, Draft& draft) { read_table(value, {"progress"}, kProgress, draft); }},
 };
 
 constexpr Kinds kRun = 1;
@@ -153,6 +161,12 @@ constexpr Key<ExpectationDraft> kExpectation[] = {
      [](const Node& value, ExpectationDraft& d) { d.expectation.at = duration_of(value); }, kRun},
     {"from", "table: pause, jump, skew or restart_after = duration", "any", "the smallest value that breaks it",
      [](const Node& value, ExpectationDraft& d) { read_thresholds(value, d); }, kCheck},
+    {"frontier", "text such as \"pause + skew > 63ms\"", "any",
+     "for which values of two parameters together it is broken, as `check` prints it",
+     [](const Node& value, ExpectationDraft& d) {
+       d.expectation.frontier = text_of(value, "a frontier such as \"pause + skew > 63ms\"");
+     },
+     kCheck},
 };
 
 struct ExpectDraft {
@@ -170,8 +184,9 @@ void read_expectation(const Entry& entry, ExpectDraft& expect) {
     const std::string_view mode = expect.mode == kRun ? "an expectation of `run`" : "an expectation of `check`";
     read_table(node, {"an expectation", expect.mode, mode}, kExpectation, d);
     if (d.said == nullptr) fail(node, "expected a verdict: one of \"holds\", \"violated\", \"violated_by\"");
-    if (d.expectation.verdict != Verdict::violated && (d.expectation.at || !d.expectation.from.empty())) {
-      fail(node, "\"at\" and \"from\" tell when it is broken, and this expects that it holds");
+    const bool tells_when = d.expectation.at || !d.expectation.from.empty() || !d.expectation.frontier.empty();
+    if (d.expectation.verdict != Verdict::violated && tells_when) {
+      fail(node, "\"at\", \"from\" and \"frontier\" tell when it is broken, and this expects that it holds");
     }
   } else if (std::holds_alternative<std::string>(node.value)) {
     d.expectation.verdict = choice_of(node, kVerdicts);
@@ -226,6 +241,7 @@ void list_expect(std::vector<TableRow>& tables) {
   tables.push_back({"recoverable", rows_of(std::span<const Key<Draft>>(kRecoverable))});
   tables.push_back({"no-deadlock", rows_of(std::span<const Key<Draft>>(kNoDeadlock))});
   tables.push_back({"no-lost-wakeup", rows_of(std::span<const Key<Draft>>(kNoLostWakeup))});
+  tables.push_back({"progress", rows_of(std::span<const Key<Draft>>(kProgress))});
   tables.push_back({"[expect]", rows_of(std::span<const Key<Draft>>(kExpect))});
   tables.push_back({"an expectation", rows_of(std::span<const Key<ExpectationDraft>>(kExpectation)), {"run", "check"}});
 }

@@ -13,6 +13,7 @@
 #include "scenarios/failures.hpp"
 #include "scenarios/loader.hpp"
 #include "scenarios/runner.hpp"
+#include "sim/in_tree.hpp"
 
 namespace lockstep::scenarios {
 namespace {
@@ -23,7 +24,7 @@ const models::locks::Catalogue& catalogue() {
 }
 
 std::vector<Scenario> stories() {
-  const std::vector<std::string> where{std::string(LOCKSTEP_ROOT) + "/scenarios"};
+  const std::vector<std::string> where{in_tree("scenarios")};
   const auto found = find_scenarios(where);
   REQUIRE(std::holds_alternative<std::vector<std::filesystem::path>>(found));
   std::vector<Scenario> stories;

@@ -1,6 +1,7 @@
 #include "scenarios/trace_judge.hpp"
 
 #include <algorithm>
+#include <array>
 #include <istream>
 #include <ostream>
 
@@ -52,6 +53,12 @@ std::vector<JudgedParameter> judged_parameters(std::span<const FaultBudget> budg
   return parameters;
 }
 
+bool have_frontier(std::span<const JudgedParameter> parameters) {
+  return parameters.size() == 2 && std::all_of(parameters.begin(), parameters.end(), [](const JudgedParameter& p) {
+           return p.name != "restart_after" && p.range.lo >= sim::Duration::zero();
+         });
+}
+
 TraceJudge::TraceJudge(const ExploredStory& story, checker::ViolationFinder& finder, std::size_t clients,
                        std::span<const FaultBudget> budgets, std::span<const JudgedParameter> parameters)
     : story_(&story),
@@ -59,6 +66,7 @@ TraceJudge::TraceJudge(const ExploredStory& story, checker::ViolationFinder& fin
       budgets_(budgets),
       parameters_(parameters),
       resources_(story.deployment().resources()),
+      has_frontier_(have_frontier(parameters)),
       marks_(clients) {
   finder.ask({.places = story.deployment().places(), .overtakings = story.deployment().overtakings()});
   const std::span<const checker::Property> properties = checker::properties();
@@ -79,6 +87,9 @@ std::span<const checker::Violation> TraceJudge::ways_of(Explorer& explorer) {
   const sim::History& history = explorer.world().history();
   const std::optional<sim::Duration> lasting = story_->deployment().deadlock_bound();
   const checker::WakeupQuestion wakeup = story_->deployment().wakeup_question();
+  checker::ProgressQuestion progress = story_->deployment().progress_question();
+  progress.delays = &explorer.constraints();
+  finder_->ask(progress);
   if (!story_->has_probed()) return finder_->find(history, explorer.faults(), resources_, nullptr, lasting, &wakeup);
   const checker::RecoverableQuestion question = story_->question(explorer);
   return finder_->find(history, explorer.faults(), resources_, &question, lasting, &wakeup);
@@ -105,7 +116,10 @@ TraceJudge::Feasible TraceJudge::is_feasible(const checker::Violation& way, Expl
 }
 
 void TraceJudge::look(Explorer& explorer) {
-  marks_.look(explorer, explorer.world().history());
+  const std::optional<std::string> trouble = story_->deployment().trouble_of_scripts();
+  note_trouble(trouble);
+  // What such a trace reached, nobody may ever reach; what it breaks, a replay has to show.
+  if (!trouble) marks_.look(explorer, explorer.world().history());
   const std::span<const checker::Violation> ways = ways_of(explorer);
   if (ways.empty()) return;
   size_.reset();
@@ -136,6 +150,7 @@ void TraceJudge::look(Explorer& explorer) {
       found[property] = std::max(found[property], feasible);
       PropertyTally& tally = tallies_[property];
       if (feasible != Feasible::no) fold(feasible == Feasible::yes ? tally.thresholds : tally.possible, explorer);
+      if (feasible == Feasible::yes && has_frontier_) fold_frontier(tally.frontier, explorer);
     }
     constraints.undo(mark);
   }
@@ -169,13 +184,57 @@ void TraceJudge::fold(std::vector<checker::ThresholdFold>& thresholds, Explorer&
   }
 }
 
-/// The least that the longest of the faults of this name must be.
-void TraceJudge::fold_length(checker::ThresholdFold& threshold, std::string_view name, Explorer& explorer) {
+void TraceJudge::collect_lengths(std::string_view name, Explorer& explorer) {
   lengths_.clear();
   for (const ExploredFault& fault : explorer.faults()) {
     const bool is_meant = name == "pause" ? fault.kind == Kind::pause : fault.kind == Kind::crash && fault.restarts;
     if (is_meant && parameter_of(budgets_[fault.budget]) == name) lengths_.push_back({fault.from, fault.until});
   }
+}
+
+/// One more parameter, which none of `lengths_` exceeds; returns its number.
+std::size_t TraceJudge::add_longest(Space& space) const {
+  const std::size_t longest = space.ranges.size();
+  space.ranges.push_back({sim::Duration::zero(), checker::kLongestLength});
+  for (const checker::Length& length : lengths_) {
+    space.bounds.push_back({checker::Constraint::at_most(length.until, length.from),
+                            static_cast<std::uint32_t>(longest), checker::ParametricBound::none});
+  }
+  return longest;
+}
+
+/// One more parameter, which none of these offsets exceeds to a side that is allowed; to the other they are not at all. Returns its number.
+std::size_t TraceJudge::add_largest(Space& space, std::span<const std::size_t> offsets, bool up, bool down) {
+  const std::size_t largest = space.ranges.size();
+  space.ranges.push_back({sim::Duration::zero(), checker::kLongestLength});
+  for (const std::size_t offset : offsets) {
+    for (const std::int64_t side : {1, -1}) {
+      checker::HalfSpace& half_space = space.half_spaces.emplace_back();
+      half_space.coefficients.resize(largest + 1);
+      half_space.coefficients[offset] = -side;
+      half_space.coefficients[largest] = (side > 0 ? up : down) ? 1 : 0;
+    }
+  }
+  return largest;
+}
+
+std::vector<std::size_t> TraceJudge::offsets_of(std::string_view name, const Explorer& explorer) const {
+  std::vector<std::size_t> offsets;
+  for (std::size_t i = 0; i < explorer.parameters().size(); ++i) {
+    if (parameter_of(budgets_[explorer.parameters()[i].budget]) == name) offsets.push_back(i);
+  }
+  return offsets;
+}
+
+checker::ParameterSpace TraceJudge::made(const Space& space, Explorer& explorer) {
+  checker::ParameterSpace result(explorer.constraints(), space.bounds, space.ranges);
+  for (const checker::HalfSpace& half_space : space.half_spaces) result.require(half_space);
+  return result;
+}
+
+/// The least that the longest of the faults of this name must be.
+void TraceJudge::fold_length(checker::ThresholdFold& threshold, std::string_view name, Explorer& explorer) {
+  collect_lengths(name, explorer);
   if (lengths_.empty()) {
     threshold.add_without();
     return;
@@ -185,28 +244,16 @@ void TraceJudge::fold_length(checker::ThresholdFold& threshold, std::string_view
     return;
   }
   if (!threshold.can_improve(explorer.constraints(), lengths_)) return;
-  // One more parameter, which none of the lengths exceeds.
-  std::vector<checker::ParametricBound> bounds = bounds_;
-  std::vector<sim::DurationRange> ranges = ranges_;
-  const auto longest = static_cast<std::uint32_t>(ranges.size());
-  ranges.push_back({sim::Duration::zero(), checker::kLongestLength});
-  for (const checker::Length& length : lengths_) {
-    bounds.push_back(
-        {checker::Constraint::at_most(length.until, length.from), longest, checker::ParametricBound::none});
-  }
-  std::vector<std::int64_t> factors(ranges.size(), 0);
-  factors[longest] = 1;
-  const auto least = checker::ParameterSpace(explorer.constraints(), bounds, ranges).least(factors);
-  if (least) threshold.add_upward(least->whole());
+  Space space{bounds_, ranges_, {}};
+  std::vector<std::int64_t> factors(add_longest(space) + 1, 0);
+  factors.back() = 1;
+  if (const auto least = made(space, explorer).least(factors)) threshold.add_upward(least->whole());
 }
 
-/// By how much the clocks of this name must be off.
+/// By how much the clocks of this name must be off; of several the largest counts.
 void TraceJudge::fold_offset(checker::ThresholdFold& threshold, const JudgedParameter& parameter, Explorer& explorer) {
-  std::vector<std::size_t> meant;
-  for (std::size_t i = 0; i < explorer.parameters().size(); ++i) {
-    if (parameter_of(budgets_[explorer.parameters()[i].budget]) == parameter.name) meant.push_back(i);
-  }
-  if (meant.empty()) {
+  const std::vector<std::size_t> offsets = offsets_of(parameter.name, explorer);
+  if (offsets.empty()) {
     threshold.add_without();
     return;
   }
@@ -214,25 +261,11 @@ void TraceJudge::fold_offset(checker::ThresholdFold& threshold, const JudgedPara
     threshold.add(*interval_);
     return;
   }
-  // Of several the largest counts: one more parameter, which none of them exceeds; to each side, or, of magnitudes, to both.
-  const auto largest = ranges_.size();
-  std::vector<sim::DurationRange> ranges = ranges_;
-  ranges.push_back({sim::Duration::zero(), checker::kLongestLength});
   const auto least_largest = [&](bool up, bool down) -> std::optional<checker::Extent> {
-    checker::ParameterSpace space(explorer.constraints(), bounds_, ranges);
-    for (const std::size_t i : meant) {
-      for (const std::int64_t side : {1, -1}) {
-        // Those that may be on this side are at most so large; the others are not on this side at all.
-        const bool is_allowed = side > 0 ? up : down;
-        checker::HalfSpace half_space{0, std::vector<std::int64_t>(ranges.size()), false};
-        half_space.coefficients[i] = -side;
-        half_space.coefficients[largest] = is_allowed ? 1 : 0;
-        space.require(std::move(half_space));
-      }
-    }
-    std::vector<std::int64_t> factors(ranges.size(), 0);
-    factors[largest] = 1;
-    const auto least = space.least(factors);
+    Space space{bounds_, ranges_, {}};
+    std::vector<std::int64_t> factors(add_largest(space, offsets, up, down) + 1, 0);
+    factors.back() = 1;
+    const auto least = made(space, explorer).least(factors);
     if (!least) return std::nullopt;
     return least->whole();
   };
@@ -242,6 +275,23 @@ void TraceJudge::fold_offset(checker::ThresholdFold& threshold, const JudgedPara
   }
   if (const auto least = least_largest(true, false)) threshold.add_upward(*least);
   if (const auto least = least_largest(false, true)) threshold.add_downward({-least->value, least->attained});
+}
+
+/// Requires: there are two parameters, and the constraints of a way stand.
+void TraceJudge::fold_frontier(checker::Frontier& frontier, Explorer& explorer) {
+  Space space{bounds_, ranges_, {}};
+  std::array<std::size_t, 2> numbers{};
+  for (std::size_t p = 0; p < 2; ++p) {
+    const JudgedParameter& parameter = parameters_[p];
+    if (parameter.name == "pause") {
+      collect_lengths(parameter.name, explorer);
+      numbers[p] = add_longest(space);
+    } else {
+      numbers[p] = add_largest(space, offsets_of(parameter.name, explorer), true, parameter.is_magnitude);
+    }
+  }
+  checker::ParameterSpace together = made(space, explorer);
+  if (!together.is_empty()) frontier.add(together, numbers[0], numbers[1]);
 }
 
 namespace {
@@ -311,6 +361,10 @@ void TraceJudge::settle(const checker::Violation& way, Way& found, Explorer& exp
   }
 }
 
+void TraceJudge::note_trouble(const std::optional<std::string>& trouble) {
+  if (trouble && (!script_trouble_ || *trouble < *script_trouble_)) script_trouble_ = trouble;
+}
+
 void TraceJudge::merge(const TraceJudge& other) {
   const auto take_better = [](std::vector<BestTrace>& mine, const std::vector<BestTrace>& theirs) {
     for (const BestTrace& trace : theirs) insert(mine, trace);
@@ -322,11 +376,13 @@ void TraceJudge::merge(const TraceJudge& other) {
       tallies_[i].thresholds[p].merge(other.tallies_[i].thresholds[p]);
       tallies_[i].possible[p].merge(other.tallies_[i].possible[p]);
     }
+    tallies_[i].frontier.merge(other.tallies_[i].frontier);
     take_better(tallies_[i].best, other.tallies_[i].best);
     take_better(tallies_[i].suspects, other.tallies_[i].suspects);
   }
   marks_.merge(other.marks_);
   unconfirmed_ += other.unconfirmed_;
+  note_trouble(other.script_trouble_);
 }
 
 // --- Checkpoints.
@@ -343,7 +399,8 @@ void TraceJudge::write(std::ostream& out) const {
       checker::BranchStack(best.branch).write(out);
     }
   };
-  out << unconfirmed_;
+  const std::string trouble = script_trouble_.value_or("");
+  out << trouble.size() << ' ' << trouble << '\n' << unconfirmed_;
   for (const std::uint64_t count : marks_.counts()) out << ' ' << count;
   out << '\n';
   for (const PropertyTally& tally : tallies_) {
@@ -355,6 +412,7 @@ void TraceJudge::write(std::ostream& out) const {
       }
     }
     out << '\n';
+    tally.frontier.write(out);
     write_kept(tally.best);
     write_kept(tally.suspects);
   }
@@ -387,6 +445,13 @@ bool TraceJudge::read(std::istream& in) {
     }
   };
   std::array<std::uint64_t, TraceMarks::kCount> counts{};
+  constexpr std::size_t kLongestTrouble = 100'000;
+  std::size_t length = 0;
+  in >> length;
+  if (!in || length > kLongestTrouble || in.get() != ' ') return false;
+  std::string trouble(length, ' ');
+  in.read(trouble.data(), static_cast<std::streamsize>(length));
+  script_trouble_ = length == 0 ? std::nullopt : std::optional(trouble);
   in >> unconfirmed_;
   for (std::uint64_t& count : counts) in >> count;
   marks_.set_counts(counts);
@@ -400,6 +465,7 @@ bool TraceJudge::read(std::istream& in) {
         threshold.restore(upward, read_extent());
       }
     }
+    if (!tally.frontier.read(in)) return false;
     read_kept(tally.best);
     read_kept(tally.suspects);
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "checker/explorer.hpp"
+#include "checker/frontier.hpp"
 #include "checker/parameter_space.hpp"
 #include "checker/thresholds.hpp"
 #include "checker/violations.hpp"
@@ -45,6 +46,7 @@ struct PropertyTally {
   std::uint64_t unconfirmed = 0;       ///< of the others: a widened way is feasible, so that only a replay could tell
   std::vector<checker::ThresholdFold> thresholds;  ///< over the violating ways, one for each judged parameter
   std::vector<checker::ThresholdFold> possible;    ///< likewise over those that are widened: no margin is below these
+  checker::Frontier frontier;                      ///< over the violating ways, if two parameters are judged together
   std::vector<BestTrace> best;                     ///< of the violating traces, the best first
   std::vector<BestTrace> suspects;                 ///< of the unconfirmed ones, likewise
 
@@ -70,6 +72,8 @@ class TraceJudge {
   const TraceMarks& marks() const { return marks_; }
   /// Traces that violate nothing for certain, but something perhaps.
   std::uint64_t unconfirmed() const { return unconfirmed_; }
+  /// Why some trace says nothing for certain: a script was stopped. Of several reasons the first by text.
+  const std::optional<std::string>& script_trouble() const { return script_trouble_; }
 
   /// Which way the present trace breaks a property: a feasible one, for certain if there is one.
   struct Way {
@@ -93,10 +97,23 @@ class TraceJudge {
   std::span<const checker::Violation> ways_of(checker::Explorer& explorer);
   Feasible is_feasible(const checker::Violation& way, checker::Explorer& explorer);
   void fold(std::vector<checker::ThresholdFold>& thresholds, checker::Explorer& explorer);
+  /// Parameters and bounds of a `ParameterSpace`.
+  struct Space {
+    std::vector<checker::ParametricBound> bounds;
+    std::vector<sim::DurationRange> ranges;
+    std::vector<checker::HalfSpace> half_spaces;
+  };
+  void collect_lengths(std::string_view name, checker::Explorer& explorer);
+  std::size_t add_longest(Space& space) const;
+  static std::size_t add_largest(Space& space, std::span<const std::size_t> offsets, bool up, bool down);
+  std::vector<std::size_t> offsets_of(std::string_view name, const checker::Explorer& explorer) const;
+  static checker::ParameterSpace made(const Space& space, checker::Explorer& explorer);
+  void fold_frontier(checker::Frontier& frontier, checker::Explorer& explorer);
   void fold_length(checker::ThresholdFold& threshold, std::string_view name, checker::Explorer& explorer);
   void fold_offset(checker::ThresholdFold& threshold, const JudgedParameter& parameter, checker::Explorer& explorer);
   void keep(std::vector<BestTrace>& best, checker::Explorer& explorer);
   void settle(const checker::Violation& way, Way& found, checker::Explorer& explorer);
+  void note_trouble(const std::optional<std::string>& trouble);
 
   const ExploredStory* story_;
   checker::ViolationFinder* finder_;
@@ -105,8 +122,10 @@ class TraceJudge {
   std::vector<sim::ProcessId> resources_;
   std::vector<PropertyTally> tallies_;
   std::vector<bool> is_judged_;  ///< by property, as are the tallies
+  bool has_frontier_ = false;    ///< two parameters, each from 0 on
   TraceMarks marks_;
   std::uint64_t unconfirmed_ = 0;
+  std::optional<std::string> script_trouble_;
 
   // Of the present trace.
   std::vector<checker::Length> lengths_;
@@ -117,6 +136,9 @@ class TraceJudge {
   std::optional<checker::ParameterSpace> space_;        ///< if there are several
   std::optional<checker::WitnessSize> size_;
 };
+
+/// Whether these have a frontier: two, of lengths or of offsets to one side or of magnitudes.
+bool have_frontier(std::span<const JudgedParameter> parameters);
 
 /// The name of the parameter that a range of this budget is; empty: it has none.
 std::string_view parameter_of(const checker::FaultBudget& budget);

@@ -19,7 +19,8 @@ enum Name : std::size_t {
   lost,
   gave_up,
   jumped,
-  skewed
+  skewed,
+  got
 };
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, TraceMarks::kCount> kNames{{
@@ -33,6 +34,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, TraceMarks::
     {"a client gave up waiting for a reply", "客户端等不到回复而放弃"},
     {"a clock jumped", "时钟跳变"},
     {"a clock was off from the start", "时钟从一开始就不准"},
+    {"a client got the lock", "有客户端拿到锁"},
 }};
 
 /// Whether this process holds something when the event at this position has been handled.
@@ -74,6 +76,10 @@ void TraceMarks::look(const checker::Explorer& explorer, const sim::History& sto
       std::any_of(story.operations.begin(), story.operations.end(), [](const sim::Operation& operation) {
         return operation.function == "acquire" && operation.phase == sim::Phase::fail;
       });
+  is_reached[got] = std::any_of(story.operations.begin(), story.operations.end(), [&](const sim::Operation& operation) {
+    const bool is_client = story.host_of(operation.process).index < clients_;
+    return is_client && operation.function == "acquire" && operation.phase == sim::Phase::ok;
+  });
   is_reached[ran_out] = has_lease_run_out(story);
   for (const ExploredFault& fault : explorer.faults()) {
     switch (fault.kind) {
@@ -96,6 +102,8 @@ void TraceMarks::look(const checker::Explorer& explorer, const sim::History& sto
   for (std::size_t i = 0; i < kCount; ++i) counts_[i] += is_reached[i] ? 1 : 0;
 }
 
+bool TraceMarks::somebody_got_the_lock() const { return counts_[got] > 0; }
+
 void TraceMarks::merge(const TraceMarks& other) {
   for (std::size_t i = 0; i < kCount; ++i) counts_[i] += other.counts_[i];
 }
@@ -117,7 +125,8 @@ std::vector<Mark> TraceMarks::marks(std::span<const checker::FaultBudget> budget
                                              may(Kind::lose, true, true),
                                              counts_[gave_up] > 0,
                                              may(Kind::jump, true, true),
-                                             may(Kind::skew, true, true)};
+                                             may(Kind::skew, true, true),
+                                             !somebody_got_the_lock()};
   std::vector<Mark> marks;
   for (std::size_t i = 0; i < kCount; ++i) {
     if (is_possible[i]) marks.push_back({kNames[i].first, counts_[i], kNames[i].second});

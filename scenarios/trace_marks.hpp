@@ -23,10 +23,12 @@ class TraceMarks {
   void look(const checker::Explorer& explorer, const sim::History& story);
   void merge(const TraceMarks& other);
 
-  /// Those that the story could reach: a fault that may not happen is left out.
+  /// Without that nothing was tried.
+  bool somebody_got_the_lock() const;
+  /// Those that the story could reach: a fault that may not happen is left out, and that a client got the lock goes without saying.
   std::vector<Mark> marks(std::span<const checker::FaultBudget> budgets) const;
 
-  static constexpr std::size_t kCount = 10;
+  static constexpr std::size_t kCount = 11;
   const std::array<std::uint64_t, kCount>& counts() const { return counts_; }
   void set_counts(const std::array<std::uint64_t, kCount>& counts) { counts_ = counts; }
 

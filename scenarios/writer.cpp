@@ -382,14 +382,15 @@ class Writer {
   }
 
   void properties() {
-    const bool has_any =
-        scenario_.recover_within || scenario_.fair_overtakings || scenario_.deadlock_lasting || scenario_.wake_within;
+    const bool has_any = scenario_.recover_within || scenario_.fair_overtakings || scenario_.deadlock_lasting ||
+                         scenario_.wake_within || scenario_.progress_within;
     if (!has_any) return;
     table("[properties]");
     if (scenario_.fair_overtakings) key("fair", fmt::format("{{ overtakings = {} }}", *scenario_.fair_overtakings));
     if (scenario_.recover_within) key("recoverable", "{ within = " + value_of(*scenario_.recover_within) + " }");
     if (scenario_.deadlock_lasting) key("no-deadlock", "{ lasting = " + value_of(*scenario_.deadlock_lasting) + " }");
     if (scenario_.wake_within) key("no-lost-wakeup", "{ within = " + value_of(*scenario_.wake_within) + " }");
+    if (scenario_.progress_within) key("progress", "{ within = " + value_of(*scenario_.progress_within) + " }");
   }
 
   void orders() {
@@ -421,7 +422,8 @@ class Writer {
   }
 
   static std::string value_of_expectation(const Expectation& expectation) {
-    if (expectation.violated_by.empty() && !expectation.at && expectation.from.empty()) {
+    if (expectation.violated_by.empty() && !expectation.at && expectation.from.empty() &&
+        expectation.frontier.empty()) {
       return quoted(checker::to_string(expectation.verdict));
     }
     std::string inside =
@@ -434,6 +436,7 @@ class Writer {
       }
       inside += ", from = { " + thresholds + " }";
     }
+    if (!expectation.frontier.empty()) inside += ", frontier = " + quoted(expectation.frontier);
     return "{ " + inside + " }";
   }
 

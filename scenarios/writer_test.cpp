@@ -10,6 +10,7 @@
 #include "scenarios/loader_samples.hpp"
 #include "scenarios/random_scenario.hpp"
 #include "scenarios/runner.hpp"
+#include "sim/in_tree.hpp"
 #include "sim/random.hpp"
 
 namespace lockstep::scenarios {
@@ -278,7 +279,7 @@ class Generator {
 
 TEST_CASE("every story of the project is written as it was read") {
   const models::locks::Catalogue catalogue = models::locks::Catalogue::built_in();
-  const std::vector<std::string> where{std::string(LOCKSTEP_ROOT) + "/scenarios"};
+  const std::vector<std::string> where{in_tree("scenarios")};
   const auto found = find_scenarios(where);
   REQUIRE(std::holds_alternative<std::vector<std::filesystem::path>>(found));
   std::size_t stories = 0;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +48,17 @@ struct Operation {
   /// release, leave: the acquire whose hold it gives back; reenter: which it enters again; renew, lost: whose lease. read and write:
   /// the acquire under which they happen. Else 0.
   OperationId of = 0;
+  /// acquire, release: by what name the algorithm knows the place that it got or gave back, where the server keeps none that tell
+  /// (a unit of a counter, an element of a list). Empty: it did not say.
+  std::string place;
+};
+
+/// What happened to one part of an object that has parts with names: a field of a hash, a member of a set. Or to one that has
+/// none: an element of a list, a unit of a counter.
+struct MemberChange {
+  enum class Kind : std::uint8_t { written, removed, nameless };
+  std::string member;
+  Kind kind = Kind::written;
 };
 
 /// What a server did to one of its objects.
@@ -67,6 +79,9 @@ struct Effect {
   std::optional<std::int64_t> token;  ///< fencing token that came with a write
   Instant at;                         ///< true time
   Step step = no_step;
+  /// Of `History::members`: what happened to the object's parts. None: to the object as a whole.
+  std::uint32_t first_member = 0;
+  std::uint32_t members = 0;
 };
 
 /// A process that was stopped for a while, or for ever.
@@ -89,7 +104,8 @@ struct History {
   std::vector<Operation> operations;  ///< by id: operation n is operations[n - 1]
   std::vector<Effect> effects;        ///< in the order in which the servers did them
   std::vector<Interruption> interruptions;
-  std::vector<Part> parts;  ///< of the world, so `clear` leaves them
+  std::vector<MemberChange> members;  ///< in the order of their effects
+  std::vector<Part> parts;            ///< of the world, so `clear` leaves them
 
   /// The process that `process` is, or is a part of.
   ProcessId host_of(ProcessId process) const {
@@ -99,9 +115,14 @@ struct History {
     return process;
   }
 
+  std::span<const MemberChange> members_of(const Effect& effect) const {
+    return std::span(members).subspan(effect.first_member, effect.members);
+  }
+
   void clear() {
     operations.clear();
     effects.clear();
+    members.clear();
     interruptions.clear();
   }
 };

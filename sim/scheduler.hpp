@@ -38,6 +38,8 @@ class Scheduler {
   }
   /// `a >= b`. Called only for instants with different anchors.
   virtual bool is_at_or_after(Instant a, Instant b) = 0;
+  /// `a + (plus - minus)`. One who knows no number for that gives an instant of which it knows less, and counts it as an approximation.
+  virtual Instant sum(Instant a, Instant plus, Instant minus) { return a + (plus.offset() - minus.offset()); }
   /// What happens now depends on a length of time that is not known exactly: more can follow than really could.
   virtual void approximated() {}
   /// The later of the two.

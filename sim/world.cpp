@@ -507,7 +507,13 @@ void World::record_effect(Effect::Kind kind, ProcessId server, std::string_view 
                           OperationId operation, std::optional<std::int64_t> token) {
   // A connection is its process's; whose thread used it, the operation knows.
   const ProcessId whose = operation == 0 ? by : history_.operations[operation - 1].process;
-  history_.effects.emplace_back(kind, server, Name{object}, whose, operation, token, now_, step_);
+  history_.effects.emplace_back(kind, server, Name{object}, whose, operation, token, now_, step_,
+                                static_cast<std::uint32_t>(history_.members.size()));
+}
+
+void World::record_member(std::string_view member, MemberChange::Kind kind) {
+  history_.members.emplace_back(Name{member}, kind);
+  ++history_.effects.back().members;
 }
 
 void World::record(const Event& event, bool lost) {
@@ -563,6 +569,7 @@ void World::drop_events() {
 
 void World::restart() {
   drop_events();
+  given_up_ = nullptr;
   for (ProcessState& state : processes_) {
     state.wall = Clock(*this, state.initial_offset, state.drift_ppb);
     state.monotonic = Clock(*this, state.initial_uptime, state.drift_ppb);

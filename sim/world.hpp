@@ -187,6 +187,13 @@ class World {
     return scheduler_->is_at_or_after(a, b);
   }
 
+  /// `a + (plus - minus)`, on the scale of `a`. In an exploration perhaps only a moment that lies about there.
+  Instant sum(Instant a, Instant plus, Instant minus) const {
+    if (plus.anchor() == minus.anchor()) return a + (plus.offset() - minus.offset());
+    if (a.anchor() == minus.anchor()) return plus + (a.offset() - minus.offset());
+    return scheduler_->sum(a, plus, minus);
+  }
+
   /// Tells an explorer what the event that is being handled reads or changes of its process's state, before it does so.
   /// Parts are told apart by number; two events that share no part which one of them changes may come in either order.
   void access(std::uint64_t part, bool changes) {
@@ -203,6 +210,14 @@ class World {
   bool is_explored() const { return explored_; }
   /// Tells an explorer that a wait which just ended was for a length that it knows only as a range.
   void note_approximation() { scheduler_->approximated(); }
+  /// Tells an explorer that what happens now depends on digits that a symbolic instant does not have, so that this execution says
+  /// nothing for certain. `why` outlives the world.
+  void give_up(const char* why) {
+    if (given_up_ == nullptr) given_up_ = why;
+    scheduler_->approximated();
+  }
+  /// Null: nobody gave up since the last restart.
+  const char* given_up() const { return given_up_; }
 
   /// Whether somebody still waits for the answer to this call.
   bool is_awaited(CallRef call) const {
@@ -223,6 +238,8 @@ class World {
   void complete(OperationId id, Phase phase);
   void record_effect(Effect::Kind kind, ProcessId server, std::string_view object, ProcessId by, OperationId operation,
                      std::optional<std::int64_t> token = std::nullopt);
+  /// Of the object of the last effect.
+  void record_member(std::string_view member, MemberChange::Kind kind);
   History& history() { return history_; }
   const History& history() const { return history_; }
 
@@ -341,6 +358,7 @@ class World {
   EventId current_;
   std::uint64_t emitted_by_current_ = 0;
   std::uint64_t digest_ = 0;
+  const char* given_up_ = nullptr;
   bool is_background_ = false;  ///< the event that is being handled is
   bool explored_ = false;
   bool tracing_ = false;

@@ -109,9 +109,6 @@ Entry redisson_fair() {
           .claims = {"mutual-exclusion", "own-release", "recoverable", "reentrancy", "no-lost-wakeup"},
           .has_background = true,
           .subscribes = true,
-          .not_explored = [](const Parameters&) -> std::string_view {
-            return "its scripts calculate with clock readings, which have no numbers in an exploration";
-          },
           .make = [](const Parameters& p) { return std::make_unique<RedissonFair>(p); }};
 }
 

@@ -107,27 +107,19 @@ Entry entry(std::string_view id, std::string_view summary, Mode mode) {
       {"lease", 0_ms, "explicit lease; 0ms: none, so a watchdog renews it"},
       {"watchdog_timeout", 30_s, "lease of a hold that is renewed, every third of it"},
       {"wait", 10_s, "how long one attempt waits"},
-      {"calculates_leases", true,
-       "leases of several holds are calculated as the library does it; false: kept or set, which an exploration can "
-       "follow"}};
+      {"calculates_leases", true, "leases of several holds are calculated as the library does it; false: kept or set"}};
   for (const ParameterSpec& parameter : renewal_parameters()) parameters.push_back(parameter);
   parameters.push_back(attempts_parameter(1));
   parameters.push_back(retry_parameter({100_ms, 100_ms}));
-  return {
-      .id = id,
-      .summary = summary,
-      .documents = {"redisson-source"},
-      .parameters = std::move(parameters),
-      .claims = {"mutual-exclusion", "own-release", "recoverable", "reentrancy", "no-lost-wakeup"},
-      .has_background = true,
-      .subscribes = true,
-      .not_explored = [](const Parameters& p) -> std::string_view {
-        if (!p.flag("calculates_leases")) return "";
-        return "its scripts calculate with leases, which have no numbers in an exploration; set calculates_leases = "
-               "false";
-      },
-      .mode = mode,
-      .make = [](const Parameters& p) { return std::make_unique<RedissonReadWrite>(p); }};
+  return {.id = id,
+          .summary = summary,
+          .documents = {"redisson-source"},
+          .parameters = std::move(parameters),
+          .claims = {"mutual-exclusion", "own-release", "recoverable", "reentrancy", "no-lost-wakeup"},
+          .has_background = true,
+          .subscribes = true,
+          .mode = mode,
+          .make = [](const Parameters& p) { return std::make_unique<RedissonReadWrite>(p); }};
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ class RedissonSemaphore final : public LockAlgorithm {
     co_await set_permits(client);
     // 1: one command; 2: subscribe, and try again; 3: until a release tells.
     Reply reply = co_await try_once(client, id);
-    if (has_got(reply)) co_return Hold{id};
+    if (has_got(reply)) co_return hold(client, id);
     if (reply.is_unknown() || patience.is_over()) co_return std::nullopt;
     Subscriptions& subscriptions = client.shared<Subscriptions>("");
     Subscriptions::Channel* channel = co_await subscriptions.join(client, 0, channel_name(), patience);
@@ -41,7 +41,7 @@ class RedissonSemaphore final : public LockAlgorithm {
     }
     subscriptions.leave(client, *channel);
     if (!has_got(reply)) co_return std::nullopt;
-    co_return Hold{id};
+    co_return hold(client, id);
   }
 
   sim::Task<std::optional<Hold>> try_acquire(Client& client) const override {
@@ -49,10 +49,11 @@ class RedissonSemaphore final : public LockAlgorithm {
     co_await set_permits(client);
     const Reply reply = co_await try_once(client, id);
     if (!has_got(reply)) co_return std::nullopt;
-    co_return Hold{id};
+    co_return hold(client, id);
   }
 
   sim::Task<bool> release(Client& client, Hold hold) const override {
+    client.freed(hold.token);
     if (!lease_) {
       // Nobody asks who had the permit.
       const Reply reply =
@@ -65,6 +66,11 @@ class RedissonSemaphore final : public LockAlgorithm {
   }
 
  private:
+  /// The counter does not say whose a permit is.
+  static Hold hold(Client& client, const Value& id) {
+    client.granted(id);
+    return Hold{id};
+  }
   std::string channel_name() const { return fmt::format("redisson_sc:{{{}}}", key().text()); }
   std::string deadlines() const { return fmt::format("{{{}}}:timeout", key().text()); }
 

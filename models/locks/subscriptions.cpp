@@ -14,6 +14,13 @@ PermitLimits while_leased(const redis::Reply& pttl, Client& client, std::size_t 
   // From the deadline to the end of the wait it is as long as the answer travelled, but for rounding. The reading of the server's clock
   // differs from true time by what the present one does.
   const redis::TimeLeft& left = pttl.remaining();
+  sim::World& world = client.world();
+  if (left.longest == sim::Duration::forever()) {
+    // A script calculated it, from readings of any clock: it may be over.
+    if (pttl.is_less_than(0)) return limits;
+    limits.after = PermitLimits::After{world.sum(world.now(), left.deadline, left.now), {-unit, sim::Duration::zero()}};
+    return limits;
+  }
   const sim::DurationRange travel = client.world().latency_of(client.redis_masters()[server].id());
   if (left.deadline.scale() == 0) {
     limits.after = PermitLimits::After{left.deadline - left.now.offset(), {travel.lo - unit, travel.hi + unit}};

@@ -48,6 +48,7 @@ void Database::begin(SessionId session, const sim::Clock* clock) {
   keys_.begin_request();
   keys_.begin_command(session);
   effects_.clear();
+  has_given_up_ = false;
   if (asked_for_more_) [[unlikely]]
     forget_what_was_asked();
 }
@@ -432,8 +433,18 @@ Reply Database::run_script(Session& client, ScriptId script, bool may_write, std
   ScriptEngine::Result result = script_memory_ != nullptr && may_write
                                     ? script_memory_->run(*scripts_, script, keys, arguments, *this)
                                     : scripts_->run(script, keys, arguments, *this, may_write);
-  if (result.limit_hit && !limit_hit_) limit_hit_ = std::move(result.limit_hit);
+  if (result.limit_hit) {
+    if (!limit_hit_) stopped_script_ = script;
+    give_up(*std::move(result.limit_hit));
+  }
   return std::move(result.reply);
+}
+
+Reply Database::give_up(std::string why) {
+  has_given_up_ = true;
+  Reply error = Reply::error("ERR Lockstep: " + why);
+  if (!limit_hit_) limit_hit_ = std::move(why);
+  return error;
 }
 
 // --- Restarts.
@@ -442,6 +453,7 @@ void Database::reset() {
   restart_empty();
   replication_.restart(std::nullopt, 0);
   limit_hit_.reset();
+  stopped_script_.reset();
 }
 
 void Database::restart_empty() {

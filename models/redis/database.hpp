@@ -46,6 +46,8 @@ class Database final : private ScriptHost {
   /// What the last `execute`, `time_out` or `close` did to which keys, in that order. Calls of a script are listed one
   /// after the other. Valid until the next call.
   std::span<const KeyChange> changes() const { return keys_.changes(); }
+  /// To which parts of them, by change.
+  std::span<const PartChange> parts() const { return keys_.parts(); }
   /// What it made the server send besides its own reply, in order. Valid until the next call.
   std::span<const Delivery> deliveries() const { return deliveries_; }
   /// Whether the last `execute` may have depended on, or changed, something besides the keys in `changes()` and the state
@@ -76,6 +78,12 @@ class Database final : private ScriptHost {
 
   /// Why a script was stopped, for the user: "script ran for more than 1,000,000 instructions". Stays until `reset`.
   const std::optional<std::string>& limit_hit() const { return limit_hit_; }
+  /// Which script that was, as 40 hexadecimal digits; empty: none.
+  std::string_view stopped_script() const { return stopped_script_ ? scripts_->sha1(*stopped_script_) : ""; }
+  /// Whether the last `execute` came to something that this model cannot do: its reply means nothing then.
+  bool has_given_up() const { return has_given_up_; }
+  /// Notes that, as `limit_hit`, and gives an error to reply with.
+  Reply give_up(std::string why);
 
   /// As newly started and empty. Memory and compiled scripts are kept.
   void reset();
@@ -204,6 +212,7 @@ class Database final : private ScriptHost {
   Reply call_from_script(const Command& command, bool may_write) override;
   bool knows_command(const Command& command) const override { return command.spec() != nullptr; }
   sim::World* world() const override { return &clock_->world(); }
+  sim::Instant now() const override { return clock_->now(); }
 
   void begin(SessionId session, const sim::Clock* clock);
   void forget_what_was_asked();
@@ -249,7 +258,9 @@ class Database final : private ScriptHost {
   bool records_effects_ = false;
   bool replaced_effect_ = false;
   std::vector<Command> effects_;
+  bool has_given_up_ = false;
   std::optional<std::string> limit_hit_;
+  std::optional<ScriptId> stopped_script_;
 };
 
 }  // namespace lockstep::models::redis

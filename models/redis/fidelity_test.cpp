@@ -8,11 +8,12 @@
 #include <string>
 
 #include "models/redis/commands.hpp"
+#include "sim/in_tree.hpp"
 
 namespace lockstep::models::redis {
 
 TEST_CASE("the page on fidelity lists every command of the table and no other") {
-  std::ifstream file(LOCKSTEP_ROOT "/docs/redis-fidelity.md");
+  std::ifstream file(in_tree("docs/redis-fidelity.md"));
   std::stringstream page;
   page << file.rdbuf();
   std::string text = page.str();

@@ -59,6 +59,7 @@ Reply incrbyfloat_command(Call& call) {
   Entry& target = entry != nullptr ? *entry : call.keys.overwrite(call.key());
   target.object = Value(text);
   call.keys.written(target);
+  call.keys.part_changed(target.key, {}, MemberChange::nameless);
   call.database.replicate_as(Command{"SET", call.arguments[1], text, "KEEPTTL"});
   return Reply::bulk(text);
 }
@@ -79,6 +80,7 @@ Reply hincrbyfloat_command(Call& call) {
   const std::string_view name = call.key(2);
   HashField* field = hash.find(name);
   (field != nullptr ? *field : hash.insert(name)).value = text;
+  call.keys.part_changed(found.entry->key, name, MemberChange::written);
   call.database.replicate_as(Command{"HSET", call.arguments[1], call.arguments[2], text});
   return Reply::bulk(text);
 }

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <variant>
 
 #include "models/redis/commands.hpp"
@@ -224,6 +225,8 @@ Reply wrong_number_of_arguments(const Call& call);
 Reply unknown_subcommand_or_arity(const Call& call, std::string_view container);
 Reply invalid_expire_time(const Call& call);
 
+using MemberChange = sim::MemberChange::Kind;
+
 /// The object of one type at a key. It is valid until the next call that may insert, remove or expire a key.
 template <class Type>
 struct Found {
@@ -243,10 +246,12 @@ struct Found {
     } else {
       call.keys.written(*entry);
     }
+    if constexpr (std::is_same_v<Type, List>) call.keys.part_changed(entry->key, {}, MemberChange::nameless);
     return *object;
   }
   /// Something was taken out: an object that is empty now is no more.
   void shrunk(Call& call) {
+    if constexpr (std::is_same_v<Type, List>) call.keys.part_changed(entry->key, {}, MemberChange::nameless);
     if (object->empty()) {
       call.keys.remove(*entry);
       entry = nullptr;
@@ -279,6 +284,8 @@ void store_result(Call& call, Type result) {
     return;
   }
   Entry& entry = call.keys.overwrite(call.key());
+  // Who is among them is another's doing.
+  call.keys.part_changed(call.key(), {}, MemberChange::nameless);
   entry.object = std::move(result);
   entry.expires = false;
 }
@@ -311,8 +318,5 @@ void set_deadline(Call& call, Entry& entry, const ExpireTime& time, TimeBase bas
 
 /// The string that an entry holds, or null if it holds something else.
 inline Value* string_in(Entry& entry) { return std::get_if<Value>(&entry.object); }
-
-/// Milliseconds of a reading since its origin, rounded down. Requires: not symbolic.
-std::int64_t whole_milliseconds(sim::Instant reading);
 
 }  // namespace lockstep::models::redis

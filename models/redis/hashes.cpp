@@ -46,6 +46,7 @@ std::variant<std::int64_t, Reply> set_fields(Call& call) {
   std::int64_t added = 0;
   for (std::size_t i = 2; i < call.size(); i += 2) {
     if (set_field(hash, call.key(i), call.arguments[i + 1])) ++added;
+    call.keys.part_changed(found.entry->key, call.key(i), MemberChange::written);
   }
   return added;
 }
@@ -69,6 +70,7 @@ Reply hsetnx_command(Call& call) {
   if (found.is_wrong()) return wrong_type();
   if (found && found->find(call.key(2)) != nullptr) return Reply::integer(0);
   set_field(found.get_or_create(call), call.key(2), call.arguments[3]);
+  call.keys.part_changed(found.entry->key, call.key(2), MemberChange::written);
   return Reply::integer(1);
 }
 
@@ -97,6 +99,7 @@ Reply hdel_command(Call& call) {
     const std::string_view name = call.key(i);
     if (HashField* field = found->find(name, digest_bytes(name))) {
       found->erase(*field);
+      call.keys.part_changed(found.entry->key, name, MemberChange::removed);
       ++removed;
     }
   }
@@ -133,6 +136,7 @@ Reply hincrby_command(Call& call) {
   }
   if (__builtin_add_overflow(sum, *increment, &sum)) return Reply::error("ERR increment or decrement would overflow");
   set_field(found.get_or_create(call), call.key(2), sum);
+  call.keys.part_changed(found.entry->key, call.key(2), MemberChange::written);
   return Reply::integer(sum);
 }
 

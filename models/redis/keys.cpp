@@ -87,25 +87,32 @@ Reply expire(Call& call, TimeUnit unit, TimeBase base) {
 constexpr std::int64_t kNoKey = -2;
 constexpr std::int64_t kNoDeadline = -1;
 
-std::int64_t in_unit(std::int64_t milliseconds, TimeUnit unit) {
-  return unit == TimeUnit::seconds ? (milliseconds + 500) / 1000 : milliseconds;
+/// Seconds are rounded to the nearest.
+sim::Duration to_round_down(sim::Duration length, TimeUnit unit) {
+  return unit == TimeUnit::seconds ? length + sim::Duration::milliseconds(500) : length;
 }
 
 /// What TTL and its relatives reply: from now, or from the origin of the server's clock, to the key's deadline; -1 or -2.
+///
+/// Redis takes one whole millisecond from another. Here no clock is rounded, so what is left is, down; of instants that are whole
+/// milliseconds that is the same.
 Reply time_left(Call& call, TimeUnit unit, TimeBase base) {
   const Entry* entry = call.keys.find(call.key(), call.clock);
   if (entry == nullptr) return Reply::integer(kNoKey);
   if (!entry->expires) return Reply::integer(kNoDeadline);
-  const sim::Instant now = call.clock.now();
-  if (base == TimeBase::epoch) return Reply::integer(in_unit(whole_milliseconds(entry->deadline), unit));
-  if (now.anchor() != entry->deadline.anchor()) {
+  const sim::Instant from = base == TimeBase::epoch ? sim::Instant::origin() : call.clock.now();
+  const sim::Duration length = sim::Duration::milliseconds(unit == TimeUnit::seconds ? 1000 : 1);
+  if (from.anchor() != entry->deadline.anchor()) {
     // The difference of two symbolic instants has no number; what is known is how long the key was to live.
-    const auto longest = entry->lifetime > sim::Duration::zero() ? entry->lifetime : sim::Duration::forever();
-    return Reply::time_left({entry->deadline, now, longest});
+    const bool is_known = base == TimeBase::now && entry->lifetime > sim::Duration::zero();
+    const auto longest = is_known ? entry->lifetime : sim::Duration::forever();
+    return Reply::time_left(
+        {entry->deadline + to_round_down(sim::Duration::zero(), unit), from, longest, length, &call.clock.world()});
   }
-  // Redis subtracts whole milliseconds, each rounded down.
-  const std::int64_t left = entry->deadline.offset().floor_ms() - now.offset().floor_ms();
-  return Reply::integer(in_unit(std::max<std::int64_t>(0, left), unit));
+  sim::Duration left = entry->deadline.offset() - from.offset();
+  if (base == TimeBase::now) left = std::max(left, sim::Duration::zero());
+  const std::int64_t milliseconds = to_round_down(left, unit).floor_ms();
+  return Reply::integer(unit == TimeUnit::seconds ? milliseconds / 1000 : milliseconds);
 }
 
 }  // namespace
@@ -128,11 +135,6 @@ void set_deadline(Call& call, Entry& entry, const ExpireTime& time, TimeBase bas
   if (call.database.records_effects()) {
     call.database.replicate_as(Command{"PEXPIREAT", call.arguments[1], Value::milliseconds(time.deadline)});
   }
-}
-
-std::int64_t whole_milliseconds(sim::Instant reading) {
-  assert(reading.anchor() == 0 && "a symbolic reading has no digits");
-  return reading.offset().floor_ms();
 }
 
 std::variant<ExpireTime, Reply> read_expire_time(const Call& call, const Value& argument, TimeUnit unit, TimeBase base,

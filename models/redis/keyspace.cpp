@@ -105,9 +105,21 @@ void Keyspace::remove_all() {
   entries_.clear();
 }
 
+void Keyspace::part_changed(std::string_view key, std::string_view member, sim::MemberChange::Kind kind) {
+  std::size_t change = changes_count_;
+  while (change > 0 && changes_[change - 1].key != key) --change;
+  if (change == 0) return;
+  if (parts_count_ == parts_.size()) parts_.emplace_back();
+  PartChange& part = parts_[parts_count_];
+  part.change = change - 1;
+  if (part.member != member) part.member = member;
+  part.kind = kind;
+  ++parts_count_;
+}
+
 void Keyspace::reset() {
   entries_.clear();
-  changes_count_ = command_begin_ = 0;
+  changes_count_ = command_begin_ = parts_count_ = 0;
 }
 
 std::uint64_t Keyspace::digest() const {

@@ -38,6 +38,13 @@ struct KeyChange {
   bool operator==(const KeyChange&) const = default;
 };
 
+/// What a command did to one part of what a key holds.
+struct PartChange {
+  std::size_t change = 0;  ///< of which `KeyChange`
+  std::string member;      ///< of a list's element or a counter's unit: empty
+  sim::MemberChange::Kind kind = sim::MemberChange::Kind::written;
+};
+
 /// Hears of accesses to keys, each before it happens. Keys are told apart by their digest; so is what a key may hold from the key.
 class KeyWatcher {
  public:
@@ -89,6 +96,8 @@ class Keyspace {
   }
   void remove(Entry& entry);
   void remove_all();
+  /// Says what that change, or removal, was about. Requires: the change itself has been said.
+  void part_changed(std::string_view key, std::string_view member, sim::MemberChange::Kind kind);
 
   std::size_t size() const { return entries_.size(); }
   std::span<const Entry> entries() const { return entries_.items(); }
@@ -109,13 +118,15 @@ class Keyspace {
   void load(const Keyspace& other) { entries_ = other.entries_; }
 
   /// Forgets the changes of the command before.
-  void begin_request() { changes_count_ = command_begin_ = 0; }
+  void begin_request() { changes_count_ = command_begin_ = parts_count_ = 0; }
   /// A script's calls are commands of one request: each has its own records.
   void begin_command(SessionId by) {
     command_begin_ = changes_count_;
     by_ = by;
   }
   std::span<const KeyChange> changes() const { return {changes_.data(), changes_count_}; }
+  /// By change.
+  std::span<const PartChange> parts() const { return {parts_.data(), parts_count_}; }
   /// Of the command that began last.
   std::span<const KeyChange> changes_of_command() const { return changes().subspan(command_begin_); }
 
@@ -139,6 +150,8 @@ class Keyspace {
   FlatTable<Entry> entries_;
   std::vector<KeyChange> changes_;
   std::size_t changes_count_ = 0;
+  std::vector<PartChange> parts_;
+  std::size_t parts_count_ = 0;
   std::size_t command_begin_ = 0;
   SessionId by_ = 0;
 };

@@ -70,6 +70,7 @@ Reply move(Call& call, End from, End to) {
   if (call.key(1) == std::string(call.key(2))) {
     put(*source.object, to, value);
     call.keys.written(*source.entry);
+    call.keys.part_changed(source.entry->key, {}, MemberChange::nameless);
     return Reply::bulk(std::move(value));
   }
   // What creates a key may move the others.
@@ -110,6 +111,7 @@ Reply lset_command(Call& call) {
   if (at < 0 || at >= static_cast<std::int64_t>(found->size())) return Reply::error("ERR index out of range");
   (*found.object)[static_cast<std::size_t>(at)] = call.arguments[3];
   call.keys.written(*found.entry);
+  call.keys.part_changed(found.entry->key, {}, MemberChange::nameless);
   return Reply::ok();
 }
 
@@ -174,6 +176,7 @@ Reply linsert_command(Call& call) {
     if (!call.equal((*found.object)[i], call.arguments[3])) continue;
     found->insert(before ? i : i + 1, call.arguments[4]);
     call.keys.written(*found.entry);
+    call.keys.part_changed(found.entry->key, {}, MemberChange::nameless);
     return Reply::integer(static_cast<std::int64_t>(found->size()));
   }
   return Reply::integer(-1);

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "models/redis/commands.hpp"
+#include "models/redis/lua_arguments.hpp"
 #include "models/redis/lua_sandbox.hpp"
 #include "models/redis/lua_session.hpp"
 #include "models/redis/lua_timestamps.hpp"
@@ -69,6 +70,7 @@ const char* read_command(lua_State* lua, Command& command) {
   const int count = lua_gettop(lua);
   if (count == 0) return "ERR Please specify at least one argument for this redis lib call";
   command.clear();
+  bool has_symbols = false;
   for (int i = 1; i <= count; ++i) {
     if (lua_type(lua, i) == LUA_TNUMBER) {
       command.push_back(argument_of(lua_tonumber(lua, i)));
@@ -76,12 +78,14 @@ const char* read_command(lua_State* lua, Command& command) {
       std::size_t length = 0;
       const char* bytes = lua_tolstring(lua, i, &length);
       command.push_back(std::string_view(bytes, length));
-    } else if (std::optional<Value> symbolic = symbolic_value_at(lua, i)) {
-      command.push_back(*std::move(symbolic));
+    } else if (is_symbolic(lua, i)) {
+      command.push_back(Value());
+      has_symbols = true;
     } else {
       return "ERR Lua redis lib command arguments must be strings or integers";
     }
   }
+  if (has_symbols) put_symbols(lua, command);
   return nullptr;
 }
 

@@ -7,6 +7,7 @@
 
 #include "models/redis/lua_libraries.hpp"
 #include "models/redis/lua_patterns.hpp"
+#include "models/redis/lua_questions.hpp"
 #include "models/redis/lua_session.hpp"
 #include "models/redis/lua_timestamps.hpp"
 
@@ -211,11 +212,29 @@ int unpack(lua_State* lua) {
   return static_cast<int>(count) + 1;
 }
 
+/// In an exploration: a function whose comparisons ask (lua_questions.hpp). False: it cannot be had, or this is no Lua.
+bool load_asking(lua_State* lua, std::string_view text, const char* chunk_name) {
+  const std::optional<std::string> asking = with_questions(text, true);
+  if (!asking) return false;
+  const std::string maker = "local " + std::string(kQuestion) + " = ... return function(...) " + *asking + "\nend";
+  if (luaL_loadbuffer(lua, maker.data(), maker.size(), chunk_name) != 0) {
+    lua_pop(lua, 1);
+    return false;
+  }
+  lua_pushcfunction(lua, answer_question);
+  lua_call(lua, 1, 1);
+  return true;
+}
+
 /// Text only. Lua would trust bytecode, and with it hand out its memory; a blank in front makes it read text.
 int load_text(lua_State* lua, std::string text, const char* chunk_name) {
   LuaSession::of(lua).charge(text.size());
   if (text.starts_with(LUA_SIGNATURE[0])) text.insert(0, 1, ' ');
-  if (luaL_loadbuffer(lua, text.data(), text.size(), chunk_name) == 0) return 1;
+  if (LuaSession::of(lua).explores && load_asking(lua, text, chunk_name)) return 1;
+  if (luaL_loadbuffer(lua, text.data(), text.size(), chunk_name) == 0) {
+    LuaSession::of(lua).has_blind_part = LuaSession::of(lua).explores;
+    return 1;
+  }
   lua_pushnil(lua);
   lua_insert(lua, -2);
   return 2;

@@ -49,6 +49,9 @@ void LuaSession::begin(lua_State* lua, ScriptHost& script_host, bool script_may_
   host = &script_host;
   may_write = script_may_write;
   host_failure = nullptr;
+  host_world = host->world();
+  left_sides = 0;
+  has_blind_part = false;
   random_state = 0x330e;  // what Redis' generator makes of the seed 0
   if (stopped_) {
     const sim::Region::Outside outside;

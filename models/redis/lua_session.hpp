@@ -56,11 +56,15 @@ class LuaSession {
   // Of the script that is running.
   ScriptHost* host = nullptr;
   bool may_write = true;
-  Command command;                  ///< of the redis.call that is going on; kept for its memory until the end
-  std::exception_ptr host_failure;  ///< what the host threw: passes through Lua and goes on at its other side
-  std::uint64_t random_state = 0;   ///< of math.random
-  int printed_objects = 0;          ///< tables and functions that tostring has numbered
-  bool has_met_symbols = false;     ///< it was given a symbolic timestamp
+  Command command;                   ///< of the redis.call that is going on; kept for its memory until the end
+  std::exception_ptr host_failure;   ///< what the host threw: passes through Lua and goes on at its other side
+  std::uint64_t random_state = 0;    ///< of math.random
+  int printed_objects = 0;           ///< tables and functions that tostring has numbered
+  bool has_met_symbols = false;      ///< it was given a symbolic timestamp
+  sim::World* host_world = nullptr;  ///< of the script that ran last, too
+  int left_sides = 0;                ///< what is kept of comparisons that are going on (lua_timestamps.cpp)
+  bool explores = false;             ///< its instants are symbolic
+  bool has_blind_part = false;       ///< a part of it cannot ask how symbols compare: none may be met then
 
  private:
   static void count_hook(lua_State* lua, lua_Debug* at);

@@ -1,196 +1,108 @@
 #include "models/redis/lua_timestamps.hpp"
 
-#include <cmath>
-#include <cstdint>
-#include <new>
 #include <string>
-#include <type_traits>
+#include <utility>
 
 #include "models/redis/lua_session.hpp"
+#include "models/redis/lua_symbols.hpp"
 
 namespace lockstep::models::redis {
 namespace {
 
-enum class Kind : std::uint8_t { text, number, time_left };
+using sim::Duration;
+using sim::Instant;
+using Kind = LuaSymbol::Kind;
 
-struct Symbol {
-  Kind kind = Kind::text;
-  Timestamp time;
-  TimeLeft left;
-};
-// Lua frees it without asking.
-static_assert(std::is_trivially_destructible_v<Symbol>);
-
-// Keys of the registry that no script can name: addresses of our own.
-const char kMetatable = 0;
-const char kSeen =
-    0;  // what a symbol consists of -> the symbol: one object for one instant, so that tables find it again
-
-void push_own(lua_State* lua, const char& key) {
-  lua_pushlightuserdata(lua, const_cast<char*>(&key));
-  lua_rawget(lua, LUA_REGISTRYINDEX);
-}
-
-const Symbol* symbol_at(lua_State* lua, int index) {
-  // Scripts have no other userdata: the sandbox has neither files nor newproxy.
-  return lua_type(lua, index) == LUA_TUSERDATA ? static_cast<const Symbol*>(lua_touserdata(lua, index)) : nullptr;
-}
-
-void push_new(lua_State* lua, const Symbol& symbol) {
-  new (lua_newuserdata(lua, sizeof(Symbol))) Symbol(symbol);
-  push_own(lua, kMetatable);
-  lua_setmetatable(lua, -2);
-}
-
-void meet(lua_State* lua) {
-  LuaSession::of(lua).has_met_symbols = true;
-  luaL_checkstack(lua, 6, "too many values");
-}
-
-void push_timestamp(lua_State* lua, Kind kind, Timestamp time) {
-  meet(lua);
-  const std::string name = std::to_string(static_cast<int>(kind)) + " " + std::to_string(time.instant.anchor()) + " " +
-                           std::to_string(time.instant.offset().count_ns()) + " " +
-                           std::to_string(time.unit.count_ns());
-  push_own(lua, kSeen);
-  lua_pushlstring(lua, name.data(), name.size());
-  lua_rawget(lua, -2);
-  if (lua_isnil(lua, -1)) {
-    lua_pop(lua, 1);
-    Symbol symbol;
-    symbol.kind = kind;
-    symbol.time = time;
-    push_new(lua, symbol);
-    lua_pushlstring(lua, name.data(), name.size());
-    lua_pushvalue(lua, -2);
-    lua_rawset(lua, -4);
-  }
-  lua_remove(lua, -2);
-}
-
-[[noreturn]] void stop(lua_State* lua, std::string_view what) {
-  LuaSession::of(lua).stop("script met a symbolic timestamp, and " + std::string(what));
-}
-
-/// Lua catches every exception. The world's own goes on when the script has ended, which it does at once.
-bool is_at_or_after(lua_State* lua, sim::Instant a, sim::Instant b) {
-  LuaSession& session = LuaSession::of(lua);
-  const sim::World* world = session.host->world();
-  if (world == nullptr) stop(lua, "there is no world to ask how it compares");
-  try {
-    return world->is_at_or_after(a, b);
-  } catch (...) {
-    session.host_failure = std::current_exception();
-  }
-  session.stop("the server failed");
-}
-
-// --- Comparisons. Lua calls them for two symbols alone.
-
-int equal(lua_State* lua) {
-  const Symbol *a = symbol_at(lua, 1), *b = symbol_at(lua, 2);
-  if (a->kind == Kind::time_left || b->kind == Kind::time_left) {
-    stop(lua, "how much time is left has no number to compare");
-  }
-  // A string is never equal to a number, and the same moment in other units has other digits.
-  const bool comparable = a->kind == b->kind && a->time.unit == b->time.unit;
-  const sim::Instant x = a->time.instant, y = b->time.instant;
-  lua_pushboolean(lua, comparable && is_at_or_after(lua, x, y) && is_at_or_after(lua, y, x));
+int give(lua_State* lua, const std::optional<SymbolicNumber>& number, std::string_view what) {
+  if (!number) stop_for_digits(lua, what);
+  push_symbolic_number(lua, *number);
   return 1;
 }
 
-/// Whether the second is at or after the first, or the first at or after the second.
-bool ordered(lua_State* lua, int later, int earlier) {
-  const Symbol *a = symbol_at(lua, later), *b = symbol_at(lua, earlier);
-  if (a->kind == Kind::time_left || b->kind == Kind::time_left) {
-    stop(lua, "how much time is left has no number to compare");
-  }
-  if (a->kind != b->kind) luaL_error(lua, "attempt to compare number with string");
-  if (a->kind == Kind::text) {
-    stop(lua, "compares it as a string, digit by digit: put tonumber around both sides");
-  }
-  if (a->time.unit != b->time.unit) stop(lua, "compares it with one in another unit");
-  return is_at_or_after(lua, a->time.instant, b->time.instant);
+// --- Comparisons that Lua calls, for two symbols alone: those of table.sort, and of a script's own functions.
+
+int equal(lua_State* lua) {
+  lua_pushboolean(lua, are_equal(lua, *symbol_at(lua, 1), *symbol_at(lua, 2)));
+  return 1;
 }
 
 int less(lua_State* lua) {
-  lua_pushboolean(lua, !ordered(lua, 1, 2));
+  lua_pushboolean(lua, is_before(lua, *symbol_at(lua, 1), *symbol_at(lua, 2)));
   return 1;
 }
 
 int less_or_equal(lua_State* lua) {
-  lua_pushboolean(lua, ordered(lua, 2, 1));
+  lua_pushboolean(lua, !is_before(lua, *symbol_at(lua, 2), *symbol_at(lua, 1)));
   return 1;
 }
 
 // --- Arithmetic.
 
-/// A whole number, not so large that an instant would overflow. Stops the script for anything else.
-std::int64_t whole_number_at(lua_State* lua, int index, sim::Duration unit) {
-  const lua_Number number = lua_tonumber(lua, index);
-  const lua_Number most =
-      static_cast<lua_Number>(sim::Duration::forever().count_ns()) / static_cast<lua_Number>(unit.count_ns());
-  if (!lua_isnumber(lua, index) || number != std::trunc(number) || std::fabs(number) > most) {
-    stop(lua, "adds to it, or multiplies it with, something that is no whole number of its units within ten years");
+constexpr std::string_view kTooLong = "calculates too much with a time to follow it";
+
+/// The operand that is no symbol. Errors are worded as Lua words them, but for names.
+Number plain_number_at(lua_State* lua, int index) {
+  if (lua_isnumber(lua, index) == 0) {
+    luaL_error(lua, "attempt to perform arithmetic on a %s value", luaL_typename(lua, index));
   }
-  return static_cast<std::int64_t>(number);
+  return lua_tonumber(lua, index);
 }
 
-const Symbol& operand(lua_State* lua, int index) {
-  const Symbol& symbol = *symbol_at(lua, index);
-  if (symbol.kind == Kind::time_left) {
-    stop(lua, "how much time is left has no number to calculate with: it can be returned, and compared with -1 and -2");
-  }
-  return symbol;
+int push_rest(lua_State* lua, LuaSymbol rest, Number times, Number divided_by) {
+  rest.times *= times;
+  rest.divided_by *= divided_by;
+  push_symbol(lua, rest);
+  return 1;
 }
 
 int add(lua_State* lua) {
-  if (symbol_at(lua, 1) != nullptr && symbol_at(lua, 2) != nullptr) stop(lua, "adds it to another one");
-  const int which = symbol_at(lua, 1) != nullptr ? 1 : 2;
-  const Timestamp time = operand(lua, which).time;
-  const std::int64_t count = whole_number_at(lua, 3 - which, time.unit);
-  push_timestamp(lua, Kind::number, {time.instant + time.unit * count, time.unit});
-  return 1;
+  const LuaSymbol *a = symbol_at(lua, 1), *b = symbol_at(lua, 2);
+  if (a != nullptr && b != nullptr) {
+    if (is_rest(a)) std::swap(a, b);
+    if (is_rest(b)) {
+      return give(lua, number_of(lua, *a).with_rest_of_second(b->time.instant, b->times, b->divided_by),
+                  "adds TIME's microseconds to something else than its seconds");
+    }
+    const SymbolicNumber x = number_of(lua, *a), y = number_of(lua, *b);
+    return give(lua, ask_world(lua, [&](sim::World& world) { return SymbolicNumber::sum(x, y, world); }),
+                "adds one time to another");
+  }
+  const int which = a != nullptr ? 1 : 2;
+  return give(lua, number_of(lua, *symbol_at(lua, which)).plus_number(plain_number_at(lua, 3 - which)), kTooLong);
 }
 
 int subtract(lua_State* lua) {
-  if (symbol_at(lua, 1) == nullptr) stop(lua, "takes it away from a number");
-  const Timestamp time = operand(lua, 1).time;
-  if (symbol_at(lua, 2) == nullptr) {
-    const std::int64_t count = whole_number_at(lua, 2, time.unit);
-    push_timestamp(lua, Kind::number, {time.instant - time.unit * count, time.unit});
-    return 1;
+  const LuaSymbol *a = symbol_at(lua, 1), *b = symbol_at(lua, 2);
+  if (a != nullptr && b != nullptr) {
+    return give(lua, SymbolicNumber::difference(number_of(lua, *a), number_of(lua, *b)),
+                "takes one time away from another that has other units or was calculated otherwise");
   }
-  const Timestamp other = operand(lua, 2).time;
-  const std::int64_t difference = (time.instant.offset() - other.instant.offset()).count_ns();
-  if (time.instant.anchor() != other.instant.anchor() || time.unit != other.unit ||
-      difference % time.unit.count_ns() != 0) {
-    stop(lua, "takes one away from another, which has no number: compare a with b + length, not a - b with length");
-  }
-  lua_pushnumber(lua, static_cast<lua_Number>(difference / time.unit.count_ns()));
-  return 1;
+  if (a != nullptr) return give(lua, number_of(lua, *a).plus_number(-plain_number_at(lua, 2)), kTooLong);
+  const Number from = plain_number_at(lua, 1);
+  const std::optional<SymbolicNumber> negative = number_of(lua, *b).negated();
+  return give(lua, negative ? negative->plus_number(from) : negative, kTooLong);
 }
 
 int multiply(lua_State* lua) {
   const int which = symbol_at(lua, 1) != nullptr ? 1 : 2;
-  if (symbol_at(lua, 3 - which) != nullptr) stop(lua, "multiplies it with another one");
-  const Timestamp time = operand(lua, which).time;
-  const std::int64_t factor = whole_number_at(lua, 3 - which, sim::Duration::nanoseconds(1));
-  if (factor < 1 || time.unit.count_ns() % factor != 0) stop(lua, "multiplies it with what is no change of its unit");
-  push_timestamp(lua, Kind::number, {time.instant, time.unit / factor});
-  return 1;
+  if (symbol_at(lua, 3 - which) != nullptr) stop_for_digits(lua, "multiplies one time with another");
+  const LuaSymbol& symbol = *symbol_at(lua, which);
+  const Number factor = plain_number_at(lua, 3 - which);
+  if (is_rest(&symbol)) return push_rest(lua, symbol, factor, 1);
+  return give(lua, number_of(lua, symbol).times(factor), kTooLong);
 }
 
 int divide(lua_State* lua) {
-  if (symbol_at(lua, 1) == nullptr || symbol_at(lua, 2) != nullptr) stop(lua, "divides by it");
-  const Timestamp time = operand(lua, 1).time;
-  const std::int64_t divisor = whole_number_at(lua, 2, time.unit);
-  if (divisor < 1) stop(lua, "divides it by what is no change of its unit");
-  push_timestamp(lua, Kind::number, {time.instant, time.unit * divisor});
-  return 1;
+  if (symbol_at(lua, 2) != nullptr) stop_for_digits(lua, "divides by a time");
+  const LuaSymbol& symbol = *symbol_at(lua, 1);
+  const Number divisor = plain_number_at(lua, 2);
+  if (is_rest(&symbol)) return push_rest(lua, symbol, 1, divisor);
+  return give(lua, number_of(lua, symbol).divided_by(divisor), kTooLong);
 }
 
-int refuse_digits(lua_State* lua) { stop(lua, "needs its digits, which an exploration does not have"); }
+int negate(lua_State* lua) { return give(lua, number_of(lua, *symbol_at(lua, 1)).negated(), kTooLong); }
+
+int refuse_digits(lua_State* lua) { stop_for_digits(lua, "needs the digits of a time"); }
 
 // --- Functions that look at a value. The upvalue is Lua's own.
 
@@ -198,18 +110,18 @@ int refuse_digits(lua_State* lua) { stop(lua, "needs its digits, which an explor
 int call_original(lua_State* lua) { return lua_tocfunction(lua, lua_upvalueindex(1))(lua); }
 
 int type(lua_State* lua) {
-  const Symbol* symbol = symbol_at(lua, 1);
+  const LuaSymbol* symbol = symbol_at(lua, 1);
   if (symbol == nullptr) return call_original(lua);
-  lua_pushstring(lua, symbol->kind == Kind::text ? "string" : "number");
+  lua_pushstring(lua, symbol->kind == Kind::number ? "number" : "string");
   return 1;
 }
 
 int to_number(lua_State* lua) {
-  const Symbol* symbol = symbol_at(lua, 1);
+  const LuaSymbol* symbol = symbol_at(lua, 1);
   if (symbol == nullptr) return call_original(lua);
-  if (luaL_optinteger(lua, 2, 10) != 10) stop(lua, "reads its digits to another base");
+  if (luaL_optinteger(lua, 2, 10) != 10) stop_for_digits(lua, "reads the digits of a time to another base");
   if (symbol->kind == Kind::text) {
-    push_timestamp(lua, Kind::number, symbol->time);
+    push_symbolic_number(lua, SymbolicNumber::of(symbol->time));
   } else {
     lua_pushvalue(lua, 1);
   }
@@ -217,22 +129,78 @@ int to_number(lua_State* lua) {
 }
 
 int to_string(lua_State* lua) {
-  const Symbol* symbol = symbol_at(lua, 1);
+  const LuaSymbol* symbol = symbol_at(lua, 1);
   if (symbol == nullptr) return call_original(lua);
-  push_timestamp(lua, Kind::text, operand(lua, 1).time);
+  const std::optional<Timestamp> time = number_of(lua, *symbol).timestamp();
+  if (!time) stop_for_digits(lua, "needs the digits of a length of time");
+  push_text(lua, *time);
   return 1;
 }
 
-/// An instant that has no digits cannot be rounded; it stays what it is, as in all of this model.
 int floor(lua_State* lua) {
-  if (symbol_at(lua, 1) == nullptr) return call_original(lua);
-  push_timestamp(lua, Kind::number, operand(lua, 1).time);
+  const LuaSymbol* symbol = symbol_at(lua, 1);
+  if (symbol == nullptr) return call_original(lua);
+  if (is_rest(symbol)) return push_rest(lua, *symbol, 1, 1);
+  return give(lua, number_of(lua, *symbol).rounded_down(), kTooLong);
+}
+
+int ceil(lua_State* lua) {
+  const LuaSymbol* symbol = symbol_at(lua, 1);
+  if (symbol == nullptr) return call_original(lua);
+  return give(lua, number_of(lua, *symbol).rounded_up(), kTooLong);
+}
+
+/// The larger of the first argument and that at `index`, or the smaller, in place of the first.
+void choose_one(lua_State* lua, int index, bool larger) {
+  const LuaSymbol *a = symbol_at(lua, 1), *b = symbol_at(lua, index);
+  if (a == nullptr && b == nullptr) {
+    const bool is_first = lua_tonumber(lua, 1) < lua_tonumber(lua, index) ? !larger : larger;
+    lua_pushvalue(lua, is_first ? 1 : index);
+  } else if (a != nullptr && b != nullptr) {
+    const SymbolicNumber x = number_of(lua, *a), y = number_of(lua, *b);
+    const bool is_at_least =
+        known(lua, ask_world(lua, [&](sim::World& world) { return SymbolicNumber::is_at_least(x, y, world); }));
+    lua_pushvalue(lua, is_at_least == larger ? 1 : index);
+  } else {
+    const int which = a != nullptr ? 1 : index;
+    const SymbolicNumber x = number_of(lua, *symbol_at(lua, which));
+    const Number c = luaL_checknumber(lua, a != nullptr ? index : 1);
+    const bool is_at_most = ask_world(lua, [&](sim::World& world) { return x.is_at_most(c, world); });
+    lua_pushvalue(lua, (is_at_most != larger) == (which == 1) ? 1 : index);
+  }
+  lua_replace(lua, 1);
+}
+
+int extreme(lua_State* lua, bool larger) {
+  const int count = lua_gettop(lua);
+  bool has_symbol = false;
+  for (int i = 1; i <= count; ++i) has_symbol = has_symbol || symbol_at(lua, i) != nullptr;
+  if (!has_symbol) return call_original(lua);
+  for (int i = 1; i <= count; ++i) {
+    if (symbol_at(lua, i) == nullptr) luaL_checknumber(lua, i);
+  }
+  for (int i = 2; i <= count; ++i) choose_one(lua, i, larger);
+  lua_settop(lua, 1);
   return 1;
 }
+
+int max(lua_State* lua) { return extreme(lua, true); }
+int min(lua_State* lua) { return extreme(lua, false); }
 
 int raw_equal(lua_State* lua) {
-  if (symbol_at(lua, 1) != nullptr && symbol_at(lua, 2) != nullptr) return equal(lua);
-  return call_original(lua);
+  const LuaSymbol *a = symbol_at(lua, 1), *b = symbol_at(lua, 2);
+  if (a == nullptr && b == nullptr) return call_original(lua);
+  luaL_checkany(lua, 2);
+  bool same = false;
+  if (a != nullptr && b != nullptr) {
+    same = are_equal(lua, *a, *b);
+  } else if (const LuaSymbol& symbol = a != nullptr ? *a : *b;
+             symbol.kind == Kind::number && lua_type(lua, a != nullptr ? 2 : 1) == LUA_TNUMBER) {
+    const Number other = lua_tonumber(lua, a != nullptr ? 2 : 1);
+    same = ask_world(lua, [&](sim::World& world) { return symbol.number.equals(other, world); });
+  }
+  lua_pushboolean(lua, same);
+  return 1;
 }
 
 void wrap(lua_State* lua, const char* name, lua_CFunction function) {
@@ -244,47 +212,78 @@ void wrap(lua_State* lua, const char* name, lua_CFunction function) {
 }  // namespace
 
 void push_value(lua_State* lua, const Value& value) {
-  if (const Timestamp* time = value.timestamp(); time != nullptr && time->instant.anchor() != 0) {
-    push_timestamp(lua, Kind::text, *time);
+  const Timestamp* time = value.timestamp();
+  if (time == nullptr || time->instant.anchor() == 0) {
+    std::string scratch;
+    const std::string_view bytes = value.view(scratch);
+    lua_pushlstring(lua, bytes.data(), bytes.size());
     return;
   }
-  std::string scratch;
-  const std::string_view bytes = value.view(scratch);
-  lua_pushlstring(lua, bytes.data(), bytes.size());
+  if (time->unit == kRestOfSecond) {
+    LuaSymbol symbol;
+    symbol.kind = Kind::rest_of_second;
+    symbol.time = *time;
+    push_symbol(lua, symbol);
+    return;
+  }
+  push_text(lua, *time);
 }
 
 void push_time_left(lua_State* lua, const Reply& reply) {
-  meet(lua);
-  Symbol symbol;
-  symbol.kind = Kind::time_left;
-  symbol.left = reply.remaining();
-  push_new(lua, symbol);
+  const TimeLeft& left = reply.remaining();
+  const bool is_time = left.now.identical(Instant::origin()) && left.unit <= Duration::milliseconds(1);
+  push_symbolic_number(lua,
+                       SymbolicNumber(left.deadline, left.now, left.unit,
+                                      is_time ? SymbolicNumber::Rounding::none : SymbolicNumber::Rounding::down),
+                       left.longest);
 }
 
 bool is_symbolic(lua_State* lua, int index) { return symbol_at(lua, index) != nullptr; }
 
 std::optional<Value> symbolic_value_at(lua_State* lua, int index) {
-  if (symbol_at(lua, index) == nullptr) return std::nullopt;
-  return Value(operand(lua, index).time);
+  const LuaSymbol* symbol = symbol_at(lua, index);
+  if (symbol == nullptr) return std::nullopt;
+  if (symbol->kind == Kind::text) return Value(symbol->time);
+  const std::optional<Timestamp> time = number_of(lua, *symbol).timestamp();
+  if (!time) stop_for_digits(lua, "gives a command the digits of a length of time");
+  return Value(*time);
+}
+
+std::optional<sim::Instant> symbolic_deadline_at(lua_State* lua, int index, sim::Instant now, sim::Duration unit) {
+  const SymbolicNumber number = number_of(lua, *symbol_at(lua, index));
+  if (number.is_timestamp() || !number.is_plain_length() || number.unit() != unit) {
+    stop_for_digits(lua, "gives a command the digits of a length of time");
+  }
+  return ask_world(lua, [&](sim::World& world) -> std::optional<sim::Instant> {
+    if (number.is_at_most(0, world)) return std::nullopt;
+    return world.sum(now, number.plus(), number.minus());
+  });
 }
 
 std::variant<Reply, std::string_view> symbolic_reply_at(lua_State* lua, int index) {
-  const Symbol& symbol = *symbol_at(lua, index);
-  switch (symbol.kind) {
-    case Kind::text: return Reply::bulk(symbol.time);
-    case Kind::time_left: return Reply::time_left(symbol.left);
-    case Kind::number: break;
+  const LuaSymbol& symbol = *symbol_at(lua, index);
+  if (symbol.kind == Kind::text) return Reply::bulk(symbol.time);
+  if (symbol.kind == Kind::number && symbol.number.is_plain_length()) {
+    const SymbolicNumber& number = symbol.number;
+    return Reply::time_left(
+        {number.plus(), number.minus(), symbol.longest, number.unit(), LuaSession::of(lua).host_world});
   }
-  return "script returned a symbolic timestamp as a number, which an integer reply cannot hold: put tostring around it";
+  return "a script needs the digits of a time, which an exploration does not have: it returns a number that was "
+         "calculated "
+         "with one";
 }
 
 bool mark_misuse(lua_State* lua, std::string_view error) {
   LuaSession& session = LuaSession::of(lua);
   if (session.is_stopped()) return true;
-  if (!session.has_met_symbols || error.find("userdata") == std::string_view::npos) return false;
-  session.mark_stopped("script met a symbolic timestamp, and uses it in a way that has an answer only with digits (" +
-                       std::string(error) +
-                       "): compare it with another timestamp, and a length only by adding it to one of them");
+  // The last three are what Lua says of a loop.
+  const bool is_about_symbols = error.find("userdata") != std::string_view::npos ||
+                                error.find("'for' initial value must") != std::string_view::npos ||
+                                error.find("'for' limit must") != std::string_view::npos ||
+                                error.find("'for' step must") != std::string_view::npos;
+  if (!session.has_met_symbols || !is_about_symbols) return false;
+  session.mark_stopped(std::string(kNeedsDigits) + ": it uses a time in a way that has an answer only with digits (" +
+                       std::string(error) + ")");
   return true;
 }
 
@@ -299,9 +298,11 @@ void install_timestamps(lua_State* lua) {
   wrap(lua, "rawequal", raw_equal);
   lua_getfield(lua, -1, LUA_MATHLIBNAME);
   wrap(lua, "floor", floor);
+  wrap(lua, "ceil", ceil);
+  wrap(lua, "max", max);
+  wrap(lua, "min", min);
   lua_pop(lua, 1);
 
-  lua_pushlightuserdata(lua, const_cast<char*>(&kMetatable));
   lua_newtable(lua);
   constexpr luaL_Reg kMethods[] = {{"__eq", equal},
                                    {"__lt", less},
@@ -312,7 +313,7 @@ void install_timestamps(lua_State* lua) {
                                    {"__div", divide},
                                    {"__mod", refuse_digits},
                                    {"__pow", refuse_digits},
-                                   {"__unm", refuse_digits},
+                                   {"__unm", negate},
                                    {"__concat", refuse_digits},
                                    {"__len", refuse_digits},
                                    {"__index", refuse_digits},
@@ -322,14 +323,13 @@ void install_timestamps(lua_State* lua) {
   luaL_register(lua, nullptr, kMethods);
   lua_pushboolean(lua, 0);
   lua_setfield(lua, -2, "__metatable");
-  lua_rawset(lua, LUA_REGISTRYINDEX);
+  set_methods_of_symbols(lua);
   forget_timestamps(lua);
 }
 
 void forget_timestamps(lua_State* lua) {
-  lua_pushlightuserdata(lua, const_cast<char*>(&kSeen));
-  lua_newtable(lua);
-  lua_rawset(lua, LUA_REGISTRYINDEX);
+  forget_symbols(lua);
+  forget_left_sides(lua);
 }
 
 }  // namespace lockstep::models::redis

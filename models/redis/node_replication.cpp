@@ -388,9 +388,15 @@ void Node::apply(const std::shared_ptr<const StreamPart>& part) {
   for (const Effect& effect : part->effects) {
     database_.apply(session, effect, clock());
     if (database_.touched_every_key()) world().access_all();
+    auto changed = database_.parts().begin();
+    std::size_t position = 0;
     for (const KeyChange& change : database_.changes()) {
       const sim::Effect::Kind kind = effect.is_expiry ? sim::Effect::Kind::expire : change.kind;
       world().record_effect(kind, id(), change.key, effect.by, effect.operation);
+      for (; changed != database_.parts().end() && changed->change <= position; ++changed) {
+        world().record_member(changed->member, changed->kind);
+      }
+      ++position;
     }
     if (is_persistent_) {
       persistence_.changed(world().now(), 1);

@@ -115,6 +115,82 @@ TEST_CASE("what a push did for a blocked client is that client's doing") {
   CHECK(effects == "A reads; C writes; A removes; ");
 }
 
+TEST_CASE("an effect knows which parts of its object it is about, whatever command or script changed them") {
+  using Kind = sim::MemberChange::Kind;
+  struct Case {
+    std::string_view command;
+    std::string expected;
+  };
+  // 'w': written, 'r': removed, 'n': without a name.
+  const std::vector<Case> cases{{"HSET h a 1 b 2", "h w:a w:b"},
+                                {"HSETNX h a 9", "h"},
+                                {"HINCRBY h c 1", "h w:c"},
+                                {"HINCRBYFLOAT h c 1", "h w:c"},
+                                {"HDEL h a nobody", "h r:a"},
+                                {"HDEL h b c", "h r:b r:c"},
+                                {"SADD s a b", "s w:a w:b"},
+                                {"SADD s a", "s"},
+                                {"SMOVE s t a", "s r:a; t w:a"},
+                                {"SREM s b", "s r:b"},
+                                {"ZADD z 1 a 2 b", "z w:a w:b"},
+                                {"ZADD z 1 a", "z"},
+                                {"ZINCRBY z 1 a", "z w:a"},
+                                {"ZPOPMIN z", "z r:a"},
+                                {"ZADD z 5 c", "z w:c"},
+                                {"ZREMRANGEBYSCORE z 0 3", "z r:b"},
+                                {"ZREM z c", "z r:c"},
+                                {"RPUSH l x y", "l n:"},
+                                {"LPOP l", "l n:"},
+                                {"LPOP l", "l n:"},
+                                {"INCR i", "i n:"},
+                                {"DECRBY i 3", "i n:"},
+                                {"SET i 5", "i"},
+                                {"DEL i", "i"},
+                                {"SINTERSTORE u t t", "t; u n:"}};
+  for (const bool is_scripted : {false, true}) {
+    Story story;
+    story.add("A", [&](Client& client, Story&) -> sim::Task<void> {
+      for (const Case& each : cases) {
+        Command command;
+        if (is_scripted) {
+          command.push_back("EVAL");
+          command.push_back("return redis.call(unpack(ARGV))");
+          command.push_back("0");
+        }
+        std::string_view rest = each.command;
+        while (!rest.empty()) {
+          const std::size_t end = std::min(rest.find(' '), rest.size());
+          command.push_back(Value(std::string(rest.substr(0, end))));
+          rest.remove_prefix(std::min(end + 1, rest.size()));
+        }
+        co_await client.redis().call(std::move(command));
+      }
+    });
+    story.run();
+    const sim::History& history = story.world().history();
+    std::vector<std::string> done;
+    std::optional<sim::Step> step;
+    for (const sim::Effect& effect : history.effects) {
+      if (step == effect.step) {
+        done.back() += "; ";
+      } else {
+        done.emplace_back();
+      }
+      step = effect.step;
+      done.back() += effect.object;
+      for (const sim::MemberChange& change : history.members_of(effect)) {
+        done.back() += change.kind == Kind::written ? " w:" : change.kind == Kind::removed ? " r:" : " n:";
+        done.back() += change.member;
+      }
+    }
+    REQUIRE(done.size() == cases.size());
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      INFO(cases[i].command);
+      CHECK(done[i] == cases[i].expected);
+    }
+  }
+}
+
 TEST_CASE("messages reach who is subscribed, in the order in which they were sent") {
   Story story;
   story.add(

@@ -3,6 +3,9 @@
 #include <array>
 #include <cassert>
 
+#include "models/redis/symbolic_number.hpp"
+#include "sim/world.hpp"
+
 namespace lockstep::models::redis {
 namespace {
 
@@ -17,6 +20,14 @@ void append_line(std::string& out, char kind, std::string_view text) {
   out += kind;
   out += text;
   out += "\r\n";
+}
+
+/// Milliseconds since the origin are a clock's reading, which no exploration rounds.
+SymbolicNumber number_of(const TimeLeft& left) {
+  assert(left.world != nullptr);
+  const bool is_time = left.now.identical(sim::Instant::origin()) && left.unit <= sim::Duration::milliseconds(1);
+  return {left.deadline, left.now, left.unit,
+          is_time ? SymbolicNumber::Rounding::none : SymbolicNumber::Rounding::down};
 }
 
 }  // namespace
@@ -67,13 +78,28 @@ void Reply::drop_apart() noexcept {
 }
 
 bool Reply::is_integer(std::int64_t n) const {
-  assert(!(is_time_left() && n >= 0) && "how much time is left has no number in an exploration: take its duration");
-  return kind_ == Kind::integer && integer() == n;
+  if (!is_time_left()) return kind_ == Kind::integer && integer() == n;
+  // A lease that is known to run.
+  if (n < 0 && remaining().longest < sim::Duration::forever()) return false;
+  return number_of(remaining()).equals(static_cast<Number>(n), *remaining().world);
+}
+
+bool Reply::is_less_than(std::int64_t n) const {
+  return is_time_left() ? number_of(remaining()).is_less_than(static_cast<Number>(n), *remaining().world)
+                        : integer() < n;
+}
+
+bool Reply::is_at_most(std::int64_t n) const {
+  return is_time_left() ? number_of(remaining()).is_at_most(static_cast<Number>(n), *remaining().world)
+                        : integer() <= n;
 }
 
 std::int64_t Reply::integer() const {
-  assert(kind_ == Kind::integer);
-  return *content_.value.integer();
+  assert(is_integer());
+  if (!is_time_left()) return *content_.value.integer();
+  remaining().world->give_up(
+      "an algorithm needs the digits of how much time is left, which an exploration does not have");
+  return remaining().longest.count_ns() / remaining().unit.count_ns();
 }
 
 const TimeLeft& Reply::remaining() const {

@@ -12,13 +12,20 @@
 #include "models/redis/value.hpp"
 #include "sim/time.hpp"
 
+namespace lockstep::sim {
+class World;
+}
+
 namespace lockstep::models::redis {
 
-/// How long until a deadline, where an exploration has no number for it: both ends are symbolic.
+/// How long until a deadline, where an exploration has no number for it: both ends are symbolic. As a number it is the integer part of
+/// (deadline - now) / unit; with the clock's origin as `now` it is a time.
 struct TimeLeft {
   sim::Instant deadline;
   sim::Instant now;
   sim::Duration longest;  ///< certainly not more than this; more than zero
+  sim::Duration unit = sim::Duration::milliseconds(1);
+  sim::World* world = nullptr;  ///< who knows how it compares
 };
 
 /// A reply. The simulated world's errors are values like any other: `-WRONGTYPE …` is an error reply, and a request
@@ -66,8 +73,10 @@ class Reply {
   bool is_status() const { return kind_ == Kind::status; }
   /// A number, or a time that is left.
   bool is_integer() const { return kind_ == Kind::integer || is_time_left(); }
-  /// Requires: n < 0 if it is a time that is left, which never is.
+  /// Of a time that is left this and the next two ask its world, which may fork an exploration.
   bool is_integer(std::int64_t n) const;
+  bool is_less_than(std::int64_t n) const;  ///< Requires: is_integer()
+  bool is_at_most(std::int64_t n) const;    ///< Requires: is_integer()
   bool is_time_left() const { return kind_ == Kind::time_left; }
   bool is_bulk() const { return kind_ == Kind::bulk; }
   bool is_error() const { return kind_ == Kind::error; }
@@ -77,7 +86,8 @@ class Reply {
 
   /// Requires: is_time_left()
   const TimeLeft& remaining() const;
-  /// Requires: is_integer(), not is_time_left()
+  /// A time that is left has no digits in an exploration: then its world is told that this execution says nothing, and some number is given.
+  /// Ask `is_less_than` instead, or `duration`. Requires: is_integer()
   std::int64_t integer() const;
   /// A number of `unit`s as a length of time to wait. Of a time that is left an exploration knows only that it is more
   /// than zero and no longer than the key was to live, so there it is a range, and what follows is explored for all of it:

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/redis/lua_comparisons.hpp"
+#include "models/redis/lua_questions.hpp"
 #include "models/redis/lua_redis.hpp"
 #include "models/redis/lua_sandbox.hpp"
 #include "models/redis/lua_session.hpp"
@@ -84,6 +85,8 @@ class ScriptEngine::Interpreter {
     globals_ = luaL_ref(lua_, LUA_REGISTRYINDEX);
     lua_pushcfunction(lua_, key_holds);
     key_holds_ = luaL_ref(lua_, LUA_REGISTRYINDEX);
+    lua_pushcfunction(lua_, answer_question);
+    answer_question_ = luaL_ref(lua_, LUA_REGISTRYINDEX);
     install_globals(lua_);
     lua_pushcfunction(lua_, describe_error);  // stays at the bottom of the stack
   }
@@ -99,9 +102,7 @@ class ScriptEngine::Interpreter {
     if (const Reply* error = std::get_if<Reply>(&shebang)) return *error;
     const Shebang& first_line = std::get<Shebang>(shebang);
 
-    // A first byte that would announce bytecode is read as text behind a blank.
-    std::string body(text.substr(first_line.length));
-    if (body.starts_with(LUA_SIGNATURE[0])) body.insert(0, 1, ' ');
+    const std::string body = body_of(text);
     const std::string with_calls = with_comparisons(body);
     // It has one name more than the script, which may be one too many.
     bool compares = with_calls != body;
@@ -117,7 +118,8 @@ class ScriptEngine::Interpreter {
     const int function = luaL_ref(lua_, LUA_REGISTRYINDEX);
     const bool has_flags = first_line.length > 0;
     const sim::Region::Outside outside;
-    scripts_.push_back({std::string(text), sha1_hex(text), function, first_line.may_write, has_flags, compares});
+    scripts_.push_back(
+        {std::string(text), sha1_hex(text), function, first_line.may_write, has_flags, compares, std::nullopt});
     return static_cast<ScriptId>(scripts_.size() - 1);
   }
 
@@ -126,17 +128,26 @@ class ScriptEngine::Interpreter {
 
   Result run(ScriptId id, std::span<const Value> keys, std::span<const Value> arguments, ScriptHost& host,
              bool may_write) {
-    const Script& script = scripts_[id];
+    Script& script = scripts_[id];
+    const bool explores = host.world() != nullptr && host.world()->is_explored();
+    if (explores && !script.asking) compile_asking(script);
+    session_.explores = explores;
     lua_rawgeti(lua_, LUA_REGISTRYINDEX, globals_);
     std::size_t largest = script.text.size();
     set_global_list("KEYS", keys, largest);
     set_global_list("ARGV", arguments, largest);
     lua_pop(lua_, 1);
-    lua_rawgeti(lua_, LUA_REGISTRYINDEX, script.function);
-
     session_.begin(lua_, host, script.may_write && may_write, largest);
-    if (script.compares) lua_rawgeti(lua_, LUA_REGISTRYINDEX, key_holds_);
-    const int status = lua_pcall(lua_, script.compares ? 1 : 0, 1, kHandler);
+    const bool asks = explores && script.asking->function != LUA_NOREF;
+    lua_rawgeti(lua_, LUA_REGISTRYINDEX, asks ? script.asking->function : script.function);
+    const bool compares = asks ? script.asking->compares : script.compares;
+    if (asks) lua_rawgeti(lua_, LUA_REGISTRYINDEX, answer_question_);
+    if (compares) lua_rawgeti(lua_, LUA_REGISTRYINDEX, key_holds_);
+    session_.has_blind_part = !asks;
+    const int status = lua_pcall(lua_, (asks ? 1 : 0) + (compares ? 1 : 0), 1, kHandler);
+    if (session_.has_blind_part && session_.has_met_symbols) {
+      session_.mark_stopped(std::string(kNeedsDigits) + ": its comparisons cannot be followed");
+    }
     session_.end();
 
     Result result = finish(script, status);
@@ -152,13 +163,19 @@ class ScriptEngine::Interpreter {
   std::size_t memory_bytes() const { return session_.memory_bytes(); }
 
  private:
+  /// A script as explorations run it, whose comparisons ask: it takes `answer_question`, and then perhaps `key_holds`.
+  struct Asking {
+    int function;  ///< in the registry; LUA_NOREF: the script cannot be followed
+    bool compares;
+  };
   struct Script {
     std::string text;
     std::string sha1;
     int function;  ///< in the registry
     bool may_write;
     bool has_flags;
-    bool compares;  ///< takes `key_holds` as its argument
+    bool compares;                 ///< takes `key_holds` as its argument
+    std::optional<Asking> asking;  ///< nothing: nobody has needed it yet
   };
   static constexpr int kHandler = 1;
   /// As many as a client of the simulation would ever read, and few enough for the memory limit to mean something.
@@ -166,6 +183,33 @@ class ScriptEngine::Interpreter {
 
   bool load(const std::string& script) {
     return luaL_loadbuffer(lua_, script.data(), script.size(), "@user_script") == 0;
+  }
+
+  /// Leaves `function` unset if the script cannot be followed.
+  void compile_asking(Script& script) {
+    const sim::Region::Outside outside;
+    script.asking = Asking{LUA_NOREF, false};
+    std::string body = body_of(script.text);
+    const std::string taking_one = "local " + std::string(kComparison) + " = ... ";
+    for (const std::string& with_calls : {with_comparisons(body), body}) {
+      const bool compares = with_calls != body;
+      const std::optional<std::string> asking = with_questions(
+          compares ? std::string_view(with_calls).substr(taking_one.size()) : std::string_view(with_calls));
+      const std::string names = std::string(kQuestion) + (compares ? ", " + std::string(kComparison) : "");
+      if (asking && load("local " + names + " = ... " + *asking)) {
+        script.asking = Asking{luaL_ref(lua_, LUA_REGISTRYINDEX), compares};
+        return;
+      }
+      if (asking) lua_pop(lua_, 1);
+    }
+  }
+
+  /// A first byte that would announce bytecode is read as text behind a blank.
+  static std::string body_of(std::string_view text) {
+    const std::size_t first_line = text.starts_with("#!") ? text.find('\n') : 0;
+    std::string body(text.substr(first_line));
+    if (body.starts_with(LUA_SIGNATURE[0])) body.insert(0, 1, ' ');
+    return body;
   }
 
   void set_global_list(const char* name, std::span<const Value> values, std::size_t& largest) {
@@ -196,6 +240,7 @@ class ScriptEngine::Interpreter {
   lua_State* lua_;
   int globals_ = LUA_NOREF;
   int key_holds_ = LUA_NOREF;
+  int answer_question_ = LUA_NOREF;
   std::vector<Script> scripts_;
 };
 

@@ -37,6 +37,8 @@ class ScriptHost {
   virtual bool knows_command(const Command& command) const = 0;
   /// Whom scripts ask when they compare symbolic timestamps.
   virtual sim::World* world() const { return nullptr; }
+  /// By which clock keys live, at the present moment. Requires: there is a world.
+  virtual sim::Instant now() const { return {}; }
 
  protected:
   ~ScriptHost() = default;

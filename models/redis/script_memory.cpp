@@ -50,6 +50,7 @@ class ScriptMemory::Recorder final : public ScriptHost {
   }
   bool knows_command(const Command& command) const override { return host_.knows_command(command); }
   sim::World* world() const override { return host_.world(); }
+  sim::Instant now() const override { return host_.now(); }
 
   void end(const Reply& result) {
     if (next_ == nullptr || *next_ != kNone || !is_timeless(result)) return;

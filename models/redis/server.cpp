@@ -8,6 +8,7 @@
 #include "models/redis/glob.hpp"
 #include "models/redis/handlers.hpp"
 #include "models/redis/sorted_set.hpp"
+#include "models/redis/symbolic_number.hpp"
 
 namespace lockstep::models::redis {
 namespace {
@@ -61,7 +62,8 @@ Reply echo_command(Call& call) { return Reply::bulk(call.arguments[1]); }
 Reply time_command(Call& call) {
   const sim::Instant now = call.clock.now();
   if (now.anchor() != 0) {
-    return Reply::array({Reply::bulk(Timestamp{now, sim::Duration::seconds(1)}), Reply::bulk(Value(0))});
+    return Reply::array(
+        {Reply::bulk(Timestamp{now, sim::Duration::seconds(1)}), Reply::bulk(Timestamp{now, kRestOfSecond})});
   }
   constexpr std::int64_t kPerSecond = 1'000'000;
   const Value microseconds = Timestamp{now, sim::Duration::microseconds(1)};

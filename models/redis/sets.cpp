@@ -105,7 +105,9 @@ Reply sadd_command(Call& call) {
   Set& set = found ? *found.object : found.get_or_create(call);
   std::int64_t added = 0;
   for (std::size_t i = 2; i < call.size(); ++i) {
-    if (add(set, call.key(i))) ++added;
+    if (!add(set, call.key(i))) continue;
+    call.keys.part_changed(found.entry->key, call.key(i), MemberChange::written);
+    ++added;
   }
   if (added > 0) call.keys.written(*found.entry);
   return Reply::integer(added);
@@ -116,7 +118,9 @@ Reply srem_command(Call& call) {
   if (found.is_wrong()) return wrong_type();
   std::int64_t removed = 0;
   for (std::size_t i = 2; found && i < call.size(); ++i) {
-    if (remove(*found.object, call.key(i))) ++removed;
+    if (!remove(*found.object, call.key(i))) continue;
+    call.keys.part_changed(found.entry->key, call.key(i), MemberChange::removed);
+    ++removed;
   }
   if (removed > 0) found.shrunk(call);
   return Reply::integer(removed);
@@ -165,6 +169,7 @@ Reply spop_command(Call& call) {
     SetMember& member = found->items()[any_position(call, found->size())];
     taken.push_back(Reply::bulk(member.key));
     effect.push_back(member.key);
+    call.keys.part_changed(found.entry->key, member.key, MemberChange::removed);
     found->erase(member);
   }
   if (!taken.empty()) {
@@ -221,9 +226,13 @@ Reply smove_command(Call& call) {
     return Reply::integer(source->find(member) != nullptr ? 1 : 0);
   }
   if (!remove(*source.object, member)) return Reply::integer(0);
+  call.keys.part_changed(source.entry->key, member, MemberChange::removed);
   source.shrunk(call);
   auto target = find_object<Set>(call, 2);
-  if (add(target ? *target.object : target.get_or_create(call, 2), member)) call.keys.written(*target.entry);
+  if (add(target ? *target.object : target.get_or_create(call, 2), member)) {
+    call.keys.written(*target.entry);
+    call.keys.part_changed(target.entry->key, member, MemberChange::written);
+  }
   return Reply::integer(1);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "models/redis/database.hpp"
 #include "models/redis/handlers.hpp"
 
 namespace lockstep::models::redis {
@@ -126,7 +127,9 @@ Reply combine(Call& call, bool only_common) {
     }
     result = std::move(next);
   }
-  if (has_no_name) return Reply::error("ERR Lockstep: an exploration has no name for this sum of timestamps");
+  if (has_no_name) {
+    return call.database.give_up("a sum of scores needs the digits of a time, which an exploration does not have");
+  }
   const auto size = static_cast<std::int64_t>(result.size());
   store_result(call, std::move(result));
   return Reply::integer(size);

@@ -245,7 +245,10 @@ Reply range(Call& call, RangeQuery query) {
 Reply remove(Call& call, Found<SortedSet>& found, std::span<const std::uint32_t> positions) {
   std::vector<std::string> names;
   for (const std::uint32_t position : positions) names.push_back(found->member(position).key);
-  for (const std::string& name : names) found->erase(name);
+  for (const std::string& name : names) {
+    found->erase(name);
+    call.keys.part_changed(found.entry->key, name, MemberChange::removed);
+  }
   if (!names.empty()) found.shrunk(call);
   return Reply::integer(static_cast<std::int64_t>(names.size()));
 }

@@ -25,7 +25,9 @@ struct AddResult {
 };
 
 Reply bad_float() { return Reply::error("ERR value is not a valid float"); }
-Reply no_such_sum() { return Reply::error("ERR Lockstep: an exploration has no name for this sum of timestamps"); }
+Reply no_such_sum(Call& call) {
+  return call.database.give_up("a sum of scores needs the digits of a time, which an exploration does not have");
+}
 
 /// Adds one pair, as the options have it; the error if the sum is none.
 std::optional<Reply> add_one(Call& call, SortedSet& set, const AddOptions& options, Score score,
@@ -42,7 +44,7 @@ std::optional<Reply> add_one(Call& call, SortedSet& set, const AddOptions& optio
   const Score before = present->score;
   if (options.increment) {
     const std::optional<Score> sum = Score::sum(before, score);
-    if (!sum) return no_such_sum();
+    if (!sum) return no_such_sum(call);
     if (sum->is_not_a_number()) return Reply::error("ERR resulting score is not a number (NaN)");
     score = *sum;
   }
@@ -80,7 +82,10 @@ Reply add(Call& call, const AddOptions& options, std::size_t first) {
   if (found || !options.only_present) {
     SortedSet& set = found ? *found.object : found.get_or_create(call);
     for (std::size_t i = 0; i < scores.size() && !error; ++i) {
+      const std::int64_t before = result.added + result.changed;
       error = add_one(call, set, options, scores[i], call.key(first + 2 * i + 1), result);
+      if (result.added + result.changed == before) continue;
+      call.keys.part_changed(found.entry->key, call.key(first + 2 * i + 1), MemberChange::written);
     }
     if (result.added + result.changed > 0) call.keys.written(*found.entry);
   }
@@ -129,6 +134,7 @@ Reply pop(Call& call, bool from_end) {
     const ScoredMember& member = found->member(from_end ? order.back() : order.front());
     taken.push_back(Reply::bulk(member.key));
     taken.push_back(Reply::bulk(member.score.value()));
+    call.keys.part_changed(found.entry->key, member.key, MemberChange::removed);
     found->erase(std::string(member.key));
   }
   if (!taken.empty()) {
@@ -174,7 +180,9 @@ Reply zrem_command(Call& call) {
   if (found.is_wrong()) return wrong_type();
   std::int64_t removed = 0;
   for (std::size_t i = 2; found && i < call.size(); ++i) {
-    if (found->erase(call.key(i))) ++removed;
+    if (!found->erase(call.key(i))) continue;
+    call.keys.part_changed(found.entry->key, call.key(i), MemberChange::removed);
+    ++removed;
   }
   if (removed > 0) found.shrunk(call);
   return Reply::integer(removed);

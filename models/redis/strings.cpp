@@ -108,6 +108,7 @@ Reply add(Call& call, std::int64_t increment) {
   Entry& target = entry != nullptr ? *entry : call.keys.overwrite(call.key());
   target.object = Value(sum);
   call.keys.written(target);
+  call.keys.part_changed(target.key, {}, MemberChange::nameless);
   return Reply::integer(sum);
 }
 

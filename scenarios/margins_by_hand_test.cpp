@@ -1,0 +1,154 @@
+// Margins that were worked out on paper. The argument stands above each: an explorer, its grid and its reduction can be wrong together.
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include "scenarios/exploration.hpp"
+#include "scenarios/loader.hpp"
+
+namespace lockstep::scenarios {
+namespace {
+
+using namespace sim::literals;
+using checker::Extent;
+using checker::Verdict;
+
+Exploration explored(const std::string& text) {
+  static const models::locks::Catalogue catalogue = models::locks::Catalogue::built_in();
+  const std::string head =
+      "title = { en = \"t\", zh = \"t\" }\nstory = { en = \"s\", zh = \"s\" }\nlesson = { en = \"l\", zh = \"l\" }\n";
+  const auto loaded = parse(head + text, "by-hand.toml", catalogue);
+  if (const auto* trouble = std::get_if<Diagnostic>(&loaded)) FAIL(trouble->to_string());
+  auto result = explore(std::get<Scenario>(loaded), catalogue);
+  if (const auto* trouble = std::get_if<Diagnostic>(&result)) FAIL(trouble->to_string());
+  Exploration exploration = std::get<Exploration>(std::move(result));
+  CHECK(exploration.counts.complete);
+  CHECK(exploration.unconfirmed == 0);
+  return exploration;
+}
+
+/// Of mutual exclusion, and its only one. Nothing: it holds.
+std::optional<Extent> margin(const std::string& text) {
+  const Exploration exploration = explored(text);
+  const ExploredProperty& property = exploration.property("mutual-exclusion");
+  INFO(property.why);
+  if (property.verdict == Verdict::holds) return std::nullopt;
+  REQUIRE(property.verdict == Verdict::violated);
+  REQUIRE(property.witness);
+  REQUIRE(property.thresholds.size() == 1);
+  CHECK(property.thresholds.front().is_exact);
+  return property.thresholds.front().infimum;
+}
+
+constexpr std::string_view kLeased =
+    "[lock]\nalgorithm = \"set-nx-px-lua\"\nttl = \"80ms\"\n[network]\nlatency = [\"2ms\", \"8ms\"]\n[[client]]\nname "
+    "= [\"A\", "
+    "\"B\"]\nacquire_at = [\"0ms\", \"1s\"]\nhold = \"15ms\"\nattempts = 1\n";
+
+std::string pauses(std::string_view more, int times, std::string_view longest = "1s") {
+  return fmt::format("[[may]]\nkind = \"pause\"\nlength = [\"0ms\", \"{}\"]\ntimes = {}\n{}", longest, times, more);
+}
+
+/// One after the other at most a majority of three: A holds if all answer. Its validity ends at ttl - 1 % - 2ms after it began.
+std::string redlock(std::string_view ttl, std::string_view hold) {
+  return fmt::format(
+      "[lock]\nalgorithm = \"redlock-seq\"\nttl = \"{}\"\n[network]\nlatency = \"1ms\"\n[servers]\ncount = "
+      "3\n[[client]]\nname = [\"A\", \"B\"]\nacquire_at = [\"0ms\", \"1s\"]\nhold = \"{}\"\nattempts = 1\n",
+      ttl, hold);
+}
+
+}  // namespace
+
+TEST_CASE("by hand: a lease against one pause, two and three, of the work or of anything") {
+  // A's reply takes 8, it works 15 and is paused for P in all: it believes until 23 + P after the server granted it. The key is gone 80 after that, and B
+  // knows 2 later. 23 + P > 82; all of P may be in one place, and of n pauses each must be a little longer than a share.
+  const std::string base(kLeased);
+  for (const char* during : {"during = \"work\"\n", ""}) {
+    CHECK(margin(base + pauses(during, 1)) == Extent{59_ms, false});
+    CHECK(margin(base + pauses(during, 2)) == Extent{29'500_us, false});
+  }
+  CHECK(margin(base + pauses("during = \"work\"\n", 3)) == Extent{19'666'666_ns, false});
+  // In one table or in two; and with a short one allowed besides, the other may be that much shorter.
+  CHECK(margin(base + pauses("during = \"work\"\n", 1) + pauses("during = \"work\"\n", 1)) == Extent{29'500_us, false});
+  CHECK(margin(base + pauses("during = \"work\"\n", 1) + pauses("during = \"work\"\n", 1, "10ms")) ==
+        Extent{49_ms, false});
+  // Up to the margin itself nothing breaks.
+  CHECK_FALSE(margin(base + pauses("during = \"work\"\n", 2, "29500us")));
+  CHECK_FALSE(margin(base + pauses("", 2, "29500us")));
+  CHECK(margin(base + pauses("", 2, "29501us")));
+}
+
+TEST_CASE("by hand: a validity that ends inside a work that is paused") {
+  // A's SETs are handled at 1, 3, 5; it begins at 0 and is valid until 100 - 1 - 2 = 97. The third key ends at 105, so B knows at 106 at the earliest.
+  // The pause must begin by 97, or it is noticed at once, and end after 106.
+  CHECK(margin(redlock("100ms", "120ms") + pauses("", 1)) == Extent{9_ms, false});
+  CHECK(margin(redlock("100ms", "120ms") + pauses("during = \"work\"\n", 1)) == Extent{9_ms, false});
+  // Two that adjoin.
+  CHECK(margin(redlock("100ms", "120ms") + pauses("", 2)) == Extent{4'500_us, false});
+  CHECK(margin(redlock("100ms", "120ms") + pauses("during = \"work\"\n", 2)) == Extent{4'500_us, false});
+  // The work would end at 6 + 90 = 96, before the deadline: so a pause begins there at the latest.
+  CHECK(margin(redlock("100ms", "90ms") + pauses("", 1)) == Extent{10_ms, false});
+  CHECK_FALSE(margin(redlock("100ms", "120ms") + pauses("", 2, "4500us")));
+}
+
+namespace {
+
+std::string timestamps(std::string_view may) {
+  return "[lock]\nalgorithm = \"getset-java\"\nttl = \"200ms\"\n[network]\nlatency = [\"2ms\", "
+         "\"7ms\"]\n[[client]]\nname = [\"A\", "
+         "\"B\"]\nacquire_at = [\"0ms\", \"1s\"]\nhold = \"30ms\"\nattempts = 1\n" +
+         std::string(may);
+}
+
+std::string skews(std::string_view from, std::string_view to, int times) {
+  return fmt::format("[[may]]\nkind = \"skew\"\nby = [\"{}\", \"{}\"]\ntimes = {}\n", from, to, times);
+}
+
+}  // namespace
+
+TEST_CASE("by hand: clocks that are off, one and two, to one side and to both") {
+  // A writes its clock + 201 (the code adds a millisecond), believes for 7 + 7 + 30 = 44 at most from then. B reads that, finds its own clock beyond it, and
+  // knows 2 + 2 later that it has the lock: its clock must be ahead of A's by more than 201 - (44 - 4) = 161.
+  CHECK(margin(timestamps(skews("0s", "1s", 1))) == Extent{161_ms, false});
+  // Two of which one is ahead and one behind: half each. To one side alone two are no worse than one.
+  CHECK(margin(timestamps(skews("-1s", "1s", 2))) == Extent{80'500_us, false});
+  CHECK(margin(timestamps(skews("0s", "1s", 2))) == Extent{161_ms, false});
+  // To both sides, one clock: B ahead, or A behind.
+  const Exploration both = explored(timestamps(skews("-1s", "1s", 1)));
+  const std::vector<Threshold>& sides = both.property("mutual-exclusion").thresholds;
+  REQUIRE(sides.size() == 2);
+  CHECK(sides[0].infimum == Extent{161_ms, false});
+  CHECK(sides[1].infimum == Extent{-161_ms, false});
+}
+
+TEST_CASE("by hand: a pause and a skew together") {
+  // A pause of A's work prolongs it: 44 + P - 4 > 201 - S. Each alone is not needed where the other is large enough.
+  const Exploration one = explored(timestamps(skews("0s", "1s", 1) + pauses("", 1)));
+  CHECK(one.property("mutual-exclusion").frontier == "skew + pause > 161ms");
+  // Of two pauses each is at most P.
+  const Exploration two = explored(timestamps(skews("0s", "1s", 1) + pauses("during = \"work\"\n", 2)));
+  CHECK(two.property("mutual-exclusion").frontier == "skew + 2 pause > 161ms");
+  // Two clocks, one ahead and one behind.
+  const Exploration clocks = explored(timestamps(skews("-1s", "1s", 2) + pauses("during = \"work\"\n", 1)));
+  CHECK(clocks.property("mutual-exclusion").frontier == "2 skew + pause > 161ms");
+  // Where no skew matters, there is no frontier: the margin of the pause says it all.
+  const Exploration lease = explored(std::string(kLeased) + skews("0s", "1s", 1) + pauses("", 1));
+  CHECK(lease.property("mutual-exclusion").frontier.empty());
+}
+
+TEST_CASE("by hand: whether a lock comes back where servers died") {
+  const auto recoverable = [](std::string_view quorum) {
+    return explored(
+               fmt::format("[lock]\nalgorithm = \"redlock-seq\"\nttl = \"200ms\"\nquorum = {}\n[network]\nlatency = "
+                           "\"1ms\"\ntimeout = \"20ms\"\n[servers]\ncount = 3\n[[client]]\nname = \"A\"\nhold = "
+                           "\"20ms\"\nattempts = 1\n[[may]]\nkind = \"crash\"\nserver = \"redis2\"\n",
+                           quorum))
+        .property("recoverable")
+        .verdict;
+  };
+  // No key is left, but of three servers that all have to say yes one is dead.
+  CHECK(recoverable("3") == Verdict::violated);
+  CHECK(recoverable("2") == Verdict::holds);
+}
+
+}  // namespace lockstep::scenarios
