@@ -140,8 +140,9 @@ const ViolationFinder::BeliefWays& ViolationFinder::alive_ways(std::size_t index
     first = (*ending)->step;
   }
   if (belief.deadline) way.clock = belief.deadline->at;
+  if (way.clock && mutant_ == JudgingMutant::early_deadlines) *way.clock = *way.clock - sim::Duration::milliseconds(3);
   ways_.push_back(way);
-  if (belief.deadline) {
+  if (belief.deadline && mutant_ != JudgingMutant::deadlines_in_pauses) {
     chain_.clear();
     add_pause_chains(belief, way.event, 0);
   }
@@ -167,7 +168,7 @@ void ViolationFinder::add_pause_chains(const Belief& belief, std::optional<sim::
     const Pause& pause = pauses_[i];
     if (pause.process != belief.process) continue;
     const bool is_first_of_work = pause.is_loose && (i == 0 || pauses_[i - 1].event != pause.event);
-    if (is_first_of_work) {
+    if (is_first_of_work && mutant_ != JudgingMutant::pauses_begin_late) {
       AliveWay way;
       way.event = event;
       way.clock = sides_of_chain(way);
@@ -183,7 +184,7 @@ void ViolationFinder::add_pause_chains(const Belief& belief, std::optional<sim::
     sides_of_chain(way);
     ways_.push_back(way);
     // Nothing covers more than a pause without end.
-    if (pause.until) add_pause_chains(belief, event, i + 1);
+    if (pause.until && mutant_ != JudgingMutant::single_pauses) add_pause_chains(belief, event, i + 1);
     chain_.pop_back();
   }
 }
@@ -349,7 +350,7 @@ void ViolationFinder::counted_places() {
 /// The ways in which a removal takes this grant away wrongly.
 void ViolationFinder::removes_grant(const sim::Effect& removal, const sim::Operation& remover,
                                     const sim::Operation& owner) {
-  if (owner.process == removal.by) return;
+  if (owner.process == removal.by || mutant_ == JudgingMutant::own_by_all) return;
   if (remover.function == "release" && !owner.is_shared) {
     begin("own-release", false, owner.process, removal.by);
     finish();

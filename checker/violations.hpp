@@ -79,6 +79,18 @@ struct Violation {
   bool is_widened = false;              ///< necessary, but not sufficient: only a replay tells
 };
 
+/// For tests alone: a judge that is broken on purpose, so that it calls kept what can be broken, and must be found out.
+enum class JudgingMutant : std::uint8_t {
+  none,
+  early_deadlines,      ///< a deadline of a hold is taken to be 3ms earlier
+  deadlines_in_pauses,  ///< a deadline ends a hold even while its holder is paused
+  single_pauses,        ///< pauses that adjoin do not cover a deadline together
+  pauses_begin_late,    ///< a pause within work begins at its end, and so covers no deadline before
+  own_by_all,           ///< a lock is whoever's who removes it
+  first_way,            ///< a margin is that of the first way of each trace
+  one_clock_is_right    ///< of several clocks that are off by a range only one is
+};
+
 /// What is asked of semaphores, and of locks with a queue; what is not said is not asked.
 struct SemaphoreQuestion {
   std::optional<std::int64_t> places;
@@ -104,6 +116,8 @@ class ViolationFinder {
 
   /// From now on also the ways of capacity and fair.
   void ask(SemaphoreQuestion question) { semaphore_ = question; }
+  void break_on_purpose(JudgingMutant mutant) { mutant_ = mutant; }
+  JudgingMutant mutant() const { return mutant_; }
   /// From now on also the ways of progress; what `delays` points to is that of the next trace.
   void ask(const ProgressQuestion& question) { progress_ = question; }
 
@@ -302,6 +316,7 @@ class ViolationFinder {
   std::vector<std::string_view> members_;  ///< of an object that something is removed from
 
   SemaphoreQuestion semaphore_;
+  JudgingMutant mutant_ = JudgingMutant::none;
   std::optional<ProgressQuestion> progress_;
   std::vector<Constraint> conditions_;  ///< of the stretch that is looked at
   std::vector<Try> tries_;

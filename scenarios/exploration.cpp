@@ -123,6 +123,7 @@ class Search {
 
  private:
   TraceJudge new_judge(Worker& worker) const {
+    worker.finder.break_on_purpose(options_.judging_mutant);
     return TraceJudge(worker.story, worker.finder, scenario_.clients.size(), settings_.faults, parameters_);
   }
   double now() const { return options_.stopwatch ? options_.stopwatch() : 0; }
@@ -516,6 +517,7 @@ std::variant<Exploration, Diagnostic> explore(const Scenario& scenario, const mo
   settings.reduction = options.reduction;
   settings.goes_back = options.goes_back;
   settings.thorough = options.thorough;
+  settings.mutant = options.search_mutant;
   settings.faults = std::get<std::vector<checker::FaultBudget>>(std::move(budgets));
   if (options.reduction && options.exchanges_names) settings.alike = alike_processes(scenario, catalogue);
   return Search(scenario, catalogue, options, std::move(settings))();

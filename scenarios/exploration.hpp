@@ -15,6 +15,7 @@
 #include "checker/explorer_counts.hpp"
 #include "checker/frontier.hpp"
 #include "checker/verdict.hpp"
+#include "checker/violations.hpp"
 #include "models/locks/catalogue.hpp"
 #include "scenarios/diagnostic.hpp"
 #include "scenarios/outcome.hpp"
@@ -56,6 +57,9 @@ struct ExplorationOptions {
   bool goes_back = true;        ///< false: each trace runs from its beginning, for comparison
   bool thorough = false;        ///< `ExplorerOptions::thorough`
   bool exchanges_names = true;  ///< false: clients that are alike start in every order, for comparison
+  /// For tests alone: a search, or a judge of its traces, that is broken on purpose.
+  checker::ExplorerOptions::Mutant search_mutant = checker::ExplorerOptions::Mutant::none;
+  checker::JudgingMutant judging_mutant = checker::JudgingMutant::none;
 };
 
 /// The smallest value of a range of the file with which a property is violable.

@@ -31,8 +31,8 @@ const models::locks::Catalogue& catalogue() {
 
 scenarios::CheckOptions bounds() {
   scenarios::CheckOptions options;
-  options.exploration.max_traces = 3'000;
-  options.exploration.max_events = 300'000;
+  options.exploration.max_traces = 1'000;
+  options.exploration.max_events = 60'000;
   return options;
 }
 

@@ -20,6 +20,9 @@ using sim::DurationRange;
 
 constexpr std::uint64_t kRunsMin = 600;
 constexpr std::uint64_t kRunsMax = 1'000;
+/// Where single runs are long: so many at least, and then no more events than these or those of the search.
+constexpr std::uint64_t kLongRunsMin = 48;
+constexpr std::uint64_t kEventsMin = 300'000;
 constexpr Duration kJust = Duration::microseconds(1);
 
 /// Of the story as it is explored, so that another expectation or comment gives the same runs.
@@ -55,7 +58,7 @@ class SecondOpinion {
     if (std::none_of(is_asked_.begin(), is_asked_.end(), [](bool asked) { return asked; })) return;
     std::uint64_t events = 0;
     for (std::uint64_t i = 0; i < kRunsMax * effort_ && !is_over(); ++i) {
-      if (i >= kRunsMin * effort_ && events >= result_.counts.events * effort_) return;
+      if (is_enough(i, events)) return;
       if (const auto findings = runs_.run(sim::combine64(seed_, i), limit_of(i))) look(*findings);
       events += runs_.events();
       if (runs_.is_only_one()) return;
@@ -63,6 +66,12 @@ class SecondOpinion {
   }
 
  private:
+  bool is_enough(std::uint64_t runs, std::uint64_t events) const {
+    const std::uint64_t of_search = result_.counts.events;
+    if (runs >= kRunsMin * effort_) return events >= of_search * effort_;
+    return runs >= kLongRunsMin * effort_ && events >= std::max(of_search, kEventsMin) * effort_;
+  }
+
   /// Whether a run can tell something new.
   bool is_asked(const ExploredProperty& property) const {
     // A run's probe asks as long as it takes, at any latency; that of an exploration, a few times at the least one.
@@ -97,7 +106,7 @@ class SecondOpinion {
     if (run % (is_any_kept ? 2 : 8) == 0) return std::nullopt;
     const std::vector<FaultLimit>& limits = below.empty() || run % 8 == 1 ? beyond : below;
     if (limits.empty()) return std::nullopt;
-    return limits[run / 2 % limits.size()];
+    return limits[sim::mix64(run) % limits.size()];
   }
 
   void look(const std::vector<checker::Finding>& findings) {

@@ -102,6 +102,8 @@ TraceJudge::Feasible TraceJudge::is_feasible(const checker::Violation& way, Expl
   bounds_.assign(explorer.parametric().begin(), explorer.parametric().end());
   ranges_.clear();
   for (const checker::ExploredParameter& parameter : explorer.parameters()) ranges_.push_back(parameter.range);
+  if (finder_->mutant() == checker::JudgingMutant::one_clock_is_right && ranges_.size() > 1)
+    ranges_.back() = sim::DurationRange::exactly(sim::Duration::zero());
   const auto of_trace = static_cast<std::uint32_t>(ranges_.size());
   const std::uint32_t own = checker::add_parametric(way.sums, of_trace, bounds_);
   ranges_.resize(of_trace + own, {sim::Duration::zero(), checker::kLongestLength});
@@ -135,7 +137,8 @@ void TraceJudge::look(Explorer& explorer) {
     }
     if (!is_judged_[property]) continue;
     // Without a threshold to find, one feasible way is enough.
-    if (found[property] == Feasible::yes && parameters_.empty()) continue;
+    const bool needs_one = parameters_.empty() || finder_->mutant() == checker::JudgingMutant::first_way;
+    if (found[property] == Feasible::yes && needs_one) continue;
     if (!way.constraints.empty()) {
       const checker::Constraint& first = way.constraints.front();
       if (impossible == first) continue;

@@ -1,0 +1,82 @@
+// Judges that are broken on purpose, each in one place, so that they call kept what can be broken: concrete runs tell on every one of them.
+
+#include <catch2/catch.hpp>
+
+#include "scenarios/check.hpp"
+#include "scenarios/hunted_story.hpp"
+#include "scenarios/second_opinion.hpp"
+
+namespace lockstep::scenarios {
+namespace {
+
+using checker::ExplorerOptions;
+using checker::JudgingMutant;
+
+#if defined(__OPTIMIZE__) && !__has_feature(address_sanitizer)
+constexpr std::uint64_t kStories = 1'000;
+#else
+constexpr std::uint64_t kStories = 0;  // in minutes, and it says nothing new
+#endif
+
+/// The first of the hunted stories on which runs contradict this search; nothing if none does.
+std::optional<std::uint64_t> first_contradicted(JudgingMutant judge, ExplorerOptions::Mutant search,
+                                                std::uint64_t effort) {
+  static const models::locks::Catalogue catalogue = models::locks::Catalogue::built_in();
+  for (std::uint64_t seed = 0; seed < kStories; ++seed) {
+    const Scenario scenario = hunted_story(seed);
+    ExplorationOptions options;
+    options.max_traces = 500;
+    options.max_events = 20'000;
+    options.judging_mutant = judge;
+    options.search_mutant = search;
+    auto result = explore(scenario, catalogue, options);
+    auto* exploration = std::get_if<Exploration>(&result);
+    if (exploration == nullptr || !exploration->counts.complete) continue;
+    second_opinion(scenario, catalogue, {}, 0, *exploration, effort);
+    if (exploration->disagreements > 0) return seed;
+  }
+  return std::nullopt;
+}
+
+void check_found(const char* name, JudgingMutant judge,
+                 ExplorerOptions::Mutant search = ExplorerOptions::Mutant::none) {
+  if (kStories == 0) return;
+  const std::optional<std::uint64_t> seed = first_contradicted(judge, search, 1);
+  INFO(name);
+  REQUIRE(seed);
+  WARN(name << " is contradicted by runs of story " << *seed);
+}
+
+}  // namespace
+
+TEST_CASE("judging mutants: a deadline that is taken to be earlier is found out") {
+  check_found("early_deadlines", JudgingMutant::early_deadlines);
+}
+
+TEST_CASE("judging mutants: a deadline that ends the hold of somebody paused is found out") {
+  check_found("deadlines_in_pauses", JudgingMutant::deadlines_in_pauses);
+}
+
+TEST_CASE("judging mutants: pauses that do not adjoin are found out") {
+  check_found("single_pauses", JudgingMutant::single_pauses);
+}
+
+TEST_CASE("judging mutants: a pause within work that begins at its end alone is found out") {
+  check_found("pauses_begin_late", JudgingMutant::pauses_begin_late);
+}
+
+TEST_CASE("judging mutants: the wrong owner is found out") { check_found("own_by_all", JudgingMutant::own_by_all); }
+
+TEST_CASE("judging mutants: a margin of some ways only is found out") {
+  check_found("first_way", JudgingMutant::first_way);
+}
+
+TEST_CASE("judging mutants: a clock that is forgotten is found out") {
+  check_found("one_clock_is_right", JudgingMutant::one_clock_is_right);
+}
+
+TEST_CASE("judging mutants: a pause too few is found out") {
+  check_found("one_pause_each", JudgingMutant::none, ExplorerOptions::Mutant::one_pause_each);
+}
+
+}  // namespace lockstep::scenarios
