@@ -8,8 +8,8 @@
 
 #include "checker/evidence.hpp"
 #include "checker/order_properties.hpp"
-#include "checker/places.hpp"
 #include "checker/ownership.hpp"
+#include "checker/places.hpp"
 
 namespace lockstep::checker {
 namespace {
