@@ -15,15 +15,15 @@ struct RecoverableQuestion {
   bool is_renewed = false;    ///< explored: something went on renewing a lease when the story was over
 };
 
+/// Whether a release of this hold said ok.
+bool was_given_back(std::span<const sim::Operation> operations, const sim::Operation& acquire);
+
 /// recoverable (server): a fresh client gets the lock no later than `within` after `quiescent`.
 ///
 /// Only the first successful acquire of the probe counts, and its completion: a grant whose reply never arrives helps
 /// nobody. If it got the lock too late, or never in the probing, the property is violated at quiescent + within, by
-/// whoever had the lock last before without having given it back: a release of it that said ok (nobody, if there is no such one). unknown: there is no such probe, or the probing ended
-/// before the bound, so that silence proves nothing.
-/// Whether a release of this hold said ok.
-bool was_given_back(std::span<const sim::Operation> operations, const sim::Operation& acquire);
-
+/// whoever had the lock last and has not given it back: no release of it said ok. (Nobody, if there is no such one.)
+/// unknown: there is no such probe, or the probing ended before the bound, so that silence proves nothing.
 Finding recoverable(const sim::History& history, const Names& names, const RecoverableQuestion& question);
 
 }  // namespace lockstep::checker

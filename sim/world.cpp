@@ -511,11 +511,6 @@ void World::record_effect(Effect::Kind kind, ProcessId server, std::string_view 
                                 static_cast<std::uint32_t>(history_.members.size()));
 }
 
-void World::record_member(std::string_view member, MemberChange::Kind kind) {
-  history_.members.emplace_back(Name{member}, kind);
-  ++history_.effects.back().members;
-}
-
 void World::record(const Event& event, bool lost) {
   TraceRecord& note = trace_.records.emplace_back();
   note.step = step_;

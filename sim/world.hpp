@@ -239,7 +239,10 @@ class World {
   void record_effect(Effect::Kind kind, ProcessId server, std::string_view object, ProcessId by, OperationId operation,
                      std::optional<std::int64_t> token = std::nullopt);
   /// Of the object of the last effect.
-  void record_member(std::string_view member, MemberChange::Kind kind);
+  void record_member(std::string_view member, MemberChange::Kind kind) {
+    history_.members.push_back({std::string(member), kind});
+    ++history_.effects.back().members;
+  }
   History& history() { return history_; }
   const History& history() const { return history_; }
 
