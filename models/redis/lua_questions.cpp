@@ -104,11 +104,17 @@ class Reader {
     before.opening = " " + std::string(kQuestion) + "('" + std::string(tag) + "'," + before.opening;
     inserted_[e.end].closing += ")";
   }
-  void compare(const Expression& a, std::string_view sign, const Expression& b) {
-    const bool is_equality = sign == "==" || sign == "~=";
+  /// What is left of the sign is complete when Lua has read the sign, and has that line in errors: so the comma comes just before it.
+  void pass_left(const Expression& e, std::size_t sign) {
+    Inserted& before = inserted_[e.begin];
+    before.opening = " " + std::string(kQuestion) + "('l'," + before.opening;
+    inserted_[sign].closing += ",0)";
+  }
+  void compare(const Expression& a, const Token& sign, const Expression& b) {
+    const bool is_equality = sign.is("==") || sign.is("~=");
     if ((is_equality && (a.is_constant || b.is_constant)) || (a.is_number && b.is_number)) return;
-    pass(a, "l");
-    pass(b, sign);
+    pass_left(a, sign.begin);
+    pass(b, sign.text);
   }
   void key() {
     const Expression e = expression();
@@ -131,9 +137,10 @@ class Reader {
     for (;;) {
       const auto op = std::find_if(kBinary.begin(), kBinary.end(), [&](const Priority& p) { return is(p.sign); });
       if (op == kBinary.end() || op->left <= limit || failed_) return e;
+      const Token sign = token();
       advance();
       const Expression right = expression(op->right);
-      if (op->left == kComparison) compare(e, op->sign, right);
+      if (op->left == kComparison) compare(e, sign, right);
       e = {e.begin, last_end()};
     }
   }
@@ -145,14 +152,18 @@ class Reader {
     if (is("...")) return functions_ > 0 ? advance() : fail();
     if (is("{")) return table();
     if (skip("function")) return body();
-    suffixed();
+    suffixed(&e);
   }
 
   /// A name or an expression in parentheses, and what is taken of it.
-  void suffixed() {
+  void suffixed(Expression* e = nullptr) {
     if (skip("(")) {
-      expression();
+      const Expression inner = expression();
       expect(")");
+      if (e != nullptr) {
+        e->is_number = inner.is_number;
+        e->is_constant = inner.is_constant;
+      }
     } else {
       name();
     }
@@ -170,6 +181,7 @@ class Reader {
       } else {
         return;
       }
+      if (e != nullptr) e->is_number = e->is_constant = false;
     }
   }
 

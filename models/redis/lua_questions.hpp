@@ -12,7 +12,7 @@ namespace lockstep::models::redis {
 inline constexpr std::string_view kQuestion = "lockstep_question";
 
 /// The same script, in which both sides of each comparison pass through a function: `a < b` has become
-/// `lockstep_question('l',a) < lockstep_question('<',b)`, and `t[a]` has become `t[lockstep_question('k',a)]`.
+/// `lockstep_question('l',a,0) < lockstep_question('<',b)`, and `t[a]` has become `t[lockstep_question('k',a)]`.
 ///
 /// Why not one call in place of the comparison: Lua 5.1 calls no metamethod for a number and something else, so somebody has to
 /// change the two sides before they meet. What are plain values it gives back as they are, and then it is Lua that compares: metamethods are

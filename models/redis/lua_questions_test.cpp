@@ -183,13 +183,13 @@ class Program {
 }  // namespace
 
 TEST_CASE("both sides of a comparison pass through a function, and nothing else is changed") {
-  CHECK(with_questions("return a < b") == "return  lockstep_question('l',a) <  lockstep_question('<',b)");
-  CHECK(with_questions("if(a)<-1then x=t[i]end") ==
-        "if lockstep_question('l',(a))< lockstep_question('<',-1)then x=t[ lockstep_question('k',i)]end");
-  CHECK(with_questions("return not a == b.c[1]") ==
-        "return  lockstep_question('l',not a) ==  lockstep_question('==',b.c[1])");
+  CHECK(with_questions("return a < b") == "return  lockstep_question('l',a ,0)<  lockstep_question('<',b)");
+  CHECK(with_questions("if(a)<-1 then x=t[i]end") ==
+        "if lockstep_question('l',(a),0)< lockstep_question('<',-1) then x=t[ lockstep_question('k',i)]end");
+  CHECK(with_questions("return not a\n== b.c[1]") ==
+        "return  lockstep_question('l',not a\n,0)==  lockstep_question('==',b.c[1])");
   CHECK(with_questions("return a + 1 <= #b .. c and d") ==
-        "return  lockstep_question('l',a + 1) <=  lockstep_question('<=',#b .. c) and d");
+        "return  lockstep_question('l',a + 1 ,0)<=  lockstep_question('<=',#b .. c) and d");
   for (const std::string same : {"return a == nil or 'x' ~= b or 1 < 2 or t.x or t['y'] or t[1]", "",
                                  "return 'a < b' -- a < b", "return [[a < b]] --[==[ a < b ]==]"}) {
     CHECK(with_questions(same) == same);
@@ -197,7 +197,7 @@ TEST_CASE("both sides of a comparison pass through a function, and nothing else 
   for (const char* left_alone : {"return ... < 1", "local lockstep_question = 1", "return a <", "return 'x"}) {
     CHECK(with_questions(left_alone) == std::nullopt);
   }
-  CHECK(with_questions("return ... < 1", true) == "return  lockstep_question('l',...) <  lockstep_question('<',1)");
+  CHECK(with_questions("return ... < 1", true) == "return  lockstep_question('l',... ,0)<  lockstep_question('<',1)");
 }
 
 TEST_CASE("a script that asks about its comparisons does with plain values what it does as it is written") {
