@@ -177,7 +177,7 @@ TEST_CASE("timeline: the same command with the same answer is shown once, but wh
   checker::Finding finding{
       .property = "faithful-renewal", .view = checker::View::server, .verdict = checker::Verdict::violated};
   finding.evidence = {proof};
-  forged.story().outcome.properties.push_back({finding, std::nullopt, true});
+  forged.story().outcome.properties.push_back({.finding = finding, .expected = std::nullopt});
   const std::string proven = to_string(chart(forged.story(), 120), false);
   CHECK(contains(proven, "the same 249 more times until 2791ms"));
   CHECK(contains(proven, " 2801ms"));
@@ -189,7 +189,7 @@ TEST_CASE("timeline: the probe appears only if the lock was not recovered") {
   CHECK(!contains(shown(forged.story(), 100), "probe"));
   checker::Finding finding{
       .property = "recoverable", .view = checker::View::server, .verdict = checker::Verdict::violated};
-  forged.story().outcome.properties.push_back({finding, std::nullopt, true});
+  forged.story().outcome.properties.push_back({.finding = finding, .expected = std::nullopt});
   CHECK(contains(shown(forged.story(), 100), "probe"));
 }
 

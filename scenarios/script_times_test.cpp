@@ -141,7 +141,7 @@ class RandomStory {
       case 2: return {fmt::format("math.max({}, {})", pttl, in_ms(ticks(1, 3)))};
       case 3: return {fmt::format("math.min({}, {})", pttl, in_ms(ticks(2, 5)))};
       case 4: return {fmt::format("math.floor({} / 2) * 2", pttl)};
-      case 5: return {fmt::format("({} - {})", in_ms(10 * tick_count(1)), pttl)};
+      case 5: return {fmt::format("({} - {})", in_ms(tick_count(1) * 10), pttl)};
       case 6: return {fmt::format("({} * 1000)", pttl), 1000};
       case 7: return {fmt::format("(redis.call('PEXPIRETIME', KEYS[1]) - {})", now())};
       case 8: return {fmt::format("tonumber({})", pttl)};
