@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "checker/difference_constraints.hpp"
-#include "checker/explorer_counts.hpp"
+#include "checker/explorer.hpp"
 #include "checker/frontier.hpp"
 #include "checker/verdict.hpp"
 #include "checker/violations.hpp"
