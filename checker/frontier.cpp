@@ -48,8 +48,13 @@ bool is_inside(const FrontierPolygon& polygon, const FrontierPolygon& other) {
       const Fraction value = Fraction(bound.x) * corner.x + Fraction(bound.y) * corner.y;
       if (value != Fraction(bound.more_than)) return value > Fraction(bound.more_than);
       if (bound.attained) return true;
+      // The corner is no part of the polygon if some bound that is tight there is strict; along an edge with the bound's own direction it must be that one.
+      const auto has_direction = [&](const FrontierBound& own) { return own.x == bound.x && own.y == bound.y; };
+      const auto edge = std::find_if(polygon.bounds.begin(), polygon.bounds.end(), has_direction);
+      if (edge != polygon.bounds.end() && edge->more_than == bound.more_than) return !edge->attained;
       return std::any_of(polygon.bounds.begin(), polygon.bounds.end(), [&](const FrontierBound& own) {
-        return !own.attained && own.x == bound.x && own.y == bound.y && own.more_than == bound.more_than;
+        const Fraction at = Fraction(own.x) * corner.x + Fraction(own.y) * corner.y;
+        return !own.attained && at == Fraction(own.more_than);
       });
     });
   });

@@ -61,16 +61,21 @@ void ViolationFinder::read(const sim::History& history, std::span<const Explored
   for (const ExploredFault& fault : faults) {
     if (fault.kind != ExploredFault::Kind::pause) continue;
     const bool is_loose = fault.place == ExploredFault::Place::within;
-    pauses_.push_back({fault.process, fault.from, fault.until, is_loose});
-    if (is_loose) {
-      Pause& pause = pauses_.back();
+    const auto add = [&](sim::ProcessId process) {
+      Pause& pause = pauses_.emplace_back(Pause{process, fault.from, fault.until, is_loose});
+      if (!is_loose) return;
       pause.event = fault.event;
       pause.earliest = fault.work_from;
-      for (std::size_t i = pauses_.size(); i-- > 0 && pauses_[i].event == fault.event;)
-        pauses_[i].last = pauses_.size() - 1;
-    }
+      pause.is_first = true;
+      for (Pause& other : pauses_) {
+        if (other.process != process || other.event != fault.event) continue;
+        other.last = pauses_.size() - 1;
+        pause.is_first = pause.is_first && &other == &pause;
+      }
+    };
+    add(fault.process);
     for (const sim::Part& part : history.parts) {
-      if (part.host == fault.process) pauses_.push_back({part.part, fault.from, fault.until, is_loose});
+      if (part.host == fault.process) add(part.part);
     }
   }
   for (const sim::Interruption& i : history.interruptions) {
@@ -167,8 +172,7 @@ void ViolationFinder::add_pause_chains(const Belief& belief, std::optional<sim::
   for (std::size_t i = first_pause; i < pauses_.size(); ++i) {
     const Pause& pause = pauses_[i];
     if (pause.process != belief.process) continue;
-    const bool is_first_of_work = pause.is_loose && (i == 0 || pauses_[i - 1].event != pause.event);
-    if (is_first_of_work && mutant_ != JudgingMutant::pauses_begin_late) {
+    if (pause.is_first && mutant_ != JudgingMutant::pauses_begin_late) {
       AliveWay way;
       way.event = event;
       way.clock = sides_of_chain(way);
@@ -182,6 +186,9 @@ void ViolationFinder::add_pause_chains(const Belief& belief, std::optional<sim::
     way.event = event;
     way.clock = pause.until;
     sides_of_chain(way);
+    for (const std::size_t link : chain_) {
+      if (pauses_[link].is_first) way.work_at_end = link;
+    }
     ways_.push_back(way);
     // Nothing covers more than a pause without end.
     if (pause.until && mutant_ != JudgingMutant::single_pauses) add_pause_chains(belief, event, i + 1);
@@ -191,16 +198,31 @@ void ViolationFinder::add_pause_chains(const Belief& belief, std::optional<sim::
 
 void ViolationFinder::add_alive(const AliveWay& way, sim::Instant moment) {
   if (way.event) require(moment, *way.event, true);
+  add_unnoticed(way, moment);
+}
+
+/// The deadline has not been noticed by then.
+void ViolationFinder::add_unnoticed(const AliveWay& way, sim::Instant moment) {
   if (!way.clock) return;
+  if (way.work_at_end) begin_pauses(pauses_[*way.work_at_end].event, pauses_[*way.work_at_end].from);
   if (!way.work_pause) {
     require(moment, *way.clock, true);
     return;
   }
   const Pause& first = pauses_[*way.work_pause];
   require(SumConstraint{moment, *way.clock, first.from, *pauses_[first.last].until});
-  const auto is_known = [&](const WorkPauses& known) { return known.event == first.event; };
-  if (std::none_of(current_->pauses.begin(), current_->pauses.end(), is_known))
-    current_->pauses.push_back({first.event, *way.clock});
+  begin_pauses(first.event, *way.clock);
+}
+
+/// The way rests on the pauses of this work beginning here. They cannot begin at two moments: who needs that is left to a replay.
+void ViolationFinder::begin_pauses(std::uint32_t event, sim::Instant begin) {
+  const auto is_known = [&](const WorkPauses& known) { return known.event == event; };
+  const auto known = std::find_if(current_->pauses.begin(), current_->pauses.end(), is_known);
+  if (known == current_->pauses.end()) {
+    current_->pauses.push_back({event, begin});
+  } else if (!known->begin.identical(begin)) {
+    current_->is_widened = true;
+  }
 }
 
 void ViolationFinder::add_sides(Slice sides) {

@@ -131,7 +131,8 @@ class ViolationFinder {
     bool is_loose;                ///< `from` is only the latest moment at which it can have begun
     std::uint32_t event = kNone;  ///< if it is loose: the end of the work
     sim::Instant earliest = {};   ///< likewise: the beginning of the work
-    std::size_t last = 0;         ///< likewise: the position of the last pause of the same work
+    std::size_t last = 0;         ///< likewise: the position of the last pause of the same work, of the same process
+    bool is_first = false;        ///< likewise: the first of these
   };
   /// A slice of `sides_`.
   struct Slice {
@@ -146,6 +147,7 @@ class ViolationFinder {
     bool is_widened = false;
     std::optional<std::size_t>
         work_pause;  ///< position of a loose pause: `clock` is put off by as much as all pauses of that work last
+    std::optional<std::size_t> work_at_end = {};  ///< likewise, whose pauses lie at the end of the work
   };
   struct BeliefWays {
     std::size_t begin = 0;
@@ -208,6 +210,8 @@ class ViolationFinder {
   const BeliefWays& alive_ways(std::size_t belief);
   void add_pause_chains(const Belief& belief, std::optional<sim::Instant> event, std::size_t first_pause);
   void add_alive(const AliveWay& way, sim::Instant moment);
+  void add_unnoticed(const AliveWay& way, sim::Instant moment);
+  void begin_pauses(std::uint32_t event, sim::Instant begin);
   void add_sides(Slice sides);
 
   void collect_items();

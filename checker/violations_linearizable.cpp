@@ -229,8 +229,8 @@ void ViolationFinder::add_kept(const Hold& hold, std::size_t way, sim::Instant m
   if (hold.earliest_end) require(moment, *hold.earliest_end, true);
   if (hold.belief == kNone) return;
   const AliveWay& alive = ways_[ways_of_[hold.belief].begin + way];
-  if (alive.clock) require(moment, *alive.clock, true);
-  if (alive.clock) require(hold.latest_begin, *alive.clock, true);
+  add_unnoticed(alive, moment);
+  add_unnoticed(alive, hold.latest_begin);
   add_sides(alive.sides);
 }
 
@@ -307,7 +307,7 @@ void ViolationFinder::late_deadlines() {
           const bool is_loose = ways_[w].is_widened || (!may_touch && is_kept_widened(own, way));
           begin(property, is_loose || may_touch || late > 1, acquire.process, {});
           if (held.event != sim::no_step) require(acquire.completed, held.invoked, true);
-          if (ways_[w].clock) require(acquire.completed, *ways_[w].clock, true);
+          add_unnoticed(ways_[w], acquire.completed);
           add_sides(ways_[w].sides);
           if (!may_touch) add_kept(own, way, acquire.completed);
           finish();

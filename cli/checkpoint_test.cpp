@@ -49,8 +49,9 @@ class Folder {
              "\"\nattempts = 1\n";
     };
     const std::string two = client("A", "20ms") + client("B", "21ms");
-    std::ofstream(story()) << kStory << two << client("C", "22ms");
-    std::ofstream(other()) << kStory << two << client("C", "23ms");
+    const std::string expected = "[expect.check]\nmutual-exclusion = \"violated\"\n";
+    std::ofstream(story()) << kStory << two << client("C", "22ms") << expected;
+    std::ofstream(other()) << kStory << two << client("C", "23ms") << expected;
   }
   ~Folder() { fs::remove_all(path_); }
   std::string story() const { return (path_ / "story.toml").string(); }

@@ -222,7 +222,7 @@ TEST_CASE("exploration: the JSON document has the keys that programs rely on") {
   CHECK(property["by"] == std::vector<std::string>{"A", "B"});
   CHECK(property["witness"] == "title = \"the witness\"\n");
   CHECK(property["thresholds"] ==
-        nlohmann::json::parse(R"([{"parameter":"pause","infimum":"71ms","attained":false}])"));
+        nlohmann::json::parse(R"([{"parameter":"pause","infimum":"71ms","attained":false,"exact":true}])"));
   CHECK(result["properties"][1]["witness"].is_null());
   CHECK(json["results"][1]["bound"] == "max-seconds");
   CHECK(nlohmann::json::parse(check_json(stories, false))["results"][0]["seconds"].is_null());

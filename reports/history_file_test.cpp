@@ -64,6 +64,8 @@ TEST_CASE("history: what run writes, linearize judges as run did, for every stor
     for (const scenarios::Judgement& judgement : run.outcome.properties) {
       if (judgement.finding.property == "linearizable") expected = judgement.finding.verdict;
     }
+    // Where nobody ever got the lock a run does not judge; a checker of histories has nothing against that.
+    if (expected == checker::Verdict::unknown) continue;
     violated += expected == checker::Verdict::violated ? 1 : 0;
     holding += expected == checker::Verdict::holds ? 1 : 0;
     const auto& operations = run.outcome.history.operations;

@@ -40,10 +40,11 @@ std::variant<Exploration, Diagnostic> check(const Scenario& scenario, const mode
       exploration->seconds = how.stopwatch() - begin;
   }
   if (Exploration* exploration = std::get_if<Exploration>(&result)) {
+    const models::locks::Entry* entry = catalogue.find(scenario.lock.algorithm);
     compare(scenario, *exploration,
             {.parameter = how.parameter,
              .counts_traces = how.reduction && !how.thorough && !options.tick,
-             .claims = catalogue.find(scenario.lock.algorithm)->claims});
+             .claims = entry == nullptr ? std::span<const std::string_view>() : entry->claims});
   }
   return result;
 }

@@ -219,7 +219,7 @@ TEST_CASE("zones: an explorer that judges another world than was meant is found 
       if (world.lock.servers > 2) continue;
       World other = world;
       mistake.make(other);
-      const Explored explored = margin_by_explorer(other, 500);
+      const Explored explored = margin_by_explorer(other, 3'000);
       is_found = explored.is_known && explored.margin != exactly(margin_by_zones(world));
     }
     CHECK(is_found);
