@@ -33,6 +33,7 @@
 //    Where 1 to 4 do not split the operations so that each hold with a deadline has its own release (gaps even so, unknown releases to spare, a
 //    certain release that comes after the next acquire), the deadlines are left out. A release that is invoked earlier never
 //    hurts, so that is wider: widened.
+// (Where something happens within holds, every way is left to a replay.)
 // 6. What is left (releases of what was never acquired for certain, unknown releases to spare where there is an unknown
 //    acquire) is decided as mutex_owner.cpp would without looking further, which may find a conflict where the search finds
 //    none: widened.
@@ -244,7 +245,7 @@ void ViolationFinder::conflicts(const Plan& a, const Plan& b) {
       for (std::size_t way_x = 0; way_x < ways_x; ++way_x) {
         for (std::size_t way_y = 0; way_y < ways_y; ++way_y) {
           const bool is_widened = is_kept_widened(x, way_x) || is_kept_widened(y, way_y);
-          begin(property, a.is_widened || b.is_widened || is_widened, a.process, b.process);
+          begin(property, has_inner_ || a.is_widened || b.is_widened || is_widened, a.process, b.process);
           add_kept(y, way_y, x.latest_begin);
           add_kept(x, way_x, y.latest_begin);
           add_sides(a.conditions);
@@ -305,7 +306,7 @@ void ViolationFinder::late_deadlines() {
       for (std::size_t w = ways.begin; w < ways.end; ++w) {
         for (std::size_t way = 0; way < own_ways; ++way) {
           const bool is_loose = ways_[w].is_widened || (!may_touch && is_kept_widened(own, way));
-          begin(property, is_loose || may_touch || late > 1, acquire.process, {});
+          begin(property, has_inner_ || is_loose || may_touch || late > 1, acquire.process, {});
           if (held.event != sim::no_step) require(acquire.completed, held.invoked, true);
           add_unnoticed(ways_[w], acquire.completed);
           add_sides(ways_[w].sides);
@@ -335,7 +336,7 @@ bool ViolationFinder::make_plan(bool is_widened) {
   const bool has_extra = std::any_of(group_.begin(), group_.end(), [](const Item& item) { return item.is_extra; });
   const sim::ProcessId process = group_.front().process;
   const auto add_structural = [&](bool widened) {
-    begin(property, widened, process, {});
+    begin(property, widened || has_inner_, process, {});
     finish();
   };
 
@@ -433,7 +434,7 @@ bool ViolationFinder::make_plan(bool is_widened) {
       }
     }
     if (acquires < releases + 2) continue;
-    begin(property, is_widened, process, {});
+    begin(property, is_widened || has_inner_, process, {});
     if (next != nullptr) require(acquire.completed, next->invoked, true);
     finish();
   }

@@ -197,7 +197,7 @@ TEST_CASE(
     "violations: at every solution the properties of nested and renewed holds are broken exactly if a way is "
     "satisfied") {
   // Reports on what an acquire without a write has got are unknown.
-  compare_all({.has_nested = true}, 600'000, 0.4, {.properties = kNested});
+  compare_all({.has_nested = true}, 600'000, 0.7, {.properties = kNested});
 }
 
 TEST_CASE("violations: also where each member of an object has an owner of its own, or nobody knows whose a part is") {

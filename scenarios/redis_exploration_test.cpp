@@ -350,6 +350,7 @@ TEST_CASE("scripts that ask whether a key holds a text, among random commands, h
 
 TEST_CASE("what has an answer only with digits stops the script, which cannot catch it") {
   const auto trouble = [](std::string_view script) {
+    INFO(script);
     const Outcomes outcomes = explored({runs(script)}, true);
     REQUIRE(outcomes.size() == 1);
     return *outcomes.begin();
@@ -380,7 +381,6 @@ TEST_CASE("what has an answer only with digits stops the script, which cannot ca
         "for i = 1, ARGV[1] do end",
         "return ({})[tonumber(ARGV[1]) - redis.call('TIME')[1] * 1000]",
         "local t = redis.call('TIME') return t[2] + 0",
-        "local t = redis.call('TIME') return t[2] > 5 and 1 or 0",
         "return redis.call('INCRBY', 'n', ARGV[1])",
         "return redis.call('PEXPIRE', 'n', ARGV[1])",
         "return redis.call('EXPIREAT', 'n', redis.call('TIME')[1] + 1)",

@@ -227,7 +227,9 @@ TEST_CASE("where the digits are needed nothing holds, and the script's line says
       INFO(property.name << ": " << property.why);
       CHECK(is_open);
       if (property.name != "mutual-exclusion") continue;
-      CHECK(property.why.find("line 2") != std::string::npos);
+      const bool says_line =
+          property.why.find("line 2") != std::string::npos || property.why.find("script:2:") != std::string::npos;
+      CHECK(says_line);
       CHECK(property.why.find("(story.toml:") != std::string::npos);
     }
   }
@@ -287,7 +289,7 @@ TEST_CASE("scripts that calculate with times break in the explorer what they bre
               << " compared to the end");
   CHECK(broken > kStories / 10);
   CHECK(holding > kStories / 20);
-  CHECK(compared > kStories / 4);
+  CHECK(compared > kStories / 6);
 }
 
 }  // namespace lockstep::scenarios
