@@ -95,8 +95,12 @@ void add_property(Lines& lines, const ExploredStory& story, const ExploredProper
   lines.push_back(std::move(line));
   if (!property.as_expected)
     add_labelled(lines, "  ", surprise_text(story, property, options.language), options, Ink::bad);
-  for (const scenarios::Threshold& threshold : property.thresholds)
+  for (const scenarios::Threshold& threshold : property.thresholds) {
+    // Without it, if the other is large enough: the frontier says that better.
+    const bool is_nothing = threshold.infimum == checker::Extent{sim::Duration::zero(), true};
+    if (is_nothing && !property.frontier.empty()) continue;
     add_labelled(lines, "  ", threshold_text(story, threshold, options.language), options, Ink::strong);
+  }
   if (!property.frontier.empty())
     add_labelled(lines, "  ", frontier_text(story, property, options.language), options, Ink::strong);
   if (!property.why.empty()) add_labelled(lines, "  ", property.why, options);
