@@ -178,7 +178,8 @@ void ViolationFinder::add_pause_chains(const Belief& belief, std::optional<sim::
       way.clock = sides_of_chain(way);
       way.work_pause = i;
       sides_.push_back(Constraint::at_most(pause.earliest, *way.clock));
-      ++way.sides.end;
+      sides_.push_back(Constraint::at_most(*way.clock, pause.from));
+      way.sides.end += 2;
       ways_.push_back(way);
     }
     chain_.push_back(i);

@@ -20,8 +20,8 @@
 // belief is enough for both moments. That a hold is not empty is thereby said, too.
 // Pauses within work (`Place::within`) begin anywhere in the work; `from` is only the latest such moment. That they begin there, one after the other, is one way. In the
 // other they begin earlier, at c: the deadline, or the end of what has been covered up to there. All pauses of the work then follow each other from there on, since more cover more; they are over at c + length, where
-// length is the sum of theirs, that is, by how much the work has been prolonged: end - from. `m < c + (end - from)` is no difference of two instants (`Violation::sums`): parameter_space.hpp decides it. That c is not after `from`
-// need not be said (else the first way says more); that it is not before the work began does.
+// length is the sum of theirs, that is, by how much the work has been prolonged: end - from. `m < c + (end - from)` is no difference of two instants (`Violation::sums`): parameter_space.hpp decides it. c is a moment
+// of the work without them: not before it began, and not after `from`, its end.
 //
 // linearizable. See violations_linearizable.cpp for the argument. What is shared among readers is no mutex: it has no ways then.
 // no-deadlock: violations_no_deadlock.cpp.

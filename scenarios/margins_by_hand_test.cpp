@@ -135,6 +135,20 @@ TEST_CASE("by hand: a pause and a skew together") {
   CHECK(lease.property("mutual-exclusion").frontier.empty());
 }
 
+TEST_CASE("by hand: a deadline that comes only after the work is no reason to believe for longer") {
+  // A is valid until 97 at the latest, and its work would end at 6 + 20 = 26: paused for P at its end, it gives back at 26 + P. B knows at 106 at the earliest.
+  // linearizable asks the same of the moments at which operations are known: none of it is reported without a run that shows it.
+  const Exploration late = explored(redlock("100ms", "20ms") + pauses("during = \"work\"\n", 2));
+  for (const char* name : {"mutual-exclusion", "linearizable"}) {
+    const ExploredProperty& property = late.property(name);
+    INFO(name << ": " << property.why);
+    REQUIRE(property.verdict == Verdict::violated);
+    // One that begins at 26 covers the deadline only if it lasts until then: 26 + 2P > 106.
+    CHECK(property.thresholds.front().infimum == Extent{40_ms, false});
+  }
+  CHECK(late.unconfirmed == 0);
+}
+
 TEST_CASE("by hand: whether a lock comes back where servers died") {
   const auto recoverable = [](std::string_view quorum) {
     return explored(
