@@ -66,7 +66,9 @@ class Stories {
 
 }  // namespace
 
-TEST_CASE("check: a story as expected exits 0, one that is not exits 1, and so does one that expects nothing of a claim that breaks") {
+TEST_CASE(
+    "check: a story as expected exits 0, one that is not exits 1, and so does one that expects nothing of a claim that "
+    "breaks") {
   const Stories stories;
   const cli::Called good = cli::called({"check", stories / "good.toml"});
   CHECK(good.exit == 0);
