@@ -12,7 +12,7 @@
 namespace lockstep::checker {
 namespace {
 
-constexpr std::string_view property = "fencing";
+constexpr std::string_view kFencing = "fencing";
 
 /// Position of a grant among all grants: the position of its write among the effects, from 1.
 using GrantOrder = std::size_t;
@@ -96,7 +96,7 @@ struct Newest {
 };
 
 Finding violated(const Write& newer, const Write& late, const Names& names) {
-  Finding finding{.property = property, .view = View::damage, .verdict = Verdict::violated};
+  Finding finding{.property = kFencing, .view = View::damage, .verdict = Verdict::violated};
   finding.by = {late.effect->by, newer.effect->by};
   finding.at = late.effect->at;
   finding.evidence = sorted_evidence({newer.effect->step, late.effect->step});
@@ -116,7 +116,7 @@ Finding violated(const Write& newer, const Write& late, const Names& names) {
 }  // namespace
 
 Finding fencing(const sim::History& history, const Names& names, std::span<const sim::ProcessId> resources) {
-  Finding finding{.property = property, .view = View::damage, .verdict = Verdict::unknown};
+  Finding finding{.property = kFencing, .view = View::damage, .verdict = Verdict::unknown};
   if (resources.empty()) {
     finding.why = "no resource in this story";
     return finding;

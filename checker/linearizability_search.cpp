@@ -18,7 +18,7 @@ using Hold = Action::Hold;
 constexpr Index none = 0xffffffff;
 
 /// What a configuration has to remember of a pending operation.
-enum class Kind : std::uint8_t {
+enum class Role : std::uint8_t {
   update,    ///< ordered or not
   write,     ///< overwrites or extends; ordered, not ordered, or hideable
   read,      ///< done or not
@@ -127,17 +127,17 @@ class Search {
 
   void prepare_kinds() {
     const std::size_t n = operations_.size();
-    kind_.resize(n);
+    role_.resize(n);
     std::vector<Index> by_action;
     for (Index o = 0; o < n; ++o) {
       const SearchOperation& operation = operations_[o];
       const bool is_read = operation.action.effect == Action::Effect::reads;
       if (operation.action.effect == Action::Effect::none || (is_read && !operation.is_required)) {
-        kind_[o] = Kind::left_out;
+        role_[o] = Role::left_out;
         continue;
       }
       const bool is_blind = operation.action.effect != Action::Effect::updates;
-      kind_[o] = !operation.is_required ? Kind::optional : is_read ? Kind::read : is_blind ? Kind::write : Kind::update;
+      role_[o] = !operation.is_required ? Role::optional : is_read ? Role::read : is_blind ? Role::write : Role::update;
       if (!is_read) by_action.push_back(o);
     }
     const auto key = [this](Index o) {
@@ -157,7 +157,7 @@ class Search {
   void expect_reads() {
     std::vector<Action> reads;
     for (Index o = 0; o < operations_.size(); ++o) {
-      if (kind_[o] == Kind::read) reads.push_back(operations_[o].action);
+      if (role_[o] == Role::read) reads.push_back(operations_[o].action);
     }
     has_reads_ = !reads.empty();
     specification_.expect_reads(reads);
@@ -166,14 +166,14 @@ class Search {
   void prepare_holds() {
     holds_ = plan_holds(operations_, has_reads_);
     for (Index o = 0; o < operations_.size(); ++o) {
-      if (holds_.is_pointless[o] != 0) kind_[o] = Kind::left_out;
+      if (holds_.is_pointless[o] != 0) role_[o] = Role::left_out;
     }
     releases_.assign(holds_.processes, 0);
   }
 
   void prepare_events() {
     for (Index o = 0; o < operations_.size(); ++o) {
-      if (kind_[o] == Kind::left_out) continue;
+      if (role_[o] == Role::left_out) continue;
       events_.push_back({operations_[o].invoked, o, false});
       if (operations_[o].returned != never) events_.push_back({operations_[o].returned, o, true});
     }
@@ -250,13 +250,13 @@ class Search {
       Word& is_used = used(config)[word(o)];
       Word& is_open = open_bits(config)[word(o)];
       if (!is_return) {
-        if (kind_[o] == Kind::write) is_open |= bit(o);
+        if (role_[o] == Role::write) is_open |= bit(o);
         if (holds_.is_eager[o] != 0 && is_possible(config, o)) {
           std::copy(scratch_.begin(), scratch_.end(), config);
-          (kind_[o] == Kind::update ? is_ordered : is_used) |= bit(o);
+          (role_[o] == Role::update ? is_ordered : is_used) |= bit(o);
           if (order != nullptr) order->push_back(o);
         }
-        if (kind_[o] != Kind::read) continue;
+        if (role_[o] != Role::read) continue;
         if (!is_possible(config, o)) {
           is_open |= bit(o);
         } else if (order != nullptr) {
@@ -264,12 +264,12 @@ class Search {
         }
         continue;
       }
-      switch (kind_[o]) {
-        case Kind::update:
+      switch (role_[o]) {
+        case Role::update:
           if ((is_ordered & bit(o)) == 0) return event;
           is_ordered ^= bit(o);
           break;
-        case Kind::read:
+        case Role::read:
           if ((is_open & bit(o)) != 0) return event;
           break;
         default:
@@ -297,8 +297,8 @@ class Search {
     if (operations_[o].action.effect == Action::Effect::overwrites) {
       for (std::size_t w = 0; w < mask_words_; ++w) open_bits(config)[w] &= ~pending_writes_[w];
     }
-    (kind_[o] == Kind::update ? updates(config) : used(config))[word(o)] |= bit(o);
-    if (kind_[o] == Kind::write) open_bits(config)[word(o)] &= ~bit(o);
+    (role_[o] == Role::update ? updates(config) : used(config))[word(o)] |= bit(o);
+    if (role_[o] == Role::write) open_bits(config)[word(o)] &= ~bit(o);
     for (const Index r : pending_reads_) {
       Word& is_open = open_bits(config)[word(r)];
       if ((is_open & bit(r)) == 0 || !is_possible(config, r)) continue;
@@ -325,17 +325,17 @@ class Search {
   }
 
   void enter(Index o) {
-    std::vector<Index>& list = kind_[o] == Kind::read ? pending_reads_ : pending_;
+    std::vector<Index>& list = role_[o] == Role::read ? pending_reads_ : pending_;
     auto at = list.end();
     while (at != list.begin() && returns_before(o, *(at - 1))) --at;
     list.insert(at, o);
-    if (kind_[o] == Kind::write) pending_writes_[word(o)] |= bit(o);
+    if (role_[o] == Role::write) pending_writes_[word(o)] |= bit(o);
   }
 
   void leave(Index o) {
-    std::vector<Index>& list = kind_[o] == Kind::read ? pending_reads_ : pending_;
+    std::vector<Index>& list = role_[o] == Role::read ? pending_reads_ : pending_;
     list.erase(std::find(list.begin(), list.end(), o));
-    if (kind_[o] == Kind::write) pending_writes_[word(o)] &= ~bit(o);
+    if (role_[o] == Role::write) pending_writes_[word(o)] &= ~bit(o);
   }
 
   /// Sets moves_: the operation that returns, then the others by their return.
@@ -346,12 +346,12 @@ class Search {
     Word* const config = (*nodes_)[node] + header_words;
     moves_.clear();
     if (looks_ahead_ && event > ahead_.last_return()) {
-      moves_.push_back(kind_[x] == Kind::optional ? x | skips : x);
+      moves_.push_back(role_[x] == Role::optional ? x | skips : x);
       return;
     }
-    const bool is_hideable = kind_[x] == Kind::write && (open_bits(config)[word(x)] & bit(x)) == 0;
+    const bool is_hideable = role_[x] == Role::write && (open_bits(config)[word(x)] & bit(x)) == 0;
     if (is_hideable) moves_.push_back(x | hides);
-    if (kind_[x] == Kind::optional) moves_.push_back(x | skips);
+    if (role_[x] == Role::optional) moves_.push_back(x | skips);
     const std::size_t first = moves_.size();
     ++epoch_;
     for (const Index o : pending_) {
@@ -369,8 +369,8 @@ class Search {
       }
       Word& seen = seen_[class_[o]];
       if (seen >> 3 != epoch_) seen = epoch_ << 3;
-      const bool is_free = kind_[o] == Kind::write && (open_bits(config)[word(o)] & bit(o)) == 0;
-      const Word sort = kind_[o] == Kind::optional ? 4 : is_free ? 2 : 1;
+      const bool is_free = role_[o] == Role::write && (open_bits(config)[word(o)] & bit(o)) == 0;
+      const Word sort = role_[o] == Role::optional ? 4 : is_free ? 2 : 1;
       const bool is_redundant = (seen & (sort == 4 ? 7 : sort)) != 0;
       seen |= sort;
       if (is_redundant || !is_possible(config, o)) continue;
@@ -385,7 +385,7 @@ class Search {
   }
 
   bool is_ordered_or_used(Word* config, Index o) const {
-    return ((kind_[o] == Kind::update ? updates(config) : used(config))[word(o)] & bit(o)) != 0;
+    return ((role_[o] == Role::update ? updates(config) : used(config))[word(o)] & bit(o)) != 0;
   }
 
   std::uint64_t hash_of(const Word* config, Index event) const {
@@ -466,7 +466,7 @@ class Search {
   std::size_t bytes() const {
     return nodes_->bytes() + table_.capacity() * sizeof(Index) +
            (first_.capacity() + last_.capacity()) * sizeof(Index) + events_.capacity() * sizeof(Event) +
-           operations_.size() * (2 * sizeof(Kind) + 3 * sizeof(Index) + sizeof(SearchOperation)) +
+           operations_.size() * (2 * sizeof(Role) + 3 * sizeof(Index) + sizeof(SearchOperation)) +
            seen_.capacity() * sizeof(Word) + specification_.bytes();
   }
 
@@ -527,7 +527,7 @@ class Search {
   std::size_t mask_words_ = 0;
   std::size_t config_words_ = 0;
 
-  std::vector<Kind> kind_;
+  std::vector<Role> role_;
   std::vector<Index> class_;  ///< equal for equal actions
   std::vector<Index> slot_;   ///< its bit, while it is pending
   Index slots_ = 0;

@@ -24,7 +24,7 @@ using Position = std::uint32_t;
 constexpr Position none = 0xffffffff;
 constexpr std::int64_t forever = std::numeric_limits<std::int64_t>::max();
 
-struct Hold {
+struct MutexHold {
   std::int64_t from;  ///< of the core, or of the stretch of a flash
   std::int64_t to;
   Position acquire;
@@ -55,7 +55,7 @@ struct Key {
   auto operator<=>(const Key&) const = default;
 };
 
-Hold make_hold(std::span<const MutexOperation> operations, Position acquire, Position release, bool is_rigid) {
+MutexHold make_hold(std::span<const MutexOperation> operations, Position acquire, Position release, bool is_rigid) {
   const MutexOperation& a = operations[acquire];
   if (release == none) return {a.deadline().count_ns(), forever, acquire, release, false, is_rigid};
   const MutexOperation& r = operations[release];
@@ -73,7 +73,7 @@ Hold make_hold(std::span<const MutexOperation> operations, Position acquire, Pos
 /// Splits the operations of one process into holds.
 class Pairing {
  public:
-  Pairing(std::span<const MutexOperation> operations, std::vector<Hold>& holds, Failure& failure)
+  Pairing(std::span<const MutexOperation> operations, std::vector<MutexHold>& holds, Failure& failure)
       : operations_(operations), holds_(holds), failure_(failure) {}
 
   /// Requires: all of one process, sorted.
@@ -123,7 +123,7 @@ class Pairing {
   }
 
   std::span<const MutexOperation> operations_;
-  std::vector<Hold>& holds_;
+  std::vector<MutexHold>& holds_;
   Failure& failure_;
   std::vector<Key> acquires_;
   std::vector<Key> releases_;
@@ -132,22 +132,22 @@ class Pairing {
 };
 
 /// Gives every hold its moment. Requires: cores first, sorted by their beginning.
-void place(std::span<const MutexOperation> operations, std::span<Hold> cores, std::span<Hold> flashes,
+void place(std::span<const MutexOperation> operations, std::span<MutexHold> cores, std::span<MutexHold> flashes,
            Failure& failure) {
   std::size_t fitting = 0;
   for (; fitting < cores.size(); ++fitting) {
-    Hold& core = cores[fitting];
+    MutexHold& core = cores[fitting];
     core.moment = core.from;
     if (fitting == 0 || cores[fitting - 1].to <= core.from) continue;
-    const Hold& before = cores[fitting - 1];
+    const MutexHold& before = cores[fitting - 1];
     failure.offer(core.from, {before.acquire, core.acquire}, before.is_rigid && core.is_rigid);
     break;
   }
-  const std::span<const Hold> disjoint = cores.first(fitting);
-  for (Hold& flash : flashes) {
+  const std::span<const MutexHold> disjoint = cores.first(fitting);
+  for (MutexHold& flash : flashes) {
     flash.moment = flash.from;
     auto core = std::lower_bound(disjoint.begin(), disjoint.end(), flash.from,
-                                 [](const Hold& hold, std::int64_t moment) { return hold.from < moment; });
+                                 [](const MutexHold& hold, std::int64_t moment) { return hold.from < moment; });
     if (core == disjoint.begin()) continue;
     --core;
     if (core->to <= flash.from) continue;
@@ -173,7 +173,7 @@ OwnerPath check_owner_mutex(std::span<const MutexOperation> operations) {
   }
   std::sort(keys.begin(), keys.end());
 
-  std::vector<Hold> holds;
+  std::vector<MutexHold> holds;
   holds.reserve(keys.size());
   Failure failure;
   Pairing pairing(operations, holds, failure);
@@ -183,10 +183,10 @@ OwnerPath check_owner_mutex(std::span<const MutexOperation> operations) {
   }
 
   // Cores by their beginning, then flashes.
-  std::sort(holds.begin(), holds.end(), [](const Hold& a, const Hold& b) {
+  std::sort(holds.begin(), holds.end(), [](const MutexHold& a, const MutexHold& b) {
     return std::tuple(a.is_flash, a.from, a.acquire) < std::tuple(b.is_flash, b.from, b.acquire);
   });
-  const auto first_flash = std::find_if(holds.begin(), holds.end(), [](const Hold& h) { return h.is_flash; });
+  const auto first_flash = std::find_if(holds.begin(), holds.end(), [](const MutexHold& h) { return h.is_flash; });
   const auto cores = static_cast<std::size_t>(first_flash - holds.begin());
   place(operations, std::span(holds).first(cores), std::span(holds).subspan(cores), failure);
 
@@ -200,12 +200,12 @@ OwnerPath check_owner_mutex(std::span<const MutexOperation> operations) {
     return path;
   }
   // At one moment: the core that ends there began earlier; flashes come before the core that begins there.
-  std::sort(holds.begin(), holds.end(), [](const Hold& a, const Hold& b) {
+  std::sort(holds.begin(), holds.end(), [](const MutexHold& a, const MutexHold& b) {
     return std::tuple(a.moment, !a.is_flash, a.acquire) < std::tuple(b.moment, !b.is_flash, b.acquire);
   });
   path.result.verdict = Verdict::holds;
   path.result.order.reserve(operations.size());
-  for (const Hold& hold : holds) {
+  for (const MutexHold& hold : holds) {
     path.result.order.push_back(hold.acquire);
     if (hold.release != none) path.result.order.push_back(hold.release);
   }

@@ -11,7 +11,7 @@
 namespace lockstep::checker {
 namespace {
 
-constexpr std::string_view property = "mutual-exclusion";
+constexpr std::string_view kMutualExclusion = "mutual-exclusion";
 using Intervals = std::span<const OwnershipInterval>;
 
 sim::Duration end_of(const OwnershipInterval& i) { return i.to ? i.to->offset() : sim::Duration::forever(); }
@@ -64,7 +64,7 @@ std::optional<Overlap> first_overlap_among_sharers(Intervals sorted) {
 Finding violated(const Overlap& overlap, const Names& names) {
   const OwnershipInterval& a = *overlap.first;
   const OwnershipInterval& b = *overlap.second;
-  Finding finding{.property = property, .view = View::belief, .verdict = Verdict::violated};
+  Finding finding{.property = kMutualExclusion, .view = View::belief, .verdict = Verdict::violated};
   finding.by = {a.process, b.process};
   finding.at = b.from;
   finding.evidence = sorted_evidence({a.from_step, b.from_step, a.to_step, b.to_step});
@@ -114,7 +114,7 @@ Finding mutual_exclusion(const sim::History& history, const Names& names) {
   }
   if (earliest) return violated(*earliest, names);
 
-  Finding finding{.property = property, .view = View::belief, .verdict = Verdict::holds};
+  Finding finding{.property = kMutualExclusion, .view = View::belief, .verdict = Verdict::holds};
   if (holds == 0) {
     finding.why = "nobody ever got the lock";
   } else {

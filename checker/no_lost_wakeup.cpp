@@ -10,7 +10,7 @@
 namespace lockstep::checker {
 namespace {
 
-constexpr std::string_view property = "no-lost-wakeup";
+constexpr std::string_view kNoLostWakeup = "no-lost-wakeup";
 using sim::Duration;
 
 struct Span {
@@ -34,7 +34,7 @@ Duration end_of(const sim::History& history, const sim::Operation& wait, Duratio
 }  // namespace
 
 Finding no_lost_wakeup(const sim::History& history, const Names& names, const WakeupQuestion& question) {
-  Finding finding{.property = property, .view = View::server, .verdict = Verdict::unknown};
+  Finding finding{.property = kNoLostWakeup, .view = View::server, .verdict = Verdict::unknown};
   if (!question.server.is_valid()) {
     finding.why = "the lock is kept at several servers: when it is free, no single one says";
     return finding;

@@ -15,7 +15,7 @@
 namespace lockstep::checker {
 namespace {
 
-constexpr std::string_view property = "own-release";
+constexpr std::string_view kOwnRelease = "own-release";
 
 struct Grant {
   const sim::Operation* acquire;
@@ -48,7 +48,7 @@ Finding violated(const sim::History& history, const Grant& grant, const sim::Eff
   const sim::Operation* own = by_release ? find_operation(history, operation.of) : nullptr;
   const bool remover_first = own != nullptr && compare(own->completed, grant.acquire->completed) < 0;
 
-  Finding finding{.property = property, .view = View::server, .verdict = Verdict::violated};
+  Finding finding{.property = kOwnRelease, .view = View::server, .verdict = Verdict::violated};
   finding.by = remover_first ? std::vector{removal.by, owner} : std::vector{owner, removal.by};
   finding.at = removal.at;
   finding.evidence = sorted_evidence({grant.write->step, operation.invoked_in, removal.step});
@@ -153,14 +153,14 @@ Finding own_release(const sim::History& history, const Names& names) {
   }
 
   if (is_unknown) {
-    return {.property = property,
+    return {.property = kOwnRelease,
             .view = View::server,
             .verdict = Verdict::unknown,
             .why =
                 "the server counts who has the lock and keeps no place for each; the algorithm may say whose one "
                 "is: client.granted, client.freed"};
   }
-  Finding finding{.property = property, .view = View::server, .verdict = Verdict::holds};
+  Finding finding{.property = kOwnRelease, .view = View::server, .verdict = Verdict::holds};
   finding.why = granted == 0 ? "no lock was ever granted"
                              : fmt::format("{}, {} removed, none by a stranger", counted(granted, "grant", "grants"),
                                            removed == 0 ? "none" : fmt::format("{}", removed));

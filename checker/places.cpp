@@ -5,7 +5,7 @@
 namespace lockstep::checker {
 namespace {
 
-using Kind = sim::Effect::Kind;
+using EffectKind = sim::Effect::Kind;
 
 bool is_nameless(const sim::Effect& effect, const sim::History& history) {
   const auto members = history.members_of(effect);
@@ -16,9 +16,9 @@ bool is_nameless(const sim::Effect& effect, const sim::History& history) {
 }  // namespace
 
 bool is_whole(const sim::Effect& effect, const sim::History& history) {
-  if (effect.kind == Kind::expire || effect.kind == Kind::touch) return true;
+  if (effect.kind == EffectKind::expire || effect.kind == EffectKind::touch) return true;
   // A list that is empty is no more, and so is a set; of the list no part has a name.
-  return effect.kind == Kind::remove && !is_nameless(effect, history);
+  return effect.kind == EffectKind::remove && !is_nameless(effect, history);
 }
 
 std::vector<PlaceChange> place_changes(const sim::Effect& effect, const sim::Operation* operation,
@@ -30,7 +30,7 @@ std::vector<PlaceChange> place_changes(const sim::Effect& effect, const sim::Ope
 
 void place_changes(const sim::Effect& effect, const sim::Operation* operation, const sim::History& history,
                    std::vector<PlaceChange>& changes) {
-  if (is_whole(effect, history) || (effect.kind != Kind::write && effect.kind != Kind::remove)) return;
+  if (is_whole(effect, history) || (effect.kind != EffectKind::write && effect.kind != EffectKind::remove)) return;
   const std::size_t before = changes.size();
   bool has_nameless = false;
   for (const sim::MemberChange& change : history.members_of(effect)) {

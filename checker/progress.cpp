@@ -13,21 +13,21 @@ namespace {
 using sim::Duration;
 
 /// [from, to).
-struct Span {
+struct TimeSpan {
   Duration from;
   Duration to;
   Duration length() const { return to - from; }
 };
 
 /// What is left of a span without the pauses of a process: in which it runs.
-std::vector<Span> running(const sim::History& history, sim::ProcessId process, Span whole) {
-  std::vector<Span> left{whole};
+std::vector<TimeSpan> running(const sim::History& history, sim::ProcessId process, TimeSpan whole) {
+  std::vector<TimeSpan> left{whole};
   for (const sim::Interruption& pause : history.interruptions) {
     if (pause.kind != sim::Interruption::Kind::pause || pause.process != process) continue;
     const Duration from = pause.from.offset();
     const Duration until = pause.until ? pause.until->offset() : Duration::forever();
-    std::vector<Span> rest;
-    for (const Span& span : left) {
+    std::vector<TimeSpan> rest;
+    for (const TimeSpan& span : left) {
       if (span.from < from) rest.push_back({span.from, std::min(span.to, from)});
       if (until < span.to) rest.push_back({std::max(span.from, until), span.to});
     }
@@ -49,15 +49,15 @@ class Judge {
       grants_[belief.object].push_back({belief.from.offset(), to});
     }
     for (auto& [object, grants] : grants_) {
-      std::sort(grants.begin(), grants.end(), [](const Span& a, const Span& b) { return a.from < b.from; });
+      std::sort(grants.begin(), grants.end(), [](const TimeSpan& a, const TimeSpan& b) { return a.from < b.from; });
       for (std::size_t i = 1; i < grants.size(); ++i) grants[i].to = std::max(grants[i].to, grants[i - 1].to);
     }
     for (const Try& one : tries_) {
-      const std::vector<Span>& grants = grants_[one.object];
-      const Span whole{one.from.offset(), end_of(one.until ? std::optional(one.until->at) : std::nullopt)};
-      for (const Span& span : running(history_, one.process, whole)) {
+      const std::vector<TimeSpan>& grants = grants_[one.object];
+      const TimeSpan whole{one.from.offset(), end_of(one.until ? std::optional(one.until->at) : std::nullopt)};
+      for (const TimeSpan& span : running(history_, one.process, whole)) {
         // The pieces between the moments at which somebody gets it.
-        Span piece{span.from, span.from};
+        TimeSpan piece{span.from, span.from};
         for (std::size_t next = begun_by(grants, span.from); next < grants.size(); ++next) {
           const Duration grant = grants[next].from;
           if (grant == piece.from) continue;
@@ -81,15 +81,16 @@ class Judge {
   }
 
   /// How many of them begin by this moment.
-  static std::size_t begun_by(const std::vector<Span>& grants, Duration moment) {
-    return static_cast<std::size_t>(std::upper_bound(grants.begin(), grants.end(), moment,
-                                                     [](Duration at, const Span& grant) { return at < grant.from; }) -
-                                    grants.begin());
+  static std::size_t begun_by(const std::vector<TimeSpan>& grants, Duration moment) {
+    return static_cast<std::size_t>(
+        std::upper_bound(grants.begin(), grants.end(), moment,
+                         [](Duration at, const TimeSpan& grant) { return at < grant.from; }) -
+        grants.begin());
   }
 
   /// In the piece `one` tries and runs, and nobody gets the lock.
-  void look(const Try& one, Span piece) {
-    const std::vector<Span>& grants = grants_[one.object];
+  void look(const Try& one, TimeSpan piece) {
+    const std::vector<TimeSpan>& grants = grants_[one.object];
     const std::size_t begun = begun_by(grants, piece.from);
     const Duration free_from = begun == 0 ? piece.from : std::max(piece.from, grants[begun - 1].to);
     const Duration length = piece.to - free_from;
@@ -99,15 +100,15 @@ class Judge {
     for (const OwnershipInterval& belief : beliefs_) {
       if (belief.object != one.object || belief.from.offset() > piece.from || belief.is_empty()) continue;
       const Duration to = end_of(belief.to);
-      const Span both{piece.from, std::min(piece.to, to)};
+      const TimeSpan both{piece.from, std::min(piece.to, to)};
       if (both.length() <= Duration::zero()) continue;
-      for (const Span& held : running(history_, belief.process, both)) {
+      for (const TimeSpan& held : running(history_, belief.process, both)) {
         if (held.length() > question_.within) blame(one, held, &belief);
       }
     }
   }
 
-  void blame(const Try& one, Span span, const OwnershipInterval* holder) {
+  void blame(const Try& one, TimeSpan span, const OwnershipInterval* holder) {
     const sim::Instant at = sim::Instant::at(span.from + question_.within);
     if (found_.verdict == Verdict::violated && compare(at, *found_.at) >= 0) return;
     found_.verdict = Verdict::violated;
@@ -149,7 +150,7 @@ class Judge {
   const ProgressQuestion& question_;
   std::vector<OwnershipInterval> beliefs_;
   std::vector<Try> tries_;
-  std::map<std::string_view, std::vector<Span>>
+  std::map<std::string_view, std::vector<TimeSpan>>
       grants_;  ///< by their beginning, each to when it and all before it are over
   Duration longest_;
   Finding found_{.property = "progress", .view = View::belief, .verdict = Verdict::unknown};

@@ -50,8 +50,8 @@
 namespace lockstep::checker {
 namespace {
 
-constexpr std::size_t none = static_cast<std::size_t>(-1);
-constexpr std::string_view property = "linearizable";
+constexpr std::size_t kNoPair = static_cast<std::size_t>(-1);
+constexpr std::string_view kLinearizable = "linearizable";
 
 }  // namespace
 
@@ -59,7 +59,7 @@ void ViolationFinder::collect_items() {
   items_.clear();
   // Of each belief with a deadline, what gives its hold back and what else stands for that: positions among the items.
   const auto with_deadline = [&](sim::OperationId acquire) {
-    const std::size_t belief = acquire < belief_of_.size() ? belief_of_[acquire] : none;
+    const std::size_t belief = acquire < belief_of_.size() ? belief_of_[acquire] : kNoPair;
     const bool has = belief < beliefs_.size() && beliefs_[belief].deadline;
     return has ? static_cast<std::uint32_t>(belief) : kNone;
   };
@@ -245,7 +245,7 @@ void ViolationFinder::conflicts(const Plan& a, const Plan& b) {
       for (std::size_t way_x = 0; way_x < ways_x; ++way_x) {
         for (std::size_t way_y = 0; way_y < ways_y; ++way_y) {
           const bool is_widened = is_kept_widened(x, way_x) || is_kept_widened(y, way_y);
-          begin(property, has_inner_ || a.is_widened || b.is_widened || is_widened, a.process, b.process);
+          begin(kLinearizable, has_inner_ || a.is_widened || b.is_widened || is_widened, a.process, b.process);
           add_kept(y, way_y, x.latest_begin);
           add_kept(x, way_x, y.latest_begin);
           add_sides(a.conditions);
@@ -306,7 +306,7 @@ void ViolationFinder::late_deadlines() {
       for (std::size_t w = ways.begin; w < ways.end; ++w) {
         for (std::size_t way = 0; way < own_ways; ++way) {
           const bool is_loose = ways_[w].is_widened || (!may_touch && is_kept_widened(own, way));
-          begin(property, has_inner_ || is_loose || may_touch || late > 1, acquire.process, {});
+          begin(kLinearizable, has_inner_ || is_loose || may_touch || late > 1, acquire.process, {});
           if (held.event != sim::no_step) require(acquire.completed, held.invoked, true);
           add_unnoticed(ways_[w], acquire.completed);
           add_sides(ways_[w].sides);
@@ -327,7 +327,7 @@ bool ViolationFinder::make_plan(bool is_widened) {
   if (group_.empty()) return true;
   const auto is_puzzle = [](const Item& item) { return item.is_puzzle; };
   if (std::any_of(group_.begin(), group_.end(), is_puzzle)) {
-    begin(property, true, group_.front().process, {});
+    begin(kLinearizable, true, group_.front().process, {});
     finish();
     is_widened = true;
   }
@@ -336,7 +336,7 @@ bool ViolationFinder::make_plan(bool is_widened) {
   const bool has_extra = std::any_of(group_.begin(), group_.end(), [](const Item& item) { return item.is_extra; });
   const sim::ProcessId process = group_.front().process;
   const auto add_structural = [&](bool widened) {
-    begin(property, widened || has_inner_, process, {});
+    begin(kLinearizable, widened || has_inner_, process, {});
     finish();
   };
 
@@ -355,22 +355,22 @@ bool ViolationFinder::make_plan(bool is_widened) {
   std::size_t next_acquire = 0;
   std::size_t next_release = 0;
   const auto take = [&](const std::vector<std::size_t>& unknown, std::size_t& next, sim::Step latest) {
-    return next == unknown.size() || group_[unknown[next]].invoked_in > latest ? none : unknown[next++];
+    return next == unknown.size() || group_[unknown[next]].invoked_in > latest ? kNoPair : unknown[next++];
   };
   pairs_.clear();
-  std::size_t gap = none;  ///< the pair that has no release although another one follows
+  std::size_t gap = kNoPair;  ///< the pair that has no release although another one follows
   bool is_regular = true;
   bool has_gaps = false;
   bool lacks_acquire = false;
   bool has_spare = false;  ///< some certain release comes while an unknown one is to spare
-  std::size_t held = none;
+  std::size_t held = kNoPair;
   for (std::size_t i = 0; i < group_.size(); ++i) {
     if (!group_[i].is_certain) continue;
     if (group_[i].is_acquire) {
-      if (held != none) {
+      if (held != kNoPair) {
         // What is invoked in the step in which the acquire completes cannot come before it.
         const std::size_t release = take(unknown_releases_, next_release, group_[i].completed_in - 1);
-        if (release == none) {
+        if (release == kNoPair) {
           is_regular = is_regular && !has_gaps;
           has_gaps = true;
           gap = pairs_.size();
@@ -383,18 +383,18 @@ bool ViolationFinder::make_plan(bool is_widened) {
     if (next_release < unknown_releases_.size() &&
         group_[unknown_releases_[next_release]].invoked_in <= group_[i].completed_in)
       has_spare = true;
-    if (held != none) {
+    if (held != kNoPair) {
       pairs_.push_back({held, i});
-      held = none;
+      held = kNoPair;
     } else if (const std::size_t acquire = take(unknown_acquires_, next_acquire, group_[i].completed_in);
-               acquire != none) {
+               acquire != kNoPair) {
       pairs_.push_back({acquire, i});
       is_regular = false;
     } else {
       lacks_acquire = true;
     }
   }
-  if (held != none) pairs_.push_back({held, take(unknown_releases_, next_release, 0xffffffff)});
+  if (held != kNoPair) pairs_.push_back({held, take(unknown_releases_, next_release, 0xffffffff)});
 
   // One who acquires what it has counts one more.
   const bool is_plain = !has_gaps && !has_spare && !lacks_acquire && unknown_acquires_.empty() && !has_deadlines;
@@ -404,7 +404,7 @@ bool ViolationFinder::make_plan(bool is_widened) {
   }
 
   const auto has_its_own = [&](const Pair& pair) {
-    return group_[pair.acquire].belief == (pair.release == none ? kNone : group_[pair.release].belief);
+    return group_[pair.acquire].belief == (pair.release == kNoPair ? kNone : group_[pair.release].belief);
   };
   const bool fits = std::none_of(group_.begin(), group_.end(), is_puzzle) && !has_extra && !has_gaps && !has_spare &&
                     !lacks_acquire && std::all_of(pairs_.begin(), pairs_.end(), has_its_own);
@@ -434,7 +434,7 @@ bool ViolationFinder::make_plan(bool is_widened) {
       }
     }
     if (acquires < releases + 2) continue;
-    begin(property, is_widened || has_inner_, process, {});
+    begin(kLinearizable, is_widened || has_inner_, process, {});
     if (next != nullptr) require(acquire.completed, next->invoked, true);
     finish();
   }
@@ -452,7 +452,7 @@ bool ViolationFinder::make_plan(bool is_widened) {
   }
   if (has_gaps) {
     const bool each_has_one = next_release == unknown_releases_.size() && !has_spare && is_regular;
-    if (!each_has_one || pairs_.back().release == none) {
+    if (!each_has_one || pairs_.back().release == kNoPair) {
       add_structural(true);
       return true;
     }
@@ -466,7 +466,7 @@ bool ViolationFinder::make_plan(bool is_widened) {
       }
       pairs_[p - 1].release = pairs_[p].release;
     }
-    pairs_.back().release = none;
+    pairs_.back().release = kNoPair;
     plan.conditions.end = sides_.size();
   }
   if (has_spare && !plan.is_widened) {
@@ -481,7 +481,7 @@ bool ViolationFinder::make_plan(bool is_widened) {
   }
   for (const Pair& pair : pairs_) {
     const Item& acquire = group_[pair.acquire];
-    const Item* release = pair.release == none ? nullptr : &group_[pair.release];
+    const Item* release = pair.release == kNoPair ? nullptr : &group_[pair.release];
     Hold hold{acquire.is_certain ? acquire.completed : release->completed, {}, acquire.belief};
     if (release != nullptr && release->event != sim::no_step) {
       hold.earliest_end = release->event >= acquire.invoked_in ? release->invoked : acquire.invoked;

@@ -22,7 +22,7 @@
 namespace lockstep::checker {
 namespace {
 
-constexpr std::string_view property = "progress";
+constexpr std::string_view kProgress = "progress";
 constexpr sim::Duration kLonger = kLongestLength / 2;
 
 }  // namespace
@@ -200,7 +200,7 @@ void ViolationFinder::add_stretch(std::size_t gap, std::size_t gap_of_holder, bo
   between(stretch_.of_holder, gap_of_holder);
   if (is_possible) {
     const sim::ProcessId held_by = holder != nullptr ? holder->process : sim::ProcessId{};
-    begin(property, is_widened, held_by, held_by == one.process ? sim::ProcessId{} : one.process);
+    begin(kProgress, is_widened, held_by, held_by == one.process ? sim::ProcessId{} : one.process);
     // What is the same for all ways of this try comes first, and is most likely impossible.
     for (const sim::Instant end : ends) {
       for (std::size_t i = stretch_.starts.size(); i-- > 0;) {

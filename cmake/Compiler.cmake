@@ -22,6 +22,7 @@ foreach(flags CMAKE_CXX_FLAGS_RELEASE CMAKE_CXX_FLAGS_RELWITHDEBINFO CMAKE_CXX_F
 endforeach()
 
 option(LOCKSTEP_WERROR "Warnings are errors" OFF)
+option(LOCKSTEP_COMPILE_TOGETHER "Several sources of a library at a time: half the time from clean, longer after a small change" OFF)
 option(LOCKSTEP_SANITIZE "Address and undefined-behaviour sanitizers; the first finding ends the program" OFF)
 
 add_compile_options(

@@ -11,7 +11,7 @@ using nlohmann::ordered_json;
 /// A larger one is counted, and its first operations are listed.
 constexpr std::size_t kConflictMax = 1000;
 
-std::string written(const ordered_json& document) {
+std::string document_text(const ordered_json& document) {
   return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
@@ -94,7 +94,7 @@ std::string linearize_json(std::span<const JudgedHistory> histories, const check
                      {"linearizable", count(checker::Verdict::holds)},
                      {"not_linearizable", count(checker::Verdict::violated)},
                      {"unknown", count(checker::Verdict::unknown)}};
-  return written(json);
+  return document_text(json);
 }
 
 std::string models_json() {
@@ -114,7 +114,7 @@ std::string models_json() {
     }
     json["specs"].push_back(std::move(one));
   }
-  return written(json);
+  return document_text(json);
 }
 
 }  // namespace lockstep::reports

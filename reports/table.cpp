@@ -8,7 +8,7 @@
 namespace lockstep::reports {
 namespace {
 
-constexpr std::size_t kGap = 2;         // between two columns
+constexpr std::size_t kColumnGap = 2;   // between two columns
 constexpr std::size_t kWidthLeast = 6;  // of a column
 
 std::vector<std::string> paragraphs_of(const std::string& text) {
@@ -45,7 +45,7 @@ std::vector<std::size_t> Table::widths(std::size_t width) const {
     given.push_back(std::min(widest, columns_[c].width_min));
   }
   // One column at a time to whoever is furthest from what it wants: short columns end up whole, long ones share.
-  std::size_t used = std::accumulate(given.begin(), given.end(), kGap * (columns_.size() - 1));
+  std::size_t used = std::accumulate(given.begin(), given.end(), kColumnGap * (columns_.size() - 1));
   while (used > width) {
     const auto widest = std::max_element(given.begin(), given.end());
     if (*widest <= kWidthLeast) break;
@@ -63,7 +63,7 @@ std::vector<std::size_t> Table::widths(std::size_t width) const {
   }
   // What is left helps the notes.
   for (const Row& row : rows_) {
-    std::size_t joint = kGap * (row.note.last - row.note.first);
+    std::size_t joint = kColumnGap * (row.note.last - row.note.first);
     for (std::size_t c = row.note.first; c <= row.note.last; ++c) joint += given[c];
     const std::size_t wanted_joint = display_width(printable(row.note.text));
     const std::size_t more = std::min(wanted_joint - std::min(wanted_joint, joint), width - std::min(width, used));
@@ -87,7 +87,7 @@ Lines Table::lines(std::size_t width) const {
       std::size_t note_width = given[row.note.first];
       for (std::size_t c = row.note.first; c <= row.note.last; ++c) {
         note_begin = std::max(note_begin, columns[c].size());
-        if (c > row.note.first) note_width += kGap + given[c];
+        if (c > row.note.first) note_width += kColumnGap + given[c];
       }
       note = wrap(row.note.text, note_width);
     }
@@ -103,7 +103,7 @@ Lines Table::lines(std::size_t width) const {
         } else if (i < columns[c].size()) {
           line.fill_to(at).append(columns[c][i], row.cells[c].ink);
         }
-        at += given[c] + kGap;
+        at += given[c] + kColumnGap;
       }
     }
   };

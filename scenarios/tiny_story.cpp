@@ -12,7 +12,7 @@ using sim::Duration;
 using sim::DurationRange;
 using namespace sim::literals;
 
-Duration ms(sim::Random& random, std::int64_t lo, std::int64_t hi) {
+Duration random_ms(sim::Random& random, std::int64_t lo, std::int64_t hi) {
   return Duration::milliseconds(random.between(lo, hi));
 }
 
@@ -22,15 +22,15 @@ MaySpec fault_of(MaySpec::Kind kind, sim::Random& random) {
   const char* client = random.one_in(3) ? "B" : "A";
   switch (kind) {
     case MaySpec::Kind::pause:
-      may.length = {0_ms, ms(random, 2, 6)};
+      may.length = {0_ms, random_ms(random, 2, 6)};
       may.who = {random.one_in(5) ? "redis" : client};
       break;
     case MaySpec::Kind::crash: {
       const bool of_server = random.one_in(2);
       may.who = {of_server ? "redis" : client};
       if (of_server || random.one_in(2)) {
-        may.restart_after = DurationRange::exactly(ms(random, 0, 2));
-        if (random.one_in(2)) may.restart_after->hi += ms(random, 1, 2);
+        may.restart_after = DurationRange::exactly(random_ms(random, 0, 2));
+        if (random.one_in(2)) may.restart_after->hi += random_ms(random, 1, 2);
       }
       may.keep = of_server && random.one_in(2);
       break;
@@ -46,10 +46,11 @@ MaySpec fault_of(MaySpec::Kind kind, sim::Random& random) {
       // The explorer knows a client's clock to jump by one length alone.
       const bool is_exact = random.one_in(2) || (of_client && kind == MaySpec::Kind::jump);
       if (is_exact) {
-        may.length = DurationRange::exactly(ms(random, 1, 5));
+        may.length = DurationRange::exactly(random_ms(random, 1, 5));
         if (random.one_in(2)) may.length = DurationRange::exactly(-may.length.lo);
       } else {
-        may.length = random.one_in(3) ? DurationRange{ms(random, -4, -1), 0_ms} : DurationRange{0_ms, ms(random, 1, 5)};
+        may.length = random.one_in(3) ? DurationRange{random_ms(random, -4, -1), 0_ms}
+                                      : DurationRange{0_ms, random_ms(random, 1, 5)};
       }
       break;
     }
@@ -68,19 +69,19 @@ Scenario tiny_story(std::uint64_t seed, std::optional<MaySpec::Kind> fault) {
   constexpr std::array kLocks{"set-nx-px-lua",      "set-nx-px-lua", "set-nx-px-plain-del",
                               "setnx-ts-del-setnx", "getset-java",   "setnx-ts-inverted"};
   scenario.lock.algorithm = kLocks[random.below(kLocks.size())];
-  scenario.lock.parameters.emplace("ttl", ms(random, 2, 5));
+  scenario.lock.parameters.emplace("ttl", random_ms(random, 2, 5));
   scenario.network.latency = DurationRange::exactly(1_ms);
   if (random.one_in(4)) scenario.network.latency.hi = 2_ms;
   // Whoever loses messages must not wait for ever.
-  if (fault == MaySpec::Kind::lose || random.one_in(3)) scenario.network.timeout = ms(random, 3, 6);
+  if (fault == MaySpec::Kind::lose || random.one_in(3)) scenario.network.timeout = random_ms(random, 3, 6);
   if (random.one_in(4)) scenario.resource = ResourceSpec{.latency = DurationRange::exactly(1_ms)};
   scenario.servers.push_back({.name = "redis", .clock = {}, .latency = {}});
   for (const char* name : {"A", "B"}) {
     ClientSpec& client = scenario.clients.emplace_back();
     client.name = name;
-    client.acquire_at = DurationRange::exactly(client.name == "A" ? ms(random, 0, 2) : ms(random, 0, 8));
-    if (random.one_in(4)) client.acquire_at.hi += ms(random, 1, 2);
-    client.hold = DurationRange::exactly(ms(random, 0, 3));
+    client.acquire_at = DurationRange::exactly(client.name == "A" ? random_ms(random, 0, 2) : random_ms(random, 0, 8));
+    if (random.one_in(4)) client.acquire_at.hi += random_ms(random, 1, 2);
+    client.hold = DurationRange::exactly(random_ms(random, 0, 3));
     client.attempts = 1;
   }
   if (fault) scenario.may.push_back(fault_of(*fault, random));

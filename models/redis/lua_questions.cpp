@@ -10,8 +10,6 @@
 namespace lockstep::models::redis {
 namespace {
 
-using Token = LuaToken;
-
 /// How much an operator binds what stands on either side of it: Lua 5.1's table.
 struct Priority {
   std::string_view sign;
@@ -37,13 +35,13 @@ constexpr int kUnary = 8;
 constexpr int kComparison = 3;
 
 /// Reads a script that Lua has compiled before, so it looks only for where expressions begin and end.
-class Reader {
+class Rewriter {
  public:
-  Reader(std::string_view script, std::vector<Token> tokens, bool may_have_arguments)
+  Rewriter(std::string_view script, std::vector<LuaToken> tokens, bool may_have_arguments)
       : script_(script), tokens_(std::move(tokens)), functions_(may_have_arguments ? 1 : 0) {}
 
   std::optional<std::string> rewritten() {
-    for (const Token& token : tokens_) {
+    for (const LuaToken& token : tokens_) {
       if (token.is(kQuestion)) return std::nullopt;
     }
     block();
@@ -73,9 +71,9 @@ class Reader {
 
   // --- Tokens.
 
-  const Token& token() const { return tokens_[next_]; }
+  const LuaToken& token() const { return tokens_[next_]; }
   bool is(std::string_view text) const { return token().is(text); }
-  bool at_end() const { return token().kind == Token::Kind::end; }
+  bool at_end() const { return token().kind == LuaToken::Kind::end; }
   std::size_t last_end() const { return next_ == 0 ? 0 : tokens_[next_ - 1].end; }
   void advance() {
     if (!at_end()) ++next_;
@@ -89,7 +87,7 @@ class Reader {
     if (!skip(text)) fail();
   }
   void name() {
-    if (token().kind != Token::Kind::word) fail();
+    if (token().kind != LuaToken::Kind::word) fail();
     advance();
   }
   void fail() {
@@ -110,7 +108,7 @@ class Reader {
     before.opening = " " + std::string(kQuestion) + "('l'," + before.opening;
     inserted_[sign].closing += ",0)";
   }
-  void compare(const Expression& a, const Token& sign, const Expression& b) {
+  void compare(const Expression& a, const LuaToken& sign, const Expression& b) {
     const bool is_equality = sign.is("==") || sign.is("~=");
     if ((is_equality && (a.is_constant || b.is_constant)) || (a.is_number && b.is_number)) return;
     pass_left(a, sign.begin);
@@ -137,7 +135,7 @@ class Reader {
     for (;;) {
       const auto op = std::find_if(kBinary.begin(), kBinary.end(), [&](const Priority& p) { return is(p.sign); });
       if (op == kBinary.end() || op->left <= limit || failed_) return e;
-      const Token sign = token();
+      const LuaToken sign = token();
       advance();
       const Expression right = expression(op->right);
       if (op->left == kComparison) compare(e, sign, right);
@@ -146,8 +144,8 @@ class Reader {
   }
 
   void simple(Expression& e) {
-    e.is_number = token().kind == Token::Kind::number;
-    e.is_constant = token().kind == Token::Kind::string || is("nil") || is("true") || is("false");
+    e.is_number = token().kind == LuaToken::Kind::number;
+    e.is_constant = token().kind == LuaToken::Kind::string || is("nil") || is("true") || is("false");
     if (e.is_number || e.is_constant) return advance();
     if (is("...")) return functions_ > 0 ? advance() : fail();
     if (is("{")) return table();
@@ -176,7 +174,7 @@ class Reader {
       } else if (skip(":")) {
         name();
         arguments();
-      } else if (is("(") || is("{") || token().kind == Token::Kind::string) {
+      } else if (is("(") || is("{") || token().kind == LuaToken::Kind::string) {
         arguments();
       } else {
         return;
@@ -186,7 +184,7 @@ class Reader {
   }
 
   void arguments() {
-    if (token().kind == Token::Kind::string) return advance();
+    if (token().kind == LuaToken::Kind::string) return advance();
     if (is("{")) return table();
     expect("(");
     if (!is(")")) expressions();
@@ -206,7 +204,7 @@ class Reader {
         key();
         expect("]");
         expect("=");
-      } else if (token().kind == Token::Kind::word && tokens_[next_ + 1].is("=")) {
+      } else if (token().kind == LuaToken::Kind::word && tokens_[next_ + 1].is("=")) {
         name();
         advance();
       }
@@ -305,7 +303,7 @@ class Reader {
   }
 
   std::string_view script_;
-  std::vector<Token> tokens_;
+  std::vector<LuaToken> tokens_;
   std::size_t next_ = 0;
   int functions_;  ///< around what is read
   bool failed_ = false;
@@ -315,9 +313,9 @@ class Reader {
 }  // namespace
 
 std::optional<std::string> with_questions(std::string_view script, bool may_have_arguments) {
-  std::optional<std::vector<Token>> tokens = lua_tokens(script);
+  std::optional<std::vector<LuaToken>> tokens = lua_tokens(script);
   if (!tokens) return std::nullopt;
-  return Reader(script, *std::move(tokens), may_have_arguments).rewritten();
+  return Rewriter(script, *std::move(tokens), may_have_arguments).rewritten();
 }
 
 }  // namespace lockstep::models::redis

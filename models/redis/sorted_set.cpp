@@ -35,7 +35,7 @@ std::optional<Timestamp> moved(const Timestamp& t, Real units) {
   return Timestamp{t.instant + length->offset(), t.unit};
 }
 
-bool is_symbolic(const Timestamp& t) { return t.instant.anchor() != 0; }
+bool has_anchor(const Timestamp& t) { return t.instant.anchor() != 0; }
 
 }  // namespace
 
@@ -66,7 +66,7 @@ std::optional<Score> Score::read(const Value& value) {
   return number ? std::optional(Score(*number)) : std::nullopt;
 }
 
-bool Score::is_symbolic() const { return timestamp() != nullptr && redis::is_symbolic(*timestamp()); }
+bool Score::is_symbolic() const { return timestamp() != nullptr && has_anchor(*timestamp()); }
 bool Score::is_not_a_number() const { return timestamp() == nullptr && std::isnan(std::get<Real>(content_)); }
 
 bool Score::is_zero() const { return timestamp() == nullptr && std::get<Real>(content_) == 0; }

@@ -31,7 +31,7 @@ void replicate_set(Call& call, const Value& value, const ExpireTime& time) {
   }
 }
 
-struct SetOptions {
+struct ParsedSet {
   bool only_if_absent = false;
   bool only_if_present = false;
   bool keep_deadline = false;
@@ -60,8 +60,8 @@ const TimeOption* time_option(const Value& word) {
 }
 
 /// Nothing for a syntax error. As Redis, the same option twice is no error: the last one counts.
-std::optional<SetOptions> read_set_options(std::span<const Value> words) {
-  SetOptions options;
+std::optional<ParsedSet> read_set_options(std::span<const Value> words) {
+  ParsedSet options;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const Value& word = words[i];
     if (word.is_word("NX") && !options.only_if_present) {
@@ -186,7 +186,7 @@ Reply getex_command(Call& call) {
 }
 
 Reply set_command(Call& call) {
-  const std::optional<SetOptions> options = read_set_options(call.arguments.subspan(3));
+  const std::optional<ParsedSet> options = read_set_options(call.arguments.subspan(3));
   if (!options) return syntax_error();
   std::optional<ExpireTime> deadline;
   if (options->time != nullptr) {
