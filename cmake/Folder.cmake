@@ -1,6 +1,7 @@
 # A folder of the project: what a source becomes follows from its name, so adding a source is adding a file.
 #
-#   *_test.cpp    part of <folder>_tests; ctest runs each file on its own, so that a hang or a crash names the file
+#   *_test.cpp    part of <folder>_tests, or if test-seconds.txt names it of <folder>_long_tests; ctest runs each file on its own, so that a hang or a crash names the file
+#   *_testing.cpp part of both of these programs
 #   *_fuzz.cpp    a libFuzzer program named like the file (preset dev only)
 #   *_bench.cpp   a program named like the file; never run by tests
 #   *_tool.cpp    a program named like the file without _tool
@@ -13,7 +14,7 @@ function(lockstep_folder folder)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINKS;TEST_LINKS")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
-  foreach(kind test fuzz bench tool)
+  foreach(kind test testing fuzz bench tool)
     set(${kind}_sources ${sources})
     list(FILTER ${kind}_sources INCLUDE REGEX "_${kind}\\.cpp$")
     list(FILTER sources EXCLUDE REGEX "_${kind}\\.cpp$")
@@ -64,33 +65,33 @@ function(lockstep_folder folder)
       set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
     endif()
   endforeach()
-  if(test_sources)
-    add_executable(${folder}_tests ${test_sources})
-    target_link_libraries(${folder}_tests PRIVATE ${library} ${arg_TEST_LINKS} Catch2::Catch2WithMain rapidcheck)
-    # Tests read scenario files and corpora where they are, whatever the working directory is: sim/in_tree.hpp.
-    set(in_tree ${PROJECT_BINARY_DIR}/generated/in_tree.cpp)
-    configure_file(${PROJECT_SOURCE_DIR}/cmake/in_tree.cpp.in ${in_tree} @ONLY)
-    target_sources(${folder}_tests PRIVATE ${in_tree})
-    target_include_directories(${folder}_tests PRIVATE ${PROJECT_SOURCE_DIR})
-    file(STRINGS ${PROJECT_SOURCE_DIR}/cmake/test-seconds.txt seconds_of)
-    foreach(source ${test_sources})
-      get_filename_component(tag ${source} NAME_WE)
-      file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${source})
-      string(REGEX REPLACE "\\.cpp$" "" name ${name})
-      # NoTests: a file in which Catch2 finds nothing to run has failed.
-      add_test(NAME ${name} COMMAND ${folder}_tests --filenames-as-tags "[#${tag}]" -w NoTests WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-      # The same random cases each time: a red run must be the change's fault. The fuzzers look for new ones.
-      # A test that lacks a program to compare with says so at the beginning of a line, and counts as skipped, not as passed.
-      set_tests_properties(${name} PROPERTIES TIMEOUT 600 ENVIRONMENT "RC_PARAMS=seed=20261121"
-        SKIP_REGULAR_EXPRESSION "(^|\n)SKIPPED: ")
-      # Long ones first, or one core would wait for the other at the end. ctest knows no times of earlier runs in a clean clone.
-      if(seconds_of MATCHES "(^|;)${name} ([0-9]+)(;|$)")
-        set_tests_properties(${name} PROPERTIES COST ${CMAKE_MATCH_2})
-      elseif(LOCKSTEP_SANITIZE)
-        # To optimise instrumented code takes as long as to compile it, and longer than these tests then run. Sanitizers see no less of it.
-        set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -O0)
-      endif()
-    endforeach()
+  file(STRINGS ${PROJECT_SOURCE_DIR}/cmake/test-seconds.txt seconds_of)
+  foreach(source ${test_sources})
+    get_filename_component(tag ${source} NAME_WE)
+    file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${source})
+    string(REGEX REPLACE "\\.cpp$" "" name ${name})
+    set(program ${folder}_tests)
+    set(seconds 0)
+    if(seconds_of MATCHES "(^|;)${name} ([0-9]+)(;|$)")
+      set(program ${folder}_long_tests)
+      set(seconds ${CMAKE_MATCH_2})
+    endif()
+    if(NOT TARGET ${program})
+      lockstep_test_program(${program} LINKS ${library} ${arg_TEST_LINKS} SOURCES ${testing_sources})
+    endif()
+    target_sources(${program} PRIVATE ${source})
+    # NoTests: a file in which Catch2 finds nothing to run has failed.
+    add_test(NAME ${name} COMMAND ${program} --filenames-as-tags "[#${tag}]" -w NoTests WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    # The same random cases each time: a red run must be the change's fault. The fuzzers look for new ones.
+    # A test that lacks a program to compare with says so at the beginning of a line, and counts as skipped, not as passed.
+    # Long ones first, or one core would wait for the other at the end. ctest knows no times of earlier runs in a clean clone.
+    set_tests_properties(${name} PROPERTIES TIMEOUT 600 ENVIRONMENT "RC_PARAMS=seed=20261121"
+      SKIP_REGULAR_EXPRESSION "(^|\n)SKIPPED: " COST ${seconds})
+  endforeach()
+  # To optimise short tests takes longer than they then run. They are a program of their own: of an inline function that both have, the
+  # linker takes one, and that must not be the slow one where it matters. Those of the engine ask how coroutines are optimised.
+  if(TARGET ${folder}_tests AND NOT folder STREQUAL "sim")
+    target_compile_options(${folder}_tests PRIVATE -O0)
   endif()
 endfunction()
 
@@ -114,6 +115,17 @@ function(lockstep_compile_together library)
     set_property(SOURCE ${source} PROPERTY UNITY_GROUP together_${group})
   endforeach()
   set_target_properties(${library} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
+
+# Tests of a folder, to which the caller adds the files.
+function(lockstep_test_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINKS;SOURCES")
+  # Tests read scenario files and corpora where they are, whatever the working directory is: sim/in_tree.hpp.
+  set(in_tree ${PROJECT_BINARY_DIR}/generated/in_tree.cpp)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/in_tree.cpp.in ${in_tree} @ONLY)
+  add_executable(${name} ${in_tree} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_LINKS} Catch2::Catch2WithMain rapidcheck)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
 endfunction()
 
 function(lockstep_program name source library)

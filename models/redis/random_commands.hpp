@@ -26,7 +26,7 @@ class RandomCommands {
   Command next();
   /// A script that consists of this command.
   Command scripted(const Command& inner);
-  /// From one line of the grammar: see random_commands_test.cpp.
+  /// From one line of the grammar: see random_commands_testing.cpp.
   Command from(std::string_view form);
   std::size_t below(std::size_t n) { return static_cast<std::size_t>(random_.below(n)); }
 
