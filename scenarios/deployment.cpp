@@ -344,7 +344,8 @@ sim::Duration Deployment::until_next_probe() const {
 sim::Task<void> Deployment::probe_program(Client& client) {
   const sim::Duration least = sim::Duration::microseconds(1);
   std::size_t taken = 0;
-  for (int attempts = 1; probes_once_ || !world_.is_at_or_after(world_.now(), probing_.give_up); ++attempts) {
+  const sim::Instant give_up = probes_for_ ? world_.now() + *probes_for_ : probing_.give_up;
+  for (int attempts = 1; !world_.is_at_or_after(world_.now(), give_up); ++attempts) {
     const sim::OperationId id = world_.invoke(client.id(), "acquire", locks_[taken]->key().text());
     client.session().operation = id;
     client.session().missed_reply = false;
@@ -352,14 +353,14 @@ sim::Task<void> Deployment::probe_program(Client& client) {
     const bool has_all = taken == locks_.size();
     world_.complete(id, has_all ? sim::Phase::ok : sim::Phase::fail);
     client.session().operation = 0;
-    if (has_all || (probes_once_ && attempts == kProbeAttempts)) co_return;
-    if (probes_once_) continue;
+    if (has_all || (probes_for_ && attempts == kMaxProbeAttempts)) co_return;
+    if (probes_for_) continue;
     co_await client.sleep(std::max(until_next_probe(), least));
   }
 }
 
 void Deployment::begin() {
-  probes_once_ = false;
+  probes_for_.reset();
   start_sentinels();
   for (std::size_t i = 0; i < client_ids_.size(); ++i) world_.start(client_ids_[i], scenario_.clients[i].acquire_at);
   world_.arm_faults();
@@ -380,13 +381,13 @@ void Deployment::start_sentinels() {
 }
 
 void Deployment::begin_probing(const Probing& probing) {
-  probes_once_ = false;
+  probes_for_.reset();
   probing_ = probing;
   world_.start_now(probe_);
 }
 
-void Deployment::begin_probing_once() {
-  probes_once_ = true;
+void Deployment::begin_probing_for(sim::Duration time) {
+  probes_for_ = time;
   world_.start(probe_, {sim::Duration::zero(), sim::Duration::forever()});
 }
 
@@ -403,6 +404,18 @@ sim::Duration Deployment::slowest_round_trip() const {
   sim::Duration slowest;
   for (std::size_t i = 0; i < scenario_.servers.size(); ++i) slowest = std::max(slowest, latency_to(i).hi * 2);
   return slowest;
+}
+
+sim::Duration Deployment::quick_attempt() const {
+  sim::Duration all;
+  for (std::size_t i = 0; i < scenario_.servers.size(); ++i) all += latency_to(i).lo * 2 * 4;
+  return all * static_cast<std::int64_t>(locks_.size());
+}
+
+sim::Duration Deployment::patience() const {
+  sim::Duration longest = scenario_.network.timeout.value_or(sim::Duration::zero());
+  if (parameters_.find("node_timeout") != nullptr) longest = std::max(longest, parameters_.duration("node_timeout"));
+  return longest * static_cast<std::int64_t>(scenario_.servers.size() * locks_.size());
 }
 
 sim::Duration Deployment::recovery_bound() const {

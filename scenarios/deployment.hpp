@@ -60,16 +60,21 @@ class Deployment {
   void begin_probing(const Probing& probing);
   /// How much longer than the leases the bound of `recoverable` is, if the file says nothing: some round trips.
   sim::Duration probe_slack() const;
+  /// What an attempt of the probe takes at most where messages are as fast as they can be: four round trips to each server.
+  sim::Duration quick_attempt() const;
+  /// What an attempt of the probe may wait in vain for servers.
+  sim::Duration patience() const;
   /// The longest that a reply can take to come, from the sending of its request on.
   sim::Duration slowest_round_trip() const;
 
-  /// Lets the probe start at any time, for a few attempts one after the other: an explorer says when.
-  static constexpr int kProbeAttempts = 3;
-  void begin_probing_once();
+  /// Lets the probe start at any time, as an explorer says, and attempt one time after the other until it has the lock or runs for so long.
+  void begin_probing_for(sim::Duration time);
+  /// Of `begin_probing_for`: after so many it stops before its time, and its silence proves nothing.
+  static constexpr int kMaxProbeAttempts = 64;
   /// Whether no server holds a key: then a fresh client finds the lock free.
   bool holds_nothing() const;
-  /// Whether `begin_probing_once` was called since `begin`.
-  bool probes_once() const { return probes_once_; }
+  /// Whether `begin_probing_for` was called since `begin`.
+  bool probes_for() const { return probes_for_.has_value(); }
   /// `recoverable`: a fresh client must have the lock this long after everybody is done or dead. If the file says nothing: when
   /// the longest lease has run out, and it has had time for a few attempts.
   sim::Duration recovery_bound() const;
@@ -176,7 +181,7 @@ class Deployment {
   std::vector<const FaultSpec*> planned_faults_;  ///< by order of planning
   sim::ProcessId probe_;
   Probing probing_;
-  bool probes_once_ = false;
+  std::optional<sim::Duration> probes_for_;
   std::optional<ScriptTrouble> trouble_;
 };
 

@@ -137,15 +137,7 @@ ExploredStory::ExploredStory(const Scenario& scenario, const models::locks::Cata
       clients_(scenario.clients.size()),
       sends_commands_(std::any_of(scenario.clients.begin(), scenario.clients.end(),
                                   [](const ClientSpec& client) { return !client.commands.empty(); })),
-      probe_(probe) {
-  // So late that it has just the time for its attempts, of up to four round trips to each server; but not before the longest lease is over, if that
-  // leaves time for one.
-  const auto servers = static_cast<std::int64_t>(scenario.servers.size() * lock_keys(scenario).size());
-  const Duration attempt = scenario.network.latency.lo * 2 * 4 * servers;
-  const Duration bound = deployment_->recovery_bound();
-  const Duration lease_is_over = std::min(deployment_->lease().value_or(Duration::zero()), bound - attempt);
-  settle_ = std::max({Duration::zero(), bound - attempt * Deployment::kProbeAttempts, lease_is_over});
-}
+      probe_(probe) {}
 
 void ExploredStory::begin() { deployment_->begin(); }
 
@@ -153,8 +145,25 @@ std::optional<Duration> ExploredStory::begin_coda(bool is_due) {
   const bool is_idle = !is_due && has_probed_ && stands_as_at_first();
   if (probe_ == Probe::none || is_idle) return std::nullopt;
   has_probed_ = true;
-  deployment_->begin_probing_once();
-  return settle_;
+  const Duration rest = settle();
+  deployment_->begin_probing_for(deployment_->recovery_bound() - rest);
+  return rest;
+}
+
+/// How long the probe waits when everything is at rest: so that it has just the time for three attempts of four round trips to each server; then
+/// attempts of one, two, three, four or six all end at the bound, and one that ended before it would say nothing of a lock that comes back in between. But
+/// not before the longest lease is over, if that leaves time for one. Who may have to wait in vain for a server begins so much earlier.
+Duration ExploredStory::settle() const {
+  const std::span<const checker::ExploredFault> faults = explorer_.faults();
+  const bool may_wait_in_vain = std::any_of(faults.begin(), faults.end(), [&](const checker::ExploredFault& fault) {
+    const bool is_of_story = fault.event == checker::ExploredEvent::no_cause || fault.event < explorer_.story_length();
+    return is_of_story && (fault.kind == Kind::lose || fault.process.index >= clients_);
+  });
+  const Duration attempt = deployment_->quick_attempt();
+  const Duration patience = may_wait_in_vain ? deployment_->patience() : Duration::zero();
+  const Duration bound = deployment_->recovery_bound();
+  const Duration lease_is_over = std::min(deployment_->lease().value_or(Duration::zero()), bound - attempt - patience);
+  return std::max({Duration::zero(), bound - attempt * 3 - patience, lease_is_over});
 }
 
 /// Whether a fresh client finds what the first one found: no key anywhere, all servers up and their clocks as they were. That clients were paused or died
@@ -168,16 +177,21 @@ bool ExploredStory::stands_as_at_first() const {
 }
 
 checker::RecoverableQuestion ExploredStory::question(const checker::Explorer& explorer) const {
-  const sim::Instant quiescent = explorer.time_at(explorer.story_length()) - settle_;
+  const sim::Instant quiescent = explorer.time_at(explorer.story_length()) - settle();
   const Duration within = deployment_->recovery_bound();
   // What is still pending of others than the probe are ticks.
   const bool is_renewed = std::any_of(explorer.pending().begin(), explorer.pending().end(), [&](std::uint32_t slot) {
     return explorer.world().event(slot).process != deployment_->probe();
   });
+  sim::Instant probed_until = quiescent + within;
+  for (const sim::Operation& operation : explorer.world().history().operations) {
+    if (operation.process != deployment_->probe() || operation.phase == sim::Phase::invoke) continue;
+    probed_until = operation.completed;
+  }
   return {.probe = deployment_->probe(),
           .quiescent = quiescent,
           .within = within,
-          .probed_until = quiescent + within,
+          .probed_until = probed_until,
           .is_renewed = is_renewed};
 }
 

@@ -42,18 +42,18 @@ class ExploredStory final : public checker::Explorable {
   void begin_branch(bool is_first) { has_probed_ = probe_ == Probe::none || !is_first; }
   const Deployment& deployment() const { return *deployment_; }
   /// Whether the probe had to try in the present trace.
-  bool has_probed() const { return deployment_->probes_once(); }
+  bool has_probed() const { return deployment_->probes_for(); }
   /// Then: what `recoverable` asks. "At rest" is as long before the probe came as it has to wait for the leases.
   checker::RecoverableQuestion question(const checker::Explorer& explorer) const;
 
  private:
   bool stands_as_at_first() const;
+  sim::Duration settle() const;
 
   sim::Restorable<Deployment> deployment_;
   const checker::Explorer& explorer_;
   std::size_t clients_;
   bool sends_commands_;
-  sim::Duration settle_;
   Probe probe_;
   bool has_probed_ = false;
 };
