@@ -13,6 +13,7 @@
 #include "checker/branches_ahead.hpp"
 #include "checker/toy_world.hpp"
 #include "sim/random.hpp"
+#include "sim/test_effort.hpp"
 
 namespace lockstep::checker {
 namespace {
@@ -20,11 +21,7 @@ namespace {
 using Outcomes = std::set<std::string>;
 using toy::Found;
 
-#if defined(__OPTIMIZE__) && !__has_feature(address_sanitizer)
-constexpr std::uint64_t kWorlds = 8'000;
-#else
-constexpr std::uint64_t kWorlds = 800;
-#endif
+constexpr std::uint64_t kWorlds = sim::cases<std::uint64_t>(8'000, 800);
 
 constexpr toy::Size kFaulty{.servers = 2, .processes = 4, .puts = 4, .steps = 3, .latency_us = 2, .describes = true};
 constexpr toy::Size kLarge{.servers = 1, .processes = 6, .puts = 8, .steps = 6, .latency_us = 8, .describes = true};

@@ -10,6 +10,7 @@
 
 #include "checker/explorer.hpp"
 #include "checker/toy_world.hpp"
+#include "sim/test_effort.hpp"
 
 namespace lockstep::checker {
 namespace {
@@ -19,11 +20,7 @@ using Outcomes = std::set<std::string>;
 using Kind = ExploredFault::Kind;
 using namespace sim::literals;
 
-#if defined(__OPTIMIZE__) && !__has_feature(address_sanitizer)
-constexpr std::uint64_t kWorlds = 400;
-#else
-constexpr std::uint64_t kWorlds = 40;
-#endif
+constexpr std::uint64_t kWorlds = sim::cases<std::uint64_t>(400, 40);
 
 constexpr toy::Size kSize{.servers = 2, .processes = 5, .puts = 3, .steps = 3, .latency_us = 2, .alike = true};
 constexpr toy::Size kSmall{.servers = 1, .processes = 3, .puts = 2, .steps = 2, .latency_us = 2, .alike = true};

@@ -8,6 +8,7 @@
 
 #include "checker/explorer.hpp"
 #include "checker/toy_runs.hpp"
+#include "sim/test_effort.hpp"
 
 namespace lockstep::checker {
 namespace {
@@ -16,11 +17,7 @@ using Mutant = ExplorerOptions::Mutant;
 using toy::Found;
 using toy::has_all;
 
-#if defined(__OPTIMIZE__) && !__has_feature(address_sanitizer)
-constexpr std::uint64_t kWorlds = 8'000;
-#else
-constexpr std::uint64_t kWorlds = 300;
-#endif
+constexpr std::uint64_t kWorlds = sim::cases<std::uint64_t>(8'000, 300);
 
 }  // namespace
 

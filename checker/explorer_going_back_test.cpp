@@ -13,6 +13,7 @@
 #include "checker/toy_world.hpp"
 #include "sim/random.hpp"
 #include "sim/region.hpp"
+#include "sim/test_effort.hpp"
 
 namespace lockstep::checker {
 namespace {
@@ -158,11 +159,7 @@ Variety variety(std::uint64_t seed) {
   return v;
 }
 
-#if defined(__OPTIMIZE__) && !__has_feature(address_sanitizer)
-constexpr std::uint64_t kWorlds = 4'000;
-#else
-constexpr std::uint64_t kWorlds = 300;
-#endif
+constexpr std::uint64_t kWorlds = sim::cases<std::uint64_t>(4'000, 300);
 
 /// Whether it finds the same going back and running again.
 template <class Explored>

@@ -9,6 +9,7 @@
 
 #include "checker/toy_world.hpp"
 #include "sim/simulation.hpp"
+#include "sim/test_effort.hpp"
 
 namespace lockstep::checker {
 namespace {
@@ -159,13 +160,8 @@ std::optional<Outcomes> on_a_grid(std::uint64_t seed, std::size_t runs_max, toy:
 }
 
 // With sanitizers or without optimisation the unreduced search of thousands of worlds would take minutes.
-#if defined(__OPTIMIZE__) && !__has_feature(address_sanitizer)
-constexpr std::uint64_t kWorlds = 5'200;
-constexpr std::uint64_t kCompared = 5'000;  ///< of some there are more traces than anybody waits for
-#else
-constexpr std::uint64_t kWorlds = 300;
-constexpr std::uint64_t kCompared = 200;
-#endif
+constexpr std::uint64_t kWorlds = sim::cases<std::uint64_t>(5'200, 300);
+constexpr std::uint64_t kCompared = sim::cases<std::uint64_t>(5'000, 200);  ///< of some there are more traces than anybody waits for
 
 }  // namespace
 

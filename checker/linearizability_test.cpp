@@ -6,17 +6,13 @@
 
 #include "checker/linearizability_generator.hpp"
 #include "checker/linearizability_oracle.hpp"
+#include "sim/test_effort.hpp"
 
 namespace lockstep::checker {
 namespace {
 
-#if !defined(__OPTIMIZE__) || __has_feature(address_sanitizer)
-constexpr std::uint64_t histories_per_model = 300;
-constexpr std::uint64_t long_histories_per_model = 20;
-#else
-constexpr std::uint64_t histories_per_model = 7'800;
-constexpr std::uint64_t long_histories_per_model = 250;
-#endif
+constexpr std::uint64_t histories_per_model = sim::cases<std::uint64_t>(7'800, 300);
+constexpr std::uint64_t long_histories_per_model = sim::cases<std::uint64_t>(250, 20);
 
 std::string show(const OperationHistory& h, const Model& model) {
   std::string text;
@@ -146,9 +142,7 @@ TEST_CASE("linearizability: near-linear paths, search and brute force agree on r
     CHECK((tally.searched < histories_per_model / 2 || model->near_linear_path() == NearLinearPath::none));
   }
   CHECK(all == 13 * histories_per_model);
-#if defined(__OPTIMIZE__) && !__has_feature(address_sanitizer)
-  CHECK(all > 100'000);
-#endif
+  CHECK(all > sim::cases(100'000, 1'000));
 }
 
 TEST_CASE("linearizability: on long histories the near-linear path and the search agree, and each order is proved") {

@@ -8,6 +8,7 @@
 #include "checker/mutex_oracle.hpp"
 #include "checker/mutex_search.hpp"
 #include "sim/random.hpp"
+#include "sim/test_effort.hpp"
 
 namespace lockstep::checker {
 namespace {
@@ -220,7 +221,7 @@ void require_agreement(const Operations& h, MutexSpecification specification, co
 TEST_CASE("mutex: the near-linear path, the search and the brute force agree on 60,000 small histories") {
   int linearizable[2] = {0, 0};
   int searched = 0;
-  for (std::uint64_t seed = 0; seed < 60'000; ++seed) {
+  for (std::uint64_t seed = 0; seed < sim::cases(60'000U, 6'000U); ++seed) {
     sim::Random random(seed);
     Operations h = seed % 2 == 0 ? random_history(random) : true_history(random);
     if (seed % 4 == 3) mutate(random, h);
@@ -234,11 +235,11 @@ TEST_CASE("mutex: the near-linear path, the search and the brute force agree on 
     }
   }
   // Neither answer is rare, and the fallback is used, though not often.
-  CHECK(linearizable[0] > 20'000);
-  CHECK(linearizable[0] < 50'000);
-  CHECK(linearizable[1] > 20'000);
-  CHECK(linearizable[1] < 50'000);
-  CHECK(searched > 1'000);
+  CHECK(linearizable[0] > sim::cases(20'000, 2'000));
+  CHECK(linearizable[0] < sim::cases(50'000, 5'000));
+  CHECK(linearizable[1] > sim::cases(20'000, 2'000));
+  CHECK(linearizable[1] < sim::cases(50'000, 5'000));
+  CHECK(searched > sim::cases(1'000, 100));
   CHECK(searched < 20'000);
 }
 

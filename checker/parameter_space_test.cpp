@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/random.hpp"
+#include "sim/test_effort.hpp"
 
 namespace lockstep::checker {
 namespace {
@@ -78,7 +79,7 @@ TEST_CASE("parameter space: the least value of a linear function is that of a sc
   sim::Random random(11);
   std::size_t feasible = 0;
   std::size_t fractions = 0;
-  for (int i = 0; i < 1'500; ++i) {
+  for (int i = 0; i < sim::cases(1'500, 300); ++i) {
     // With unit 12 all corners that have to do with halves, thirds and quarters lie on the grid.
     const std::uint64_t seed = random.next();
     sim::Random fine_random(seed);
@@ -104,15 +105,15 @@ TEST_CASE("parameter space: the least value of a linear function is that of a sc
     CHECK(small->value * Fraction(12) == Fraction(*scanned));
     fractions += small->value.is_whole() ? 0 : 1;
   }
-  CHECK(feasible > 150);
-  CHECK(fractions > 1);
+  CHECK(feasible > sim::cases(150, 30));
+  CHECK(fractions > sim::cases(1, -1));
 }
 
 TEST_CASE("parameter space: with strict bounds it knows what is feasible, and whether the least value is attained") {
   sim::Random random(12);
   std::size_t open = 0;
   std::size_t feasible = 0;
-  for (int i = 0; i < 4'000; ++i) {
+  for (int i = 0; i < sim::cases(4'000, 800); ++i) {
     const Drawn drawn = draw(random, 4, 2, true);
     ParameterSpace space(drawn.base, drawn.bounds, drawn.ranges);
     const auto least = space.least(drawn.factors);
@@ -133,8 +134,8 @@ TEST_CASE("parameter space: with strict bounds it knows what is feasible, and wh
     if (least && !least->attained) ++open;
     if (const auto values = space.small_values()) CHECK(fixed_parameters(drawn.base, drawn.bounds, *values));
   }
-  CHECK(feasible > 300);
-  CHECK(open > 50);
+  CHECK(feasible > sim::cases(300, 60));
+  CHECK(open > sim::cases(50, 5));
 }
 
 TEST_CASE("parameter space: one parameter is an interval as parametric.hpp finds it") {

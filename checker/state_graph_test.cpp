@@ -13,6 +13,7 @@
 #include "checker/state_graph_format.hpp"
 #include "checker/toy_world.hpp"
 #include "sim/simulation.hpp"
+#include "sim/test_effort.hpp"
 
 namespace lockstep::checker {
 namespace {
@@ -153,11 +154,7 @@ TEST_CASE("state graph: the reduced search draws one path for each trace") {
 }
 
 TEST_CASE("state graph: reduced and full searches end in the same states, and what the reduced one calls possible is") {
-#if !defined(__OPTIMIZE__) || __has_feature(address_sanitizer)
-  constexpr std::uint64_t worlds = 60;
-#else
-  constexpr std::uint64_t worlds = 400;
-#endif
+  constexpr std::uint64_t worlds = sim::cases<std::uint64_t>(400, 60);
   std::size_t judged = 0;
   std::size_t impossible = 0;
   std::size_t left_out = 0;

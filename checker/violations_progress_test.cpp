@@ -10,6 +10,7 @@
 #include "checker/progress_sweep.hpp"
 #include "checker/symbolic_history.hpp"
 #include "checker/violations.hpp"
+#include "sim/test_effort.hpp"
 
 namespace lockstep::checker {
 namespace {
@@ -131,11 +132,7 @@ class Comparison {
   ViolationFinder finder_;
 };
 
-#if defined(__OPTIMIZE__) && !__has_feature(address_sanitizer)
-constexpr std::uint64_t kHistories = 10'000;
-#else
-constexpr std::uint64_t kHistories = 500;
-#endif
+constexpr std::uint64_t kHistories = sim::cases<std::uint64_t>(10'000, 500);
 
 void compare_all(SymbolicHistory::Kind kind, std::uint64_t first_seed, double widened_max) {
   Comparison comparison(kind);

@@ -19,6 +19,7 @@
 #include "checker/order_properties.hpp"
 #include "checker/own_release.hpp"
 #include "checker/symbolic_history.hpp"
+#include "sim/test_effort.hpp"
 
 namespace lockstep::checker {
 namespace {
@@ -144,11 +145,7 @@ void compare_solution(SymbolicHistory& symbolic, std::span<const Violation> ways
   }
 }
 
-#if defined(__OPTIMIZE__) && !__has_feature(address_sanitizer)
-constexpr std::uint64_t kHistories = 20'000;
-#else
-constexpr std::uint64_t kHistories = 1'000;
-#endif
+constexpr std::uint64_t kHistories = sim::cases<std::uint64_t>(20'000, 1'000);
 
 void compare_all(SymbolicHistory::Kind kind, std::uint64_t first_seed, double widened_max,
                  const Question& question = {}) {

@@ -11,6 +11,7 @@
 #include "cli/progress.hpp"
 #include "cli/run.hpp"
 #include "sim/in_tree.hpp"
+#include "sim/test_effort.hpp"
 
 using namespace lockstep;
 namespace fs = std::filesystem;
@@ -131,11 +132,10 @@ TEST_CASE("check: --json is one document, the same for any number of jobs once t
 }
 
 TEST_CASE("check: few runs of reference worlds end because all that is left sleeps") {
-  for (const char* name : {"set-nx-px-lua-3x2", "set-nx-px-lua-3x2-work-pause", "set-nx-px-lua-polling",
-#if defined(__OPTIMIZE__) && !__has_feature(address_sanitizer)
-                           "set-nx-px-lua-3x2-pause", "redlock-seq-5x2", "redlock-par-3x2", "redlock-par-5x2"
-#endif
-       }) {
+  std::vector<std::string> names{"set-nx-px-lua-3x2", "set-nx-px-lua-3x2-work-pause", "set-nx-px-lua-polling"};
+  if (!sim::takes_few_cases)
+    names.insert(names.end(), {"set-nx-px-lua-3x2-pause", "redlock-seq-5x2", "redlock-par-3x2", "redlock-par-5x2"});
+  for (const std::string& name : names) {
     INFO(name);
     const std::string file = in_tree("scenarios/reference/") + name + ".toml";
     const auto document = nlohmann::json::parse(cli::called({"check", "--json", file}).out);

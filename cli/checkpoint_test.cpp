@@ -20,17 +20,14 @@
 #include "scenarios/exploration.hpp"
 #include "scenarios/loader.hpp"
 #include "sim/random.hpp"
+#include "sim/test_effort.hpp"
 
 using namespace lockstep;
 namespace fs = std::filesystem;
 
 namespace {
 
-#if defined(__OPTIMIZE__) && !__has_feature(address_sanitizer)
-constexpr int kKills = 20;
-#else
-constexpr int kKills = 5;
-#endif
+constexpr int kKills = sim::cases<int>(20, 5);
 
 std::string content_of(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);

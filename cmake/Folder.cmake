@@ -131,6 +131,9 @@ function(lockstep_test_program name)
   add_executable(${name} ${in_tree} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINKS} Catch2::Catch2WithMain rapidcheck)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  if(LOCKSTEP_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Debug")
+    target_compile_definitions(${name} PRIVATE LOCKSTEP_FEW_CASES)  # sim/test_effort.hpp
+  endif()
 endfunction()
 
 function(lockstep_program name source library)

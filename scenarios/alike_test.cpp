@@ -12,6 +12,7 @@
 #include "scenarios/explored_verdicts.hpp"
 #include "scenarios/loader.hpp"
 #include "sim/random.hpp"
+#include "sim/test_effort.hpp"
 
 namespace lockstep::scenarios {
 namespace {
@@ -21,11 +22,7 @@ using Groups = std::vector<std::vector<std::size_t>>;
 using Kind = MaySpec::Kind;
 using namespace sim::literals;
 
-#if defined(__OPTIMIZE__) && !__has_feature(address_sanitizer)
-constexpr std::uint64_t kStories = 4;  // of each algorithm
-#else
-constexpr std::uint64_t kStories = 1;
-#endif
+constexpr std::uint64_t kStories = sim::cases<std::uint64_t>(4, 1);  // of each algorithm
 
 const Catalogue& catalogue() {
   static const Catalogue built_in = Catalogue::built_in();

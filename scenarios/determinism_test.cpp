@@ -5,6 +5,7 @@
 
 #include "scenarios/random_scenario.hpp"
 #include "scenarios/runner.hpp"
+#include "sim/test_effort.hpp"
 
 namespace lockstep::scenarios {
 namespace {
@@ -27,11 +28,7 @@ Result result_of(const Scenario& scenario, const models::locks::Catalogue& catal
 
 // Builds without optimisation or with sanitizers would take minutes: there a tenth will do, and `world_digests` compares
 // the builds.
-#if defined(__OPTIMIZE__) && !__has_feature(address_sanitizer)
-constexpr std::uint64_t kWorlds = 10'000;
-#else
-constexpr std::uint64_t kWorlds = 1'000;
-#endif
+constexpr std::uint64_t kWorlds = sim::cases<std::uint64_t>(10'000, 500);
 
 TEST_CASE("10,000 random worlds replay from their recorded decisions to the same digest") {
   const models::locks::Catalogue catalogue = models::locks::Catalogue::built_in();
@@ -55,7 +52,7 @@ TEST_CASE("a replay that is not of this world is found out at its first decision
   const models::locks::Catalogue catalogue = models::locks::Catalogue::built_in();
   std::size_t tried = 0;
   std::size_t noticed = 0;
-  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+  for (std::uint64_t seed = 0; seed < sim::cases(500U, 100U); ++seed) {
     const Scenario scenario = random_scenario(seed, catalogue);
     sim::RandomDecisions random(seed);
     sim::RecordingDecisions recording(random);
@@ -82,7 +79,7 @@ TEST_CASE("a replay that is not of this world is found out at its first decision
     const Result moved = result_of(other, catalogue, {.decisions = &elsewhere});
     if (moved.digest != result_of(scenario, catalogue, {.seed = seed}).digest) ++noticed;
   }
-  CHECK(tried > 400);
+  CHECK(tried > sim::cases(400U, 80U));
   // A client that is frozen when it should start starts at the end of its pause, whenever that was to be.
   CHECK(noticed > tried * 95 / 100);
 }

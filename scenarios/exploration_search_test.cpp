@@ -13,6 +13,7 @@
 #include "scenarios/tiny_story.hpp"
 #include "scenarios/writer.hpp"
 #include "sim/random.hpp"
+#include "sim/test_effort.hpp"
 
 namespace lockstep::scenarios {
 namespace {
@@ -21,13 +22,8 @@ using checker::Verdict;
 using Kind = MaySpec::Kind;
 using namespace sim::literals;
 
-#if defined(__OPTIMIZE__) && !__has_feature(address_sanitizer)
-constexpr std::uint64_t kStories = 30;
-constexpr std::uint64_t kTracesMax = 2'000;
-#else
-constexpr std::uint64_t kStories = 4;
-constexpr std::uint64_t kTracesMax = 700;
-#endif
+constexpr std::uint64_t kStories = sim::cases<std::uint64_t>(30, 4);
+constexpr std::uint64_t kTracesMax = sim::cases<std::uint64_t>(2'000, 700);
 constexpr Kind kKinds[] = {Kind::pause, Kind::crash, Kind::lose, Kind::jump, Kind::skew};
 
 const models::locks::Catalogue& catalogue() {

@@ -7,6 +7,7 @@
 #include "scenarios/grid.hpp"
 #include "scenarios/tiny_story.hpp"
 #include "scenarios/writer.hpp"
+#include "sim/test_effort.hpp"
 
 namespace lockstep::scenarios {
 namespace {
@@ -17,11 +18,7 @@ using sim::DurationRange;
 using namespace sim::literals;
 using Kind = MaySpec::Kind;
 
-#if defined(__OPTIMIZE__) && !__has_feature(address_sanitizer)
-constexpr std::uint64_t kSeeds = 3'000;
-#else
-constexpr std::uint64_t kSeeds = 40;
-#endif
+constexpr std::uint64_t kSeeds = sim::cases<std::uint64_t>(3'000, 40);
 
 const models::locks::Catalogue& catalogue() {
   static const models::locks::Catalogue built_in = models::locks::Catalogue::built_in();

@@ -7,6 +7,7 @@
 #include "scenarios/grid.hpp"
 #include "scenarios/tiny_story.hpp"
 #include "scenarios/writer.hpp"
+#include "sim/test_effort.hpp"
 
 namespace lockstep::scenarios {
 namespace {
@@ -16,11 +17,7 @@ using sim::Duration;
 using namespace sim::literals;
 using Kind = MaySpec::Kind;
 
-#if defined(__OPTIMIZE__) && !__has_feature(address_sanitizer)
-constexpr std::uint64_t kStories = 100;
-#else
-constexpr std::uint64_t kStories = 6;
-#endif
+constexpr std::uint64_t kStories = sim::cases<std::uint64_t>(100, 6);
 
 const models::locks::Catalogue& catalogue() {
   static const models::locks::Catalogue built_in = models::locks::Catalogue::built_in();

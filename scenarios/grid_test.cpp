@@ -7,6 +7,7 @@
 
 #include "scenarios/loader.hpp"
 #include "sim/random.hpp"
+#include "sim/test_effort.hpp"
 
 namespace lockstep::scenarios {
 namespace {
@@ -79,11 +80,7 @@ Scenario random_tiny(std::uint64_t seed) {
   return scenario;
 }
 
-#if defined(__OPTIMIZE__) && !__has_feature(address_sanitizer)
-constexpr std::uint64_t kStories = 200;
-#else
-constexpr std::uint64_t kStories = 12;
-#endif
+constexpr std::uint64_t kStories = sim::cases<std::uint64_t>(200, 12);
 
 }  // namespace
 

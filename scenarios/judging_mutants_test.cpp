@@ -5,6 +5,7 @@
 #include "scenarios/check.hpp"
 #include "scenarios/hunted_story.hpp"
 #include "scenarios/second_opinion.hpp"
+#include "sim/test_effort.hpp"
 
 namespace lockstep::scenarios {
 namespace {
@@ -12,11 +13,7 @@ namespace {
 using checker::ExplorerOptions;
 using checker::JudgingMutant;
 
-#if defined(__OPTIMIZE__) && !__has_feature(address_sanitizer)
-constexpr std::uint64_t kStories = 100;
-#else
-constexpr std::uint64_t kStories = 0;  // in minutes, and it says nothing new
-#endif
+constexpr std::uint64_t kStories = sim::cases<std::uint64_t>(100, 0);
 
 /// The first of the hunted stories on which runs contradict this search; nothing if none does.
 std::optional<std::uint64_t> first_contradicted(JudgingMutant judge, ExplorerOptions::Mutant search,

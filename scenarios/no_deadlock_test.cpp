@@ -11,6 +11,7 @@
 #include "scenarios/runner.hpp"
 #include "scenarios/writer.hpp"
 #include "sim/random.hpp"
+#include "sim/test_effort.hpp"
 
 namespace lockstep::scenarios {
 namespace {
@@ -20,11 +21,7 @@ using sim::Duration;
 using sim::DurationRange;
 using namespace sim::literals;
 
-#if defined(__OPTIMIZE__) && !__has_feature(address_sanitizer)
-constexpr std::uint64_t kStories = 150;
-#else
-constexpr std::uint64_t kStories = 10;
-#endif
+constexpr std::uint64_t kStories = sim::cases<std::uint64_t>(150, 10);
 
 const models::locks::Catalogue& catalogue() {
   static const models::locks::Catalogue built_in = models::locks::Catalogue::built_in();

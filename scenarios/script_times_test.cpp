@@ -13,6 +13,7 @@
 #include "scenarios/grid.hpp"
 #include "scenarios/loader.hpp"
 #include "sim/random.hpp"
+#include "sim/test_effort.hpp"
 
 namespace lockstep::scenarios {
 namespace {
@@ -26,11 +27,7 @@ const models::locks::Catalogue& catalogue() {
   return built_in;
 }
 
-#if defined(__OPTIMIZE__) && !__has_feature(address_sanitizer)
-constexpr std::uint64_t kStories = 300;
-#else
-constexpr std::uint64_t kStories = 12;
-#endif
+constexpr std::uint64_t kStories = sim::cases<std::uint64_t>(300, 12);
 
 Exploration explored(const Scenario& scenario) {
   auto result = explore(scenario, catalogue());

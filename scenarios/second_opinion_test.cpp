@@ -13,6 +13,7 @@
 #include "scenarios/random_run.hpp"
 #include "scenarios/runner.hpp"
 #include "scenarios/writer.hpp"
+#include "sim/test_effort.hpp"
 
 namespace lockstep::scenarios {
 namespace {
@@ -99,11 +100,7 @@ Duration longest_pause(const Scenario& scenario) {
 constexpr std::uint64_t kEffort =
     20;  // what is to be found here is rare on purpose: it takes the end of several ranges at once
 
-#if defined(__OPTIMIZE__) && !__has_feature(address_sanitizer)
-constexpr std::uint64_t kStories = 200;
-#else
-constexpr std::uint64_t kStories = 15;
-#endif
+constexpr std::uint64_t kStories = sim::cases<std::uint64_t>(200, 15);
 
 }  // namespace
 

@@ -16,6 +16,7 @@
 #include "scenarios/runner.hpp"
 #include "scenarios/writer.hpp"
 #include "sim/random.hpp"
+#include "sim/test_effort.hpp"
 
 namespace lockstep::scenarios {
 namespace {
@@ -91,11 +92,7 @@ bool is_truly_feasible(const ExploredTrace& trace, const Violation& violation) {
   return !checker::ParameterSpace(constraints, trace.parametric, ranges).is_empty();
 }
 
-#if defined(__OPTIMIZE__) && !__has_feature(address_sanitizer)
-constexpr std::uint64_t kWorlds = 200;
-#else
-constexpr std::uint64_t kWorlds = 40;
-#endif
+constexpr std::uint64_t kWorlds = sim::cases<std::uint64_t>(200, 40);
 
 struct Search {
   std::uint64_t refused = 0;  ///< worlds that an exploration does not know, and says so

@@ -6,15 +6,12 @@
 #include <iostream>
 
 #include "models/redis/comparison.hpp"
+#include "sim/test_effort.hpp"
 
 namespace lockstep::models::redis {
 namespace {
 
-#if !defined(__OPTIMIZE__) || __has_feature(address_sanitizer)
-constexpr int kCommands = 6'000;
-#else
-constexpr int kCommands = 30'000;
-#endif
+constexpr int kCommands = sim::cases<int>(30'000, 6'000);
 
 /// What one connection says next: data and server commands, and what needs the state of the conversation.
 void converse(Comparison& both, RandomCommands& commands) {

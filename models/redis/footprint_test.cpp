@@ -7,6 +7,7 @@
 
 #include "models/redis/random_commands.hpp"
 #include "models/redis/test_server.hpp"
+#include "sim/test_effort.hpp"
 
 namespace lockstep::models::redis {
 namespace {
@@ -14,11 +15,7 @@ namespace {
 using sim::Duration;
 using Kind = sim::Effect::Kind;
 
-#if !defined(__OPTIMIZE__) || __has_feature(address_sanitizer)
-constexpr int kCommands = 4'000;
-#else
-constexpr int kCommands = 40'000;
-#endif
+constexpr int kCommands = sim::cases<int>(40'000, 4'000);
 
 struct Content {
   std::uint64_t object = 0;

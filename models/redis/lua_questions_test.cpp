@@ -12,15 +12,12 @@
 #include "models/redis/script_engine.hpp"
 #include "sim/random.hpp"
 #include "sim/scheduler.hpp"
+#include "sim/test_effort.hpp"
 
 namespace lockstep::models::redis {
 namespace {
 
-#if defined(__OPTIMIZE__) && !__has_feature(address_sanitizer)
-constexpr std::uint64_t kScripts = 20'000;
-#else
-constexpr std::uint64_t kScripts = 1'000;
-#endif
+constexpr std::uint64_t kScripts = sim::cases<std::uint64_t>(20'000, 1'000);
 
 /// Says that it explores, and is never asked anything: all values are plain.
 class Explores final : public sim::Scheduler {

@@ -17,15 +17,12 @@
 #include "models/redis/random_commands.hpp"
 #include "models/redis/real_redis.hpp"
 #include "sim/simulation.hpp"
+#include "sim/test_effort.hpp"
 
 namespace lockstep::models::redis {
 namespace {
 
-#if !defined(__OPTIMIZE__) || __has_feature(address_sanitizer)
-constexpr int kRounds = 15;
-#else
-constexpr int kRounds = 60;
-#endif
+constexpr int kRounds = sim::cases<int>(60, 15);
 
 Command parsed(std::string_view line) { return std::get<Command>(parse_command_line(line)); }
 
