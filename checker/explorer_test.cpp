@@ -161,7 +161,8 @@ std::optional<Outcomes> on_a_grid(std::uint64_t seed, std::size_t runs_max, toy:
 
 // With sanitizers or without optimisation the unreduced search of thousands of worlds would take minutes.
 constexpr std::uint64_t kWorlds = sim::cases<std::uint64_t>(5'200, 300);
-constexpr std::uint64_t kCompared = sim::cases<std::uint64_t>(5'000, 200);  ///< of some there are more traces than anybody waits for
+constexpr std::uint64_t kCompared =
+    sim::cases<std::uint64_t>(5'000, 200);  ///< of some there are more traces than anybody waits for
 
 }  // namespace
 
