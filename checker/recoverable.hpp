@@ -8,11 +8,12 @@ namespace lockstep::checker {
 
 /// What to ask: a fresh client that tries to get the lock after everything has come to rest.
 struct RecoverableQuestion {
-  sim::ProcessId probe;       ///< the fresh client
-  sim::Instant quiescent;     ///< all holders are done or dead, and every lease has run out
-  sim::Duration within;       ///< how long it may take from there
-  sim::Instant probed_until;  ///< when the probing (or the story) ended
-  bool is_renewed = false;    ///< explored: something went on renewing a lease when the story was over
+  sim::ProcessId probe;    ///< the fresh client
+  sim::Instant quiescent;  ///< all holders are done or dead, and every lease has run out
+  sim::Duration within;    ///< how long it may take from there
+  sim::Instant
+      probed_until;  ///< when the probing (or the story) ended; explored: when its last attempt that failed began
+  bool is_renewed = false;  ///< explored: something went on renewing a lease when the story was over
 };
 
 /// Whether a release of this hold said ok.

@@ -418,7 +418,20 @@ void ViolationFinder::recoverable(const RecoverableQuestion& question) {
     finish();
     return;
   }
-  begin("recoverable", false, last != nullptr ? last->process : sim::ProcessId{}, {});
+  // Had it begun a little earlier or later, it might have had the lock in time: unless it had failed before with as many events, and was too late with that.
+  const auto events_of = [](const sim::Operation& operation) { return operation.completed_in - operation.invoked_in; };
+  const sim::Operation* failed = nullptr;
+  for (const sim::Operation& operation : history_->operations) {
+    if (operation.process == question.probe && operation.phase == sim::Phase::fail) failed = &operation;
+  }
+  const sim::ProcessId holder = last != nullptr ? last->process : sim::ProcessId{};
+  if (got != nullptr && failed != nullptr && events_of(*failed) <= events_of(*got)) {
+    begin("recoverable", false, holder, {});
+    require(bound, failed->completed, false);
+    require(bound, got->completed, true);
+    finish();
+  }
+  begin("recoverable", got != nullptr, holder, {});
   if (got != nullptr) {
     require(bound, got->completed, true);
   } else {

@@ -25,10 +25,10 @@ constexpr std::array<std::string_view, 3> kColours{"auto", "always", "never"};
 constexpr std::array<std::string_view, 2> kLanguages{"en", "zh"};
 constexpr std::array<std::string_view, 7> kEverywhere{"--json", "--seed",  "--jobs", "--color",
                                                       "--lang", "--width", "--help"};
-constexpr std::array<std::string_view, 16> kOnlyCheck{
-    "--graph",      "--witness",    "--parameter",  "--no-reduction",     "--ticks", "--max-seconds",
-    "--max-traces", "--all",        "--checkpoint", "--resume",           "--junit", "--no-times",
-    "--wait-for",   "--max-events", "--thorough",   "--no-second-opinion"};
+constexpr std::array<std::string_view, 17> kOnlyCheck{
+    "--graph",    "--witness",           "--parameter", "--no-reduction", "--ticks",    "--max-seconds", "--max-traces",
+    "--all",      "--checkpoint",        "--resume",    "--junit",        "--no-times", "--wait-for",    "--max-events",
+    "--thorough", "--no-second-opinion", "--given"};
 constexpr std::array<std::string_view, 4> kParameters{"pause", "jump", "skew", "restart_after"};
 constexpr std::array<std::string_view, 4> kOnlyRun{"--timeline", "--no-timeline", "--junit", "--history"};
 constexpr std::array<std::string_view, 9> kOnlyLinearize{"--model",      "--format",      "--permits",
@@ -50,7 +50,7 @@ struct Typed {
       wait_for;
   std::optional<std::string> model, format, permits, initial, max_memory, html, port;
   std::optional<std::string> runs, witnesses, seconds;
-  std::vector<std::string> list_words, files, faults, algorithms, clients;
+  std::vector<std::string> list_words, files, faults, algorithms, clients, given;
 };
 
 /// A message about the call; every one of them says how to go on.
@@ -317,6 +317,26 @@ std::optional<Answer> take_bound(const char* option, const std::optional<std::st
   return std::nullopt;
 }
 
+std::optional<Answer> take_given(const Typed& typed, Call::Check& check) {
+  for (const std::string& word : typed.given) {
+    const std::size_t sign = word.find('=');
+    const std::string name = word.substr(0, sign);
+    const auto complain = [&](std::string_view what) {
+      return wrong(fmt::format("--given {}: {}", scenarios::quoted(word), what), "check");
+    };
+    if (sign == std::string::npos) return complain("expected a parameter and its value, as in skew=20ms");
+    if (std::find(kParameters.begin(), kParameters.end(), name) == kParameters.end())
+      return complain(suggestion(name, kParameters));
+    const std::optional<sim::Duration> value = sim::parse_duration(word.substr(sign + 1));
+    if (!value) return complain(fmt::format("expected a length of time after {}=, such as 20ms", name));
+    if (name == check.parameter) return complain("the margin of what is given cannot be looked for");
+    const auto is_it = [&](const auto& other) { return other.first == name; };
+    if (std::any_of(check.given.begin(), check.given.end(), is_it)) return complain("it is given twice");
+    check.given.emplace_back(name, *value);
+  }
+  return std::nullopt;
+}
+
 std::optional<Answer> take_bounds(const Typed& typed, Call::Check& check) {
   if (typed.max_seconds) {
     const std::optional<double> seconds = seconds_of(*typed.max_seconds);
@@ -388,6 +408,7 @@ std::variant<Call, Answer> check_call(const Typed& typed, Call call) {
                    "check");
     }
   }
+  if (std::optional<Answer> answer = take_given(typed, check)) return *answer;
   if (std::optional<Answer> answer = take_bounds(typed, check)) return *answer;
   if (std::optional<Answer> answer = exclude(typed)) return *answer;
   if (call.files.empty())
@@ -464,6 +485,7 @@ void declare_check(CLI::App& check, Typed& typed) {
   check.add_option("--graph", typed.graph)->take_last();
   check.add_option("--wait-for", typed.wait_for)->take_last();
   check.add_option("--parameter", typed.parameter)->take_last();
+  check.add_option("--given", typed.given)->allow_extra_args(false);
   check.add_flag("--no-reduction", typed.no_reduction);
   check.add_flag("--thorough", typed.thorough);
   check.add_flag("--no-second-opinion", typed.no_second_opinion);

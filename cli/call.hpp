@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -42,6 +43,7 @@ struct Call {
     std::optional<std::string> graph;     ///< a file that ends in .dot or .graphml
     std::optional<std::string> wait_for;  ///< a file: who waits for whom in a deadlock, as DOT
     std::string parameter;                ///< look for this threshold alone; empty: for all
+    std::vector<std::pair<std::string, sim::Duration>> given;  ///< faults of this parameter are no larger
     bool reduction = true;
     bool thorough = false;
     bool second_opinion = true;

@@ -84,6 +84,23 @@ std::optional<std::string> objection(const Call& call, const std::vector<Scenari
   return std::nullopt;
 }
 
+/// `--given`, in those stories in which it says something.
+std::optional<std::string> give_all(const Call& call, std::vector<Scenario>& stories) {
+  for (const auto& [parameter, value] : call.check.given) {
+    bool is_any = false;
+    for (Scenario& story : stories) {
+      if (!scenarios::has_parameter(story, parameter)) continue;
+      is_any = true;
+      if (std::optional<std::string> trouble = scenarios::give(story, parameter, value))
+        return fmt::format("--given {}={}: {}", parameter, sim::to_string(value), *trouble);
+    }
+    if (is_any) continue;
+    return fmt::format("--given {}={}: no [[may]] of {} has a range of it", parameter, sim::to_string(value),
+                       stories.size() == 1 ? stories.front().file : "these stories");
+  }
+  return std::nullopt;
+}
+
 /// What a checkpoint file holds. Nothing, and a message: it cannot be read.
 std::optional<std::string> read_checkpoint(const std::string& file, std::ostream& err) {
   std::ifstream in(file, std::ios::binary);
@@ -236,6 +253,11 @@ Exit check_stories(const Call& call, const models::locks::Catalogue& catalogue, 
     return Exit::bad_input;
   }
 
+  if (const std::optional<std::string> trouble = give_all(call, *loaded)) {
+    output.err << "lockstep: " << *trouble << '\n';
+    return Exit::bad_input;
+  }
+
   const Interrupt interrupt;
   std::vector<Result> results;
   scenarios::CheckOptions options = options_of(call, interrupt);
@@ -275,6 +297,7 @@ Exit check_stories(const Call& call, const models::locks::Catalogue& catalogue, 
       story.witness_files.push_back(property.witness ? scenarios::to_toml(*property.witness) : std::string());
     story.tick = call.check.tick;
     story.parameter = call.check.parameter;
+    for (const auto& [parameter, value] : call.check.given) story.given.emplace_back(parameter, sim::to_string(value));
   }
   if (stories.size() < results.size()) return Exit::bad_input;
 

@@ -141,6 +141,8 @@ explored; a file that is named is explored whatever it costs.
   --wait-for FILE             write who waits for whom in the deadlock that was found, as DOT (needs exactly one
                               story)
   --parameter P               look for the threshold of P alone: pause, jump, skew or restart_after
+  --given P=LENGTH            with faults of parameter P of at most LENGTH (restarts: of just that), as in
+                              --parameter pause --given skew=20ms; nothing is then compared with the file
   --max-traces N              stop each story after N traces
   --max-events N              stop each story after N events, those of runs that are no traces included
   --max-seconds S             stop each story after S seconds

@@ -36,6 +36,12 @@ std::string found_text(const scenarios::Exploration& exploration, Language langu
     if (property.verdict != Verdict::violated) continue;
     std::string part = "✗ " + name;
     for (const scenarios::Threshold& threshold : property.thresholds) {
+      // Where small values do harm, the largest that does.
+      if (!threshold.values.empty() && threshold.greatest() != checker::Extent{threshold.range.hi, true}) {
+        part += fmt::format(": {} {} {}", threshold.parameter, threshold.greatest().attained ? "≤" : "<",
+                            sim::to_string(threshold.greatest().value));
+        continue;
+      }
       part += fmt::format(": {} {} {}", threshold.parameter, threshold.infimum.attained ? "≥" : ">",
                           sim::to_string(threshold.infimum.value));
     }

@@ -115,12 +115,82 @@ std::string expectation_text(const scenarios::Expectation& expectation, Language
     text += is_zh(language) ? fmt::format("，从 {} {} 起", parameter, value)
                             : fmt::format(", from {} {} on", parameter, value);
   }
+  for (const auto& [parameter, value] : expectation.up_to) {
+    text += is_zh(language) ? fmt::format("，{} 不超过 {} 时", parameter, value)
+                            : fmt::format(", up to {} {}", parameter, value);
+  }
   if (!expectation.frontier.empty())
     text += is_zh(language) ? "，当 " + expectation.frontier : ", for " + expectation.frontier;
   return text;
 }
 
+namespace {
+
+/// "from 5ms to 36ms", "above 5ms and below 36ms"; at an end of the file's range: "up to 36ms", "of 5ms or more".
+std::string interval_text(const checker::ValueInterval& interval, sim::DurationRange range, Language language) {
+  const bool zh = is_zh(language);
+  const std::string from = sim::to_string(interval.least.value);
+  const std::string to = sim::to_string(interval.greatest.value);
+  const bool is_from_begin = interval.least == checker::Extent{range.lo, true};
+  const bool is_to_end = interval.greatest == checker::Extent{range.hi, true};
+  const bool is_closed = interval.greatest.attained;
+  if (is_from_begin && is_to_end)
+    return zh ? fmt::format("{} 到 {}", from, to) : fmt::format("from {} to {}", from, to);
+  if (is_from_begin)
+    return fmt::format(fmt::runtime(zh          ? (is_closed ? "不超过 {}" : "小于 {}")
+                                    : is_closed ? "up to {}"
+                                                : "below {}"),
+                       to);
+  const std::string begin = fmt::format(fmt::runtime(zh ? (interval.least.attained ? "从 {} 起" : "超过 {}")
+                                                     : interval.least.attained ? "of {} or more"
+                                                                               : "above {}"),
+                                        from);
+  if (is_to_end) return begin;
+  return begin + fmt::format(fmt::runtime(zh          ? (is_closed ? "且不超过 {}" : "且小于 {}")
+                                          : is_closed ? " and up to {}"
+                                                      : " and below {}"),
+                             to);
+}
+
+/// Of a parameter that does harm where it is small.
+std::string values_text(const ExploredStory& story, const scenarios::Threshold& threshold, Language language) {
+  const bool zh = is_zh(language);
+  std::string values;
+  for (const checker::ValueInterval& interval : threshold.values) {
+    if (!values.empty()) values += zh ? "，或 " : ", or ";
+    values += interval_text(interval, threshold.range, language);
+  }
+  const bool is_exact = threshold.is_exact && story.exploration.counts.complete && !story.tick;
+  if (!is_exact) {
+    return fmt::format(fmt::runtime(zh ? "{} {} 时被破坏；其余的值没有全部查过"
+                                       : "with a {} {}; others were not looked for everywhere"),
+                       threshold.parameter, values);
+  }
+  const checker::ValueInterval& first = threshold.values.front();
+  if (threshold.values.size() > 1 || (first.least != checker::Extent{threshold.range.lo, true} &&
+                                      first.greatest != checker::Extent{threshold.range.hi, true})) {
+    return fmt::format(fmt::runtime(zh ? "{} {} 时都会被破坏，其余不会" : "for every {} {}, and for no other"),
+                       threshold.parameter, values);
+  }
+  if (first.greatest != checker::Extent{threshold.range.hi, true}) {
+    return fmt::format(fmt::runtime(zh                        ? "{} {} 时都会被破坏，更大就不会"
+                                    : first.greatest.attained ? "for every {} {}, and for none above"
+                                                              : "for every {} {}, and for none from there on"),
+                       threshold.parameter, values);
+  }
+  if (first.least != checker::Extent{threshold.range.lo, true}) {
+    return fmt::format(fmt::runtime(zh ? "{} {} 都会被破坏，更小就不会" : "for every {} {}, and for none below"),
+                       threshold.parameter, values);
+  }
+  return fmt::format(
+      fmt::runtime(zh ? "{} {} 时都会被破坏：文件允许的每一个" : "for every {} {}: all that the file allows"),
+      threshold.parameter, values);
+}
+
+}  // namespace
+
 std::string threshold_text(const ExploredStory& story, const scenarios::Threshold& threshold, Language language) {
+  if (!threshold.values.empty()) return values_text(story, threshold, language);
   const std::string value = sim::to_string(threshold.infimum.value);
   const std::string& name = threshold.parameter;
   if (!threshold.is_exact && story.exploration.counts.complete && !story.tick) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reports/verdicts.hpp"
@@ -20,8 +21,9 @@ namespace lockstep::reports {
 struct ExploredStory {
   scenarios::Scenario scenario;
   scenarios::Exploration exploration;
-  std::optional<sim::Duration> tick;  ///< it was explored on a grid of this tick
-  std::string parameter;              ///< only this parameter's threshold was looked for; empty: all
+  std::optional<sim::Duration> tick;                       ///< it was explored on a grid of this tick
+  std::vector<std::pair<std::string, std::string>> given;  ///< faults of these parameters were no larger
+  std::string parameter;  ///< only this parameter's threshold was looked for; empty: all
   /// The file of each property's witness, by property; empty where there is none.
   std::vector<std::string> witness_files;
   /// A run of the first witness, with its trace, to be looked at.

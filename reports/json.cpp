@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "checker/properties.hpp"
@@ -129,6 +130,12 @@ ordered_json json_of(const scenarios::ExploredProperty& property, const std::str
                                   {"infimum", sim::to_string(threshold.infimum.value)},
                                   {"attained", threshold.infimum.attained},
                                   {"exact", threshold.is_exact}});
+    for (const checker::ValueInterval& interval : threshold.values) {
+      json["thresholds"].back()["values"].push_back({{"least", sim::to_string(interval.least.value)},
+                                                     {"least_attained", interval.least.attained},
+                                                     {"greatest", sim::to_string(interval.greatest.value)},
+                                                     {"greatest_attained", interval.greatest.attained}});
+    }
   }
   if (!property.frontier.empty()) json["frontier"] = json_of_frontier(property);
   add_waits(json, property.waits, names);
@@ -147,6 +154,7 @@ ordered_json json_of(const ExploredStory& story, bool times) {
   json["complete"] = found.counts.complete;
   json["bound"] = found.bound.empty() ? ordered_json() : ordered_json(found.bound);
   json["tick"] = story.tick ? ordered_json(sim::to_string(*story.tick)) : ordered_json();
+  if (!story.given.empty()) json["given"] = std::map(story.given.begin(), story.given.end());
   json["traces"] = found.counts.traces;
   json["blocked"] = found.counts.blocked;
   json["infeasible"] = found.counts.infeasible;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "checker/properties.hpp"
 #include "scenarios/expectation.hpp"
 #include "scenarios/grid.hpp"
@@ -20,6 +22,18 @@ Exploration never_begun() {
     explored.why = "interrupted before it began";
   }
   return exploration;
+}
+
+bool has_parameter(const MaySpec& may, std::string_view parameter) {
+  switch (may.kind) {
+    case MaySpec::Kind::pause: return parameter == "pause" && !may.length.is_exact();
+    case MaySpec::Kind::jump: return parameter == "jump" && !may.length.is_exact();
+    case MaySpec::Kind::skew: return parameter == "skew" && !may.length.is_exact();
+    case MaySpec::Kind::crash:
+      return parameter == "restart_after" && may.restart_after && !may.restart_after->is_exact();
+    case MaySpec::Kind::lose: return false;
+  }
+  return false;
 }
 
 }  // namespace
@@ -49,18 +63,29 @@ std::variant<Exploration, Diagnostic> check(const Scenario& scenario, const mode
   return result;
 }
 
-bool has_parameter(const Scenario& scenario, std::string_view parameter) {
-  return std::any_of(scenario.may.begin(), scenario.may.end(), [&](const MaySpec& may) {
-    switch (may.kind) {
-      case MaySpec::Kind::pause: return parameter == "pause" && !may.length.is_exact();
-      case MaySpec::Kind::jump: return parameter == "jump" && !may.length.is_exact();
-      case MaySpec::Kind::skew: return parameter == "skew" && !may.length.is_exact();
-      case MaySpec::Kind::crash:
-        return parameter == "restart_after" && may.restart_after && !may.restart_after->is_exact();
-      case MaySpec::Kind::lose: return false;
+std::optional<std::string> give(Scenario& story, std::string_view parameter, sim::Duration value) {
+  const auto is_outside = [&](sim::DurationRange range, sim::Duration lo, sim::Duration hi) {
+    return hi < range.lo || lo > range.hi;
+  };
+  for (MaySpec& may : story.may) {
+    if (!has_parameter(may, parameter)) continue;
+    const bool is_restart = may.kind == MaySpec::Kind::crash;
+    sim::DurationRange& range = is_restart ? *may.restart_after : may.length;
+    const sim::Duration lo = is_restart ? value : -value;
+    if (value < sim::Duration::zero() || is_outside(range, lo, value)) {
+      return fmt::format("{} is not a {} of {}, line {}: that goes from {} to {}", sim::to_string(value), parameter,
+                         story.file, may.at.line, sim::to_string(range.lo), sim::to_string(range.hi));
     }
-    return false;
-  });
+    range = {std::max(range.lo, lo), std::min(range.hi, value)};
+  }
+  story.expect_check.clear();
+  story.expect_traces.reset();
+  return std::nullopt;
+}
+
+bool has_parameter(const Scenario& scenario, std::string_view parameter) {
+  return std::any_of(scenario.may.begin(), scenario.may.end(),
+                     [&](const MaySpec& may) { return has_parameter(may, parameter); });
 }
 
 }  // namespace lockstep::scenarios

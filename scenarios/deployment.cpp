@@ -345,7 +345,9 @@ sim::Task<void> Deployment::probe_program(Client& client) {
   const sim::Duration least = sim::Duration::microseconds(1);
   std::size_t taken = 0;
   const sim::Instant give_up = probes_for_ ? world_.now() + *probes_for_ : probing_.give_up;
-  for (int attempts = 1; !world_.is_at_or_after(world_.now(), give_up); ++attempts) {
+  for (int attempts = 1;; ++attempts) {
+    const bool is_over = world_.is_at_or_after(world_.now(), give_up);
+    if (is_over && !probes_for_) co_return;
     const sim::OperationId id = world_.invoke(client.id(), "acquire", locks_[taken]->key().text());
     client.session().operation = id;
     client.session().missed_reply = false;
@@ -353,7 +355,7 @@ sim::Task<void> Deployment::probe_program(Client& client) {
     const bool has_all = taken == locks_.size();
     world_.complete(id, has_all ? sim::Phase::ok : sim::Phase::fail);
     client.session().operation = 0;
-    if (has_all || (probes_for_ && attempts == kMaxProbeAttempts)) co_return;
+    if (has_all || is_over || (probes_for_ && attempts == kMaxProbeAttempts)) co_return;
     if (probes_for_) continue;
     co_await client.sleep(std::max(until_next_probe(), least));
   }

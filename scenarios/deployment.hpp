@@ -67,7 +67,8 @@ class Deployment {
   /// The longest that a reply can take to come, from the sending of its request on.
   sim::Duration slowest_round_trip() const;
 
-  /// Lets the probe start at any time, as an explorer says, and attempt one time after the other until it has the lock or runs for so long.
+  /// Lets the probe start at any time, as an explorer says, and attempt one time after the other until it has the lock, or has failed in an
+  /// attempt that began after so long.
   void begin_probing_for(sim::Duration time);
   /// Of `begin_probing_for`: after so many it stops before its time, and its silence proves nothing.
   static constexpr int kMaxProbeAttempts = 64;

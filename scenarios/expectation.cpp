@@ -27,6 +27,17 @@ Agreement threshold_agreement(const ExploredProperty& property, const std::strin
   return complete || found->infimum.value < value ? Agreement::differs : Agreement::open;
 }
 
+/// Likewise the largest of those that do harm where they are small.
+Agreement greatest_agreement(const ExploredProperty& property, const std::string& parameter,
+                             const std::string& expected, bool complete) {
+  const std::optional<sim::Duration> value = sim::parse_duration(expected);
+  const auto found = std::find_if(property.thresholds.begin(), property.thresholds.end(),
+                                  [&](const Threshold& t) { return t.parameter == parameter && !t.values.empty(); });
+  if (found == property.thresholds.end()) return complete ? Agreement::differs : Agreement::open;
+  if (found->greatest().value == value) return Agreement::agrees;
+  return complete || found->greatest().value > value ? Agreement::differs : Agreement::open;
+}
+
 }  // namespace
 
 const Expectation* expectation_of(std::span<const Expectation> expectations, std::string_view property) {
@@ -78,6 +89,10 @@ Agreement agreement(const Exploration& exploration, const ExploredProperty& prop
   for (const auto& [name, value] : expected.from) {
     if (!parameter.empty() && name != parameter) continue;
     all = std::max(all, threshold_agreement(property, name, value, complete));
+  }
+  for (const auto& [name, value] : expected.up_to) {
+    if (parameter.empty() || name == parameter)
+      all = std::max(all, greatest_agreement(property, name, value, complete));
   }
   if (!expected.frontier.empty() && parameter.empty() && expected.frontier != property.frontier)
     all = std::max(all, complete ? Agreement::differs : Agreement::open);

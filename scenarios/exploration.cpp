@@ -35,7 +35,7 @@ using checker::BranchStack;
 using checker::Explorer;
 using checker::Verdict;
 
-constexpr std::string_view kCheckpointBegin = "lockstep checkpoint 9";
+constexpr std::string_view kCheckpointBegin = "lockstep checkpoint 10";
 
 std::uint64_t digest_of(std::string_view text) {
   std::uint64_t digest = text.size();
@@ -316,7 +316,6 @@ class Search {
   void conclude() {
     result_.counts = stack_.counts();
     result_.alike = alike_names(scenario_, catalogue_);
-    result_.unconfirmed = total_->unconfirmed();
     result_.marks = total_->marks().marks(settings_.faults);
     conclude_properties();
     result_.seconds = now() - begin_;
@@ -336,7 +335,13 @@ class Search {
           result_.properties[i] = conclude(tallies[i], worker);
       });
     }
-    result_.unconfirmed += not_shown_;
+    // Where a run shows that a property is broken, it does not matter which other traces break it, too; what is said of margins does.
+    result_.unconfirmed = not_shown_;
+    for (std::size_t i = 0; i < tallies.size(); ++i) {
+      const ExploredProperty& property = result_.properties[i];
+      if (property.is_judged && property.verdict != Verdict::violated)
+        result_.unconfirmed = std::max(result_.unconfirmed, tallies[i].unconfirmed);
+    }
   }
 
   /// Whether somebody of this story is to take the lock.
@@ -453,7 +458,14 @@ class Search {
         const bool is_known =
             std::any_of(explored.thresholds.begin(), explored.thresholds.end(),
                         [&](const Threshold& t) { return t.parameter == parameters_[p].name && t.infimum == *extent; });
-        if (!is_known) explored.thresholds.push_back({parameters_[p].name, *extent, is_exact});
+        if (is_known) continue;
+        Threshold& found = explored.thresholds.emplace_back(
+            Threshold{parameters_[p].name, *extent, is_exact, {}, parameters_[p].range});
+        const std::span<const checker::ValueInterval> values = tally.values[p].intervals();
+        found.values.assign(values.begin(), values.end());
+        checker::ValueSet all = tally.values[p];
+        all.merge(tally.possible_values[p]);
+        found.is_exact = found.is_exact && all == tally.values[p];
       }
     }
     if (!tally.frontier.says_more()) return;

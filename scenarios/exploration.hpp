@@ -14,6 +14,7 @@
 #include "checker/difference_constraints.hpp"
 #include "checker/explorer.hpp"
 #include "checker/frontier.hpp"
+#include "checker/value_set.hpp"
 #include "checker/verdict.hpp"
 #include "checker/violations.hpp"
 #include "models/locks/catalogue.hpp"
@@ -68,6 +69,12 @@ struct Threshold {
   checker::Extent infimum;
   /// False: what breaks it with less rests on times that were widened, so that only a replay could tell; the margin is at most this.
   bool is_exact = true;
+  /// restart_after: all values that break it; several restarts take equally long. Others: empty.
+  std::vector<checker::ValueInterval> values;
+  sim::DurationRange range = {};  ///< what the file allows
+
+  /// The largest value that is known to break it. Requires: `values` is not empty.
+  const checker::Extent& greatest() const { return values.back().greatest; }
 };
 
 /// One property after all traces.

@@ -183,10 +183,12 @@ checker::RecoverableQuestion ExploredStory::question(const checker::Explorer& ex
   const bool is_renewed = std::any_of(explorer.pending().begin(), explorer.pending().end(), [&](std::uint32_t slot) {
     return explorer.world().event(slot).process != deployment_->probe();
   });
+  // Who fails when it begins at the bound or later would have failed whenever it began; who succeeds too late might have been lucky. Who waits for an answer
+  // for ever waits longer than that.
   sim::Instant probed_until = quiescent + within;
   for (const sim::Operation& operation : explorer.world().history().operations) {
-    if (operation.process != deployment_->probe() || operation.phase == sim::Phase::invoke) continue;
-    probed_until = operation.completed;
+    if (operation.process == deployment_->probe() && operation.phase != sim::Phase::invoke)
+      probed_until = operation.invoked;
   }
   return {.probe = deployment_->probe(),
           .quiescent = quiescent,

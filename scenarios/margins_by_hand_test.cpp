@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include "scenarios/check.hpp"
 #include "scenarios/exploration.hpp"
 #include "scenarios/loader.hpp"
 
@@ -13,19 +14,31 @@ using namespace sim::literals;
 using checker::Extent;
 using checker::Verdict;
 
-Exploration explored(const std::string& text, checker::JudgingMutant mutant = checker::JudgingMutant::none) {
-  static const models::locks::Catalogue catalogue = models::locks::Catalogue::built_in();
+const models::locks::Catalogue& catalogue() {
+  static const models::locks::Catalogue built_in = models::locks::Catalogue::built_in();
+  return built_in;
+}
+
+Scenario story_of(const std::string& text) {
   const std::string head =
       "title = { en = \"t\", zh = \"t\" }\nstory = { en = \"s\", zh = \"s\" }\nlesson = { en = \"l\", zh = \"l\" }\n";
-  const auto loaded = parse(head + text, "by-hand.toml", catalogue);
+  auto loaded = parse(head + text, "by-hand.toml", catalogue());
   if (const auto* trouble = std::get_if<Diagnostic>(&loaded)) FAIL(trouble->to_string());
+  return std::get<Scenario>(std::move(loaded));
+}
+
+Exploration explored(const Scenario& story, checker::JudgingMutant mutant = checker::JudgingMutant::none) {
   ExplorationOptions options;
   options.judging_mutant = mutant;
-  auto result = explore(std::get<Scenario>(loaded), catalogue, options);
+  auto result = explore(story, catalogue(), options);
   if (const auto* trouble = std::get_if<Diagnostic>(&result)) FAIL(trouble->to_string());
   Exploration exploration = std::get<Exploration>(std::move(result));
   CHECK(exploration.counts.complete);
   return exploration;
+}
+
+Exploration explored(const std::string& text, checker::JudgingMutant mutant = checker::JudgingMutant::none) {
+  return explored(story_of(text), mutant);
 }
 
 /// Of mutual exclusion, and its only one. Nothing: it holds.
@@ -151,6 +164,33 @@ TEST_CASE("by hand: a pause and a skew together") {
   // Where no skew matters, there is no frontier: the margin of the pause says it all.
   const Exploration lease = explored(std::string(kLeased) + skews("0s", "1s", 1) + pauses("", 1));
   CHECK(lease.property("mutual-exclusion").frontier.empty());
+}
+
+TEST_CASE("by hand: one parameter, given the other") {
+  Scenario story = story_of(timestamps(skews("0s", "1s", 1) + pauses("", 1)));
+  CHECK_FALSE(give(story, "skew", 20_ms));
+  const Exploration exploration = explored(story);
+  // Pause and skew together are more than 161ms: the skew at most 20 of them.
+  for (const Threshold& threshold : exploration.property("mutual-exclusion").thresholds) {
+    INFO(threshold.parameter);
+    if (threshold.parameter == "pause") CHECK(threshold.infimum == Extent{141_ms, false});
+  }
+  CHECK(give(story, "pause", -1_ms));
+  CHECK(give(story, "pause", 2'000_ms) == std::nullopt);  // all of its range
+}
+
+TEST_CASE("by hand: a server that forgets does harm if it comes back soon") {
+  // A's SET is handled at 1, and A believes from 2 to 62. The server dies just after the SET, and is back 1 + R; B has the lock at 2 + R at the earliest.
+  const Exploration soon = explored(std::string(
+      "[lock]\nalgorithm = \"set-nx-px-lua\"\nttl = \"100ms\"\n[network]\nlatency = \"1ms\"\n[[client]]\nname = "
+      "[\"A\", \"B\"]\nacquire_at = [\"0ms\", \"300ms\"]\nhold = \"60ms\"\nattempts = 1\n[[may]]\nkind = \"crash\"\n"
+      "server = \"redis\"\nrestart_after = [\"5ms\", \"400ms\"]\n"));
+  const ExploredProperty& property = soon.property("mutual-exclusion");
+  REQUIRE(property.verdict == Verdict::violated);
+  REQUIRE(property.thresholds.size() == 1);
+  CHECK(property.thresholds.front().is_exact);
+  CHECK(property.thresholds.front().values ==
+        std::vector<checker::ValueInterval>{{Extent{5_ms, true}, Extent{60_ms, false}}});
 }
 
 TEST_CASE("by hand: a deadline that comes only after the work is no reason to believe for longer") {

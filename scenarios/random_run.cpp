@@ -196,10 +196,12 @@ std::optional<sim::Fate::Answer> RandomFaults::attempt(Planned& planned, std::ui
   const sim::ProcessState& state = world_.state(victim);
   const bool is_frozen = state.was_paused && state.frozen_until.offset() > world_.now().offset();
   if (may.kind == MaySpec::Kind::crash && is_frozen) return std::nullopt;
+  // Who is paused is not paused once more: a pause begins at the end of the last one at the earliest.
+  const bool is_pause = may.kind == MaySpec::Kind::pause;
+  if (is_pause && state.was_paused && state.frozen_until.offset() > moment.offset()) return std::nullopt;
   planned.is_done = true;
   last_ = victim;
   const sim::PlannedFault fault = allowed_.fault_of(budget, victim, planned.length);
-  const bool is_pause = may.kind == MaySpec::Kind::pause;
   if (is_pause && !planned.at_work && victim == event.process && random_->one_in(2)) {
     recorder_.struck_with_next(fault);
     allowed_.strike(budget, fault, moment);
@@ -207,6 +209,7 @@ std::optional<sim::Fate::Answer> RandomFaults::attempt(Planned& planned, std::ui
   }
   Instant from = world_.now();
   if (planned.at_work) from = recorder_.later_of(from, *recorder_.at_work_since(victim));
+  if (is_pause && state.was_paused) from = recorder_.later_of(from, state.frozen_until);
   const Instant when = some_moment(victim, from, moment);
   recorder_.struck(fault, planned.length, when);
   allowed_.strike(budget, fault, when);

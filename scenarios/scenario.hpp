@@ -237,10 +237,11 @@ struct ScheduleEntry {
 struct Expectation {
   std::string property;
   checker::Verdict verdict = checker::Verdict::holds;
-  std::vector<std::string> violated_by;                  ///< empty: by anyone
-  std::optional<sim::Duration> at;                       ///< when it is first broken (run)
-  std::map<std::string, std::string, std::less<>> from;  ///< parameter of a fault → exact threshold (check)
-  std::string frontier;                                  ///< of two parameters together (check); empty: any
+  std::vector<std::string> violated_by;                   ///< empty: by anyone
+  std::optional<sim::Duration> at;                        ///< when it is first broken (run)
+  std::map<std::string, std::string, std::less<>> from;   ///< parameter of a fault → exact threshold (check)
+  std::map<std::string, std::string, std::less<>> up_to;  ///< restart_after → the largest value that breaks it (check)
+  std::string frontier;                                   ///< of two parameters together (check); empty: any
   Position position;
   bool operator==(const Expectation&) const = default;
 };

@@ -114,7 +114,9 @@ void check_losses(const Scenario& scenario) {
 /// A threshold is the smallest value of a range, so the file must have that range.
 void check_thresholds(const Scenario& scenario) {
   for (const Expectation& expectation : scenario.expect_check) {
-    for (const auto& [parameter, value] : expectation.from) {
+    std::map<std::string, std::string, std::less<>> thresholds = expectation.from;
+    thresholds.insert(expectation.up_to.begin(), expectation.up_to.end());
+    for (const auto& [parameter, value] : thresholds) {
       const bool is_of_crash = parameter == "restart_after";
       const bool ranges =
           std::any_of(scenario.may.begin(), scenario.may.end(), [&, &name = parameter](const MaySpec& may) {

@@ -124,18 +124,18 @@ void want_true(const Node& value) {
   if (!flag_of(value)) fail(value, "expected true; write the verdict that you expect instead");
 }
 
-/// Which range of the file a threshold is about.
-void read_thresholds(const Node& value, ExpectationDraft& d) {
-  constexpr std::array<std::string_view, 4> parameters{"pause", "jump", "skew", "restart_after"};
-  for (const Entry& entry : table_of(value, "a table such as { pause = \"91ms\" }")) {
+/// Which range of the file a threshold is about. `example` is for messages.
+void read_thresholds(const Node& value, std::span<const std::string_view> parameters, std::string_view example,
+                     std::map<std::string, std::string, std::less<>>& thresholds) {
+  for (const Entry& entry : table_of(value, "a table such as " + std::string(example))) {
     const std::string& name = entry.node.key;
     if (std::find(parameters.begin(), parameters.end(), name) == parameters.end()) {
       throw Bad{entry.key_at, "there is no threshold of " + quoted(name) + ": " + suggestion(name, parameters)};
     }
     signed_duration_of(entry.node);
-    d.expectation.from.emplace(name, std::get<std::string>(entry.node.value));
+    thresholds.emplace(name, std::get<std::string>(entry.node.value));
   }
-  if (d.expectation.from.empty()) fail(value, "expected a threshold such as { pause = \"91ms\" }, not an empty table");
+  if (thresholds.empty()) fail(value, "expected a threshold such as " + std::string(example) + ", not an empty table");
 }
 
 constexpr Key<ExpectationDraft> kExpectation[] = {
@@ -160,7 +160,17 @@ constexpr Key<ExpectationDraft> kExpectation[] = {
     {"at", "duration", "any time", "true time at which it is first broken",
      [](const Node& value, ExpectationDraft& d) { d.expectation.at = duration_of(value); }, kRun},
     {"from", "table: pause, jump, skew or restart_after = duration", "any", "the smallest value that breaks it",
-     [](const Node& value, ExpectationDraft& d) { read_thresholds(value, d); }, kCheck},
+     [](const Node& value, ExpectationDraft& d) {
+       constexpr std::array<std::string_view, 4> parameters{"pause", "jump", "skew", "restart_after"};
+       read_thresholds(value, parameters, "{ pause = \"91ms\" }", d.expectation.from);
+     },
+     kCheck},
+    {"up_to", "table: restart_after = duration", "any", "the largest value that breaks it",
+     [](const Node& value, ExpectationDraft& d) {
+       constexpr std::array<std::string_view, 1> parameters{"restart_after"};
+       read_thresholds(value, parameters, "{ restart_after = \"36ms\" }", d.expectation.up_to);
+     },
+     kCheck},
     {"frontier", "text such as \"pause + skew > 63ms\"", "any",
      "for which values of two parameters together it is broken, as `check` prints it",
      [](const Node& value, ExpectationDraft& d) {
@@ -184,9 +194,10 @@ void read_expectation(const Entry& entry, ExpectDraft& expect) {
     const std::string_view mode = expect.mode == kRun ? "an expectation of `run`" : "an expectation of `check`";
     read_table(node, {"an expectation", expect.mode, mode}, kExpectation, d);
     if (d.said == nullptr) fail(node, "expected a verdict: one of \"holds\", \"violated\", \"violated_by\"");
-    const bool tells_when = d.expectation.at || !d.expectation.from.empty() || !d.expectation.frontier.empty();
+    const bool tells_when = d.expectation.at || !d.expectation.from.empty() || !d.expectation.up_to.empty() ||
+                            !d.expectation.frontier.empty();
     if (d.expectation.verdict != Verdict::violated && tells_when) {
-      fail(node, "\"at\", \"from\" and \"frontier\" tell when it is broken, and this expects that it holds");
+      fail(node, "\"at\", \"from\", \"up_to\" and \"frontier\" tell when it is broken, and this expects that it holds");
     }
   } else if (std::holds_alternative<std::string>(node.value)) {
     d.expectation.verdict = choice_of(node, kVerdicts);

@@ -166,6 +166,20 @@ class SecondOpinion {
       threshold.infimum = {value_of(threshold.parameter), true};
       threshold.is_exact = false;
     }
+    for (Threshold& threshold : property.thresholds) {
+      const std::optional<Duration> beyond = beyond_of(threshold);
+      if (!beyond) continue;
+      is_better = true;
+      if (threshold.is_exact) {
+        disagree(fmt::format("the search found nothing above a {} of {}", threshold.parameter,
+                             sim::to_string(threshold.greatest().value)));
+      }
+      checker::ValueSet values;
+      for (const checker::ValueInterval& interval : threshold.values) values.add(interval);
+      values.add({{*beyond, true}, {*beyond, true}});
+      threshold.values.assign(values.intervals().begin(), values.intervals().end());
+      threshold.is_exact = false;
+    }
     for (const std::string& name : unknown_sides(property)) {
       is_better = true;
       disagree(fmt::format("the search found nothing with a {} of {}", name, sim::to_string(value_of(name))));
@@ -192,6 +206,17 @@ class SecondOpinion {
     const Duration magnitude = std::max(value, -value);
     const Duration bound = std::max(limit, -limit);
     return magnitude < bound || (magnitude == bound && !threshold.infimum.attained);
+  }
+
+  /// What the present run has, with one fault of the parameter, if that is more than any value that is known to break it.
+  std::optional<Duration> beyond_of(const Threshold& threshold) const {
+    if (threshold.values.empty()) return std::nullopt;
+    const auto struck = runs_.faults().struck();
+    const auto is_it = [&](const auto& fault) { return fault.first == threshold.parameter; };
+    const Duration value = value_of(threshold.parameter);
+    const checker::Extent& greatest = threshold.greatest();
+    const bool is_beyond = value > greatest.value || (value == greatest.value && !greatest.attained);
+    return is_beyond && std::count_if(struck.begin(), struck.end(), is_it) == 1 ? std::optional(value) : std::nullopt;
   }
 
   /// The parameters of which a run shows a side that no margin speaks of.

@@ -78,6 +78,8 @@ TraceJudge::TraceJudge(const ExploredStory& story, checker::ViolationFinder& fin
     for (const JudgedParameter& parameter : parameters) {
       tally.thresholds.emplace_back(parameter.range);
       tally.possible.emplace_back(parameter.range);
+      tally.values.emplace_back();
+      tally.possible_values.emplace_back();
     }
   }
 }
@@ -152,7 +154,8 @@ void TraceJudge::look(Explorer& explorer) {
       const Feasible feasible = is_feasible(way, explorer);
       found[property] = std::max(found[property], feasible);
       PropertyTally& tally = tallies_[property];
-      if (feasible != Feasible::no) fold(feasible == Feasible::yes ? tally.thresholds : tally.possible, explorer);
+      if (feasible == Feasible::yes) fold(tally.thresholds, tally.values, explorer);
+      if (feasible == Feasible::perhaps) fold(tally.possible, tally.possible_values, explorer);
       if (feasible == Feasible::yes && has_frontier_) fold_frontier(tally.frontier, explorer);
     }
     constraints.undo(mark);
@@ -176,7 +179,8 @@ void TraceJudge::look(Explorer& explorer) {
 }
 
 /// Requires: the constraints of a way stand, and it is feasible.
-void TraceJudge::fold(std::vector<checker::ThresholdFold>& thresholds, Explorer& explorer) {
+void TraceJudge::fold(std::vector<checker::ThresholdFold>& thresholds, std::vector<checker::ValueSet>& values,
+                      Explorer& explorer) {
   for (std::size_t p = 0; p < parameters_.size(); ++p) {
     const std::string_view name = parameters_[p].name;
     if (name == "jump" || name == "skew") {
@@ -184,6 +188,7 @@ void TraceJudge::fold(std::vector<checker::ThresholdFold>& thresholds, Explorer&
     } else {
       fold_length(thresholds[p], name, explorer);
     }
+    if (name == "restart_after") fold_values(values[p], parameters_[p], explorer);
   }
 }
 
@@ -251,6 +256,32 @@ void TraceJudge::fold_length(checker::ThresholdFold& threshold, std::string_view
   std::vector<std::int64_t> factors(add_longest(space) + 1, 0);
   factors.back() = 1;
   if (const auto least = made(space, explorer).least(factors)) threshold.add_upward(least->whole());
+}
+
+/// Where each of these faults takes equally long: for which lengths.
+void TraceJudge::fold_values(checker::ValueSet& values, const JudgedParameter& parameter, Explorer& explorer) {
+  collect_lengths(parameter.name, explorer);
+  if (lengths_.empty()) {
+    values.add({{parameter.range.lo, true}, {parameter.range.hi, true}});
+    return;
+  }
+  Space space{bounds_, ranges_, {}};
+  const auto length = static_cast<std::uint32_t>(space.ranges.size());
+  space.ranges.push_back(parameter.range);
+  constexpr std::uint32_t kNone = checker::ParametricBound::none;
+  for (const checker::Length& one : lengths_) {
+    space.bounds.push_back({checker::Constraint::at_most(one.until, one.from), length, kNone});
+    space.bounds.push_back({checker::Constraint::at_most(one.from, one.until), kNone, length});
+  }
+  std::vector<std::int64_t> factors(length + 1, 0);
+  checker::ParameterSpace feasible = made(space, explorer);
+  factors.back() = 1;
+  const auto least = feasible.least(factors);
+  factors.back() = -1;
+  const auto greatest = feasible.least(factors);
+  if (!least || !greatest) return;
+  const checker::Extent end = greatest->whole();
+  values.add({least->whole(), {-end.value, end.attained}});
 }
 
 /// By how much the clocks of this name must be off; of several the largest counts.
@@ -384,6 +415,8 @@ void TraceJudge::merge(const TraceJudge& other) {
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
       tallies_[i].thresholds[p].merge(other.tallies_[i].thresholds[p]);
       tallies_[i].possible[p].merge(other.tallies_[i].possible[p]);
+      tallies_[i].values[p].merge(other.tallies_[i].values[p]);
+      tallies_[i].possible_values[p].merge(other.tallies_[i].possible_values[p]);
     }
     tallies_[i].frontier.merge(other.tallies_[i].frontier);
     take_better(tallies_[i].best, other.tallies_[i].best);
@@ -421,6 +454,9 @@ void TraceJudge::write(std::ostream& out) const {
       }
     }
     out << '\n';
+    for (const auto* sets : {&tally.values, &tally.possible_values}) {
+      for (const checker::ValueSet& set : *sets) set.write(out);
+    }
     tally.frontier.write(out);
     write_kept(tally.best);
     write_kept(tally.suspects);
@@ -472,6 +508,11 @@ bool TraceJudge::read(std::istream& in) {
       for (checker::ThresholdFold& threshold : *folds) {
         const std::optional<checker::Extent> upward = read_extent();
         threshold.restore(upward, read_extent());
+      }
+    }
+    for (auto* sets : {&tally.values, &tally.possible_values}) {
+      for (checker::ValueSet& set : *sets) {
+        if (!set.read(in)) return false;
       }
     }
     if (!tally.frontier.read(in)) return false;

@@ -15,6 +15,7 @@
 #include "checker/frontier.hpp"
 #include "checker/parameter_space.hpp"
 #include "checker/thresholds.hpp"
+#include "checker/value_set.hpp"
 #include "checker/violations.hpp"
 #include "checker/witness_size.hpp"
 #include "scenarios/explored_story.hpp"
@@ -46,9 +47,12 @@ struct PropertyTally {
   std::uint64_t unconfirmed = 0;       ///< of the others: a widened way is feasible, so that only a replay could tell
   std::vector<checker::ThresholdFold> thresholds;  ///< over the violating ways, one for each judged parameter
   std::vector<checker::ThresholdFold> possible;    ///< likewise over those that are widened: no margin is below these
-  checker::Frontier frontier;                      ///< over the violating ways, if two parameters are judged together
-  std::vector<BestTrace> best;                     ///< of the violating traces, the best first
-  std::vector<BestTrace> suspects;                 ///< of the unconfirmed ones, likewise
+  std::vector<checker::ValueSet>
+      values;  ///< of `restart_after`, likewise: each restart takes just that long; of others empty
+  std::vector<checker::ValueSet> possible_values;
+  checker::Frontier frontier;       ///< over the violating ways, if two parameters are judged together
+  std::vector<BestTrace> best;      ///< of the violating traces, the best first
+  std::vector<BestTrace> suspects;  ///< of the unconfirmed ones, likewise
 
   /// So many traces are kept: one of them may be such that no times in whole nanoseconds show it.
   static constexpr std::size_t kKept = 6;
@@ -97,7 +101,8 @@ class TraceJudge {
 
   std::span<const checker::Violation> ways_of(checker::Explorer& explorer);
   Feasible is_feasible(const checker::Violation& way, checker::Explorer& explorer);
-  void fold(std::vector<checker::ThresholdFold>& thresholds, checker::Explorer& explorer);
+  void fold(std::vector<checker::ThresholdFold>& thresholds, std::vector<checker::ValueSet>& values,
+            checker::Explorer& explorer);
   /// Parameters and bounds of a `ParameterSpace`.
   struct Space {
     std::vector<checker::ParametricBound> bounds;
@@ -110,6 +115,7 @@ class TraceJudge {
   std::vector<std::size_t> offsets_of(std::string_view name, const checker::Explorer& explorer) const;
   static checker::ParameterSpace made(const Space& space, checker::Explorer& explorer);
   void fold_frontier(checker::Frontier& frontier, checker::Explorer& explorer);
+  void fold_values(checker::ValueSet& values, const JudgedParameter& parameter, checker::Explorer& explorer);
   void fold_length(checker::ThresholdFold& threshold, std::string_view name, checker::Explorer& explorer);
   void fold_offset(checker::ThresholdFold& threshold, const JudgedParameter& parameter, checker::Explorer& explorer);
   void keep(std::vector<BestTrace>& best, checker::Explorer& explorer);

@@ -422,19 +422,19 @@ class Writer {
   }
 
   static std::string value_of_expectation(const Expectation& expectation) {
-    if (expectation.violated_by.empty() && !expectation.at && expectation.from.empty() &&
+    if (expectation.violated_by.empty() && !expectation.at && expectation.from.empty() && expectation.up_to.empty() &&
         expectation.frontier.empty()) {
       return quoted(checker::to_string(expectation.verdict));
     }
     std::string inside =
         expectation.violated_by.empty() ? "violated = true" : "violated_by = " + names_of(expectation.violated_by, 0);
     if (expectation.at) inside += ", at = " + value_of(*expectation.at);
-    if (!expectation.from.empty()) {
+    for (const auto& [key, values] : {std::pair("from", &expectation.from), std::pair("up_to", &expectation.up_to)}) {
+      if (values->empty()) continue;
       std::string thresholds;
-      for (const auto& [parameter, value] : expectation.from) {
+      for (const auto& [parameter, value] : *values)
         thresholds += fmt::format("{}{} = {}", thresholds.empty() ? "" : ", ", parameter, quoted(value));
-      }
-      inside += ", from = { " + thresholds + " }";
+      inside += fmt::format(", {} = {{ {} }}", key, thresholds);
     }
     if (!expectation.frontier.empty()) inside += ", frontier = " + quoted(expectation.frontier);
     return "{ " + inside + " }";
