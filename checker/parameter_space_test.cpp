@@ -106,7 +106,7 @@ TEST_CASE("parameter space: the least value of a linear function is that of a sc
     fractions += small->value.is_whole() ? 0 : 1;
   }
   CHECK(feasible > sim::cases(150, 30));
-  CHECK(fractions > sim::cases(1, -1));
+  if (!sim::takes_few_cases) CHECK(fractions > 1);
 }
 
 TEST_CASE("parameter space: with strict bounds it knows what is feasible, and whether the least value is attained") {

@@ -60,7 +60,9 @@ bool is_checked_here(const Scenario& story) {
 }
 
 Exploration exploration_of(const Scenario& scenario) {
-  auto result = check(scenario, catalogue(), {.second_opinion = !sim::takes_few_cases});
+  auto result = check(
+      scenario, catalogue(),
+      {.exploration = {.max_traces = sim::cases<std::uint64_t>(0, 1'000)}, .second_opinion = !sim::takes_few_cases});
   if (const auto* problem = std::get_if<Diagnostic>(&result)) FAIL(problem->to_string());
   return std::move(std::get<Exploration>(result));
 }
@@ -173,7 +175,8 @@ TEST_CASE("every story is found by check as its file expects, and each expectati
     if (!can_be_explored(story, catalogue()) || !is_checked_here(story)) continue;
     ++checked;
     const Exploration exploration = exploration_of(story);
-    CHECK(exploration.counts.complete);
+    CHECK((exploration.counts.complete || sim::takes_few_cases));
+    if (!exploration.counts.complete) continue;  // with sanitizers not all of it
     // An acquire that WAIT keeps from succeeding leaves the key at a replica for a moment: truthful-reports, which nobody expects
     // there, has a way that no schedule can show yet (the timer of a server's WAIT has no name of its own).
     const bool has_unnamed_timer = story.id.starts_with("f001-10-wait-other-replica");
