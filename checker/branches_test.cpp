@@ -15,7 +15,7 @@
 #include "sim/random.hpp"
 #include "sim/test_effort.hpp"
 
-namespace lockstep::checker {
+namespace lockstep::checker::branches_test {
 namespace {
 
 using Outcomes = std::set<std::string>;
@@ -137,4 +137,4 @@ TEST_CASE("branches: what is no checkpoint is not read") {
   }
 }
 
-}  // namespace lockstep::checker
+}  // namespace lockstep::checker::branches_test

@@ -11,7 +11,7 @@
 #include "checker/ownership.hpp"
 #include "sim/random.hpp"
 
-namespace lockstep::checker {
+namespace lockstep::checker::capacity_test {
 namespace {
 
 using namespace sim::literals;
@@ -113,4 +113,4 @@ TEST_CASE("capacity: the sweep counts as the definition does, and one place is m
 }
 
 }  // namespace
-}  // namespace lockstep::checker
+}  // namespace lockstep::checker::capacity_test

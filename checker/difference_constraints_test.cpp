@@ -13,7 +13,7 @@
 #include "sim/random.hpp"
 #include "sim/test_effort.hpp"
 
-namespace lockstep::checker {
+namespace lockstep::checker::difference_constraints_test {
 namespace {
 
 using namespace sim::literals;
@@ -547,4 +547,4 @@ TEST_CASE("difference constraints: why an add fails is enough for it to fail, an
 }
 
 }  // namespace
-}  // namespace lockstep::checker
+}  // namespace lockstep::checker::difference_constraints_test

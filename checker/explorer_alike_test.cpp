@@ -12,7 +12,7 @@
 #include "checker/toy_world.hpp"
 #include "sim/test_effort.hpp"
 
-namespace lockstep::checker {
+namespace lockstep::checker::explorer_alike_test {
 namespace {
 
 using Mutant = ExplorerOptions::Mutant;
@@ -183,4 +183,4 @@ TEST_CASE("explorer: processes that are taken to be alike and are not lose outco
   CHECK(compare({}, Mutant::strictly_alike).different > 0);
 }
 
-}  // namespace lockstep::checker
+}  // namespace lockstep::checker::explorer_alike_test

@@ -10,7 +10,7 @@
 #include "checker/toy_runs.hpp"
 #include "sim/test_effort.hpp"
 
-namespace lockstep::checker {
+namespace lockstep::checker::explorer_beyond_test {
 namespace {
 
 using Mutant = ExplorerOptions::Mutant;
@@ -145,4 +145,4 @@ TEST_CASE("explorer: more effort after infeasible events finds nothing more") {
   CHECK(infeasible_thorough > infeasible + infeasible / 10);
 }
 
-}  // namespace lockstep::checker
+}  // namespace lockstep::checker::explorer_beyond_test

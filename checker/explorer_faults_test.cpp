@@ -10,7 +10,7 @@
 #include "checker/toy_world.hpp"
 #include "sim/test_effort.hpp"
 
-namespace lockstep::checker {
+namespace lockstep::checker::explorer_faults_test {
 namespace {
 
 using Mutant = ExplorerOptions::Mutant;
@@ -141,4 +141,4 @@ TEST_CASE("explorer: broken dependences are found out") {
   CHECK(is_found(Mutant::never_wake));
 }
 
-}  // namespace lockstep::checker
+}  // namespace lockstep::checker::explorer_faults_test

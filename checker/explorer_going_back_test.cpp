@@ -15,7 +15,7 @@
 #include "sim/region.hpp"
 #include "sim/test_effort.hpp"
 
-namespace lockstep::checker {
+namespace lockstep::checker::explorer_going_back_test {
 namespace {
 
 using Kind = ExploredFault::Kind;
@@ -251,4 +251,4 @@ TEST_CASE("explorer: a world that keeps something outside of its memory is found
   CHECK(seen(true) != seen(false));
 }
 
-}  // namespace lockstep::checker
+}  // namespace lockstep::checker::explorer_going_back_test

@@ -5,7 +5,7 @@
 #include "checker/explorer.hpp"
 #include "checker/toy_runs.hpp"
 
-namespace lockstep::checker {
+namespace lockstep::checker::explorer_reversals_test {
 namespace {
 
 using Mutant = ExplorerOptions::Mutant;
@@ -49,4 +49,4 @@ TEST_CASE("explorer: of n answers to one question no order is begun in vain") {
   }
 }
 
-}  // namespace lockstep::checker
+}  // namespace lockstep::checker::explorer_reversals_test

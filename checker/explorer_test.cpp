@@ -11,7 +11,7 @@
 #include "sim/simulation.hpp"
 #include "sim/test_effort.hpp"
 
-namespace lockstep::checker {
+namespace lockstep::checker::explorer_test {
 namespace {
 
 using Mutant = ExplorerOptions::Mutant;
@@ -28,6 +28,7 @@ class TimedReplay final : public sim::Scheduler {
     sim::EventId id;
     Duration at;
     std::optional<Duration> held_back_until;
+    std::size_t position;  ///< in the trace
   };
 
   bool run(const std::vector<Planned>& plan, bool has_pauses) {
@@ -70,13 +71,14 @@ std::string replayed(std::uint64_t seed, Explorer& explorer, bool has_pauses, to
   };
   std::vector<TimedReplay::Planned> plan;
   for (const ExploredEvent& event : explorer.trace()) {
-    plan.push_back({event.id, time_of(event.at), std::nullopt});
+    plan.push_back({event.id, time_of(event.at), std::nullopt, plan.size()});
   }
   for (const ExploredFault& fault : explorer.faults()) {
     if (fault.place == ExploredFault::Place::after) plan[fault.event].held_back_until = time_of(fault.until);
   }
-  std::stable_sort(plan.begin(), plan.end(),
-                   [](const TimedReplay::Planned& a, const TimedReplay::Planned& b) { return a.at < b.at; });
+  std::sort(plan.begin(), plan.end(), [](const TimedReplay::Planned& a, const TimedReplay::Planned& b) {
+    return std::tie(a.at, a.position) < std::tie(b.at, b.position);
+  });
   sim::DefaultDecisions decisions;
   toy::World world(seed, decisions, size);
   TimedReplay replay(world.world());
@@ -333,4 +335,4 @@ TEST_CASE("explorer: of what repeats for ever, all that can matter to the others
   if (kWorlds >= 5'000) CHECK(found_out > 0);
 }
 
-}  // namespace lockstep::checker
+}  // namespace lockstep::checker::explorer_test

@@ -9,7 +9,7 @@
 #include "checker/violations.hpp"
 #include "sim/random.hpp"
 
-namespace lockstep::checker {
+namespace lockstep::checker::fair_test {
 namespace {
 
 using namespace sim::literals;
@@ -186,4 +186,4 @@ TEST_CASE("fair: agrees with the record of the servers on 20,000 random historie
 }
 
 }  // namespace
-}  // namespace lockstep::checker
+}  // namespace lockstep::checker::fair_test

@@ -6,7 +6,7 @@
 #include "checker/forged_history.hpp"
 #include "sim/random.hpp"
 
-namespace lockstep::checker {
+namespace lockstep::checker::fencing_test {
 namespace {
 
 using namespace sim::literals;
@@ -158,4 +158,4 @@ TEST_CASE("fencing: the running maxima agree with the comparison of all pairs on
 }
 
 }  // namespace
-}  // namespace lockstep::checker
+}  // namespace lockstep::checker::fencing_test

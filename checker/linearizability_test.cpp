@@ -8,7 +8,7 @@
 #include "checker/linearizability_oracle.hpp"
 #include "sim/test_effort.hpp"
 
-namespace lockstep::checker {
+namespace lockstep::checker::linearizability_test {
 namespace {
 
 constexpr std::uint64_t histories_per_model = sim::cases<std::uint64_t>(7'800, 300);
@@ -452,4 +452,4 @@ TEST_CASE("linearizability: nothing happened, and that is linearizable") {
 }
 
 }  // namespace
-}  // namespace lockstep::checker
+}  // namespace lockstep::checker::linearizability_test

@@ -4,7 +4,7 @@
 
 #include "checker/forged_history.hpp"
 
-namespace lockstep::checker {
+namespace lockstep::checker::linearizable_test {
 namespace {
 
 using namespace sim::literals;
@@ -145,4 +145,4 @@ TEST_CASE("linearizable: an empty history says that nothing took effect") {
 }
 
 }  // namespace
-}  // namespace lockstep::checker
+}  // namespace lockstep::checker::linearizable_test

@@ -10,7 +10,7 @@
 #include "sim/random.hpp"
 #include "sim/test_effort.hpp"
 
-namespace lockstep::checker {
+namespace lockstep::checker::mutex_test {
 namespace {
 
 using Operations = std::vector<MutexOperation>;
@@ -367,4 +367,4 @@ TEST_CASE("mutex: long histories of a real mutex are proved, and one stolen lock
 }
 
 }  // namespace
-}  // namespace lockstep::checker
+}  // namespace lockstep::checker::mutex_test

@@ -8,7 +8,7 @@
 #include "checker/ownership.hpp"
 #include "sim/random.hpp"
 
-namespace lockstep::checker {
+namespace lockstep::checker::mutual_exclusion_test {
 namespace {
 
 using namespace sim::literals;
@@ -157,4 +157,4 @@ TEST_CASE("mutual exclusion: the sweep agrees with the comparison of all pairs o
 }
 
 }  // namespace
-}  // namespace lockstep::checker
+}  // namespace lockstep::checker::mutual_exclusion_test

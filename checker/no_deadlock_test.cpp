@@ -13,7 +13,7 @@
 #include "sim/random.hpp"
 #include "sim/test_world.hpp"
 
-namespace lockstep::checker {
+namespace lockstep::checker::no_deadlock_test {
 namespace {
 
 using namespace sim::literals;
@@ -446,4 +446,4 @@ TEST_CASE("no-deadlock: in the same order both come to an end") {
   CHECK(finding.why == "1 wait for a lock that is held, none of them in a circle");
 }
 
-}  // namespace lockstep::checker
+}  // namespace lockstep::checker::no_deadlock_test

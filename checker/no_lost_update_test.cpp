@@ -7,7 +7,7 @@
 #include "checker/forged_history.hpp"
 #include "sim/random.hpp"
 
-namespace lockstep::checker {
+namespace lockstep::checker::no_lost_update_test {
 namespace {
 
 using namespace sim::literals;
@@ -136,4 +136,4 @@ TEST_CASE("no lost update: the checker agrees with counters that remember whose 
 }
 
 }  // namespace
-}  // namespace lockstep::checker
+}  // namespace lockstep::checker::no_lost_update_test

@@ -85,10 +85,15 @@ class Order {
 
   void follow(const Effect& effect) {
     const Operation* operation = find(effect.operation);
-    // Who comes back to it, here or elsewhere, tries to take back what he made.
+    // Who comes back to it tries to take back what he made.
+    const Object here{effect.server, effect.object};
+    const bool is_known_here = operation != nullptr && !visits_.insert({effect.operation, here}).second;
+    if (effect.kind == Effect::Kind::remove || (effect.kind == Effect::Kind::read && is_known_here)) {
+      returns_.insert({effect.operation, here});
+    }
     if (effect.kind == Effect::Kind::read || effect.kind == Effect::Kind::remove) {
       std::erase_if(kept_, [&](const auto& kept) {
-        return kept.first == effect.operation && kept.second.object == effect.object;
+        return kept.first == effect.operation && Object{kept.second.server, kept.second.object} == here;
       });
     }
     if (effect.kind == Effect::Kind::read || effect.kind == Effect::Kind::reject) return;
@@ -136,6 +141,16 @@ class Order {
     each_place(effect, [&](const Place&, OwnedPlace& owned) {
       std::erase_if(owned.owners, [&](const Owner& owner) { return owner.shares && owner.hold == operation->of; });
     });
+  }
+
+  /// Whether it came back to the lock at other servers, and never to this one: what was sent here got lost, or the server that told this
+  /// one of it does no longer. In which order that was is no question: no two servers have one.
+  bool tried_elsewhere(OperationId operation, const Place& place) const {
+    const auto came = [&](const auto& visit) {
+      return visit.first == operation && visit.second.second == place.object;
+    };
+    return std::any_of(returns_.begin(), returns_.end(), came) &&
+           !returns_.contains({operation, {place.server, place.object}});
   }
 
   /// Whether a command of this operation did something in this step.
@@ -252,10 +267,10 @@ class Order {
                                           [&](const Place& place) { return given->second.contains(place); });
         if (gave_all) add("truthful-reports", {o.process}, o, o.completed, o.completed_in);
       }
-      const auto kept = kept_.lower_bound({o.id, Place{sim::ProcessId{0}, "", ""}});
-      if (o.function == "acquire" && kept != kept_.end() && kept->first == o.id) {
-        add("truthful-reports", {o.process}, o, o.completed, o.completed_in);
-      }
+      const bool keeps = std::any_of(kept_.begin(), kept_.end(), [&](const auto& kept) {
+        return kept.first == o.id && !tried_elsewhere(o.id, kept.second);
+      });
+      if (o.function == "acquire" && keeps) add("truthful-reports", {o.process}, o, o.completed, o.completed_in);
     }
   }
 
@@ -327,11 +342,13 @@ class Order {
   std::map<Place, OwnedPlace> places_;
   std::map<std::pair<OperationId, Place>, const Effect*> last_write_;
   std::map<std::pair<OperationId, Object>, Deed> deeds_;
-  std::map<OperationId, std::set<Place>> granted_;  ///< by hold: places that were certainly its own at some time
-  std::set<OperationId> unknowable_;                ///< holds that were among several at a nameless place
-  std::map<OperationId, std::set<Place>> given_;    ///< by release: places of its own that it removed
-  std::set<Place> there_;                           ///< what exists
-  std::set<std::pair<OperationId, Place>> kept_;    ///< what failed acquires made, and have not taken back
+  std::map<OperationId, std::set<Place>> granted_;    ///< by hold: places that were certainly its own at some time
+  std::set<OperationId> unknowable_;                  ///< holds that were among several at a nameless place
+  std::map<OperationId, std::set<Place>> given_;      ///< by release: places of its own that it removed
+  std::set<Place> there_;                             ///< what exists
+  std::set<std::pair<OperationId, Object>> visits_;   ///< where an operation did anything
+  std::set<std::pair<OperationId, Object>> returns_;  ///< where it removed something, or looked again
+  std::set<std::pair<OperationId, Place>> kept_;      ///< what failed acquires made, and have not taken back
   std::vector<std::pair<sim::ProcessId, Place>> robbed_;
   std::vector<Breach> found_;
 };

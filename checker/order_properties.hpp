@@ -8,7 +8,8 @@
 //
 // truthful-reports. A release or renewal that says ok did something (remove, write, touch) to a place that was then its own. What was
 // never got (`of` is 0) cannot be given back. An inner release is judged only if it did something at a server at all. A release that says no did not remove
-// every place that its hold was granted. An acquire that says no left nothing of its own behind where nothing was. Where the bench cannot know whose
+// every place that its hold was granted. An acquire that says no left nothing of its own behind where nothing was.
+// But it is enough to have come back to the lock at some server, if nothing of that came to this one: a lost message is no lie. Where the bench cannot know whose
 // a place is, it is unknown.
 //
 // reentrancy. (1) An inner release ("leave") does not remove the lock. (2) The outermost release, when the thread has released as often as

@@ -6,15 +6,22 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <deque>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <set>
+#include <tuple>
+#include <vector>
 
 #include "checker/faithful_renewal.hpp"
 #include "checker/forged_history.hpp"
 #include "checker/no_lost_wakeup.hpp"
 #include "checker/symbolic_history.hpp"
+#include "sim/random.hpp"
+#include "sim/test_effort.hpp"
 
-namespace lockstep::checker {
+namespace lockstep::checker::order_properties_test {
 namespace {
 
 using namespace sim::literals;
@@ -189,6 +196,20 @@ bool has_inner_removal(const sim::History& h) {
   return false;
 }
 
+/// Another order of the same: each server's own stays.
+std::vector<Effect> interleaved_anew(const std::vector<Effect>& effects, sim::Random& random) {
+  std::map<sim::ProcessId, std::deque<Effect>> of_server;
+  for (const Effect& effect : effects) of_server[effect.server].push_back(effect);
+  std::vector<Effect> order;
+  while (order.size() < effects.size()) {
+    auto& [server, left] = *std::next(of_server.begin(), random.between(0, std::ssize(of_server) - 1));
+    if (left.empty()) continue;
+    order.push_back(left.front());
+    left.pop_front();
+  }
+  return order;
+}
+
 }  // namespace
 
 TEST_CASE("truthful-reports: a release that says ok found its own lock") {
@@ -315,6 +336,56 @@ TEST_CASE(
   h.effect(Did::remove, server, A, release, 21_ms);
   CHECK(truthful(h) == Verdict::holds);
   CHECK(reentrant(h) == Verdict::holds);
+}
+
+TEST_CASE("truthful-reports: what an acquire that fails left at a server to which nothing came back") {
+  // Written at two servers; the undo reaches the first, or none; or it reaches the second before the write does.
+  enum class Undo { none, first, second_too_early, both };
+  for (const Undo undo : {Undo::none, Undo::first, Undo::second_too_early, Undo::both}) {
+    for (const bool copy_comes_late : {false, true}) {
+      ForgedHistory h;
+      const auto a = h.operation(A, "acquire", 8_ms, 20_ms, Phase::fail);
+      h.effect(Did::write, server, A, a, 9_ms);
+      if (undo == Undo::second_too_early) h.effect(Did::read, second_server, A, a, 9_ms);
+      if (undo == Undo::second_too_early) h.effect(Did::read, second_server, A, a, 10_ms);
+      if (!copy_comes_late) h.effect(Did::write, second_server, A, a, 11_ms);
+      if (undo != Undo::none) h.effect(Did::remove, server, A, a, 12_ms);
+      if (copy_comes_late) h.effect(Did::write, second_server, A, a, 13_ms);
+      if (undo == Undo::both) h.effect(Did::remove, second_server, A, a, 14_ms);
+      CHECK((truthful(h) == Verdict::violated) == (undo == Undo::none || undo == Undo::second_too_early));
+    }
+  }
+  // That the second server refused it is no attempt to take it back.
+  ForgedHistory h;
+  const auto a = h.operation(A, "acquire", 8_ms, 20_ms, Phase::fail);
+  h.effect(Did::write, server, A, a, 9_ms);
+  h.effect(Did::read, second_server, A, a, 11_ms);
+  CHECK(truthful(h) == Verdict::violated);
+}
+
+// An explored trace stands for all orders of what is independent, and what servers do is: it is told in one of them.
+TEST_CASE("order: how the servers' own orders are interleaved makes no difference") {
+  sim::Random random(20261123);
+  std::size_t broken = 0;
+  std::size_t others = 0;
+  for (std::uint64_t seed = 0; seed < sim::cases<std::uint64_t>(4'000, 400); ++seed) {
+    SymbolicHistory symbolic(seed, {.has_members = seed % 2 == 1, .has_nested = seed % 3 == 1});
+    const auto times = symbolic.constraints().solution_ns();
+    REQUIRE(times);
+    const sim::History h = at_times(symbolic.history(), symbolic.faults(), *times);
+    const std::vector<Breach> breaches = order_breaches(h.operations, h.effects, h);
+    const std::vector<Effect> order = interleaved_anew(h.effects, random);
+    const std::vector<Breach> again = order_breaches(h.operations, order, h);
+    const auto told = [](const Breach& b) { return std::tuple(b.property, b.by, b.operation, b.is_unknown); };
+    INFO("history " << seed);
+    REQUIRE(std::equal(breaches.begin(), breaches.end(), again.begin(), again.end(),
+                       [&](const Breach& a, const Breach& b) { return told(a) == told(b); }));
+    broken += breaches.empty() ? 0 : 1;
+    const auto is_same = [](const Effect& a, const Effect& b) { return a.server == b.server && a.step == b.step; };
+    others += std::equal(order.begin(), order.end(), h.effects.begin(), h.effects.end(), is_same) ? 0 : 1;
+  }
+  CHECK(broken > sim::cases<std::size_t>(400, 40));
+  CHECK(others > sim::cases<std::size_t>(1'000, 100));
 }
 
 TEST_CASE(
@@ -501,4 +572,4 @@ TEST_CASE("reports and inner releases: following the servers gives what looking 
   CHECK(removals > 30);
 }
 
-}  // namespace lockstep::checker
+}  // namespace lockstep::checker::order_properties_test

@@ -9,7 +9,7 @@
 #include "checker/ownership.hpp"
 #include "sim/random.hpp"
 
-namespace lockstep::checker {
+namespace lockstep::checker::own_release_test {
 namespace {
 
 using namespace sim::literals;
@@ -403,4 +403,4 @@ TEST_CASE("own-release: whose unit of a counter somebody took is unknown, unless
   }
 }
 
-}  // namespace lockstep::checker
+}  // namespace lockstep::checker::own_release_test

@@ -4,7 +4,7 @@
 
 #include "checker/forged_history.hpp"
 
-namespace lockstep::checker {
+namespace lockstep::checker::ownership_test {
 namespace {
 
 using namespace sim::literals;
@@ -154,4 +154,4 @@ TEST_CASE("ownership: an acquire whose validity was over before it completed is 
 }
 
 }  // namespace
-}  // namespace lockstep::checker
+}  // namespace lockstep::checker::ownership_test

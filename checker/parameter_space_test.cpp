@@ -7,7 +7,7 @@
 #include "sim/random.hpp"
 #include "sim/test_effort.hpp"
 
-namespace lockstep::checker {
+namespace lockstep::checker::parameter_space_test {
 namespace {
 
 using sim::Duration;
@@ -185,4 +185,4 @@ TEST_CASE("parameter space: three parameters, and half-spaces between them") {
   CHECK(feasible > 1'000);
 }
 
-}  // namespace lockstep::checker
+}  // namespace lockstep::checker::parameter_space_test

@@ -6,7 +6,7 @@
 
 #include "sim/random.hpp"
 
-namespace lockstep::checker {
+namespace lockstep::checker::parametric_test {
 namespace {
 
 using sim::Duration;
@@ -97,4 +97,4 @@ TEST_CASE("parametric: the ends of an interval are exact, not only between whole
   }
 }
 
-}  // namespace lockstep::checker
+}  // namespace lockstep::checker::parametric_test

@@ -8,7 +8,7 @@
 #include "checker/progress_sweep.hpp"
 #include "checker/symbolic_history.hpp"
 
-namespace lockstep::checker {
+namespace lockstep::checker::progress_test {
 namespace {
 
 using namespace sim::literals;
@@ -188,4 +188,4 @@ TEST_CASE("progress: as a sweep over all nanoseconds has it") {
 }
 
 }  // namespace
-}  // namespace lockstep::checker
+}  // namespace lockstep::checker::progress_test

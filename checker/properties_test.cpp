@@ -17,7 +17,7 @@
 #include "checker/progress.hpp"
 #include "checker/recoverable.hpp"
 
-namespace lockstep::checker {
+namespace lockstep::checker::properties_test {
 namespace {
 
 TEST_CASE("properties: every checker's property is in the table under its own name and view, and nothing else is") {
@@ -55,4 +55,4 @@ TEST_CASE("verdicts and views have the names that the JSON contract gives them")
 }
 
 }  // namespace
-}  // namespace lockstep::checker
+}  // namespace lockstep::checker::properties_test

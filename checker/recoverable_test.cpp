@@ -4,7 +4,7 @@
 
 #include "checker/forged_history.hpp"
 
-namespace lockstep::checker {
+namespace lockstep::checker::recoverable_test {
 namespace {
 
 using namespace sim::literals;
@@ -85,4 +85,4 @@ TEST_CASE("recoverable: silence before the bound proves nothing, and without a p
 }
 
 }  // namespace
-}  // namespace lockstep::checker
+}  // namespace lockstep::checker::recoverable_test

@@ -105,7 +105,8 @@ std::string event_text(const ExploredEvent& event, const Names& names) {
       switch (event.timer_kind) {
         case sim::TimerKind::sleep: return who + " sleep over";
         case sim::TimerKind::work: return who + " work done";
-        case sim::TimerKind::timeout: return who + " timeout";
+        case sim::TimerKind::timeout:
+        case sim::TimerKind::deadline: return who + " timeout";
         case sim::TimerKind::tick: return who + " tick";
       }
       break;
@@ -129,7 +130,9 @@ std::string on_its_way(const sim::Event& event, sim::ProcessId client, const Nam
   switch (event.kind) {
     case sim::EventKind::start: return event.process == client ? "not started" : "";
     case sim::EventKind::timer:
-      if (event.process != client || event.timer_kind == sim::TimerKind::timeout) return "";
+      if (event.process != client || event.timer_kind == sim::TimerKind::timeout ||
+          event.timer_kind == sim::TimerKind::deadline)
+        return "";
       return event.timer_kind == sim::TimerKind::work ? "works" : "sleeps";
     case sim::EventKind::message: {
       if (event.process != client && event.from != client) return "";

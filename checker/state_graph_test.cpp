@@ -15,7 +15,7 @@
 #include "sim/simulation.hpp"
 #include "sim/test_effort.hpp"
 
-namespace lockstep::checker {
+namespace lockstep::checker::state_graph_test {
 namespace {
 
 using namespace sim::literals;
@@ -393,4 +393,4 @@ TEST_CASE("state graph: the file's ending says the format") {
   CHECK(std::holds_alternative<std::string>(graph_format_of("")));
 }
 
-}  // namespace lockstep::checker
+}  // namespace lockstep::checker::state_graph_test

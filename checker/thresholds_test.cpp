@@ -6,7 +6,7 @@
 
 #include "sim/random.hpp"
 
-namespace lockstep::checker {
+namespace lockstep::checker::thresholds_test {
 namespace {
 
 using namespace sim::literals;
@@ -136,4 +136,4 @@ TEST_CASE("thresholds: each side of zero has its own, and no fault at all is the
   }
 }
 
-}  // namespace lockstep::checker
+}  // namespace lockstep::checker::thresholds_test

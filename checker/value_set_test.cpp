@@ -8,7 +8,7 @@
 
 #include "sim/random.hpp"
 
-namespace lockstep::checker {
+namespace lockstep::checker::value_set_test {
 namespace {
 
 constexpr int kMost = 12;
@@ -66,4 +66,4 @@ TEST_CASE("value set: it contains what the intervals contain, in any order, with
   }
 }
 
-}  // namespace lockstep::checker
+}  // namespace lockstep::checker::value_set_test

@@ -7,7 +7,7 @@
 #include "checker/forged_history.hpp"
 #include "checker/violations.hpp"
 
-namespace lockstep::checker {
+namespace lockstep::checker::violations_by_hand_test {
 namespace {
 
 using namespace sim::literals;
@@ -222,4 +222,4 @@ TEST_CASE("by hand: a circle lasts from its last beginning to its first end, and
   CHECK_FALSE(touching.breaks("no-deadlock", 0_ms));
 }
 
-}  // namespace lockstep::checker
+}  // namespace lockstep::checker::violations_by_hand_test

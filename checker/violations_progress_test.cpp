@@ -12,7 +12,7 @@
 #include "checker/violations.hpp"
 #include "sim/test_effort.hpp"
 
-namespace lockstep::checker {
+namespace lockstep::checker::violations_progress_test {
 namespace {
 
 using Times = std::vector<std::int64_t>;
@@ -168,4 +168,4 @@ TEST_CASE("violations: progress, with holds that are shared and entered again") 
 }
 
 }  // namespace
-}  // namespace lockstep::checker
+}  // namespace lockstep::checker::violations_progress_test

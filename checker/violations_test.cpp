@@ -21,7 +21,7 @@
 #include "checker/symbolic_history.hpp"
 #include "sim/test_effort.hpp"
 
-namespace lockstep::checker {
+namespace lockstep::checker::violations_test {
 namespace {
 
 using namespace sim::literals;
@@ -260,4 +260,4 @@ TEST_CASE("violations: recoverable asks when the probe got the lock, and leaves 
   }
 }
 
-}  // namespace lockstep::checker
+}  // namespace lockstep::checker::violations_test

@@ -10,7 +10,7 @@
 #include "checker/forged_history.hpp"
 #include "sim/random.hpp"
 
-namespace lockstep::checker {
+namespace lockstep::checker::wait_for_test {
 namespace {
 
 using namespace sim::literals;
@@ -182,4 +182,4 @@ TEST_CASE("wait-for: random graphs have the circles that brute force finds") {
   CHECK(largest >= 4);
 }
 
-}  // namespace lockstep::checker
+}  // namespace lockstep::checker::wait_for_test

@@ -8,7 +8,7 @@
 
 #include "sim/random.hpp"
 
-namespace lockstep::checker {
+namespace lockstep::checker::witness_size_test {
 namespace {
 
 constexpr std::uint32_t kNone = ExploredEvent::no_cause;
@@ -92,4 +92,4 @@ TEST_CASE("witness size: every execution order of one trace has the same size") 
   }
 }
 
-}  // namespace lockstep::checker
+}  // namespace lockstep::checker::witness_size_test

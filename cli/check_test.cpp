@@ -13,6 +13,8 @@
 #include "sim/in_tree.hpp"
 #include "sim/test_effort.hpp"
 
+namespace lockstep::check_test {
+
 using namespace lockstep;
 namespace fs = std::filesystem;
 
@@ -347,3 +349,5 @@ TEST_CASE("check: progress comes and goes on stderr, and only on a terminal") {
   const std::string shown = cli::called(args, {.is_err_tty = true}).err;
   CHECK((shown.empty() || shown.ends_with("\r\x1b[K")));
 }
+
+}  // namespace lockstep::check_test

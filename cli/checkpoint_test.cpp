@@ -22,6 +22,8 @@
 #include "sim/random.hpp"
 #include "sim/test_effort.hpp"
 
+namespace lockstep::checkpoint_test {
+
 using namespace lockstep;
 namespace fs = std::filesystem;
 
@@ -179,3 +181,5 @@ TEST_CASE("check: a checkpoint that is damaged, foreign or of another version is
   CHECK(cli::called(resume).exit == 0);
   CHECK(folder.files() == std::vector<std::string>{"checkpoint", "other.toml", "story.toml"});
 }
+
+}  // namespace lockstep::checkpoint_test

@@ -12,6 +12,8 @@
 #include "cli/run.hpp"
 #include "sim/in_tree.hpp"
 
+namespace lockstep::linearize_test {
+
 using namespace lockstep;
 namespace fs = std::filesystem;
 
@@ -256,3 +258,5 @@ TEST_CASE("linearize: help and list specs name every model") {
     for (const checker::ModelFunction& function : model->functions()) CHECK(cli::contains(help, function.name));
   }
 }
+
+}  // namespace lockstep::linearize_test

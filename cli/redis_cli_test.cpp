@@ -10,6 +10,8 @@
 
 #include "sim/in_tree.hpp"
 
+namespace lockstep::redis_cli_test {
+
 using lockstep::built_program;
 using lockstep::in_tree;
 
@@ -67,3 +69,5 @@ TEST_CASE("redis-benchmark runs against a served node") {
   }
   CHECK(out.find("rror") == std::string::npos);
 }
+
+}  // namespace lockstep::redis_cli_test

@@ -10,6 +10,8 @@
 #include "cli/called.hpp"
 #include "sim/in_tree.hpp"
 
+namespace lockstep::run_test {
+
 using namespace lockstep;
 namespace fs = std::filesystem;
 
@@ -287,3 +289,5 @@ TEST_CASE("cli: output that cannot be written is not a success") {
   CHECK(cli::run(args, full, err, models::locks::Catalogue::built_in(), {}) == 2);
   CHECK(cli::contains(err.str(), "cannot write"));
 }
+
+}  // namespace lockstep::run_test

@@ -23,6 +23,8 @@
 #include "cli/run.hpp"
 #include "sim/in_tree.hpp"
 
+namespace lockstep::serve_test {
+
 using namespace lockstep;
 
 namespace {
@@ -273,3 +275,5 @@ TEST_CASE("serve refuses what it cannot do, with one message and exit 2") {
   CHECK(cli::called({"serve", kOneServer, "--prot", "1"}).err.find("--port") != std::string::npos);
   CHECK(cli::called({"serve", kThreeServers, "--port", "65534"}).exit == 2);
 }
+
+}  // namespace lockstep::serve_test

@@ -24,7 +24,7 @@ function(lockstep_folder folder)
   if(sources)
     add_library(${library} STATIC ${sources})
     set(scope PUBLIC)
-    lockstep_compile_together(${library} ${sources})
+    lockstep_compile_together(${library} 8 ${sources})
   else()
     add_library(${library} INTERFACE)
     set(scope INTERFACE)
@@ -85,6 +85,7 @@ function(lockstep_folder folder)
       lockstep_test_program(${program} LINKS ${library} ${arg_TEST_LINKS} SOURCES ${testing_sources})
     endif()
     target_sources(${program} PRIVATE ${source})
+    list(APPEND sources_of_${program} ${source})
     # NoTests: a file in which Catch2 finds nothing to run has failed.
     add_test(NAME ${name} COMMAND ${program} --filenames-as-tags "[#${tag}]" -w NoTests WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     # The same random cases each time: a red run must be the change's fault. The fuzzers look for new ones.
@@ -93,6 +94,12 @@ function(lockstep_folder folder)
     set_tests_properties(${name} PROPERTIES TIMEOUT 600 ENVIRONMENT "RC_PARAMS=seed=20261121"
       SKIP_REGULAR_EXPRESSION "(^|\n)SKIPPED: " COST ${seconds})
   endforeach()
+  if(sources_of_${folder}_tests)
+    lockstep_compile_together(${folder}_tests 8 ${sources_of_${folder}_tests})
+  endif()
+  if(sources_of_${folder}_long_tests)
+    lockstep_compile_together(${folder}_long_tests 4 ${sources_of_${folder}_long_tests})
+  endif()
   # To optimise short tests takes longer than they then run. They are a program of their own: of an inline function that both have, the
   # linker takes one, and that must not be the slow one where it matters. Those of the engine ask how coroutines are optimised.
   if(TARGET ${folder}_tests AND NOT folder STREQUAL "sim")
@@ -100,15 +107,16 @@ function(lockstep_folder folder)
   endif()
 endfunction()
 
-# Sources of a library, about eight at a time: what they include is then read once. Which ones go together follows from their names and not from
-# their order, so that a new file moves no other one. Names in their anonymous namespaces meet; preset plain compiles each file on its own.
-function(lockstep_compile_together library)
+# Sources of a target, about `size` at a time: what they include is then read once. Which ones go together follows from their names and not from
+# their order, so that a new file moves no other one. Names in their anonymous namespaces meet (each test has a namespace of its own); preset
+# plain compiles each file of a library on its own.
+function(lockstep_compile_together target size)
   if(NOT LOCKSTEP_COMPILE_TOGETHER)
     return()
   endif()
   list(LENGTH ARGN count)
   set(groups 1)
-  while(groups LESS_EQUAL 64 AND count GREATER 8)
+  while(groups LESS_EQUAL 64 AND count GREATER size)
     math(EXPR groups "${groups} * 2")
     math(EXPR count "(${count} + 1) / 2")
   endwhile()
@@ -119,7 +127,7 @@ function(lockstep_compile_together library)
     math(EXPR group "0x${hash} % ${groups}")
     set_property(SOURCE ${source} PROPERTY UNITY_GROUP together_${group})
   endforeach()
-  set_target_properties(${library} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
 
 # Tests of a folder, to which the caller adds the files.

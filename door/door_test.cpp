@@ -8,7 +8,7 @@
 
 #include "sim/simulation.hpp"
 
-namespace lockstep::door {
+namespace lockstep::door::door_test {
 namespace {
 
 using namespace sim::literals;
@@ -231,4 +231,4 @@ TEST_CASE("DEBUG SLEEP puts the server to sleep: nobody is answered before it wa
   CHECK(stepped.say(stepped.enter(), "SET k v PX 400\r\nDEBUG SLEEP 0.5\r\nGET k\r\n") == "+OK\r\n+OK\r\n$-1\r\n");
 }
 
-}  // namespace lockstep::door
+}  // namespace lockstep::door::door_test

@@ -5,6 +5,8 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+namespace lockstep::comparison_test {
+
 using namespace lockstep;
 using namespace lockstep::reports;
 using namespace lockstep::sim::literals;
@@ -30,3 +32,5 @@ TEST_CASE("comparison: figures for each grant, and what never happened") {
   CHECK(first["waiting_median"] == "12.345ms");
   CHECK(first["recovery"].is_null());
 }
+
+}  // namespace lockstep::comparison_test

@@ -12,6 +12,8 @@
 #include "reports/junit.hpp"
 #include "reports/output_file.hpp"
 
+namespace lockstep::documents_test {
+
 using namespace lockstep;
 using namespace lockstep::reports;
 using nlohmann::json;
@@ -159,3 +161,5 @@ TEST_CASE("output file: a device is written to, never replaced") {
   CHECK(!write_whole("/dev/null", "x"));
   CHECK(fs::is_character_file("/dev/null"));
 }
+
+}  // namespace lockstep::documents_test

@@ -11,7 +11,7 @@
 #include "reports/junit.hpp"
 #include "reports/text.hpp"
 
-namespace lockstep::reports {
+namespace lockstep::reports::exploration_test {
 namespace {
 
 using checker::Verdict;
@@ -245,4 +245,4 @@ TEST_CASE("exploration: in JUnit a contradiction is a failure, and a bound is an
   CHECK(contains(testcase.next_sibling().child("error").attribute("message").value(), "--max-seconds was reached"));
 }
 
-}  // namespace lockstep::reports
+}  // namespace lockstep::reports::exploration_test

@@ -11,6 +11,8 @@
 #include "scenarios/runner.hpp"
 #include "sim/in_tree.hpp"
 
+namespace lockstep::history_file_test {
+
 using namespace lockstep;
 namespace formats = checker::history_formats;
 
@@ -127,3 +129,5 @@ TEST_CASE("history: the end of the name says the format") {
   CHECK(!reports::history_format_of("edn"));
   CHECK(!reports::history_format_of("a.json"));
 }
+
+}  // namespace lockstep::history_file_test

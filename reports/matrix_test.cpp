@@ -5,6 +5,8 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+namespace lockstep::matrix_test {
+
 using namespace lockstep;
 using namespace lockstep::reports;
 using namespace lockstep::sim::literals;
@@ -64,3 +66,5 @@ TEST_CASE("matrix: json") {
   CHECK(answers[2]["ground"] == "inapplicable");
   CHECK(answers[3]["runs"] == 300);
 }
+
+}  // namespace lockstep::matrix_test

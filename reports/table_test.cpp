@@ -5,6 +5,8 @@
 #include "reports/forged_story.hpp"
 #include "reports/summary.hpp"
 
+namespace lockstep::table_test {
+
 using namespace lockstep::reports;
 
 TEST_CASE("table: columns are as wide as their contents when they fit") {
@@ -42,3 +44,5 @@ TEST_CASE("summary: what breaks although the file says nothing of it is told apa
   INFO(text);
   CHECK(text.find("besides: mutual-exclusion") != std::string::npos);
 }
+
+}  // namespace lockstep::table_test

@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <rapidcheck/catch.h>
 
+namespace lockstep::text_test {
+
 using namespace lockstep::reports;
 
 TEST_CASE("text: a Chinese character takes two columns, a combining mark none") {
@@ -54,3 +56,5 @@ TEST_CASE("text: whatever the bytes, clipped and wrapped text fits") {
     RC_ASSERT(display_width(pad(bytes, width)) == width);
   });
 }
+
+}  // namespace lockstep::text_test

@@ -9,6 +9,8 @@
 #include "reports/forged_story.hpp"
 #include "reports/text.hpp"
 
+namespace lockstep::timeline_test {
+
 using namespace lockstep;
 using namespace lockstep::reports;
 
@@ -215,3 +217,5 @@ TEST_CASE("timeline: texts of a server cannot reach the terminal as control char
   forged.story().scenario.title.en = "a\x1b[2Jb";
   CHECK(!contains(shown(forged.story(), 100), "\x1b"));
 }
+
+}  // namespace lockstep::timeline_test

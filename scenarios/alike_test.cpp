@@ -14,7 +14,7 @@
 #include "sim/random.hpp"
 #include "sim/test_effort.hpp"
 
-namespace lockstep::scenarios {
+namespace lockstep::scenarios::alike_test {
 namespace {
 
 using models::locks::Catalogue;
@@ -198,4 +198,4 @@ TEST_CASE("alike: an algorithm that is not blind to names, and says so, is found
   CHECK(essence_of(pair->ordered) != essence_of(pair->any));
 }
 
-}  // namespace lockstep::scenarios
+}  // namespace lockstep::scenarios::alike_test

@@ -6,7 +6,7 @@
 
 #include "scenarios/loader.hpp"
 
-namespace lockstep::scenarios {
+namespace lockstep::scenarios::comparison_test {
 namespace {
 
 using namespace sim::literals;
@@ -179,4 +179,4 @@ retry = ["1ms", "20ms"]
   CHECK(sum(1, 1) != sum(1, 2));
 }
 
-}  // namespace lockstep::scenarios
+}  // namespace lockstep::scenarios::comparison_test

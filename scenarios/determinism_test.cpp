@@ -7,7 +7,7 @@
 #include "scenarios/runner.hpp"
 #include "sim/test_effort.hpp"
 
-namespace lockstep::scenarios {
+namespace lockstep::scenarios::determinism_test {
 namespace {
 
 struct Result {
@@ -105,4 +105,4 @@ TEST_CASE("looking at a run does not change it") {
   }
 }
 
-}  // namespace lockstep::scenarios
+}  // namespace lockstep::scenarios::determinism_test

@@ -8,7 +8,7 @@
 #include "scenarios/loader.hpp"
 #include "scenarios/runner.hpp"
 
-namespace lockstep::scenarios {
+namespace lockstep::scenarios::endless_test {
 namespace {
 
 const models::locks::Catalogue& catalogue() {
@@ -151,4 +151,4 @@ progress = { within = "50ms" }
 }
 
 }  // namespace
-}  // namespace lockstep::scenarios
+}  // namespace lockstep::scenarios::endless_test

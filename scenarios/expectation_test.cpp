@@ -7,7 +7,7 @@
 #include "scenarios/check.hpp"
 #include "scenarios/loader.hpp"
 
-namespace lockstep::scenarios {
+namespace lockstep::scenarios::expectation_test {
 namespace {
 
 using checker::Verdict;
@@ -142,4 +142,4 @@ TEST_CASE("check: what was interrupted before it began knows nothing, and says s
   CHECK(exploration.property("mutual-exclusion").verdict == Verdict::unknown);
 }
 
-}  // namespace lockstep::scenarios
+}  // namespace lockstep::scenarios::expectation_test

@@ -15,7 +15,7 @@
 #include "sim/random.hpp"
 #include "sim/test_effort.hpp"
 
-namespace lockstep::scenarios {
+namespace lockstep::scenarios::exploration_search_test {
 namespace {
 
 using checker::Verdict;
@@ -368,4 +368,4 @@ TEST_CASE("search: a bound in seconds also ends a branch that takes long") {
   CHECK(all_of(explored(three_clients(), options)) == all_of(explored(three_clients())));
 }
 
-}  // namespace lockstep::scenarios
+}  // namespace lockstep::scenarios::exploration_search_test

@@ -6,7 +6,7 @@
 
 #include "scenarios/loader.hpp"
 
-namespace lockstep::scenarios {
+namespace lockstep::scenarios::exploration_test {
 namespace {
 
 using sim::Duration;
@@ -111,4 +111,4 @@ TEST_CASE("redlock-seq on three servers holds without pauses and breaks with one
   CHECK(paused.property("mutual-exclusion").verdict == checker::Verdict::violated);
 }
 
-}  // namespace lockstep::scenarios
+}  // namespace lockstep::scenarios::exploration_test

@@ -11,7 +11,8 @@ std::string fault_step(const sim::World& world, const sim::Event& event) {
         case sim::TimerKind::sleep: return "sleep";
         case sim::TimerKind::tick: return "tick";
         case sim::TimerKind::work: return "work";
-        case sim::TimerKind::timeout: return "timeout";
+        case sim::TimerKind::timeout:
+        case sim::TimerKind::deadline: return "timeout";
       }
       return "";
     case sim::EventKind::message: break;

@@ -9,7 +9,7 @@
 #include "scenarios/writer.hpp"
 #include "sim/test_effort.hpp"
 
-namespace lockstep::scenarios {
+namespace lockstep::scenarios::grid_downward_test {
 namespace {
 
 using checker::Verdict;
@@ -108,4 +108,4 @@ TEST_CASE("grid and explorer agree on the least amount by which a clock must be 
   CHECK(beyond_zero > 2);
 }
 
-}  // namespace lockstep::scenarios
+}  // namespace lockstep::scenarios::grid_downward_test

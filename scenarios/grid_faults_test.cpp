@@ -9,7 +9,7 @@
 #include "scenarios/writer.hpp"
 #include "sim/test_effort.hpp"
 
-namespace lockstep::scenarios {
+namespace lockstep::scenarios::grid_faults_test {
 namespace {
 
 using checker::Verdict;
@@ -144,4 +144,4 @@ TEST_CASE("grid and explorer agree on stories with losses") { compare(Kind::lose
 TEST_CASE("grid and explorer agree on stories with jumps") { compare(Kind::jump); }
 TEST_CASE("grid and explorer agree on stories with skew") { compare(Kind::skew); }
 
-}  // namespace lockstep::scenarios
+}  // namespace lockstep::scenarios::grid_faults_test

@@ -9,7 +9,7 @@
 #include "sim/random.hpp"
 #include "sim/test_effort.hpp"
 
-namespace lockstep::scenarios {
+namespace lockstep::scenarios::grid_test {
 namespace {
 
 using sim::Duration;
@@ -202,4 +202,4 @@ TEST_CASE("grid: what breaks on the grid breaks in the explorer, at no larger a 
   CHECK(compared > kStories / 4);
 }
 
-}  // namespace lockstep::scenarios
+}  // namespace lockstep::scenarios::grid_test

@@ -7,7 +7,7 @@
 #include "scenarios/second_opinion.hpp"
 #include "sim/test_effort.hpp"
 
-namespace lockstep::scenarios {
+namespace lockstep::scenarios::judging_mutants_test {
 namespace {
 
 using checker::ExplorerOptions;
@@ -60,4 +60,4 @@ TEST_CASE("judging mutants: a pause too few is found out") {
   check_found("one_pause_each", JudgingMutant::none, ExplorerOptions::Mutant::one_pause_each);
 }
 
-}  // namespace lockstep::scenarios
+}  // namespace lockstep::scenarios::judging_mutants_test

@@ -5,6 +5,8 @@
 #include "scenarios/loader.hpp"
 #include "scenarios/loader_samples.hpp"
 
+namespace lockstep::loader_bad_input_test {
+
 namespace {
 
 using namespace lockstep::scenarios;
@@ -212,3 +214,5 @@ TEST_CASE("loader: bad input: nesting that would overflow the stack") {
   // A text may have as many dots as it likes.
   CHECK(refusal(std::string(kLeast) + "# " + std::string(100, '.') + "\n") == "(a scenario)");
 }
+
+}  // namespace lockstep::loader_bad_input_test

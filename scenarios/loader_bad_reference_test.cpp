@@ -5,6 +5,8 @@
 #include "scenarios/loader.hpp"
 #include "scenarios/loader_samples.hpp"
 
+namespace lockstep::loader_bad_reference_test {
+
 namespace {
 
 using namespace lockstep::scenarios;
@@ -177,3 +179,5 @@ TEST_CASE("loader: bad input: what is expected") {
        R"(104:15: recoverable needs "within": a fresh client must have the lock this long after everybody is done or dead)"},
   });
 }
+
+}  // namespace lockstep::loader_bad_reference_test

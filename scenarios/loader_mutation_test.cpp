@@ -8,6 +8,8 @@
 #include "scenarios/loader.hpp"
 #include "scenarios/loader_samples.hpp"
 
+namespace lockstep::loader_mutation_test {
+
 namespace {
 
 using namespace lockstep::scenarios;
@@ -109,3 +111,5 @@ TEST_CASE("loader: a good file that ends early") {
     if (const auto* diagnostic = std::get_if<Diagnostic>(&result)) CHECK_FALSE(diagnostic->message.empty());
   }
 }
+
+}  // namespace lockstep::loader_mutation_test

@@ -6,6 +6,8 @@
 #include "scenarios/loader.hpp"
 #include "scenarios/loader_samples.hpp"
 
+namespace lockstep::loader_sentinels_test {
+
 namespace {
 
 using namespace lockstep;
@@ -68,3 +70,5 @@ TEST_CASE("loader: sentinels are a majority's unless the file says otherwise, an
   CHECK(std::get<Diagnostic>(explored).message ==
         "sentinels that look for ever cannot be explored: add rounds = 8 to [sentinels]");
 }
+
+}  // namespace lockstep::loader_sentinels_test

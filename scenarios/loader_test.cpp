@@ -10,6 +10,8 @@
 
 #include "scenarios/loader_samples.hpp"
 
+namespace lockstep::loader_test {
+
 namespace {
 
 using namespace lockstep;
@@ -308,3 +310,5 @@ TEST_CASE("loader: a message is one line, also about a key with a line break in 
   CHECK(diagnostic->message.find('\n') == std::string::npos);
   CHECK(diagnostic->message.find("a\\nb") != std::string::npos);
 }
+
+}  // namespace lockstep::loader_test

@@ -8,7 +8,7 @@
 #include "scenarios/loader.hpp"
 #include "sim/test_effort.hpp"
 
-namespace lockstep::scenarios {
+namespace lockstep::scenarios::margins_by_hand_test {
 namespace {
 
 using namespace sim::literals;
@@ -223,4 +223,4 @@ TEST_CASE("by hand: whether a lock comes back where servers died") {
   CHECK(recoverable("2") == Verdict::holds);
 }
 
-}  // namespace lockstep::scenarios
+}  // namespace lockstep::scenarios::margins_by_hand_test

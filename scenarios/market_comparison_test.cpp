@@ -11,7 +11,7 @@
 #include "scenarios/loader.hpp"
 #include "sim/in_tree.hpp"
 
-namespace lockstep::scenarios {
+namespace lockstep::scenarios::market_comparison_test {
 namespace {
 
 using namespace sim::literals;
@@ -70,4 +70,4 @@ TEST_CASE(
   CHECK(busy["fine"].retries < busy["watch"].retries);
 }
 
-}  // namespace lockstep::scenarios
+}  // namespace lockstep::scenarios::market_comparison_test

@@ -10,7 +10,7 @@
 #include "scenarios/runner.hpp"
 #include "scenarios/writer.hpp"
 
-namespace lockstep::scenarios {
+namespace lockstep::scenarios::matrix_test {
 namespace {
 
 using namespace sim::literals;
@@ -171,4 +171,4 @@ TEST_CASE("random faults: what is drawn lies within what the file allows, and ca
   }
 }
 
-}  // namespace lockstep::scenarios
+}  // namespace lockstep::scenarios::matrix_test

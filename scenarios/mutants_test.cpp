@@ -22,7 +22,7 @@
 #include "scenarios/runner.hpp"
 #include "sim/in_tree.hpp"
 
-namespace lockstep::scenarios {
+namespace lockstep::scenarios::mutants_test {
 namespace {
 
 using models::locks::Catalogue;
@@ -589,4 +589,4 @@ TEST_CASE("mutants: every mistake is found by check, and the lock without it is 
   CHECK(written == page);
 }
 
-}  // namespace lockstep::scenarios
+}  // namespace lockstep::scenarios::mutants_test

@@ -13,7 +13,7 @@
 #include "sim/random.hpp"
 #include "sim/test_effort.hpp"
 
-namespace lockstep::scenarios {
+namespace lockstep::scenarios::no_deadlock_test {
 namespace {
 
 using checker::Verdict;
@@ -229,4 +229,4 @@ TEST_CASE("several locks: on random stories the explorer, all interleavings and 
   CHECK(only_between_ticks * 20 < violated);
 }
 
-}  // namespace lockstep::scenarios
+}  // namespace lockstep::scenarios::no_deadlock_test

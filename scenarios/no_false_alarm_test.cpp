@@ -10,7 +10,7 @@
 #include "scenarios/loader.hpp"
 #include "scenarios/runner.hpp"
 
-namespace lockstep::scenarios {
+namespace lockstep::scenarios::no_false_alarm_test {
 namespace {
 
 using checker::Verdict;
@@ -165,4 +165,4 @@ TEST_CASE("no false alarm: a release that finds nothing says so, and one that fr
   CHECK(in_check(story(text), "linearizable").verdict == Verdict::holds);
 }
 
-}  // namespace lockstep::scenarios
+}  // namespace lockstep::scenarios::no_false_alarm_test

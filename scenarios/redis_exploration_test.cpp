@@ -21,7 +21,7 @@
 #include "sim/simulation.hpp"
 #include "sim/test_effort.hpp"
 
-namespace lockstep::scenarios {
+namespace lockstep::scenarios::redis_exploration_test {
 namespace {
 
 using models::Client;
@@ -584,4 +584,4 @@ TEST_CASE("a random field or member is chosen by the exploration") {
   CHECK(outcomes_of({takes}) == Outcomes{"A: a xy  ", "A: a yx  ", "A: b xy  ", "A: b yx  "});
 }
 
-}  // namespace lockstep::scenarios
+}  // namespace lockstep::scenarios::redis_exploration_test

@@ -9,7 +9,7 @@
 #include "scenarios/loader.hpp"
 #include "scenarios/writer.hpp"
 
-namespace lockstep::scenarios {
+namespace lockstep::scenarios::replication_format_test {
 namespace {
 
 constexpr std::string_view kTop = R"(title  = { en = "t", zh = "t" }
@@ -97,4 +97,4 @@ TEST_CASE("replication keys: what cannot be is refused with its place and a reme
         R"(story.toml:14:10: server: "A" is a client; expected the name of a server)");
 }
 
-}  // namespace lockstep::scenarios
+}  // namespace lockstep::scenarios::replication_format_test

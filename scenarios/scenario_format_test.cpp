@@ -10,6 +10,8 @@
 #include "scenarios/schema.hpp"
 #include "sim/in_tree.hpp"
 
+namespace lockstep::scenario_format_test {
+
 namespace {
 
 using namespace lockstep;
@@ -91,3 +93,5 @@ TEST_CASE("scenario format: no parameter of an algorithm is called like a key of
     }
   }
 }
+
+}  // namespace lockstep::scenario_format_test

@@ -15,8 +15,8 @@ namespace {
 
 using What = sim::EventName::What;
 
-constexpr std::array<What, 7> kOfAProcess{What::start, What::work,  What::sleep, What::tick,
-                                          What::pause, What::crash, What::jump};
+constexpr std::array<What, 8> kOfAProcess{What::start, What::work,  What::sleep, What::deadline,
+                                          What::tick,  What::pause, What::crash, What::jump};
 constexpr std::array<What, 3> kOfARequest{What::reply, What::timeout, What::reset};
 
 /// The parts of an entry, and where in it they begin.

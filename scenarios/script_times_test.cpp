@@ -15,7 +15,7 @@
 #include "sim/random.hpp"
 #include "sim/test_effort.hpp"
 
-namespace lockstep::scenarios {
+namespace lockstep::scenarios::script_times_test {
 namespace {
 
 using sim::Duration;
@@ -289,4 +289,4 @@ TEST_CASE("scripts that calculate with times break in the explorer what they bre
   CHECK(compared > kStories / 6);
 }
 
-}  // namespace lockstep::scenarios
+}  // namespace lockstep::scenarios::script_times_test

@@ -15,7 +15,7 @@
 #include "scenarios/writer.hpp"
 #include "sim/test_effort.hpp"
 
-namespace lockstep::scenarios {
+namespace lockstep::scenarios::second_opinion_test {
 namespace {
 
 using checker::Verdict;
@@ -298,4 +298,4 @@ TEST_CASE("second opinion: on random stories with hard faults the search and the
   CHECK(complete > kStories / 2);
 }
 
-}  // namespace lockstep::scenarios
+}  // namespace lockstep::scenarios::second_opinion_test

@@ -10,7 +10,7 @@
 #include "scenarios/exploration.hpp"
 #include "scenarios/loader.hpp"
 
-namespace lockstep::scenarios {
+namespace lockstep::scenarios::state_graph_test {
 namespace {
 
 using checker::StateGraph;
@@ -188,4 +188,4 @@ TEST_CASE("state graph of a story: what exploration does not know is refused") {
   CHECK(std::holds_alternative<Diagnostic>(result));
 }
 
-}  // namespace lockstep::scenarios
+}  // namespace lockstep::scenarios::state_graph_test

@@ -16,7 +16,7 @@
 #include "sim/in_tree.hpp"
 #include "sim/test_effort.hpp"
 
-namespace lockstep::scenarios {
+namespace lockstep::scenarios::stories_test {
 namespace {
 
 const models::locks::Catalogue& catalogue() {
@@ -177,10 +177,7 @@ TEST_CASE("every story is found by check as its file expects, and each expectati
     const Exploration exploration = exploration_of(story);
     CHECK((exploration.counts.complete || sim::takes_few_cases));
     if (!exploration.counts.complete) continue;  // with sanitizers not all of it
-    // An acquire that WAIT keeps from succeeding leaves the key at a replica for a moment: truthful-reports, which nobody expects
-    // there, has a way that no schedule can show yet (the timer of a server's WAIT has no name of its own).
-    const bool has_unnamed_timer = story.id.starts_with("f001-10-wait-other-replica");
-    if (!has_unnamed_timer) CHECK(exploration.unconfirmed == 0);
+    CHECK(exploration.unconfirmed == 0);
     for (const ExploredProperty& property : exploration.properties) {
       INFO(property.name << ": " << checker::to_string(property.verdict) << ", " << property.why);
       CHECK(property.as_expected);
@@ -281,4 +278,4 @@ TEST_CASE("stories: what they say they reproduce is a documented failure") {
   }
 }
 
-}  // namespace lockstep::scenarios
+}  // namespace lockstep::scenarios::stories_test

@@ -3,6 +3,8 @@
 #include <array>
 #include <catch2/catch.hpp>
 
+namespace lockstep::suggestion_test {
+
 namespace {
 
 using namespace lockstep::scenarios;
@@ -28,8 +30,10 @@ TEST_CASE("suggestion: a slip gets its correction, everything else the list") {
 }
 
 TEST_CASE("suggestion: quoted text is short, and stays on its line") {
-  CHECK(quoted("ttl") == "\"ttl\"");
-  CHECK(quoted("a\nb\x1b[31m") == "\"a\\nb\\x1b[31m\"");
-  CHECK(quoted(std::string(41, 'x')) == "\"" + std::string(40, 'x') + "...\"");
-  CHECK(quoted("锁") == "\"锁\"");
+  CHECK(scenarios::quoted("ttl") == "\"ttl\"");
+  CHECK(scenarios::quoted("a\nb\x1b[31m") == "\"a\\nb\\x1b[31m\"");
+  CHECK(scenarios::quoted(std::string(41, 'x')) == "\"" + std::string(40, 'x') + "...\"");
+  CHECK(scenarios::quoted("锁") == "\"锁\"");
 }
+
+}  // namespace lockstep::suggestion_test

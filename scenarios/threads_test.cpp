@@ -8,7 +8,7 @@
 
 #include "scenarios/in_parallel.hpp"
 
-namespace lockstep::scenarios {
+namespace lockstep::scenarios::threads_test {
 
 TEST_CASE("threads: each does its own part of every run, and all have done it when the run is over") {
   for (const std::size_t count : {0U, 1U, 2U, 5U}) {
@@ -33,4 +33,4 @@ TEST_CASE("in parallel: every task is done once, however many threads there are"
   }
 }
 
-}  // namespace lockstep::scenarios
+}  // namespace lockstep::scenarios::threads_test

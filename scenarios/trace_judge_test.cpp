@@ -17,7 +17,7 @@
 #include "scenarios/explored_story.hpp"
 #include "scenarios/loader.hpp"
 
-namespace lockstep::scenarios {
+namespace lockstep::scenarios::trace_judge_test {
 namespace {
 
 using checker::Explorer;
@@ -138,4 +138,4 @@ TEST_CASE(
   }
 }
 
-}  // namespace lockstep::scenarios
+}  // namespace lockstep::scenarios::trace_judge_test

@@ -97,7 +97,8 @@ void TraceMarks::look(const checker::Explorer& explorer, const sim::History& sto
   }
   for (std::uint32_t i = 0; i < explorer.story_length() && !is_reached[gave_up]; ++i) {
     const ExploredEvent& event = explorer.event_at(i);
-    is_reached[gave_up] = event.kind == sim::EventKind::timer && event.timer_kind == sim::TimerKind::timeout;
+    is_reached[gave_up] = event.kind == sim::EventKind::timer &&
+                          (event.timer_kind == sim::TimerKind::timeout || event.timer_kind == sim::TimerKind::deadline);
   }
   for (std::size_t i = 0; i < kCount; ++i) counts_[i] += is_reached[i] ? 1 : 0;
 }

@@ -6,7 +6,7 @@
 
 #include "scenarios/loader.hpp"
 
-namespace lockstep::scenarios {
+namespace lockstep::scenarios::trace_marks_test {
 namespace {
 
 const models::locks::Catalogue& catalogue() {
@@ -119,4 +119,4 @@ TEST_CASE("mark: a clock jumped, or was off from the start") {
   CHECK(reached(jumped, {.more = may("skew", kOfServer + by)}) == Reached::not_possible);
 }
 
-}  // namespace lockstep::scenarios
+}  // namespace lockstep::scenarios::trace_marks_test

@@ -5,7 +5,7 @@
 #include "scenarios/loader.hpp"
 #include "scenarios/runner.hpp"
 
-namespace lockstep::scenarios {
+namespace lockstep::scenarios::triggers_test {
 namespace {
 
 using sim::Duration;
@@ -186,4 +186,4 @@ TEST_CASE("schedule: times that no delay leads to, and events that do not come, 
                  "both [pin] and [schedule]"));
 }
 
-}  // namespace lockstep::scenarios
+}  // namespace lockstep::scenarios::triggers_test

@@ -18,7 +18,7 @@
 #include "sim/random.hpp"
 #include "sim/test_effort.hpp"
 
-namespace lockstep::scenarios {
+namespace lockstep::scenarios::witness_test {
 namespace {
 
 using checker::Belief;
@@ -252,4 +252,4 @@ TEST_CASE("the witness of the documented margin is a pause of 72ms") {
   CHECK(witness.may.empty());
 }
 
-}  // namespace lockstep::scenarios
+}  // namespace lockstep::scenarios::witness_test

@@ -13,7 +13,7 @@
 #include "sim/in_tree.hpp"
 #include "sim/random.hpp"
 
-namespace lockstep::scenarios {
+namespace lockstep::scenarios::writer_test {
 namespace {
 
 using sim::Duration;
@@ -349,4 +349,4 @@ TEST_CASE("a long text is broken where a reader would break it, and says the sam
   CHECK(parsed(text, "x", catalogue).story.en == scenario.story.en);
 }
 
-}  // namespace lockstep::scenarios
+}  // namespace lockstep::scenarios::writer_test

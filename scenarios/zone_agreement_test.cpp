@@ -12,7 +12,7 @@
 #include "sim/random.hpp"
 #include "sim/test_effort.hpp"
 
-namespace lockstep::scenarios {
+namespace lockstep::scenarios::zone_agreement_test {
 namespace {
 
 using checker::testing::LockWorld;
@@ -242,4 +242,4 @@ TEST_CASE("zones: margins of random worlds agree with the explorer's") {
   CHECK(broken >= compared / sim::cases<std::size_t>(2, 4));
 }
 
-}  // namespace lockstep::scenarios
+}  // namespace lockstep::scenarios::zone_agreement_test

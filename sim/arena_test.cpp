@@ -8,7 +8,7 @@
 #include <catch2/catch.hpp>
 #include <rapidcheck/catch.h>
 
-namespace lockstep::sim {
+namespace lockstep::sim::arena_test {
 namespace {
 
 TEST_CASE("arena: blocks are aligned for any ordinary type") {
@@ -99,4 +99,4 @@ TEST_CASE("arena: a reset forgets the blocks and keeps the memory") {
 }
 
 }  // namespace
-}  // namespace lockstep::sim
+}  // namespace lockstep::sim::arena_test

@@ -4,7 +4,7 @@
 
 #include "sim/test_world.hpp"
 
-namespace lockstep::sim::testing {
+namespace lockstep::sim::testing::background_test {
 namespace {
 
 /// Tells a peer every second that it is alive; the peer answers whoever has asked before when it hears of that for the third time.
@@ -78,4 +78,4 @@ TEST_CASE("background: who waits for an answer gets it from what services do, wi
   CHECK(hearts.test.world.now().offset() <= Duration::seconds(62));
 }
 
-}  // namespace lockstep::sim::testing
+}  // namespace lockstep::sim::testing::background_test

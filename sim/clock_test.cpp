@@ -7,7 +7,7 @@
 
 #include "sim/test_world.hpp"
 
-namespace lockstep::sim {
+namespace lockstep::sim::clock_test {
 namespace {
 
 using namespace testing;
@@ -145,4 +145,4 @@ TEST_CASE("clock: reached means now or earlier, passed means earlier") {
 }
 
 }  // namespace
-}  // namespace lockstep::sim
+}  // namespace lockstep::sim::clock_test

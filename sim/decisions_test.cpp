@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 #include <rapidcheck/catch.h>
 
-namespace lockstep::sim {
+namespace lockstep::sim::decisions_test {
 namespace {
 
 constexpr EventId kEvent{5};
@@ -98,4 +98,4 @@ TEST_CASE("decisions: an answer that the question does not have is a divergence"
 }
 
 }  // namespace
-}  // namespace lockstep::sim
+}  // namespace lockstep::sim::decisions_test

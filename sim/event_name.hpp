@@ -21,8 +21,9 @@ struct EventName {
     start,
     work,
     sleep,
-    tick,   ///< of something that repeats for ever
-    pause,  ///< this and the next: a planned fault that strikes at a given time
+    deadline,  ///< of something that it waited for: a message, a primary; a server: a push, an acknowledgement
+    tick,      ///< of something that repeats for ever
+    pause,     ///< this and the next: a planned fault that strikes at a given time
     crash,
     jump
   };

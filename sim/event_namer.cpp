@@ -12,6 +12,7 @@ What what_of(TimerKind kind) {
     case TimerKind::sleep: return What::sleep;
     case TimerKind::work: return What::work;
     case TimerKind::timeout: return What::timeout;
+    case TimerKind::deadline: return What::deadline;
     case TimerKind::tick: return What::tick;
   }
   return What::sleep;
@@ -40,6 +41,7 @@ std::string_view to_string(EventName::What what) {
     case What::start: return "start";
     case What::work: return "work";
     case What::sleep: return "sleep";
+    case What::deadline: return "deadline";
     case What::tick: return "tick";
     case What::pause: return "pause";
     case What::crash: return "crash";

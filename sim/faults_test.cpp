@@ -7,7 +7,7 @@
 
 #include "sim/test_world.hpp"
 
-namespace lockstep::sim {
+namespace lockstep::sim::faults_test {
 namespace {
 
 using namespace testing;
@@ -391,4 +391,4 @@ TEST_CASE("partition: a reset by a dead server does not pass it either") {
 }
 
 }  // namespace
-}  // namespace lockstep::sim
+}  // namespace lockstep::sim::faults_test

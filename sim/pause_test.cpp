@@ -6,7 +6,7 @@
 
 #include "sim/test_world.hpp"
 
-namespace lockstep::sim {
+namespace lockstep::sim::pause_test {
 namespace {
 
 using namespace testing;
@@ -251,4 +251,4 @@ TEST_CASE("pause: the history says from when to when") {
 }
 
 }  // namespace
-}  // namespace lockstep::sim
+}  // namespace lockstep::sim::pause_test

@@ -6,7 +6,7 @@
 
 #include "sim/test_world.hpp"
 
-namespace lockstep::sim {
+namespace lockstep::sim::pins_test {
 namespace {
 
 using namespace testing;
@@ -197,4 +197,4 @@ TEST_CASE("pin: starting over pins the same again") {
 }
 
 }  // namespace
-}  // namespace lockstep::sim
+}  // namespace lockstep::sim::pins_test

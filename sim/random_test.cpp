@@ -9,7 +9,7 @@
 #include <catch2/catch.hpp>
 #include <rapidcheck/catch.h>
 
-namespace lockstep::sim {
+namespace lockstep::sim::random_test {
 namespace {
 
 TEST_CASE("random: the first numbers of a seed are those of SplitMix64") {
@@ -97,4 +97,4 @@ TEST_CASE("random: one in n strikes about that often, and one in one always") {
 }
 
 }  // namespace
-}  // namespace lockstep::sim
+}  // namespace lockstep::sim::random_test

@@ -10,7 +10,7 @@
 
 #include "sim/test_world.hpp"
 
-namespace lockstep::sim {
+namespace lockstep::sim::random_worlds_test {
 namespace {
 
 using namespace testing;
@@ -350,4 +350,4 @@ TEST_CASE("random worlds: the laws hold for any seed") {
 }
 
 }  // namespace
-}  // namespace lockstep::sim
+}  // namespace lockstep::sim::random_worlds_test

@@ -16,7 +16,7 @@
 
 #include "sim/random.hpp"
 
-namespace lockstep::sim {
+namespace lockstep::sim::region_test {
 namespace {
 
 /// Things of all sizes that hang together by pointers.
@@ -230,4 +230,4 @@ TEST_CASE("regions of several threads do not know of each other, and their memor
   for (const std::uint64_t result : results) CHECK(result == 2);
 }
 
-}  // namespace lockstep::sim
+}  // namespace lockstep::sim::region_test

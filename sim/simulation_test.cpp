@@ -9,7 +9,7 @@
 
 #include "sim/test_world.hpp"
 
-namespace lockstep::sim {
+namespace lockstep::sim::simulation_test {
 namespace {
 
 using namespace testing;
@@ -276,4 +276,4 @@ TEST_CASE("restart: running the same world again asks the system for nothing") {
 }
 
 }  // namespace
-}  // namespace lockstep::sim
+}  // namespace lockstep::sim::simulation_test

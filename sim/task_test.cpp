@@ -9,7 +9,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace lockstep::sim {
+namespace lockstep::sim::task_test {
 namespace {
 
 /// Counts how many of its kind are alive.
@@ -206,4 +206,4 @@ TEST_CASE("task: the executor is found behind any parameter, also of a member fu
 }
 
 }  // namespace
-}  // namespace lockstep::sim
+}  // namespace lockstep::sim::task_test

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
-namespace lockstep::sim {
+namespace lockstep::sim::ticks_test {
 namespace {
 
 std::vector<std::int64_t> points(std::int64_t lo, std::int64_t hi, std::int64_t tick) {
@@ -30,4 +30,4 @@ TEST_CASE("ticks: the multiples within a range, and its ends, each once") {
   }
 }
 
-}  // namespace lockstep::sim
+}  // namespace lockstep::sim::ticks_test

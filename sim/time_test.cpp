@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 #include <rapidcheck/catch.h>
 
-namespace lockstep::sim {
+namespace lockstep::sim::time_test {
 namespace {
 
 using namespace literals;
@@ -98,4 +98,4 @@ TEST_CASE("time: instants move by durations and keep their anchor") {
 }
 
 }  // namespace
-}  // namespace lockstep::sim
+}  // namespace lockstep::sim::time_test

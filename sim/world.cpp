@@ -24,7 +24,8 @@ std::string_view name_of(TimerKind kind) {
   switch (kind) {
     case TimerKind::sleep: return "sleep";
     case TimerKind::work: return "work";
-    case TimerKind::timeout: return "timeout";
+    case TimerKind::timeout:
+    case TimerKind::deadline: return "timeout";
     case TimerKind::tick: return "tick";
   }
   return "?";

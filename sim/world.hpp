@@ -48,10 +48,11 @@ class ReplyOwner {
 
 /// What a timer is for.
 enum class TimerKind : std::uint8_t {
-  sleep,    ///< wall time: a pause does not move it, but it is noticed only when the pause is over
-  work,     ///< processor time: a pause lengthens it
-  timeout,  ///< as sleep
-  tick      ///< as sleep, of something that repeats for ever: a story is over when nothing but ticks is pending
+  sleep,     ///< wall time: a pause does not move it, but it is noticed only when the pause is over
+  work,      ///< processor time: a pause lengthens it
+  timeout,   ///< as sleep: a client waits no longer for the answer to a request
+  deadline,  ///< as sleep: whoever waits for what is no answer to a request of its own waits no longer
+  tick       ///< as sleep, of something that repeats for ever: a story is over when nothing but ticks is pending
 };
 
 struct TimerRef {

@@ -10,7 +10,7 @@
 
 #include "sim/test_world.hpp"
 
-namespace lockstep::sim {
+namespace lockstep::sim::world_test {
 namespace {
 
 using namespace testing;
@@ -314,4 +314,4 @@ TEST_CASE("instant: whoever compares two of different events asks the scheduler,
 }
 
 }  // namespace
-}  // namespace lockstep::sim
+}  // namespace lockstep::sim::world_test

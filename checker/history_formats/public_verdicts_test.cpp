@@ -15,6 +15,8 @@
 #include "checker/history_formats/recorder.hpp"
 #include "checker/linearizability.hpp"
 
+namespace lockstep::public_verdicts_test {
+
 using namespace lockstep::checker;
 using namespace lockstep::checker::history_formats;
 
@@ -254,3 +256,5 @@ TEST_CASE("public verdicts: Porcupine's tests of a register, and of operations t
 }
 
 }  // namespace
+
+}  // namespace lockstep::public_verdicts_test

@@ -6,6 +6,8 @@
 
 #include "checker/history_formats/events_test.hpp"
 
+namespace lockstep::read_test {
+
 using namespace lockstep::checker::history_formats;
 using Lines = std::vector<std::string>;
 
@@ -267,3 +269,5 @@ TEST_CASE("format: what is forced is not guessed") {
   CHECK(contains(trouble_in("{:process 0 :type :ok :f :x}", Format::log), "1:1: a map in a log"));
   CHECK(contains(trouble_in("{\"process\": 0}", Format::edn), "as in JSON"));
 }
+
+}  // namespace lockstep::read_test

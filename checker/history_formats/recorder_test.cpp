@@ -4,6 +4,8 @@
 
 #include "checker/history_formats/events_test.hpp"
 
+namespace lockstep::recorder_test {
+
 using namespace lockstep::checker;
 using namespace lockstep::checker::history_formats;
 
@@ -243,3 +245,5 @@ TEST_CASE("bad input: what is no history of this model") {
     CHECK(contains(found, c.trouble));
   }
 }
+
+}  // namespace lockstep::recorder_test

@@ -8,6 +8,8 @@
 #include "checker/history_formats/edn.hpp"
 #include "checker/history_formats/json.hpp"
 
+namespace lockstep::values_test {
+
 using namespace lockstep::checker::history_formats;
 using nlohmann::json;
 
@@ -175,3 +177,5 @@ TEST_CASE("edn: every value is read as it was printed, and no prefix of it is an
     if (text.size() < 300) check_prefixes<EdnValues>(text);
   });
 }
+
+}  // namespace lockstep::values_test

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace lockstep::checker::testing {
+namespace lockstep::checker::testing::zone_checker_test {
 namespace {
 
 constexpr std::int64_t kMs = 10;
@@ -131,4 +131,4 @@ TEST_CASE("zone checker: who asks for more zones than are allowed does not know"
   CHECK(ZoneChecker(world, 710).is_violable(10) == std::nullopt);
 }
 
-}  // namespace lockstep::checker::testing
+}  // namespace lockstep::checker::testing::zone_checker_test

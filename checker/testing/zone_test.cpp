@@ -8,7 +8,7 @@
 #include <array>
 #include <vector>
 
-namespace lockstep::checker::testing {
+namespace lockstep::checker::testing::zone_test {
 namespace {
 
 // Bounds are multiples of the step, so of two clocks only this can be told: the whole steps of each, whether it shows a whole
@@ -181,4 +181,4 @@ TEST_CASE("zone: beyond its constant a clock may show anything larger, and below
   CHECK(between(11, 12).includes(between(20, 30)));
 }
 
-}  // namespace lockstep::checker::testing
+}  // namespace lockstep::checker::testing::zone_test

@@ -3,6 +3,8 @@
 #include <array>
 #include <catch2/catch.hpp>
 
+namespace lockstep::parameters_test {
+
 namespace {
 
 using namespace lockstep::models::locks;
@@ -39,3 +41,5 @@ TEST_CASE("parameters: kinds as people read them") {
   CHECK(kind_of(kSpecs[3]) == "true or false");
   CHECK(kind_of(kSpecs[4]) == "one of strict, lenient");
 }
+
+}  // namespace lockstep::parameters_test

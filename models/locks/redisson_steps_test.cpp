@@ -13,7 +13,7 @@
 #include "models/workloads/lock_user.hpp"
 #include "sim/simulation.hpp"
 
-namespace lockstep::models::locks {
+namespace lockstep::models::locks::redisson_steps_test {
 namespace {
 
 using namespace sim::literals;
@@ -358,4 +358,4 @@ TEST_CASE(
   }
 }
 
-}  // namespace lockstep::models::locks
+}  // namespace lockstep::models::locks::redisson_steps_test

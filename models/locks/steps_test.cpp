@@ -12,7 +12,7 @@
 #include "models/workloads/lock_user.hpp"
 #include "sim/simulation.hpp"
 
-namespace lockstep::models::locks {
+namespace lockstep::models::locks::steps_test {
 namespace {
 
 using namespace sim::literals;
@@ -466,4 +466,4 @@ TEST_CASE("ria-sem-fair-locked: the lock is held from before the number until af
   CHECK(bench.sent_by(b) == Sent{"SETNX lock:lock B-1"});
 }
 
-}  // namespace lockstep::models::locks
+}  // namespace lockstep::models::locks::steps_test

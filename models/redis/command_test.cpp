@@ -4,7 +4,7 @@
 
 #include "models/redis/commands.hpp"
 
-namespace lockstep::models::redis {
+namespace lockstep::models::redis::command_test {
 namespace {
 
 Command parsed(std::string_view line) {
@@ -91,4 +91,4 @@ TEST_CASE("equal commands have equal digests, other commands others") {
   CHECK(Command{"GET", "k"}.digest() != Command{"GET", "k", ""}.digest());
 }
 
-}  // namespace lockstep::models::redis
+}  // namespace lockstep::models::redis::command_test

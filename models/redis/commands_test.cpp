@@ -2,7 +2,7 @@
 
 #include "models/redis/test_server.hpp"
 
-namespace lockstep::models::redis {
+namespace lockstep::models::redis::commands_test {
 
 TEST_CASE("SET and its relatives reply as redis-server 7.0 does") {
   static constexpr Exchange kExchanges[] = {
@@ -233,4 +233,4 @@ TEST_CASE("the table of commands is sorted and every entry can be found") {
   }
 }
 
-}  // namespace lockstep::models::redis
+}  // namespace lockstep::models::redis::commands_test

@@ -4,7 +4,7 @@
 
 #include "models/redis/comparison.hpp"
 
-namespace lockstep::models::redis {
+namespace lockstep::models::redis::conformance_stories_test {
 namespace {
 
 /// The same on both, in turn: "2> GET k" is client 2. `...50ms` lets time pass.
@@ -461,4 +461,4 @@ TEST_CASE("a real server's ranges by bytes are the simulated one's") {
   )story");
 }
 
-}  // namespace lockstep::models::redis
+}  // namespace lockstep::models::redis::conformance_stories_test

@@ -8,7 +8,7 @@
 #include "models/redis/comparison.hpp"
 #include "sim/test_effort.hpp"
 
-namespace lockstep::models::redis {
+namespace lockstep::models::redis::conformance_test {
 namespace {
 
 constexpr int kCommands = sim::cases<int>(30'000, 6'000);
@@ -74,4 +74,4 @@ TEST_CASE("random conversations of several clients get the same replies from the
   std::cout << "compared " << both.sent() << " commands of " << both.met().size() << " kinds with redis-server\n";
 }
 
-}  // namespace lockstep::models::redis
+}  // namespace lockstep::models::redis::conformance_test

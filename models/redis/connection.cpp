@@ -37,7 +37,7 @@ void CommandCall::Detour::begin(std::coroutine_handle<> waiting) {
   if (const auto patience = route->patience()) {
     sim::Process& client = route->client();
     timer =
-        client.world().set_timer(client.id(), sim::DurationRange::exactly(*patience), sim::TimerKind::timeout, *this);
+        client.world().set_timer(client.id(), sim::DurationRange::exactly(*patience), sim::TimerKind::deadline, *this);
   }
   route->join(call);
 }
@@ -79,7 +79,8 @@ void NextMessage::await_suspend(std::coroutine_handle<> program) {
   inbox_.waiter_ = this;
   if (!timeout_) return;
   const sim::Duration length = client_.clock().true_length(*timeout_);
-  timer_ = client_.world().set_timer(client_.id(), sim::DurationRange::exactly(length), sim::TimerKind::timeout, *this);
+  timer_ =
+      client_.world().set_timer(client_.id(), sim::DurationRange::exactly(length), sim::TimerKind::deadline, *this);
 }
 
 std::optional<Reply> NextMessage::await_resume() {

@@ -7,7 +7,7 @@
 #include <map>
 #include <optional>
 
-namespace lockstep::models::redis {
+namespace lockstep::models::redis::database_test {
 namespace {
 
 using sim::Duration;
@@ -263,4 +263,4 @@ TEST_CASE("what the host throws passes through a script") {
   CHECK(engine.run(other, {}, {}, host).reply.is_integer(2));
 }
 
-}  // namespace lockstep::models::redis
+}  // namespace lockstep::models::redis::database_test

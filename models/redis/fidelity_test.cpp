@@ -10,7 +10,7 @@
 #include "models/redis/commands.hpp"
 #include "sim/in_tree.hpp"
 
-namespace lockstep::models::redis {
+namespace lockstep::models::redis::fidelity_test {
 
 TEST_CASE("the page on fidelity lists every command of the table and no other") {
   std::ifstream file(in_tree("docs/redis-fidelity.md"));
@@ -34,4 +34,4 @@ TEST_CASE("the page on fidelity lists every command of the table and no other") 
   CHECK(listed == known);
 }
 
-}  // namespace lockstep::models::redis
+}  // namespace lockstep::models::redis::fidelity_test

@@ -9,7 +9,7 @@
 #include "models/redis/test_server.hpp"
 #include "sim/test_effort.hpp"
 
-namespace lockstep::models::redis {
+namespace lockstep::models::redis::footprint_test {
 namespace {
 
 using sim::Duration;
@@ -242,4 +242,4 @@ TEST_CASE("effects know neither lengths of time nor chance nor scripts") {
   CHECK(after("SETNX k w") == "DEL k;SETNX k w;");
 }
 
-}  // namespace lockstep::models::redis
+}  // namespace lockstep::models::redis::footprint_test

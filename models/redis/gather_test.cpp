@@ -13,7 +13,7 @@
 #include "models/redis/node.hpp"
 #include "sim/simulation.hpp"
 
-namespace lockstep::models::redis {
+namespace lockstep::models::redis::gather_test {
 namespace {
 
 using namespace sim::literals;
@@ -118,4 +118,4 @@ TEST_CASE("only the servers of the set are asked; none at all is an answer at on
   CHECK_FALSE(none.missed_reply);
 }
 
-}  // namespace lockstep::models::redis
+}  // namespace lockstep::models::redis::gather_test

@@ -9,7 +9,7 @@
 #include "sim/decisions.hpp"
 #include "sim/world.hpp"
 
-namespace lockstep::models::redis {
+namespace lockstep::models::redis::lua_comparisons_test {
 namespace {
 
 const std::string kCall = "redis.call('GET', KEYS[1]) == ARGV[1]";
@@ -113,4 +113,4 @@ TEST_CASE("a script with a comparison does what it is written to do") {
   CHECK(eval(names + " " + same, "k", "v") == "\"same\"");
 }
 
-}  // namespace lockstep::models::redis
+}  // namespace lockstep::models::redis::lua_comparisons_test

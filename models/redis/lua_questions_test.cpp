@@ -14,7 +14,7 @@
 #include "sim/scheduler.hpp"
 #include "sim/test_effort.hpp"
 
-namespace lockstep::models::redis {
+namespace lockstep::models::redis::lua_questions_test {
 namespace {
 
 constexpr std::uint64_t kScripts = sim::cases<std::uint64_t>(20'000, 1'000);
@@ -216,4 +216,4 @@ TEST_CASE("a script that asks about its comparisons does with plain values what 
   CHECK(errors < kScripts * 9 / 10);
 }
 
-}  // namespace lockstep::models::redis
+}  // namespace lockstep::models::redis::lua_questions_test

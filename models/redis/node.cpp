@@ -195,7 +195,7 @@ void Node::block(const Request& request, sim::ConnectionId connection) {
   Pending& waiting = *blocked_.emplace_back(std::make_unique<Pending>(*this, connection, request));
   if (const auto patience = database_.patience(connection.index)) {
     waiting.timer = world().set_timer(id(), sim::DurationRange::exactly(clock().true_length(*patience)),
-                                      sim::TimerKind::timeout, waiting);
+                                      sim::TimerKind::deadline, waiting);
   }
 }
 

@@ -16,7 +16,7 @@ void Node::begin_failover() {
   failover_offset_ = replication.offset();
   if (const auto timeout = database_.failover_request().timeout) {
     failover_end_.timer = world().set_timer(id(), sim::DurationRange::exactly(clock().true_length(*timeout)),
-                                            sim::TimerKind::timeout, failover_end_);
+                                            sim::TimerKind::deadline, failover_end_);
   }
   send_part(replication.append_ack_request());
 }

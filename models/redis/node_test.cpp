@@ -12,7 +12,7 @@
 #include "models/client.hpp"
 #include "sim/simulation.hpp"
 
-namespace lockstep::models::redis {
+namespace lockstep::models::redis::node_test {
 namespace {
 
 using namespace sim::literals;
@@ -283,4 +283,4 @@ TEST_CASE("UNPAUSE lets writers go on at once") {
   CHECK(story.run() == std::vector<std::string>{"P at 2ms: OK", "U at 32ms: OK", "W at 32ms: OK"});
 }
 
-}  // namespace lockstep::models::redis
+}  // namespace lockstep::models::redis::node_test

@@ -3,7 +3,7 @@
 #include "models/redis/replicated_story.hpp"
 #include "sim/decisions.hpp"
 
-namespace lockstep::models::redis {
+namespace lockstep::models::redis::persistence_test {
 
 using namespace sim::literals;
 using AppendOnly = PersistenceSettings::AppendOnly;
@@ -156,4 +156,4 @@ TEST_CASE("FAILOVER can be aborted, and refuses what it cannot do") {
            "failover in progress.; OK"});
 }
 
-}  // namespace lockstep::models::redis
+}  // namespace lockstep::models::redis::persistence_test

@@ -6,7 +6,7 @@
 
 #include "models/redis/commands.hpp"
 
-namespace lockstep::models::redis {
+namespace lockstep::models::redis::random_commands_test {
 
 TEST_CASE("random commands meet every command of the table") {
   // What needs a conversation of its own, the tests that use these bring along.
@@ -27,4 +27,4 @@ TEST_CASE("random commands meet every command of the table") {
   for (const std::string_view name : missing) CHECK(name == "");
 }
 
-}  // namespace lockstep::models::redis
+}  // namespace lockstep::models::redis::random_commands_test

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace lockstep::models::redis {
+namespace lockstep::models::redis::real_redis_test {
 
 TEST_CASE("a real server answers, or is said to be missing") {
   std::string why;
@@ -19,4 +19,4 @@ TEST_CASE("a real server answers, or is said to be missing") {
   CHECK_FALSE(connection.receive_within(0));
 }
 
-}  // namespace lockstep::models::redis
+}  // namespace lockstep::models::redis::real_redis_test

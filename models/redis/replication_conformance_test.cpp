@@ -19,7 +19,7 @@
 #include "sim/simulation.hpp"
 #include "sim/test_effort.hpp"
 
-namespace lockstep::models::redis {
+namespace lockstep::models::redis::replication_conformance_test {
 namespace {
 
 constexpr int kRounds = sim::cases<int>(60, 15);
@@ -441,4 +441,4 @@ TEST_CASE("persistence: a restarted server has the keys that the real one has") 
   both.compare_keys(1);
 }
 
-}  // namespace lockstep::models::redis
+}  // namespace lockstep::models::redis::replication_conformance_test

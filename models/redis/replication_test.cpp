@@ -2,7 +2,7 @@
 
 #include "models/redis/replicated_story.hpp"
 
-namespace lockstep::models::redis {
+namespace lockstep::models::redis::replication_test {
 
 using namespace sim::literals;
 using Seen = std::vector<std::string>;
@@ -168,4 +168,4 @@ TEST_CASE("messages of channels reach subscribers of a replica") {
   CHECK(story.replication(2).offset() > 0);
 }
 
-}  // namespace lockstep::models::redis
+}  // namespace lockstep::models::redis::replication_test

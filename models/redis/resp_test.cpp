@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <rapidcheck/catch.h>
 
-namespace lockstep::models::redis {
+namespace lockstep::models::redis::resp_test {
 namespace {
 
 /// What a server would answer to these bytes: the requests, and how it ends.
@@ -131,4 +131,4 @@ TEST_CASE("what is written is read again, in pieces of any size") {
   });
 }
 
-}  // namespace lockstep::models::redis
+}  // namespace lockstep::models::redis::resp_test

@@ -4,7 +4,7 @@
 #include "models/redis/test_server.hpp"
 #include "sim/random.hpp"
 
-namespace lockstep::models::redis {
+namespace lockstep::models::redis::script_memory_test {
 namespace {
 
 constexpr std::string_view kScripts[] = {
@@ -43,4 +43,4 @@ TEST_CASE("script memory: a remembered run does to the keys, and replies, what t
   CHECK(memory.runs_of_interpreter() < runs / 3);
 }
 
-}  // namespace lockstep::models::redis
+}  // namespace lockstep::models::redis::script_memory_test

@@ -4,7 +4,7 @@
 
 #include "models/redis/test_server.hpp"
 
-namespace lockstep::models::redis {
+namespace lockstep::models::redis::script_sandbox_test {
 namespace {
 
 /// Why the script was stopped, or "" if it was not. The server must live on.
@@ -225,4 +225,4 @@ TEST_CASE("what the libraries give out reaches nothing outside") {
         "*3\r\n$3\r\n[1]\r\n:3\r\n$1\r\n\x01\r\n");
 }
 
-}  // namespace lockstep::models::redis
+}  // namespace lockstep::models::redis::script_sandbox_test

@@ -2,7 +2,7 @@
 
 #include "models/redis/test_server.hpp"
 
-namespace lockstep::models::redis {
+namespace lockstep::models::redis::script_test {
 
 TEST_CASE("scripts convert values between Lua and Redis as redis-server 7.0 does") {
   static constexpr Exchange kExchanges[] = {
@@ -443,4 +443,4 @@ TEST_CASE("a numeric comparison with a stored number is false, as in Lua") {
   CHECK(server.eval("if redis.call('get','count') == 0 then return 1 else return 2 end").is_integer(2));
 }
 
-}  // namespace lockstep::models::redis
+}  // namespace lockstep::models::redis::script_test

@@ -32,7 +32,7 @@
 #include "models/redis/sentinel.hpp"
 #include "sim/simulation.hpp"
 
-namespace lockstep::models::redis {
+namespace lockstep::models::redis::sentinel_conformance_test {
 namespace {
 
 using namespace sim::literals;
@@ -526,4 +526,4 @@ TEST_CASE("a real split brain ends as the simulated one") {
   CHECK(real_split_brain() == simulated_split_brain());
 }
 
-}  // namespace lockstep::models::redis
+}  // namespace lockstep::models::redis::sentinel_conformance_test

@@ -13,7 +13,7 @@
 #include "models/redis/sentinel.hpp"
 #include "sim/simulation.hpp"
 
-namespace lockstep::models::redis {
+namespace lockstep::models::redis::sentinel_route_test {
 namespace {
 
 using namespace sim::literals;
@@ -223,4 +223,4 @@ TEST_CASE("a client that dies while it looks for the primary begins anew") {
   CHECK(story.run() == Seen{"OK"});
 }
 
-}  // namespace lockstep::models::redis
+}  // namespace lockstep::models::redis::sentinel_route_test

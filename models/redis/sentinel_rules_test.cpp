@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::models::redis {
+namespace lockstep::models::redis::sentinel_rules_test {
 
 TEST_CASE("a sentinel votes once per epoch, for whoever asks first") {
   Ballot ballot;
@@ -97,4 +97,4 @@ TEST_CASE("no epoch has two leaders") {
   });
 }
 
-}  // namespace lockstep::models::redis
+}  // namespace lockstep::models::redis::sentinel_rules_test

@@ -9,7 +9,7 @@
 
 #include "models/redis/sentinel_world.hpp"
 
-namespace lockstep::models::redis {
+namespace lockstep::models::redis::sentinel_test {
 namespace {
 
 using namespace sim::literals;
@@ -354,4 +354,4 @@ TEST_CASE("an operator's failover needs no agreement, but a fit replica") {
   CHECK(seen.back() == "(error) NOGOODSLAVE No suitable replica to promote");
 }
 
-}  // namespace lockstep::models::redis
+}  // namespace lockstep::models::redis::sentinel_test

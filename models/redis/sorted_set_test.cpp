@@ -14,7 +14,7 @@
 #include "sim/random.hpp"
 #include "sim/world.hpp"
 
-namespace lockstep::models::redis {
+namespace lockstep::models::redis::sorted_set_test {
 namespace {
 
 using Ordered = std::vector<std::pair<Real, std::string>>;
@@ -65,4 +65,4 @@ TEST_CASE(
   CHECK(largest > 60);
 }
 
-}  // namespace lockstep::models::redis
+}  // namespace lockstep::models::redis::sorted_set_test

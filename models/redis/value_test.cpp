@@ -10,7 +10,7 @@
 #include "models/redis/reply.hpp"
 #include "models/redis/sha1.hpp"
 
-namespace lockstep::models::redis {
+namespace lockstep::models::redis::value_test {
 
 using namespace sim::literals;
 
@@ -129,4 +129,4 @@ TEST_CASE("SHA-1 agrees with the standard's examples") {
   for (const std::size_t length : {55U, 56U, 63U, 64U, 65U}) CHECK(sha1_hex(std::string(length, 'x')).size() == 40);
 }
 
-}  // namespace lockstep::models::redis
+}  // namespace lockstep::models::redis::value_test

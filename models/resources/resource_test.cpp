@@ -4,7 +4,7 @@
 #include "models/resources/resource.hpp"
 #include "sim/simulation.hpp"
 
-namespace lockstep::models::resources {
+namespace lockstep::models::resources::resource_test {
 namespace {
 
 using namespace sim::literals;
@@ -52,4 +52,4 @@ TEST_CASE("a write without a token cannot be judged, and passes") {
   CHECK(after(true, {{1, 5}, {2, std::nullopt}, {3, 4}}).first == 2);
 }
 
-}  // namespace lockstep::models::resources
+}  // namespace lockstep::models::resources::resource_test
