@@ -1,5 +1,6 @@
 // Where faults strike and what a schedule refuses: what `check` writes down when it has found something, played by `run`.
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "scenarios/loader.hpp"

@@ -57,6 +57,8 @@ Findings folder_names(const File& file);
 
 /// Iteration over an unordered container, also one that is declared in the header of the same name.
 Findings unordered_iteration(const std::vector<File>& files);
+/// A type of ours, or of the standard library, none of whose headers is reached by this file's own includes.
+Findings missing_includes(const std::vector<File>& files);
 Findings dead_headers(const std::vector<File>& files);
 Findings dead_scripts(const std::vector<File>& files);
 /// In a document, `<!-- from PATH -->` above a block of code says that the block stands in that file, word for word; indented as it likes.

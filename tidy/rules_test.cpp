@@ -213,6 +213,24 @@ TEST_CASE("tidy: every header is included by somebody") {
   CHECK(dead_headers({header, {"sim/b.cpp", "#include \"sim/a.hpp\"\n"}}).empty());
 }
 
+TEST_CASE("tidy: a file includes what it uses, whatever its neighbours have included") {
+  const File header{"sim/a.hpp", kPragma + "struct Alpha {\n};\n"};
+  const File forward{"sim/f.hpp", kPragma + "#include <map>\nclass Alpha;\n"};
+  const auto found = [&](const std::string& text) {
+    const Findings findings = missing_includes({header, forward, {"sim/b.cpp", text}});
+    return findings.empty() ? "" : to_string(findings.front());
+  };
+  CHECK(found("Alpha alpha;\n") == "sim/b.cpp:1: uses `Alpha`: include \"sim/a.hpp\"");
+  CHECK(found("#include \"sim/a.hpp\"\nAlpha alpha;\n").empty());
+  CHECK(found("#include \"sim/f.hpp\"\nAlpha* alpha;\n").empty());
+  CHECK(found("struct Alpha {};\nAlpha alpha;\n").empty());
+  CHECK(found("class [[nodiscard]] Alpha {};\nAlpha alpha;\n").empty());
+  CHECK(found("// Alpha\nint x = f(\"Alpha\");\n").empty());
+  CHECK(found("\nstd::map<int, int> m;\n") == "sim/b.cpp:2: uses `std::map`: include <map>");
+  CHECK(found("#include <map>\nstd::map<int, int> m;\n").empty());
+  CHECK(found("#include \"sim/f.hpp\"\nstd::map<int, int> m;\n").empty());
+}
+
 TEST_CASE("tidy: every script is used by somebody") {
   const File script{"models/locks/check-and-del.lua", "return 1\n"};
   CHECK(dead_scripts({script, {"models/a.cpp", "f(scripts::del_lua);\n"}}).size() == 1);
