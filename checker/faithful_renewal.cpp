@@ -33,7 +33,7 @@ RanOut first_that_ran_out(const sim::History& history, const std::vector<Ownersh
         grant = operation->id;
       }
     }
-    if (effect.kind == sim::Effect::Kind::remove) grant = 0;
+    if (effect.kind == sim::Effect::Kind::remove || effect.kind == sim::Effect::Kind::lose) grant = 0;
     if (effect.kind != sim::Effect::Kind::expire) continue;
     const sim::OperationId lost = std::exchange(grant, 0);
     if (lost == 0 || !history.operations[lost - 1].is_renewed) continue;

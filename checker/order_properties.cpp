@@ -111,7 +111,8 @@ class Order {
       const bool is_expiry = effect.kind == Effect::Kind::expire;
       std::erase_if(kept_, [&](const auto& kept) {
         const bool is_here = kept.second.server == effect.server && kept.second.object == effect.object;
-        return is_here && (kept.first == effect.operation || (is_expiry && comes_back(kept.first, effect.step)));
+        return is_here && (kept.first == effect.operation || effect.kind == Effect::Kind::lose ||
+                           (is_expiry && comes_back(kept.first, effect.step)));
       });
       std::erase_if(there_,
                     [&](const Place& place) { return place.server == effect.server && place.object == effect.object; });

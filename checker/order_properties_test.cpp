@@ -43,7 +43,7 @@ Verdict faithful(const ForgedHistory& h) { return faithful_renewal(h.history(), 
 
 /// What an effect did to one place of its object: nothing, or it came ('w'), went ('r'), or changed without a name ('n').
 char done_to(const sim::History& h, const Effect& e, const std::string& member) {
-  if (e.kind == Did::expire) return 'r';
+  if (e.kind == Did::expire || e.kind == Did::lose) return 'r';
   if (e.kind != Did::write && e.kind != Did::remove) return 0;
   bool is_nameless = false;
   bool is_named = false;
@@ -94,7 +94,8 @@ std::set<sim::OperationId> holds_before(const sim::History& h, std::size_t posit
     for (std::size_t i = last + 1; i < h.effects.size(); ++i) {
       const Effect& later = h.effects[i];
       const bool is_same = later.operation == e.operation && later.server == e.server && later.object == e.object;
-      writes_again = writes_again || (is_same && done_to(h, later, member) != 0 && later.kind != Did::expire);
+      writes_again = writes_again || (is_same && done_to(h, later, member) != 0 && later.kind != Did::expire &&
+                                      later.kind != Did::lose);
     }
     if (!holds.contains(own) && !(is_alone && meets_others && writes_again)) {
       if (is_alone) std::erase_if(holds, [&](auto hold) { return thread(hold) != o->process; });

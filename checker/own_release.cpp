@@ -110,8 +110,9 @@ Finding own_release(const sim::History& history, const Names& names) {
       }
     };
     bool is_removal = effect.kind == sim::Effect::Kind::remove && is_whole(effect, history);
-    if (is_removal || effect.kind == sim::Effect::Kind::expire) of_object(lose);
-    if (effect.kind == sim::Effect::Kind::expire) continue;
+    const bool is_over = effect.kind == sim::Effect::Kind::expire || effect.kind == sim::Effect::Kind::lose;
+    if (is_removal || is_over) of_object(lose);
+    if (is_over) continue;
     const sim::Operation* acquire = granted_by(history, effect);
     for (const PlaceChange& change : place_changes(effect, operation, history)) {
       const Place place{effect.server, effect.object, change.member};

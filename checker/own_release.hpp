@@ -7,7 +7,7 @@ namespace lockstep::checker {
 /// own-release (server): nobody removes somebody else's grant.
 ///
 /// A *grant* is what the lock server keeps for one successful acquire, per server and object. It begins with a write
-/// made during an acquire that ended ok, and ends when the object is removed or expires. Three readings were possible,
+/// made during an acquire that ended ok, and ends when the object is removed, expires, or is lost by its server. Three readings were possible,
 /// and each needs its counterexample:
 ///
 /// - "Every write is a grant" is wrong. In the getset locks B and C both read an expired timestamp; B's GETSET wins,
@@ -31,7 +31,7 @@ namespace lockstep::checker {
 ///   - during an acquire of X, if Y's grant was alive: Y had neither invoked its release nor crashed, and its announced
 ///     lease (`lease_until`) was not over; without an announced lease, Y's belief was not over (it counts from the
 ///     grant on, because the reply may still be travelling). [from, until): at the very end it is over.
-/// A grant that expires, or is overwritten by another grant, was not removed: that is mutual exclusion's business.
+/// A grant that expires, is lost in a crash, or is overwritten by another grant, was not removed: that is mutual exclusion's business.
 ///
 /// violated: the first such removal in the servers' order; `by` = both, the earlier holder first (a releaser whose
 /// hold is older than the grant comes before its owner, a contender after); evidence = the write, the remover's

@@ -141,6 +141,20 @@ TEST_CASE("own release: a grant exists from the SETNX on, before the EXPIRE of t
   CHECK(judge(h).verdict == Verdict::violated);
 }
 
+TEST_CASE("own release: a server that forgets ends the grant, and what another does there afterwards robs nobody") {
+  for (const bool forgets : {false, true}) {
+    ForgedHistory h;
+    const auto a = h.operation(A, "acquire", 8_ms, 12_ms);
+    h.effect(Did::write, server, A, a, 10_ms);
+    if (forgets) h.effect(Did::lose, server, {}, 0, 15_ms);
+    // B finds it free, does not get it elsewhere, and takes back what it wrote.
+    const auto b = h.operation(B, "acquire", 18_ms, 30_ms, Phase::fail);
+    h.effect(Did::write, server, B, b, 20_ms);
+    h.effect(Did::remove, server, B, b, 28_ms);
+    CHECK((own_release(h.history(), forged_names()).verdict == Verdict::holds) == forgets);
+  }
+}
+
 TEST_CASE("own release: each server and each object has its own grant") {
   ForgedHistory h;
   grant(h, B, 20_ms);

@@ -16,7 +16,8 @@ bool is_nameless(const sim::Effect& effect, const sim::History& history) {
 }  // namespace
 
 bool is_whole(const sim::Effect& effect, const sim::History& history) {
-  if (effect.kind == EffectKind::expire || effect.kind == EffectKind::touch) return true;
+  if (effect.kind == EffectKind::expire || effect.kind == EffectKind::lose || effect.kind == EffectKind::touch)
+    return true;
   // A list that is empty is no more, and so is a set; of the list no part has a name.
   return effect.kind == EffectKind::remove && !is_nameless(effect, history);
 }

@@ -36,7 +36,7 @@ std::vector<PlaceChange> place_changes(const sim::Effect& effect, const sim::Ope
 void place_changes(const sim::Effect& effect, const sim::Operation* operation, const sim::History& history,
                    std::vector<PlaceChange>& changes);
 
-/// Whether the effect concerns all places of its object: removed, expired, or given another time to live.
+/// Whether the effect concerns all places of its object: removed, expired, lost, or given another time to live.
 bool is_whole(const sim::Effect& effect, const sim::History& history);
 
 /// Whether an object is the lock of this name, or a part of it.

@@ -247,8 +247,12 @@ class SymbolicHistory {
     if (random_.one_in(3)) effect(client, sim::Effect::Kind::remove, some_server(), process, id);
     const std::uint64_t writes = random_.below(3);
     for (std::uint64_t i = 0; i < writes; ++i) {
-      effect(client, random_.one_in(4) ? sim::Effect::Kind::expire : sim::Effect::Kind::write, some_server(), process,
-             id);
+      if (random_.one_in(12)) {
+        effect(client, sim::Effect::Kind::lose, some_server(), {}, 0);
+      } else {
+        effect(client, random_.one_in(4) ? sim::Effect::Kind::expire : sim::Effect::Kind::write, some_server(), process,
+               id);
+      }
     }
     complete(client, id);
     if (phase != ok) return;

@@ -30,7 +30,8 @@ void ViolationFinder::leases_that_run_out() {
     for (std::size_t j = 0; j < i; ++j) {
       const sim::Effect& effect = effects_[j];
       if (effect.server != expiry.server || effect.object != expiry.object) continue;
-      const bool ends = effect.kind == sim::Effect::Kind::expire || effect.kind == sim::Effect::Kind::remove;
+      const bool ends = effect.kind == sim::Effect::Kind::expire || effect.kind == sim::Effect::Kind::remove ||
+                        effect.kind == sim::Effect::Kind::lose;
       if (ends) grant = nullptr;
       if (effect.kind != sim::Effect::Kind::write) continue;
       const sim::Operation* operation = operation_of(effect);

@@ -35,14 +35,10 @@ LaneStates::LaneStates(const Story& story)
     if (!is_lock(effect.object)) continue;
     if (effect.kind == sim::Effect::Kind::write)
       keys_.push_back({effect.step, keys_.size(), effect.server, effect.object, effect.by});
-    if (effect.kind == sim::Effect::Kind::remove || effect.kind == sim::Effect::Kind::expire) {
+    if (effect.kind == sim::Effect::Kind::remove || effect.kind == sim::Effect::Kind::expire ||
+        effect.kind == sim::Effect::Kind::lose) {
       keys_.push_back({effect.step, keys_.size(), effect.server, effect.object, std::nullopt});
     }
-  }
-  for (const sim::Interruption& i : story.outcome.history.interruptions) {
-    if (i.kind != sim::Interruption::Kind::crash || keeps_keys(story.scenario, name_of(story.outcome, i.process)))
-      continue;
-    keys_.push_back({i.step, keys_.size(), i.process, "", std::nullopt});
   }
   std::sort(keys_.begin(), keys_.end(), [](const KeyChange& a, const KeyChange& b) {
     return std::pair(a.step, a.order) < std::pair(b.step, b.order);
@@ -79,7 +75,7 @@ std::optional<sim::ProcessId> LaneStates::writer_of(sim::ProcessId server, std::
   std::optional<sim::ProcessId> writer;
   for (const KeyChange& change : keys_) {
     if (change.step > step) break;
-    if (change.server == server && (change.key == key || change.key.empty())) writer = change.writer;
+    if (change.server == server && change.key == key) writer = change.writer;
   }
   return writer;
 }

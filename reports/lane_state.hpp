@@ -50,7 +50,7 @@ class LaneStates {
     sim::Step step = 0;
     std::size_t order = 0;  ///< within the step
     sim::ProcessId server;
-    std::string_view key;  ///< empty: all of them
+    std::string_view key;
     std::optional<sim::ProcessId> writer;
   };
   std::optional<sim::ProcessId> writer_of(sim::ProcessId server, std::string_view key, sim::Step step) const;

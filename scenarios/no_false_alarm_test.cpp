@@ -121,6 +121,21 @@ TEST_CASE("no false alarm: nobody who has given the lock back is blamed for a se
   CHECK(finding.why.find("216ms allowed") != std::string::npos);
 }
 
+TEST_CASE("no false alarm: who takes back his own key at a server that has forgotten another's robs nobody") {
+  for (const std::string server : {"redis1", "redis2"}) {
+    for (const std::string restart : {"1ms", "5ms"}) {
+      both(
+          "lock = { algorithm = \"redlock-seq\", ttl = \"400ms\" }\nserver = [{}, {}, {}]\n"
+          "network = { latency = \"1ms\" }\n"
+          "[[client]]\nname = \"A\"\nhold = \"100ms\"\n"
+          "[[client]]\nname = \"B\"\nacquire_at = \"40ms\"\nhold = \"1ms\"\n"
+          "[[fault]]\nkind = \"crash\"\nserver = \"" +
+              server + "\"\nat = \"20ms\"\nrestart_after = \"" + restart + "\"\n",
+          "own-release", Verdict::holds);
+    }
+  }
+}
+
 TEST_CASE("no false alarm: the probe waits at least as long as the slowest answer takes") {
   both(
       "[lock]\nalgorithm = \"set-nx-px-lua\"\nttl = \"200ms\"\n[network]\nlatency = \"10ms\"\ntimeout = \"15ms\"\n"

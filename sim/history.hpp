@@ -69,12 +69,13 @@ struct Effect {
     write,   ///< created it or changed it
     remove,  ///< deleted it on command
     expire,  ///< deleted it because its time to live had passed, noticed while it handled a command
+    lose,    ///< had it no longer, or something else in its place: it crashed and forgot, or took over another server's objects
     reject   ///< refused a write, e.g. because its fencing token was too old
   };
   Kind kind = Kind::write;
   ProcessId server;
   std::string object;
-  ProcessId by;                       ///< whose command did it; invalid for an expiry
+  ProcessId by;                       ///< whose command did it; invalid for an expiry or a loss
   OperationId operation = 0;          ///< during which of that client's operations; 0: outside any
   std::optional<std::int64_t> token;  ///< fencing token that came with a write
   Instant at;                         ///< true time

@@ -234,6 +234,21 @@ void Node::release_held() {
 void Node::crashed(bool keep) {
   take_leave();
   forget_connections();
+  if (!keep) keys_before_.load(database_.keys());
+  restart(keep);
+  if (!keep) record_losses();
+}
+
+/// Who had something there has it no longer. Requires: `keys_before_` are those that were there.
+void Node::record_losses() {
+  for (const Entry& entry : keys_before_.entries()) {
+    const Entry* present = database_.keys().peek(entry.key);
+    if (present != nullptr && digest_of(present->object) == digest_of(entry.object)) continue;
+    world().record_effect(sim::Effect::Kind::lose, id(), entry.key, sim::ProcessId{}, 0);
+  }
+}
+
+void Node::restart(bool keep) {
   const Replication& replication = database_.replication();
   if (!keep && is_persistent_) {
     restart_from_disk();

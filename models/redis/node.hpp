@@ -180,7 +180,9 @@ class Node final : public sim::Process, private KeyWatcher {
   // node_persistence.cpp
   void look_at_save_points();
   void note_on_disk();
+  void restart(bool keep);
   void restart_from_disk();
+  void record_losses();
 
   Database database_;
   std::vector<std::unique_ptr<Pending>> blocked_;
@@ -201,6 +203,7 @@ class Node final : public sim::Process, private KeyWatcher {
   AckTimer ack_timer_;
   Persistence persistence_;
   bool is_persistent_ = false;
+  Keyspace keys_before_;  ///< what was there before a crash or another server's keys; here so that its memory is kept
   sim::Duration loading_time_;
   LoadEnd load_end_;
   FailoverEnd failover_end_;

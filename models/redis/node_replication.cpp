@@ -332,7 +332,9 @@ void Node::notified(sim::Message& pushed, sim::ConnectionId connection) {
     case Kind::full_resync:
       world().access_all();
       close_replicas();
+      keys_before_.load(database_.keys());
       database_.load(*message.keys);
+      record_losses();
       replication.adopt(message.id, message.offset);
       if (is_persistent_) persistence_.rewrite(world().now(), database_.keys(), replication);
       become_connected();
