@@ -83,12 +83,14 @@ struct Violation {
 enum class JudgingMutant : std::uint8_t {
   none,
   early_deadlines,      ///< a deadline of a hold is taken to be 3ms earlier
+  late_deadlines,       ///< or 3ms later
   deadlines_in_pauses,  ///< a deadline ends a hold even while its holder is paused
   single_pauses,        ///< pauses that adjoin do not cover a deadline together
   pauses_begin_late,    ///< a pause within work begins at its end, and so covers no deadline before
   own_by_all,           ///< a lock is whoever's who removes it
   first_way,            ///< a margin is that of the first way of each trace
-  one_clock_is_right    ///< of several clocks that are off by a range only one is
+  one_clock_is_right,   ///< of several clocks that are off by a range only one is
+  no_probe              ///< whether the lock comes back is not asked
 };
 
 /// What is asked of semaphores, and of locks with a queue; what is not said is not asked.
@@ -208,6 +210,7 @@ class ViolationFinder {
   void fencing();
 
   const BeliefWays& alive_ways(std::size_t belief);
+  sim::Instant deadline_of(const Belief& belief) const;
   void add_pause_chains(const Belief& belief, std::optional<sim::Instant> event, std::size_t first_pause);
   void add_alive(const AliveWay& way, sim::Instant moment);
   void add_unnoticed(const AliveWay& way, sim::Instant moment);

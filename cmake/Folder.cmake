@@ -101,8 +101,8 @@ function(lockstep_folder folder)
     lockstep_compile_together(${folder}_long_tests 4 ${sources_of_${folder}_long_tests})
   endif()
   # To optimise short tests takes longer than they then run. They are a program of their own: of an inline function that both have, the
-  # linker takes one, and that must not be the slow one where it matters. Those of the engine ask how coroutines are optimised.
-  if(TARGET ${folder}_tests AND NOT folder STREQUAL "sim")
+  # linker takes one, and that must not be the slow one where it matters. Those of the engine ask how coroutines are optimised, which release does.
+  if(TARGET ${folder}_tests AND NOT (folder STREQUAL "sim" AND CMAKE_BUILD_TYPE STREQUAL "Release"))
     target_compile_options(${folder}_tests PRIVATE -O0)
   endif()
 endfunction()

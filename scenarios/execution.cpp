@@ -61,9 +61,10 @@ std::optional<Diagnostic> Execution::play() {
   return problem;
 }
 
-std::optional<Diagnostic> Execution::probe() {
+std::optional<Diagnostic> Execution::probe(Patience patience) {
   within_ = deployment_.recovery_bound();
-  const Duration long_enough = std::max(within_ * 4, Duration::seconds(120));
+  const Duration long_enough =
+      patience == Patience::just_beyond_the_bound ? within_ * 2 : std::max(within_ * 4, Duration::seconds(120));
   const Duration poll = Duration::milliseconds(std::clamp<std::int64_t>((within_ / 64).floor_ms(), 1, 1000));
   // What ends just before the bound must be noticed before it: as often as its slack demands, but only there.
   const Duration lease = deployment_.lease().value_or(Duration::zero());

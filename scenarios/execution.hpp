@@ -24,8 +24,9 @@ class Execution {
   std::optional<Diagnostic> play();
   /// If the story does not end: `progress`, where that is the reason. Somebody tries in vain, or never waits, so that no time goes on.
   const std::optional<checker::Finding>& endless() const { return endless_; }
-  /// Then the probe, which competes for the lock until it has it, or for so long that it never will.
-  std::optional<Diagnostic> probe();
+  enum class Patience : std::uint8_t { as_good_as_for_ever, just_beyond_the_bound };
+  /// Then the probe, which competes for the lock until it has it, or for so long that it never will, or has it too late.
+  std::optional<Diagnostic> probe(Patience patience = Patience::as_good_as_for_ever);
   /// Then the verdicts, in the order of `checker/properties.hpp`.
   std::vector<checker::Finding> findings();
   /// Instead, if there is no end: nothing else is known. Requires: `endless`.

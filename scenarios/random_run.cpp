@@ -79,6 +79,7 @@ void MoodyDecisions::begin(Random& random, Duration margin) {
 }
 
 std::uint64_t MoodyDecisions::choose(sim::Choice choice, std::uint64_t options, sim::EventId) {
+  if (random_ == nullptr) return 0;
   is_asked_ = true;
   return choice == sim::Choice::delay ? delay(options) : random_->below(options);
 }
@@ -275,14 +276,18 @@ bool RandomRuns::play(std::uint64_t seed, const std::optional<FaultLimit>& limit
   return has_ended;
 }
 
-std::optional<std::vector<checker::Finding>> RandomRuns::run(std::uint64_t seed,
-                                                             const std::optional<FaultLimit>& limit) {
+std::optional<std::vector<checker::Finding>> RandomRuns::run(std::uint64_t seed, const std::optional<FaultLimit>& limit,
+                                                             bool asks_whether_it_recovers) {
   seed_ = seed;
   limit_ = limit;
   typical_before_ = typical_;
   const bool has_ended = play(seed, limit, false);
   typical_ = std::max(typical_, faults_.looked());
   if (!has_ended) return std::nullopt;
+  if (asks_whether_it_recovers) {
+    decisions_.calm_down();
+    if (execution_->probe(Execution::Patience::just_beyond_the_bound)) return std::nullopt;
+  }
   return execution_->findings();
 }
 

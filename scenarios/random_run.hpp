@@ -34,6 +34,8 @@ class MoodyDecisions final : public sim::Decisions {
   explicit MoodyDecisions(const TellingLengths& telling) : telling_(telling) {}
   /// `margin`: the largest fault of this run, or zero.
   void begin(sim::Random& random, sim::Duration margin);
+  /// From here on nothing is left to chance: all that can comes at once.
+  void calm_down() { random_ = nullptr; }
   std::uint64_t choose(sim::Choice choice, std::uint64_t options, sim::EventId event) override;
   /// Whether anything was asked since the beginning.
   bool is_asked() const { return is_asked_; }
@@ -42,7 +44,7 @@ class MoodyDecisions final : public sim::Decisions {
   std::uint64_t delay(std::uint64_t options);
 
   const TellingLengths& telling_;
-  sim::Random* random_ = nullptr;
+  sim::Random* random_ = nullptr;  ///< null: calm
   std::uint64_t weights_[4] = {};  ///< of the shortest, the longest, a telling one, any
   std::optional<sim::Duration> meeting_;
   bool is_asked_ = false;
@@ -97,8 +99,10 @@ class RandomRuns {
   /// Requires: all outlive it.
   RandomRuns(const Scenario& scenario, const models::locks::Catalogue& catalogue);
 
-  /// One run. The same seed and limit give the same run. Nothing: it does not end, or its scripts do not.
-  std::optional<std::vector<checker::Finding>> run(std::uint64_t seed, const std::optional<FaultLimit>& limit);
+  /// One run. The same seed and limit give the same run. Nothing: it does not end, or its scripts do not. `asks_whether_it_recovers`: when it is
+  /// over, the probe comes, and nothing is left to chance any more.
+  std::optional<std::vector<checker::Finding>> run(std::uint64_t seed, const std::optional<FaultLimit>& limit,
+                                                   bool asks_whether_it_recovers = false);
   /// The last run as a story with exact times.
   Scenario story();
 

@@ -159,12 +159,13 @@ std::optional<WitnessTimes> witness_times(const ExploredTrace& trace, const Viol
     fixer.separate(true_time(fault.from), true_time(fault.until));
     fixer.fix(true_time(fault.from), true_time(fault.until), std::nullopt);
   }
-  for (const Constraint& c : violation.constraints) {
+  const auto separate_strict = [&fixer](const Constraint& c) {
     // x_to - x_from < w: rather by a millisecond. The bound over whole nanoseconds holds already.
-    if (!c.bound.is_finite() || c.bound.units() % Bound::units_per_ns == 0) continue;
+    if (!c.bound.is_finite() || c.bound.units() % Bound::units_per_ns == 0) return;
     const Duration w = Duration::nanoseconds((c.bound.units() + 1) / Bound::units_per_ns);
     fixer.separate(Instant(c.to, Duration::zero()), Instant(c.from, w));
-  }
+  };
+  for (const Constraint& c : violation.constraints) separate_strict(c);
   std::vector<std::optional<Instant>> before;
   for (const ExploredEvent& event : trace.events) {
     if (before.size() <= event.process.index) before.resize(event.process.index + 1u);
@@ -172,6 +173,8 @@ std::optional<WitnessTimes> witness_times(const ExploredTrace& trace, const Viol
     if (last) fixer.separate(*last, true_time(event.at));
     last = true_time(event.at);
   }
+  // What was read on clocks as well: stored timestamps are the same text in a run when they print alike (docs/decisions/instants-are-exact.md).
+  for (std::uint32_t i = 0; i < trace.constraints.constraints(); ++i) separate_strict(trace.constraints.constraint(i));
   for (const ExploredEvent& event : trace.events) {
     // When a fault strikes is up to nobody: there is no typical delay.
     const bool is_fault = event.kind == sim::EventKind::fault;

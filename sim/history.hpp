@@ -69,8 +69,8 @@ struct Effect {
     write,   ///< created it or changed it
     remove,  ///< deleted it on command
     expire,  ///< deleted it because its time to live had passed, noticed while it handled a command
-    lose,    ///< had it no longer, or something else in its place: it crashed and forgot, or took over another server's objects
-    reject   ///< refused a write, e.g. because its fencing token was too old
+    lose,  ///< had it no longer, or something else in its place: it crashed and forgot, or took over another server's objects
+    reject  ///< refused a write, e.g. because its fencing token was too old
   };
   Kind kind = Kind::write;
   ProcessId server;
