@@ -47,6 +47,17 @@ sim::History story_of(const sim::History& history, sim::ProcessId probe) {
   return story;
 }
 
+/// A server that is paused is not at rest: what reaches it waits there, and is handled when it goes on.
+Instant end_of_pauses(const sim::World& world, const std::vector<Lane>& lanes) {
+  Instant end = world.now();
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    const sim::ProcessState& state = world.state(sim::ProcessId{static_cast<std::uint16_t>(i)});
+    const bool is_paused = state.alive && state.was_paused && state.frozen_until.offset() > end.offset();
+    if (lanes[i].role == Lane::Role::server && is_paused) end = state.frozen_until;
+  }
+  return end;
+}
+
 Diagnostic trouble(const Scenario& scenario, Position at, std::string message) {
   return {.file = scenario.file, .at = at, .message = std::move(message)};
 }
@@ -56,7 +67,7 @@ Diagnostic trouble(const Scenario& scenario, Position at, std::string message) {
 std::optional<Diagnostic> Execution::play() {
   deployment_.begin();
   std::optional<Diagnostic> problem = execute();
-  quiescent_ = deployment_.world().now();
+  quiescent_ = end_of_pauses(deployment_.world(), deployment_.lanes());
   if (!has_ended_) look_for_endless();
   return problem;
 }
@@ -148,6 +159,23 @@ std::vector<checker::Finding> Execution::findings() {
     }
   }
   return findings;
+}
+
+bool first_comer_gets_lock(const Scenario& scenario, const models::locks::Catalogue& catalogue) {
+  Scenario alone = scenario;
+  alone.faults.clear();
+  alone.pin.clear();
+  alone.schedule.clear();
+  sim::DefaultDecisions decisions;
+  Deployment deployment(alone, catalogue, decisions, Deployment::Faults::none);
+  constexpr std::uint64_t most_events = 100'000;
+  Execution execution(alone, deployment, most_events);
+  deployment.begin_servers();
+  if (execution.probe(Execution::Patience::just_beyond_the_bound)) return false;
+  const std::vector<checker::Finding> findings = execution.findings();
+  return std::any_of(findings.begin(), findings.end(), [](const checker::Finding& finding) {
+    return finding.property == "recoverable" && finding.verdict == checker::Verdict::holds;
+  });
 }
 
 }  // namespace lockstep::scenarios

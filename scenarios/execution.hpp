@@ -52,4 +52,7 @@ class Execution {
   std::optional<checker::Finding> endless_;
 };
 
+/// Whether somebody who comes before all others gets the lock, in time: in a run of the shortest delays, without any fault.
+bool first_comer_gets_lock(const Scenario& scenario, const models::locks::Catalogue& catalogue);
+
 }  // namespace lockstep::scenarios

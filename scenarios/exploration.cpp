@@ -35,7 +35,7 @@ using checker::BranchStack;
 using checker::Explorer;
 using checker::Verdict;
 
-constexpr std::string_view kCheckpointBegin = "lockstep checkpoint 10";
+constexpr std::string_view kCheckpointBegin = "lockstep checkpoint 11";
 
 std::uint64_t digest_of(std::string_view text) {
   std::uint64_t digest = text.size();
@@ -67,8 +67,11 @@ constexpr double kPatienceSeconds = 1;
 
 /// One thread's world.
 struct Worker {
-  Worker(const Scenario& scenario, const models::locks::Catalogue& catalogue, const checker::ExplorerOptions& settings)
-      : explorer(settings), story(scenario, catalogue, explorer, ExploredStory::Probe::when_all_is_over) {}
+  Worker(const Scenario& scenario, const models::locks::Catalogue& catalogue, const checker::ExplorerOptions& settings,
+         bool first_comer_gets_it)
+      : explorer(settings), story(scenario, catalogue, explorer, ExploredStory::Probe::when_all_is_over) {
+    if (!first_comer_gets_it) story.nobody_gets_it();
+  }
   Explorer explorer;
   ExploredStory story;
   checker::ViolationFinder finder;
@@ -93,10 +96,11 @@ class Search {
         catalogue_(catalogue),
         options_(options),
         settings_(std::move(settings)),
-        parameters_(judged_parameters(settings_.faults, options.parameter)) {
+        parameters_(judged_parameters(settings_.faults, options.parameter)),
+        first_comer_gets_it_(first_comer_gets_lock(scenario, catalogue)) {
     settings_.gives_up = [this] { return gives_up(); };
     workers_.resize(options.threads != nullptr ? options.threads->size() : std::max(1U, options.jobs));
-    workers_.front().emplace(scenario, catalogue, settings_);
+    workers_.front().emplace(scenario, catalogue, settings_, first_comer_gets_it_);
     total_.emplace(new_judge(*workers_.front()));
     begin_ = now();
   }
@@ -167,7 +171,7 @@ class Search {
   /// Each thread does this, with a world of its own.
   void in_all_threads(const std::function<void(std::size_t, Worker&)>& work) {
     const auto begin = [&](std::size_t number) {
-      if (!workers_[number]) workers_[number].emplace(scenario_, catalogue_, settings_);
+      if (!workers_[number]) workers_[number].emplace(scenario_, catalogue_, settings_, first_comer_gets_it_);
       work(number, *workers_[number]);
     };
     if (options_.threads != nullptr) {
@@ -247,6 +251,7 @@ class Search {
     worker.story.begin_branch(is_first);
     BranchOutcome outcome = worker.explorer.explore(worker.story, branch, limits, [&](Explorer& at_end) {
       judge.look(at_end);
+      worker.story.end_trace();
       return true;
     });
     if (outcome.given_up) return std::nullopt;
@@ -478,6 +483,7 @@ class Search {
   const ExplorationOptions& options_;
   checker::ExplorerOptions settings_;
   std::vector<JudgedParameter> parameters_;
+  const bool first_comer_gets_it_;             ///< the lock
   std::deque<std::optional<Worker>> workers_;  ///< they do not move; all but the first are made by their threads
   std::optional<TraceJudge> total_;
   Exploration result_;

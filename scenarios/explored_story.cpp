@@ -142,9 +142,8 @@ ExploredStory::ExploredStory(const Scenario& scenario, const models::locks::Cata
 void ExploredStory::begin() { deployment_->begin(); }
 
 std::optional<Duration> ExploredStory::begin_coda(bool is_due) {
-  const bool is_idle = !is_due && has_probed_ && stands_as_at_first();
+  const bool is_idle = !is_due && is_excusable_ && has_probed_ && stands_as_at_first();
   if (probe_ == Probe::none || is_idle) return std::nullopt;
-  has_probed_ = true;
   const Duration rest = settle();
   deployment_->begin_probing_for(deployment_->recovery_bound() - rest);
   return rest;

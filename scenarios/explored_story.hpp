@@ -40,6 +40,10 @@ class ExploredStory final : public checker::Explorable {
 
   /// `is_first`: with it the search begins.
   void begin_branch(bool is_first) { has_probed_ = probe_ == Probe::none || !is_first; }
+  /// Somebody who comes first of all does not get the lock, so that nobody's failure is excused by everything being as it was then.
+  void nobody_gets_it() { is_excusable_ = false; }
+  /// The present trace is one. (Most come to their end; those that the search gives up, after the probe has come, have told nothing.)
+  void end_trace() { has_probed_ = has_probed_ || has_probed(); }
   const Deployment& deployment() const { return *deployment_; }
   /// Whether the probe had to try in the present trace.
   bool has_probed() const { return deployment_->probes_for(); }
@@ -55,7 +59,8 @@ class ExploredStory final : public checker::Explorable {
   std::size_t clients_;
   bool sends_commands_;
   Probe probe_;
-  bool has_probed_ = false;
+  bool is_excusable_ = true;
+  bool has_probed_ = false;  ///< in a trace that came to its end
 };
 
 }  // namespace lockstep::scenarios
