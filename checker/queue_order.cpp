@@ -13,7 +13,7 @@ namespace lockstep::checker {
 namespace {
 
 using Position = std::uint32_t;
-constexpr Position none = 0xffffffff;
+constexpr Position no_position = 0xffffffff;
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
 struct Interval {
@@ -25,14 +25,14 @@ struct Interval {
 struct Item {
   Interval enqueue;
   Interval dequeue;  ///< never, never: it stays
-  Position enqueued = none;
-  Position dequeued = none;
+  Position enqueued = no_position;
+  Position dequeued = no_position;
   bool is_repeated = false;  ///< dequeues of it were invoked more than once
 };
 
 /// What is known of a value in the whole history.
 struct Value {
-  Position enqueue = none;
+  Position enqueue = no_position;
   std::vector<Position> dequeues;
 };
 
@@ -113,13 +113,13 @@ class Queue {
         const Position i = by_value[end].second;
         if (operations_[i].function != 0) {
           value.dequeues.push_back(i);
-        } else if (value.enqueue != none) {
+        } else if (value.enqueue != no_position) {
           return false;
         } else {
           value.enqueue = i;
         }
       }
-      if (value.enqueue != none && operations_[value.enqueue].a == nil) return false;
+      if (value.enqueue != no_position && operations_[value.enqueue].a == nil) return false;
     }
     const auto invoked_before = [this](Position a, Position b) {
       return std::pair(operations_[a].invoked, a) < std::pair(operations_[b].invoked, b);
@@ -155,7 +155,7 @@ class Queue {
     if (const auto pair = find_overtaking()) {
       const auto [x, y] = *pair;
       std::vector<Position> conflict = {items_[x].enqueued, items_[y].dequeued};
-      if (items_[x].is_repeated && items_[x].dequeued != none) conflict.push_back(items_[x].dequeued);
+      if (items_[x].is_repeated && items_[x].dequeued != no_position) conflict.push_back(items_[x].dequeued);
       return refuse(std::move(conflict), unseen == 0, !items_[x].is_repeated);
     }
     if (!find_empty_moments(moment, unseen == 0)) return false;
@@ -171,11 +171,11 @@ class Queue {
       const std::int64_t end = returned(i, moment);
       if (end != never && item.dequeue.to != never) {
         const bool is_minimal =
-            value.enqueue != none && operations_[value.enqueue].invoked <= std::min(end, item.dequeue.to);
+            value.enqueue != no_position && operations_[value.enqueue].invoked <= std::min(end, item.dequeue.to);
         return refuse({i, item.dequeued}, true, is_minimal);
       }
       // The one that has returned took it, otherwise it is best to be the one that was invoked first.
-      if (item.dequeued != none && end == never &&
+      if (item.dequeued != no_position && end == never &&
           (item.dequeue.to != never || item.dequeue.from <= operations_[i].invoked)) {
         continue;
       }
@@ -184,13 +184,13 @@ class Queue {
     }
     item.is_repeated = invoked > 1;
     const bool is_gone = item.dequeue.to != never;
-    if (value.enqueue == none || operations_[value.enqueue].invoked > std::min(moment, item.dequeue.to)) {
+    if (value.enqueue == no_position || operations_[value.enqueue].invoked > std::min(moment, item.dequeue.to)) {
       return !is_gone || refuse({item.dequeued}, true, true);
     }
     item.enqueue = {operations_[value.enqueue].invoked, returned(value.enqueue, moment)};
     if (!is_gone && item.enqueue.to == never) return true;
     item.enqueue.to = std::min(item.enqueue.to, item.dequeue.to);
-    if (item.dequeued != none) item.dequeue.from = std::max(item.dequeue.from, item.enqueue.from);
+    if (item.dequeued != no_position) item.dequeue.from = std::max(item.dequeue.from, item.enqueue.from);
     items_.push_back(item);
     return true;
   }
@@ -217,7 +217,7 @@ class Queue {
     }
     std::vector<std::tuple<std::int64_t, std::int64_t, std::size_t>> lost;
     for (std::size_t i = 0; i < items_.size(); ++i) {
-      if (items_[i].dequeued != none) continue;
+      if (items_[i].dequeued != no_position) continue;
       const auto after =
           std::upper_bound(by_enqueue.begin(), by_enqueue.end(), items_[i].enqueue.to,
                            [this](std::int64_t end, std::size_t other) { return end < items_[other].enqueue.from; });
@@ -367,7 +367,7 @@ class Queue {
       enqueue_at = std::max(enqueue_at, item.enqueue.from);
       points.emplace_back(enqueue_at, 0, done, item.enqueued);
       // What stays in the queue stays in front of what comes after it; of that, no dequeue has returned.
-      if (item.dequeued == none) dequeue_at = never;
+      if (item.dequeued == no_position) dequeue_at = never;
       if (dequeue_at == never) continue;
       dequeue_at = std::max({dequeue_at, item.dequeue.from, enqueue_at});
       points.emplace_back(dequeue_at, 1, done, item.dequeued);

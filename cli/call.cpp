@@ -79,12 +79,12 @@ Answer unexpected(const std::vector<std::string>& words, std::string_view comman
     if (command == "serve") valid.insert(valid.end(), kOnlyServe.begin(), kOnlyServe.end());
     if (command.empty()) valid.emplace_back("--version");
     const std::string name = word.substr(0, word.find('='));
-    return wrong(fmt::format("unknown option {}; {}", scenarios::quoted(name), suggestion(name, valid)), command);
+    return wrong(fmt::format("unknown option {}; {}", scenarios::in_quotes(name), suggestion(name, valid)), command);
   }
   std::string commands;
   for (const std::string_view name : command_names())
     commands += fmt::format("{}{}", commands.empty() ? "" : ", ", name);
-  std::string message = fmt::format("unknown command {}; ", scenarios::quoted(word));
+  std::string message = fmt::format("unknown command {}; ", scenarios::in_quotes(word));
   const std::string near = suggestion(word, command_names());
   if (near.starts_with("did you mean")) message += near + " ";
   return wrong(message + "there are: " + commands);
@@ -118,22 +118,24 @@ std::optional<Answer> take_numbers(const Typed& typed, Call& call, std::string_v
   if (typed.seed) {
     call.seed = whole_number(*typed.seed, 0, UINT64_MAX);
     if (!call.seed)
-      return wrong(fmt::format("--seed {}: expected a whole number from 0 to 2^64-1", scenarios::quoted(*typed.seed)),
-                   command);
+      return wrong(
+          fmt::format("--seed {}: expected a whole number from 0 to 2^64-1", scenarios::in_quotes(*typed.seed)),
+          command);
   }
   call.jobs = std::max(1U, std::thread::hardware_concurrency());
   if (typed.jobs) {
     const auto jobs = whole_number(*typed.jobs, 1, 1024);
     if (!jobs)
-      return wrong(fmt::format("--jobs {}: expected a whole number from 1 to 1024", scenarios::quoted(*typed.jobs)),
+      return wrong(fmt::format("--jobs {}: expected a whole number from 1 to 1024", scenarios::in_quotes(*typed.jobs)),
                    command);
     call.jobs = *jobs;
   }
   if (typed.width) {
     const auto width = whole_number(*typed.width, 60, 1000);
     if (!width)
-      return wrong(fmt::format("--width {}: expected a whole number from 60 to 1000", scenarios::quoted(*typed.width)),
-                   command);
+      return wrong(
+          fmt::format("--width {}: expected a whole number from 60 to 1000", scenarios::in_quotes(*typed.width)),
+          command);
     call.width = *width;
   }
   return std::nullopt;
@@ -143,8 +145,9 @@ std::optional<Answer> take_words(const Typed& typed, Call& call, std::string_vie
   if (typed.colour) {
     const auto colour = std::find(kColours.begin(), kColours.end(), *typed.colour);
     if (colour == kColours.end()) {
-      return wrong(fmt::format("--color {}: {}", scenarios::quoted(*typed.colour), suggestion(*typed.colour, kColours)),
-                   command);
+      return wrong(
+          fmt::format("--color {}: {}", scenarios::in_quotes(*typed.colour), suggestion(*typed.colour, kColours)),
+          command);
     }
     call.colour = static_cast<Call::Colour>(colour - kColours.begin());
   }
@@ -152,7 +155,7 @@ std::optional<Answer> take_words(const Typed& typed, Call& call, std::string_vie
     const auto language = std::find(kLanguages.begin(), kLanguages.end(), *typed.language);
     if (language == kLanguages.end()) {
       return wrong(
-          fmt::format("--lang {}: {}", scenarios::quoted(*typed.language), suggestion(*typed.language, kLanguages)),
+          fmt::format("--lang {}: {}", scenarios::in_quotes(*typed.language), suggestion(*typed.language, kLanguages)),
           command);
     }
     call.language = *language == "zh" ? reports::Language::zh : reports::Language::en;
@@ -167,12 +170,12 @@ std::variant<Call, Answer> list_call(const Typed& typed, Call call) {
     call.files.assign(typed.list_words.begin() + 1, typed.list_words.end());
   }
   if (std::find(kLists.begin(), kLists.end(), call.what) == kLists.end()) {
-    return wrong(fmt::format("list {}: {}", scenarios::quoted(call.what), suggestion(call.what, kLists)), "list");
+    return wrong(fmt::format("list {}: {}", scenarios::in_quotes(call.what), suggestion(call.what, kLists)), "list");
   }
   const bool of_files = call.what == "scenarios" || call.what == "failures";
   if (!of_files && !call.files.empty()) {
     return wrong(
-        fmt::format("list {} takes no files, but was given {}", call.what, scenarios::quoted(call.files.front())),
+        fmt::format("list {} takes no files, but was given {}", call.what, scenarios::in_quotes(call.files.front())),
         "list");
   }
   if (of_files && call.files.empty()) call.files = {"scenarios"};
@@ -190,7 +193,7 @@ std::variant<Call, Answer> run_call(const Typed& typed, Call call) {
   call.history = typed.history;
   if (call.history && !reports::history_format_of(*call.history)) {
     return wrong(
-        fmt::format("--history {}: expected a name that ends in .edn or .jsonl", scenarios::quoted(*call.history)),
+        fmt::format("--history {}: expected a name that ends in .edn or .jsonl", scenarios::in_quotes(*call.history)),
         "run");
   }
   if (call.files.empty()) return wrong("run needs scenario files or directories, e.g. lockstep run scenarios", "run");
@@ -232,7 +235,7 @@ std::string model_names() {
 }
 
 std::variant<Call, Answer> linearize_call(const Typed& typed, Call call) {
-  const auto quoted = [](const std::optional<std::string>& text) { return scenarios::quoted(*text); };
+  const auto in_quotes = [](const std::optional<std::string>& text) { return scenarios::in_quotes(*text); };
   const auto refuse = [](std::string message) { return wrong(std::move(message), "linearize"); };
   call.command = Call::Command::linearize;
   call.files = typed.files;
@@ -244,19 +247,19 @@ std::variant<Call, Answer> linearize_call(const Typed& typed, Call call) {
   if (checker::find_model(call.linearize.model) == nullptr) {
     std::vector<std::string_view> names;
     for (const checker::Model* model : checker::models()) names.push_back(model->name());
-    return refuse(fmt::format("--model {}: {}", quoted(typed.model), suggestion(call.linearize.model, names)));
+    return refuse(fmt::format("--model {}: {}", in_quotes(typed.model), suggestion(call.linearize.model, names)));
   }
   if (typed.format) {
     const auto names = checker::history_formats::format_names();
     const auto format = std::find(names.begin(), names.end(), *typed.format);
     if (format == names.end())
-      return refuse(fmt::format("--format {}: {}", quoted(typed.format), suggestion(*typed.format, names)));
+      return refuse(fmt::format("--format {}: {}", in_quotes(typed.format), suggestion(*typed.format, names)));
     call.linearize.format = static_cast<checker::history_formats::Format>(format - names.begin());
   }
   if (typed.permits) {
     const auto permits = whole_number(*typed.permits, 1, 1'000'000'000);
     if (!permits)
-      return refuse(fmt::format("--permits {}: expected a whole number from 1 to 10^9", quoted(typed.permits)));
+      return refuse(fmt::format("--permits {}: expected a whole number from 1 to 10^9", in_quotes(typed.permits)));
     if (call.linearize.model != "semaphore")
       return refuse(fmt::format("--permits is for the model semaphore, not for {}", call.linearize.model));
     call.linearize.permits = static_cast<std::int64_t>(*permits);
@@ -273,13 +276,13 @@ std::variant<Call, Answer> linearize_call(const Typed& typed, Call call) {
   if (typed.max_memory) {
     call.linearize.max_memory = bytes(*typed.max_memory);
     if (!call.linearize.max_memory)
-      return refuse(fmt::format("--max-memory {}: expected a size like 512MB or 4GB", quoted(typed.max_memory)));
+      return refuse(fmt::format("--max-memory {}: expected a size like 512MB or 4GB", in_quotes(typed.max_memory)));
   }
   if (typed.max_seconds) {
     call.linearize.max_seconds = seconds_of(*typed.max_seconds);
     if (!call.linearize.max_seconds)
-      return refuse(
-          fmt::format("--max-seconds {}: expected a number of seconds such as 60 or 0.5", quoted(typed.max_seconds)));
+      return refuse(fmt::format("--max-seconds {}: expected a number of seconds such as 60 or 0.5",
+                                in_quotes(typed.max_seconds)));
   }
   call.linearize.html = typed.html;
   if (call.linearize.html && call.linearize.html->empty()) return refuse("--html needs the name of a file");
@@ -297,7 +300,7 @@ std::variant<Call, Answer> serve_call(const Typed& typed, Call call) {
   if (typed.port) {
     const auto port = whole_number(*typed.port, 0, UINT16_MAX);
     if (!port) {
-      return wrong(fmt::format("--port {}: expected a whole number from 0 to 65535", scenarios::quoted(*typed.port)),
+      return wrong(fmt::format("--port {}: expected a whole number from 0 to 65535", scenarios::in_quotes(*typed.port)),
                    "serve");
     }
     call.serve.port = static_cast<std::uint16_t>(*port);
@@ -312,7 +315,8 @@ std::optional<Answer> take_bound(const char* option, const std::optional<std::st
   if (!text) return std::nullopt;
   const auto number = whole_number(*text, 1, UINT64_MAX);
   if (!number)
-    return wrong(fmt::format("{} {}: expected a whole number, 1 or more", option, scenarios::quoted(*text)), command);
+    return wrong(fmt::format("{} {}: expected a whole number, 1 or more", option, scenarios::in_quotes(*text)),
+                 command);
   bound = *number;
   return std::nullopt;
 }
@@ -322,7 +326,7 @@ std::optional<Answer> take_given(const Typed& typed, Call::Check& check) {
     const std::size_t sign = word.find('=');
     const std::string name = word.substr(0, sign);
     const auto complain = [&](std::string_view what) {
-      return wrong(fmt::format("--given {}: {}", scenarios::quoted(word), what), "check");
+      return wrong(fmt::format("--given {}: {}", scenarios::in_quotes(word), what), "check");
     };
     if (sign == std::string::npos) return complain("expected a parameter and its value, as in skew=20ms");
     if (std::find(kParameters.begin(), kParameters.end(), name) == kParameters.end())
@@ -342,7 +346,7 @@ std::optional<Answer> take_bounds(const Typed& typed, Call::Check& check) {
     const std::optional<double> seconds = seconds_of(*typed.max_seconds);
     if (!seconds) {
       return wrong(fmt::format("--max-seconds {}: expected a number of seconds such as 60 or 0.5",
-                               scenarios::quoted(*typed.max_seconds)),
+                               scenarios::in_quotes(*typed.max_seconds)),
                    "check");
     }
     check.max_seconds = *seconds;
@@ -352,8 +356,9 @@ std::optional<Answer> take_bounds(const Typed& typed, Call::Check& check) {
   if (typed.ticks) {
     check.tick = sim::parse_duration(*typed.ticks);
     if (!check.tick || *check.tick <= sim::Duration::zero()) {
-      return wrong(fmt::format("--ticks {}: expected a duration such as 1ms or 500us", scenarios::quoted(*typed.ticks)),
-                   "check");
+      return wrong(
+          fmt::format("--ticks {}: expected a duration such as 1ms or 500us", scenarios::in_quotes(*typed.ticks)),
+          "check");
     }
   }
   return std::nullopt;
@@ -403,7 +408,7 @@ std::variant<Call, Answer> check_call(const Typed& typed, Call call) {
   if (typed.parameter) {
     check.parameter = *typed.parameter;
     if (std::find(kParameters.begin(), kParameters.end(), check.parameter) == kParameters.end()) {
-      return wrong(fmt::format("--parameter {}: {}", scenarios::quoted(check.parameter),
+      return wrong(fmt::format("--parameter {}: {}", scenarios::in_quotes(check.parameter),
                                suggestion(check.parameter, kParameters)),
                    "check");
     }
@@ -438,7 +443,7 @@ std::variant<Call, Answer> compare_call(const Typed& typed, Call call) {
     const auto clients = whole_number(text, 1, 256);
     if (!clients) {
       return wrong(
-          fmt::format("--clients {}: expected whole numbers from 1 to 256, such as 2,8,64", scenarios::quoted(text)),
+          fmt::format("--clients {}: expected whole numbers from 1 to 256, such as 2,8,64", scenarios::in_quotes(text)),
           "compare");
     }
     call.compare.clients.push_back(static_cast<std::size_t>(*clients));
@@ -448,7 +453,7 @@ std::variant<Call, Answer> compare_call(const Typed& typed, Call call) {
     constexpr double kDay = 86'400;
     if (!seconds || *seconds > kDay) {
       return wrong(fmt::format("--seconds {}: expected seconds of virtual time, up to a day, such as 60 or 0.5",
-                               scenarios::quoted(*typed.seconds)),
+                               scenarios::in_quotes(*typed.seconds)),
                    "compare");
     }
     call.compare.length = sim::Duration::nanoseconds(static_cast<std::int64_t>(*seconds * 1e9));

@@ -20,7 +20,7 @@ std::optional<std::string> objection(const Call& call, const std::vector<scenari
   for (const models::locks::Entry& entry : catalogue.entries()) known.push_back(entry.id);
   for (const std::string& name : call.compare.algorithms) {
     if (catalogue.find(name) == nullptr)
-      return fmt::format("--algorithms {}: {}", scenarios::quoted(name), scenarios::suggestion(name, known));
+      return fmt::format("--algorithms {}: {}", scenarios::in_quotes(name), scenarios::suggestion(name, known));
   }
   if (stories.empty()) return "there is no scenario file to compare";
   const auto markets = std::count_if(stories.begin(), stories.end(),

@@ -21,13 +21,13 @@ std::optional<std::string> objection(const Call& call, const models::locks::Cata
   for (const models::locks::Entry& entry : catalogue.entries()) algorithms.push_back(entry.id);
   for (const std::string& name : call.files) {
     if (catalogue.find(name) == nullptr)
-      return fmt::format("matrix {}: {}", scenarios::quoted(name), scenarios::suggestion(name, algorithms));
+      return fmt::format("matrix {}: {}", scenarios::in_quotes(name), scenarios::suggestion(name, algorithms));
   }
   std::vector<std::string_view> faults;
   for (const scenarios::MatrixFault& fault : scenarios::matrix_faults()) faults.push_back(fault.name);
   for (const std::string& name : call.matrix.faults) {
     if (std::find(faults.begin(), faults.end(), name) == faults.end())
-      return fmt::format("--faults {}: {}", scenarios::quoted(name), scenarios::suggestion(name, faults));
+      return fmt::format("--faults {}: {}", scenarios::in_quotes(name), scenarios::suggestion(name, faults));
   }
   return std::nullopt;
 }

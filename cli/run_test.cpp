@@ -246,14 +246,14 @@ TEST_CASE("cli: matrix writes its witnesses as scenario files that run confirms"
   const Stories stories;
   const std::string folder = stories / "witnesses";
   const cli::Called result =
-      cli::called({"matrix", "setnx-del", "--faults", "crash,none", "--witnesses", folder, "--json"});
+      cli::called({"matrix", "setnx-del", "--faults", "crash,none", "--runs", "20", "--witnesses", folder, "--json"});
   CHECK(result.exit == 0);
   const auto cells = nlohmann::json::parse(result.out)["cells"];
   REQUIRE(cells.size() == 2);
   CHECK(cells[0]["fault"] == "none");
   CHECK(fs::exists(folder + "/setnx-del-crash-recovery.toml"));
   CHECK(cli::called({"run", folder}).exit == 0);
-  CHECK(cli::contains(cli::called({"matrix", "setnx-del", "--faults", "crash"}).out, "✗ broken"));
+  CHECK(cli::contains(cli::called({"matrix", "setnx-del", "--faults", "crash", "--runs", "20"}).out, "✗ broken"));
 }
 
 TEST_CASE("cli: compare takes algorithms and numbers of clients") {

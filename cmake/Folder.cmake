@@ -4,7 +4,7 @@
 #   *_testing.cpp part of both of these programs
 #   *_fuzz.cpp    a libFuzzer program named like the file (preset dev only)
 #   *_bench.cpp   a program named like the file; never run by tests
-#   *_tool.cpp    a program named like the file without _tool
+#   *_tool.cpp    a program named like the file without _tool; these two are built in preset release, in others if asked for
 #   main.cpp      left to the folder's own CMakeLists.txt
 #   other *.cpp   the library lockstep_<folder>, also called lockstep::<folder>
 #
@@ -24,7 +24,7 @@ function(lockstep_folder folder)
   if(sources)
     add_library(${library} STATIC ${sources})
     set(scope PUBLIC)
-    lockstep_compile_together(${library} 8 ${sources})
+    lockstep_compile_together(${library} 16 ${sources})
   else()
     add_library(${library} INTERFACE)
     set(scope INTERFACE)
@@ -58,13 +58,9 @@ function(lockstep_folder folder)
   if(NOT LOCKSTEP_TESTS)
     return()
   endif()
-  foreach(source ${tool_sources})
+  foreach(source ${tool_sources} ${bench_sources})
     get_filename_component(name ${source} NAME_WE)
     string(REGEX REPLACE "_tool$" "" name ${name})
-    lockstep_program(${name} ${source} ${library})
-  endforeach()
-  foreach(source ${bench_sources})
-    get_filename_component(name ${source} NAME_WE)
     lockstep_program(${name} ${source} ${library})
     if(NOT CMAKE_BUILD_TYPE STREQUAL "Release")
       set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
@@ -95,10 +91,10 @@ function(lockstep_folder folder)
       SKIP_REGULAR_EXPRESSION "(^|\n)SKIPPED: " COST ${seconds})
   endforeach()
   if(sources_of_${folder}_tests)
-    lockstep_compile_together(${folder}_tests 8 ${sources_of_${folder}_tests})
+    lockstep_compile_together(${folder}_tests 16 ${sources_of_${folder}_tests})
   endif()
   if(sources_of_${folder}_long_tests)
-    lockstep_compile_together(${folder}_long_tests 4 ${sources_of_${folder}_long_tests})
+    lockstep_compile_together(${folder}_long_tests 8 ${sources_of_${folder}_long_tests})
   endif()
   # To optimise short tests takes longer than they then run. They are a program of their own: of an inline function that both have, the
   # linker takes one, and that must not be the slow one where it matters. Those of the engine ask how coroutines are optimised, which release does.
@@ -108,8 +104,8 @@ function(lockstep_folder folder)
 endfunction()
 
 # Sources of a target, about `size` at a time: what they include is then read once. Which ones go together follows from their names and not from
-# their order, so that a new file moves no other one. Names in their anonymous namespaces meet (each test has a namespace of its own); preset
-# plain compiles each file of a library on its own.
+# their order, so that a new file moves no other one. Names in their anonymous namespaces meet (each test has a namespace of its own);
+# what a file forgot to include is found by tidy.
 function(lockstep_compile_together target size)
   if(NOT LOCKSTEP_COMPILE_TOGETHER)
     return()

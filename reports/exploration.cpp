@@ -13,8 +13,6 @@ namespace {
 using checker::Verdict;
 using scenarios::ExploredProperty;
 
-constexpr std::size_t kProseMax = 100;
-
 bool is_zh(const ExplorationOptions& options) { return options.language == Language::zh; }
 
 std::string_view said(const ExplorationOptions& options, std::string_view en, std::string_view zh) {

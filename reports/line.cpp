@@ -1,5 +1,7 @@
 #include "reports/line.hpp"
 
+#include <algorithm>
+
 #include "reports/text.hpp"
 
 namespace lockstep::reports {
@@ -56,6 +58,12 @@ std::string to_string(const Lines& lines, bool colour) {
   std::string text;
   for (const Line& line : lines) text += line.to_string(colour) + '\n';
   return text;
+}
+
+void add_prose(Lines& lines, std::string_view text, std::size_t width, std::size_t indent, Ink ink) {
+  for (const std::string& part : wrap(text, std::min(width, kProseMax) - indent)) {
+    lines.emplace_back(Line().fill_to(indent).append(part, ink));
+  }
 }
 
 }  // namespace lockstep::reports

@@ -46,6 +46,11 @@ class Line {
 
 using Lines = std::vector<Line>;
 
+/// More columns than this make prose hard to read.
+inline constexpr std::size_t kProseMax = 100;
+/// Prose in lines of at most `width` columns, and of kProseMax, each after `indent` blanks.
+void add_prose(Lines& lines, std::string_view text, std::size_t width, std::size_t indent, Ink ink = Ink::plain);
+
 /// All of them, each with its line break.
 std::string to_string(const Lines& lines, bool colour);
 

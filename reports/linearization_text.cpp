@@ -15,14 +15,7 @@ using checker::Verdict;
 /// As many as fit with room between their events.
 constexpr std::array<std::size_t, 3> kOperations{16, 12, 9};
 constexpr std::size_t kSlotsBesides = 60;  ///< columns that are not the timeline's
-constexpr std::size_t kConflictMax = 8;
-constexpr std::size_t kProseMax = 100;
-
-void add_prose(Lines& lines, std::string_view text, std::size_t width, std::size_t indent, Ink ink = Ink::plain) {
-  for (const std::string& part : wrap(text, std::min(width, kProseMax) - indent)) {
-    lines.emplace_back(Line().fill_to(indent).append(part, ink));
-  }
-}
+constexpr std::size_t kShownConflictMax = 8;
 
 std::string process_text(const JudgedHistory& judged, std::uint32_t position) {
   const checker::OperationHistory& history = judged.recorded.operations;
@@ -170,7 +163,7 @@ void add_violation(Lines& lines, const JudgedHistory& judged, const checker::Mod
     add_prose(lines, text, width, 2);
   }
   if (result.stretch && result.conflict.size() > 2) add_stretch(lines, judged, *result.stretch, width);
-  if (!result.is_minimal && result.conflict.size() > kConflictMax) {
+  if (!result.is_minimal && result.conflict.size() > kShownConflictMax) {
     add_prose(lines,
               fmt::format("No few operations were found that alone make it impossible: the conflict has {}, and may be "
                           "larger than it must.",
@@ -183,7 +176,7 @@ void add_violation(Lines& lines, const JudgedHistory& judged, const checker::Mod
             : fmt::format("These {} operations cannot all have taken effect{}: ", grouped(result.conflict.size()),
                           result.is_minimal ? ", though without any one of them the others could" : "");
     for (std::size_t i = 0; i < result.conflict.size(); ++i) {
-      if (i == kConflictMax) {
+      if (i == kShownConflictMax) {
         text += fmt::format(" and {} more", grouped(result.conflict.size() - i));
         break;
       }

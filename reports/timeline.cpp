@@ -10,15 +10,6 @@ namespace {
 
 using checker::Verdict;
 
-/// More columns than this make prose hard to read.
-constexpr std::size_t kProseMax = 100;
-
-void add_prose(Lines& lines, std::string_view text, std::size_t width, std::size_t indent, Ink ink = Ink::plain) {
-  for (const std::string& part : wrap(text, std::min(width, kProseMax) - indent)) {
-    lines.emplace_back(Line().fill_to(indent).append(part, ink));
-  }
-}
-
 void add_heading(Lines& lines, const Story& story, const TimelineOptions& options) {
   const scenarios::Scenario& scenario = story.scenario;
   add_prose(lines, in(options.language, scenario.title), options.width, 0, Ink::strong);

@@ -67,9 +67,9 @@ Scenario workload(const Scenario& file, const models::locks::Entry& entry, std::
   return scenario;
 }
 
-class Comparison {
+class ComparisonRuns {
  public:
-  Comparison(const Scenario& file, const models::locks::Catalogue& catalogue, const CompareOptions& options)
+  ComparisonRuns(const Scenario& file, const models::locks::Catalogue& catalogue, const CompareOptions& options)
       : file_(file), catalogue_(catalogue), options_(options) {}
 
   std::variant<ComparedRun, Diagnostic> run(const models::locks::Entry& entry, std::size_t clients) const {
@@ -159,7 +159,7 @@ std::variant<std::vector<ComparedRun>, Diagnostic> compare_costs(const Scenario&
   std::vector<std::optional<Diagnostic>> troubles(tasks.size());
   in_parallel(tasks.size(), options.jobs, [&](std::size_t i) {
     if (options.interrupted && options.interrupted()) return;
-    auto result = Comparison(scenario, catalogue, options).run(*tasks[i].entry, tasks[i].clients);
+    auto result = ComparisonRuns(scenario, catalogue, options).run(*tasks[i].entry, tasks[i].clients);
     if (auto* trouble = std::get_if<Diagnostic>(&result))
       troubles[i] = std::move(*trouble);
     else

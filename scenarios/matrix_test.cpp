@@ -3,12 +3,14 @@
 
 #include "scenarios/matrix.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "scenarios/loader.hpp"
 #include "scenarios/random_faults.hpp"
 #include "scenarios/runner.hpp"
 #include "scenarios/writer.hpp"
+#include "sim/test_effort.hpp"
 
 namespace lockstep::scenarios::matrix_test {
 namespace {
@@ -21,7 +23,10 @@ const models::locks::Catalogue& catalogue() {
   return built_in;
 }
 
-Matrix found(const MatrixOptions& options) {
+constexpr std::uint64_t kRuns = sim::cases<std::uint64_t>(300, 60);
+
+Matrix found(MatrixOptions options) {
+  options.runs = std::min(options.runs, kRuns);
   auto result = matrix(catalogue(), options);
   if (const auto* trouble = std::get_if<Diagnostic>(&result)) FAIL(trouble->to_string());
   return std::move(std::get<Matrix>(result));
@@ -116,12 +121,12 @@ TEST_CASE("matrix: a proof is for so many clients, and what three break is broke
   CHECK(proved.ground == Ground::proved);
   CHECK(proved.clients == 3);
   CHECK(proved.traces_of_three > proved.traces);
-  CHECK(proved.runs == 300);
+  CHECK(proved.runs == kRuns);
 }
 
 TEST_CASE("matrix: any number of threads gives the same") {
   MatrixOptions options{.algorithms = {"setnx-del", "set-nx-px-get-del"}, .faults = {"pause", "partition"}};
-  options.runs = 60;
+  options.runs = sim::cases<std::uint64_t>(60, 20);
   const std::string one = summary(found(options));
   options.jobs = 4;
   const bool same = summary(found(options)) == one;

@@ -305,7 +305,7 @@ TEST_CASE("who asks whether a key holds its text is ordered with all that may ch
     INFO(kOnOneKey[i]);
     const Story one = sends({command_of(kOnOneKey[i])});
     outcomes_of({one, asks});
-    for (std::size_t j = i; j < kOnOneKey.size(); ++j) {
+    for (std::size_t j = i; j < kOnOneKey.size(); j += sim::cases<std::size_t>(1, 4)) {
       INFO(kOnOneKey[j]);
       const std::vector<Story> stories{one, sends({command_of(kOnOneKey[j])}), asks};
       CHECK(explored(stories, true) == explored(stories, false));

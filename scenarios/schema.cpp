@@ -41,7 +41,7 @@ void read_reproduces(const Node& value, std::vector<std::string>& ids) {
   for (const Node& element : array_of(value, "an array of ids such as [\"F000-2\"]")) {
     const std::string& id = string_of(element, "an id such as \"F000-2\"");
     if (!is_failure_id(id)) fail_expecting(element, "the id of a documented failure such as \"F000-2\"");
-    if (!seen.insert(id).second) fail(element, quoted(id) + " stands here twice");
+    if (!seen.insert(id).second) fail(element, in_quotes(id) + " stands here twice");
     ids.push_back(id);
   }
 }
@@ -81,11 +81,12 @@ constexpr Key<Draft> kTop[] = {
 void check_roles(const Scenario& scenario) {
   for (const ClientSpec& client : scenario.clients) {
     const bool has_role = client.role != ClientSpec::Role::none;
-    if (has_role && !scenario.market) throw Bad{client.at, quoted(client.name) + " has a role, which needs a [market]"};
+    if (has_role && !scenario.market)
+      throw Bad{client.at, in_quotes(client.name) + " has a role, which needs a [market]"};
     if (!client.account.empty() && !has_role)
-      throw Bad{client.at, quoted(client.name) + " has an account and no role: add role = \"buyer\""};
+      throw Bad{client.at, in_quotes(client.name) + " has an account and no role: add role = \"buyer\""};
     if (!has_role && scenario.market && client.commands.empty())
-      throw Bad{client.at, quoted(client.name) + " needs role = \"seller\" or \"buyer\", since there is a [market]"};
+      throw Bad{client.at, in_quotes(client.name) + " needs role = \"seller\" or \"buyer\", since there is a [market]"};
   }
 }
 
@@ -124,9 +125,9 @@ void check_thresholds(const Scenario& scenario) {
           });
       if (ranges) continue;
       const std::string remedy = is_of_crash ? "kind = \"crash\" and a range of \"restart_after\""
-                                             : "kind = " + quoted(parameter) + " and a range";
+                                             : "kind = " + in_quotes(parameter) + " and a range";
       throw Bad{expectation.position,
-                expectation.property + ": a threshold of " + quoted(parameter) + " needs a [[may]] with " + remedy};
+                expectation.property + ": a threshold of " + in_quotes(parameter) + " needs a [[may]] with " + remedy};
     }
   }
 }
@@ -158,7 +159,8 @@ void check_threads(const Scenario& scenario) {
     const std::string client = fault.who.substr(0, fault.who.find('/'));
     const bool stops = fault.kind == FaultSpec::Kind::pause || fault.kind == FaultSpec::Kind::crash;
     if (!stops || fault.restart_after) {
-      throw Bad{fault.at, "this fault strikes a process and not one of its threads; write client = " + quoted(client)};
+      throw Bad{fault.at,
+                "this fault strikes a process and not one of its threads; write client = " + in_quotes(client)};
     }
     constexpr std::string_view steps[] = {"acquire", "release", "leave", "renew", "write", "read"};
     const bool is_own = std::find(std::begin(steps), std::end(steps), fault.trigger.step) != std::end(steps);
@@ -166,7 +168,7 @@ void check_threads(const Scenario& scenario) {
       throw Bad{fault.at,
                 "a thread stops at a step of its own program; expected before or after with \"acquire\", "
                 "\"release\", \"leave\", \"renew\", \"read\" or \"write\", or client = " +
-                    quoted(client)};
+                    in_quotes(client)};
     }
   }
 }
@@ -181,7 +183,7 @@ void check_overrides(const Draft& draft) {
     for (const std::string_view name : {"attempts", "retry"}) {
       const bool set = name == "retry" ? client.retry.has_value() : client.attempts.has_value();
       if (set && !declares(name)) {
-        throw Bad{client.at, quoted(client.name) + " sets " + quoted(name) + ", which " + std::string(entry->id) +
+        throw Bad{client.at, in_quotes(client.name) + " sets " + in_quotes(name) + ", which " + std::string(entry->id) +
                                  " does not have; leave it out"};
       }
     }

@@ -23,7 +23,8 @@ PinEntry pin_of(const Node& node, Draft& draft) {
   const std::string& text = text_of(node, "an entry such as \"B.SETNX\"");
   const std::size_t dot = text.find('.');
   if (dot == std::string::npos) {
-    fail(node, quoted(text) + " names no client; expected CLIENT.COMMAND, as in \"B.SETNX\" or \"B.SETNX#2@redis1\"");
+    fail(node,
+         in_quotes(text) + " names no client; expected CLIENT.COMMAND, as in \"B.SETNX\" or \"B.SETNX#2@redis1\"");
   }
   const std::size_t sign = text.find('@', dot);
   const std::string_view said = std::string_view(text).substr(dot + 1, sign == text.npos ? sign : sign - dot - 1);
@@ -34,7 +35,7 @@ PinEntry pin_of(const Node& node, Draft& draft) {
     entry.server = text.substr(sign + 1);
     draft.names.mention(Who::server, entry.server, node, sign + 1);
     if (step.name == "read" || step.name == "write") {
-      throw Bad{node.at, "order: " + quoted(step.name) + " goes to the resource, not to a server; leave out the @",
+      throw Bad{node.at, "order: " + in_quotes(step.name) + " goes to the resource, not to a server; leave out the @",
                 sign};
     }
   }
@@ -49,7 +50,7 @@ void read_order(const Node& value, Draft& draft) {
     if (entry.occurrence) {
       const auto [first, is_new] = numbered.try_emplace({entry.client, entry.command, *entry.occurrence}, entry.at);
       if (!is_new) {
-        fail(element, quoted(std::get<std::string>(element.value)) + " stands here a second time (first in line " +
+        fail(element, in_quotes(std::get<std::string>(element.value)) + " stands here a second time (first in line " +
                           std::to_string(first->second.line) + "); it happens only once");
       }
     }
@@ -130,7 +131,7 @@ void read_thresholds(const Node& value, std::span<const std::string_view> parame
   for (const Entry& entry : table_of(value, "a table such as " + std::string(example))) {
     const std::string& name = entry.node.key;
     if (std::find(parameters.begin(), parameters.end(), name) == parameters.end()) {
-      throw Bad{entry.key_at, "there is no threshold of " + quoted(name) + ": " + suggestion(name, parameters)};
+      throw Bad{entry.key_at, "there is no threshold of " + in_quotes(name) + ": " + suggestion(name, parameters)};
     }
     signed_duration_of(entry.node);
     thresholds.emplace(name, std::get<std::string>(entry.node.value));
@@ -217,7 +218,7 @@ void read_mode(const Node& node, ExpectDraft& expect) {
     if (expect.mode == kCheck && key == "traces") {
       expect.draft.scenario.expect_traces = whole_of(entry.node, 1);
     } else if (checker::find_property(key) == nullptr) {
-      throw Bad{entry.key_at, "there is no property " + quoted(key) + ": " + suggestion(key, valid)};
+      throw Bad{entry.key_at, "there is no property " + in_quotes(key) + ": " + suggestion(key, valid)};
     } else {
       read_expectation(entry, expect);
     }

@@ -78,7 +78,8 @@ void read_sides(const Node& value, FaultDraft& d) {
     std::vector<std::string>& names = d.fault.between.emplace_back();
     for (const Node* name : one_or_more(side, "a name such as \"A\"")) {
       const std::string& text = std::get<std::string>(name->value);
-      if (!seen.insert(text).second) fail(*name, quoted(text) + " is in the partition twice; expected it on one side");
+      if (!seen.insert(text).second)
+        fail(*name, in_quotes(text) + " is in the partition twice; expected it on one side");
       names.push_back(text);
       d.draft.names.mention(Who::anyone, *name);
     }
@@ -157,7 +158,7 @@ void read_faults(const Node& node, Draft& draft) {
     const Node* kind = find(table, "kind");
     if (kind == nullptr) throw Bad{table.at, "a [[fault]] needs \"kind\": what happens"};
     fault.fault.kind = choice_of(*kind, kKinds);
-    const std::string name = "kind = " + quoted(std::get<std::string>(kind->value));
+    const std::string name = "kind = " + in_quotes(std::get<std::string>(kind->value));
     fault.of_server = find(table, "server") != nullptr && find(table, "client") == nullptr;
     read_table(table, {"a [[fault]]", bit(fault.fault.kind), name}, kFault, fault);
     check_together(fault, name);

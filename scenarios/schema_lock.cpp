@@ -49,7 +49,7 @@ const models::locks::Entry& algorithm_of(const Node& lock, const models::locks::
   if (const models::locks::Entry* entry = catalogue.find(text)) return *entry;
   std::vector<std::string_view> ids;
   for (const models::locks::Entry& entry : catalogue.entries()) ids.push_back(entry.id);
-  fail(*id, "there is no algorithm " + quoted(text) + ": " + suggestion(text, ids));
+  fail(*id, "there is no algorithm " + in_quotes(text) + ": " + suggestion(text, ids));
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ void read_may(const Node& node, Draft& draft) {
     const Node* kind = find(table, "kind");
     if (kind == nullptr) throw Bad{table.at, "a [[may]] needs \"kind\": what might happen"};
     may.may.kind = choice_of(*kind, kKinds);
-    const std::string name = "kind = " + quoted(std::get<std::string>(kind->value));
+    const std::string name = "kind = " + in_quotes(std::get<std::string>(kind->value));
     read_table(table, {"a [[may]]", bit(may.may.kind), name}, kMay, may);
     if (may.keep != nullptr && (may.who == nullptr || may.who->key != "server")) {
       fail(*may.keep, "a client keeps nothing in a crash; \"keep\" needs \"server\"");

@@ -27,13 +27,13 @@ bool contains(const std::vector<std::string_view>& names, std::string_view name)
 std::string Names::declare(const Node& node, const std::string& what) {
   const std::string& name = string_of(node, "the name of a " + what);
   if (!is_name(name)) {
-    fail(node, quoted(name) + " is no name; expected a letter, then up to 30 letters, digits, - or _");
+    fail(node, in_quotes(name) + " is no name; expected a letter, then up to 30 letters, digits, - or _");
   }
-  if (name == "probe" || name == "resource") fail(node, quoted(name) + " is a name that Lockstep itself uses");
+  if (name == "probe" || name == "resource") fail(node, in_quotes(name) + " is a name that Lockstep itself uses");
   const auto same =
       std::find_if(declared_.begin(), declared_.end(), [&](const Declaration& d) { return d.name == name; });
   if (same != declared_.end()) {
-    fail(node, quoted(name) + " is already the name of another process (line " + std::to_string(same->at.line) +
+    fail(node, in_quotes(name) + " is already the name of another process (line " + std::to_string(same->at.line) +
                    "); every client and server needs its own");
   }
   declared_.push_back({name, node.at});
@@ -62,10 +62,10 @@ void Names::resolve(const Scenario& scenario, bool has_background) const {
   // Servers that the file does not name have names all the same.
   for (const ClientSpec& client : scenario.clients) {
     if (contains(servers, client.name)) {
-      throw Bad{client.at, "name: " + quoted(client.name) + " is the name of a server; choose another"};
+      throw Bad{client.at, "name: " + in_quotes(client.name) + " is the name of a server; choose another"};
     }
     if (contains(sentinels, client.name)) {
-      throw Bad{client.at, "name: " + quoted(client.name) + " is the name of a sentinel; choose another"};
+      throw Bad{client.at, "name: " + in_quotes(client.name) + " is the name of a sentinel; choose another"};
     }
   }
   for (const Mention& mention : mentions_) {
@@ -73,7 +73,8 @@ void Names::resolve(const Scenario& scenario, bool has_background) const {
       throw Bad{mention.at, mention.key + ": " + message, mention.inside};
     };
     if (mention.who == Who::resource) {
-      if (!scenario.resource) refuse("a step " + quoted(mention.name) + " needs something to access: add [resource]");
+      if (!scenario.resource)
+        refuse("a step " + in_quotes(mention.name) + " needs something to access: add [resource]");
       continue;
     }
     std::vector<std::string_view> valid;
@@ -85,14 +86,16 @@ void Names::resolve(const Scenario& scenario, bool has_background) const {
     if (mention.who == Who::thread) valid.insert(valid.end(), threads.begin(), threads.end());
     if (mention.who == Who::anyone && scenario.resource) valid.push_back("resource");
     if (contains(valid, mention.name)) continue;
-    if (contains(servers, mention.name)) refuse(quoted(mention.name) + " is a server; expected the name of a client");
+    if (contains(servers, mention.name))
+      refuse(in_quotes(mention.name) + " is a server; expected the name of a client");
     if (contains(sentinels, mention.name)) {
-      refuse(quoted(mention.name) + " is a sentinel; expected the name of a " +
+      refuse(in_quotes(mention.name) + " is a sentinel; expected the name of a " +
              (mention.who == Who::client ? "client" : "server"));
     }
-    if (contains(clients, mention.name)) refuse(quoted(mention.name) + " is a client; expected the name of a server");
+    if (contains(clients, mention.name))
+      refuse(in_quotes(mention.name) + " is a client; expected the name of a server");
     const std::string what = wants_client ? "no client" : wants_service ? "no server" : "nobody";
-    refuse(what + " is called " + quoted(mention.name) + ": " + suggestion(mention.name, valid));
+    refuse(what + " is called " + in_quotes(mention.name) + ": " + suggestion(mention.name, valid));
   }
 }
 

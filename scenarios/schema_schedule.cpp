@@ -54,7 +54,7 @@ What what_of(const Node& node, Word word, std::string_view text, const std::arra
     names.push_back(sim::to_string(what));
     if (names.back() == text) return what;
   }
-  fail_at(node, word, quoted(text) + " is no event: " + suggestion(text, names));
+  fail_at(node, word, in_quotes(text) + " is no event: " + suggestion(text, names));
 }
 
 /// "A.SET#2@redis1", and perhaps "reply".
@@ -72,7 +72,7 @@ void read_request(const Node& node, std::span<const Word> words, ScheduleEntry& 
     entry.server = text.substr(sign + 1);
     if (step.name == "read" || step.name == "write") {
       fail_at(node, {said, inside + sign},
-              quoted(step.name) + " goes to the resource, not to a server; leave out the @");
+              in_quotes(step.name) + " goes to the resource, not to a server; leave out the @");
     }
     draft.names.mention(Who::process, entry.server, node, inside + sign + 1);
   }
@@ -101,7 +101,7 @@ ScheduleEntry entry_of(const Node& node, Draft& draft) {
       words[0].text == "never" ? sim::ScheduledEvent::never : sim::parse_duration(words[0].text);
   if (!time || *time < sim::Duration::zero() || *time > sim::Duration::forever()) {
     fail_at(node, words[0],
-            quoted(words[0].text) + " is no time; expected a duration such as \"12ms\" since the begin, or never");
+            in_quotes(words[0].text) + " is no time; expected a duration such as \"12ms\" since the begin, or never");
   }
   entry.time = *time;
   const std::span<const Word> event = std::span(words).subspan(1);
@@ -118,11 +118,11 @@ void read_events(const Node& value, Draft& draft) {
     const auto [first, is_new] =
         seen.try_emplace({entry.what, entry.process, entry.step, entry.occurrence, entry.server}, entry.at);
     if (!is_new) {
-      fail(element, quoted(std::get<std::string>(element.value)) + " names an event a second time (first in line " +
+      fail(element, in_quotes(std::get<std::string>(element.value)) + " names an event a second time (first in line " +
                         std::to_string(first->second.line) + "); it happens only once");
     }
     if (!schedule.empty() && entry.time < schedule.back().time) {
-      fail(element, quoted(std::get<std::string>(element.value)) + " comes after an entry of " +
+      fail(element, in_quotes(std::get<std::string>(element.value)) + " comes after an entry of " +
                         sim::to_string(schedule.back().time) + "; put the events in the order of their times");
     }
     schedule.push_back(std::move(entry));

@@ -108,7 +108,7 @@ void read_each_sentinel(const Node& node, Draft& draft) {
     if (d.sentinel.name.empty()) d.sentinel.name = default_name(sentinels.each.size());
     for (const SentinelSpec& other : sentinels.each) {
       if (other.name == d.sentinel.name) {
-        throw Bad{table.at, "two sentinels are called " + quoted(other.name) + "; every one needs its own name"};
+        throw Bad{table.at, "two sentinels are called " + in_quotes(other.name) + "; every one needs its own name"};
       }
     }
     sentinels.each.push_back(std::move(d.sentinel));
@@ -119,10 +119,10 @@ void check_sentinels(const models::locks::Entry& entry, Scenario& scenario) {
   for (const ClientSpec& client : scenario.clients) {
     if (!client.via_sentinel) continue;
     if (!client.server.empty()) {
-      throw Bad{client.at, quoted(client.name) + " goes via sentinels, which name its server; leave out \"server\""};
+      throw Bad{client.at, in_quotes(client.name) + " goes via sentinels, which name its server; leave out \"server\""};
     }
     if (!scenario.sentinels) {
-      throw Bad{client.at, quoted(client.name) +
+      throw Bad{client.at, in_quotes(client.name) +
                                " finds its server via sentinels, and there are none: add [sentinels] with a count"};
     }
     if (entry.subscribes) {
@@ -144,7 +144,7 @@ void check_sentinels(const models::locks::Entry& entry, Scenario& scenario) {
   for (const SentinelSpec& sentinel : sentinels.each) {
     for (const ServerSpec& server : scenario.servers) {
       if (server.name != sentinel.name) continue;
-      throw Bad{sentinels.at, quoted(server.name) + " is a server and a sentinel; every process needs its own name"};
+      throw Bad{sentinels.at, in_quotes(server.name) + " is a server and a sentinel; every process needs its own name"};
     }
   }
   if (sentinels.quorum == 0) sentinels.quorum = count / 2 + 1;
@@ -155,7 +155,7 @@ void check_sentinels(const models::locks::Entry& entry, Scenario& scenario) {
   if (sentinels.primary.empty()) sentinels.primary = scenario.servers.front().name;
   for (const ServerSpec& server : scenario.servers) {
     if (server.name == sentinels.primary && !server.replica_of.empty()) {
-      throw Bad{sentinels.at, "primary: " + quoted(server.name) + " is a replica; expected the name of a primary"};
+      throw Bad{sentinels.at, "primary: " + in_quotes(server.name) + " is a replica; expected the name of a primary"};
     }
   }
 }

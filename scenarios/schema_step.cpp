@@ -43,7 +43,7 @@ std::int64_t occurrence_of(const Node& node, std::string_view text, std::size_t 
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number < 1) {
-    fail_inside(node, inside, quoted(text) + " does not count; expected a whole number of 1 or more after #");
+    fail_inside(node, inside, in_quotes(text) + " does not count; expected a whole number of 1 or more after #");
   }
   return number;
 }
@@ -67,15 +67,16 @@ Step step_of(const Node& node, std::string_view text, std::size_t inside, StepKi
   valid.insert(valid.end(), commands.begin(), commands.end());
   if (contains(valid, step.name)) return step;
   if (step.name == "acquire" || step.name == "release") {
-    fail_inside(node, inside, quoted(step.name) + " is a step but no message; expected a Redis command, read or write");
+    fail_inside(node, inside,
+                in_quotes(step.name) + " is a step but no message; expected a Redis command, read or write");
   }
-  fail_inside(node, inside, quoted(step.name) + " is no step: " + suggestion(step.name, valid));
+  fail_inside(node, inside, in_quotes(step.name) + " is no step: " + suggestion(step.name, valid));
 }
 
 Step carried_out_of(const Node& node, std::string_view text, Draft& draft) {
   const std::size_t dot = text.find('.');
   if (dot == std::string_view::npos) {
-    fail(node, quoted(text) +
+    fail(node, in_quotes(text) +
                    " names no client; a server's steps are what it has carried out: expected CLIENT.COMMAND, "
                    "as in \"A.SET\" or \"A.SET#2\"");
   }
@@ -83,7 +84,8 @@ Step carried_out_of(const Node& node, std::string_view text, Draft& draft) {
   const std::string client(text.substr(0, dot));
   draft.names.mention(Who::client, client, node, 0);
   if (step.name == "read" || step.name == "write") {
-    fail_inside(node, dot + 1, quoted(step.name) + " goes to the resource, not to a server; expected a Redis command");
+    fail_inside(node, dot + 1,
+                in_quotes(step.name) + " goes to the resource, not to a server; expected a Redis command");
   }
   step.name = client + "." + step.name;
   return step;
@@ -101,7 +103,7 @@ ClientSpec::Line command_of(const Node& node) {
   if (spec == nullptr || spec->handler == nullptr) {
     std::string name = command[0].text();
     if (spec != nullptr && command.size() > 1) name += " " + command[1].text();
-    fail_inside(node, begin, "there is no command " + quoted(name) + ": " + suggestion(name, command_names()));
+    fail_inside(node, begin, "there is no command " + in_quotes(name) + ": " + suggestion(name, command_names()));
   }
   if (!spec->accepts(command.size())) {
     const auto words = static_cast<std::size_t>(1 + std::count(spec->name.begin(), spec->name.end(), ' '));

@@ -33,10 +33,10 @@ void visit_table(const Node& node, const Heading& heading, std::span<const KeyRo
     const std::string& key = entry.node.key;
     const auto row = std::find_if(rows.begin(), rows.end(), [&](const KeyRow& r) { return r.name == key; });
     if (row == rows.end()) {
-      throw Bad{entry.key_at, "unknown key " + quoted(key) + " in " + what + ": " + suggestion(key, valid)};
+      throw Bad{entry.key_at, "unknown key " + in_quotes(key) + " in " + what + ": " + suggestion(key, valid)};
     }
     if ((row->kinds & heading.kind) == 0) {
-      throw Bad{entry.key_at, quoted(key) + " says nothing about " + std::string(heading.kind_name) +
+      throw Bad{entry.key_at, in_quotes(key) + " says nothing about " + std::string(heading.kind_name) +
                                   "; its keys are " + listed(valid)};
     }
     read(static_cast<std::size_t>(row - rows.begin()), entry.node);
@@ -44,7 +44,7 @@ void visit_table(const Node& node, const Heading& heading, std::span<const KeyRo
   for (const KeyRow& row : rows) {
     if (row.fallback != kRequired || (row.kinds & heading.kind) == 0 || find(node, row.name) != nullptr) continue;
     const std::string subject(heading.kind_name.empty() ? heading.what : heading.kind_name);
-    throw Bad{node.at, subject + " needs " + quoted(row.name) + ": " + std::string(row.meaning)};
+    throw Bad{node.at, subject + " needs " + in_quotes(row.name) + ": " + std::string(row.meaning)};
   }
 }
 

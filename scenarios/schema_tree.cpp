@@ -38,7 +38,7 @@ Node convert(const toml::node& from, const std::string& key) {
   Node node{position(from.source().begin), key, Unused{}};
   if (const auto* text = from.as_string()) {
     if (text->get().size() > kStringBytesMax) {
-      throw Bad{node.at, quoted(text->get()) + " is " + std::to_string(text->get().size()) +
+      throw Bad{node.at, in_quotes(text->get()) + " is " + std::to_string(text->get().size()) +
                              " bytes long; expected a string of at most 65536 bytes"};
     }
     node.value = text->get();

@@ -9,7 +9,7 @@ using sim::Duration;
 using sim::DurationRange;
 
 std::string describe(const Node& node) {
-  if (const auto* text = std::get_if<std::string>(&node.value)) return quoted(*text);
+  if (const auto* text = std::get_if<std::string>(&node.value)) return in_quotes(*text);
   if (const auto* number = std::get_if<std::int64_t>(&node.value)) return std::to_string(*number);
   if (const auto* flag = std::get_if<bool>(&node.value)) return *flag ? "true" : "false";
   if (std::holds_alternative<Array>(node.value)) return "an array";
@@ -133,7 +133,7 @@ std::vector<const Node*> one_or_more(const Node& node, std::string_view what) {
 
 void fail_choice(const Node& node, std::span<const std::string_view> valid) {
   const auto* text = std::get_if<std::string>(&node.value);
-  if (text != nullptr) fail(node, "there is no " + quoted(*text) + ": " + suggestion(*text, valid));
+  if (text != nullptr) fail(node, "there is no " + in_quotes(*text) + ": " + suggestion(*text, valid));
   std::string list;
   for (const std::string_view name : valid) list += (list.empty() ? "\"" : ", \"") + std::string(name) + "\"";
   fail_expecting(node, "one of " + list);

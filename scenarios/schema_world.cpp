@@ -135,11 +135,12 @@ void refuse_second_list(const Node& node, const Draft& draft) {
 /// A primary is nobody's replica itself: who follows whom is one level deep when a story begins.
 void check_primary(const Node& node, const ServerSpec& replica, const std::vector<ServerSpec>& servers) {
   if (replica.replica_of == replica.name) {
-    fail(node, quoted(replica.name) + " cannot be its own replica; name another server");
+    fail(node, in_quotes(replica.name) + " cannot be its own replica; name another server");
   }
   for (const ServerSpec& primary : servers) {
     if (primary.name != replica.replica_of || primary.replica_of.empty()) continue;
-    fail(node, quoted(primary.name) + " is a replica itself, of " + quoted(primary.replica_of) + "; name that one");
+    fail(node,
+         in_quotes(primary.name) + " is a replica itself, of " + in_quotes(primary.replica_of) + "; name that one");
   }
 }
 

@@ -52,8 +52,8 @@ std::optional<std::string_view> nearest(std::string_view given, std::span<const 
 std::string suggestion(std::string_view given, std::span<const std::string_view> valid) {
   const std::optional<std::string_view> best = nearest(given, valid);
   if (!best) return "there is none to choose from";
-  if (is_slip(given, *best)) return "did you mean " + quoted(*best) + "?";
-  if (valid.size() > kLongestList) return "the nearest is " + quoted(*best);
+  if (is_slip(given, *best)) return "did you mean " + in_quotes(*best) + "?";
+  if (valid.size() > kLongestList) return "the nearest is " + in_quotes(*best);
   std::string list = valid.size() == 1 ? "expected " : "expected one of ";
   for (std::size_t i = 0; i < valid.size(); ++i) {
     if (i > 0) list += ", ";
@@ -85,7 +85,7 @@ std::string one_line(std::string_view text) {
   return out;
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   std::size_t characters = 0;
   for (const char c : text) {

@@ -18,7 +18,7 @@ std::optional<std::string_view> nearest(std::string_view given, std::span<const 
 std::string suggestion(std::string_view given, std::span<const std::string_view> valid);
 
 /// The text in quotes, on one line: cut after 40 characters, what does not print as \n or \x1b.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 /// The same text with control characters made visible: "\n", "\x1b".
 std::string one_line(std::string_view text);
 

@@ -30,10 +30,10 @@ TEST_CASE("suggestion: a slip gets its correction, everything else the list") {
 }
 
 TEST_CASE("suggestion: quoted text is short, and stays on its line") {
-  CHECK(scenarios::quoted("ttl") == "\"ttl\"");
-  CHECK(scenarios::quoted("a\nb\x1b[31m") == "\"a\\nb\\x1b[31m\"");
-  CHECK(scenarios::quoted(std::string(41, 'x')) == "\"" + std::string(40, 'x') + "...\"");
-  CHECK(scenarios::quoted("锁") == "\"锁\"");
+  CHECK(scenarios::in_quotes("ttl") == "\"ttl\"");
+  CHECK(scenarios::in_quotes("a\nb\x1b[31m") == "\"a\\nb\\x1b[31m\"");
+  CHECK(scenarios::in_quotes(std::string(41, 'x')) == "\"" + std::string(40, 'x') + "...\"");
+  CHECK(scenarios::in_quotes("锁") == "\"锁\"");
 }
 
 }  // namespace lockstep::suggestion_test

@@ -14,9 +14,9 @@ namespace {
 
 using sim::Duration;
 using sim::DurationRange;
-using toml_text::quoted;
+using toml_text::in_quotes;
 
-std::string value_of(Duration d) { return quoted(sim::to_string(d)); }
+std::string value_of(Duration d) { return in_quotes(sim::to_string(d)); }
 
 std::string value_of(DurationRange range) {
   if (range.is_exact()) return value_of(range.lo);
@@ -26,17 +26,17 @@ std::string value_of(DurationRange range) {
 std::string value_of(std::int64_t number) { return std::to_string(number); }
 std::string value_of(bool flag) { return flag ? "true" : "false"; }
 std::string value_of(models::Mode mode) { return mode == models::Mode::shared ? "\"read\"" : "\"write\""; }
-std::string value_of(const std::string& text) { return quoted(text); }
+std::string value_of(const std::string& text) { return in_quotes(text); }
 
 std::string array_of(const std::vector<std::string>& texts, std::size_t indent) {
   std::vector<std::string> elements;
-  for (const std::string& text : texts) elements.push_back(quoted(text));
+  for (const std::string& text : texts) elements.push_back(in_quotes(text));
   return toml_text::array(elements, indent);
 }
 
 /// One name as a string, several as an array.
 std::string names_of(const std::vector<std::string>& names, std::size_t indent) {
-  return names.size() == 1 ? quoted(names.front()) : array_of(names, indent);
+  return names.size() == 1 ? in_quotes(names.front()) : array_of(names, indent);
 }
 
 std::string value_of(const ClockSpec& clock) {
@@ -99,7 +99,7 @@ std::string line_of(const models::redis::Command& command) {
 /// A literal string where that saves a backslash.
 std::string literal(const std::string& line) {
   const bool wants = line.find_first_of("\"\\") != std::string::npos;
-  return wants && line.find('\'') == std::string::npos ? "'" + line + "'" : quoted(line);
+  return wants && line.find('\'') == std::string::npos ? "'" + line + "'" : in_quotes(line);
 }
 
 class Writer {
@@ -144,8 +144,8 @@ class Writer {
 
   void top() {
     const Text& title = scenario_.title;
-    key("title ", fmt::format("{{ en = {}, zh = {} }}", quoted(title.en), quoted(title.zh)));
-    if (!scenario_.source.empty()) key("source", quoted(scenario_.source));
+    key("title ", fmt::format("{{ en = {}, zh = {} }}", in_quotes(title.en), in_quotes(title.zh)));
+    if (!scenario_.source.empty()) key("source", in_quotes(scenario_.source));
     if (!scenario_.reproduces.empty()) key("reproduces", array_of(scenario_.reproduces, 13));
     if (scenario_.cost == Cost::slow) key("cost", "\"slow\"");
     if (scenario_.cost == Cost::rare) key("cost", "\"rare\"");
@@ -158,7 +158,7 @@ class Writer {
 
   void lock() {
     table("[lock]");
-    key("algorithm", quoted(scenario_.lock.algorithm));
+    key("algorithm", in_quotes(scenario_.lock.algorithm));
     unless_default("key", scenario_.lock.key, LockSpec{}.key);
     for (const auto& [name, value] : scenario_.lock.parameters) {
       key(name, std::visit([](const auto& v) { return value_of(v); }, value));
@@ -218,7 +218,7 @@ class Writer {
 
   void replication(const ServerSpec& server) {
     const ServerSpec standard;
-    if (!server.replica_of.empty()) key("replica_of", quoted(server.replica_of));
+    if (!server.replica_of.empty()) key("replica_of", in_quotes(server.replica_of));
     switch (server.persistence.append_only) {
       case models::redis::PersistenceSettings::AppendOnly::off: break;
       case models::redis::PersistenceSettings::AppendOnly::always: key("append_only", "\"always\""); break;
@@ -257,7 +257,7 @@ class Writer {
     if (!scenario_.market) return;
     constexpr std::string_view kGuards[] = {"watch", "market-lock", "item-lock", "item-and-funds"};
     table("[market]");
-    key("guard", quoted(kGuards[static_cast<std::size_t>(scenario_.market->guard)]));
+    key("guard", in_quotes(kGuards[static_cast<std::size_t>(scenario_.market->guard)]));
     unless_default("price", scenario_.market->price, MarketSpec{}.price);
     unless_default("funds", scenario_.market->funds, MarketSpec{}.funds);
   }
@@ -298,11 +298,11 @@ class Writer {
     unless_default("inner_hold", client.inner_hold, standard.inner_hold);
     unless_default("in_finally", client.in_finally, standard.in_finally);
     if_set("mode", client.mode);
-    if (!client.process_name.empty()) key("process_name", quoted(client.process_name));
+    if (!client.process_name.empty()) key("process_name", in_quotes(client.process_name));
     unless_default("thread_id", client.thread_id, standard.thread_id);
     if (client.role != ClientSpec::Role::none)
       key("role", client.role == ClientSpec::Role::seller ? "\"seller\"" : "\"buyer\"");
-    if (!client.account.empty()) key("account", quoted(client.account));
+    if (!client.account.empty()) key("account", in_quotes(client.account));
     unless_default("clock", client.clock, standard.clock);
     if (client.via_sentinel) key("via", "\"sentinel\"");
     if (!client.threads.empty()) {
@@ -313,7 +313,7 @@ class Writer {
     std::vector<std::string> lines;
     for (const ClientSpec::Line& line : client.commands) lines.push_back(literal(line_of(line.command)));
     if (!lines.empty()) key("commands", toml_text::array(lines, 11));
-    if (!client.server.empty()) key("server", quoted(client.server));
+    if (!client.server.empty()) key("server", in_quotes(client.server));
   }
 
   /// What a thread has otherwise than its client.
@@ -342,15 +342,15 @@ class Writer {
 
   void write(const FaultSpec& fault) {
     table("[[fault]]");
-    key("kind", quoted(name_of(fault.kind)));
+    key("kind", in_quotes(name_of(fault.kind)));
     if (fault.kind == FaultSpec::Kind::partition) {
       key("between", fmt::format("[{}, {}]", array_of(fault.between[0], 0), array_of(fault.between[1], 0)));
       key("from", value_of(fault.trigger.time));
       key("length", value_of(fault.length));
       return;
     }
-    key(is_client(fault.who) ? "client" : "server", quoted(fault.who));
-    const std::string step = quoted(step_of(fault.trigger.step, fault.trigger.occurrence));
+    key(is_client(fault.who) ? "client" : "server", in_quotes(fault.who));
+    const std::string step = in_quotes(step_of(fault.trigger.step, fault.trigger.occurrence));
     if (fault.kind == FaultSpec::Kind::lose || fault.kind == FaultSpec::Kind::delay) {
       key("message", step);
       if (fault.direction == FaultSpec::Direction::reply) key("direction", "\"reply\"");
@@ -371,10 +371,10 @@ class Writer {
 
   void write(const MaySpec& may) {
     table("[[may]]");
-    key("kind", quoted(name_of(may.kind)));
+    key("kind", in_quotes(name_of(may.kind)));
     if (!may.who.empty()) key(is_client(may.who.front()) ? "client" : "server", names_of(may.who, 9));
     if (may.kind == MaySpec::Kind::pause) key("length", value_of(may.length));
-    if (may.during_work) key("during", quoted("work"));
+    if (may.during_work) key("during", in_quotes("work"));
     if (may.kind == MaySpec::Kind::jump || may.kind == MaySpec::Kind::skew) key("by", value_of(may.length));
     if_set("restart_after", may.restart_after);
     unless_default("keep", may.keep, false);
@@ -399,7 +399,7 @@ class Writer {
       std::string text = entry.client + "." + entry.command;
       if (entry.occurrence) text += fmt::format("#{}", *entry.occurrence);
       if (!entry.server.empty()) text += "@" + entry.server;
-      order.push_back(quoted(text));
+      order.push_back(in_quotes(text));
     }
     if (!order.empty()) {
       table("[pin]");
@@ -409,7 +409,7 @@ class Writer {
     // A time line is read downwards.
     table("[schedule]");
     out_ += "events = [\n";
-    for (const ScheduleEntry& entry : scenario_.schedule) out_ += "  " + quoted(to_string(entry)) + ",\n";
+    for (const ScheduleEntry& entry : scenario_.schedule) out_ += "  " + in_quotes(to_string(entry)) + ",\n";
     out_ += "]\n";
   }
 
@@ -424,7 +424,7 @@ class Writer {
   static std::string value_of_expectation(const Expectation& expectation) {
     if (expectation.violated_by.empty() && !expectation.at && expectation.from.empty() && expectation.up_to.empty() &&
         expectation.frontier.empty()) {
-      return quoted(checker::to_string(expectation.verdict));
+      return in_quotes(checker::to_string(expectation.verdict));
     }
     std::string inside =
         expectation.violated_by.empty() ? "violated = true" : "violated_by = " + names_of(expectation.violated_by, 0);
@@ -433,10 +433,10 @@ class Writer {
       if (values->empty()) continue;
       std::string thresholds;
       for (const auto& [parameter, value] : *values)
-        thresholds += fmt::format("{}{} = {}", thresholds.empty() ? "" : ", ", parameter, quoted(value));
+        thresholds += fmt::format("{}{} = {}", thresholds.empty() ? "" : ", ", parameter, in_quotes(value));
       inside += fmt::format(", {} = {{ {} }}", key, thresholds);
     }
-    if (!expectation.frontier.empty()) inside += ", frontier = " + quoted(expectation.frontier);
+    if (!expectation.frontier.empty()) inside += ", frontier = " + in_quotes(expectation.frontier);
     return "{ " + inside + " }";
   }
 

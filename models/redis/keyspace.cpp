@@ -6,7 +6,7 @@
 namespace lockstep::models::redis {
 namespace {
 
-using Kind = sim::Effect::Kind;
+using EffectKind = sim::Effect::Kind;
 
 /// The part of a key that says whether it may hold any text.
 std::uint64_t all_texts_of(std::uint64_t key) { return digest_number(digest_bytes("all texts"), key); }
@@ -24,12 +24,12 @@ Entry* Keyspace::find(std::string_view key, const sim::Clock& clock) {
     if (expiry_rule_ == ExpiryRule::removes) {
       watch(hash, true);
       watch_text(*entry);
-      note(Kind::expire, key);
+      note(EffectKind::expire, key);
       entries_.erase(*entry);
     }
     entry = nullptr;
   }
-  note(Kind::read, key);
+  note(EffectKind::read, key);
   return entry;
 }
 
@@ -56,7 +56,7 @@ Entry& Keyspace::placed(std::string_view key, std::uint64_t hash) {
     entry = &entries_.insert(key, hash);
     entry->expires = false;
   }
-  note(Kind::write, key);
+  note(EffectKind::write, key);
   return *entry;
 }
 
@@ -69,7 +69,7 @@ bool Keyspace::holds_another(std::string_view key, const Value& text) {
   }
   watch(text_of(hash, text), false);
   watch(all_texts_of(hash), false);
-  note(Kind::read, key);
+  note(EffectKind::read, key);
   return true;
 }
 
@@ -96,12 +96,12 @@ void Keyspace::watch_all_texts(std::uint64_t key) {
 void Keyspace::remove(Entry& entry) {
   watch(entry.hash, true);
   watch_text(entry);
-  note(Kind::remove, entry.key);
+  note(EffectKind::remove, entry.key);
   entries_.erase(entry);
 }
 
 void Keyspace::remove_all() {
-  for (const Entry& entry : entries()) append(Kind::remove, entry.key);
+  for (const Entry& entry : entries()) append(EffectKind::remove, entry.key);
   entries_.clear();
 }
 
@@ -136,21 +136,22 @@ std::uint64_t Keyspace::digest() const {
   return sum;
 }
 
-void Keyspace::note(Kind kind, std::string_view key) {
+void Keyspace::note(EffectKind kind, std::string_view key) {
   // A command looks a key up and then changes it; between the two it has touched few others. Looking far back would make
   // a DEL of thousands of keys quadratic.
   constexpr std::size_t kLookBack = 8;
   const std::size_t oldest = std::max(command_begin_, changes_count_ - std::min(changes_count_, kLookBack));
-  for (std::size_t i = changes_count_; kind != Kind::expire && i > oldest; --i) {
+  for (std::size_t i = changes_count_; kind != EffectKind::expire && i > oldest; --i) {
     KeyChange& change = changes_[i - 1];
-    if (change.kind == Kind::expire || change.key != key) continue;
-    if (kind != Kind::read && !(kind == Kind::touch && change.kind == Kind::write)) change.kind = kind;
+    if (change.kind == EffectKind::expire || change.key != key) continue;
+    if (kind != EffectKind::read && !(kind == EffectKind::touch && change.kind == EffectKind::write))
+      change.kind = kind;
     return;
   }
   append(kind, key);
 }
 
-void Keyspace::append(Kind kind, std::string_view key) {
+void Keyspace::append(EffectKind kind, std::string_view key) {
   if (changes_count_ == changes_.size()) changes_.emplace_back();
   KeyChange& change = changes_[changes_count_];
   change.kind = kind;

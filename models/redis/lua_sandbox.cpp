@@ -196,7 +196,7 @@ int xpcall(lua_State* lua) {
   return lua_gettop(lua);
 }
 
-int unpack(lua_State* lua) {
+int unpack_table(lua_State* lua) {
   luaL_checktype(lua, 1, LUA_TTABLE);
   const lua_Integer first = luaL_optinteger(lua, 2, 1);
   const lua_Integer last =
@@ -459,7 +459,7 @@ void open_safe_libraries(lua_State* lua) {
                                 {"tostring", tostring},
                                 {"pcall", pcall},
                                 {"xpcall", xpcall},
-                                {"unpack", unpack},
+                                {"unpack", unpack_table},
                                 {"loadstring", loadstring},
                                 {"load", load},
                                 {"collectgarbage", collectgarbage},

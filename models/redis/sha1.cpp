@@ -7,10 +7,10 @@
 namespace lockstep::models::redis {
 namespace {
 
-using State = std::array<std::uint32_t, 5>;
+using Sha1State = std::array<std::uint32_t, 5>;
 constexpr std::size_t kBlock = 64;
 
-void absorb(State& state, std::string_view block) {
+void absorb(Sha1State& state, std::string_view block) {
   std::array<std::uint32_t, 80> w;
   for (std::size_t i = 0; i < 16; ++i) {
     w[i] = 0;
@@ -39,7 +39,7 @@ void absorb(State& state, std::string_view block) {
 }  // namespace
 
 std::string sha1_hex(std::string_view bytes) {
-  State state = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
+  Sha1State state = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
   std::string_view rest = bytes;
   for (; rest.size() >= kBlock; rest.remove_prefix(kBlock)) absorb(state, rest.substr(0, kBlock));
 
