@@ -77,9 +77,10 @@ sim::PlannedFault AllowedFaults::fault_of(const Budget& budget, sim::ProcessId v
 
 void AllowedFaults::strike(Budget& budget, const sim::PlannedFault& fault, sim::Instant moment) {
   spend(budget);
-  // A margin of `restart_after` is that of the whole time for which it is away, the server's own delay included.
+  // A margin of `restart_after` is that of the key in the file, without the server's own delay.
   const bool is_away = fault.kind == sim::PlannedFault::Kind::crash && fault.restart_after.has_value();
-  struck_.emplace_back(parameter_of(*budget.may), is_away ? fault.restart_after->lo : fault.length);
+  struck_.emplace_back(parameter_of(*budget.may),
+                       is_away ? fault.restart_after->lo - restart_delays_[fault.process.index] : fault.length);
   world_.strike_now(fault, moment);
 }
 

@@ -415,9 +415,13 @@ class Search {
       }
     }
     const bool is_certain = !tally.best.empty();
-    explored.why = (is_certain ? "an error of lockstep: a violation was found that a replay does not show: "
-                               : "a violation that rests on widened times could not be confirmed by a replay: ") +
-                   first->reason;
+    const std::string_view lead =
+        !is_certain                ? "a violation that rests on widened times could not be confirmed by a replay: "
+        : first->has_close_moments ? "a violation was found that a replay does not show; it needs moments less than a "
+                                     "millisecond apart, and what a run stores are whole milliseconds, so this may be "
+                                     "an error of lockstep or none: "
+                                   : "an error of lockstep: a violation was found that a replay does not show: ";
+    explored.why = std::string(lead) + first->reason;
     explored.unconfirmed = std::move(first->text);
     if (is_certain) not_shown_ += tally.violating_traces;
   }

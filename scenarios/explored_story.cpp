@@ -78,8 +78,10 @@ std::optional<Diagnostic> put_off_restarts(const Scenario& scenario, const MaySp
     }
     delay = own;
   }
-  if (delay)
+  if (delay) {
     budget.restart_after = sim::DurationRange{budget.restart_after->lo + *delay, budget.restart_after->hi + *delay};
+    budget.restart_delay = *delay;
+  }
   return std::nullopt;
 }
 

@@ -14,6 +14,7 @@ namespace {
 using namespace sim::literals;
 using checker::Extent;
 using checker::Verdict;
+using sim::Duration;
 
 const models::locks::Catalogue& catalogue() {
   static const models::locks::Catalogue built_in = models::locks::Catalogue::built_in();
@@ -206,6 +207,31 @@ TEST_CASE("by hand: a deadline that comes only after the work is no reason to be
     CHECK(property.thresholds.front().infimum == Extent{40_ms, false});
   }
   CHECK(late.unconfirmed == 0);
+}
+
+TEST_CASE("by hand: a margin of restart_after is that of the key, whatever the server adds to it") {
+  // A's SET is handled at 1 and A works from 2 to 52. The server forgets it at 1 at the earliest, and is back after r and its own delay d: B is
+  // told at 2 + r + d, which is before 52 for each r below 50 - d.
+  for (const int delay : {0, 10, 49}) {
+    const Exploration forgets = explored(fmt::format(
+        "[lock]\nalgorithm = \"set-nx-px-lua\"\nttl = \"100ms\"\n[network]\nlatency = \"1ms\"\ntimeout = \"20ms\"\n"
+        "[[server]]\nrestart_delay = \"{}ms\"\n"
+        "[[client]]\nname = \"A\"\nhold = \"50ms\"\n"
+        "[[client]]\nname = \"B\"\nacquire_at = [\"0ms\", \"100ms\"]\nattempts = 1\nhold = \"5ms\"\n"
+        "[[may]]\nkind = \"crash\"\nserver = \"redis\"\nrestart_after = [\"0ms\", \"100ms\"]\n",
+        delay));
+    INFO("restart_delay = " << delay << "ms");
+    CHECK(forgets.unconfirmed == 0);
+    CHECK(forgets.disagreements == 0);
+    const ExploredProperty& property = forgets.property("mutual-exclusion");
+    INFO(property.why);
+    REQUIRE(property.verdict == Verdict::violated);
+    CHECK(property.thresholds.front().range == sim::DurationRange{0_ms, 100_ms});
+    CHECK(property.thresholds.front().greatest() == Extent{Duration::milliseconds(50 - delay), false});
+    // The witness is a file in which the server has its delay, too.
+    REQUIRE(property.witness);
+    CHECK(property.witness->servers.front().restart_delay == Duration::milliseconds(delay));
+  }
 }
 
 TEST_CASE("by hand: whether a lock comes back where servers died") {

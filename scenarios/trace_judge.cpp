@@ -35,7 +35,10 @@ std::vector<JudgedParameter> judged_parameters(std::span<const FaultBudget> budg
   for (const FaultBudget& budget : budgets) {
     const std::string_view name = parameter_of(budget);
     if (name.empty() || (!only.empty() && name != only)) continue;
-    const sim::DurationRange range = budget.kind == Kind::crash ? *budget.restart_after : budget.range;
+    sim::DurationRange range = budget.range;
+    if (budget.kind == Kind::crash) {
+      range = {budget.restart_after->lo - budget.restart_delay, budget.restart_after->hi - budget.restart_delay};
+    }
     auto known = std::find_if(parameters.begin(), parameters.end(),
                               [&](const JudgedParameter& parameter) { return parameter.name == name; });
     const bool is_another = known != parameters.end();
@@ -196,7 +199,8 @@ void TraceJudge::collect_lengths(std::string_view name, Explorer& explorer) {
   lengths_.clear();
   for (const ExploredFault& fault : explorer.faults()) {
     const bool is_meant = name == "pause" ? fault.kind == Kind::pause : fault.kind == Kind::crash && fault.restarts;
-    if (is_meant && parameter_of(budgets_[fault.budget]) == name) lengths_.push_back({fault.from, fault.until});
+    const FaultBudget& budget = budgets_[fault.budget];
+    if (is_meant && parameter_of(budget) == name) lengths_.push_back({fault.from + budget.restart_delay, fault.until});
   }
 }
 

@@ -107,6 +107,13 @@ class Builder {
     return times_.of(fault.until);
   }
 
+  /// What a run adds to `restart_after` of this process.
+  Duration delay_of_restart(sim::ProcessId process) const {
+    const std::size_t first_server = witness_.clients.size();
+    const bool is_server = process.index >= first_server && process.index - first_server < witness_.servers.size();
+    return is_server ? witness_.servers[process.index - first_server].restart_delay : Duration::zero();
+  }
+
   std::uint32_t before_at_process(std::uint32_t position) const {
     for (std::uint32_t i = position; i-- > 0;) {
       if (trace_.events[i].process == trace_.events[position].process) return i;
@@ -126,7 +133,10 @@ class Builder {
         spec.kind = FaultSpec::Kind::crash;
         spec.trigger.time = times_.of(fault.from);
         spec.keep = fault.budget < witness_.may.size() && witness_.may[fault.budget].keep;
-        if (fault.restarts) spec.restart_after = sim::DurationRange::exactly(restart_of(fault) - times_.of(fault.from));
+        if (fault.restarts) {
+          spec.restart_after =
+              sim::DurationRange::exactly(restart_of(fault) - times_.of(fault.from) - delay_of_restart(fault.process));
+        }
         break;
       case Kind::jump:
         spec.kind = FaultSpec::Kind::jump;
@@ -376,6 +386,7 @@ std::variant<Witness, Unconfirmed> make_witness(const Scenario& scenario, const 
     auto again = attempt(scenario, catalogue, trace, *times, violation, other);
     if (std::holds_alternative<Witness>(again)) result = std::move(again);
   }
+  if (auto* unconfirmed = std::get_if<Unconfirmed>(&result)) unconfirmed->has_close_moments = times->has_close_moments;
   return result;
 }
 

@@ -61,6 +61,8 @@ struct Witness {
 struct Unconfirmed {
   std::string reason;
   std::string text;  ///< the file that was tried, if it came so far
+  /// It needs moments so close that a run may not tell them apart, which stores whole milliseconds (docs/decisions/instants-are-exact.md).
+  bool has_close_moments = false;
 };
 
 /// `scenario` is what was explored. The file was written, read back and run.

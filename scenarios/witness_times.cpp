@@ -129,15 +129,32 @@ class Fixer {
 
   /// `later` comes after `earlier`, by a millisecond, or by as much less as it must be.
   void separate(Instant earlier, Instant later) {
-    for (const Duration gap : {kRound, Duration::microseconds(1), Duration::nanoseconds(1)}) {
-      if (constraints_.add_at_most(earlier + gap, later)) return;
-    }
+    if (!separate_by(earlier, later, kRound)) separate_by_little(earlier, later);
   }
 
+  /// The same of what may have been read on clocks, and be stored: less than a millisecond apart they print alike, but for
+  /// those that have a whole millisecond between them.
+  void separate_as_text(Instant earlier, Instant later) {
+    if (separate_by(earlier, later, kRound)) return;
+    has_close_moments_ = true;
+    separate_by_little(earlier, later);
+  }
+
+  /// Two moments that are compared are less than a millisecond apart.
+  bool has_close_moments() const { return has_close_moments_; }
   std::optional<std::vector<std::int64_t>> solution() const { return constraints_.solution_ns(); }
 
  private:
+  bool separate_by(Instant earlier, Instant later, Duration gap) {
+    return constraints_.add_at_most(earlier + gap, later);
+  }
+
+  void separate_by_little(Instant earlier, Instant later) {
+    if (!separate_by(earlier, later, Duration::microseconds(1))) separate_by(earlier, later, Duration::nanoseconds(1));
+  }
+
   DifferenceConstraints constraints_;
+  bool has_close_moments_ = false;
 };
 
 /// True time, whatever scale it was read on.
@@ -163,7 +180,7 @@ std::optional<WitnessTimes> witness_times(const ExploredTrace& trace, const Viol
     // x_to - x_from < w: rather by a millisecond. The bound over whole nanoseconds holds already.
     if (!c.bound.is_finite() || c.bound.units() % Bound::units_per_ns == 0) return;
     const Duration w = Duration::nanoseconds((c.bound.units() + 1) / Bound::units_per_ns);
-    fixer.separate(Instant(c.to, Duration::zero()), Instant(c.from, w));
+    fixer.separate_as_text(Instant(c.to, Duration::zero()), Instant(c.from, w));
   };
   for (const Constraint& c : violation.constraints) separate_strict(c);
   std::vector<std::optional<Instant>> before;
@@ -185,7 +202,7 @@ std::optional<WitnessTimes> witness_times(const ExploredTrace& trace, const Viol
   }
   auto solution = fixer.solution();
   if (!solution) return std::nullopt;
-  return WitnessTimes{*std::move(solution), *parameters};
+  return WitnessTimes{*std::move(solution), *parameters, fixer.has_close_moments()};
 }
 
 }  // namespace lockstep::scenarios

@@ -14,6 +14,7 @@ namespace lockstep::scenarios {
 struct WitnessTimes {
   std::vector<std::int64_t> variables;    ///< in nanoseconds
   std::vector<sim::Duration> parameters;  ///< of the trace
+  bool has_close_moments = false;         ///< some that are compared are less than a millisecond apart
 
   sim::Duration of(sim::Instant instant) const {
     return sim::Duration::nanoseconds(variables[instant.variable()]) + instant.offset();
