@@ -14,6 +14,35 @@ bool was_given_back(std::span<const sim::Operation> operations, const sim::Opera
   });
 }
 
+namespace {
+
+/// The first acquire of the probe that succeeded, or null.
+const sim::Operation* first_success(const sim::History& history, sim::ProcessId probe) {
+  const sim::Operation* got = nullptr;
+  for (const sim::Operation& operation : history.operations) {
+    if (operation.process != probe || !is_successful(operation, "acquire")) continue;
+    if (got == nullptr || compare(operation.completed, got->completed) < 0) got = &operation;
+  }
+  return got;
+}
+
+}  // namespace
+
+std::optional<sim::Instant> decisive_attempt(const sim::History& history, const RecoverableQuestion& question) {
+  const sim::Operation* got = first_success(history, question.probe);
+  const sim::Instant bound = question.quiescent + question.within;
+  if (got == nullptr || compare(got->completed, bound) <= 0) return std::nullopt;
+  // Whoever begins before an attempt that fails, fails as well.
+  const sim::Operation* failed = nullptr;
+  for (const sim::Operation& operation : history.operations) {
+    if (operation.process != question.probe || operation.phase != sim::Phase::fail) continue;
+    if (compare(operation.invoked, got->invoked) < 0) failed = &operation;
+  }
+  const sim::Instant latest = bound - (got->completed.offset() - got->invoked.offset());
+  if (failed == nullptr || compare(failed->invoked, latest) >= 0) return std::nullopt;
+  return latest;
+}
+
 Finding recoverable(const sim::History& history, const Names& names, const RecoverableQuestion& question) {
   Finding finding{.property = "recoverable", .view = View::server, .verdict = Verdict::unknown};
   if (!question.probe.is_valid() || question.probe.index >= names.size()) {
@@ -23,11 +52,7 @@ Finding recoverable(const sim::History& history, const Names& names, const Recov
   const std::string probe = name_of(names, question.probe);
   const sim::Instant bound = question.quiescent + question.within;
 
-  const sim::Operation* got = nullptr;
-  for (const sim::Operation& operation : history.operations) {
-    if (operation.process != question.probe || !is_successful(operation, "acquire")) continue;
-    if (got == nullptr || compare(operation.completed, got->completed) < 0) got = &operation;
-  }
+  const sim::Operation* got = first_success(history, question.probe);
   if (got != nullptr && compare(got->completed, bound) <= 0) {
     finding.verdict = Verdict::holds;
     const sim::Duration waited = got->completed.offset() - question.quiescent.offset();
@@ -42,6 +67,13 @@ Finding recoverable(const sim::History& history, const Names& names, const Recov
   if (got == nullptr && compare(question.probed_until, bound) < 0) {
     finding.why = fmt::format("{} had not got the lock when the probing ended at {}, before the bound of {}", probe,
                               time_text(question.probed_until), time_text(bound));
+    return finding;
+  }
+
+  if (const std::optional<sim::Instant> open = decisive_attempt(history, question)) {
+    finding.why = fmt::format(
+        "{} got the lock only at {} (allowed: until {}), but whoever had begun at {} might have had it in time", probe,
+        time_text(got->completed), time_text(bound), time_text(*open));
     return finding;
   }
 

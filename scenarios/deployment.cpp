@@ -345,6 +345,8 @@ sim::Task<void> Deployment::probe_program(Client& client) {
   const sim::Duration least = sim::Duration::microseconds(1);
   std::size_t taken = 0;
   const sim::Instant give_up = probes_for_ ? world_.now() + *probes_for_ : probing_.give_up;
+  if (!probes_for_ && world_.now().offset() < probing_.first.offset())
+    co_await client.sleep(probing_.first.offset() - world_.now().offset());
   for (int attempts = 1;; ++attempts) {
     const bool is_over = world_.is_at_or_after(world_.now(), give_up);
     if (is_over && !probes_for_) co_return;

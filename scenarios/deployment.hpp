@@ -50,6 +50,7 @@ class Deployment {
   void begin_servers();
   /// When the probe asks for the lock: every `poll`, but every `often` from one true time to another, until it got it or gives up.
   struct Probing {
+    sim::Instant first;  ///< not before
     sim::Duration poll;
     sim::Duration often;
     sim::Instant often_from;

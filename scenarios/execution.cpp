@@ -72,7 +72,7 @@ std::optional<Diagnostic> Execution::play() {
   return problem;
 }
 
-std::optional<Diagnostic> Execution::probe(Patience patience) {
+std::optional<Diagnostic> Execution::probe(Patience patience, Instant first) {
   within_ = deployment_.recovery_bound();
   const Duration long_enough =
       patience == Patience::just_beyond_the_bound ? within_ * 2 : std::max(within_ * 4, Duration::seconds(120));
@@ -80,7 +80,8 @@ std::optional<Diagnostic> Execution::probe(Patience patience) {
   // What ends just before the bound must be noticed before it: as often as its slack demands, but only there.
   const Duration lease = deployment_.lease().value_or(Duration::zero());
   const Duration slack = std::min(deployment_.probe_slack(), within_ > lease ? within_ - lease : within_);
-  deployment_.begin_probing({.poll = poll,
+  deployment_.begin_probing({.first = first,
+                             .poll = poll,
                              .often = std::min(poll, slack / 8),
                              .often_from = quiescent_ + (within_ - std::min(within_, slack * 2)),
                              .often_until = quiescent_ + within_,
@@ -119,6 +120,17 @@ std::optional<Diagnostic> Execution::execute() {
   return std::nullopt;
 }
 
+checker::RecoverableQuestion Execution::recoverable_question() const {
+  return {.probe = deployment_.probe(),
+          .quiescent = quiescent_,
+          .within = within_,
+          .probed_until = deployment_.world().now()};
+}
+
+std::optional<Instant> Execution::decisive_probe() const {
+  return checker::decisive_attempt(deployment_.world().history(), recoverable_question());
+}
+
 std::vector<checker::Finding> Execution::findings() {
   sim::World& world = deployment_.world();
   const checker::Names names = deployment_.names();
@@ -134,9 +146,7 @@ std::vector<checker::Finding> Execution::findings() {
   progress.end = quiescent_;
   findings.push_back(checker::progress(story, names, progress));
   findings.push_back(checker::own_release(story, names));
-  findings.push_back(checker::recoverable(
-      world.history(), names,
-      {.probe = deployment_.probe(), .quiescent = quiescent_, .within = within_, .probed_until = world.now()}));
+  findings.push_back(checker::recoverable(world.history(), names, recoverable_question()));
   findings.push_back(checker::reentrancy(story, names));
   findings.push_back(checker::truthful_reports(story, names));
   findings.push_back(checker::faithful_renewal(story, names));

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "checker/recoverable.hpp"
 #include "checker/verdict.hpp"
 #include "scenarios/deployment.hpp"
 #include "scenarios/diagnostic.hpp"
@@ -26,7 +27,10 @@ class Execution {
   const std::optional<checker::Finding>& endless() const { return endless_; }
   enum class Patience : std::uint8_t { as_good_as_for_ever, just_beyond_the_bound };
   /// Then the probe, which competes for the lock until it has it, or for so long that it never will, or has it too late.
-  std::optional<Diagnostic> probe(Patience patience = Patience::as_good_as_for_ever);
+  /// `first`: it comes then, if that is later than the end of the story.
+  std::optional<Diagnostic> probe(Patience patience = Patience::as_good_as_for_ever, sim::Instant first = {});
+  /// When it must come in another execution that is the same, to decide what this one leaves open: `checker::decisive_attempt`.
+  std::optional<sim::Instant> decisive_probe() const;
   /// Then the verdicts, in the order of `checker/properties.hpp`.
   std::vector<checker::Finding> findings();
   /// Instead, if there is no end: nothing else is known. Requires: `endless`.
@@ -39,6 +43,7 @@ class Execution {
   std::optional<Diagnostic> execute();
   sim::Simulation::End run_in_slices();
   void look_for_endless();
+  checker::RecoverableQuestion recoverable_question() const;
   std::string line_of(sim::ProcessId process) const;
 
   const Scenario& scenario_;

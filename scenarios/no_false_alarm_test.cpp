@@ -1,6 +1,8 @@
 // Stories whose verdicts were worked out by hand and that were once judged wrongly (issue 17, point 5), and their neighbours: a bit more, a bit
 // less, two of everything.
 
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 
 #include <string>
@@ -146,6 +148,26 @@ TEST_CASE("no false alarm: a server that is paused when all is done is not at re
        Verdict::holds);
   both(head + "[[may]]\nkind = \"pause\"\nserver = \"redis\"\nlength = [\"0ms\", \"18ms\"]\n", "recoverable",
        Verdict::holds);
+}
+
+TEST_CASE("no false alarm: who comes back too late may only have come too late") {
+  // B's clock is ahead by d; it overwrites A's deleted key at 12.999 with a value of its own, 7.999 + d + 19, and does not have the lock. All is at rest at
+  // 13.999, and 34 are allowed: until 47.999. A probe that begins at t reads its clock at t + 4, and if that is after the value, has the lock at t + 6: so
+  // after 28.998 + d, which is in time for d up to 18. The first run's probe comes at 38.999 and then at 43.999. (Story 612719 of the hunt.)
+  const auto story = [](int offset) {
+    return fmt::format(
+        "lock = {{ algorithm = \"getset-java\", ttl = \"18ms\" }}\nnetwork = {{ timeout = \"6ms\" }}\n"
+        "[[client]]\nname = \"A\"\nhold = \"6ms\"\nattempts = 1\n"
+        "[[client]]\nname = \"B\"\nacquire_at = \"7.999ms\"\nhold = \"9ms\"\nattempts = 1\nclock = {{ offset = "
+        "\"{}ms\" }}\n",
+        offset);
+  };
+  both(story(14), "recoverable", Verdict::holds);
+  both(story(16), "recoverable", Verdict::holds);
+  CHECK(in_run(no_false_alarm_test::story(story(18)), "recoverable").verdict == Verdict::holds);
+  CHECK(in_check(no_false_alarm_test::story(story(18)), "recoverable").verdict != Verdict::violated);
+  both(story(19), "recoverable", Verdict::violated);
+  both(story(30), "recoverable", Verdict::violated);
 }
 
 TEST_CASE(

@@ -89,6 +89,7 @@ void RunRecorder::struck(const sim::PlannedFault& fault, Duration length, Instan
       add_own_event(What::pause, fault.process, moment.offset());
       break;
     case sim::PlannedFault::Kind::crash:
+      pause_until_crash(fault.process, moment.offset());
       spec.kind = FaultSpec::Kind::crash;
       spec.keep = fault.keep;
       if (fault.restart_after) spec.restart_after = sim::DurationRange::exactly(length);
@@ -147,6 +148,19 @@ void RunRecorder::finish_present() {
     } else {
       add_own_event(What::pause, present.process, present.at);
     }
+  }
+}
+
+/// Who dies when his pause ends does not come to what waits for him; in a file that would come first. So he is paused for a little longer.
+void RunRecorder::pause_until_crash(ProcessId process, Duration crash) {
+  const auto last = std::find_if(schedule_.rbegin(), schedule_.rend(),
+                                 [&](const ScheduleEntry& entry) { return entry.process == names_[process.index]; });
+  if (last == schedule_.rend() || last->what != What::pause) return;
+  for (FaultSpec& pause : faults_) {
+    const bool is_it = pause.kind == FaultSpec::Kind::pause && pause.who == names_[process.index] &&
+                       pause.trigger.kind == Trigger::Kind::at && pause.trigger.time == last->time;
+    if (is_it && pause.trigger.time + pause.length.lo == crash)
+      pause.length = sim::DurationRange::exactly(pause.length.lo + Duration::nanoseconds(1));
   }
 }
 

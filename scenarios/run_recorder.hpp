@@ -75,6 +75,7 @@ class RunRecorder final : public sim::Scheduler {
   };
 
   void finish_present();
+  void pause_until_crash(sim::ProcessId process, sim::Duration crash);
   void add_own_event(sim::EventName::What what, sim::ProcessId process, sim::Duration at);
   ScheduleEntry entry_of(const sim::EventName& name, sim::Duration at) const;
   std::int64_t count_message(const sim::Event& event);

@@ -39,8 +39,11 @@ Outcome outcome_of(const Scenario& scenario, const models::locks::Catalogue& cat
 
 }  // namespace
 
-std::variant<Outcome, Diagnostic> run(const Scenario& scenario, const models::locks::Catalogue& catalogue,
-                                      const RunOptions& options) {
+namespace {
+
+/// `first`: when the probe comes; on return, when it must come to decide what is left open, if anything is.
+std::variant<Outcome, Diagnostic> run_once(const Scenario& scenario, const models::locks::Catalogue& catalogue,
+                                           const RunOptions& options, std::optional<sim::Instant>& first) {
   sim::DefaultDecisions defaults;
   sim::RandomDecisions random(options.seed.value_or(0));
   sim::Decisions& own = options.seed ? static_cast<sim::Decisions&>(random) : defaults;
@@ -53,8 +56,23 @@ std::variant<Outcome, Diagnostic> run(const Scenario& scenario, const models::lo
     outcome.notes.push_back(std::move(problem->message));
     return outcome;
   }
-  if (std::optional<Diagnostic> problem = execution.probe()) return std::move(*problem);
+  const auto patience = Execution::Patience::as_good_as_for_ever;
+  if (std::optional<Diagnostic> problem =
+          execution.probe(patience, std::exchange(first, std::nullopt).value_or(sim::Instant())))
+    return std::move(*problem);
+  first = execution.decisive_probe();
   return outcome_of(scenario, catalogue, deployment, execution);
+}
+
+}  // namespace
+
+std::variant<Outcome, Diagnostic> run(const Scenario& scenario, const models::locks::Catalogue& catalogue,
+                                      const RunOptions& options) {
+  std::optional<sim::Instant> first;
+  std::variant<Outcome, Diagnostic> result = run_once(scenario, catalogue, options, first);
+  // Decisions from outside are made once.
+  if (!first || options.decisions != nullptr) return result;
+  return run_once(scenario, catalogue, options, first);
 }
 
 }  // namespace lockstep::scenarios
