@@ -96,8 +96,9 @@ struct FaultBudget {
   std::vector<sim::ProcessId> who;  ///< whom it might strike; lose: clients whose requests and replies may be lost
   sim::DurationRange range;         ///< pause: how long; jump, skew: by how much
   std::optional<sim::DurationRange> restart_after;  ///< crash: how long after it comes back; nothing: never
-  sim::Duration restart_delay;  ///< what of `restart_after` is the victim's own and not the fault's: no margin counts it
-  bool keep = false;                                ///< crash of a server: its data survive
+  sim::Duration
+      restart_delay;         ///< what of `restart_after` is the victim's own and not the fault's: no margin counts it
+  bool keep = false;         ///< crash of a server: its data survive
   bool during_work = false;  ///< pause: it strikes only who works, and makes that work last longer
   std::uint32_t times = 1;
 };

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "checker/linearizability.hpp"
-#include "checker/state_graph_format.hpp"
+#include "cli/typed.hpp"
 #include "reports/history_file.hpp"
 #include "scenarios/suggestion.hpp"
 
@@ -25,12 +25,13 @@ constexpr std::array<std::string_view, 3> kColours{"auto", "always", "never"};
 constexpr std::array<std::string_view, 2> kLanguages{"en", "zh"};
 constexpr std::array<std::string_view, 7> kEverywhere{"--json", "--seed",  "--jobs", "--color",
                                                       "--lang", "--width", "--help"};
-constexpr std::array<std::string_view, 17> kOnlyCheck{
+constexpr std::array<std::string_view, 18> kOnlyCheck{
     "--graph",    "--witness",           "--parameter", "--no-reduction", "--ticks",    "--max-seconds", "--max-traces",
     "--all",      "--checkpoint",        "--resume",    "--junit",        "--no-times", "--wait-for",    "--max-events",
-    "--thorough", "--no-second-opinion", "--given"};
-constexpr std::array<std::string_view, 4> kParameters{"pause", "jump", "skew", "restart_after"};
-constexpr std::array<std::string_view, 4> kOnlyRun{"--timeline", "--no-timeline", "--junit", "--history"};
+    "--thorough", "--no-second-opinion", "--given",     "--only-failures"};
+constexpr std::array<std::string_view, 5> kOnlyRun{"--timeline", "--no-timeline", "--junit", "--history",
+                                                   "--only-failures"};
+constexpr std::array<std::string_view, 1> kOnlyNew{"--algorithm"};
 constexpr std::array<std::string_view, 9> kOnlyLinearize{"--model",      "--format",      "--permits",
                                                          "--initial",    "--independent", "--check-failed",
                                                          "--max-memory", "--max-seconds", "--html"};
@@ -39,32 +40,6 @@ constexpr std::array<std::string_view, 3> kOnlyCompare{"--algorithms", "--client
 constexpr std::array<std::string_view, 5> kOnlyMatrix{"--faults", "--max-traces", "--max-events", "--runs",
                                                       "--witnesses"};
 constexpr std::array<std::string_view, 2> kOnlyServe{"--port", "--step"};
-
-/// Option values as they were typed: this file's own messages are better than a library's.
-struct Typed {
-  bool help = false, version = false, json = false, timeline = false, no_timeline = false;
-  bool no_reduction = false, all = false, resume = false, no_times = false, independent = false, check_failed = false;
-  bool step = false, thorough = false, no_second_opinion = false;
-  std::optional<std::string> seed, jobs, colour, language, width, junit, history;
-  std::optional<std::string> witness, parameter, ticks, max_seconds, max_traces, max_events, checkpoint, graph,
-      wait_for;
-  std::optional<std::string> model, format, permits, initial, max_memory, html, port;
-  std::optional<std::string> runs, witnesses, seconds;
-  std::vector<std::string> list_words, files, faults, algorithms, clients, given;
-};
-
-/// A message about the call; every one of them says how to go on.
-Answer wrong(std::string message, std::string_view command = "") {
-  const std::string more = command.empty() ? "lockstep --help" : fmt::format("lockstep {} --help", command);
-  return {fmt::format("lockstep: {}\n{} shows how to call it\n", message, more), Exit::bad_input};
-}
-
-std::optional<std::uint64_t> whole_number(const std::string& text, std::uint64_t min, std::uint64_t max) {
-  std::uint64_t n = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-  if (error != std::errc() || end != text.data() + text.size() || n < min || n > max) return std::nullopt;
-  return n;
-}
 
 /// Unknown options, commands and whatever else nobody wanted.
 Answer unexpected(const std::vector<std::string>& words, std::string_view command) {
@@ -76,6 +51,7 @@ Answer unexpected(const std::vector<std::string>& words, std::string_view comman
     if (command == "compare") valid.insert(valid.end(), kOnlyCompare.begin(), kOnlyCompare.end());
     if (command == "matrix") valid.insert(valid.end(), kOnlyMatrix.begin(), kOnlyMatrix.end());
     if (command == "linearize") valid.insert(valid.end(), kOnlyLinearize.begin(), kOnlyLinearize.end());
+    if (command == "new") valid.insert(valid.end(), kOnlyNew.begin(), kOnlyNew.end());
     if (command == "serve") valid.insert(valid.end(), kOnlyServe.begin(), kOnlyServe.end());
     if (command.empty()) valid.emplace_back("--version");
     const std::string name = word.substr(0, word.find('='));
@@ -173,7 +149,7 @@ std::variant<Call, Answer> list_call(const Typed& typed, Call call) {
     return wrong(fmt::format("list {}: {}", scenarios::in_quotes(call.what), suggestion(call.what, kLists)), "list");
   }
   const bool of_files = call.what == "scenarios" || call.what == "failures";
-  if (!of_files && !call.files.empty()) {
+  if (!of_files && call.what != "algorithms" && !call.files.empty()) {
     return wrong(
         fmt::format("list {} takes no files, but was given {}", call.what, scenarios::in_quotes(call.files.front())),
         "list");
@@ -188,6 +164,7 @@ std::variant<Call, Answer> run_call(const Typed& typed, Call call) {
   if (typed.timeline && typed.no_timeline) return wrong("--timeline and --no-timeline exclude each other", "run");
   if (typed.timeline) call.timeline = true;
   if (typed.no_timeline) call.timeline = false;
+  call.only_failures = typed.only_failures;
   call.junit = typed.junit;
   if (call.junit && call.junit->empty()) return wrong("--junit needs the name of a file", "run");
   call.history = typed.history;
@@ -198,16 +175,6 @@ std::variant<Call, Answer> run_call(const Typed& typed, Call call) {
   }
   if (call.files.empty()) return wrong("run needs scenario files or directories, e.g. lockstep run scenarios", "run");
   return call;
-}
-
-/// Seconds with a decimal point, as people type them.
-std::optional<double> seconds_of(const std::string& text) {
-  constexpr double kMost = 1e9;
-  double seconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds, std::chars_format::fixed);
-  if (error != std::errc() || end != text.data() + text.size() || !(seconds > 0 && seconds <= kMost))
-    return std::nullopt;
-  return seconds;
 }
 
 /// "512MB", "4GB", "1000000": in bytes.
@@ -308,119 +275,6 @@ std::variant<Call, Answer> serve_call(const Typed& typed, Call call) {
   return call;
 }
 
-/// A bound, if one was given: a whole number, 1 or more.
-template <class Bound>
-std::optional<Answer> take_bound(const char* option, const std::optional<std::string>& text, std::string_view command,
-                                 Bound& bound) {
-  if (!text) return std::nullopt;
-  const auto number = whole_number(*text, 1, UINT64_MAX);
-  if (!number)
-    return wrong(fmt::format("{} {}: expected a whole number, 1 or more", option, scenarios::in_quotes(*text)),
-                 command);
-  bound = *number;
-  return std::nullopt;
-}
-
-std::optional<Answer> take_given(const Typed& typed, Call::Check& check) {
-  for (const std::string& word : typed.given) {
-    const std::size_t sign = word.find('=');
-    const std::string name = word.substr(0, sign);
-    const auto complain = [&](std::string_view what) {
-      return wrong(fmt::format("--given {}: {}", scenarios::in_quotes(word), what), "check");
-    };
-    if (sign == std::string::npos) return complain("expected a parameter and its value, as in skew=20ms");
-    if (std::find(kParameters.begin(), kParameters.end(), name) == kParameters.end())
-      return complain(suggestion(name, kParameters));
-    const std::optional<sim::Duration> value = sim::parse_duration(word.substr(sign + 1));
-    if (!value) return complain(fmt::format("expected a length of time after {}=, such as 20ms", name));
-    if (name == check.parameter) return complain("the margin of what is given cannot be looked for");
-    const auto is_it = [&](const auto& other) { return other.first == name; };
-    if (std::any_of(check.given.begin(), check.given.end(), is_it)) return complain("it is given twice");
-    check.given.emplace_back(name, *value);
-  }
-  return std::nullopt;
-}
-
-std::optional<Answer> take_bounds(const Typed& typed, Call::Check& check) {
-  if (typed.max_seconds) {
-    const std::optional<double> seconds = seconds_of(*typed.max_seconds);
-    if (!seconds) {
-      return wrong(fmt::format("--max-seconds {}: expected a number of seconds such as 60 or 0.5",
-                               scenarios::in_quotes(*typed.max_seconds)),
-                   "check");
-    }
-    check.max_seconds = *seconds;
-  }
-  if (auto answer = take_bound("--max-traces", typed.max_traces, "check", check.max_traces)) return answer;
-  if (auto answer = take_bound("--max-events", typed.max_events, "check", check.max_events)) return answer;
-  if (typed.ticks) {
-    check.tick = sim::parse_duration(*typed.ticks);
-    if (!check.tick || *check.tick <= sim::Duration::zero()) {
-      return wrong(
-          fmt::format("--ticks {}: expected a duration such as 1ms or 500us", scenarios::in_quotes(*typed.ticks)),
-          "check");
-    }
-  }
-  return std::nullopt;
-}
-
-/// Options that say something about another search than the one that was asked for.
-std::optional<Answer> exclude(const Typed& typed) {
-  if (typed.resume && !typed.checkpoint) return wrong("--resume needs --checkpoint FILE: where to go on from", "check");
-  if (typed.no_reduction && typed.thorough)
-    return wrong("--no-reduction leaves nothing out, so --thorough has no meaning with it", "check");
-  if (!typed.ticks) return std::nullopt;
-  if (typed.thorough) return wrong("--ticks leaves nothing out, so --thorough has no meaning with it", "check");
-  if (typed.no_reduction) return wrong("--ticks reduces nothing, so --no-reduction has no meaning with it", "check");
-  if (typed.checkpoint)
-    return wrong("--ticks and --checkpoint exclude each other: the grid keeps no checkpoints", "check");
-  if (typed.witness)
-    return wrong("--ticks and --witness exclude each other: leave --ticks out to get a witness", "check");
-  if (typed.wait_for)
-    return wrong("--ticks and --wait-for exclude each other: leave --ticks out to get a deadlock's graph", "check");
-  return std::nullopt;
-}
-
-std::variant<Call, Answer> check_call(const Typed& typed, Call call) {
-  call.command = Call::Command::check;
-  call.files = typed.files;
-  call.junit = typed.junit;
-  Call::Check& check = call.check;
-  check.witness = typed.witness;
-  check.graph = typed.graph;
-  check.wait_for = typed.wait_for;
-  check.checkpoint = typed.checkpoint;
-  check.reduction = !typed.no_reduction;
-  check.thorough = typed.thorough;
-  check.second_opinion = !typed.no_second_opinion;
-  check.all = typed.all;
-  check.resume = typed.resume;
-  check.times = !typed.no_times;
-  for (const auto& [option, file] :
-       {std::pair("--junit", call.junit), std::pair("--witness", check.witness),
-        std::pair("--checkpoint", check.checkpoint), std::pair("--wait-for", check.wait_for)}) {
-    if (file && file->empty()) return wrong(fmt::format("{} needs the name of a file", option), "check");
-  }
-  if (check.graph) {
-    const auto format = checker::graph_format_of(*check.graph);
-    if (const auto* trouble = std::get_if<std::string>(&format)) return wrong("--graph: " + *trouble, "check");
-  }
-  if (typed.parameter) {
-    check.parameter = *typed.parameter;
-    if (std::find(kParameters.begin(), kParameters.end(), check.parameter) == kParameters.end()) {
-      return wrong(fmt::format("--parameter {}: {}", scenarios::in_quotes(check.parameter),
-                               suggestion(check.parameter, kParameters)),
-                   "check");
-    }
-  }
-  if (std::optional<Answer> answer = take_given(typed, check)) return *answer;
-  if (std::optional<Answer> answer = take_bounds(typed, check)) return *answer;
-  if (std::optional<Answer> answer = exclude(typed)) return *answer;
-  if (call.files.empty())
-    return wrong("check needs scenario files or directories, e.g. lockstep check scenarios", "check");
-  return call;
-}
-
 std::variant<Call, Answer> matrix_call(const Typed& typed, Call call) {
   call.command = Call::Command::matrix;
   call.files = typed.files;
@@ -465,6 +319,15 @@ std::variant<Call, Answer> compare_call(const Typed& typed, Call call) {
   return call;
 }
 
+std::variant<Call, Answer> new_call(const Typed& typed, Call call) {
+  call.command = Call::Command::new_story;
+  call.files = typed.files;
+  if (typed.algorithm) call.new_story.algorithm = *typed.algorithm;
+  if (call.files.size() != 1 || call.files.front().empty())
+    return wrong("new needs the name of one story, e.g. lockstep new mine", "new");
+  return call;
+}
+
 void declare_compare(CLI::App& compare, Typed& typed) {
   compare.set_help_flag();
   compare.add_option("files", typed.files);
@@ -481,28 +344,6 @@ void declare_matrix(CLI::App& matrix, Typed& typed) {
   matrix.add_option("--max-events", typed.max_events)->take_last();
   matrix.add_option("--runs", typed.runs)->take_last();
   matrix.add_option("--witnesses", typed.witnesses)->take_last();
-}
-
-void declare_check(CLI::App& check, Typed& typed) {
-  check.set_help_flag();
-  check.add_option("files", typed.files);
-  check.add_option("--witness", typed.witness)->take_last();
-  check.add_option("--graph", typed.graph)->take_last();
-  check.add_option("--wait-for", typed.wait_for)->take_last();
-  check.add_option("--parameter", typed.parameter)->take_last();
-  check.add_option("--given", typed.given)->allow_extra_args(false);
-  check.add_flag("--no-reduction", typed.no_reduction);
-  check.add_flag("--thorough", typed.thorough);
-  check.add_flag("--no-second-opinion", typed.no_second_opinion);
-  check.add_option("--ticks", typed.ticks)->take_last();
-  check.add_option("--max-seconds", typed.max_seconds)->take_last();
-  check.add_option("--max-traces", typed.max_traces)->take_last();
-  check.add_option("--max-events", typed.max_events)->take_last();
-  check.add_flag("--all", typed.all);
-  check.add_option("--checkpoint", typed.checkpoint)->take_last();
-  check.add_flag("--resume", typed.resume);
-  check.add_option("--junit", typed.junit)->take_last();
-  check.add_flag("--no-times", typed.no_times);
 }
 
 }  // namespace
@@ -525,6 +366,7 @@ std::variant<Call, Answer> read_arguments(std::span<const std::string> args) {
   run->add_option("files", typed.files);
   run->add_flag("--timeline", typed.timeline);
   run->add_flag("--no-timeline", typed.no_timeline);
+  run->add_flag("--only-failures", typed.only_failures);
   run->add_option("--junit", typed.junit)->take_last();
   CLI::App* check = app.add_subcommand("check");
   declare_check(*check, typed);
@@ -534,6 +376,10 @@ std::variant<Call, Answer> read_arguments(std::span<const std::string> args) {
   serve->add_option("files", typed.files);
   serve->add_option("--port", typed.port)->take_last();
   serve->add_flag("--step", typed.step);
+  CLI::App* fresh = app.add_subcommand("new");
+  fresh->set_help_flag();
+  fresh->add_option("name", typed.files);
+  fresh->add_option("--algorithm", typed.algorithm)->take_last();
   CLI::App* linearize = app.add_subcommand("linearize");
   declare_linearize(*linearize, typed);
   CLI::App* matrix = app.add_subcommand("matrix");
@@ -558,8 +404,10 @@ std::variant<Call, Answer> read_arguments(std::span<const std::string> args) {
                                    : matrix->parsed()    ? "matrix"
                                    : compare->parsed()   ? "compare"
                                    : serve->parsed()     ? "serve"
+                                   : fresh->parsed()     ? "new"
                                                          : "";
-  const std::vector<std::string> extras = app.remaining(true);
+  std::vector<std::string> extras = app.remaining(true);
+  std::erase(extras, "--");  // what comes after it has been taken as names
   if (typed.help || (command.empty() && !extras.empty() && extras.front() == "help")) {
     return Answer{std::string(help_of(command)), Exit::as_expected};
   }
@@ -578,6 +426,7 @@ std::variant<Call, Answer> read_arguments(std::span<const std::string> args) {
   if (command == "compare") return compare_call(typed, std::move(call));
   if (command == "matrix") return matrix_call(typed, std::move(call));
   if (command == "serve") return serve_call(typed, std::move(call));
+  if (command == "new") return new_call(typed, std::move(call));
   return list_call(typed, std::move(call));
 }
 

@@ -22,7 +22,7 @@ inline constexpr std::string_view kVersion = "0.1.0";
 enum class Exit : std::uint8_t { as_expected = 0, not_as_expected = 1, bad_input = 2, incomplete = 3 };
 
 struct Call {
-  enum class Command : std::uint8_t { list, run, check, linearize, matrix, compare, serve };
+  enum class Command : std::uint8_t { list, run, check, linearize, matrix, compare, serve, new_story };
   enum class Colour : std::uint8_t { automatic, always, never };
   Command command = Command::run;
   std::string what = "algorithms";  ///< list: of what
@@ -34,6 +34,7 @@ struct Call {
   reports::Language language = reports::Language::en;
   std::optional<std::size_t> width;
   std::optional<bool> timeline;  ///< nothing: for a single story
+  bool only_failures = false;    ///< of several stories: no rows of those that are as expected
   std::optional<std::string> junit;
   std::optional<std::string> history;  ///< run: where the operations of the one story go
 
@@ -83,6 +84,11 @@ struct Call {
     std::optional<std::uint64_t> max_traces, max_events, runs;
     std::optional<std::string> witnesses;  ///< a folder
   } matrix;
+  /// What only `new` is told; the file is in `files`.
+  struct NewStory {
+    std::string algorithm = "set-nx-px-lua";
+  } new_story;
+
   /// What only `serve` is told.
   struct Serve {
     std::uint16_t port = 0;  ///< 0: a free one

@@ -10,6 +10,7 @@
 #include "checker/wait_for.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/output_files.hpp"
 #include "cli/progress.hpp"
 #include "reports/exploration.hpp"
 #include "reports/json.hpp"
@@ -20,6 +21,7 @@
 #include "scenarios/in_parallel.hpp"
 #include "scenarios/runner.hpp"
 #include "scenarios/state_graph.hpp"
+#include "scenarios/suggestion.hpp"
 #include "scenarios/writer.hpp"
 
 namespace lockstep::cli {
@@ -67,14 +69,17 @@ std::optional<std::string> objection(const Call& call, const std::vector<Scenari
   for (const auto& [option, file] :
        {std::pair("--witness", call.check.witness), std::pair("--graph", call.check.graph),
         std::pair("--wait-for", call.check.wait_for), std::pair("--checkpoint", call.check.checkpoint)}) {
-    if (!file) continue;
-    if (stories.size() != 1) {
+    if (file && stories.size() != 1)
       return fmt::format("{} needs exactly one story, and here are {}; name a single file", option, stories.size());
-    }
-    std::error_code error;
-    if (fs::equivalent(*file, stories.front().file, error) && !error)
-      return fmt::format("{} {} would overwrite the story itself; name another file", option, *file);
   }
+  std::vector<std::string> inputs;
+  for (const Scenario& story : stories) inputs.push_back(story.file);
+  const OutputOption outputs[] = {{"--witness", call.check.witness},
+                                  {"--graph", call.check.graph},
+                                  {"--wait-for", call.check.wait_for},
+                                  {"--checkpoint", call.check.checkpoint},
+                                  {"--junit", call.junit}};
+  if (std::optional<std::string> trouble = refuse_outputs(outputs, inputs)) return trouble;
   const std::string& parameter = call.check.parameter;
   const auto has_it = [&](const Scenario& story) { return scenarios::has_parameter(story, parameter); };
   if (!parameter.empty() && std::none_of(stories.begin(), stories.end(), has_it)) {
@@ -163,7 +168,7 @@ void replay_witness(reports::ExploredStory& story, const models::locks::Catalogu
 
 bool write_file(const std::string& path, std::string_view content, std::ostream& err) {
   const auto trouble = reports::write_whole(path, content);
-  if (trouble) err << fmt::format("lockstep: cannot write {}: {}\n", path, *trouble);
+  if (trouble) err << fmt::format("lockstep: cannot write {}: {}\n", scenarios::one_line(path), *trouble);
   return !trouble;
 }
 
@@ -209,6 +214,7 @@ void show(const std::vector<reports::ExploredStory>& stories, reports::LeftOut l
   const reports::ExplorationOptions options{.width = output.width,
                                             .language = call.language,
                                             .times = call.check.times,
+                                            .only_failures = call.only_failures,
                                             .witness = call.check.witness.value_or("")};
   reports::Lines lines =
       stories.size() == 1 ? reports::exploration(stories.front(), options) : reports::explorations(stories, options);
@@ -279,11 +285,12 @@ Exit check_stories(const Call& call, const models::locks::Catalogue& catalogue, 
     results = check_each(*loaded, catalogue, options, threads, progress);
   }
   if (not_saved) {
-    output.err << fmt::format("lockstep: cannot write {}: {}\n", *call.check.checkpoint, *not_saved);
+    output.err << fmt::format("lockstep: cannot write {}: {}\n", scenarios::one_line(*call.check.checkpoint),
+                              *not_saved);
     return Exit::bad_input;
   }
 
-  // A story that cannot be explored as its file has it is bad input too: nothing is reported then.
+  // A story that cannot be explored as its file has it is bad input, too. The others have been.
   std::vector<reports::ExploredStory> stories;
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (const auto* trouble = std::get_if<Diagnostic>(&results[i])) {
@@ -299,7 +306,7 @@ Exit check_stories(const Call& call, const models::locks::Catalogue& catalogue, 
     story.parameter = call.check.parameter;
     for (const auto& [parameter, value] : call.check.given) story.given.emplace_back(parameter, sim::to_string(value));
   }
-  if (stories.size() < results.size()) return Exit::bad_input;
+  if (stories.empty()) return Exit::bad_input;
 
   if (call.json) {
     output.out << reports::check_json(stories, call.check.times, left_out);
@@ -309,6 +316,11 @@ Exit check_stories(const Call& call, const models::locks::Catalogue& catalogue, 
   }
   const bool written = write_files(call, stories, output.err);
   const Exit graph = write_graph(call, stories.front().scenario, catalogue, output.err);
+  if (stories.size() < results.size()) {
+    output.err << fmt::format("lockstep: {} of {} stories could not be explored\n", results.size() - stories.size(),
+                              results.size());
+    return Exit::bad_input;
+  }
   if (!written || graph == Exit::bad_input) return Exit::bad_input;
   const Exit exit = exit_of(stories);
   return exit == Exit::as_expected ? graph : exit;

@@ -208,7 +208,7 @@ TEST_CASE("check: a wrong call exits 2, says how to go on, and writes nothing") 
       {{stories.folder(), "--checkpoint", stories / "c"}, "--checkpoint needs exactly one story"},
       {{good, "--graph", "g.png"}, "--graph: "},
       {{stories.folder(), "--graph", stories / "g.dot"}, "--graph needs exactly one story"},
-      {{good, "--witness", good}, "would overwrite the story itself"},
+      {{good, "--witness", good}, "would overwrite an input"},
   };
   for (const Case& c : cases) {
     std::vector<std::string> args = c.args;

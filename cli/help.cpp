@@ -5,7 +5,8 @@
 namespace lockstep::cli {
 namespace {
 
-constexpr std::array<std::string_view, 7> kCommands{"list", "run", "check", "linearize", "matrix", "compare", "serve"};
+constexpr std::array<std::string_view, 8> kCommands{"list",      "new",    "run",     "check",
+                                                    "linearize", "matrix", "compare", "serve"};
 
 constexpr std::string_view kProgram =
     R"(Runs distributed locks on simulated servers, in virtual time, and says which promise breaks.
@@ -14,6 +15,8 @@ usage: lockstep COMMAND [OPTIONS]
 
   list        what there is: lock algorithms, scenarios, properties, faults, failures, specs
               example: lockstep list algorithms
+  new         write a scenario file to begin with
+              example: lockstep new mine --algorithm redlock-seq
   run         run scenario files, and compare what happens with what each file expects
               example: lockstep run scenarios
   check       explore scenario files in every order and with every delay, for verdicts and exact margins
@@ -36,9 +39,9 @@ Exit status: 0 everything as expected, 1 something was not, 2 the input or the c
 
 constexpr std::string_view kList = R"(Shows what there is to use in scenario files.
 
-usage: lockstep list [algorithms|scenarios|properties|faults|failures|specs] [DIR|FILE...] [OPTIONS]
+usage: lockstep list [algorithms|scenarios|properties|faults|failures|specs] [NAME|DIR|FILE...] [OPTIONS]
 
-  algorithms   lock algorithms with their parameters and claims (this is the default)
+  algorithms   lock algorithms (this is the default); with NAMEs, the parameters and claims of these
   scenarios    the scenario files below each DIR ("scenarios" if none is given)
   properties   what is judged, and whose truth it is about
   faults       what can go wrong in a scenario
@@ -53,6 +56,22 @@ usage: lockstep list [algorithms|scenarios|properties|faults|failures|specs] [DI
   --help
 
 example: lockstep list scenarios --json
+example: lockstep list algorithms redlock-seq
+)";
+
+constexpr std::string_view kNew =
+    R"(Writes a scenario file to begin with: two clients, one lock, a pause that might come, and comments that say what to
+try. A file that is there already is left as it is.
+
+usage: lockstep new NAME [OPTIONS]
+
+  --algorithm NAME            of lockstep list algorithms (set-nx-px-lua)
+  --json, --seed, --lang, --width, --color, --jobs
+                              taken by every command; nothing depends on them here
+  --help
+
+example: lockstep new mine
+example: lockstep new stories/mine.toml --algorithm redisson-lock
 )";
 
 constexpr std::string_view kRun = R"(Runs each scenario once, and compares what happens with what its file expects.
@@ -60,8 +79,10 @@ constexpr std::string_view kRun = R"(Runs each scenario once, and compares what 
 usage: lockstep run FILE|DIR... [OPTIONS]
 
 One story is shown as a timeline, several as a table. All files are read before the first is run:
-if one of them is bad, every bad one gets a message, and nothing is run.
+if one of them is bad, every bad one gets a message, and nothing is run. A story that turns out to be
+impossible gets a message, and the others are run; the exit status is 2 then.
 
+  --only-failures             of several stories show those alone that are not as expected
   --timeline, --no-timeline   a timeline of each story; or of none, also when there is only one
   --seed N                    random delays and ties, reproducible by N, where the file pins nothing
   --json                      one JSON document on stdout, nothing else
@@ -155,6 +176,7 @@ explored; a file that is named is explored whatever it costs.
   --no-second-opinion         leave out the concrete runs that try to break what the search calls kept
   --ticks D                   brute force instead: run every multiple of D in each range, e.g. 1ms
   --json                      one JSON document on stdout, nothing else
+  --only-failures             of several stories show those alone that are not as expected, or incomplete
   --no-times                  leave real time out, so that equal results are equal bytes
   --junit FILE                also write the results as JUnit XML
   --lang en|zh                language
@@ -245,6 +267,7 @@ std::span<const std::string_view> command_names() { return kCommands; }
 
 std::string_view help_of(std::string_view command) {
   if (command == "list") return kList;
+  if (command == "new") return kNew;
   if (command == "run") return kRun;
   if (command == "check") return kCheck;
   if (command == "matrix") return kMatrix;

@@ -12,6 +12,7 @@
 #include "checker/history_formats/read.hpp"
 #include "checker/history_formats/recorder.hpp"
 #include "cli/commands.hpp"
+#include "cli/output_files.hpp"
 #include "reports/linearization.hpp"
 #include "reports/output_file.hpp"
 #include "scenarios/diagnostic.hpp"
@@ -24,11 +25,11 @@ namespace formats = checker::history_formats;
 using reports::JudgedHistory;
 using Clock = std::chrono::steady_clock;  // tidy: progress only
 
-/// A file that is open as long as this is.
+/// A file that is open as long as this is. A pipe into which nobody writes is not waited for: it is empty.
 class InputFile {
  public:
   explicit InputFile(const std::string& name)
-      : file_(name == "-" ? STDIN_FILENO : ::open(name.c_str(), O_RDONLY | O_CLOEXEC)), error_(errno) {
+      : file_(name == "-" ? STDIN_FILENO : ::open(name.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)), error_(errno) {
     struct stat status{};
     if (file_ >= 0 && ::fstat(file_, &status) == 0 && S_ISDIR(status.st_mode)) {
       close();
@@ -67,7 +68,7 @@ std::optional<JudgedHistory> read(const std::string& file, const Call& call, con
                                   std::ostream& err) {
   const InputFile input(file);
   if (input.descriptor() < 0) {
-    err << fmt::format("{}: {}\n", file, input.trouble());
+    err << fmt::format("{}: {}\n", scenarios::one_line(file), input.trouble());
     return std::nullopt;
   }
   JudgedHistory judged{.file = file};
@@ -107,14 +108,19 @@ void show(const std::vector<JudgedHistory>& histories, const checker::Model& mod
 
 Exit linearize(const Call& call, Output& output) {
   const checker::Model& model = *checker::find_model(call.linearize.model);
+  const OutputOption outputs[] = {{"--html", call.linearize.html}};
+  if (const std::optional<std::string> trouble = refuse_outputs(outputs, call.files)) {
+    output.err << "lockstep: " << *trouble << '\n';
+    return Exit::bad_input;
+  }
   std::vector<JudgedHistory> histories;
   bool is_good = true;
   for (const std::string& file : call.files) {
     std::optional<JudgedHistory> judged = read(file, call, model, output.err);
     is_good = is_good && judged.has_value();
-    if (judged && is_good) histories.push_back(std::move(*judged));
+    if (judged) histories.push_back(std::move(*judged));
   }
-  if (!is_good) return Exit::bad_input;
+  if (histories.empty()) return Exit::bad_input;
 
   checker::LinearizabilityOptions options;
   options.permits = call.linearize.permits;
@@ -140,10 +146,11 @@ Exit linearize(const Call& call, Output& output) {
   if (call.linearize.html) {
     if (const auto trouble = reports::write_whole(*call.linearize.html,
                                                   reports::linearize_html(histories, model, options, call.language))) {
-      output.err << fmt::format("lockstep: cannot write {}: {}\n", *call.linearize.html, *trouble);
+      output.err << fmt::format("lockstep: cannot write {}: {}\n", scenarios::one_line(*call.linearize.html), *trouble);
       return Exit::bad_input;
     }
   }
+  if (!is_good) return Exit::bad_input;
   const auto any = [&](checker::Verdict verdict) {
     return std::any_of(histories.begin(), histories.end(),
                        [&](const JudgedHistory& judged) { return judged.result.verdict == verdict; });

@@ -1,9 +1,14 @@
+#include <fmt/format.h>
+
 #include <ostream>
+#include <string_view>
+#include <vector>
 
 #include "cli/commands.hpp"
 #include "reports/json.hpp"
 #include "reports/linearization.hpp"
 #include "reports/listing.hpp"
+#include "scenarios/suggestion.hpp"
 
 namespace lockstep::cli {
 
@@ -19,10 +24,22 @@ Exit list(const Call& call, const models::locks::Catalogue& catalogue, Output& o
     else
       show(failures ? reports::list_failures(*loaded, options) : reports::list_scenarios(*loaded, options));
   } else if (call.what == "algorithms") {
+    std::vector<models::locks::Entry> named;
+    std::vector<std::string_view> known;
+    for (const models::locks::Entry& entry : catalogue.entries()) known.push_back(entry.id);
+    for (const std::string& name : call.files) {
+      const models::locks::Entry* entry = catalogue.find(name);
+      if (entry == nullptr) {
+        output.err << fmt::format("lockstep: list algorithms {}: {}\n", scenarios::in_quotes(name),
+                                  scenarios::suggestion(name, known));
+        return Exit::bad_input;
+      }
+      named.push_back(*entry);
+    }
     if (call.json)
-      output.out << reports::algorithms_json(catalogue);
+      output.out << reports::algorithms_json(named.empty() ? catalogue.entries() : named);
     else
-      show(reports::list_algorithms(catalogue, options));
+      show(named.empty() ? reports::list_algorithms(catalogue, options) : reports::describe_algorithms(named, options));
   } else if (call.what == "specs") {
     if (call.json)
       output.out << reports::models_json();

@@ -3,7 +3,9 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <new>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/run.hpp"
@@ -23,9 +25,18 @@ lockstep::cli::Terminal present_terminal() {
   return terminal;
 }
 
+/// Wherever memory runs out: no thread could go on, and none may be left waiting for another. Files are written whole or not at all (reports/output_file.hpp).
+[[noreturn]] void out_of_memory() {
+  constexpr std::string_view message =
+      "lockstep: out of memory; a smaller world, --max-events or --max-memory, or --jobs 1 need less\n";
+  if (write(STDERR_FILENO, message.data(), message.size()) < 0) _exit(3);
+  _exit(3);
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
+  std::set_new_handler(out_of_memory);
   const std::vector<std::string> args(arguments + std::min(count, 1), arguments + count);
   return lockstep::cli::run(args, std::cout, std::cerr, lockstep::models::locks::Catalogue::built_in(),
                             present_terminal());

@@ -1,8 +1,11 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <ostream>
+#include <system_error>
 
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
@@ -32,17 +35,25 @@ std::optional<std::string> objection(const Call& call, const models::locks::Cata
   return std::nullopt;
 }
 
-/// Each witness as a file of its own. False after a message.
-bool write_witnesses(const scenarios::Matrix& matrix, const std::string& folder, std::ostream& err) {
+/// A folder that exists, and that a file can be written to: an hour of work is not to be lost. Nothing if it can.
+std::optional<std::string> trouble_with_folder(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
+  if (!error && !std::filesystem::is_directory(folder)) error = std::make_error_code(std::errc::not_a_directory);
+  if (!error && ::access(folder.c_str(), W_OK | X_OK) != 0) error = std::error_code(errno, std::generic_category());
+  if (!error) return std::nullopt;
+  return fmt::format("--witnesses {}: cannot write there: {}", scenarios::one_line(folder), error.message());
+}
+
+/// Each witness as a file of its own. False after a message.
+bool write_witnesses(const scenarios::Matrix& matrix, const std::string& folder, std::ostream& err) {
   for (const scenarios::MatrixCell& cell : matrix.cells) {
     for (const scenarios::MatrixAnswer& answer : cell.answers) {
       if (!answer.witness) continue;
       const std::string file =
           fmt::format("{}/{}-{}-{}.toml", folder, cell.algorithm, cell.fault->name, answer.question->name);
       if (const auto trouble = reports::write_whole(file, scenarios::to_toml(*answer.witness))) {
-        err << fmt::format("lockstep: cannot write {}: {}\n", file, *trouble);
+        err << fmt::format("lockstep: cannot write {}: {}\n", scenarios::one_line(file), *trouble);
         return false;
       }
     }
@@ -53,7 +64,9 @@ bool write_witnesses(const scenarios::Matrix& matrix, const std::string& folder,
 }  // namespace
 
 Exit matrix(const Call& call, const models::locks::Catalogue& catalogue, Output& output) {
-  if (const std::optional<std::string> trouble = objection(call, catalogue)) {
+  std::optional<std::string> trouble = objection(call, catalogue);
+  if (!trouble && call.matrix.witnesses) trouble = trouble_with_folder(*call.matrix.witnesses);
+  if (trouble) {
     output.err << "lockstep: " << *trouble << '\n';
     return Exit::bad_input;
   }
@@ -74,8 +87,8 @@ Exit matrix(const Call& call, const models::locks::Catalogue& catalogue, Output&
   }
 
   const auto result = scenarios::matrix(catalogue, options);
-  if (const auto* trouble = std::get_if<scenarios::Diagnostic>(&result)) {
-    output.err << trouble->to_string() << '\n';
+  if (const auto* problem = std::get_if<scenarios::Diagnostic>(&result)) {
+    output.err << problem->to_string() << '\n';
     return Exit::bad_input;
   }
   const scenarios::Matrix& found = std::get<scenarios::Matrix>(result);

@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "cli/commands.hpp"
+#include "cli/output_files.hpp"
 #include "reports/history_file.hpp"
 #include "reports/json.hpp"
 #include "reports/junit.hpp"
@@ -12,6 +13,7 @@
 #include "reports/timeline.hpp"
 #include "scenarios/in_parallel.hpp"
 #include "scenarios/runner.hpp"
+#include "scenarios/suggestion.hpp"
 
 namespace lockstep::cli {
 namespace {
@@ -34,12 +36,14 @@ void show(const std::vector<reports::Story>& stories, bool with_timelines, const
   const auto put = [&](const reports::Lines& lines) { output.out << reports::to_string(lines, output.colour); };
   if (with_timelines) {
     for (const reports::Story& story : stories) {
+      if (call.only_failures && story.outcome.as_expected) continue;
       put(reports::timeline(story, {.width = output.width, .language = call.language}));
       if (stories.size() > 1) put({reports::Line(), reports::Line(), reports::Line()});
     }
   }
   if (stories.size() > 1 || !with_timelines) {
-    put(reports::summary(stories, {.width = output.width, .language = call.language}));
+    put(reports::summary(stories,
+                         {.width = output.width, .language = call.language, .only_failures = call.only_failures}));
   }
 }
 
@@ -49,6 +53,13 @@ Exit run_stories(const Call& call, const models::locks::Catalogue& catalogue, Ou
   std::optional<std::vector<Scenario>> loaded = load_all(call.files, catalogue, output.err);
   if (!loaded) return Exit::bad_input;
 
+  std::vector<std::string> inputs;
+  for (const Scenario& story : *loaded) inputs.push_back(story.file);
+  const OutputOption outputs[] = {{"--junit", call.junit}, {"--history", call.history}};
+  if (const std::optional<std::string> trouble = refuse_outputs(outputs, inputs)) {
+    output.err << "lockstep: " << *trouble << '\n';
+    return Exit::bad_input;
+  }
   if (call.history && loaded->size() != 1) {
     output.err << fmt::format(
         "lockstep: --history takes the operations of one story, but there are {}; name one file\n", loaded->size());
@@ -60,15 +71,18 @@ Exit run_stories(const Call& call, const models::locks::Catalogue& catalogue, Ou
   options.trace = with_timelines;
   std::vector<std::variant<Outcome, Diagnostic>> results = run_each(*loaded, catalogue, options, call.jobs);
 
-  // A story that cannot happen as its file has it is bad input too: nothing is reported then.
+  // A story that cannot happen as its file has it is bad input, too. The others have happened.
+  Exit of_trouble = Exit::incomplete;
   std::vector<reports::Story> stories;
   for (std::size_t i = 0; i < results.size(); ++i) {
-    if (const auto* trouble = std::get_if<Diagnostic>(&results[i]))
+    if (const auto* trouble = std::get_if<Diagnostic>(&results[i])) {
       output.err << trouble->to_string() << '\n';
-    else
+      if (!trouble->is_bound) of_trouble = Exit::bad_input;
+    } else {
       stories.push_back({std::move((*loaded)[i]), std::get<Outcome>(std::move(results[i]))});
+    }
   }
-  if (stories.size() < results.size()) return Exit::bad_input;
+  if (stories.empty()) return of_trouble;
 
   if (call.json)
     output.out << reports::run_json(stories);
@@ -77,16 +91,21 @@ Exit run_stories(const Call& call, const models::locks::Catalogue& catalogue, Ou
 
   if (call.junit) {
     if (const auto trouble = reports::write_whole(*call.junit, reports::junit_xml(stories))) {
-      output.err << fmt::format("lockstep: cannot write {}: {}\n", *call.junit, *trouble);
+      output.err << fmt::format("lockstep: cannot write {}: {}\n", scenarios::one_line(*call.junit), *trouble);
       return Exit::bad_input;
     }
   }
   if (call.history) {
     const std::string text = reports::history_text(stories.front().outcome, *reports::history_format_of(*call.history));
     if (const auto trouble = reports::write_whole(*call.history, text)) {
-      output.err << fmt::format("lockstep: cannot write {}: {}\n", *call.history, *trouble);
+      output.err << fmt::format("lockstep: cannot write {}: {}\n", scenarios::one_line(*call.history), *trouble);
       return Exit::bad_input;
     }
+  }
+  if (stories.size() < results.size()) {
+    output.err << fmt::format("lockstep: {} of {} stories could not be run\n", results.size() - stories.size(),
+                              results.size());
+    return of_trouble;
   }
   const bool good = reports::count_as_expected(stories) == stories.size();
   return good ? Exit::as_expected : Exit::not_as_expected;

@@ -123,7 +123,7 @@ TEST_CASE("cli: a wrong call exits 2 and says how to go on") {
     std::string_view message;
   };
   const std::vector<Case> cases{
-      {{"chek", "x"}, "unknown command \"chek\"; did you mean \"check\"? there are: list, run, check"},
+      {{"chek", "x"}, "unknown command \"chek\"; did you mean \"check\"? there are: list, new, run, check"},
       {{"rnu", "x"}, "did you mean \"run\"?"},
       {{"run", "--jsn", "x"}, "unknown option \"--jsn\"; did you mean \"--json\"?"},
       {{"run", "--junt=x.xml", "x"}, "did you mean \"--junit\"?"},
@@ -270,6 +270,62 @@ TEST_CASE("cli: compare takes algorithms and numbers of clients") {
   const cli::Called unknown = cli::called({"compare", file, "--algorithms", "setnx-dell"});
   CHECK(unknown.exit == 2);
   CHECK(cli::contains(unknown.err, "did you mean \"setnx-del\"?"));
+}
+
+TEST_CASE("cli: new writes a story that runs, and leaves alone what is there") {
+  const Stories stories;
+  const cli::Called made = cli::called({"new", stories / "mine", "--algorithm", "redlock-seq"});
+  CHECK(made.exit == 0);
+  CHECK(cli::contains(made.out, "lockstep run "));
+  CHECK(cli::called({"run", stories / "mine.toml"}).exit == 0);
+  const cli::Called again = cli::called({"new", stories / "mine.toml"});
+  CHECK(again.exit == 2);
+  CHECK(cli::contains(again.err, "is there already"));
+  const cli::Called typo = cli::called({"new", stories / "other", "--algorithm", "redlock-sek"});
+  CHECK(typo.exit == 2);
+  CHECK(cli::contains(typo.err, "did you mean \"redlock-seq\"?"));
+  CHECK(!fs::exists(stories / "other.toml"));
+  CHECK(cli::called({"new"}).exit == 2);
+}
+
+TEST_CASE("cli: --only-failures shows what is not as expected, and the totals of all") {
+  const Stories stories;
+  stories.write("bad.toml", std::string(kStory) + "\"violated\"\n");
+  const cli::Called all = cli::called({"run", stories.folder()});
+  const cli::Called few = cli::called({"run", stories.folder(), "--only-failures"});
+  CHECK(all.exit == few.exit);
+  CHECK(few.out.size() < all.out.size());
+  CHECK(cli::contains(few.out, "bad"));
+  CHECK(!cli::contains(few.out, "good "));
+  CHECK(few.out.substr(few.out.rfind('\n', few.out.size() - 2)) ==
+        all.out.substr(all.out.rfind('\n', all.out.size() - 2)));
+  const cli::Called none =
+      cli::called({"run", stories / "good.toml", stories / "good.toml", "--only-failures", "--no-timeline"});
+  CHECK(std::count(none.out.begin(), none.out.end(), '\n') == 1);
+  CHECK(cli::called({"check", stories.folder(), "--only-failures", "--no-times"}).out.size() <
+        cli::called({"check", stories.folder(), "--no-times"}).out.size());
+}
+
+TEST_CASE("cli: a story that cannot happen does not keep the others from it") {
+  const Stories stories;
+  stories.write("stuck.toml", std::string(kStory) + "\"holds\"\n[pin]\norder = [\"A.DEL\", \"A.SET\"]\n");
+  const cli::Called result = cli::called({"run", stories / "stuck.toml", stories / "good.toml"});
+  CHECK(result.exit == 2);
+  CHECK(cli::contains(result.err, "stuck.toml"));
+  CHECK(cli::contains(result.err, "1 of 2 stories could not be run"));
+  CHECK(cli::contains(result.out, "as expected"));
+}
+
+TEST_CASE("cli: list algorithms NAME shows it in full, and a list of all is short") {
+  const cli::Called all = cli::called({"list", "algorithms"});
+  const cli::Called one = cli::called({"list", "algorithms", "redlock-seq"});
+  CHECK(one.exit == 0);
+  CHECK(cli::contains(one.out, "node_timeout = 50ms"));
+  CHECK(!cli::contains(all.out, "node_timeout"));
+  CHECK(std::count(all.out.begin(), all.out.end(), '\n') < 100);
+  CHECK(nlohmann::json::parse(cli::called({"list", "algorithms", "redlock-seq", "--json"}).out)["algorithms"].size() ==
+        1);
+  CHECK(cli::contains(cli::called({"list", "algorithms", "redlock-sek"}).err, "did you mean \"redlock-seq\"?"));
 }
 
 TEST_CASE("cli: a seed reproduces its run") {

@@ -100,7 +100,7 @@ TEST_CASE("json: lists say what scenario files can name") {
       {"ttl", sim::Duration::milliseconds(100), "time to live"},
       {"retry", sim::DurationRange{sim::Duration::milliseconds(1), sim::Duration::milliseconds(5)}, "wait"}};
   catalogue.add(entry);
-  const json algorithms = json::parse(algorithms_json(catalogue))["algorithms"];
+  const json algorithms = json::parse(algorithms_json(catalogue.entries()))["algorithms"];
   CHECK(algorithms[0]["id"] == "demo");
   CHECK(algorithms[0]["documents"] == json({"a-text"}));
   CHECK(algorithms[0]["parameters"][0]["default"] == "100ms");

@@ -12,8 +12,9 @@ namespace lockstep::reports {
 struct ExplorationOptions {
   std::size_t width = 100;  ///< at least 60
   Language language = Language::en;
-  bool times = true;    ///< real time and speed; false: only what is the same in every run
-  std::string witness;  ///< the file that the witness goes to, as the caller named it; empty: none
+  bool times = true;           ///< real time and speed; false: only what is the same in every run
+  bool only_failures = false;  ///< of several stories no rows of those that are as expected; the totals are of all
+  std::string witness;         ///< the file that the witness goes to, as the caller named it; empty: none
 };
 
 /// What was explored, each property's verdict with its threshold and whether it was expected, which states were reached,

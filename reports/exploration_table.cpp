@@ -117,10 +117,13 @@ Lines explorations(std::span<const ExploredStory> stories, const ExplorationOpti
                {std::string(said(language, "algorithm", "算法")), 12},
                {std::string(said(language, "traces", "轨迹")), 8},
                {std::string(said(language, "found", "发现")), 24}});
+  bool is_empty = true;
   for (const ExploredStory& story : stories) {
     const scenarios::Exploration& exploration = story.exploration;
     const bool good = agreement(story) != scenarios::Agreement::differs;
     const bool complete = exploration.counts.complete;
+    if (agreement(story) == scenarios::Agreement::agrees && complete && options.only_failures) continue;
+    is_empty = false;
     table.add({{good ? complete ? "ok" : "cut" : "NOT", good ? complete ? Ink::good : Ink::warning : Ink::bad},
                {story.scenario.id, Ink::strong},
                {story.scenario.lock.algorithm},
@@ -128,13 +131,14 @@ Lines explorations(std::span<const ExploredStory> stories, const ExplorationOpti
                {found_text(exploration, language), good ? Ink::plain : Ink::bad}},
               {.text = in(language, story.scenario.title), .ink = Ink::faint, .first = 1, .last = 2});
   }
-  Lines lines = table.lines(options.width);
+  Lines lines;
+  if (!is_empty) lines = table.lines(options.width);
   for (const ExploredStory& story : stories) {
     if (!story.exploration.as_expected) add_surprises(lines, story, options);
   }
   const bool good = std::none_of(stories.begin(), stories.end(),
                                  [](const auto& s) { return agreement(s) == scenarios::Agreement::differs; });
-  lines.emplace_back();
+  if (!lines.empty()) lines.emplace_back();
   for (const std::string& part : wrap(totals(stories, language), options.width))
     lines.emplace_back(part, good ? Ink::good : Ink::bad);
   return lines;

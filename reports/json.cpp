@@ -28,7 +28,7 @@ ordered_json document(std::string_view command) {
   return json;
 }
 
-ordered_json json_of(const scenarios::Text& text) { return {{"en", text.en}, {"zh", text.zh}}; }
+ordered_json json_of(const scenarios::Text& text) { return {{"en", text.en}, {"zh", in(Language::zh, text)}}; }
 
 checker::Names names_of(const scenarios::Outcome& outcome) {
   checker::Names names;
@@ -244,10 +244,10 @@ std::string scenarios_json(std::span<const scenarios::Scenario> scenarios) {
   return written(json);
 }
 
-std::string algorithms_json(const models::locks::Catalogue& catalogue) {
+std::string algorithms_json(std::span<const models::locks::Entry> entries) {
   ordered_json json = document("list");
   json["algorithms"] = ordered_json::array();
-  for (const models::locks::Entry& entry : catalogue.entries()) {
+  for (const models::locks::Entry& entry : entries) {
     ordered_json one;
     one["id"] = entry.id;
     one["summary"] = entry.summary;

@@ -31,7 +31,7 @@ std::string check_json(std::span<const ExploredStory> stories, bool times, LeftO
 
 /// `lockstep list … --json`.
 std::string scenarios_json(std::span<const scenarios::Scenario> scenarios);
-std::string algorithms_json(const models::locks::Catalogue& catalogue);
+std::string algorithms_json(std::span<const models::locks::Entry> entries);
 std::string properties_json();
 std::string faults_json();
 /// "files" are those of the given stories that reproduce the failure; "told" false: no document says so, it was deduced.

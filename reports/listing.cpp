@@ -34,8 +34,20 @@ void add_wrapped(Lines& lines, std::string_view text, const ListingOptions& opti
 }  // namespace
 
 Lines list_algorithms(const models::locks::Catalogue& catalogue, const ListingOptions& options) {
+  Table table({{"algorithm", 24}, {"what it is", 40}});
+  for (const models::locks::Entry& entry : catalogue.entries())
+    table.add({{std::string(entry.id), Ink::strong}, {std::string(entry.summary)}});
+  Lines lines = table.lines(options.width);
+  lines.emplace_back();
+  lines.emplace_back(fmt::format("{} algorithms; lockstep list algorithms NAME shows the parameters and claims of one",
+                                 catalogue.entries().size()),
+                     Ink::faint);
+  return lines;
+}
+
+Lines describe_algorithms(std::span<const models::locks::Entry> entries, const ListingOptions& options) {
   Lines lines;
-  for (const models::locks::Entry& entry : catalogue.entries()) {
+  for (const models::locks::Entry& entry : entries) {
     if (!lines.empty()) lines.emplace_back();
     lines.emplace_back(entry.id, Ink::strong);
     add_wrapped(lines, entry.summary, options, 2, Ink::plain);

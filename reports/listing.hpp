@@ -18,8 +18,10 @@ struct ListingOptions {
   Language language = Language::en;
 };
 
-/// Each algorithm with its parameters.
+/// A line for each.
 Lines list_algorithms(const models::locks::Catalogue& catalogue, const ListingOptions& options);
+/// Each with its documents, claims and parameters.
+Lines describe_algorithms(std::span<const models::locks::Entry> entries, const ListingOptions& options);
 Lines list_scenarios(std::span<const scenarios::Scenario> scenarios, const ListingOptions& options);
 Lines list_properties(const ListingOptions& options);
 Lines list_faults(const ListingOptions& options);

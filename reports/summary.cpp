@@ -81,6 +81,7 @@ Lines summary(std::span<const Story> stories, const SummaryOptions& options) {
   Table table({{"", 3}, {"story", 17}, {"algorithm", 12}, {"expected", 19}, {"observed", 19}});
   for (const Story& story : stories) {
     const bool good = story.outcome.as_expected;
+    if (good && options.only_failures) continue;
     table.add({{good ? "ok" : "NOT", good ? Ink::good : Ink::bad},
                {story.scenario.id, Ink::strong},
                {story.scenario.lock.algorithm},
@@ -88,12 +89,13 @@ Lines summary(std::span<const Story> stories, const SummaryOptions& options) {
                {observations_text(story.outcome), good ? Ink::plain : Ink::bad}},
               {.text = in(options.language, story.scenario.title), .ink = Ink::faint, .first = 1, .last = 2});
   }
-  Lines lines = table.lines(options.width);
+  Lines lines;
+  if (!options.only_failures || count_as_expected(stories) != stories.size()) lines = table.lines(options.width);
   for (const Story& story : stories) {
     if (!story.outcome.as_expected) add_surprises(lines, story, options.width);
   }
   const bool good = count_as_expected(stories) == stories.size();
-  lines.emplace_back();
+  if (!lines.empty()) lines.emplace_back();
   lines.emplace_back(totals_text(stories), good ? Ink::good : Ink::bad);
   return lines;
 }

@@ -12,6 +12,7 @@ namespace lockstep::reports {
 struct SummaryOptions {
   std::size_t width = 100;
   Language language = Language::en;
+  bool only_failures = false;  ///< no rows of stories that are as expected; the totals are of all
 };
 
 /// The table; then, for each story that is not as expected, what differs and why; then the totals.

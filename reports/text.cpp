@@ -1,8 +1,9 @@
 #include "reports/text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
+
+#include "sim/utf8.hpp"
 
 namespace lockstep::reports {
 namespace {
@@ -10,28 +11,9 @@ namespace {
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 constexpr std::string_view kEllipsis = "…";
 
-struct Character {
-  std::string_view bytes;
-  char32_t code = 0;
-};
-
-/// The character at the front of `text`, which is not empty; one byte of U+FFFD where the bytes are not UTF-8.
-Character first_of(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return {text.substr(0, 1), lead};
-  const std::size_t size = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  const Character broken{text.substr(0, 1), 0xFFFD};
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < size) return broken;
-  char32_t code = lead & (0x7FU >> size);
-  for (std::size_t i = 1; i < size; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80) return broken;
-    code = (code << 6U) | (byte(i) & 0x3FU);
-  }
-  constexpr std::array<char32_t, 5> smallest{0, 0, 0x80, 0x800, 0x10000};
-  if (code < smallest[size] || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) return broken;
-  return {text.substr(0, size), code};
-}
+using sim::Character;
+using sim::first_character;
+using sim::is_control;
 
 struct Range {
   char32_t first, last;
@@ -39,10 +21,6 @@ struct Range {
 
 bool is_in(char32_t code, std::initializer_list<Range> ranges) {
   return std::any_of(ranges.begin(), ranges.end(), [&](Range r) { return code >= r.first && code <= r.last; });
-}
-
-bool is_control(char32_t code) {
-  return code < 0x20 || is_in(code, {{0x7F, 0x9F}, {0x200E, 0x200F}, {0x2028, 0x202E}, {0x2066, 0x2069}});
 }
 
 bool is_wide(char32_t code) {
@@ -96,7 +74,7 @@ std::vector<Unit> units_of(std::string_view text) {
   bool after_blank = false;
   bool may_join = false;
   while (!text.empty()) {
-    const Character c = first_of(text);
+    const Character c = first_character(text);
     text.remove_prefix(c.bytes.size());
     if (c.code == ' ') {
       after_blank = true;
@@ -118,7 +96,7 @@ std::string_view prefix_within(std::string_view text, std::size_t width) {
   std::size_t used = 0;
   std::size_t bytes = 0;
   while (bytes < text.size()) {
-    const Character c = first_of(text.substr(bytes));
+    const Character c = first_character(text.substr(bytes));
     if (used + width_of(c.code) > width) break;
     used += width_of(c.code);
     bytes += c.bytes.size();
@@ -132,11 +110,11 @@ std::string printable(std::string_view text) {
   std::string clean;
   clean.reserve(text.size());
   while (!text.empty()) {
-    const Character c = first_of(text);
+    const Character c = first_character(text);
     text.remove_prefix(c.bytes.size());
     if (c.code == '\n' || c.code == '\r' || c.code == '\t') {
       clean += ' ';
-    } else if (c.code == 0xFFFD || is_control(c.code)) {
+    } else if (c.code == sim::no_character || is_control(c.code)) {
       clean += kReplacement;
     } else {
       clean += c.bytes;
@@ -148,7 +126,7 @@ std::string printable(std::string_view text) {
 std::size_t display_width(std::string_view text) {
   std::size_t width = 0;
   while (!text.empty()) {
-    const Character c = first_of(text);
+    const Character c = first_character(text);
     text.remove_prefix(c.bytes.size());
     width += width_of(c.code);
   }

@@ -20,7 +20,7 @@ struct Story {
 
 /// In which language a story's own text is shown. The reports' own words are English.
 enum class Language : std::uint8_t { en, zh };
-const std::string& in(Language language, const scenarios::Text& text);
+const std::string& in(Language language, const scenarios::Text& text);  ///< in English where it was not translated
 
 /// "A"; "process 7" for one without a lane, "nobody" for an invalid one.
 std::string name_of(const scenarios::Outcome& outcome, sim::ProcessId process);

@@ -7,6 +7,7 @@
 
 #include "scenarios/deployment.hpp"
 #include "scenarios/in_parallel.hpp"
+#include "scenarios/interruptible.hpp"
 #include "sim/decisions.hpp"
 
 namespace lockstep::scenarios {
@@ -72,6 +73,7 @@ class ComparisonRuns {
   ComparisonRuns(const Scenario& file, const models::locks::Catalogue& catalogue, const CompareOptions& options)
       : file_(file), catalogue_(catalogue), options_(options) {}
 
+  /// What is still to be played when it is interrupted is left out; the caller asks whether it was.
   std::variant<ComparedRun, Diagnostic> run(const models::locks::Entry& entry, std::size_t clients) const {
     ComparedRun compared{
         .algorithm = std::string(entry.id), .clients = clients, .messages = 0, .cost = {}, .recovery = {}};
@@ -92,7 +94,8 @@ class ComparisonRuns {
 
  private:
   std::optional<Diagnostic> play(Deployment& deployment) const {
-    const auto end = deployment.simulation().run(Instant::at(options_.length), kMaxEvents);
+    const auto end =
+        run_interruptibly(deployment.simulation(), Instant::at(options_.length), kMaxEvents, options_.interrupted);
     if (const auto script = deployment.script_trouble())
       return Diagnostic{.file = file_.file, .at = script->at, .message = script->message};
     if (end == sim::Simulation::End::too_many_events) {
@@ -160,6 +163,7 @@ std::variant<std::vector<ComparedRun>, Diagnostic> compare_costs(const Scenario&
   in_parallel(tasks.size(), options.jobs, [&](std::size_t i) {
     if (options.interrupted && options.interrupted()) return;
     auto result = ComparisonRuns(scenario, catalogue, options).run(*tasks[i].entry, tasks[i].clients);
+    if (options.interrupted && options.interrupted()) return;
     if (auto* trouble = std::get_if<Diagnostic>(&result))
       troubles[i] = std::move(*trouble);
     else

@@ -96,11 +96,13 @@ std::optional<Diagnostic> Execution::execute() {
   }
   if (const auto pin = deployment_.simulation().pin_failure()) {
     const PinEntry& entry = scenario_.pin[pin->entry];
-    return trouble(
-        scenario_, entry.at,
-        fmt::format("this order cannot happen: {}; widen [network] latency, change the order, or add a fault "
-                    "that delays",
-                    pin->reason));
+    Diagnostic disorder =
+        trouble(scenario_, entry.at,
+                fmt::format("this order cannot happen: {}; widen [network] latency, change the order, or add a fault "
+                            "that delays",
+                            pin->reason));
+    disorder.is_order = true;
+    return disorder;
   }
   if (const auto failure = deployment_.simulation().schedule_failure()) {
     return trouble(scenario_, scenario_.schedule[failure->entry].at, "this schedule cannot happen: " + failure->reason);
@@ -112,10 +114,12 @@ std::optional<Diagnostic> Execution::execute() {
                      fmt::format("the story does not go on at {}: a client never waits; give it a retry or a latency",
                                  sim::to_string(deployment_.world().now().offset())));
     }
-    return trouble(
-        scenario_, {},
-        fmt::format("the story has not ended after {} events, at {}; give its clients fewer attempts or rounds",
-                    max_events_, sim::to_string(deployment_.world().now().offset())));
+    Diagnostic too_long =
+        trouble(scenario_, busiest_client(),
+                fmt::format("the story has not ended after {} events, at {}; give its clients fewer attempts or rounds",
+                            max_events_, sim::to_string(deployment_.world().now().offset())));
+    too_long.is_bound = true;
+    return too_long;
   }
   return std::nullopt;
 }

@@ -45,6 +45,7 @@ class Execution {
   void look_for_endless();
   checker::RecoverableQuestion recoverable_question() const;
   std::string line_of(sim::ProcessId process) const;
+  Position busiest_client() const;
 
   const Scenario& scenario_;
   Deployment& deployment_;

@@ -34,6 +34,19 @@ sim::Simulation::End Execution::run_in_slices() {
   return end;
 }
 
+/// Where the file has who did most so far: of a story that is too long, it is the client with too many rounds or attempts.
+Position Execution::busiest_client() const {
+  std::vector<std::size_t> operations(scenario_.clients.size(), 0);
+  const sim::History& history = deployment_.world().history();
+  for (const sim::Operation& operation : history.operations) {
+    const sim::ProcessId host = history.host_of(operation.process);
+    if (host.index < operations.size()) ++operations[host.index];
+  }
+  const auto most = std::max_element(operations.begin(), operations.end());
+  if (most == operations.end() || *most == 0) return {};
+  return scenario_.clients[static_cast<std::size_t>(most - operations.begin())].at;
+}
+
 /// "A (line 12)", so that one finds whose loop it is.
 std::string Execution::line_of(sim::ProcessId process) const {
   const sim::ProcessId host = deployment_.world().history().host_of(process);

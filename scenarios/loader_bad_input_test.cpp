@@ -1,5 +1,6 @@
 // Files with one mistake in what they are, which keys they have, and of what kind the values are; with the exact answer.
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "scenarios/loader.hpp"
@@ -16,10 +17,12 @@ using namespace lockstep::scenarios::samples;
 
 TEST_CASE("loader: bad input: the file as a text") {
   expect_refused({
-      {kWhole, "", "an empty file; expected a scenario: at least title, story, lesson, [lock] and one [[client]]"},
-      {kWhole, " \n\t\n",
-       "an empty file; expected a scenario: at least title, story, lesson, [lock] and one [[client]]"},
-      {kWhole, "# nothing but a comment\n", R"(a scenario needs "title": one line, in both languages)"},
+      {kWhole, "", "an empty file; expected a scenario: at least title, [lock] and one [[client]]"},
+      {kWhole, " \n\t\n", "an empty file; expected a scenario: at least title, [lock] and one [[client]]"},
+      {kWhole, "# nothing but a comment\n",
+       "a scenario needs \"title\": one line, in English or in both languages\n"
+       "x: a scenario needs \"lock\": the table [lock] with the algorithm\n"
+       "x: a scenario needs \"client\": at least one table [[client]]"},
       {kWhole, "[lock\n", R"(1:6: not valid TOML, in table header: expected ']', saw '\n')"},
       {kWhole, "[[client]]\nname=", "2:6: not valid TOML, in key-value pair: encountered end-of-file"},
       {R"(key = "stock")", R"(key = "stock)",
@@ -28,7 +31,7 @@ TEST_CASE("loader: bad input: the file as a text") {
        "7:8: not valid TOML, in key-value pair: cannot redefine existing string 'cost'"},
       {"[pin]", "[network]", "100:1: not valid TOML, in table header: cannot redefine existing table 'network'"},
       {"rounds = 2", "rounds = 99999999999999999999",
-       "36:30: not valid TOML, in decimal integer: '99999999999999999999' is not representable in 64 bits"},
+       "36:10: not valid TOML, in decimal integer: '99999999999999999999' is not representable in 64 bits"},
       {kAppended, "a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a = 1\n",
        "115:32: a key with more than 16 parts; a scenario needs no more than five, as in "
        "expect.check.mutual-exclusion.from.pause"},
@@ -58,10 +61,57 @@ TEST_CASE("loader: bad input: unknown keys") {
   });
 }
 
+TEST_CASE("loader: bad input: all that is wrong is told at once, in the order of the file") {
+  constexpr std::string_view several = R"(title = 3
+cost = "slwo"
+[lock]
+algorithm = "plain"
+colour = "red"
+[[client]]
+name = "A"
+hold = "5 parsecs"
+[[client]]
+name = "A"
+[[fault]]
+kind = "pause"
+client = "A"
+at = "1ms"
+length = "1ms"
+lenght = "2ms"
+)";
+  CHECK(refusal(several) ==
+        R"(1:9: title: expected a text, or { en = "...", zh = "..." }, not 3
+x:2:8: cost: there is no "slwo": did you mean "slow"?
+x:5:1: unknown key "colour" in [lock] of plain: expected one of algorithm, key
+x:8:8: hold: expected a duration such as "5ms" (units: ns, us, ms, s, min), not "5 parsecs"
+x:16:1: unknown key "lenght" in a [[fault]]: did you mean "length"?)");
+  // Names are asked about when all tables could be read, and what fits together when all names are known.
+  constexpr std::string_view nobody = R"(title = "t"
+lock.algorithm = "plain"
+[[client]]
+name = "A"
+[[fault]]
+kind = "crash"
+client = "B"
+at = "1ms"
+[[fault]]
+kind = "crash"
+client = "C"
+at = "1ms"
+)";
+  CHECK(refusal(nobody) == R"(7:10: client: no client is called "B": expected A
+x:11:10: client: no client is called "C": expected A)");
+  std::string many(nobody.substr(0, nobody.find("[[fault]]")));
+  for (int i = 0; i < 30; ++i) many += "[[fault]]\nkind = \"crash\"\nclient = \"Z\"\nat = \"1ms\"\n";
+  const std::string said = refusal(many);
+  CHECK(std::count(said.begin(), said.end(), '\n') == 20);
+  CHECK(said.ends_with("x: 10 more mistakes"));
+}
+
 TEST_CASE("loader: bad input: what is missing") {
   expect_refused({
-      {"title  =", "# title  =", R"(a scenario needs "title": one line, in both languages)"},
-      {R"(, zh = "A 很慢。")", "", R"(2:10: story needs "zh": in Chinese)"},
+      {"title  =", "# title  =", R"(a scenario needs "title": one line, in English or in both languages)"},
+      {R"(, zh = "A 很慢。")", R"(, zh = "")", R"(2:36: zh: expected a text in Chinese, not an empty string)"},
       {R"(algorithm = "sample")", "# no algorithm",
        R"(8:1: [lock] needs "algorithm": the id of a lock algorithm; `lockstep list algorithms` shows them)"},
       {"kind = \"counter\"\n", "\n",
@@ -93,14 +143,18 @@ TEST_CASE("loader: bad input: what is missing") {
 
 TEST_CASE("loader: bad input: values of the wrong kind") {
   expect_refused({
-      {R"(title  = { en = "Two holders", zh = "两个持有者" })", R"(title = "Two holders")",
-       R"(1:9: title: expected { en = "...", zh = "..." }, not "Two holders")"},
+      {R"(title  = { en = "Two holders", zh = "两个持有者" })", "title = 7",
+       R"(1:9: title: expected a text, or { en = "...", zh = "..." }, not 7)"},
+      {R"(title  = { en = "Two holders", zh = "两个持有者" })", R"(title = "")",
+       R"(1:9: title: expected a text in English, or { en = "...", zh = "..." }, not an empty string)"},
       {R"(en = "Two holders")", R"(en = " ")", "1:17: en: expected a text in English, not an empty string"},
       {R"(en = "Two holders")", "en = 7", "1:17: en: expected a text in English, not 7"},
       {R"(cost = "slow")", R"(cost = "slwo")", R"(6:8: cost: there is no "slwo": did you mean "slow"?)"},
       {R"(cost = "slow")", "cost = 1", R"(6:8: cost: expected one of "fast", "slow", "rare", not 1)"},
       {R"("F000-2i"])", R"("F00-2"])",
        R"(5:25: reproduces: expected the id of a documented failure such as "F000-2", not "F00-2")"},
+      {R"("F000-2i"])", R"("F000-99"])",
+       R"(5:25: reproduces: there is no documented failure "F000-99": did you mean "F000-1"?)"},
       {R"("F000-2i"])", R"("F000-2"])", R"(5:25: reproduces: "F000-2" stands here twice)"},
       {R"(ttl = "100ms")", R"(ttl = "5 parsecs")",
        R"(11:7: ttl: expected a duration such as "5ms" (units: ns, us, ms, s, min), not "5 parsecs")"},
@@ -188,7 +242,10 @@ TEST_CASE("loader: bad input: too much of something") {
   CHECK(refusal(std::string(kLeast) + "key = \"" + text + "\"\n") ==
         "7:7: \"" + text.substr(0, 40) + "...\" is 70000 bytes long; expected a string of at most 65536 bytes");
   CHECK(refusal(std::string(kLeast) + "key = \"" + text.substr(0, 65'536) + "\"\n").starts_with("7:1: unknown key"));
-  CHECK(refusal(std::string(std::size_t{1} << 20, '#')) == "a scenario needs \"title\": one line, in both languages");
+  CHECK(refusal(std::string(std::size_t{1} << 20, '#')) ==
+        "a scenario needs \"title\": one line, in English or in both languages\n"
+        "x: a scenario needs \"lock\": the table [lock] with the algorithm\n"
+        "x: a scenario needs \"client\": at least one table [[client]]");
   CHECK(refusal(std::string((std::size_t{1} << 20) + 1, '#')) ==
         "larger than 1 MiB, which no scenario needs: is this the right file?");
 }

@@ -9,6 +9,7 @@
 #include "checker/no_oversell.hpp"
 #include "scenarios/deployment.hpp"
 #include "scenarios/in_parallel.hpp"
+#include "scenarios/interruptible.hpp"
 #include "sim/decisions.hpp"
 
 namespace lockstep::scenarios {
@@ -96,7 +97,8 @@ std::variant<MarketRun, Diagnostic> run_market(const Scenario& market, const mod
   MessageCount messages(deployment.world());
   deployment.simulation().set_fate(&messages);
   deployment.begin();
-  const auto end = deployment.simulation().run(sim::Instant::at(options.length), kMaxEvents);
+  const auto end =
+      run_interruptibly(deployment.simulation(), sim::Instant::at(options.length), kMaxEvents, options.interrupted);
   if (end == sim::Simulation::End::too_many_events) {
     return Diagnostic{.file = market.file,
                       .at = {},
@@ -118,7 +120,8 @@ std::variant<std::vector<MarketRun>, Diagnostic> compare_markets(const Scenario&
   std::array<std::optional<std::variant<MarketRun, Diagnostic>>, kSizes.size()> results;
   in_parallel(kSizes.size(), options.jobs, [&](std::size_t i) {
     if (options.interrupted && options.interrupted()) return;
-    results[i] = run_market(market_of(scenario, kSizes[i].first, kSizes[i].second), catalogue, options);
+    auto result = run_market(market_of(scenario, kSizes[i].first, kSizes[i].second), catalogue, options);
+    if (!options.interrupted || !options.interrupted()) results[i] = std::move(result);
   });
   std::vector<MarketRun> runs;
   for (std::size_t i = 0; i < kSizes.size(); ++i) {

@@ -27,7 +27,7 @@ struct Position {
   bool operator==(const Position&) const = default;
 };
 
-/// Text for people, in both languages.
+/// Text for people, in both languages. `zh` is empty where a file has English only.
 struct Text {
   std::string en;
   std::string zh;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "scenarios/failures.hpp"
 #include "scenarios/schema_parts.hpp"
 #include "scenarios/schema_value.hpp"
 #include "scenarios/suggestion.hpp"
@@ -16,12 +17,16 @@ constexpr std::array<std::pair<std::string_view, Cost>, 3> kCosts{
 constexpr Key<Text> kText[] = {
     {"en", "string", kRequired, "in English",
      [](const Node& value, Text& text) { text.en = text_of(value, "a text in English"); }},
-    {"zh", "string", kRequired, "in Chinese",
+    {"zh", "string", "the English text", "in Chinese",
      [](const Node& value, Text& text) { text.zh = text_of(value, "a text in Chinese"); }},
 };
 
 void read_text(const Node& node, Text& text) {
-  if (!std::holds_alternative<Table>(node.value)) fail_expecting(node, "{ en = \"...\", zh = \"...\" }");
+  if (std::holds_alternative<std::string>(node.value)) {
+    text.en = text_of(node, "a text in English, or { en = \"...\", zh = \"...\" }");
+    return;
+  }
+  if (!std::holds_alternative<Table>(node.value)) fail_expecting(node, "a text, or { en = \"...\", zh = \"...\" }");
   read_table(node, {node.key}, kText, text);
 }
 
@@ -36,22 +41,30 @@ bool is_failure_id(std::string_view id) {
          id[4] == '-' && std::all_of(id.begin() + 5, id.end(), is_word);
 }
 
+std::vector<std::string_view> failure_ids() {
+  std::vector<std::string_view> ids;
+  for (const Failure& failure : failures()) ids.push_back(failure.id);
+  return ids;
+}
+
 void read_reproduces(const Node& value, std::vector<std::string>& ids) {
   std::set<std::string_view> seen;
   for (const Node& element : array_of(value, "an array of ids such as [\"F000-2\"]")) {
     const std::string& id = string_of(element, "an id such as \"F000-2\"");
     if (!is_failure_id(id)) fail_expecting(element, "the id of a documented failure such as \"F000-2\"");
+    if (find_failure(id) == nullptr)
+      fail(element, "there is no documented failure " + in_quotes(id) + ": " + suggestion(id, failure_ids()));
     if (!seen.insert(id).second) fail(element, in_quotes(id) + " stands here twice");
     ids.push_back(id);
   }
 }
 
 constexpr Key<Draft> kTop[] = {
-    {"title", "table: en, zh", kRequired, "one line, in both languages",
+    {"title", "string, or table: en, zh", kRequired, "one line, in English or in both languages",
      [](const Node& value, Draft& draft) { read_text(value, draft.scenario.title); }},
-    {"story", "table: en, zh", kRequired, "what happens, in both languages",
+    {"story", "string, or table: en, zh", "none", "what happens",
      [](const Node& value, Draft& draft) { read_text(value, draft.scenario.story); }},
-    {"lesson", "table: en, zh", kRequired, "what to take from it, in both languages",
+    {"lesson", "string, or table: en, zh", "none", "what to take from it",
      [](const Node& value, Draft& draft) { read_text(value, draft.scenario.lesson); }},
     {"source", "string", "none", "the document that tells it, and where",
      [](const Node& value, Draft& draft) { draft.scenario.source = text_of(value, "a document and a place in it"); }},
@@ -198,15 +211,18 @@ Scenario read_scenario(const Node& root, const models::locks::Catalogue& catalog
   Scenario& scenario = draft.scenario;
   if (scenario.clients.empty()) throw Bad{find(root, "client")->at, "client: expected at least one [[client]]"};
   if (scenario.servers.empty()) scenario.servers.emplace_back().name = "redis";
-  draft.names.resolve(scenario, catalogue.find(scenario.lock.algorithm)->has_background);
-  check_threads(scenario);
-  check_sentinels(*catalogue.find(scenario.lock.algorithm), scenario);
-  check_losses(scenario);
-  check_work(scenario, *catalogue.find(scenario.lock.algorithm));
-  check_roles(scenario);
-  check_order(root, scenario);
-  check_thresholds(scenario);
-  check_overrides(draft);
+  const models::locks::Entry& entry = *catalogue.find(scenario.lock.algorithm);
+  draft.names.resolve(scenario, entry.has_background);
+  Mistakes mistakes;
+  mistakes.attempt([&] { check_threads(scenario); });
+  mistakes.attempt([&] { check_sentinels(entry, scenario); });
+  mistakes.attempt([&] { check_losses(scenario); });
+  mistakes.attempt([&] { check_work(scenario, entry); });
+  mistakes.attempt([&] { check_roles(scenario); });
+  mistakes.attempt([&] { check_order(root, scenario); });
+  mistakes.attempt([&] { check_thresholds(scenario); });
+  mistakes.attempt([&] { check_overrides(draft); });
+  mistakes.complain();
   return std::move(scenario);
 }
 

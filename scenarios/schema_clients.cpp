@@ -148,12 +148,12 @@ void read_threads(const Node& node, ClientDraft& client) {
   if (tables.empty() || tables.size() > static_cast<std::size_t>(kThreadsMax)) {
     fail(node, "expected 1 to " + std::to_string(kThreadsMax) + " threads, not " + std::to_string(tables.size()));
   }
-  for (const Node& table : tables) {
+  read_each(tables, [&](const Node& table) {
     ClientDraft thread{client.draft, alike, {}};
     table_of(table, "a table such as { hold = \"5ms\" }");
     read_table(table, {"a thread"}, kThread, thread);
     client.settings.threads.push_back(std::move(thread.settings));
-  }
+  });
 }
 
 }  // namespace
@@ -165,20 +165,26 @@ const Array& tables_of(const Node& node, std::string_view heading) {
   return tables;
 }
 
-void read_clients(const Node& node, Draft& draft) {
-  for (const Node& table : tables_of(node, "[[client]]")) {
-    ClientDraft client{draft, {}, {}};
-    const bool commands = find(table, "commands") != nullptr;
-    read_table(table, {"a [[client]]", commands ? kCommander : kUser, commands ? "a client with commands" : "a client"},
-               kClient, client);
-    if (client.threads != nullptr) read_threads(*client.threads, client);
-    for (const Node* name : client.names) {
-      if (draft.scenario.clients.size() == kClientsMax) fail(*name, "more than 256 clients");
-      client.settings.name = draft.names.declare_client(*name);
-      client.settings.at = name->at;
-      draft.scenario.clients.push_back(client.settings);
-    }
+namespace {
+
+void read_client(const Node& table, Draft& draft) {
+  ClientDraft client{draft, {}, {}};
+  const bool commands = find(table, "commands") != nullptr;
+  read_table(table, {"a [[client]]", commands ? kCommander : kUser, commands ? "a client with commands" : "a client"},
+             kClient, client);
+  if (client.threads != nullptr) read_threads(*client.threads, client);
+  for (const Node* name : client.names) {
+    if (draft.scenario.clients.size() == kClientsMax) fail(*name, "more than 256 clients");
+    client.settings.name = draft.names.declare_client(*name);
+    client.settings.at = name->at;
+    draft.scenario.clients.push_back(client.settings);
   }
+}
+
+}  // namespace
+
+void read_clients(const Node& node, Draft& draft) {
+  read_each(tables_of(node, "[[client]]"), [&](const Node& table) { read_client(table, draft); });
 }
 
 void list_clients(std::vector<TableRow>& tables) {

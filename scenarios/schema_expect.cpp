@@ -213,16 +213,18 @@ void read_mode(const Node& node, ExpectDraft& expect) {
   std::vector<std::string_view> valid;
   for (const checker::Property& property : checker::properties()) valid.push_back(property.name);
   if (expect.mode == kCheck) valid.push_back("traces");
+  Mistakes mistakes;
   for (const Entry& entry : table_of(node, "a table of properties")) {
     const std::string& key = entry.node.key;
     if (expect.mode == kCheck && key == "traces") {
-      expect.draft.scenario.expect_traces = whole_of(entry.node, 1);
+      mistakes.attempt([&] { expect.draft.scenario.expect_traces = whole_of(entry.node, 1); });
     } else if (checker::find_property(key) == nullptr) {
-      throw Bad{entry.key_at, "there is no property " + in_quotes(key) + ": " + suggestion(key, valid)};
+      mistakes.add({entry.key_at, "there is no property " + in_quotes(key) + ": " + suggestion(key, valid)});
     } else {
-      read_expectation(entry, expect);
+      mistakes.attempt([&] { read_expectation(entry, expect); });
     }
   }
+  mistakes.complain();
 }
 
 constexpr Key<Draft> kExpect[] = {

@@ -152,7 +152,7 @@ void check_together(const FaultDraft& d, const std::string& name) {
 }  // namespace
 
 void read_faults(const Node& node, Draft& draft) {
-  for (const Node& table : tables_of(node, "[[fault]]")) {
+  read_each(tables_of(node, "[[fault]]"), [&](const Node& table) {
     FaultDraft fault{draft, {}};
     fault.fault.at = table.at;
     const Node* kind = find(table, "kind");
@@ -163,7 +163,7 @@ void read_faults(const Node& node, Draft& draft) {
     read_table(table, {"a [[fault]]", bit(fault.fault.kind), name}, kFault, fault);
     check_together(fault, name);
     draft.scenario.faults.push_back(std::move(fault.fault));
-  }
+  });
 }
 
 void list_faults(std::vector<TableRow>& tables) {

@@ -49,7 +49,9 @@ const models::locks::Entry& algorithm_of(const Node& lock, const models::locks::
   if (const models::locks::Entry* entry = catalogue.find(text)) return *entry;
   std::vector<std::string_view> ids;
   for (const models::locks::Entry& entry : catalogue.entries()) ids.push_back(entry.id);
-  fail(*id, "there is no algorithm " + in_quotes(text) + ": " + suggestion(text, ids));
+  std::string hint = suggestion(text, ids);
+  if (hint.starts_with("there are")) hint += "; lockstep list algorithms shows all of them";
+  fail(*id, "there is no algorithm " + in_quotes(text) + ": " + hint);
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ constexpr Key<MayDraft> kMay[] = {
 }  // namespace
 
 void read_may(const Node& node, Draft& draft) {
-  for (const Node& table : tables_of(node, "[[may]]")) {
+  read_each(tables_of(node, "[[may]]"), [&](const Node& table) {
     MayDraft may{draft, {}};
     may.may.at = table.at;
     const Node* kind = find(table, "kind");
@@ -86,7 +86,7 @@ void read_may(const Node& node, Draft& draft) {
       fail(*may.during, "a server has no critical section to work in; \"during\" needs clients");
     }
     draft.scenario.may.push_back(std::move(may.may));
-  }
+  });
 }
 
 void list_may(std::vector<TableRow>& tables) {

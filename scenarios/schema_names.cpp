@@ -68,9 +68,10 @@ void Names::resolve(const Scenario& scenario, bool has_background) const {
       throw Bad{client.at, "name: " + in_quotes(client.name) + " is the name of a sentinel; choose another"};
     }
   }
+  Mistakes mistakes;
   for (const Mention& mention : mentions_) {
     const auto refuse = [&](const std::string& message) {
-      throw Bad{mention.at, mention.key + ": " + message, mention.inside};
+      mistakes.add({mention.at, mention.key + ": " + message, mention.inside});
     };
     if (mention.who == Who::resource) {
       if (!scenario.resource)
@@ -86,17 +87,19 @@ void Names::resolve(const Scenario& scenario, bool has_background) const {
     if (mention.who == Who::thread) valid.insert(valid.end(), threads.begin(), threads.end());
     if (mention.who == Who::anyone && scenario.resource) valid.push_back("resource");
     if (contains(valid, mention.name)) continue;
-    if (contains(servers, mention.name))
+    if (contains(servers, mention.name)) {
       refuse(in_quotes(mention.name) + " is a server; expected the name of a client");
-    if (contains(sentinels, mention.name)) {
+    } else if (contains(sentinels, mention.name)) {
       refuse(in_quotes(mention.name) + " is a sentinel; expected the name of a " +
              (mention.who == Who::client ? "client" : "server"));
-    }
-    if (contains(clients, mention.name))
+    } else if (contains(clients, mention.name)) {
       refuse(in_quotes(mention.name) + " is a client; expected the name of a server");
-    const std::string what = wants_client ? "no client" : wants_service ? "no server" : "nobody";
-    refuse(what + " is called " + in_quotes(mention.name) + ": " + suggestion(mention.name, valid));
+    } else {
+      const std::string what = wants_client ? "no client" : wants_service ? "no server" : "nobody";
+      refuse(what + " is called " + in_quotes(mention.name) + ": " + suggestion(mention.name, valid));
+    }
   }
+  mistakes.complain();
 }
 
 }  // namespace lockstep::scenarios::schema

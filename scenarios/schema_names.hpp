@@ -33,7 +33,7 @@ class Names {
   /// A name that is part of the string at `node`, `inside` bytes from its begin.
   void mention(Who who, std::string name, const Node& node, std::optional<std::size_t> inside = std::nullopt);
 
-  /// Throws `Bad` at the first mention of somebody who is not there.
+  /// Throws `Bad` with every mention of somebody who is not there.
   /// `has_background`: each client has background tasks besides.
   void resolve(const Scenario& scenario, bool has_background) const;
 

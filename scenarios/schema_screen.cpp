@@ -157,7 +157,7 @@ void screen(std::string_view text) {
     throw Bad{{}, "larger than 1 MiB, which no scenario needs: is this the right file?"};
   }
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-    throw Bad{{}, "an empty file; expected a scenario: at least title, story, lesson, [lock] and one [[client]]"};
+    throw Bad{{}, "an empty file; expected a scenario: at least title, [lock] and one [[client]]"};
   }
   refuse_what_is_not_text(text);
   refuse_deep_keys(text);

@@ -102,7 +102,7 @@ void read_each_sentinel(const Node& node, Draft& draft) {
   if (tables.size() > static_cast<std::size_t>(kSentinelsMax)) {
     throw Bad{tables[kSentinelsMax].at, "more than 16 sentinels"};
   }
-  for (const Node& table : tables) {
+  read_each(tables, [&](const Node& table) {
     SentinelDraft d{draft, {}};
     read_table(table, {"a [[sentinel]]"}, kSentinel, d);
     if (d.sentinel.name.empty()) d.sentinel.name = default_name(sentinels.each.size());
@@ -112,7 +112,7 @@ void read_each_sentinel(const Node& node, Draft& draft) {
       }
     }
     sentinels.each.push_back(std::move(d.sentinel));
-  }
+  });
 }
 
 void check_sentinels(const models::locks::Entry& entry, Scenario& scenario) {

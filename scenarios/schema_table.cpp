@@ -29,23 +29,29 @@ void visit_table(const Node& node, const Heading& heading, std::span<const KeyRo
   const std::string what(heading.what);
   const std::vector<std::string_view> valid = names_of(rows, heading.kind);
   const Table& table = table_of(node, "a table with " + listed(valid));
+  Mistakes mistakes;
+  bool knows_all = true;
   for (const Entry& entry : table) {
     const std::string& key = entry.node.key;
     const auto row = std::find_if(rows.begin(), rows.end(), [&](const KeyRow& r) { return r.name == key; });
     if (row == rows.end()) {
-      throw Bad{entry.key_at, "unknown key " + in_quotes(key) + " in " + what + ": " + suggestion(key, valid)};
+      knows_all = false;
+      mistakes.add({entry.key_at, "unknown key " + in_quotes(key) + " in " + what + ": " + suggestion(key, valid)});
+    } else if ((row->kinds & heading.kind) == 0) {
+      mistakes.add({entry.key_at, in_quotes(key) + " says nothing about " + std::string(heading.kind_name) +
+                                      "; its keys are " + listed(valid)});
+    } else {
+      mistakes.attempt([&] { read(static_cast<std::size_t>(row - rows.begin()), entry.node); });
     }
-    if ((row->kinds & heading.kind) == 0) {
-      throw Bad{entry.key_at, in_quotes(key) + " says nothing about " + std::string(heading.kind_name) +
-                                  "; its keys are " + listed(valid)};
-    }
-    read(static_cast<std::size_t>(row - rows.begin()), entry.node);
   }
+  // A key that nobody knows may be the one that is missing.
   for (const KeyRow& row : rows) {
-    if (row.fallback != kRequired || (row.kinds & heading.kind) == 0 || find(node, row.name) != nullptr) continue;
+    if (row.fallback != kRequired || (row.kinds & heading.kind) == 0 || find(node, row.name) != nullptr || !knows_all)
+      continue;
     const std::string subject(heading.kind_name.empty() ? heading.what : heading.kind_name);
-    throw Bad{node.at, subject + " needs " + in_quotes(row.name) + ": " + std::string(row.meaning)};
+    mistakes.add({node.at, subject + " needs " + in_quotes(row.name) + ": " + std::string(row.meaning)});
   }
+  mistakes.complain();
 }
 
 const Node* find(const Node& table, std::string_view key) {

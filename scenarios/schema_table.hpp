@@ -65,6 +65,14 @@ void read_table(const Node& node, const Heading& heading, const Key<Target> (&ke
   visit_table(node, heading, rows, [&](std::size_t i, const Node& value) { keys[i].read(value, target); });
 }
 
+/// Calls `read(table)` for each of these, also after one that fails. Throws `Bad` with what all of them said.
+template <class Read>
+void read_each(const Array& tables, const Read& read) {
+  Mistakes mistakes;
+  for (const Node& table : tables) mistakes.attempt([&] { read(table); });
+  mistakes.complain();
+}
+
 /// The value of a key, or null.
 const Node* find(const Node& table, std::string_view key);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "scenarios/suggestion.hpp"
+#include "sim/utf8.hpp"
 
 namespace lockstep::scenarios::schema {
 namespace {
@@ -83,14 +84,44 @@ std::string message_of(const toml::parse_error& error, std::string_view text) {
   return message + std::string(said.substr(0, end)) + "...";
 }
 
+/// The parser tells where a number ends with which it can do nothing; people look for where it begins.
+Position begin_of_number(std::string_view text, Position at) {
+  std::size_t line_begin = 0;
+  for (std::uint32_t line = 1; line < at.line && line_begin < text.size(); ++line)
+    line_begin = std::min(text.find('\n', line_begin), text.size() - 1) + 1;
+  std::size_t here = line_begin;
+  for (std::uint32_t column = 1; column < at.column && here < text.size(); ++column)
+    here += sim::first_character(text.substr(here)).bytes.size();
+  const auto is_of_number = [](char c) {
+    return (c >= '0' && c <= '9') || c == '_' || c == '+' || c == '-' || c == '.';
+  };
+  while (here > line_begin && is_of_number(text[here - 1])) --here, --at.column;
+  return at;
+}
+
 }  // namespace
+
+void Mistakes::add(Bad bad) {
+  if (!all_) {
+    all_ = std::move(bad);
+    return;
+  }
+  std::vector<Bad> others = std::move(bad.others);
+  bad.others.clear();
+  all_->others.push_back(std::move(bad));
+  all_->others.insert(all_->others.end(), std::make_move_iterator(others.begin()),
+                      std::make_move_iterator(others.end()));
+}
 
 Node parse_tree(std::string_view text) {
   try {
     const toml::table root = toml::parse(text);
     return {{}, "", convert_table(root)};
   } catch (const toml::parse_error& error) {
-    throw Bad{position(error.source().begin), message_of(error, text)};
+    const bool is_number = error.description().find("number") != std::string_view::npos ||
+                           error.description().find("integer") != std::string_view::npos;
+    const Position at = position(error.source().begin);
+    throw Bad{is_number ? begin_of_number(text, at) : at, message_of(error, text)};
   }
 }
 

@@ -22,6 +22,30 @@ struct Bad {
   std::string message;
   /// `at` is a string, and the mistake is this many bytes into what it says.
   std::optional<std::size_t> inside = std::nullopt;
+  /// What else is wrong, in no order; none of these has others.
+  std::vector<Bad> others = {};
+};
+
+/// Readers that do not need each other: each may fail, and then all fail with what every one of them said.
+class Mistakes {
+ public:
+  template <class Read>
+  void attempt(const Read& read) {
+    try {
+      read();
+    } catch (Bad& bad) {
+      add(std::move(bad));
+    }
+  }
+  void add(Bad bad);
+  bool none() const { return !all_; }
+  /// Throws if there are any.
+  void complain() {
+    if (all_) throw *std::move(all_);
+  }
+
+ private:
+  std::optional<Bad> all_;
 };
 
 struct Node;

@@ -167,7 +167,7 @@ void read_servers(const Node& node, Draft& draft) {
   const Array& tables = tables_of(node, "[[server]]");
   if (tables.size() > static_cast<std::size_t>(kServersMax)) throw Bad{tables[kServersMax].at, "more than 64 servers"};
   std::vector<const Node*> primaries;
-  for (const Node& table : tables) {
+  read_each(tables, [&](const Node& table) {
     ServerDraft server{draft, {}};
     read_table(table, {"a [[server]]"}, kServer, server);
     // Declared by no key, and so by `Names` neither: a client of this name is found when names are resolved.
@@ -179,7 +179,7 @@ void read_servers(const Node& node, Draft& draft) {
     }
     draft.scenario.servers.push_back(std::move(server.server));
     primaries.push_back(server.replica_of);
-  }
+  });
   for (std::size_t i = 0; i < primaries.size(); ++i) {
     if (primaries[i] != nullptr) check_primary(*primaries[i], draft.scenario.servers[i], draft.scenario.servers);
   }

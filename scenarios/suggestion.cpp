@@ -1,7 +1,12 @@
 #include "scenarios/suggestion.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdint>
 #include <vector>
+
+#include "sim/utf8.hpp"
 
 namespace lockstep::scenarios {
 namespace {
@@ -38,6 +43,11 @@ bool is_slip(std::string_view given, std::string_view name) {
   return edits <= std::max<std::size_t>(1, given.size() / 3) && edits < std::max(given.size(), name.size());
 }
 
+/// Less than half of it is otherwise.
+bool is_near(std::string_view given, std::string_view name) {
+  return given.size() <= kLongestName && 2 * distance(given, name) < std::max(given.size(), name.size());
+}
+
 }  // namespace
 
 std::optional<std::string_view> nearest(std::string_view given, std::span<const std::string_view> valid) {
@@ -53,7 +63,11 @@ std::string suggestion(std::string_view given, std::span<const std::string_view>
   const std::optional<std::string_view> best = nearest(given, valid);
   if (!best) return "there is none to choose from";
   if (is_slip(given, *best)) return "did you mean " + in_quotes(*best) + "?";
-  if (valid.size() > kLongestList) return "the nearest is " + in_quotes(*best);
+  if (valid.size() > kLongestList) {
+    if (is_near(given, *best)) return "the nearest is " + in_quotes(*best);
+    return fmt::format("there are {}, such as {}, {} and {}", valid.size(), valid[0], valid[valid.size() / 2],
+                       valid.back());
+  }
   std::string list = valid.size() == 1 ? "expected " : "expected one of ";
   for (std::size_t i = 0; i < valid.size(); ++i) {
     if (i > 0) list += ", ";
@@ -64,16 +78,16 @@ std::string suggestion(std::string_view given, std::span<const std::string_view>
 
 namespace {
 
-/// A byte as a terminal can show it in one line.
-void append_visible(std::string& out, char c) {
-  constexpr std::string_view hex = "0123456789abcdef";
-  const auto byte = static_cast<unsigned char>(c);
-  if (c == '\n') {
+/// A character as a terminal can show it in one line, and as nothing that it would obey.
+void append_visible(std::string& out, const sim::Character& c) {
+  if (c.code == '\n') {
     out += "\\n";
-  } else if (byte < 0x20 || byte == 0x7F) {
-    out += {'\\', 'x', hex[byte >> 4], hex[byte & 15u]};
+  } else if (c.bytes.size() == 1 && (sim::is_control(c.code) || c.code == sim::no_character)) {
+    out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c.bytes.front()));
+  } else if (sim::is_control(c.code)) {
+    out += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(c.code));
   } else {
-    out += c;
+    out += c.bytes;
   }
 }
 
@@ -81,17 +95,22 @@ void append_visible(std::string& out, char c) {
 
 std::string one_line(std::string_view text) {
   std::string out;
-  for (const char c : text) append_visible(out, c);
+  while (!text.empty()) {
+    const sim::Character c = sim::first_character(text);
+    append_visible(out, c);
+    text.remove_prefix(c.bytes.size());
+  }
   return out;
 }
 
 std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   std::size_t characters = 0;
-  for (const char c : text) {
-    const bool continues = (static_cast<unsigned char>(c) & 0xC0u) == 0x80;
-    if (!continues && ++characters > kLongestQuote) return out + "...\"";
+  while (!text.empty()) {
+    if (++characters > kLongestQuote) return out + "...\"";
+    const sim::Character c = sim::first_character(text);
     append_visible(out, c);
+    text.remove_prefix(c.bytes.size());
   }
   return out + "\"";
 }

@@ -14,7 +14,7 @@ namespace lockstep::scenarios {
 std::optional<std::string_view> nearest(std::string_view given, std::span<const std::string_view> valid);
 
 /// How a message about `given` ends: `did you mean "ttl"?` where one name is near enough to be a slip of the keyboard;
-/// otherwise all that is valid, or of a long list the nearest.
+/// otherwise all that is valid; of a long list the nearest if it is near, or some of them.
 std::string suggestion(std::string_view given, std::span<const std::string_view> valid);
 
 /// The text in quotes, on one line: cut after 40 characters, what does not print as \n or \x1b.

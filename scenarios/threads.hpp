@@ -13,7 +13,7 @@ namespace lockstep::scenarios {
 /// one thread.
 class Threads {
  public:
-  /// Together with the caller's so many, at least that one.
+  /// Together with the caller's so many, at least that one; fewer if the system allows no more. Signals go to none of the others.
   explicit Threads(std::size_t count);
   ~Threads();
   Threads(const Threads&) = delete;

@@ -144,15 +144,17 @@ class Writer {
 
   void top() {
     const Text& title = scenario_.title;
-    key("title ", fmt::format("{{ en = {}, zh = {} }}", in_quotes(title.en), in_quotes(title.zh)));
+    key("title ", title.zh.empty() ? in_quotes(title.en)
+                                   : fmt::format("{{ en = {}, zh = {} }}", in_quotes(title.en), in_quotes(title.zh)));
     if (!scenario_.source.empty()) key("source", in_quotes(scenario_.source));
     if (!scenario_.reproduces.empty()) key("reproduces", array_of(scenario_.reproduces, 13));
     if (scenario_.cost == Cost::slow) key("cost", "\"slow\"");
     if (scenario_.cost == Cost::rare) key("cost", "\"rare\"");
     for (const auto& [heading, text] : {std::pair{"[story]", &scenario_.story}, {"[lesson]", &scenario_.lesson}}) {
+      if (text->en.empty()) continue;
       table(heading);
       key("en", toml_text::paragraph(text->en));
-      key("zh", toml_text::paragraph(text->zh));
+      if (!text->zh.empty()) key("zh", toml_text::paragraph(text->zh));
     }
   }
 
@@ -161,7 +163,7 @@ class Writer {
     key("algorithm", in_quotes(scenario_.lock.algorithm));
     unless_default("key", scenario_.lock.key, LockSpec{}.key);
     for (const auto& [name, value] : scenario_.lock.parameters) {
-      key(name, std::visit([](const auto& v) { return value_of(v); }, value));
+      key(name, toml_value(value));
     }
   }
 
@@ -476,6 +478,10 @@ Scenario without_positions(Scenario scenario) {
     for (Expectation& expectation : *list) expectation.position = {};
   }
   return scenario;
+}
+
+std::string toml_value(const models::locks::ParameterValue& value) {
+  return std::visit([](const auto& v) { return value_of(v); }, value);
 }
 
 }  // namespace lockstep::scenarios

@@ -70,7 +70,7 @@ class Generator {
     s_.file = s_.id = "x";
     for (Text* text : {&s_.title, &s_.story, &s_.lesson}) *text = {random_text(random_), random_text(random_)};
     if (random_.one_in(2)) s_.source = random_text(random_);
-    if (random_.one_in(2)) s_.reproduces = {"F000-2", "F001-2i"};
+    if (random_.one_in(2)) s_.reproduces = {"F000-2", "F001-2"};
     s_.cost = one_of(random_, std::vector{Cost::fast, Cost::slow, Cost::rare});
     lock();
     if (random_.one_in(2)) s_.network.latency = random_range(random_);

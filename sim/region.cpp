@@ -219,8 +219,12 @@ void Region::restore(const Copy& copy) {
 // The program's `new` and `delete`: as ever, but for threads that are inside a region.
 
 void* operator new(std::size_t size) {
-  if (void* p = lockstep::sim::RegionMemory::allocate(size)) return p;
-  throw std::bad_alloc();
+  while (true) {
+    if (void* p = lockstep::sim::RegionMemory::allocate(size)) return p;
+    const std::new_handler handler = std::get_new_handler();
+    if (handler == nullptr) throw std::bad_alloc();
+    handler();
+  }
 }
 void* operator new[](std::size_t size) { return operator new(size); }
 void operator delete(void* p) noexcept { lockstep::sim::RegionMemory::release(p); }

@@ -216,6 +216,37 @@ TEST_CASE("bad input: the place, and what was expected there") {
   }
 }
 
+TEST_CASE("bad input: memory is bounded, whatever stands in one line, and a pipe is read like a file") {
+  const std::string head = "{:process 0 :type :invoke :f :read}\n";
+  for (const Format format : {Format::edn, Format::automatic}) {
+    std::string one = head + "{:process 0 :type :ok :f :read :value [";
+    while (one.size() < (std::size_t{17} << 20U)) one += "1 ";
+    const ReadResult result = read_history(text_source(one + "]}"), format, [](const Event&) { return std::nullopt; });
+    REQUIRE(result.trouble);
+    CHECK(result.trouble->at.line == 2);
+    CHECK(result.trouble->at.column == 1);
+    CHECK(result.trouble->message.find("more than 8 MB") != std::string::npos);
+  }
+  // A pipe that gives little at a time: what is parsed again each time would take minutes.
+  std::string large = head + "{:process 0 :type :ok :f :read :value [";
+  while (large.size() < (std::size_t{4} << 20U)) large += "1 ";
+  large += "]}\n";
+  std::size_t given = 0;
+  std::size_t events = 0;
+  const Source drops = [&](std::span<char> space) -> std::optional<std::size_t> {
+    const std::size_t n = std::min({space.size(), std::size_t{100}, large.size() - given});
+    std::copy_n(large.begin() + static_cast<std::ptrdiff_t>(given), n, space.begin());
+    given += n;
+    return n;
+  };
+  const ReadResult result = read_history(drops, Format::edn, [&](const Event&) {
+    ++events;
+    return std::nullopt;
+  });
+  CHECK(!result.trouble);
+  CHECK(events == 2);
+}
+
 TEST_CASE("bad input: nested without end is refused, not followed") {
   const std::string deep(100000, '[');
   CHECK(contains(trouble_in("{:process 0 :type :ok :f :x :value " + deep), "nested deeper than"));

@@ -1,5 +1,6 @@
 #include "checker/history_formats/window.hpp"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +12,8 @@
 namespace lockstep::checker::history_formats {
 namespace {
 
+/// What is longer is not read on, so that what is parsed at once is less than twice that. Values take up to fifty times as many bytes as their text.
+constexpr std::size_t kRecordBytesMax = std::size_t{8} << 20U;
 constexpr std::uint64_t kHighBits = 0x8080808080808080ULL;
 
 /// Bytes at the front that are ASCII.
@@ -76,7 +79,12 @@ Source file_source(int file) {
     for (;;) {
       const ssize_t n = ::read(file, space.data(), space.size());
       if (n >= 0) return static_cast<std::size_t>(n);
-      if (errno != EINTR) return std::nullopt;
+      if (errno == EAGAIN) {
+        pollfd waiting{file, POLLIN, 0};
+        ::poll(&waiting, 1, -1);
+      } else if (errno != EINTR) {
+        return std::nullopt;
+      }
     }
   };
 }
@@ -96,16 +104,21 @@ void Window::grow() {
     end_ -= begin_;
     begin_ = 0;
   }
+  if (end_ >= std::max(chunk_, kRecordBytesMax)) {
+    const char* const first = std::find_if(begin(), end(), [](char c) { return c != ' ' && c != '\n' && c != '\r'; });
+    trouble_ =
+        Trouble{.at = position(first), .message = "one operation, or one line, of more than 8 MB; is this a history?"};
+    is_complete_ = true;
+    return;
+  }
   const std::size_t space = std::max(chunk_, end_);
   if (text_.size() < end_ + space) text_.resize(end_ + space);
-  const std::optional<std::size_t> n = source_({text_.data() + end_, space});
-  if (!n) {
-    trouble_ = Trouble{.message = "cannot be read: " + std::generic_category().message(errno)};
-    is_complete_ = true;
-  } else if (*n == 0) {
-    is_complete_ = true;
-  } else {
-    end_ += *n;
+  // A pipe gives what there is, and what has been read so far is parsed again each time: so all of the space is filled first.
+  for (const std::size_t wanted = end_ + space; end_ < wanted && !is_complete_;) {
+    const std::optional<std::size_t> n = source_({text_.data() + end_, wanted - end_});
+    if (!n) trouble_ = Trouble{.message = "cannot be read: " + std::generic_category().message(errno)};
+    is_complete_ = !n || *n == 0;
+    if (n) end_ += *n;
   }
   check_encoding(checked_);
 }

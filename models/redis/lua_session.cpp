@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cstdlib>
 #include <memory>
+#include <new>
 
 #include "sim/region.hpp"
 
@@ -40,7 +41,12 @@ void* LuaSession::allocate(void* ud, void* block, std::size_t old_size, std::siz
     }
   }
   void* moved = std::realloc(block, new_size);
-  assert(moved != nullptr && "out of memory");
+  while (moved == nullptr) {  // as `operator new` does it
+    const std::new_handler handler = std::get_new_handler();
+    if (handler == nullptr) throw std::bad_alloc();
+    handler();
+    moved = std::realloc(block, new_size);
+  }
   session.used_ = session.used_ - old_size + new_size;
   return moved;
 }

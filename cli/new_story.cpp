@@ -1,0 +1,43 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <ostream>
+
+#include "cli/commands.hpp"
+#include "reports/output_file.hpp"
+#include "scenarios/new_story.hpp"
+#include "scenarios/suggestion.hpp"
+
+namespace lockstep::cli {
+
+namespace fs = std::filesystem;
+using scenarios::one_line;
+
+Exit new_story(const Call& call, const models::locks::Catalogue& catalogue, Output& output) {
+  const auto refuse = [&](const std::string& message) {
+    output.err << "lockstep: " << message << '\n';
+    return Exit::bad_input;
+  };
+  const models::locks::Entry* entry = catalogue.find(call.new_story.algorithm);
+  if (entry == nullptr) {
+    std::vector<std::string_view> known;
+    for (const models::locks::Entry& one : catalogue.entries()) known.push_back(one.id);
+    return refuse(fmt::format("--algorithm {}: {}", scenarios::in_quotes(call.new_story.algorithm),
+                              scenarios::suggestion(call.new_story.algorithm, known)));
+  }
+  fs::path file = call.files.front();
+  if (file.extension() != ".toml") file += ".toml";
+  std::error_code error;
+  if (fs::exists(fs::symlink_status(file, error)))
+    return refuse(fmt::format("{} is there already; choose another name", one_line(file.string())));
+  // What can be shown can be a title, whatever the file is called.
+  const std::string title = one_line(file.stem().string());
+  const std::string text = scenarios::new_story(*entry, title, one_line(file.string()));
+  if (const auto trouble = reports::write_whole(file.string(), text))
+    return refuse(fmt::format("cannot write {}: {}", one_line(file.string()), *trouble));
+  output.out << fmt::format("{} is written. Next:\n  lockstep run {}\n  lockstep check {}\n", one_line(file.string()),
+                            one_line(file.string()), one_line(file.string()));
+  return Exit::as_expected;
+}
+
+}  // namespace lockstep::cli

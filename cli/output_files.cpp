@@ -1,0 +1,54 @@
+#include "cli/output_files.hpp"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <system_error>
+
+#include "scenarios/suggestion.hpp"
+
+namespace lockstep::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using scenarios::one_line;
+
+/// Also of a file that is not there yet: by the directory that it is in.
+bool are_same(const std::string& a, const std::string& b) {
+  std::error_code error;
+  if (fs::equivalent(a, b, error) && !error) return true;
+  const fs::path one = fs::weakly_canonical(a, error);
+  if (error) return false;
+  const fs::path other = fs::weakly_canonical(b, error);
+  return !error && one == other;
+}
+
+/// A terminal or /dev/null may be named as often as one likes.
+bool is_kept(const std::string& file) {
+  std::error_code error;
+  const fs::file_status status = fs::status(file, error);
+  return !fs::exists(status) || fs::is_regular_file(status);
+}
+
+}  // namespace
+
+std::optional<std::string> refuse_outputs(std::span<const OutputOption> options, std::span<const std::string> inputs) {
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    const auto& [option, file] = options[i];
+    if (!file) continue;
+    if (!is_kept(*file)) continue;
+    for (const std::string& input : inputs) {
+      if (are_same(*file, input))
+        return fmt::format("{} {} would overwrite an input; name another file", option, one_line(*file));
+    }
+    for (std::size_t j = 0; j < i; ++j) {
+      if (options[j].file && are_same(*file, *options[j].file))
+        return fmt::format("{} and {} name the same file, {}; name another", options[j].option, option,
+                           one_line(*file));
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,57 @@
+#pragma once
+
+// A command line as it was typed, before it is a `Call`: what call.cpp and the files beside it share.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "cli/call.hpp"
+#include "scenarios/suggestion.hpp"
+
+namespace lockstep::cli {
+
+/// Option values as they were typed: this file's own messages are better than a library's.
+struct Typed {
+  bool help = false, version = false, json = false, timeline = false, no_timeline = false;
+  bool no_reduction = false, all = false, resume = false, no_times = false, independent = false, check_failed = false;
+  bool only_failures = false;
+  bool step = false, thorough = false, no_second_opinion = false;
+  std::optional<std::string> seed, jobs, colour, language, width, junit, history;
+  std::optional<std::string> witness, parameter, ticks, max_seconds, max_traces, max_events, checkpoint, graph,
+      wait_for;
+  std::optional<std::string> model, format, permits, initial, max_memory, html, port;
+  std::optional<std::string> runs, witnesses, seconds, algorithm;
+  std::vector<std::string> list_words, files, faults, algorithms, clients, given;
+};
+
+/// A message about the call; every one of them says how to go on.
+Answer wrong(std::string message, std::string_view command = "");
+
+std::optional<std::uint64_t> whole_number(const std::string& text, std::uint64_t min, std::uint64_t max);
+/// Seconds with a decimal point, as people type them.
+std::optional<double> seconds_of(const std::string& text);
+
+/// A bound, if one was given: a whole number, 1 or more.
+template <class Bound>
+std::optional<Answer> take_bound(const char* option, const std::optional<std::string>& text, std::string_view command,
+                                 Bound& bound) {
+  if (!text) return std::nullopt;
+  const auto number = whole_number(*text, 1, UINT64_MAX);
+  if (!number)
+    return wrong(fmt::format("{} {}: expected a whole number, 1 or more", option, scenarios::in_quotes(*text)),
+                 command);
+  bound = *number;
+  return std::nullopt;
+}
+
+void declare_check(CLI::App& check, Typed& typed);
+std::variant<Call, Answer> check_call(const Typed& typed, Call call);
+
+}  // namespace lockstep::cli
