@@ -106,23 +106,23 @@ int read_at_most(const fs::path& file, std::size_t bytes, std::string& text) {
 /// Everything that is wrong with a text, in its order.
 Diagnostic all_of(std::string_view text, const schema::Bad& bad, const std::string& file_name) {
   constexpr std::size_t kShown = 20;
-  std::vector<Diagnostic> all;
-  const auto add = [&](const schema::Bad& one) {
-    const Position at = one.inside ? schema::position_inside(text, one.at, *one.inside) : one.at;
-    all.push_back({file_name, at, one_line(one.message)});
-  };
-  add(bad);
-  for (const schema::Bad& other : bad.others) add(other);
+  std::vector<const schema::Bad*> all{&bad};
+  for (const schema::Bad& other : bad.others) all.push_back(&other);
   std::vector<std::size_t> order(all.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return std::tuple(all[a].at.line, all[a].at.column, a) < std::tuple(all[b].at.line, all[b].at.column, b);
+    return std::tuple(all[a]->at.line, all[a]->at.column, a) < std::tuple(all[b]->at.line, all[b]->at.column, b);
   });
-  Diagnostic first = all[order.front()];
-  const std::size_t shown = std::min(all.size(), kShown);
-  for (std::size_t i = 1; i < shown; ++i) first.others.push_back(all[order[i]]);
-  if (all.size() > shown)
-    first.others.push_back({file_name, {}, std::to_string(all.size() - shown) + " more mistakes"});
+  // Where in a string a mistake is takes a look at the whole file: only of those that are shown.
+  const auto shown = [&](std::size_t i) {
+    const schema::Bad& one = *all[order[i]];
+    const Position at = one.inside ? schema::position_inside(text, one.at, *one.inside) : one.at;
+    return Diagnostic{file_name, at, one_line(one.message)};
+  };
+  Diagnostic first = shown(0);
+  for (std::size_t i = 1; i < std::min(all.size(), kShown); ++i) first.others.push_back(shown(i));
+  if (all.size() > kShown)
+    first.others.push_back({file_name, {}, std::to_string(all.size() - kShown) + " more mistakes"});
   return first;
 }
 
