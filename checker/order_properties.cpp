@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <boost/container/small_vector.hpp>
+#include <cstddef>
 #include <map>
+#include <memory_resource>
 #include <set>
 #include <utility>
 
@@ -35,7 +39,7 @@ struct Owner {
 };
 
 struct OwnedPlace {
-  std::vector<Owner> owners;
+  boost::container::small_vector<Owner, 2> owners;
   bool had_several = false;  ///< of nameless parts, since it was last removed
 
   bool is_of(sim::ProcessId thread) const {
@@ -43,16 +47,15 @@ struct OwnedPlace {
   }
 };
 
+template <class Predicate>
+void remove_owners(OwnedPlace& owned, const Predicate& is_removed) {
+  owned.owners.erase(std::remove_if(owned.owners.begin(), owned.owners.end(), is_removed), owned.owners.end());
+}
+
 class Order {
  public:
   Order(std::span<const Operation> operations, std::span<const Effect> effects, const sim::History& history)
       : operations_(operations), effects_(effects), history_(history) {
-    for (const Effect& effect : effects) {
-      const Operation* operation = find(effect.operation);
-      for (const PlaceChange& change : place_changes(effect, operation, history)) {
-        last_write_[{effect.operation, {effect.server, effect.object, change.member}}] = &effect;
-      }
-    }
     for (const Effect& effect : effects) follow(effect);
   }
 
@@ -67,6 +70,11 @@ class Order {
  private:
   const Operation* find(OperationId id) const {
     return id == 0 || id > operations_.size() ? nullptr : &operations_[id - 1];
+  }
+  std::span<const PlaceChange> changes_of(const Effect& effect, const Operation* operation) {
+    changes_.clear();
+    place_changes(effect, operation, history_, changes_);
+    return changes_;
   }
   static bool takes(const Operation& o) { return o.function == "acquire" || o.function == "reenter"; }
   static bool gives(const Operation& o) { return o.function == "release" || o.function == "leave"; }
@@ -118,7 +126,7 @@ class Order {
                     [&](const Place& place) { return place.server == effect.server && place.object == effect.object; });
       return;
     }
-    for (const PlaceChange& change : place_changes(effect, operation, history_)) {
+    for (const PlaceChange& change : changes_of(effect, operation)) {
       const Place place{effect.server, effect.object, change.member};
       OwnedPlace& owned = places_[place];
       const bool is_removed = change.kind == PlaceChange::Kind::removed;
@@ -140,7 +148,7 @@ class Order {
     }
     if (!is_of_its_lock || operation->function != "release") return;
     each_place(effect, [&](const Place&, OwnedPlace& owned) {
-      std::erase_if(owned.owners, [&](const Owner& owner) { return owner.shares && owner.hold == operation->of; });
+      remove_owners(owned, [&](const Owner& owner) { return owner.shares && owner.hold == operation->of; });
     });
   }
 
@@ -158,6 +166,18 @@ class Order {
   bool comes_back(OperationId operation, sim::Step step) const {
     return std::any_of(effects_.begin(), effects_.end(),
                        [&](const Effect& e) { return e.operation == operation && e.step == step; });
+  }
+
+  /// Whether a later command of the same operation changes this place, too.
+  bool comes_back_to(const Place& place, const Effect& effect, const Operation& operation) const {
+    const auto changes_it = [&](const Effect& later) {
+      if (later.operation != operation.id || later.server != place.server || later.object != place.object) return false;
+      const std::vector<PlaceChange> changes = place_changes(later, &operation, history_);
+      return std::any_of(changes.begin(), changes.end(),
+                         [&](const PlaceChange& change) { return change.member == place.member; });
+    };
+    const auto next = effects_.begin() + (&effect - effects_.data()) + 1;
+    return std::any_of(next, effects_.end(), changes_it);
   }
 
   Deed& deed_of(const Effect& effect, const Operation& operation) {
@@ -203,8 +223,8 @@ class Order {
     const bool shares = operation.is_shared || is_nameless;
     if (is_certain && !shares && std::any_of(owned.owners.begin(), owned.owners.end(), is_others)) {
       // What it writes before it has won is nobody's.
-      if (last_write_.at({operation.id, place}) != &effect) return;
-      std::erase_if(owned.owners, is_others);
+      if (comes_back_to(place, effect, operation)) return;
+      remove_owners(owned, is_others);
     }
     owned.owners.push_back({operation.process, hold, shares});
     if (!is_nameless || owned.owners.size() == 1) return;
@@ -340,16 +360,20 @@ class Order {
   std::span<const Operation> operations_;
   std::span<const Effect> effects_;
   const sim::History& history_;
-  std::map<Place, OwnedPlace> places_;
-  std::map<std::pair<OperationId, Place>, const Effect*> last_write_;
-  std::map<std::pair<OperationId, Object>, Deed> deeds_;
-  std::map<OperationId, std::set<Place>> granted_;    ///< by hold: places that were certainly its own at some time
-  std::set<OperationId> unknowable_;                  ///< holds that were among several at a nameless place
-  std::map<OperationId, std::set<Place>> given_;      ///< by release: places of its own that it removed
-  std::set<Place> there_;                             ///< what exists
-  std::set<std::pair<OperationId, Object>> visits_;   ///< where an operation did anything
-  std::set<std::pair<OperationId, Object>> returns_;  ///< where it removed something, or looked again
-  std::set<std::pair<OperationId, Place>> kept_;      ///< what failed acquires made, and have not taken back
+  // The search asks at the end of every trace: what is remembered of one has no allocations of its own, and goes all at once.
+  std::array<std::byte, 16 * 1024> room_;
+  std::pmr::monotonic_buffer_resource memory_{room_.data(), room_.size()};
+  std::vector<PlaceChange> changes_;
+  std::pmr::map<Place, OwnedPlace> places_{&memory_};
+  std::pmr::map<std::pair<OperationId, Object>, Deed> deeds_{&memory_};
+  std::pmr::map<OperationId, std::pmr::set<Place>> granted_{
+      &memory_};                                     ///< by hold: places that were certainly its own at some time
+  std::pmr::set<OperationId> unknowable_{&memory_};  ///< holds that were among several at a nameless place
+  std::pmr::map<OperationId, std::pmr::set<Place>> given_{&memory_};  ///< by release: places of its own that it removed
+  std::pmr::set<Place> there_{&memory_};                              ///< what exists
+  std::pmr::set<std::pair<OperationId, Object>> visits_{&memory_};    ///< where an operation did anything
+  std::pmr::set<std::pair<OperationId, Object>> returns_{&memory_};   ///< where it removed something, or looked again
+  std::pmr::set<std::pair<OperationId, Place>> kept_{&memory_};  ///< what failed acquires made, and have not taken back
   std::vector<std::pair<sim::ProcessId, Place>> robbed_;
   std::vector<Breach> found_;
 };
