@@ -38,25 +38,26 @@ struct ExploredEvent {
 
 /// A fault of the present trace.
 struct ExploredFault {
-  enum class Kind : std::uint8_t { pause, crash, lose, jump, skew };
+  enum class Kind : std::uint8_t { pause, crash, lose, jump, skew, delay, partition };
   /// Where it strikes.
   enum class Place : std::uint8_t {
     before,  ///< pause: it began at `from`, before `event` was handled, and `event` waited for its end
     after,   ///< pause: it began when `event` had been handled; what the process sent then left only at the end
     within,  ///< pause: it lengthened the work whose end is `event`, and which began at `work_from`; `from` is when the work would have ended, or the pause of it before this one
-    itself  ///< crash, jump: it is `event`. lose: the message that `event` emitted as its `emission`-th thing. skew: from the start
+    itself  ///< crash, jump: it is `event`. lose, delay: the message that `event` emitted as its `emission`-th thing. skew, partition: of no event
   };
   Kind kind = Kind::pause;
   Place place = Place::itself;
-  sim::ProcessId process;  ///< whom it strikes; lose: the sender
+  sim::ProcessId process;  ///< whom it strikes; lose, delay: the sender; partition: the first of its left side
   std::uint32_t event = ExploredEvent::no_cause;
-  std::uint32_t emission = 0;  ///< lose: from 1
+  std::uint32_t emission = 0;  ///< lose, delay: from 1
   bool is_further =
       false;  ///< pause: not the first at its place, but one that begins before the one before it is over, or just then
   std::size_t budget = 0;                  ///< which of the allowed faults it is one of
-  sim::Instant from;                       ///< pause: its beginning. crash, jump: when it strikes
+  std::size_t side = 0;                    ///< partition: which of its budget's
+  sim::Instant from;                       ///< pause, partition: its beginning. crash, jump: when it strikes. delay: when the message would have left
   sim::Instant work_from;                  ///< pause within work
-  sim::Instant until;                      ///< pause: its end. crash: the restart, if `restarts`
+  sim::Instant until;                      ///< pause, partition: its end. crash: the restart, if `restarts`. delay: when the message leaves
   bool restarts = false;                   ///< crash
   std::optional<std::uint32_t> parameter;  ///< jump and skew by a range: which parameter says by how much
   sim::Duration by;                        ///< jump and skew by an exact amount

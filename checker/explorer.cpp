@@ -51,10 +51,14 @@ Explorer::Explorer(ExplorerOptions options) : options_(std::move(options)) {
   for (const FaultBudget& budget : options_.faults) {
     may_lose_ = may_lose_ || budget.kind == Kind::lose;
     may_crash_ = may_crash_ || budget.kind == Kind::crash;
+    may_delay_ = may_delay_ || budget.kind == Kind::delay;
+    may_be_late_ = may_be_late_ || budget.kind == Kind::delay || budget.kind == Kind::partition;
     if (budget.kind == Kind::crash || budget.kind == Kind::jump) at_most_armed += budget.times;
     if (budget.kind != Kind::pause) continue;
+    const bool is_of_work = budget.during == sim::Activity::work;
+    asks_afterwards_ = asks_afterwards_ || (!is_of_work && budget.during != sim::Activity::anything);
     for (const sim::ProcessId process : budget.who) {
-      for (std::vector<bool>* may : {&may_pause_, budget.during_work ? nullptr : &may_pause_anywhere_}) {
+      for (std::vector<bool>* may : {&may_pause_, is_of_work ? nullptr : &may_pause_anywhere_}) {
         if (may == nullptr) continue;
         if (may->size() <= process.index) may->resize(process.index + 1u, false);
         (*may)[process.index] = true;
@@ -207,6 +211,7 @@ void Explorer::begin_again() {
   {
     const sim::Region::Inside inside(region_);
     world_->restart();
+    if (may_be_late_) world_->reunite();
   }
   saved_count_ = 0;
   pending_.clear();
@@ -237,6 +242,11 @@ bool Explorer::run_way() {
     const bool is_replay = i < built_;
     if (is_worth_saving(i)) save(i);
     execute(i, is_replay);
+    if (i + 1 == depth_ && is_void(i)) {
+      nodes_[i].may_live = true;
+      built_ = depth_;
+      return false;
+    }
     if (i + 1 == depth_ && is_redundant(nodes_[i])) {
       note_redundant(i);
       built_ = depth_;
@@ -269,6 +279,10 @@ bool Explorer::advance(const Visitor& visit) {
   }
   if (ghost_from_) {
     ++counts_.infeasible;
+    return true;
+  }
+  if (has_idle_partition()) {
+    ++counts_.blocked;
     return true;
   }
   ++counts_.traces;
@@ -318,6 +332,10 @@ bool Explorer::go_on() {
   ++depth_;
   execute(static_cast<std::uint32_t>(depth_ - 1), false);
   built_ = depth_;
+  if (is_void(static_cast<std::uint32_t>(depth_ - 1))) {
+    nodes_[depth_ - 1].may_live = true;
+    return false;
+  }
   if (is_redundant(nodes_[depth_ - 1])) {
     note_redundant(static_cast<std::uint32_t>(depth_ - 1));
     return false;
@@ -379,6 +397,7 @@ bool Explorer::comes_after_all_sleepers(const Node& node, const sim::Event& tick
     // A fault may come as late as it likes, and time means nothing here any more: neither ever comes to its end.
     if (event.kind == sim::EventKind::fault || ghost_from_) continue;
     if (event.is_anchored || event.delay.hi >= sim::Duration::forever()) return false;
+    if (may_delay_ && event.kind == sim::EventKind::message) return false;
     const sim::Instant latest = event.base + event.delay.hi + longest_pause(event.process);
     if (constraints_.can_be_at_most(tick.base + tick.delay.lo, latest)) return false;
   }

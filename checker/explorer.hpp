@@ -92,14 +92,20 @@ class ExplorationObserver {
 
 /// Faults that might happen, and how often.
 struct FaultBudget {
+  enum class Direction : std::uint8_t { either, request, reply };
+
   ExploredFault::Kind kind = ExploredFault::Kind::pause;
-  std::vector<sim::ProcessId> who;  ///< whom it might strike; lose: clients whose requests and replies may be lost
-  sim::DurationRange range;         ///< pause: how long; jump, skew: by how much
+  std::vector<sim::ProcessId> who;  ///< whom it might strike; lose, delay: clients whose requests and replies it strikes
+  sim::DurationRange range;         ///< pause, delay, partition: how long; jump, skew: by how much
   std::optional<sim::DurationRange> restart_after;  ///< crash: how long after it comes back; nothing: never
   sim::Duration
       restart_delay;         ///< what of `restart_after` is the victim's own and not the fault's: no margin counts it
   bool keep = false;         ///< crash of a server: its data survive
-  bool during_work = false;  ///< pause: it strikes only who works, and makes that work last longer
+  /// pause, crash: it strikes only who is at that; a pause during work makes the work last longer. lose, delay: what belongs to that.
+  sim::Activity during = sim::Activity::anything;
+  std::string message;                      ///< lose, delay: only requests of this name, and answers to them; empty: any
+  Direction direction = Direction::either;  ///< lose, delay
+  std::vector<sim::Sides> sides;                 ///< partition: of these, one
   std::uint32_t times = 1;
 };
 
@@ -301,7 +307,7 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   void accessed(std::uint64_t part, bool changes) override;
   void accessed_all() override;
   void counted(std::uint64_t question) override;
-  bool loses(const sim::Event& message) override;
+  bool loses(sim::Event& message) override;
   void approximated() override;
   sim::Instant sum(sim::Instant a, sim::Instant plus, sim::Instant minus) override;
   bool is_at_or_after(sim::Instant a, sim::Instant b) override;
@@ -427,7 +433,8 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   void come_after_alike(const Node& node);
   sim::DurationRange delay_of(const sim::Event& event) const;
   void break_silence();
-  std::optional<std::size_t> ask_for_pause(sim::ProcessId process, bool of_work, std::size_t first_budget = 0);
+  std::optional<std::size_t> ask_for_pause(sim::ProcessId process, bool of_work, std::size_t first_budget = 0,
+                                           bool is_afterwards = false);
   // explorer_conflicts.cpp
   std::optional<sim::Instant> latest(const sim::Event& event) const;
   std::optional<sim::Instant> latest_answer(const sim::Event& event) const;
@@ -460,6 +467,12 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   sim::Instant add_further_pauses(const Node& node, std::size_t last, ExploredFault::Place place, sim::Instant from,
                                   sim::Instant until);
   std::uint32_t spent(std::size_t budget) const;
+  void separate(std::size_t budget, std::size_t side, std::size_t number, bool is_new);
+  bool has_idle_partition() const;
+  std::vector<std::size_t> message_faults(const sim::Event& message) const;
+  bool is_void(std::uint32_t position) const;
+  void put_off(sim::Event& message);
+  void arrive_after(sim::Instant arrival, const sim::Event& event, const Node* earlier);
   void arrive_within(sim::Instant arrival, const sim::Event& event);
   bool is_raced(std::uint32_t position) const;
   void fill_past(std::uint32_t position);
@@ -516,6 +529,9 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   std::vector<AlikeBefore> alike_before_;  ///< by process; empty if nobody is alike
   bool may_lose_ = false;
   bool may_crash_ = false;
+  bool may_delay_ = false;    ///< a message, alone
+  bool may_be_late_ = false;  ///< a message has no longest delay that is known beforehand: it may be delayed, or wait for the end of a partition
+  bool asks_afterwards_ = false;  ///< whether what a process is at when it has handled an event allows the pause that begins there
   Explorable* subject_ = nullptr;
   sim::World* world_ = nullptr;
   DifferenceConstraints constraints_;

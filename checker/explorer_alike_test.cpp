@@ -158,7 +158,7 @@ TEST_CASE("explorer: whatever may befall any of those who are alike, nothing is 
   FaultBudget restart = budget(Kind::crash);
   restart.restart_after = sim::DurationRange{0_us, 3_us};
   FaultBudget at_work = budget(Kind::pause, {1_us, 4_us});
-  at_work.during_work = true;
+  at_work.during = sim::Activity::work;
   FaultBudget twice = budget(Kind::lose);
   twice.times = 2;
   for (const FaultBudget& fault :

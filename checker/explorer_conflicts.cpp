@@ -29,13 +29,15 @@ std::optional<Instant> Explorer::latest(const sim::Event& event) const {
     return std::nullopt;
   // Who is frozen does not handle what has arrived; and what a pause holds back, a crash keeps from leaving.
   if (may_pause_anywhere(event.process)) return std::nullopt;
+  // Behind one that is delayed it waits for that.
+  if (event.kind == sim::EventKind::message && may_delay_) return std::nullopt;
   if (event.kind == sim::EventKind::message && may_crash_ && may_pause_anywhere(event.from)) return std::nullopt;
   return event.base + event.delay.hi;
 }
 
 /// When the answer to a request that is on its way has arrived at the latest.
 std::optional<Instant> Explorer::latest_answer(const sim::Event& event) const {
-  if (may_lose_ || may_pause_anywhere(event.from) || !is_answered_at_once(event)) return std::nullopt;
+  if (may_lose_ || may_be_late_ || may_pause_anywhere(event.from) || !is_answered_at_once(event)) return std::nullopt;
   const std::optional<Instant> handled = latest(event);
   if (!handled) return std::nullopt;
   return *handled + world_->latency_of(sim::ConnectionId{event.channel / 2}).hi;

@@ -60,7 +60,7 @@ Found explored(std::uint64_t seed, const Kind& kind, ExplorerOptions options) {
     checker::FaultBudget budget;
     budget.who = world.clients();
     budget.range = {sim::Duration::zero(), sim::Duration::microseconds(5)};
-    budget.during_work = kind.fault == Kind::Fault::work_pause;
+    if (kind.fault == Kind::Fault::work_pause) budget.during = sim::Activity::work;
     if (kind.fault == Kind::Fault::crash) budget.kind = checker::ExploredFault::Kind::crash;
     if (kind.fault == Kind::Fault::loss) budget.kind = checker::ExploredFault::Kind::lose;
     options.faults.push_back(budget);

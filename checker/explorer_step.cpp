@@ -122,9 +122,11 @@ void Explorer::begin_node(Node& node, const sim::Event& event) {
 DurationRange Explorer::delay_of(const sim::Event& event) const {
   // Nothing is known of that.
   if (event.is_anchored) return {Duration::zero(), Duration::forever()};
+  const bool may_be_late = may_be_late_ && event.kind == sim::EventKind::message;
   // Whether it left at its cause or at the end of the pause that held it back, the anchor is where it left.
   const Duration left = event.cause == 0 ? Duration::zero() : nodes_[event.cause - 1].at.offset();
-  return {event.base.offset() + event.delay.lo - left, event.base.offset() + event.delay.hi - left};
+  const DurationRange delay{event.base.offset() + event.delay.lo - left, event.base.offset() + event.delay.hi - left};
+  return {delay.lo, may_be_late ? Duration::forever() : delay.hi};
 }
 
 // --- When it can happen.
@@ -141,8 +143,7 @@ void Explorer::place_in_time(Node& node, const sim::Event& event) {
   if (!node.footprint.is_everything()) {
     // A server that is never paused: in what order it comes to those that it depends on, it will say itself.
     node.at = node.arrived = node.process_free = fresh();
-    arrive_within(node.at, event);
-    if (const Node* earlier = node_at(node.fifo_before)) at_most(earlier->arrived, node.at);
+    arrive_after(node.at, event, node_at(node.fifo_before));
     come_after_alike(node);
     for (std::uint32_t f = node.process_before; f != kNone; f = nodes_[f].process_before) {
       if (!nodes_[f].footprint.is_everything()) continue;
@@ -153,9 +154,6 @@ void Explorer::place_in_time(Node& node, const sim::Event& event) {
   }
   const Node* before = node_at(node.process_before);
   const Instant free = before != nullptr ? before->process_free : Instant::origin();
-  const auto on_channel = [&](Instant arrival) {
-    if (const Node* earlier = node_at(node.fifo_before)) at_most(earlier->arrived, arrival);
-  };
   const bool is_work = event.kind == sim::EventKind::timer && event.timer_kind == sim::TimerKind::work;
   const std::optional<std::size_t> late = ask_for_pause(event.process, is_work);
   node.is_late = late.has_value();
@@ -166,8 +164,7 @@ void Explorer::place_in_time(Node& node, const sim::Event& event) {
     const auto waited = [&] {
       // It arrived while its process was frozen, and is handled at the end of that.
       const Instant arrival = fresh();
-      arrive_within(arrival, event);
-      on_channel(arrival);
+      arrive_after(arrival, event, node_at(node.fifo_before));
       at_most(before->frozen_from, arrival);
       at_most(before->arrived, arrival);
       at_most(arrival, free);
@@ -177,8 +174,7 @@ void Explorer::place_in_time(Node& node, const sim::Event& event) {
     };
     const auto did_not_wait = [&] {
       node.arrived = node.at;
-      arrive_within(node.at, event);
-      on_channel(node.at);
+      arrive_after(node.at, event, node_at(node.fifo_before));
       at_most(free, node.at);
       return !ghost_from_.has_value();
     };
@@ -196,7 +192,7 @@ void Explorer::place_in_time(Node& node, const sim::Event& event) {
   come_after_all(node, Footprint());
   come_after_alike(node);
 
-  if (const std::optional<std::size_t> budget = ask_for_pause(event.process, false)) {
+  if (const std::optional<std::size_t> budget = ask_for_pause(event.process, false, 0, true)) {
     node.is_held_back = true;
     node.process_free = fresh();
     between(node.at, node.process_free, options_.faults[*budget].range);
@@ -211,8 +207,7 @@ void Explorer::place_in_time(Node& node, const sim::Event& event) {
 void Explorer::place_late(Node& node, const sim::Event& event, std::size_t budget, Instant free) {
   const DurationRange length = options_.faults[budget].range;
   node.arrived = fresh();
-  arrive_within(node.arrived, event);
-  if (const Node* earlier = node_at(node.fifo_before)) at_most(earlier->arrived, node.arrived);
+  arrive_after(node.arrived, event, node_at(node.fifo_before));
   Instant end = fresh();
   if (event.kind == sim::EventKind::timer && event.timer_kind == sim::TimerKind::work) {
     // The pauses are somewhere within the work, which takes that much longer. Whatever else reaches the client meanwhile
@@ -249,6 +244,25 @@ void Explorer::come_after_all(const Node& node, const Footprint& known) {
     at_most(nodes_[f].at, node.at);
     is_certain_ = was_certain;
   }
+}
+
+/// `earlier`: what came before it on its channel, or null. Behind a message that was delayed it waits, and then arrives together with that.
+void Explorer::arrive_after(Instant arrival, const sim::Event& event, const Node* earlier) {
+  const auto is_in_time = [&] {
+    arrive_within(arrival, event);
+    if (earlier != nullptr) at_most(earlier->arrived, arrival);
+    return !ghost_from_.has_value();
+  };
+  if (earlier == nullptr || !may_delay_ || event.kind != sim::EventKind::message) {
+    is_in_time();
+    return;
+  }
+  decide(is_in_time, [&] {
+    const bool is_quick = coda_from_.has_value();
+    add(Constraint::less_than(event.base + (is_quick ? event.delay.lo : event.delay.hi), earlier->arrived));
+    between(earlier->arrived, arrival, DurationRange::exactly(Duration::zero()));
+    return !ghost_from_.has_value();
+  });
 }
 
 void Explorer::arrive_within(Instant arrival, const sim::Event& event) {
@@ -479,33 +493,44 @@ std::uint64_t Explorer::choose(sim::Choice, std::uint64_t options, sim::EventId)
   return ask(options);
 }
 
-bool Explorer::loses(const sim::Event& message) {
-  if (!may_lose_) return false;
+bool Explorer::loses(sim::Event& message) {
+  if (!may_lose_ && !may_delay_) return false;
   const sim::Region::Outside outside;
   ++emissions_;  // as the world counts
-  std::vector<std::size_t> allowed;
-  // What a server sends unasked (a subscriber's message) cannot be lost alone: its connection would be lost with it.
-  const bool is_answer = message.bounced || (message.message && message.message->is_reply && !message.message->is_push);
-  for (std::size_t b = 0; b < options_.faults.size(); ++b) {
-    const FaultBudget& budget = options_.faults[b];
-    if (budget.kind != Kind::lose) continue;
-    const bool is_meant = std::any_of(budget.who.begin(), budget.who.end(), [&](sim::ProcessId client) {
-      return client == message.from || (is_answer && client == message.process);
-    });
-    if (is_meant && spent(b) < budget.times) allowed.push_back(b);
-  }
+  const std::vector<std::size_t> allowed = message_faults(message);
   const std::uint64_t answer = ask(1 + allowed.size());
+  if (answer == 0) {
+    --emissions_;
+    return false;
+  }
+  const std::size_t budget = allowed[answer - 1];
+  const Kind kind = options_.faults[budget].kind;
+  if (!is_replay_) {
+    ExploredFault& fault = faults_.emplace_back();
+    fault.kind = kind;
+    fault.process = message.from;
+    fault.event = position_;
+    fault.emission = emissions_;
+    fault.budget = budget;
+  }
+  if (kind == Kind::lose) return true;
+  put_off(message);
   --emissions_;
-  if (answer == 0) return false;
-  ++emissions_;
-  if (is_replay_) return true;
-  ExploredFault& fault = faults_.emplace_back();
-  fault.kind = Kind::lose;
-  fault.process = message.from;
-  fault.event = position_;
-  fault.emission = emissions_;
-  fault.budget = allowed[answer - 1];
-  return true;
+  return false;
+}
+
+/// A message that a fault of the present trace delays leaves later.
+void Explorer::put_off(sim::Event& message) {
+  const auto fault = std::find_if(faults_.begin(), faults_.end(), [&](const ExploredFault& f) {
+    return f.kind == Kind::delay && f.event == position_ && f.emission == emissions_;
+  });
+  if (!is_replay_) {
+    const DurationRange range = options_.faults[fault->budget].range;
+    fault->from = message.base;
+    fault->until = fresh();
+    between(fault->from, fault->until, range);
+  }
+  message.base = fault->until;
 }
 
 void Explorer::approximated() {

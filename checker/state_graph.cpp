@@ -88,7 +88,9 @@ std::string fault_text(const ExploredFault& fault, const std::string& who) {
     case Kind::lose: return fmt::format(", and what {} sends is lost", who);
     case Kind::crash: return fmt::format("{} crashes", who);
     case Kind::jump: return fmt::format("{}'s clock jumps", who);
-    case Kind::skew: return "";
+    case Kind::delay: return fmt::format(", and what {} sends is delayed", who);
+    case Kind::skew:
+    case Kind::partition: return "";
   }
   return "";
 }

@@ -167,7 +167,7 @@ TEST_CASE("exploration: each kind of fault has its words") {
   CHECK(words(may) == "at most 2 crashes of redis, back after 1ms to 5ms with its data");
   CHECK(words({.kind = MaySpec::Kind::lose, .who = {"A", "B", "C"}}) ==
         "at most one message lost on connections of A, B or C");
-  CHECK(words({.kind = MaySpec::Kind::pause, .length = {0_ms, 5_ms}, .during_work = true}) ==
+  CHECK(words({.kind = MaySpec::Kind::pause, .length = {0_ms, 5_ms}, .during = sim::Activity::work}) ==
         "at most one pause of 0ms to 5ms, of any client at work");
   CHECK(words({.kind = MaySpec::Kind::jump, .length = {-5_ms, 5_ms}}) ==
         "at most one jump of the clock of any server, by -5ms to 5ms");

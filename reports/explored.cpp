@@ -60,6 +60,41 @@ std::string whom_text(const MaySpec& may, Language language) {
   return text;
 }
 
+/// " at work"; what a fault is limited to, or nothing.
+std::string during_text(sim::Activity activity, Language language) {
+  const bool zh = is_zh(language);
+  switch (activity) {
+    case sim::Activity::anything: return "";
+    case sim::Activity::work: return zh ? "工作时" : " at work";
+    case sim::Activity::acquire: return zh ? "加锁过程中" : " while acquiring";
+    case sim::Activity::release: return zh ? "释放锁过程中" : " while releasing";
+    case sim::Activity::renewal: return zh ? "续期过程中" : " while renewing";
+  }
+  return "";
+}
+
+/// "message", "replies to SET of acquires": which messages a fault strikes.
+std::string messages_text(const MaySpec& may, Language language) {
+  const bool zh = is_zh(language);
+  const bool is_one = may.times == 1;
+  const bool is_reply = may.direction == scenarios::FaultSpec::Direction::reply;
+  std::string of;
+  switch (may.during) {
+    case sim::Activity::acquire: of = zh ? "加锁的" : is_one ? " of an acquire" : " of acquires"; break;
+    case sim::Activity::release: of = zh ? "释放锁的" : is_one ? " of a release" : " of releases"; break;
+    case sim::Activity::renewal: of = zh ? "续期的" : is_one ? " of a renewal" : " of renewals"; break;
+    case sim::Activity::anything:
+    case sim::Activity::work: break;
+  }
+  if (zh) {
+    const std::string name = may.message.empty() ? "" : " " + may.message + " ";
+    return of + name + (!may.direction ? "消息" : is_reply ? "答复" : "请求");
+  }
+  if (!may.direction) return (may.message.empty() ? "" : may.message + " ") + (is_one ? "message" : "messages") + of;
+  if (!is_reply) return (may.message.empty() ? "" : may.message + " ") + (is_one ? "request" : "requests") + of;
+  return (is_one ? "reply" : "replies") + (may.message.empty() ? "" : " to " + may.message) + of;
+}
+
 std::string fault_text(const MaySpec& may, Language language) {
   const bool zh = is_zh(language);
   const std::string times = times_text(may.times, language);
@@ -68,8 +103,8 @@ std::string fault_text(const MaySpec& may, Language language) {
   const std::string_view s = may.times == 1 ? "" : "s";
   switch (may.kind) {
     case MaySpec::Kind::pause:
-      if (zh) return fmt::format("{}：{}{}停顿 {}", times, whom, may.during_work ? "工作时" : "", length);
-      return fmt::format("{} pause{} of {}, of {}{}", times, s, length, whom, may.during_work ? " at work" : "");
+      if (zh) return fmt::format("{}：{}{}停顿 {}", times, whom, during_text(may.during, language), length);
+      return fmt::format("{} pause{} of {}, of {}{}", times, s, length, whom, during_text(may.during, language));
     case MaySpec::Kind::crash: {
       std::string back = zh ? "不再恢复" : "for good";
       if (may.restart_after) {
@@ -77,12 +112,27 @@ std::string fault_text(const MaySpec& may, Language language) {
         back = zh ? after + " 后恢复" : "back after " + after;
         if (may.keep) back += zh ? "，数据还在" : " with its data";
       }
-      if (zh) return fmt::format("{}：{}崩溃，{}", times, whom, back);
-      return fmt::format("{} crash{} of {}, {}", times, may.times == 1 ? "" : "es", whom, back);
+      const std::string during = during_text(may.during, language);
+      if (zh) return fmt::format("{}：{}{}崩溃，{}", times, whom, during, back);
+      return fmt::format("{} crash{} of {}{}, {}", times, may.times == 1 ? "" : "es", whom, during, back);
     }
     case MaySpec::Kind::lose:
-      return zh ? fmt::format("{}：{}的消息丢失", times, whom)
-                : fmt::format("{} message{} lost on connections of {}", times, s, whom);
+      return zh ? fmt::format("{}：{}的{}丢失", times, whom, messages_text(may, language))
+                : fmt::format("{} {} lost on connections of {}", times, messages_text(may, language), whom);
+    case MaySpec::Kind::delay:
+      return zh ? fmt::format("{}：{}的{}延迟 {}", times, whom, messages_text(may, language), length)
+                : fmt::format("{} {} delayed by {}, on connections of {}", times, messages_text(may, language), length,
+                              whom);
+    case MaySpec::Kind::partition: {
+      if (may.between.empty()) {
+        return zh ? fmt::format("{}：{}与其他所有进程断开 {}", times, whom, length)
+                  : fmt::format("{} partition{} of {}, between {} and everybody else", times, s, length, whom);
+      }
+      return zh ? fmt::format("{}：{} 与 {} 之间断开 {}", times, joined(may.between[0], "、"),
+                              joined(may.between[1], "、"), length)
+                : fmt::format("{} partition{} of {}, between {} and {}", times, s, length, joined(may.between[0]),
+                              joined(may.between[1]));
+    }
     case MaySpec::Kind::jump:
       return zh ? fmt::format("{}：{}的时钟跳变 {}", times, whom, length)
                 : fmt::format("{} jump{} of the clock of {}, by {}", times, s, whom, length);

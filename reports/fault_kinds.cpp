@@ -11,8 +11,8 @@ constexpr std::array<FaultKind, 7> kKinds{{
     {"crash", "fault, may", "A process dies and loses what is not durable; it may come back later."},
     {"jump", "fault, may", "A process's wall clock moves, forward or back; its monotonic clock does not."},
     {"lose", "fault, may", "One request or one reply never arrives: its sender does not know what became of it."},
-    {"delay", "fault", "One request or one reply takes longer than the network by itself would make it."},
-    {"partition", "fault", "For a while no message passes between two groups of processes."},
+    {"delay", "fault, may", "One request or one reply takes longer than the network by itself would make it."},
+    {"partition", "fault, may", "For a while no message passes between two groups of processes."},
     {"skew", "may", "A process's wall clock is off from the beginning."},
 }};
 

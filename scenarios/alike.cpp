@@ -18,10 +18,13 @@ bool can_be_alike(const ClientSpec& client) {
 
 bool strike_alike(const Scenario& scenario, const std::string& a, const std::string& b) {
   return std::all_of(scenario.may.begin(), scenario.may.end(), [&](const MaySpec& may) {
-    const auto strikes = [&](const std::string& name) {
-      return std::find(may.who.begin(), may.who.end(), name) != may.who.end();
+    const auto is_among = [](const std::vector<std::string>& names, const std::string& name) {
+      return std::find(names.begin(), names.end(), name) != names.end();
     };
-    return strikes(a) == strikes(b);
+    if (is_among(may.who, a) != is_among(may.who, b)) return false;
+    return std::all_of(may.between.begin(), may.between.end(), [&](const std::vector<std::string>& side) {
+      return is_among(side, a) == is_among(side, b);
+    });
   });
 }
 

@@ -108,7 +108,7 @@ Scenario random_story(const models::locks::Entry& entry, std::uint64_t seed) {
   constexpr Kind kinds[] = {Kind::pause, Kind::crash, Kind::lose};
   may.kind = kinds[random.below(3)];
   if (may.kind == Kind::pause) may.length = {0_ms, 200_ms};
-  may.during_work = may.kind == Kind::pause && !entry.has_background && random.one_in(2);
+  if (may.kind == Kind::pause && !entry.has_background && random.one_in(2)) may.during = sim::Activity::work;
   return scenario;
 }
 

@@ -1,6 +1,10 @@
 #include "scenarios/allowed_faults.hpp"
 
 #include <algorithm>
+#include <cassert>
+
+#include "scenarios/partition_sides.hpp"
+#include "scenarios/step_name.hpp"
 
 namespace lockstep::scenarios {
 
@@ -12,6 +16,8 @@ std::string_view parameter_of(const MaySpec& may) {
     case MaySpec::Kind::jump: return may.length.is_exact() ? "" : "jump";
     case MaySpec::Kind::skew: return may.length.is_exact() ? "" : "skew";
     case MaySpec::Kind::crash: return may.restart_after && !may.restart_after->is_exact() ? "restart_after" : "";
+    case MaySpec::Kind::delay: return may.length.is_exact() ? "" : "delay";
+    case MaySpec::Kind::partition: return may.length.is_exact() ? "" : "partition";
     case MaySpec::Kind::lose: return "";
   }
   return "";
@@ -37,6 +43,9 @@ AllowedFaults::AllowedFaults(const Scenario& scenario, Deployment& deployment) :
       if (may.who.empty() ? lanes[i].role == anybody : is_named)
         budget.who.push_back(sim::ProcessId{static_cast<std::uint16_t>(i)});
     }
+    for (const PartitionSides& sides : partition_sides(scenario, may)) {
+      budget.sides.push_back(deployment.sides_named(sides.left, sides.right));
+    }
   }
   restart_delays_.resize(lanes.size());
   for (std::size_t i = 0; i < scenario.servers.size(); ++i)
@@ -45,12 +54,23 @@ AllowedFaults::AllowedFaults(const Scenario& scenario, Deployment& deployment) :
 
 void AllowedFaults::begin() {
   struck_.clear();
+  world_.reunite();
   for (Budget& budget : budgets_) budget.left = budget.may->times;
 }
 
-bool AllowedFaults::can_lose(const Budget& budget, const sim::Event& event) const {
-  if (event.kind != sim::EventKind::message || event.bounced || event.message->is_push) return false;
-  return budget.allows(world_.client_of(sim::ConnectionId{event.channel / 2}));
+bool AllowedFaults::can_strike(const Budget& budget, const sim::Event& message) const {
+  if (message.kind != sim::EventKind::message || message.bounced) return false;
+  const sim::Message& content = *message.message;
+  if (content.is_push || content.is_fin) return false;
+  const MaySpec& may = *budget.may;
+  if (!may.message.empty() && content.name() != message_named(may.message)) return false;
+  if (may.direction && (*may.direction == FaultSpec::Direction::reply) != content.is_reply) return false;
+  if (!world_.is_of(content, may.during)) return false;
+  return budget.allows(world_.client_of(sim::ConnectionId{message.channel / 2}));
+}
+
+bool AllowedFaults::is_at_it(const Budget& budget, sim::ProcessId process) const {
+  return world_.is_at(process, budget.may->during);
 }
 
 sim::PlannedFault AllowedFaults::fault_of(const Budget& budget, sim::ProcessId victim, Duration length) const {
@@ -71,8 +91,24 @@ sim::PlannedFault AllowedFaults::fault_of(const Budget& budget, sim::ProcessId v
       fault.kind = sim::PlannedFault::Kind::jump;
       fault.length = length;
       break;
+    case MaySpec::Kind::delay:
+      fault.kind = sim::PlannedFault::Kind::delay;
+      fault.length = length;
+      break;
+    case MaySpec::Kind::partition: assert(false && "a partition is no fault of one process"); break;
   }
   return fault;
+}
+
+void AllowedFaults::separate(Budget& budget, std::size_t side, sim::Instant moment, Duration length) {
+  spend(budget);
+  struck_.emplace_back(parameter_of(*budget.may), length);
+  world_.separate({budget.sides[side], moment, moment + length});
+}
+
+void AllowedFaults::delay(Budget& budget, Duration length) {
+  spend(budget);
+  struck_.emplace_back(parameter_of(*budget.may), length);
 }
 
 void AllowedFaults::strike(Budget& budget, const sim::PlannedFault& fault, sim::Instant moment) {

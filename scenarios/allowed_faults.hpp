@@ -23,6 +23,7 @@ class AllowedFaults {
   struct Budget {
     const MaySpec* may = nullptr;
     std::vector<sim::ProcessId> who;
+    std::vector<sim::Sides> sides;  ///< of a partition: one of them
     std::int64_t left = 0;
     bool allows(sim::ProcessId process) const;
   };
@@ -35,12 +36,18 @@ class AllowedFaults {
   std::vector<Budget>& budgets() { return budgets_; }
   const std::vector<Budget>& budgets() const { return budgets_; }
 
-  /// Whether this message can be lost. A subscriber's cannot be lost alone: its connection would be lost with it.
-  bool can_lose(const Budget& budget, const sim::Event& event) const;
+  /// Whether this message can be lost or delayed. A subscriber's cannot be struck alone: its connection would be lost with it.
+  bool can_strike(const Budget& budget, const sim::Event& message) const;
+  /// Whether whoever may be struck is at what he has to be at for that.
+  bool is_at_it(const Budget& budget, sim::ProcessId process) const;
   /// The fault as the world knows it; `length`: of a pause, of a jump, until a restart.
   sim::PlannedFault fault_of(const Budget& budget, sim::ProcessId victim, sim::Duration length) const;
   /// Strikes between two events. What is lost is not struck, but `spent`.
   void strike(Budget& budget, const sim::PlannedFault& fault, sim::Instant moment);
+  /// From `moment` on nothing passes between these sides of the budget for so long.
+  void separate(Budget& budget, std::size_t side, sim::Instant moment, sim::Duration length);
+  /// A message takes so much longer.
+  void delay(Budget& budget, sim::Duration length);
   static void spend(Budget& budget) { --budget.left; }
 
   /// With which values faults of parameters have struck in the present run.

@@ -31,6 +31,8 @@ bool has_parameter(const MaySpec& may, std::string_view parameter) {
     case MaySpec::Kind::skew: return parameter == "skew" && !may.length.is_exact();
     case MaySpec::Kind::crash:
       return parameter == "restart_after" && may.restart_after && !may.restart_after->is_exact();
+    case MaySpec::Kind::delay: return parameter == "delay" && !may.length.is_exact();
+    case MaySpec::Kind::partition: return parameter == "partition" && !may.length.is_exact();
     case MaySpec::Kind::lose: return false;
   }
   return false;

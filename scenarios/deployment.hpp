@@ -104,6 +104,9 @@ class Deployment {
   sim::ProcessId probe() const { return probe_; }
   std::vector<sim::ProcessId> resources() const;
   std::vector<Lane> lanes() const;
+  /// Invalid if there is none of this name.
+  sim::ProcessId process_named(const std::string& name) const;
+  sim::Sides sides_named(const std::vector<std::string>& left, const std::vector<std::string>& right) const;
   std::vector<std::string> names() const;
   /// What the servers and the resource hold now, a line each, for people: "redis: lock = A-1, with a lease". Says nothing
   /// of instants, so states that differ only in those read the same.
@@ -123,7 +126,6 @@ class Deployment {
 
  private:
   sim::World::ClockSettings clock_settings(const ClockSpec& spec) const;
-  sim::ProcessId process_named(const std::string& name) const;
   void add_servers();
   static void configure(models::redis::Node& server, const ServerSpec& spec);
   void replicate();

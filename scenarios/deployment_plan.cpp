@@ -28,6 +28,13 @@ sim::ProcessId Deployment::process_named(const std::string& name) const {
   return {};
 }
 
+sim::Sides Deployment::sides_named(const std::vector<std::string>& left, const std::vector<std::string>& right) const {
+  sim::Sides sides;
+  for (const std::string& name : left) sides.left.push_back(process_named(name));
+  for (const std::string& name : right) sides.right.push_back(process_named(name));
+  return sides;
+}
+
 void Deployment::plan_faults() {
   for (const FaultSpec& spec : scenario_.faults) {
     if (spec.kind == FaultSpec::Kind::partition) {
@@ -40,11 +47,8 @@ void Deployment::plan_faults() {
 }
 
 void Deployment::plan_partition(const FaultSpec& spec) {
-  sim::Partition partition{
-      .left = {}, .right = {}, .from = spec.trigger.time, .until = spec.trigger.time + spec.length.lo};
-  for (const std::string& name : spec.between[0]) partition.left.push_back(process_named(name));
-  for (const std::string& name : spec.between[1]) partition.right.push_back(process_named(name));
-  world_.plan(std::move(partition));
+  const sim::Instant from = sim::Instant::at(spec.trigger.time);
+  world_.separate({sides_named(spec.between[0], spec.between[1]), from, from + spec.length.lo});
 }
 
 sim::PlannedFault Deployment::planned(const FaultSpec& spec) const {

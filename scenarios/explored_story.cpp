@@ -4,6 +4,8 @@
 #include <string>
 
 #include "scenarios/alike.hpp"
+#include "scenarios/partition_sides.hpp"
+#include "scenarios/step_name.hpp"
 
 namespace lockstep::scenarios {
 namespace {
@@ -19,6 +21,8 @@ Kind kind_of(MaySpec::Kind kind) {
     case MaySpec::Kind::lose: return Kind::lose;
     case MaySpec::Kind::jump: return Kind::jump;
     case MaySpec::Kind::skew: return Kind::skew;
+    case MaySpec::Kind::delay: return Kind::delay;
+    case MaySpec::Kind::partition: return Kind::partition;
   }
   return Kind::pause;
 }
@@ -39,6 +43,15 @@ std::vector<sim::ProcessId> victims_of(const Scenario& scenario, const MaySpec& 
   const std::vector<SentinelSpec>& sentinels = scenario.sentinels->each;
   for (std::size_t i = 0; i < sentinels.size(); ++i) add(first + i, sentinels[i].name, false);
   return victims;
+}
+
+std::vector<sim::ProcessId> numbered(const std::vector<std::string>& names, const std::vector<std::string>& some) {
+  std::vector<sim::ProcessId> numbers;
+  for (const std::string& name : some) {
+    const auto at = std::find(names.begin(), names.end(), name);
+    numbers.push_back(sim::ProcessId{static_cast<std::uint16_t>(at - names.begin())});
+  }
+  return numbers;
 }
 
 const ClockSpec& clock_of(const Scenario& scenario, sim::ProcessId process) {
@@ -97,7 +110,18 @@ std::variant<std::vector<FaultBudget>, Diagnostic> fault_budgets(const Scenario&
     budget.restart_after = may.restart_after;
     if (std::optional<Diagnostic> problem = put_off_restarts(scenario, may, budget)) return *std::move(problem);
     budget.keep = may.keep;
-    budget.during_work = may.during_work;
+    budget.during = may.during;
+    if (!may.message.empty()) budget.message = message_named(may.message);
+    if (may.direction) {
+      budget.direction = *may.direction == FaultSpec::Direction::reply ? FaultBudget::Direction::reply
+                                                                       : FaultBudget::Direction::request;
+    }
+    if (budget.kind == Kind::partition) {
+      const std::vector<std::string> names = process_names(scenario);
+      for (const PartitionSides& sides : partition_sides(scenario, may)) {
+        budget.sides.push_back({numbered(names, sides.left), numbered(names, sides.right)});
+      }
+    }
     budget.times = static_cast<std::uint32_t>(may.times);
     if (budget.kind != Kind::jump && budget.kind != Kind::skew) continue;
     const auto is_adrift = [&](sim::ProcessId victim) { return clock_of(scenario, victim).drift_ppm != 0; };

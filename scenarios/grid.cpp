@@ -73,6 +73,8 @@ class FaultsOnGrid final : public sim::Fate {
   /// A run begins: nothing has struck. Clocks that are off are so before anything happens.
   void begin() {
     allowed_.begin();
+    afterwards_.reset();
+    is_void_ = false;
     for (Budget& budget : allowed_.budgets()) {
       if (budget.may->kind != MaySpec::Kind::skew) continue;
       const Ticks lengths(budget.may->length, tick_);
@@ -84,7 +86,29 @@ class FaultsOnGrid final : public sim::Fate {
     }
   }
 
+  /// Whether a pause turned out to have struck who was not at what it is for: no run of the story.
+  bool is_void() {
+    look_afterwards();
+    return is_void_;
+  }
+
+  Duration late_by(const sim::Event& message) override {
+    Duration late;
+    for (Budget& budget : allowed_.budgets()) {
+      if (budget.may->kind != MaySpec::Kind::delay || budget.left == 0 || late > Duration::zero()) continue;
+      if (!allowed_.can_strike(budget, message)) continue;
+      const Ticks lengths(budget.may->length, tick_);
+      const std::uint64_t chosen = world_.choose(sim::Choice::fault, lengths.count() + 1);
+      if (chosen == 0) continue;
+      late = lengths[chosen - 1];
+      allowed_.delay(budget, late);
+      break;
+    }
+    return late;
+  }
+
   Answer of(std::uint32_t slot, sim::Instant moment) override {
+    look_afterwards();
     const sim::Event& event = world_.event(slot);
     std::uint64_t ways = 0;
     for (const Budget& budget : allowed_.budgets()) ways += ways_of(budget, event, moment);
@@ -110,22 +134,56 @@ class FaultsOnGrid final : public sim::Fate {
   std::uint64_t ways_of(const Budget& budget, const sim::Event& event, sim::Instant moment) const {
     if (budget.left == 0) return 0;
     const MaySpec& may = *budget.may;
-    if (may.kind == MaySpec::Kind::skew) return 0;
-    if (may.kind == MaySpec::Kind::lose) return allowed_.can_lose(budget, event) ? 1 : 0;
+    if (may.kind == MaySpec::Kind::skew || may.kind == MaySpec::Kind::delay) return 0;
+    if (may.kind == MaySpec::Kind::lose) return allowed_.can_strike(budget, event) ? 1 : 0;
+    if (may.kind == MaySpec::Kind::partition) {
+      const std::optional<Ticks> moments = moments_of_partition(moment);
+      return moments ? budget.sides.size() * moments->count() * Ticks(may.length, tick_).count() : 0;
+    }
     if (is_crash_with_restart(may)) {
       const auto victims = std::count_if(budget.who.begin(), budget.who.end(),
-                                         [&](sim::ProcessId victim) { return world_.state(victim).alive; });
+                                         [&](sim::ProcessId victim) { return can_crash(budget, victim); });
       return static_cast<std::uint64_t>(victims) * moments_until(moment).count() *
              Ticks(*may.restart_after, tick_).count();
     }
     if (!budget.allows(event.process) || !world_.state(event.process).alive) return 0;
-    if (may.during_work) {
+    if (may.during == sim::Activity::work && may.kind == MaySpec::Kind::pause) {
       const bool is_work = event.kind == sim::EventKind::timer && event.timer_kind == sim::TimerKind::work;
       return is_work ? Ticks(may.length, tick_).count() : 0;
     }
     if (may.kind == MaySpec::Kind::pause) return 2 * Ticks(may.length, tick_).count();
+    if (!allowed_.is_at_it(budget, event.process)) return 0;
     if (may.kind == MaySpec::Kind::jump) return Ticks(may.length, tick_).count();
     return 1;
+  }
+
+  bool can_crash(const Budget& budget, sim::ProcessId victim) const {
+    return world_.state(victim).alive && allowed_.is_at_it(budget, victim);
+  }
+
+  /// A pause that begins as an event happens: only afterwards it is known what its process is at.
+  void look_afterwards() {
+    if (afterwards_) is_void_ = is_void_ || !allowed_.is_at_it(*afterwards_->first, afterwards_->second);
+    afterwards_.reset();
+  }
+
+  Answer begin_partition(Budget& budget, std::uint64_t way, sim::Instant moment) {
+    const Ticks lengths(budget.may->length, tick_);
+    const Ticks moments = *moments_of_partition(moment);
+    const Duration length = lengths[way % lengths.count()];
+    way /= lengths.count();
+    const Duration when = moments[way % moments.count()];
+    way /= moments.count();
+    allowed_.separate(budget, way, sim::Instant::at(when), length);
+    return Answer::look_again;
+  }
+
+  /// After the event before, since that was not kept from sending what it sent. Nothing: there is no time between.
+  std::optional<Ticks> moments_of_partition(sim::Instant moment) const {
+    const bool is_first = world_.events_executed() == 0;
+    const Duration from = world_.now().offset() + (is_first ? Duration::zero() : tick_);
+    if (from > moment.offset()) return std::nullopt;
+    return Ticks({from, moment.offset()}, tick_);
   }
 
   /// From the event before to this moment.
@@ -142,7 +200,7 @@ class FaultsOnGrid final : public sim::Fate {
     way /= moments.count();
     sim::ProcessId chosen;
     for (const sim::ProcessId victim : budget.who) {
-      if (world_.state(victim).alive && way-- == 0) chosen = victim;
+      if (can_crash(budget, victim) && way-- == 0) chosen = victim;
     }
     strike(budget, chosen, after, sim::Instant::at(when));
     return Answer::look_again;
@@ -153,9 +211,16 @@ class FaultsOnGrid final : public sim::Fate {
     if (is_crash_with_restart(may)) return crash_and_restart(budget, way, moment);
     switch (may.kind) {
       case MaySpec::Kind::lose: AllowedFaults::spend(budget); return Answer::lost;
-      case MaySpec::Kind::pause:
-        strike(budget, process, Ticks(may.length, tick_)[may.during_work ? way : way / 2], moment);
-        return may.during_work || way % 2 == 0 ? Answer::look_again : Answer::happens;
+      case MaySpec::Kind::pause: {
+        const bool of_work = may.during == sim::Activity::work;
+        const bool is_before = of_work || way % 2 == 0;
+        if (is_before && !of_work && !allowed_.is_at_it(budget, process)) is_void_ = true;
+        if (!is_before) afterwards_ = {&budget, process};
+        strike(budget, process, Ticks(may.length, tick_)[of_work ? way : way / 2], moment);
+        return is_before ? Answer::look_again : Answer::happens;
+      }
+      case MaySpec::Kind::partition: return begin_partition(budget, way, moment);
+      case MaySpec::Kind::delay: break;
       case MaySpec::Kind::crash: strike(budget, process, Duration::zero(), moment); return Answer::look_again;
       case MaySpec::Kind::jump:
       case MaySpec::Kind::skew:
@@ -172,6 +237,8 @@ class FaultsOnGrid final : public sim::Fate {
   sim::World& world_;
   Duration tick_;
   AllowedFaults allowed_;
+  std::optional<std::pair<Budget*, sim::ProcessId>> afterwards_;
+  bool is_void_ = false;
 };
 
 class Enumeration {
@@ -229,6 +296,7 @@ class Enumeration {
     Execution execution(scenario_, deployment_, kEventsMax);
     if (std::optional<Diagnostic> problem = execution.play()) return problem;
     odometer_.is_asked = false;
+    if (faults_.is_void()) return std::nullopt;
     simulation.set_fate(nullptr);
     if (std::optional<Diagnostic> problem = execution.probe()) return problem;
 

@@ -42,9 +42,9 @@ MaySpec some_pause(Random& random, const Scenario& scenario, std::int64_t lease)
   MaySpec may;
   may.length = random.one_in(5) ? DurationRange::exactly(ms(random, 1, lease)) : from_zero(random, 2 * lease);
   may.times = random.between(1, 3);
-  may.during_work = random.one_in(2);
+  if (random.one_in(2)) may.during = sim::Activity::work;
   may.who = somebody(random, scenario);
-  if (!may.during_work && random.one_in(6)) may.who = {some_server(random, scenario)};
+  if (may.during != sim::Activity::work && random.one_in(6)) may.who = {some_server(random, scenario)};
   return may;
 }
 
@@ -80,6 +80,36 @@ MaySpec some_fault(Random& random, const Scenario& scenario, std::int64_t lease)
       }
       break;
     default: return some_pause(random, scenario, lease);
+  }
+  return may;
+}
+
+/// Delays, partitions, and what strikes only while its victim is at something.
+MaySpec another_fault(Random& random, const Scenario& scenario, std::int64_t lease) {
+  constexpr std::array kActivities{sim::Activity::acquire, sim::Activity::release, sim::Activity::renewal};
+  MaySpec may;
+  may.length = random.one_in(5) ? DurationRange::exactly(ms(random, 1, lease)) : from_zero(random, 2 * lease);
+  may.who = somebody(random, scenario);
+  const sim::Activity activity = kActivities[random.below(kActivities.size())];
+  switch (random.below(6)) {
+    case 0:
+    case 1:
+      may.kind = MaySpec::Kind::delay;
+      may.times = random.between(1, 2);
+      if (random.one_in(3)) may.during = activity;
+      if (random.one_in(3)) may.direction = random.one_in(2) ? FaultSpec::Direction::request : FaultSpec::Direction::reply;
+      break;
+    case 2:
+    case 3:
+      may.kind = MaySpec::Kind::partition;
+      if (random.one_in(4)) may.who = {some_server(random, scenario)};
+      break;
+    case 4: may.during = activity; break;
+    default:
+      may.kind = random.one_in(2) ? MaySpec::Kind::lose : MaySpec::Kind::crash;
+      may.length = {};
+      may.during = activity;
+      break;
   }
   return may;
 }
@@ -160,6 +190,11 @@ Scenario hunted_story(std::uint64_t seed) {
   scenario.may.push_back(some_pause(random, scenario, lease));
   if (random.one_in(4)) scenario.may.pop_back();
   if (random.one_in(2)) scenario.may.push_back(some_fault(random, scenario, lease));
+  constexpr std::uint64_t kFirstWithMore = 700'000;
+  if (seed >= kFirstWithMore) {
+    if (scenario.may.size() > 1) scenario.may.pop_back();
+    scenario.may.push_back(another_fault(random, scenario, lease));
+  }
   for (const MaySpec& may : scenario.may) {
     // Whoever loses messages, or talks to the dead, must not wait for ever.
     if (may.kind == MaySpec::Kind::lose || may.kind == MaySpec::Kind::crash) {

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "scenarios/partition_sides.hpp"
 #include "scenarios/runner.hpp"
 #include "scenarios/step_name.hpp"
 
@@ -36,7 +37,20 @@ struct Step {
   std::string name;
   std::int64_t occurrence = 1;
   bool is_message = true;
+  sim::Activity during = sim::Activity::anything;  ///< what the request belongs to, if to anything
 };
+
+/// What the client was at when this reply reached it.
+sim::Activity activity_at(const Outcome& outcome, const sim::TraceRecord& reply) {
+  for (const sim::Operation& operation : outcome.history.operations) {
+    const bool is_his = outcome.history.host_of(operation.process) == reply.process;
+    if (!is_his || operation.invoked_in >= reply.step || operation.completed_in < reply.step) continue;
+    if (operation.function == "acquire" || operation.function == "reenter") return sim::Activity::acquire;
+    if (operation.function == "release" || operation.function == "leave") return sim::Activity::release;
+    if (operation.function == "renew") return sim::Activity::renewal;
+  }
+  return sim::Activity::anything;
+}
 
 std::vector<Step> steps_of(const Scenario& undisturbed, const models::locks::Catalogue& catalogue) {
   std::vector<Step> steps;
@@ -49,7 +63,7 @@ std::vector<Step> steps_of(const Scenario& undisturbed, const models::locks::Cat
     if (record.process.index >= undisturbed.clients.size()) continue;
     const std::string& client = outcome->lanes[record.process.index].name;
     const std::string step = step_in_file(record.name);
-    steps.push_back({client, step, ++seen[{client, step}], true});
+    steps.push_back({client, step, ++seen[{client, step}], true, activity_at(*outcome, record)});
   }
   for (const ClientSpec& client : undisturbed.clients) {
     if (!client.commands.empty()) continue;
@@ -113,6 +127,7 @@ class Drawing {
 
   std::string some_name(const MaySpec& may) {
     if (!may.who.empty()) return may.who[random_.below(may.who.size())];
+    if (may.kind == MaySpec::Kind::partition) return drawn_.clients[random_.below(drawn_.clients.size())].name;
     if (may.kind == MaySpec::Kind::jump) return drawn_.servers[random_.below(drawn_.servers.size())].name;
     return drawn_.clients[random_.below(drawn_.clients.size())].name;
   }
@@ -127,6 +142,22 @@ class Drawing {
     constexpr std::array kMoments{Trigger::Kind::before, Trigger::Kind::sent, Trigger::Kind::after};
     trigger.kind = kMoments[random_.below(kMoments.size())];
     if (!step.is_message && trigger.kind == Trigger::Kind::sent) trigger.kind = Trigger::Kind::after;
+    trigger.step = step.name;
+    trigger.occurrence = step.occurrence;
+    return trigger;
+  }
+
+  /// The first moment of the work stands for all of it: a pause makes it last longer.
+  Trigger moment_of(sim::Activity activity, const std::string& who) {
+    if (activity == sim::Activity::work) return begin_of_work(who);
+    std::vector<const Step*> fitting;
+    for (const Step& step : steps_) {
+      if (step.client == who && step.is_message && step.during == activity) fitting.push_back(&step);
+    }
+    if (fitting.empty()) return some_moment(who);
+    const Step& step = *fitting[random_.below(fitting.size())];
+    Trigger trigger;
+    trigger.kind = random_.one_in(2) ? Trigger::Kind::before : Trigger::Kind::sent;
     trigger.step = step.name;
     trigger.occurrence = step.occurrence;
     return trigger;
@@ -148,14 +179,17 @@ class Drawing {
         skew(may);
         continue;
       }
-      if (may.kind == MaySpec::Kind::lose) {
-        lose(may);
+      if (may.kind == MaySpec::Kind::lose || may.kind == MaySpec::Kind::delay) {
+        strike_message(may);
+        continue;
+      }
+      if (may.kind == MaySpec::Kind::partition) {
+        separate(may);
         continue;
       }
       FaultSpec fault;
       fault.who = some_name(may);
-      // The first moment of the work stands for all of it: the pause makes it last longer.
-      fault.trigger = may.during_work ? begin_of_work(fault.who) : some_moment(fault.who);
+      fault.trigger = may.during == sim::Activity::anything ? some_moment(fault.who) : moment_of(may.during, fault.who);
       switch (may.kind) {
         case MaySpec::Kind::pause:
           fault.kind = FaultSpec::Kind::pause;
@@ -171,6 +205,8 @@ class Drawing {
           if (may.restart_after) fault.restart_after = DurationRange::exactly(one_of(*may.restart_after, random_));
           break;
         case MaySpec::Kind::lose:
+        case MaySpec::Kind::delay:
+        case MaySpec::Kind::partition:
         case MaySpec::Kind::skew: break;
       }
       drawn_.faults.push_back(std::move(fault));
@@ -188,25 +224,50 @@ class Drawing {
     }
   }
 
-  void message_fault(FaultSpec::Kind kind, const std::vector<std::string>& who, Duration length) {
-    const Step step = some_step(true, who);
+  void message_fault(FaultSpec::Kind kind, const Step& step, std::optional<FaultSpec::Direction> direction,
+                     Duration length) {
     if (step.name.empty()) return;
     // Two faults cannot have the same message.
     FaultSpec fault;
     fault.kind = kind;
     fault.who = step.client;
     fault.trigger = {.kind = Trigger::Kind::sent, .time = {}, .step = step.name, .occurrence = step.occurrence};
-    fault.direction = random_.one_in(2) ? FaultSpec::Direction::request : FaultSpec::Direction::reply;
+    fault.direction =
+        direction.value_or(random_.one_in(2) ? FaultSpec::Direction::request : FaultSpec::Direction::reply);
     fault.length = DurationRange::exactly(length);
     if (!struck_.insert({step.client, step.name, step.occurrence}).second) return;
     drawn_.faults.push_back(std::move(fault));
   }
 
-  void lose(const MaySpec& may) { message_fault(FaultSpec::Kind::lose, may.who, {}); }
+  void strike_message(const MaySpec& may) {
+    std::vector<const Step*> fitting;
+    for (const Step& step : steps_) {
+      const bool is_of_them = may.who.empty() || std::find(may.who.begin(), may.who.end(), step.client) != may.who.end();
+      const bool is_meant = (may.message.empty() || step.name == may.message) &&
+                            (may.during == sim::Activity::anything || step.during == may.during);
+      if (is_of_them && is_meant && step.is_message) fitting.push_back(&step);
+    }
+    const bool is_loss = may.kind == MaySpec::Kind::lose;
+    if (fitting.empty()) return;
+    const Step step = *fitting[random_.below(fitting.size())];
+    message_fault(is_loss ? FaultSpec::Kind::lose : FaultSpec::Kind::delay, step, may.direction,
+                  is_loss ? Duration::zero() : one_of(may.length, random_));
+  }
+
+  void separate(const MaySpec& may) {
+    const std::vector<PartitionSides> all = partition_sides(drawn_, may);
+    FaultSpec fault;
+    fault.kind = FaultSpec::Kind::partition;
+    const PartitionSides& sides = all[random_.below(all.size())];
+    fault.between = {sides.left, sides.right};
+    fault.trigger.time = Duration::milliseconds(random_.between(0, latest_.count_ns() / 1'000'000));
+    fault.length = DurationRange::exactly(one_of(may.length, random_));
+    drawn_.faults.push_back(std::move(fault));
+  }
 
   void delay_some() {
     if (slack_ == Duration::zero()) return;
-    for (std::uint64_t i = random_.below(3); i > 0; --i) message_fault(FaultSpec::Kind::delay, {}, slack_);
+    for (std::uint64_t i = random_.below(3); i > 0; --i) message_fault(FaultSpec::Kind::delay, some_step(true, {}), std::nullopt, slack_);
   }
 
   Scenario drawn_;

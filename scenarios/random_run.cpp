@@ -147,7 +147,9 @@ void RandomFaults::plan(std::size_t index, const std::optional<FaultLimit>& limi
     Planned& planned = planned_.emplace_back();
     planned.budget = index;
     planned.length = length_within(range);
-    planned.at_work = may.during_work || (may.kind == MaySpec::Kind::pause && random_->one_in(2));
+    const bool is_for_work = may.during == sim::Activity::work && may.kind == MaySpec::Kind::pause;
+    const bool is_for_any = may.during == sim::Activity::anything && may.kind == MaySpec::Kind::pause;
+    planned.at_work = is_for_work || (is_for_any && random_->one_in(2));
     planned.from = random_->one_in(2) ? focus_ : random_->below(std::max<std::uint64_t>(typical, 8));
   }
 }
@@ -179,13 +181,38 @@ sim::Fate::Answer RandomFaults::of(std::uint32_t slot, Instant moment) {
   return Answer::happens;
 }
 
+sim::Duration RandomFaults::late_by(const sim::Event& message) {
+  for (Planned& planned : planned_) {
+    Budget& budget = allowed_.budgets()[planned.budget];
+    if (planned.is_done || budget.may->kind != MaySpec::Kind::delay || planned.from > looked_) continue;
+    if (!allowed_.can_strike(budget, message) || random_->one_in(3)) continue;
+    planned.is_done = true;
+    allowed_.delay(budget, planned.length);
+    recorder_.delays_last(planned.length);
+    return planned.length;
+  }
+  return Duration::zero();
+}
+
 /// Nothing: it cannot strike here.
 std::optional<sim::Fate::Answer> RandomFaults::attempt(Planned& planned, std::uint32_t slot, Instant moment) {
   Budget& budget = allowed_.budgets()[planned.budget];
   const MaySpec& may = *budget.may;
   const sim::Event& event = world_.event(slot);
+  if (may.kind == MaySpec::Kind::delay) return std::nullopt;
+  if (may.kind == MaySpec::Kind::partition) {
+    // What was sent at this very moment was not kept back.
+    const Instant first = world_.now() + Duration::nanoseconds(1);
+    if (first.offset() > moment.offset()) return std::nullopt;
+    planned.is_done = true;
+    const std::size_t side = random_->below(budget.sides.size());
+    const Instant when = some_moment({}, first, moment);
+    recorder_.separates(budget.sides[side], when, planned.length);
+    allowed_.separate(budget, side, when, planned.length);
+    return Answer::look_again;
+  }
   if (may.kind == MaySpec::Kind::lose) {
-    if (!allowed_.can_lose(budget, event) || random_->one_in(3)) return std::nullopt;
+    if (!allowed_.can_strike(budget, event) || random_->one_in(3)) return std::nullopt;
     planned.is_done = true;
     AllowedFaults::spend(budget);
     recorder_.loses_message(slot);
@@ -203,7 +230,9 @@ std::optional<sim::Fate::Answer> RandomFaults::attempt(Planned& planned, std::ui
   planned.is_done = true;
   last_ = victim;
   const sim::PlannedFault fault = allowed_.fault_of(budget, victim, planned.length);
-  if (is_pause && !planned.at_work && victim == event.process && random_->one_in(2)) {
+  // What its process is at when the event has happened is not known yet.
+  const bool is_for_any = may.during == sim::Activity::anything;
+  if (is_pause && is_for_any && !planned.at_work && victim == event.process && random_->one_in(2)) {
     recorder_.struck_with_next(fault);
     allowed_.strike(budget, fault, moment);
     return Answer::happens;
@@ -221,7 +250,7 @@ std::optional<sim::Fate::Answer> RandomFaults::attempt(Planned& planned, std::ui
 ProcessId RandomFaults::some_victim(const Budget& budget, bool at_work, ProcessId present, Instant moment) {
   const auto is_possible = [&](ProcessId process) {
     if (!process.is_valid() || !budget.allows(process) || !world_.state(process).alive) return false;
-    if (!at_work) return true;
+    if (!at_work) return allowed_.is_at_it(budget, process);
     const std::optional<Instant> since = recorder_.at_work_since(process);
     return since && since->offset() <= moment.offset();
   };
@@ -240,6 +269,10 @@ Instant RandomFaults::some_moment(ProcessId victim, Instant from, Instant until)
   const auto add = [&](Duration moment) {
     if (moment >= lo && moment <= hi) moments.push_back(moment);
   };
+  if (!victim.is_valid()) {
+    if (hi > lo) moments.push_back(lo + kGrain * random_->between(0, (hi - lo).count_ns() / kGrain.count_ns()));
+    return at(one_of(moments, *random_));
+  }
   if (world_.state(victim).was_paused) {
     add(world_.state(victim).frozen_until.offset());
     add(world_.state(victim).frozen_until.offset());

@@ -63,6 +63,7 @@ class RandomFaults final : public sim::Fate {
   /// Requires: the simulation was restarted, and nothing has happened. `typical`: how many events a run has.
   void begin(sim::Random& random, const std::optional<FaultLimit>& limit, std::uint64_t typical);
   Answer of(std::uint32_t slot, sim::Instant moment) override;
+  sim::Duration late_by(const sim::Event& message) override;
 
   const AllowedFaults& allowed() const { return allowed_; }
   std::uint64_t looked() const { return looked_; }

@@ -113,11 +113,28 @@ void RunRecorder::struck_with_next(const sim::PlannedFault& fault) {
   with_next_.push_back(faults_.size() - 1);
 }
 
-void RunRecorder::loses_message(std::uint32_t slot) {
+void RunRecorder::loses_message(std::uint32_t slot) { strikes_message(FaultSpec::Kind::lose, slot, {}); }
+
+void RunRecorder::delays_last(Duration length) { strikes_message(FaultSpec::Kind::delay, last_emitted_, length); }
+
+void RunRecorder::separates(const sim::Sides& sides, Instant moment, Duration length) {
+  if (!writes_) return;
+  FaultSpec& spec = faults_.emplace_back();
+  spec.kind = FaultSpec::Kind::partition;
+  spec.trigger.time = moment.offset();
+  spec.length = sim::DurationRange::exactly(length);
+  for (const std::vector<ProcessId>* side : {&sides.left, &sides.right}) {
+    std::vector<std::string>& names = spec.between.emplace_back();
+    for (const ProcessId process : *side) names.push_back(names_[process.index]);
+  }
+}
+
+void RunRecorder::strikes_message(FaultSpec::Kind kind, std::uint32_t slot, Duration length) {
   if (!writes_ || !named_[slot].name) return;
   const Named& message = named_[slot];
   FaultSpec& spec = faults_.emplace_back();
-  spec.kind = FaultSpec::Kind::lose;
+  spec.kind = kind;
+  spec.length = sim::DurationRange::exactly(length);
   spec.who = names_[message.name->process.index];
   spec.trigger = {.kind = Trigger::Kind::sent,
                   .time = {},
@@ -214,6 +231,7 @@ Scenario RunRecorder::story() {
 
 void RunRecorder::emitted(std::uint32_t slot) {
   const sim::Event& event = world_.event(slot);
+  last_emitted_ = slot;
   if (is_work(event)) works_.push_back(slot);
   if (writes_) {
     if (slot >= named_.size()) named_.resize(slot + 1);

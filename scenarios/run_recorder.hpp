@@ -45,6 +45,10 @@ class RunRecorder final : public sim::Scheduler {
   void struck_with_next(const sim::PlannedFault& fault);
   /// The message in this slot does not arrive.
   void loses_message(std::uint32_t slot);
+  /// The message that was emitted last takes so much longer.
+  void delays_last(sim::Duration length);
+  /// From this moment on, nothing passes between these sides for so long.
+  void separates(const sim::Sides& sides, sim::Instant moment, sim::Duration length);
 
   /// Requires: it wrote, and the run is over.
   Scenario story();
@@ -74,6 +78,7 @@ class RunRecorder final : public sim::Scheduler {
     std::int64_t occurrence = 0;  ///< of a message, as losses count: by client, step and direction
   };
 
+  void strikes_message(FaultSpec::Kind kind, std::uint32_t slot, sim::Duration length);
   void finish_present();
   void pause_until_crash(sim::ProcessId process, sim::Duration crash);
   void add_own_event(sim::EventName::What what, sim::ProcessId process, sim::Duration at);
@@ -89,6 +94,7 @@ class RunRecorder final : public sim::Scheduler {
 
   sim::EventNamer namer_;
   std::vector<Named> named_;  ///< by slot
+  std::uint32_t last_emitted_ = 0;
   std::map<std::tuple<sim::ProcessId, std::string, bool>, std::int64_t> sent_;
   std::map<std::pair<sim::ProcessId, std::string>, std::int64_t> reached_;
   std::map<std::pair<sim::ProcessId, sim::EventName::What>, std::int64_t> struck_;

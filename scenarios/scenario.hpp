@@ -16,6 +16,7 @@
 #include "models/redis/persistence_settings.hpp"
 #include "models/workloads/guard.hpp"
 #include "sim/event_name.hpp"
+#include "sim/faults.hpp"
 #include "sim/time.hpp"
 
 namespace lockstep::scenarios {
@@ -199,14 +200,18 @@ struct FaultSpec {
 
 /// A fault that might happen, in `check` and `fuzz`: at any place, up to `times` times.
 struct MaySpec {
-  enum class Kind : std::uint8_t { pause, crash, lose, jump, skew };
+  enum class Kind : std::uint8_t { pause, crash, lose, jump, skew, delay, partition };
   Kind kind = Kind::pause;
   Position at;
-  std::vector<std::string> who;  ///< empty: any client (lose: any connection; jump: any server)
-  sim::DurationRange length;     ///< pause: how long; jump and skew: by how much
+  std::vector<std::string> who;  ///< empty: any client (lose, delay: any connection; jump: any server)
+  sim::DurationRange length;     ///< pause, delay, partition: how long; jump and skew: by how much
   std::optional<sim::DurationRange> restart_after;
   bool keep = false;
-  bool during_work = false;  ///< pause: it strikes a client only while that works in its critical section
+  /// pause, crash: it strikes a client only while that is at it; lose, delay: messages that belong to it.
+  sim::Activity during = sim::Activity::anything;
+  std::string message;                                ///< lose, delay: in capitals, "read" or "write"; empty: any
+  std::optional<FaultSpec::Direction> direction;      ///< lose, delay; nothing: either
+  std::vector<std::vector<std::string>> between;      ///< partition: the sides; empty: each of `who` from all others
   std::int64_t times = 1;
   bool operator==(const MaySpec&) const = default;
 };

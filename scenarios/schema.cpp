@@ -110,6 +110,8 @@ std::string_view kind_name(MaySpec::Kind kind) {
     case MaySpec::Kind::lose: return "lose";
     case MaySpec::Kind::jump: return "jump";
     case MaySpec::Kind::skew: return "skew";
+    case MaySpec::Kind::delay: return "delay";
+    case MaySpec::Kind::partition: return "partition";
   }
   return "";
 }
@@ -148,7 +150,7 @@ void check_thresholds(const Scenario& scenario) {
 /// Whose threads or background tasks share a process has no work that a pause makes longer (`Client::work`).
 void check_work(const Scenario& scenario, const models::locks::Entry& entry) {
   for (const MaySpec& may : scenario.may) {
-    if (!may.during_work) continue;
+    if (may.during != sim::Activity::work || may.kind != MaySpec::Kind::pause) continue;
     const bool has_threads = std::any_of(scenario.clients.begin(), scenario.clients.end(),
                                          [](const ClientSpec& client) { return !client.threads.empty(); });
     if (!has_threads && !entry.has_background) continue;

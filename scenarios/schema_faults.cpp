@@ -1,7 +1,5 @@
 // [[fault]]: what does happen in a run, to whom, and when.
 
-#include <set>
-
 #include "scenarios/schema_parts.hpp"
 #include "scenarios/schema_step.hpp"
 #include "scenarios/schema_value.hpp"
@@ -67,25 +65,6 @@ void read_step(const Node& value, FaultDraft& d, Trigger::Kind moment, StepKind 
   d.fault.trigger.occurrence = step.occurrence.value_or(1);
 }
 
-/// Nobody may stand on both sides, or he would be cut off from himself.
-void read_sides(const Node& value, FaultDraft& d) {
-  constexpr std::string_view what = "two arrays of names such as [[\"A\"], [\"redis\"]]";
-  const Array& sides = array_of(value, what);
-  if (sides.size() != 2) fail(value, "expected " + std::string(what) + ", not " + std::to_string(sides.size()));
-  std::set<std::string_view> seen;
-  for (const Node& side : sides) {
-    array_of(side, what);
-    std::vector<std::string>& names = d.fault.between.emplace_back();
-    for (const Node* name : one_or_more(side, "a name such as \"A\"")) {
-      const std::string& text = std::get<std::string>(name->value);
-      if (!seen.insert(text).second)
-        fail(*name, in_quotes(text) + " is in the partition twice; expected it on one side");
-      names.push_back(text);
-      d.draft.names.mention(Who::anyone, *name);
-    }
-  }
-}
-
 constexpr Key<FaultDraft> kFault[] = {
     {"kind", "\"pause\", \"crash\", \"jump\", \"lose\", \"delay\" or \"partition\"", kRequired, "what happens",
      [](const Node& value, FaultDraft& d) { d.fault.kind = choice_of(value, kKinds); }},
@@ -126,7 +105,7 @@ constexpr Key<FaultDraft> kFault[] = {
     {"by", "duration, may be negative", kRequired, "how far the wall clock jumps",
      [](const Node& value, FaultDraft& d) { d.fault.by = signed_exact_of(value); }, bit(Kind::jump)},
     {"between", "two arrays of names", kRequired, "who cannot reach whom; \"resource\" is the resource",
-     [](const Node& value, FaultDraft& d) { read_sides(value, d); }, bit(Kind::partition)},
+     [](const Node& value, FaultDraft& d) { d.fault.between = sides_of(value, d.draft); }, bit(Kind::partition)},
     {"from", "duration", kRequired, "when the partition begins, in true time",
      [](const Node& value, FaultDraft& d) { d.fault.trigger.time = duration_of(value); }, bit(Kind::partition)},
 };

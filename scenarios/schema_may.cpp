@@ -1,6 +1,7 @@
 // [[may]]: what might happen, anywhere, in `check` and `fuzz`.
 
 #include "scenarios/schema_parts.hpp"
+#include "scenarios/schema_step.hpp"
 #include "scenarios/schema_value.hpp"
 #include "scenarios/suggestion.hpp"
 
@@ -13,10 +14,24 @@ constexpr Kinds bit(Kind kind) { return static_cast<Kinds>(1u << static_cast<uns
 
 constexpr std::int64_t kTimesMax = 1'000;
 
-constexpr std::array<std::pair<std::string_view, Kind>, 5> kKinds{
-    {{"pause", Kind::pause}, {"crash", Kind::crash}, {"lose", Kind::lose}, {"jump", Kind::jump}, {"skew", Kind::skew}}};
+constexpr Kinds kOfAMessage = bit(Kind::lose) | bit(Kind::delay);
 
-constexpr std::array<std::pair<std::string_view, bool>, 2> kDuring{{{"anything", false}, {"work", true}}};
+constexpr std::array<std::pair<std::string_view, Kind>, 7> kKinds{{{"pause", Kind::pause},
+                                                                   {"crash", Kind::crash},
+                                                                   {"lose", Kind::lose},
+                                                                   {"delay", Kind::delay},
+                                                                   {"partition", Kind::partition},
+                                                                   {"jump", Kind::jump},
+                                                                   {"skew", Kind::skew}}};
+
+constexpr std::array<std::pair<std::string_view, sim::Activity>, 5> kDuring{{{"anything", sim::Activity::anything},
+                                                                             {"work", sim::Activity::work},
+                                                                             {"acquire", sim::Activity::acquire},
+                                                                             {"release", sim::Activity::release},
+                                                                             {"renewal", sim::Activity::renewal}}};
+
+constexpr std::array<std::pair<std::string_view, FaultSpec::Direction>, 2> kDirections{
+    {{"request", FaultSpec::Direction::request}, {"reply", FaultSpec::Direction::reply}}};
 
 struct MayDraft {
   Draft& draft;
@@ -24,6 +39,7 @@ struct MayDraft {
   const Node* who = nullptr;
   const Node* keep = nullptr;
   const Node* during = nullptr;
+  const Node* between = nullptr;
 };
 
 void read_who(const Node& value, MayDraft& d, Who who) {
@@ -37,23 +53,43 @@ void read_who(const Node& value, MayDraft& d, Who who) {
   }
 }
 
+void read_message(const Node& value, MayDraft& d) {
+  const std::string& text = text_of(value, "a message such as \"SET\"");
+  const Step step = step_of(value, text, 0, StepKind::message, d.draft);
+  if (step.occurrence) fail(value, "any of these messages might be struck, so none has a number; write " + in_quotes(step.name));
+  d.may.message = step.name;
+}
+
 constexpr Key<MayDraft> kMay[] = {
-    {"kind", "\"pause\", \"crash\", \"lose\", \"jump\" or \"skew\"", kRequired, "what might happen",
+    {"kind", "\"pause\", \"crash\", \"lose\", \"delay\", \"partition\", \"jump\" or \"skew\"", kRequired,
+     "what might happen",
      [](const Node& value, MayDraft& d) { d.may.kind = choice_of(value, kKinds); }},
     {"client", "name, or array of names", "any client; jump: any server", "whom it might strike",
      [](const Node& value, MayDraft& d) { read_who(value, d, Who::client); }},
     {"server", "name, or array of names", "none", "whom it might strike, if no client",
      [](const Node& value, MayDraft& d) { read_who(value, d, Who::service); },
-     bit(Kind::pause) | bit(Kind::crash) | bit(Kind::jump) | bit(Kind::skew)},
-    {"length", "duration or range", kRequired, "how long the pause may be",
-     [](const Node& value, MayDraft& d) { d.may.length = range_of(value); }, bit(Kind::pause)},
-    {"during", "\"anything\" or \"work\"", "\"anything\"",
-     "whether it strikes anywhere, or only while a client works in its critical section",
+     bit(Kind::pause) | bit(Kind::crash) | bit(Kind::partition) | bit(Kind::jump) | bit(Kind::skew)},
+    {"length", "duration or range", kRequired, "how long it may be; delay: on top of the latency",
+     [](const Node& value, MayDraft& d) { d.may.length = range_of(value); },
+     bit(Kind::pause) | bit(Kind::delay) | bit(Kind::partition)},
+    {"during", "\"anything\", \"work\", \"acquire\", \"release\" or \"renewal\"", "\"anything\"",
+     "only while a client is at that; lose, delay: only messages of that",
      [](const Node& value, MayDraft& d) {
-       d.may.during_work = choice_of(value, kDuring);
-       if (d.may.during_work) d.during = &value;
+       d.may.during = choice_of(value, kDuring);
+       if (d.may.during != sim::Activity::anything) d.during = &value;
      },
-     bit(Kind::pause)},
+     bit(Kind::pause) | bit(Kind::crash) | kOfAMessage},
+    {"message", "step that is sent", "any", "only such requests of a client, and the replies to them",
+     [](const Node& value, MayDraft& d) { read_message(value, d); }, kOfAMessage},
+    {"direction", "\"request\" or \"reply\"", "either", "only the requests, or only the replies to them",
+     [](const Node& value, MayDraft& d) { d.may.direction = choice_of(value, kDirections); }, kOfAMessage},
+    {"between", "two arrays of names", "whom it strikes, and all others",
+     "who may be cut off from whom; \"resource\" is the resource",
+     [](const Node& value, MayDraft& d) {
+       d.between = &value;
+       d.may.between = sides_of(value, d.draft);
+     },
+     bit(Kind::partition)},
     {"by", "duration or range, may be negative", kRequired, "how far the clock may jump, or be off from the start",
      [](const Node& value, MayDraft& d) { d.may.length = signed_range_of(value); }, bit(Kind::jump) | bit(Kind::skew)},
     {"restart_after", "duration or range", "never", "how long after the crash it comes back",
@@ -82,8 +118,14 @@ void read_may(const Node& node, Draft& draft) {
     if (may.keep != nullptr && (may.who == nullptr || may.who->key != "server")) {
       fail(*may.keep, "a client keeps nothing in a crash; \"keep\" needs \"server\"");
     }
+    if (may.between != nullptr && may.who != nullptr) {
+      fail(*may.between, "both " + in_quotes(may.who->key) + " and \"between\": write whom it cuts off from everybody, or the two sides");
+    }
+    if (may.during != nullptr && may.may.during == sim::Activity::work && (bit(may.may.kind) & kOfAMessage) != 0) {
+      fail(*may.during, "what is sent at work goes to the resource; write message = \"read\" or \"write\", or \"acquire\", \"release\" or \"renewal\"");
+    }
     if (may.during != nullptr && may.who != nullptr && may.who->key == "server") {
-      fail(*may.during, "a server has no critical section to work in; \"during\" needs clients");
+      fail(*may.during, "a server does not use the lock; \"during\" needs clients");
     }
     draft.scenario.may.push_back(std::move(may.may));
   });

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "models/redis/commands.hpp"
 #include "scenarios/schema_value.hpp"
@@ -89,6 +90,26 @@ Step carried_out_of(const Node& node, std::string_view text, Draft& draft) {
   }
   step.name = client + "." + step.name;
   return step;
+}
+
+std::vector<std::vector<std::string>> sides_of(const Node& node, Draft& draft) {
+  constexpr std::string_view what = "two arrays of names such as [[\"A\"], [\"redis\"]]";
+  const Array& arrays = array_of(node, what);
+  if (arrays.size() != 2) fail(node, "expected " + std::string(what) + ", not " + std::to_string(arrays.size()));
+  std::vector<std::vector<std::string>> sides;
+  std::set<std::string_view> seen;
+  for (const Node& side : arrays) {
+    array_of(side, what);
+    std::vector<std::string>& names = sides.emplace_back();
+    for (const Node* name : one_or_more(side, "a name such as \"A\"")) {
+      const std::string& text = std::get<std::string>(name->value);
+      if (!seen.insert(text).second)
+        fail(*name, in_quotes(text) + " is in the partition twice; expected it on one side");
+      names.push_back(text);
+      draft.names.mention(Who::anyone, *name);
+    }
+  }
+  return sides;
 }
 
 ClientSpec::Line command_of(const Node& node) {

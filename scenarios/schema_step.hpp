@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "scenarios/schema_parts.hpp"
 
@@ -30,6 +31,9 @@ Step step_of(const Node& node, std::string_view text, std::size_t inside, StepKi
 
 /// "A.SET#2": a command of a client, as the server knows it. The name of the step is "A.SET".
 Step carried_out_of(const Node& node, std::string_view text, Draft& draft);
+
+/// The two sides of a partition. Nobody may stand on both, or he would be cut off from himself.
+std::vector<std::vector<std::string>> sides_of(const Node& node, Draft& draft);
 
 /// A command line such as `SET lock A NX PX 100`: a command that exists, with as many arguments as it takes.
 ClientSpec::Line command_of(const Node& node);

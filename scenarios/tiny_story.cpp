@@ -39,6 +39,22 @@ MaySpec fault_of(MaySpec::Kind kind, sim::Random& random) {
       if (random.one_in(2)) may.who = {client};
       may.times = random.between(1, 2);
       break;
+    case MaySpec::Kind::delay:
+      may.length = {random.one_in(2) ? 0_ms : 1_ms, random_ms(random, 2, 6)};
+      if (random.one_in(2)) may.who = {client};
+      if (random.one_in(3)) {
+        may.direction = random.one_in(2) ? FaultSpec::Direction::request : FaultSpec::Direction::reply;
+      }
+      if (random.one_in(4)) may.message = "SET";
+      break;
+    case MaySpec::Kind::partition:
+      may.length = {random.one_in(2) ? 0_ms : 1_ms, random_ms(random, 2, 6)};
+      if (random.one_in(3)) {
+        may.between = {{client}, {"redis"}};
+      } else {
+        may.who = {random.one_in(3) ? "redis" : client};
+      }
+      break;
     case MaySpec::Kind::jump:
     case MaySpec::Kind::skew: {
       const bool of_client = random.one_in(2);
@@ -56,6 +72,14 @@ MaySpec fault_of(MaySpec::Kind kind, sim::Random& random) {
     }
   }
   return may;
+}
+
+/// It strikes only while its victim is at something.
+void limit(MaySpec& may, sim::Random& random) {
+  using Kind = MaySpec::Kind;
+  const bool can_be = may.kind == Kind::pause || may.kind == Kind::crash || may.kind == Kind::lose || may.kind == Kind::delay;
+  if (!can_be || (!may.who.empty() && may.who.front() == "redis")) return;
+  may.during = random.one_in(2) ? sim::Activity::acquire : sim::Activity::release;
 }
 
 }  // namespace
@@ -85,6 +109,7 @@ Scenario tiny_story(std::uint64_t seed, std::optional<MaySpec::Kind> fault) {
     client.attempts = 1;
   }
   if (fault) scenario.may.push_back(fault_of(*fault, random));
+  if (fault && seed >= kFirstLimited) limit(scenario.may.back(), random);
   return scenario;
 }
 

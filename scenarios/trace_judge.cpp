@@ -25,6 +25,8 @@ std::string_view parameter_of(const FaultBudget& budget) {
     case Kind::jump: return budget.range.is_exact() ? "" : "jump";
     case Kind::skew: return budget.range.is_exact() ? "" : "skew";
     case Kind::crash: return !budget.restart_after || budget.restart_after->is_exact() ? "" : "restart_after";
+    case Kind::delay: return budget.range.is_exact() ? "" : "delay";
+    case Kind::partition: return budget.range.is_exact() ? "" : "partition";
     case Kind::lose: return "";
   }
   return "";
@@ -198,9 +200,10 @@ void TraceJudge::fold(std::vector<checker::ThresholdFold>& thresholds, std::vect
 void TraceJudge::collect_lengths(std::string_view name, Explorer& explorer) {
   lengths_.clear();
   for (const ExploredFault& fault : explorer.faults()) {
-    const bool is_meant = name == "pause" ? fault.kind == Kind::pause : fault.kind == Kind::crash && fault.restarts;
+    const bool has_length = fault.kind == Kind::pause || fault.kind == Kind::delay || fault.kind == Kind::partition ||
+                            (fault.kind == Kind::crash && fault.restarts);
     const FaultBudget& budget = budgets_[fault.budget];
-    if (is_meant && parameter_of(budget) == name) lengths_.push_back({fault.from + budget.restart_delay, fault.until});
+    if (has_length && parameter_of(budget) == name) lengths_.push_back({fault.from + budget.restart_delay, fault.until});
   }
 }
 
@@ -321,7 +324,7 @@ void TraceJudge::fold_frontier(checker::Frontier& frontier, Explorer& explorer) 
   std::array<std::size_t, 2> numbers{};
   for (std::size_t p = 0; p < 2; ++p) {
     const JudgedParameter& parameter = parameters_[p];
-    if (parameter.name == "pause") {
+    if (parameter.name != "jump" && parameter.name != "skew") {
       collect_lengths(parameter.name, explorer);
       numbers[p] = add_longest(space);
     } else {

@@ -12,11 +12,14 @@ using Kind = ExploredFault::Kind;
 enum Name : std::size_t {
   taken,
   ran_out,
+  taken_over,
   paused_holder,
   paused_other,
   crashed_holder,
   crashed_server,
   lost,
+  delayed,
+  cut_off,
   gave_up,
   jumped,
   skewed,
@@ -26,11 +29,14 @@ enum Name : std::size_t {
 constexpr std::array<std::pair<std::string_view, std::string_view>, TraceMarks::kCount> kNames{{
     {"somebody found the lock taken", "有客户端发现锁已被占用"},
     {"a lease ran out before its holder gave the lock back", "租约在持有者归还锁之前到期"},
+    {"somebody else got the lock after a lease ran out", "租约到期后，另一个客户端拿到锁"},
     {"a holder was paused", "持有者被暂停"},
     {"a client or server that held no lock was paused", "没有持锁的客户端或服务器被暂停"},
     {"a holder crashed", "持有者崩溃"},
     {"a server crashed", "服务器崩溃"},
     {"a request or a reply was lost", "请求或回复丢失"},
+    {"a request or a reply was delayed", "请求或回复延迟到达"},
+    {"a partition held a message up", "网络分区挡住了消息"},
     {"a client gave up waiting for a reply", "客户端等不到回复而放弃"},
     {"a clock jumped", "时钟跳变"},
     {"a clock was off from the start", "时钟从一开始就不准"},
@@ -50,8 +56,20 @@ bool is_holder(const sim::History& story, sim::ProcessId process, std::uint32_t 
   });
 }
 
-/// Whether an expiry took a lock from whoever had not given it back yet, as its server sees it.
-bool has_lease_run_out(const sim::History& story) {
+/// The acquire that this effect belongs to, if it got the lock.
+const sim::Operation* grant_of(const sim::History& story, const sim::Effect& write) {
+  if (write.kind != sim::Effect::Kind::write || write.operation == 0) return nullptr;
+  const sim::Operation& operation = story.operations[write.operation - 1];
+  return operation.function == "acquire" && operation.phase == sim::Phase::ok ? &operation : nullptr;
+}
+
+struct RanOut {
+  bool has_run_out = false;     ///< an expiry took a lock from whoever had not given it back yet, as its server sees it
+  bool is_taken_over = false;  ///< and then somebody else got it there
+};
+
+RanOut leases_that_ran_out(const sim::History& story) {
+  RanOut result;
   for (std::size_t i = 0; i < story.effects.size(); ++i) {
     const sim::Effect& expiry = story.effects[i];
     if (expiry.kind != sim::Effect::Kind::expire) continue;
@@ -59,13 +77,21 @@ bool has_lease_run_out(const sim::History& story) {
       const sim::Effect& write = story.effects[j];
       if (write.kind != sim::Effect::Kind::write || write.server != expiry.server || write.object != expiry.object)
         continue;
-      if (write.operation == 0) break;
-      const sim::Operation& grant = story.operations[write.operation - 1];
-      if (grant.function == "acquire" && grant.phase == sim::Phase::ok) return true;
+      const sim::Operation* grant = grant_of(story, write);
+      if (grant == nullptr) break;
+      result.has_run_out = true;
+      result.is_taken_over =
+          result.is_taken_over ||
+          std::any_of(story.effects.begin() + static_cast<std::ptrdiff_t>(i), story.effects.end(),
+                      [&](const sim::Effect& later) {
+                        if (later.server != expiry.server || later.object != expiry.object) return false;
+                        const sim::Operation* next = grant_of(story, later);
+                        return next != nullptr && next->process != grant->process;
+                      });
       break;
     }
   }
-  return false;
+  return result;
 }
 
 }  // namespace
@@ -80,7 +106,9 @@ void TraceMarks::look(const checker::Explorer& explorer, const sim::History& sto
     const bool is_client = story.host_of(operation.process).index < clients_;
     return is_client && operation.function == "acquire" && operation.phase == sim::Phase::ok;
   });
-  is_reached[ran_out] = has_lease_run_out(story);
+  const RanOut leases = leases_that_ran_out(story);
+  is_reached[ran_out] = leases.has_run_out;
+  is_reached[taken_over] = leases.is_taken_over;
   for (const ExploredFault& fault : explorer.faults()) {
     switch (fault.kind) {
       case Kind::pause:
@@ -91,6 +119,8 @@ void TraceMarks::look(const checker::Explorer& explorer, const sim::History& sto
         if (is_holder(story, fault.process, fault.event)) is_reached[crashed_holder] = true;
         break;
       case Kind::lose: is_reached[lost] = true; break;
+      case Kind::delay: is_reached[delayed] = true; break;
+      case Kind::partition: is_reached[cut_off] = true; break;
       case Kind::jump: is_reached[jumped] = true; break;
       case Kind::skew: is_reached[skewed] = true; break;
     }
@@ -117,13 +147,19 @@ std::vector<Mark> TraceMarks::marks(std::span<const checker::FaultBudget> budget
              });
     });
   };
+  const auto may_cut_off = std::any_of(budgets.begin(), budgets.end(), [](const checker::FaultBudget& budget) {
+    return budget.kind == Kind::partition;
+  });
   const std::array<bool, kCount> is_possible{true,
+                                             true,
                                              true,
                                              may(Kind::pause, true, false),
                                              counts_[paused_other] > 0,
                                              may(Kind::crash, true, false),
                                              may(Kind::crash, false, true),
                                              may(Kind::lose, true, true),
+                                             may(Kind::delay, true, true),
+                                             may_cut_off,
                                              counts_[gave_up] > 0,
                                              may(Kind::jump, true, true),
                                              may(Kind::skew, true, true),

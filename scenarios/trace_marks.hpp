@@ -28,7 +28,7 @@ class TraceMarks {
   /// Those that the story could reach: a fault that may not happen is left out, and that a client got the lock goes without saying.
   std::vector<Mark> marks(std::span<const checker::FaultBudget> budgets) const;
 
-  static constexpr std::size_t kCount = 11;
+  static constexpr std::size_t kCount = 14;
   const std::array<std::uint64_t, kCount>& counts() const { return counts_; }
   void set_counts(const std::array<std::uint64_t, kCount>& counts) { counts_ = counts; }
 

@@ -7,6 +7,7 @@
 
 #include "scenarios/loader.hpp"
 #include "scenarios/runner.hpp"
+#include "scenarios/partition_sides.hpp"
 #include "scenarios/step_name.hpp"
 #include "scenarios/witness_replay.hpp"
 #include "scenarios/witness_story.hpp"
@@ -125,7 +126,8 @@ class Builder {
     const ExploredFault& fault = trace_.faults[index];
     FaultSpec spec;
     // A message may also be lost by the resource, which has no name here.
-    if (fault.kind != Kind::lose) spec.who = name_in(witness_, fault.process);
+    const bool has_name = fault.kind != Kind::lose && fault.kind != Kind::delay && fault.kind != Kind::partition;
+    if (has_name) spec.who = name_in(witness_, fault.process);
     switch (fault.kind) {
       case Kind::skew: return;
       case Kind::pause: add_pause(fault, std::move(spec), replayed); return;
@@ -143,10 +145,23 @@ class Builder {
         spec.trigger.time = times_.of(fault.from);
         spec.by = sim::DurationRange::exactly(amount(fault));
         break;
-      case Kind::lose: {
+      case Kind::partition: {
+        spec.kind = FaultSpec::Kind::partition;
+        spec.trigger.time = times_.of(fault.from);
+        spec.length = sim::DurationRange::exactly(times_.of(fault.until) - times_.of(fault.from));
+        const PartitionSides sides = partition_sides(witness_, witness_.may[fault.budget])[fault.side];
+        spec.between = {sides.left, sides.right};
+        break;
+      }
+      case Kind::lose:
+      case Kind::delay: {
         const std::optional<LostMessage>& lost = replayed.lost[index];
         if (!lost) return;
-        spec.kind = FaultSpec::Kind::lose;
+        spec.kind = fault.kind == Kind::lose ? FaultSpec::Kind::lose : FaultSpec::Kind::delay;
+        if (fault.kind == Kind::delay) {
+          spec.length = sim::DurationRange::exactly(times_.of(fault.until) - times_.of(fault.from));
+          if (spec.length.lo == Duration::zero()) return;
+        }
         spec.who = name_in(witness_, lost->name.process);
         spec.trigger = {.kind = Trigger::Kind::sent,
                         .time = {},

@@ -10,6 +10,7 @@
 
 #include "scenarios/deployment.hpp"
 #include "scenarios/fault_step.hpp"
+#include "scenarios/partition_sides.hpp"
 #include "sim/event_namer.hpp"
 
 namespace lockstep::scenarios {
@@ -44,6 +45,7 @@ class Replayer final : public sim::Scheduler {
     put_in_order();
     deployment_.begin();
     arm_faults();
+    begin_partitions();
     for (const std::uint32_t position : result_.order) {
       if (!execute(position)) return trouble_;
     }
@@ -58,20 +60,28 @@ class Replayer final : public sim::Scheduler {
     const sim::Event& event = world_.event(slot);
     pending_.push_back(slot);
     bounced_ = bounced_ || event.bounced;
-    names_[event.id] = namer_.name(event);
-    count_message(event);
+    const std::optional<sim::EventName> name = namer_.name(event);
+    names_[event.id] = name;
+    const std::int64_t occurrence = count_message(event);
+    if (struck_ && name) result_.lost[*struck_] = LostMessage{*name, occurrence};
+    struck_.reset();
   }
   void lost(const sim::Event& message) override {
     const std::optional<sim::EventName> name = namer_.name(message);
     const std::int64_t occurrence = count_message(message);
-    if (losing_ && name) result_.lost[*losing_] = LostMessage{*name, occurrence};
-    losing_.reset();
+    if (struck_ && name) result_.lost[*struck_] = LostMessage{*name, occurrence};
+    struck_.reset();
   }
-  bool loses(const sim::Event&) override {
+  bool loses(sim::Event& message) override {
     for (std::size_t i = 0; i < trace_.faults.size(); ++i) {
       const ExploredFault& fault = trace_.faults[i];
-      if (fault.kind != Kind::lose || fault.event != position_ || fault.emission != emissions_ + 1) continue;
-      losing_ = i;
+      const bool is_of_message = fault.kind == Kind::lose || fault.kind == Kind::delay;
+      if (!is_of_message || fault.event != position_ || fault.emission != emissions_ + 1) continue;
+      struck_ = i;
+      if (fault.kind == Kind::delay) {
+        message.base = Instant::at(times_.of(fault.until));
+        return false;
+      }
       ++emissions_;
       return true;
     }
@@ -125,6 +135,15 @@ class Replayer final : public sim::Scheduler {
         name.process = fault.process;
         names_[event.id] = name;
       }
+    }
+  }
+
+  void begin_partitions() {
+    for (const ExploredFault& fault : trace_.faults) {
+      if (fault.kind != Kind::partition) continue;
+      const PartitionSides sides = partition_sides(scenario_, scenario_.may[fault.budget])[fault.side];
+      world_.separate({deployment_.sides_named(sides.left, sides.right), Instant::at(times_.of(fault.from)),
+                       Instant::at(times_.of(fault.until))});
     }
   }
 
@@ -192,7 +211,7 @@ class Replayer final : public sim::Scheduler {
   std::uint32_t position_ = kNone;
   std::uint32_t emissions_ = 0;
   bool bounced_ = false;
-  std::optional<std::size_t> losing_;
+  std::optional<std::size_t> struck_;  ///< the fault that the message meets that is about to leave
   std::string trouble_;
   Replay result_;
 };

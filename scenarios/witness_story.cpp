@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "scenarios/step_name.hpp"
+
 namespace lockstep::scenarios {
 namespace {
 
@@ -94,8 +96,21 @@ Sentence sentence_of(const FaultSpec& fault, Duration at) {
                        is_reply ? fmt::format("{} 的答复丢失。", what) : fmt::format("请求 {} 丢失。", what)};
       break;
     }
-    case FaultSpec::Kind::delay:
-    case FaultSpec::Kind::partition: break;
+    case FaultSpec::Kind::delay: {
+      const bool is_reply = fault.direction == FaultSpec::Direction::reply;
+      const std::string what = fmt::format("{}.{}#{}", fault.who, fault.trigger.step, fault.trigger.occurrence);
+      sentence.text = {fmt::format("{} {} takes {} longer.", is_reply ? "The reply to" : "The request", what, length),
+                       is_reply ? fmt::format("{} 的答复晚到 {}。", what, length)
+                                : fmt::format("请求 {} 晚到 {}。", what, length)};
+      break;
+    }
+    case FaultSpec::Kind::partition:
+      sentence.text = {
+          fmt::format("For {}, from {} on, no message passes between {} and {}.", length, time,
+                      listed(fault.between[0], " and "), listed(fault.between[1], " and ")),
+          fmt::format("从 {} 起的 {} 内，{} 与 {} 之间消息不通。", time, length, listed(fault.between[0], " 和 "),
+                      listed(fault.between[1], " 和 "))};
+      break;
   }
   return sentence;
 }
@@ -119,6 +134,8 @@ Text cause(const std::vector<FaultSpec>& faults, const std::vector<std::string>&
     case FaultSpec::Kind::jump:
       return {fmt::format(" after the clock of {} jumps", fault.who), fmt::format("：{} 的时钟跳变之后", fault.who)};
     case FaultSpec::Kind::lose: return {" after a message is lost", "：一条消息丢失之后"};
+    case FaultSpec::Kind::delay: return {" after a message is delayed", "：一条消息延迟之后"};
+    case FaultSpec::Kind::partition: return {" after a partition", "：网络分区之后"};
     default: return {"", ""};
   }
 }
@@ -184,12 +201,16 @@ void tell(Scenario& witness, const Scenario& original, const Outcome& outcome, s
         if (is_it) at = interruption.from.offset();
       }
     }
-    if (fault.kind == FaultSpec::Kind::lose) {
+    if (fault.kind == FaultSpec::Kind::lose || fault.kind == FaultSpec::Kind::delay) {
+      std::int64_t number = 0;
       for (const sim::TraceRecord& record : outcome.trace.records) {
         const bool is_reply = fault.direction == FaultSpec::Direction::reply;
         const sim::ProcessId client = is_reply ? record.process : record.from;
-        const bool is_it = record.lost && record.is_reply == is_reply && record.name == fault.trigger.step &&
-                           outcome.lanes[client.index].name == fault.who;
+        const bool is_named = record.kind == sim::EventKind::message && record.is_reply == is_reply &&
+                              record.name == message_named(fault.trigger.step) &&
+                              outcome.lanes[client.index].name == fault.who;
+        const bool is_it = is_named && (record.lost || (fault.kind == FaultSpec::Kind::delay &&
+                                                         ++number == fault.trigger.occurrence));
         if (is_it) at = record.sent.offset();
       }
     }

@@ -74,6 +74,19 @@ std::string_view name_of(MaySpec::Kind kind) {
     case MaySpec::Kind::lose: return "lose";
     case MaySpec::Kind::jump: return "jump";
     case MaySpec::Kind::skew: return "skew";
+    case MaySpec::Kind::delay: return "delay";
+    case MaySpec::Kind::partition: return "partition";
+  }
+  return "?";
+}
+
+std::string_view name_of(sim::Activity activity) {
+  switch (activity) {
+    case sim::Activity::anything: return "anything";
+    case sim::Activity::work: return "work";
+    case sim::Activity::acquire: return "acquire";
+    case sim::Activity::release: return "release";
+    case sim::Activity::renewal: return "renewal";
   }
   return "?";
 }
@@ -375,8 +388,14 @@ class Writer {
     table("[[may]]");
     key("kind", in_quotes(name_of(may.kind)));
     if (!may.who.empty()) key(is_client(may.who.front()) ? "client" : "server", names_of(may.who, 9));
-    if (may.kind == MaySpec::Kind::pause) key("length", value_of(may.length));
-    if (may.during_work) key("during", in_quotes("work"));
+    if (!may.between.empty())
+      key("between", fmt::format("[{}, {}]", array_of(may.between[0], 0), array_of(may.between[1], 0)));
+    const bool has_length = may.kind == MaySpec::Kind::pause || may.kind == MaySpec::Kind::delay ||
+                            may.kind == MaySpec::Kind::partition;
+    if (has_length) key("length", value_of(may.length));
+    if (may.during != sim::Activity::anything) key("during", in_quotes(name_of(may.during)));
+    if (!may.message.empty()) key("message", in_quotes(may.message));
+    if (may.direction) key("direction", *may.direction == FaultSpec::Direction::reply ? "\"reply\"" : "\"request\"");
     if (may.kind == MaySpec::Kind::jump || may.kind == MaySpec::Kind::skew) key("by", value_of(may.length));
     if_set("restart_after", may.restart_after);
     unless_default("keep", may.keep, false);

@@ -208,7 +208,7 @@ class Generator {
     const bool of_server = may.kind != MaySpec::Kind::lose && random_.one_in(3);
     if (of_server || random_.one_in(2)) may.who = {one_of(random_, of_server ? servers_ : clients_)};
     if (may.kind == MaySpec::Kind::pause) may.length = random_range(random_);
-    may.during_work = may.kind == MaySpec::Kind::pause && !of_server && random_.one_in(2);
+    if (may.kind == MaySpec::Kind::pause && !of_server && random_.one_in(2)) may.during = sim::Activity::work;
     if (may.kind == MaySpec::Kind::jump || may.kind == MaySpec::Kind::skew) may.length = random_range(random_, true);
     if (may.kind == MaySpec::Kind::crash) {
       if (random_.one_in(2)) may.restart_after = random_range(random_);

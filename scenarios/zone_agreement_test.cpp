@@ -124,7 +124,7 @@ Scenario story_of(const World& world) {
   for (const bool of_work : {false, true}) {
     MaySpec pause;
     pause.length = {Duration::zero(), Duration::milliseconds(kMostPause)};
-    pause.during_work = of_work;
+    if (of_work) pause.during = sim::Activity::work;
     pause.times = static_cast<std::int64_t>(of_work ? lock.work_pauses : lock.pauses);
     if (pause.times > 0) scenario.may.push_back(pause);
   }

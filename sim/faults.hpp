@@ -13,6 +13,15 @@
 
 namespace lockstep::sim {
 
+/// What a process is at, as far as a fault asks for it.
+enum class Activity : std::uint8_t {
+  anything,
+  work,     ///< it works in its critical section
+  acquire,  ///< it tries to get a lock, or takes one again that it has
+  release,  ///< it gives a lock back
+  renewal   ///< it renews a lease
+};
+
 /// The moments of a process's step at which a fault can strike.
 ///
 /// `after` and `before` differ from `sent` in what is frozen with the process: after a reply was handled, or before a
@@ -44,6 +53,9 @@ struct PlannedFault {
   Moment moment = Moment::after;
   std::int64_t occurrence = 1;
   bool of_reply = false;  ///< lose, delay: the reply instead of the request
+
+  /// crash: strikes only who is at that; else it does nothing.
+  Activity during = Activity::anything;
 };
 
 std::string_view to_string(PlannedFault::Kind kind);
@@ -55,6 +67,19 @@ struct Partition {
   std::vector<ProcessId> right;
   Duration from;
   std::optional<Duration> until;
+};
+
+/// Who can be cut off from whom.
+struct Sides {
+  std::vector<ProcessId> left;
+  std::vector<ProcessId> right;
+};
+
+/// A partition at moments that need not be numbers yet.
+struct Separation {
+  Sides sides;
+  Instant from;
+  std::optional<Instant> until;
 };
 
 }  // namespace lockstep::sim

@@ -31,8 +31,8 @@ class Scheduler {
   virtual void accessed_all() {}
   /// The event that is being handled is one of several answers that are only counted: see `World::count_answer`.
   virtual void counted(std::uint64_t question) { static_cast<void>(question); }
-  /// Whether this message, which is about to leave, never arrives.
-  virtual bool loses(const Event& message) {
+  /// Whether this message, which is about to leave, never arrives. Its departure (`base`) may be put off here.
+  virtual bool loses(Event& message) {
     static_cast<void>(message);
     return false;
   }

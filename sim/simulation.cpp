@@ -33,6 +33,10 @@ Duration Simulation::concrete_delay(const Event& event) {
 
 void Simulation::emitted(std::uint32_t slot) {
   Event& event = world_.event(slot);
+  if (fate_ != nullptr && event.kind == EventKind::message) [[unlikely]] {
+    const Duration late = fate_->late_by(event);
+    event.delay = {event.delay.lo + late, event.delay.hi + late};
+  }
   if (!pins_.empty()) [[unlikely]]
     assign_pin(event);
   event.sequence = sequence_++;

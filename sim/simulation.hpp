@@ -34,6 +34,11 @@ class Fate {
   };
   /// `moment` is the true time at which the event in `slot` is about to happen.
   virtual Answer of(std::uint32_t slot, Instant moment) = 0;
+  /// How much longer than the network alone would make it a message takes that is about to leave.
+  virtual Duration late_by(const Event& message) {
+    static_cast<void>(message);
+    return Duration::zero();
+  }
 
  protected:
   ~Fate() = default;

@@ -116,9 +116,17 @@ class World {
   void assign(ConnectionId connection, ProcessId part) { connections_[connection.index].part = part; }
   void plan(PlannedFault fault);
   void plan(Partition partition) {
-    partitions_.push_back(std::move(partition));
+    std::optional<Instant> until;
+    if (partition.until) until = Instant::at(*partition.until);
+    separate({{std::move(partition.left), std::move(partition.right)}, Instant::at(partition.from), until});
+  }
+  /// A partition at moments of which an explorer knows no number, or one that begins in the middle of a run.
+  void separate(Separation separation) {
+    separations_.push_back(std::move(separation));
     guards_messages_ = true;
   }
+  /// There are no partitions any more.
+  void reunite() { separations_.clear(); }
   /// Lets `process` begin within `delay` after the origin.
   void start(ProcessId process, DurationRange delay);
   /// The same, from the event that is being handled, or at the present time between two events.
@@ -236,6 +244,10 @@ class World {
   OperationId invoke(ProcessId process, std::string_view function, std::string_view object);
   /// The record of an operation, to be filled while it ends.
   Operation& operation(OperationId id) { return history_.operations[id - 1]; }
+  /// Whether a process, or a part of it, is at that now.
+  bool is_at(ProcessId process, Activity activity) const;
+  /// Whether a request or an answer belongs to that.
+  bool is_of(const Message& message, Activity activity) const;
   void complete(OperationId id, Phase phase);
   void record_effect(Effect::Kind kind, ProcessId server, std::string_view object, ProcessId by, OperationId operation,
                      std::optional<std::int64_t> token = std::nullopt);
@@ -329,7 +341,7 @@ class World {
   void deliver_message(std::uint32_t slot, MessagePtr& message);
   void answer_call(Message& message, ProcessId caller, ConnectionId connection, bool bounced);
   bool strike_message(Event& event, ProcessId client, std::string_view step_name);
-  bool pass_partitions(Event& message) const;
+  bool pass_separations(Event& message) const;
   void strike(const PlannedFault& fault);
   void pause(ProcessId process, Duration length);
   void postpone_frozen(ProcessId process, Instant until);
@@ -354,7 +366,7 @@ class World {
   std::uint32_t open_calls_ = 0;  ///< of programs
   std::uint32_t ticks_ = 0;       ///< of those pending
   std::vector<FaultState> faults_;
-  std::vector<Partition> partitions_;
+  std::vector<Separation> separations_;
   std::vector<ProcessId> doomed_;  ///< crash at the end of this event
 
   Instant now_;
