@@ -53,11 +53,12 @@ struct ExploredFault {
   std::uint32_t emission = 0;  ///< lose, delay: from 1
   bool is_further =
       false;  ///< pause: not the first at its place, but one that begins before the one before it is over, or just then
-  std::size_t budget = 0;                  ///< which of the allowed faults it is one of
-  std::size_t side = 0;                    ///< partition: which of its budget's
-  sim::Instant from;                       ///< pause, partition: its beginning. crash, jump: when it strikes. delay: when the message would have left
-  sim::Instant work_from;                  ///< pause within work
-  sim::Instant until;                      ///< pause, partition: its end. crash: the restart, if `restarts`. delay: when the message leaves
+  std::size_t budget = 0;  ///< which of the allowed faults it is one of
+  std::size_t side = 0;    ///< partition: which of its budget's
+  sim::Instant
+      from;  ///< pause, partition: its beginning. crash, jump: when it strikes. delay: when the message would have left
+  sim::Instant work_from;  ///< pause within work
+  sim::Instant until;  ///< pause, partition: its end. crash: the restart, if `restarts`. delay: when the message leaves
   bool restarts = false;                   ///< crash
   std::optional<std::uint32_t> parameter;  ///< jump and skew by a range: which parameter says by how much
   sim::Duration by;                        ///< jump and skew by an exact amount

@@ -95,17 +95,18 @@ struct FaultBudget {
   enum class Direction : std::uint8_t { either, request, reply };
 
   ExploredFault::Kind kind = ExploredFault::Kind::pause;
-  std::vector<sim::ProcessId> who;  ///< whom it might strike; lose, delay: clients whose requests and replies it strikes
-  sim::DurationRange range;         ///< pause, delay, partition: how long; jump, skew: by how much
+  std::vector<sim::ProcessId>
+      who;                   ///< whom it might strike; lose, delay: clients whose requests and replies it strikes
+  sim::DurationRange range;  ///< pause, delay, partition: how long; jump, skew: by how much
   std::optional<sim::DurationRange> restart_after;  ///< crash: how long after it comes back; nothing: never
   sim::Duration
-      restart_delay;         ///< what of `restart_after` is the victim's own and not the fault's: no margin counts it
-  bool keep = false;         ///< crash of a server: its data survive
+      restart_delay;  ///< what of `restart_after` is the victim's own and not the fault's: no margin counts it
+  bool keep = false;  ///< crash of a server: its data survive
   /// pause, crash: it strikes only who is at that; a pause during work makes the work last longer. lose, delay: what belongs to that.
   sim::Activity during = sim::Activity::anything;
-  std::string message;                      ///< lose, delay: only requests of this name, and answers to them; empty: any
+  std::string message;  ///< lose, delay: only requests of this name, and answers to them; empty: any
   Direction direction = Direction::either;  ///< lose, delay
-  std::vector<sim::Sides> sides;                 ///< partition: of these, one
+  std::vector<sim::Sides> sides;            ///< partition: of these, one
   std::uint32_t times = 1;
 };
 
@@ -308,6 +309,7 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   void accessed_all() override;
   void counted(std::uint64_t question) override;
   bool loses(sim::Event& message) override;
+  void held_up(sim::Instant until) override;
   void approximated() override;
   sim::Instant sum(sim::Instant a, sim::Instant plus, sim::Instant minus) override;
   bool is_at_or_after(sim::Instant a, sim::Instant b) override;
@@ -339,6 +341,7 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
     std::vector<std::uint32_t> conflict;  ///< if not: who does not allow it
     std::vector<Reversal> reversals;      ///< of what comes before the branch: somebody else is to be told of them
     std::vector<sim::Instant> sums;       ///< that the world asked for, in this order: a replay gives the same
+    std::vector<Variable> partitions;     ///< the ends that messages waited for which it sent
     sim::ProcessId process;
     ExploredEvent event;  ///< all but its times
     std::uint32_t cause = kNone;
@@ -427,7 +430,7 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   void begin_node(Node& node, const sim::Event& event);
   void note_fault(const Node& node, const sim::Event& event);
   void place_in_time(Node& node, const sim::Event& event);
-  void place_late(Node& node, const sim::Event& event, std::size_t budget, sim::Instant free);
+  void place_late(Node& node, const sim::Event& event, std::size_t budget, sim::Instant free, bool waits);
   void come_after_all(const Node& node, const Footprint& known);
   static bool fixes(const Node& before, const Node& node, const Footprint& known);
   void come_after_alike(const Node& node);
@@ -472,7 +475,8 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   std::vector<std::size_t> message_faults(const sim::Event& message) const;
   bool is_void(std::uint32_t position) const;
   void put_off(sim::Event& message);
-  void arrive_after(sim::Instant arrival, const sim::Event& event, const Node* earlier);
+  bool is_behind(const sim::Event& event, const Node* earlier);
+  void arrive_after(sim::Instant arrival, const sim::Event& event, const Node* earlier, bool waits);
   void arrive_within(sim::Instant arrival, const sim::Event& event);
   bool is_raced(std::uint32_t position) const;
   void fill_past(std::uint32_t position);
@@ -529,9 +533,11 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   std::vector<AlikeBefore> alike_before_;  ///< by process; empty if nobody is alike
   bool may_lose_ = false;
   bool may_crash_ = false;
-  bool may_delay_ = false;    ///< a message, alone
-  bool may_be_late_ = false;  ///< a message has no longest delay that is known beforehand: it may be delayed, or wait for the end of a partition
-  bool asks_afterwards_ = false;  ///< whether what a process is at when it has handled an event allows the pause that begins there
+  bool may_delay_ = false;  ///< a message, alone
+  bool may_be_late_ =
+      false;  ///< a message has no longest delay that is known beforehand: it may be delayed, or wait for the end of a partition
+  bool asks_afterwards_ =
+      false;  ///< whether what a process is at when it has handled an event allows the pause that begins there
   Explorable* subject_ = nullptr;
   sim::World* world_ = nullptr;
   DifferenceConstraints constraints_;

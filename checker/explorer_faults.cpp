@@ -131,9 +131,14 @@ bool Explorer::has_idle_partition() const {
   return std::any_of(faults_.begin(), faults_.end(), [&](const ExploredFault& fault) {
     if (fault.kind != Kind::partition) return false;
     return std::none_of(nodes_.begin(), nodes_.begin() + static_cast<std::ptrdiff_t>(depth_), [&](const Node& node) {
-      return node.event.base.variable() == fault.until.variable();
+      return std::find(node.partitions.begin(), node.partitions.end(), fault.until.variable()) != node.partitions.end();
     });
   });
+}
+
+void Explorer::held_up(Instant until) {
+  const sim::Region::Outside outside;
+  if (!is_replay_ && position_ != kNone) nodes_[position_].partitions.push_back(until.variable());
 }
 
 // --- While the trace goes on.

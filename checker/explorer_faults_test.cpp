@@ -35,6 +35,7 @@ struct May {
 
 FaultBudget in_world(May may, const toy::World& world) {
   may.budget.who = may.whom == Whom::clients ? world.clients() : world.servers();
+  if (may.budget.kind == Kind::partition) may.budget.sides = toy::sides(world, may.whom == Whom::servers);
   return may.budget;
 }
 
@@ -54,6 +55,9 @@ May crash(Whom whom, std::optional<sim::DurationRange> restart_after, bool keep 
 May lose(std::uint32_t times) {
   return {{.kind = Kind::lose, .who = {}, .range = {}, .restart_after = {}, .keep = false, .times = times},
           Whom::clients};
+}
+May late(Kind kind, sim::DurationRange by, Whom whom = Whom::clients, std::uint32_t times = 1) {
+  return {{.kind = kind, .who = {}, .range = by, .restart_after = {}, .keep = false, .times = times}, whom};
 }
 May clock(Kind kind, Whom whom, sim::DurationRange by) {
   return {{.kind = kind, .who = {}, .range = by, .restart_after = {}, .keep = false, .times = 1}, whom};
@@ -109,6 +113,20 @@ TEST_CASE("explorer: crashes lose no outcome to the reduction") {
 TEST_CASE("explorer: losses lose no outcome to the reduction") {
   CHECK(compare(kWorlds, kDescribed, {lose(1)}) > kWorlds / 2);
   CHECK(compare(kWorlds, kDescribed, {lose(2)}) > kWorlds / 2);
+}
+
+TEST_CASE("explorer: delays lose no outcome to the reduction") {
+  CHECK(compare(kWorlds, kDescribed, {late(Kind::delay, {0_us, 3_us})}) > kWorlds / 2);
+  CHECK(compare(kWorlds, kSmall, {late(Kind::delay, {2_us, 5_us}, Whom::clients, 2)}) > kWorlds / 2);
+  CHECK(compare(kWorlds / 2, kSmall, {late(Kind::delay, {1_us, 3_us}), lose(1)}) > kWorlds / 8);
+  CHECK(compare(kWorlds / 2, kSmall, {late(Kind::delay, {0_us, 4_us}), pause(Whom::clients)}) > kWorlds / 8);
+}
+
+TEST_CASE("explorer: partitions lose no outcome to the reduction") {
+  CHECK(compare(kWorlds, kDescribed, {late(Kind::partition, {0_us, 3_us})}) > kWorlds / 3);
+  CHECK(compare(kWorlds, kDescribed, {late(Kind::partition, {2_us, 5_us}, Whom::servers)}) > kWorlds / 3);
+  CHECK(compare(kWorlds / 2, kSmall, {late(Kind::partition, {1_us, 4_us}, Whom::clients, 2)}) > kWorlds / 8);
+  CHECK(compare(kWorlds / 2, kSmall, {late(Kind::partition, {0_us, 4_us}), pause(Whom::clients)}) > kWorlds / 8);
 }
 
 TEST_CASE("explorer: clocks that jump or are off lose no outcome to the reduction") {

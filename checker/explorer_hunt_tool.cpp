@@ -25,7 +25,7 @@ using checker::toy::Size;
 struct Kind {
   const char* name;
   Size size;
-  enum class Fault { none, pause, work_pause, crash, loss } fault = Fault::none;
+  enum class Fault { none, pause, work_pause, crash, loss, delay, partition } fault = Fault::none;
 };
 
 const Kind kKinds[] = {
@@ -50,6 +50,12 @@ const Kind kKinds[] = {
     {"losses",
      {.servers = 2, .processes = 4, .puts = 4, .steps = 3, .latency_us = 3, .describes = true},
      Kind::Fault::loss},
+    {"delays",
+     {.servers = 2, .processes = 4, .puts = 4, .steps = 3, .latency_us = 3, .describes = true},
+     Kind::Fault::delay},
+    {"partitions",
+     {.servers = 2, .processes = 4, .puts = 4, .steps = 3, .latency_us = 3, .describes = true},
+     Kind::Fault::partition},
 };
 
 /// As `toy::explored_if_small`, with the kind's fault for all whom it may strike.
@@ -63,6 +69,11 @@ Found explored(std::uint64_t seed, const Kind& kind, ExplorerOptions options) {
     if (kind.fault == Kind::Fault::work_pause) budget.during = sim::Activity::work;
     if (kind.fault == Kind::Fault::crash) budget.kind = checker::ExploredFault::Kind::crash;
     if (kind.fault == Kind::Fault::loss) budget.kind = checker::ExploredFault::Kind::lose;
+    if (kind.fault == Kind::Fault::delay) budget.kind = checker::ExploredFault::Kind::delay;
+    if (kind.fault == Kind::Fault::partition) {
+      budget.kind = checker::ExploredFault::Kind::partition;
+      budget.sides = checker::toy::sides(world, seed % 2 == 0);
+    }
     options.faults.push_back(budget);
   }
   return checker::toy::explored_if_small(seed, kind.size, options);

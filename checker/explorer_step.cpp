@@ -108,6 +108,7 @@ void Explorer::begin_node(Node& node, const sim::Event& event) {
   node.is_answered = is_answered_at_once(event);
   node.latest = latest(event);
   node.question = 0;
+  node.partitions.clear();
   node.footprint = Footprint();
   const sim::ProcessState& process = world_->state(event.process);
   // A reply may say what it does, if it begins with that: see `break_silence`.
@@ -140,10 +141,12 @@ void Explorer::place_in_time(Node& node, const sim::Event& event) {
     node.at = node.arrived = node.process_free = Instant::origin();
     return;
   }
+  const Node* earlier = node_at(node.fifo_before);
+  const bool waits = is_behind(event, earlier);
   if (!node.footprint.is_everything()) {
     // A server that is never paused: in what order it comes to those that it depends on, it will say itself.
     node.at = node.arrived = node.process_free = fresh();
-    arrive_after(node.at, event, node_at(node.fifo_before));
+    arrive_after(node.at, event, earlier, waits);
     come_after_alike(node);
     for (std::uint32_t f = node.process_before; f != kNone; f = nodes_[f].process_before) {
       if (!nodes_[f].footprint.is_everything()) continue;
@@ -158,13 +161,13 @@ void Explorer::place_in_time(Node& node, const sim::Event& event) {
   const std::optional<std::size_t> late = ask_for_pause(event.process, is_work);
   node.is_late = late.has_value();
   if (late) {
-    place_late(node, event, *late, free);
+    place_late(node, event, *late, free, waits);
   } else {
     node.at = node.arrived = fresh();
     const auto waited = [&] {
       // It arrived while its process was frozen, and is handled at the end of that.
       const Instant arrival = fresh();
-      arrive_after(arrival, event, node_at(node.fifo_before));
+      arrive_after(arrival, event, earlier, waits);
       at_most(before->frozen_from, arrival);
       at_most(before->arrived, arrival);
       at_most(arrival, free);
@@ -174,7 +177,7 @@ void Explorer::place_in_time(Node& node, const sim::Event& event) {
     };
     const auto did_not_wait = [&] {
       node.arrived = node.at;
-      arrive_after(node.at, event, node_at(node.fifo_before));
+      arrive_after(node.at, event, earlier, waits);
       at_most(free, node.at);
       return !ghost_from_.has_value();
     };
@@ -204,10 +207,10 @@ void Explorer::place_in_time(Node& node, const sim::Event& event) {
 }
 
 /// It is handled only at the end of a pause that began before, or of several.
-void Explorer::place_late(Node& node, const sim::Event& event, std::size_t budget, Instant free) {
+void Explorer::place_late(Node& node, const sim::Event& event, std::size_t budget, Instant free, bool waits) {
   const DurationRange length = options_.faults[budget].range;
   node.arrived = fresh();
-  arrive_after(node.arrived, event, node_at(node.fifo_before));
+  arrive_after(node.arrived, event, node_at(node.fifo_before), waits);
   Instant end = fresh();
   if (event.kind == sim::EventKind::timer && event.timer_kind == sim::TimerKind::work) {
     // The pauses are somewhere within the work, which takes that much longer. Whatever else reaches the client meanwhile
@@ -246,23 +249,22 @@ void Explorer::come_after_all(const Node& node, const Footprint& known) {
   }
 }
 
-/// `earlier`: what came before it on its channel, or null. Behind a message that was delayed it waits, and then arrives together with that.
-void Explorer::arrive_after(Instant arrival, const sim::Event& event, const Node* earlier) {
-  const auto is_in_time = [&] {
-    arrive_within(arrival, event);
-    if (earlier != nullptr) at_most(earlier->arrived, arrival);
-    return !ghost_from_.has_value();
-  };
-  if (earlier == nullptr || !may_delay_ || event.kind != sim::EventKind::message) {
-    is_in_time();
+/// Whether a message finds one before it on its channel that was delayed so long that it has to wait for that. `earlier`: that one, or null.
+bool Explorer::is_behind(const sim::Event& event, const Node* earlier) {
+  if (earlier == nullptr || !may_delay_ || event.kind != sim::EventKind::message) return false;
+  const Instant latest = event.base + (coda_from_ ? event.delay.lo : event.delay.hi);
+  return !decide([&] { return add(Constraint::at_most(earlier->arrived, latest)); },
+                 [&] { return add(Constraint::less_than(latest, earlier->arrived)); });
+}
+
+/// After `earlier`, what came before it on its channel, or together with that, if it waits behind it.
+void Explorer::arrive_after(Instant arrival, const sim::Event& event, const Node* earlier, bool waits) {
+  if (waits) {
+    between(earlier->arrived, arrival, DurationRange::exactly(Duration::zero()));
     return;
   }
-  decide(is_in_time, [&] {
-    const bool is_quick = coda_from_.has_value();
-    add(Constraint::less_than(event.base + (is_quick ? event.delay.lo : event.delay.hi), earlier->arrived));
-    between(earlier->arrived, arrival, DurationRange::exactly(Duration::zero()));
-    return !ghost_from_.has_value();
-  });
+  arrive_within(arrival, event);
+  if (earlier != nullptr) at_most(earlier->arrived, arrival);
 }
 
 void Explorer::arrive_within(Instant arrival, const sim::Event& event) {

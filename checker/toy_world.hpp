@@ -485,4 +485,13 @@ inline Found explored_whole(std::uint64_t seed, const Size& size, const Explorer
   return found;
 }
 
+/// Each client, or each server, on one side, and all that it talks to on the other.
+inline std::vector<sim::Sides> sides(const World& world, bool of_servers) {
+  std::vector<sim::Sides> all;
+  for (const sim::ProcessId one : of_servers ? world.servers() : world.clients()) {
+    all.push_back({{one}, of_servers ? world.clients() : world.servers()});
+  }
+  return all;
+}
+
 }  // namespace lockstep::checker::toy

@@ -29,8 +29,8 @@ constexpr std::array<std::string_view, 18> kOnlyCheck{
     "--graph",    "--witness",           "--parameter", "--no-reduction", "--ticks",    "--max-seconds", "--max-traces",
     "--all",      "--checkpoint",        "--resume",    "--junit",        "--no-times", "--wait-for",    "--max-events",
     "--thorough", "--no-second-opinion", "--given",     "--only-failures"};
-constexpr std::array<std::string_view, 5> kOnlyRun{"--timeline", "--no-timeline", "--junit", "--history",
-                                                   "--only-failures"};
+constexpr std::array<std::string_view, 6> kOnlyRun{"--timeline", "--no-timeline",   "--junit",
+                                                   "--history",  "--only-failures", "--may-seed"};
 constexpr std::array<std::string_view, 1> kOnlyNew{"--algorithm"};
 constexpr std::array<std::string_view, 9> kOnlyLinearize{"--model",      "--format",      "--permits",
                                                          "--initial",    "--independent", "--check-failed",
@@ -91,13 +91,15 @@ void declare_linearize(CLI::App& linearize, Typed& typed) {
 }
 
 std::optional<Answer> take_numbers(const Typed& typed, Call& call, std::string_view command) {
-  if (typed.seed) {
-    call.seed = whole_number(*typed.seed, 0, UINT64_MAX);
-    if (!call.seed)
-      return wrong(
-          fmt::format("--seed {}: expected a whole number from 0 to 2^64-1", scenarios::in_quotes(*typed.seed)),
-          command);
-  }
+  const auto take_seed = [&](std::string_view option, const std::optional<std::string>& text,
+                             std::optional<std::uint64_t>& seed) -> std::optional<Answer> {
+    if (text) seed = whole_number(*text, 0, UINT64_MAX);
+    if (!text || seed) return std::nullopt;
+    return wrong(fmt::format("{} {}: expected a whole number from 0 to 2^64-1", option, scenarios::in_quotes(*text)),
+                 command);
+  };
+  if (auto answer = take_seed("--seed", typed.seed, call.seed)) return answer;
+  if (auto answer = take_seed("--may-seed", typed.may_seed, call.may_seed)) return answer;
   call.jobs = std::max(1U, std::thread::hardware_concurrency());
   if (typed.jobs) {
     const auto jobs = whole_number(*typed.jobs, 1, 1024);
@@ -367,6 +369,7 @@ std::variant<Call, Answer> read_arguments(std::span<const std::string> args) {
   run->add_flag("--timeline", typed.timeline);
   run->add_flag("--no-timeline", typed.no_timeline);
   run->add_flag("--only-failures", typed.only_failures);
+  run->add_option("--may-seed", typed.may_seed)->take_last();
   run->add_option("--junit", typed.junit)->take_last();
   CLI::App* check = app.add_subcommand("check");
   declare_check(*check, typed);

@@ -85,6 +85,8 @@ impossible gets a message, and the others are run; the exit status is 2 then.
   --only-failures             of several stories show those alone that are not as expected
   --timeline, --no-timeline   a timeline of each story; or of none, also when there is only one
   --seed N                    random delays and ties, reproducible by N, where the file pins nothing
+  --may-seed N                one of the executions that check looks at, drawn by N, instead of that of the file: delays,
+                              and faults of [[may]]; what check expects to hold is expected of it, too
   --json                      one JSON document on stdout, nothing else
   --junit FILE                also write the results as JUnit XML
   --history FILE              also write the operations of the one story, as EDN (FILE.edn) or JSON lines (FILE.jsonl)

@@ -68,6 +68,7 @@ Exit run_stories(const Call& call, const models::locks::Catalogue& catalogue, Ou
   const bool with_timelines = !call.json && call.timeline.value_or(loaded->size() == 1);
   scenarios::RunOptions options;
   options.seed = call.seed;
+  options.may_seed = call.may_seed;
   options.trace = with_timelines;
   std::vector<std::variant<Outcome, Diagnostic>> results = run_each(*loaded, catalogue, options, call.jobs);
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "cli/call.hpp"
@@ -326,6 +327,33 @@ TEST_CASE("cli: list algorithms NAME shows it in full, and a list of all is shor
   CHECK(nlohmann::json::parse(cli::called({"list", "algorithms", "redlock-seq", "--json"}).out)["algorithms"].size() ==
         1);
   CHECK(cli::contains(cli::called({"list", "algorithms", "redlock-sek"}).err, "did you mean \"redlock-seq\"?"));
+}
+
+TEST_CASE("cli: --may-seed runs one of the executions that check looks at") {
+  const Stories stories;
+  const std::string head =
+      "title = \"t\"\n[lock]\nalgorithm = \"set-nx-px-lua\"\nttl = \"100ms\"\n[network]\nlatency = \"1ms\"\n";
+  const std::string clients =
+      "[[client]]\nname = \"A\"\nhold = \"20ms\"\n[[client]]\nname = \"B\"\nacquire_at = [\"0ms\", \"300ms\"]\n";
+  const std::string may = "[[may]]\nkind = \"partition\"\nclient = \"A\"\nlength = \"200ms\"\n";
+  stories.write("may.toml", head + clients + may + "[expect.check]\nmutual-exclusion = { violated = true }\n");
+  stories.write("wrong.toml", head + clients + may + "[expect.check]\nmutual-exclusion = \"holds\"\n");
+  std::set<std::string> outputs;
+  bool is_wrong = false;
+  for (int seed = 1; seed <= 40; ++seed) {
+    const std::vector<std::string> call{"run", stories / "may.toml", "--json", "--may-seed", std::to_string(seed)};
+    const cli::Called one = cli::called(call);
+    CHECK(one.exit == 0);
+    CHECK(cli::called(call).out == one.out);
+    outputs.insert(one.out);
+    const int wrong = cli::called({"run", stories / "wrong.toml", "--may-seed", std::to_string(seed)}).exit;
+    CHECK((wrong == 0 || wrong == 1));
+    is_wrong = is_wrong || wrong == 1;
+  }
+  CHECK(outputs.size() > 5);
+  CHECK(is_wrong);
+  CHECK(cli::called({"run", stories / "may.toml", "--may-seed", "x"}).err.find("--may-seed \"x\": expected") !=
+        std::string::npos);
 }
 
 TEST_CASE("cli: a seed reproduces its run") {

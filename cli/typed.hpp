@@ -23,7 +23,7 @@ struct Typed {
   bool no_reduction = false, all = false, resume = false, no_times = false, independent = false, check_failed = false;
   bool only_failures = false;
   bool step = false, thorough = false, no_second_opinion = false;
-  std::optional<std::string> seed, jobs, colour, language, width, junit, history;
+  std::optional<std::string> seed, may_seed, jobs, colour, language, width, junit, history;
   std::optional<std::string> witness, parameter, ticks, max_seconds, max_traces, max_events, checkpoint, graph,
       wait_for;
   std::optional<std::string> model, format, permits, initial, max_memory, html, port;

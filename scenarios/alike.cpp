@@ -22,9 +22,8 @@ bool strike_alike(const Scenario& scenario, const std::string& a, const std::str
       return std::find(names.begin(), names.end(), name) != names.end();
     };
     if (is_among(may.who, a) != is_among(may.who, b)) return false;
-    return std::all_of(may.between.begin(), may.between.end(), [&](const std::vector<std::string>& side) {
-      return is_among(side, a) == is_among(side, b);
-    });
+    return std::all_of(may.between.begin(), may.between.end(),
+                       [&](const std::vector<std::string>& side) { return is_among(side, a) == is_among(side, b); });
   });
 }
 

@@ -97,7 +97,8 @@ MaySpec another_fault(Random& random, const Scenario& scenario, std::int64_t lea
       may.kind = MaySpec::Kind::delay;
       may.times = random.between(1, 2);
       if (random.one_in(3)) may.during = activity;
-      if (random.one_in(3)) may.direction = random.one_in(2) ? FaultSpec::Direction::request : FaultSpec::Direction::reply;
+      if (random.one_in(3))
+        may.direction = random.one_in(2) ? FaultSpec::Direction::request : FaultSpec::Direction::reply;
       break;
     case 2:
     case 3:

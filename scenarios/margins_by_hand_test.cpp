@@ -249,4 +249,70 @@ TEST_CASE("by hand: whether a lock comes back where servers died") {
   CHECK(recoverable("2") == Verdict::holds);
 }
 
+TEST_CASE("by hand: a lease against messages that are late") {
+  // A's answer takes 8 + D, and A works 15: it believes until 23 + D after the server granted it, and B knows 82 after that. No other message matters, and one
+  // message is struck once.
+  const std::string base(kLeased);
+  const auto delay = [](std::string_view more, int times = 1) {
+    return fmt::format("[[may]]\nkind = \"delay\"\nlength = [\"0ms\", \"1s\"]\ntimes = {}\n{}", times, more);
+  };
+  CHECK(margin(base + delay("")) == Extent{59_ms, false});
+  CHECK(margin(base + delay("", 2)) == Extent{59_ms, false});
+  CHECK(margin(base + delay("direction = \"reply\"\nmessage = \"SET\"\n")) == Extent{59_ms, false});
+  CHECK(margin(base + delay("during = \"acquire\"\n")) == Extent{59_ms, false});
+  CHECK(margin(base + delay("direction = \"request\"\n")) == std::nullopt);
+  CHECK(margin(base + delay("message = \"EVAL\"\n")) == std::nullopt);
+  CHECK(margin(base + delay("during = \"release\"\n")) == std::nullopt);
+}
+
+TEST_CASE("by hand: a lease against partitions") {
+  // The answer waits for the end of a partition that began when it was about to leave. If another begins just then it waits for that, too.
+  const std::string base(kLeased);
+  const auto partition = [](std::string_view who, int times = 1) {
+    return fmt::format("[[may]]\nkind = \"partition\"\nlength = [\"0ms\", \"1s\"]\ntimes = {}\n{}", times, who);
+  };
+  CHECK(margin(base + partition("")) == Extent{59_ms, false});
+  CHECK(margin(base + partition("server = \"redis\"\n")) == Extent{59_ms, false});
+  CHECK(margin(base + partition("between = [[\"redis\"], [\"A\", \"B\"]]\n")) == Extent{59_ms, false});
+  CHECK(margin(base + partition("between = [[\"A\"], [\"redis\"]]\n", 2)) == Extent{29'500_us, false});
+}
+
+TEST_CASE("by hand: pauses while somebody acquires or releases") {
+  const std::string base(kLeased);
+  // A handles the answer P late.
+  CHECK(margin(base + pauses("during = \"acquire\"\n", 1)) == Extent{59_ms, false});
+  CHECK(margin(base + pauses("during = \"acquire\"\n", 2)) == Extent{29'500_us, false});
+  // Who releases believes in nothing any more. Its GET, sent 23 after the grant, is there by 31 and still finds its own value; the answer takes 8, then the DEL waits for P and takes
+  // 8, and deletes what B has set 80 after the grant or later: 47 + P >= 80.
+  CHECK(margin(base + pauses("during = \"release\"\n", 1)) == std::nullopt);
+  std::string deletes = base;
+  deletes.replace(deletes.find("set-nx-px-lua"), 13, "set-nx-px-get-del");
+  const Exploration exploration = explored(deletes + pauses("during = \"release\"\n", 1));
+  const ExploredProperty& property = exploration.property("own-release");
+  REQUIRE(property.thresholds.size() == 1);
+  CHECK(property.thresholds.front().infimum == Extent{33_ms, true});
+  CHECK(property.thresholds.front().is_exact);
+}
+
+TEST_CASE("by hand: a lock without a lease against crashes and losses while somebody acquires, works or releases") {
+  const std::string base =
+      "[lock]\nalgorithm = \"setnx-del\"\n[network]\nlatency = \"1ms\"\ntimeout = \"10ms\"\n[[client]]\nname = "
+      "\"A\"\nhold = \"5ms\"\nattempts = 1\n";
+  const auto is_recoverable = [&](const std::string& fault) {
+    const Verdict verdict = explored(base + "[[may]]\n" + fault).property("recoverable").verdict;
+    CHECK(verdict != Verdict::unknown);
+    return verdict == Verdict::holds;
+  };
+  // Whoever dies before he has sent his DEL leaves the key behind; and that leaves in the moment in which the release begins.
+  CHECK_FALSE(is_recoverable("kind = \"crash\"\nduring = \"acquire\"\n"));
+  CHECK_FALSE(is_recoverable("kind = \"crash\"\nduring = \"work\"\n"));
+  CHECK(is_recoverable("kind = \"crash\"\nduring = \"release\"\n"));
+  // A SETNX that was lost did nothing, and one whose answer was lost did.
+  CHECK(is_recoverable("kind = \"lose\"\nmessage = \"SETNX\"\ndirection = \"request\"\n"));
+  CHECK_FALSE(is_recoverable("kind = \"lose\"\nmessage = \"SETNX\"\ndirection = \"reply\"\n"));
+  CHECK_FALSE(is_recoverable("kind = \"lose\"\nduring = \"acquire\"\n"));
+  CHECK_FALSE(is_recoverable("kind = \"lose\"\nduring = \"release\"\ndirection = \"request\"\n"));
+  CHECK(is_recoverable("kind = \"lose\"\nduring = \"release\"\ndirection = \"reply\"\n"));
+}
+
 }  // namespace lockstep::scenarios::margins_by_hand_test

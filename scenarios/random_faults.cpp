@@ -61,6 +61,7 @@ std::vector<Step> steps_of(const Scenario& undisturbed, const models::locks::Cat
   for (const sim::TraceRecord& record : outcome->trace.records) {
     if (record.kind != sim::EventKind::message || !record.is_reply || record.name.empty()) continue;
     if (record.process.index >= undisturbed.clients.size()) continue;
+    if (record.name == "MESSAGE") continue;  // nobody asked for it, and it is not struck alone
     const std::string& client = outcome->lanes[record.process.index].name;
     const std::string step = step_in_file(record.name);
     steps.push_back({client, step, ++seen[{client, step}], true, activity_at(*outcome, record)});
@@ -188,6 +189,7 @@ class Drawing {
         continue;
       }
       FaultSpec fault;
+      fault.at = may.at;
       fault.who = some_name(may);
       fault.trigger = may.during == sim::Activity::anything ? some_moment(fault.who) : moment_of(may.during, fault.who);
       switch (may.kind) {
@@ -242,7 +244,8 @@ class Drawing {
   void strike_message(const MaySpec& may) {
     std::vector<const Step*> fitting;
     for (const Step& step : steps_) {
-      const bool is_of_them = may.who.empty() || std::find(may.who.begin(), may.who.end(), step.client) != may.who.end();
+      const bool is_of_them =
+          may.who.empty() || std::find(may.who.begin(), may.who.end(), step.client) != may.who.end();
       const bool is_meant = (may.message.empty() || step.name == may.message) &&
                             (may.during == sim::Activity::anything || step.during == may.during);
       if (is_of_them && is_meant && step.is_message) fitting.push_back(&step);
@@ -257,6 +260,7 @@ class Drawing {
   void separate(const MaySpec& may) {
     const std::vector<PartitionSides> all = partition_sides(drawn_, may);
     FaultSpec fault;
+    fault.at = may.at;
     fault.kind = FaultSpec::Kind::partition;
     const PartitionSides& sides = all[random_.below(all.size())];
     fault.between = {sides.left, sides.right};
@@ -267,7 +271,8 @@ class Drawing {
 
   void delay_some() {
     if (slack_ == Duration::zero()) return;
-    for (std::uint64_t i = random_.below(3); i > 0; --i) message_fault(FaultSpec::Kind::delay, some_step(true, {}), std::nullopt, slack_);
+    for (std::uint64_t i = random_.below(3); i > 0; --i)
+      message_fault(FaultSpec::Kind::delay, some_step(true, {}), std::nullopt, slack_);
   }
 
   Scenario drawn_;
@@ -279,6 +284,19 @@ class Drawing {
 };
 
 }  // namespace
+
+Scenario draw_checked(const Scenario& scenario, const models::locks::Catalogue& catalogue, std::uint64_t seed) {
+  Scenario story = scenario;
+  story.faults.clear();
+  story.pin.clear();
+  story.schedule.clear();
+  story.expect_run.clear();
+  for (const Expectation& expectation : scenario.expect_check) {
+    if (expectation.verdict == checker::Verdict::holds) story.expect_run.push_back(expectation);
+  }
+  Random random(seed);
+  return draw(story, catalogue, random);
+}
 
 Scenario draw(const Scenario& scenario, const models::locks::Catalogue& catalogue, sim::Random& random) {
   return Drawing(scenario, catalogue, random).take();

@@ -14,4 +14,8 @@ namespace lockstep::scenarios {
 /// Requires: the scenario came out of the loader or is as consistent, and runs.
 Scenario draw(const Scenario& scenario, const models::locks::Catalogue& catalogue, sim::Random& random);
 
+/// One of the executions that `check` looks at: as `draw`, without the pins, the schedule and the faults of `run`. Of its expectations those of `check`
+/// stay that say that something holds, for they are about this execution, too.
+Scenario draw_checked(const Scenario& scenario, const models::locks::Catalogue& catalogue, std::uint64_t seed);
+
 }  // namespace lockstep::scenarios

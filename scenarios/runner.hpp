@@ -17,6 +17,8 @@ namespace lockstep::scenarios {
 struct RunOptions {
   /// Random delays and ties instead of the shortest ones and first come, first served. Pins and faults stay; the `at` of expectations is not asked.
   std::optional<std::uint64_t> seed;
+  /// Not the execution of the file but one of those that `check` looks at, drawn by this: `draw_checked`. A property that was not tried in it is as expected.
+  std::optional<std::uint64_t> may_seed;
   /// Answers every question of the run: for recording and replay. Takes the place of `seed`.
   sim::Decisions* decisions = nullptr;
   /// Fill `Outcome::trace`.

@@ -209,9 +209,9 @@ struct MaySpec {
   bool keep = false;
   /// pause, crash: it strikes a client only while that is at it; lose, delay: messages that belong to it.
   sim::Activity during = sim::Activity::anything;
-  std::string message;                                ///< lose, delay: in capitals, "read" or "write"; empty: any
-  std::optional<FaultSpec::Direction> direction;      ///< lose, delay; nothing: either
-  std::vector<std::vector<std::string>> between;      ///< partition: the sides; empty: each of `who` from all others
+  std::string message;                            ///< lose, delay: in capitals, "read" or "write"; empty: any
+  std::optional<FaultSpec::Direction> direction;  ///< lose, delay; nothing: either
+  std::vector<std::vector<std::string>> between;  ///< partition: the sides; empty: each of `who` from all others
   std::int64_t times = 1;
   bool operator==(const MaySpec&) const = default;
 };

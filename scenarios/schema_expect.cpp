@@ -160,9 +160,11 @@ constexpr Key<ExpectationDraft> kExpectation[] = {
      }},
     {"at", "duration", "any time", "true time at which it is first broken",
      [](const Node& value, ExpectationDraft& d) { d.expectation.at = duration_of(value); }, kRun},
-    {"from", "table: pause, jump, skew or restart_after = duration", "any", "the smallest value that breaks it",
+    {"from", "table: pause, delay, partition, jump, skew or restart_after = duration", "any",
+     "the smallest value that breaks it",
      [](const Node& value, ExpectationDraft& d) {
-       constexpr std::array<std::string_view, 4> parameters{"pause", "jump", "skew", "restart_after"};
+       constexpr std::array<std::string_view, 6> parameters{"pause", "delay", "partition",
+                                                            "jump",  "skew",  "restart_after"};
        read_thresholds(value, parameters, "{ pause = \"91ms\" }", d.expectation.from);
      },
      kCheck},

@@ -19,10 +19,10 @@ constexpr Kinds kOfAMessage = bit(Kind::lose) | bit(Kind::delay);
 constexpr std::array<std::pair<std::string_view, Kind>, 7> kKinds{{{"pause", Kind::pause},
                                                                    {"crash", Kind::crash},
                                                                    {"lose", Kind::lose},
-                                                                   {"delay", Kind::delay},
-                                                                   {"partition", Kind::partition},
                                                                    {"jump", Kind::jump},
-                                                                   {"skew", Kind::skew}}};
+                                                                   {"skew", Kind::skew},
+                                                                   {"delay", Kind::delay},
+                                                                   {"partition", Kind::partition}}};
 
 constexpr std::array<std::pair<std::string_view, sim::Activity>, 5> kDuring{{{"anything", sim::Activity::anything},
                                                                              {"work", sim::Activity::work},
@@ -56,14 +56,14 @@ void read_who(const Node& value, MayDraft& d, Who who) {
 void read_message(const Node& value, MayDraft& d) {
   const std::string& text = text_of(value, "a message such as \"SET\"");
   const Step step = step_of(value, text, 0, StepKind::message, d.draft);
-  if (step.occurrence) fail(value, "any of these messages might be struck, so none has a number; write " + in_quotes(step.name));
+  if (step.occurrence)
+    fail(value, "any of these messages might be struck, so none has a number; write " + in_quotes(step.name));
   d.may.message = step.name;
 }
 
 constexpr Key<MayDraft> kMay[] = {
-    {"kind", "\"pause\", \"crash\", \"lose\", \"delay\", \"partition\", \"jump\" or \"skew\"", kRequired,
-     "what might happen",
-     [](const Node& value, MayDraft& d) { d.may.kind = choice_of(value, kKinds); }},
+    {"kind", "\"pause\", \"crash\", \"lose\", \"jump\", \"skew\", \"delay\" or \"partition\"", kRequired,
+     "what might happen", [](const Node& value, MayDraft& d) { d.may.kind = choice_of(value, kKinds); }},
     {"client", "name, or array of names", "any client; jump: any server", "whom it might strike",
      [](const Node& value, MayDraft& d) { read_who(value, d, Who::client); }},
     {"server", "name, or array of names", "none", "whom it might strike, if no client",
@@ -119,10 +119,13 @@ void read_may(const Node& node, Draft& draft) {
       fail(*may.keep, "a client keeps nothing in a crash; \"keep\" needs \"server\"");
     }
     if (may.between != nullptr && may.who != nullptr) {
-      fail(*may.between, "both " + in_quotes(may.who->key) + " and \"between\": write whom it cuts off from everybody, or the two sides");
+      fail(*may.between, "both " + in_quotes(may.who->key) +
+                             " and \"between\": write whom it cuts off from everybody, or the two sides");
     }
     if (may.during != nullptr && may.may.during == sim::Activity::work && (bit(may.may.kind) & kOfAMessage) != 0) {
-      fail(*may.during, "what is sent at work goes to the resource; write message = \"read\" or \"write\", or \"acquire\", \"release\" or \"renewal\"");
+      fail(*may.during,
+           "what is sent at work goes to the resource; write message = \"read\" or \"write\", or \"acquire\", "
+           "\"release\" or \"renewal\"");
     }
     if (may.during != nullptr && may.who != nullptr && may.who->key == "server") {
       fail(*may.during, "a server does not use the lock; \"during\" needs clients");

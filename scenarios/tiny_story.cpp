@@ -77,7 +77,8 @@ MaySpec fault_of(MaySpec::Kind kind, sim::Random& random) {
 /// It strikes only while its victim is at something.
 void limit(MaySpec& may, sim::Random& random) {
   using Kind = MaySpec::Kind;
-  const bool can_be = may.kind == Kind::pause || may.kind == Kind::crash || may.kind == Kind::lose || may.kind == Kind::delay;
+  const bool can_be =
+      may.kind == Kind::pause || may.kind == Kind::crash || may.kind == Kind::lose || may.kind == Kind::delay;
   if (!can_be || (!may.who.empty() && may.who.front() == "redis")) return;
   may.during = random.one_in(2) ? sim::Activity::acquire : sim::Activity::release;
 }

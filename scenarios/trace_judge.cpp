@@ -203,7 +203,8 @@ void TraceJudge::collect_lengths(std::string_view name, Explorer& explorer) {
     const bool has_length = fault.kind == Kind::pause || fault.kind == Kind::delay || fault.kind == Kind::partition ||
                             (fault.kind == Kind::crash && fault.restarts);
     const FaultBudget& budget = budgets_[fault.budget];
-    if (has_length && parameter_of(budget) == name) lengths_.push_back({fault.from + budget.restart_delay, fault.until});
+    if (has_length && parameter_of(budget) == name)
+      lengths_.push_back({fault.from + budget.restart_delay, fault.until});
   }
 }
 

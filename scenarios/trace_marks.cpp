@@ -64,7 +64,7 @@ const sim::Operation* grant_of(const sim::History& story, const sim::Effect& wri
 }
 
 struct RanOut {
-  bool has_run_out = false;     ///< an expiry took a lock from whoever had not given it back yet, as its server sees it
+  bool has_run_out = false;    ///< an expiry took a lock from whoever had not given it back yet, as its server sees it
   bool is_taken_over = false;  ///< and then somebody else got it there
 };
 
@@ -81,13 +81,13 @@ RanOut leases_that_ran_out(const sim::History& story) {
       if (grant == nullptr) break;
       result.has_run_out = true;
       result.is_taken_over =
-          result.is_taken_over ||
-          std::any_of(story.effects.begin() + static_cast<std::ptrdiff_t>(i), story.effects.end(),
-                      [&](const sim::Effect& later) {
-                        if (later.server != expiry.server || later.object != expiry.object) return false;
-                        const sim::Operation* next = grant_of(story, later);
-                        return next != nullptr && next->process != grant->process;
-                      });
+          result.is_taken_over || std::any_of(story.effects.begin() + static_cast<std::ptrdiff_t>(i),
+                                              story.effects.end(), [&](const sim::Effect& later) {
+                                                if (later.server != expiry.server || later.object != expiry.object)
+                                                  return false;
+                                                const sim::Operation* next = grant_of(story, later);
+                                                return next != nullptr && next->process != grant->process;
+                                              });
       break;
     }
   }

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "scenarios/loader.hpp"
-#include "scenarios/runner.hpp"
 #include "scenarios/partition_sides.hpp"
+#include "scenarios/runner.hpp"
 #include "scenarios/step_name.hpp"
 #include "scenarios/witness_replay.hpp"
 #include "scenarios/witness_story.hpp"

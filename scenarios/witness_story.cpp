@@ -99,17 +99,16 @@ Sentence sentence_of(const FaultSpec& fault, Duration at) {
     case FaultSpec::Kind::delay: {
       const bool is_reply = fault.direction == FaultSpec::Direction::reply;
       const std::string what = fmt::format("{}.{}#{}", fault.who, fault.trigger.step, fault.trigger.occurrence);
-      sentence.text = {fmt::format("{} {} takes {} longer.", is_reply ? "The reply to" : "The request", what, length),
-                       is_reply ? fmt::format("{} 的答复晚到 {}。", what, length)
-                                : fmt::format("请求 {} 晚到 {}。", what, length)};
+      sentence.text = {
+          fmt::format("{} {} takes {} longer.", is_reply ? "The reply to" : "The request", what, length),
+          is_reply ? fmt::format("{} 的答复晚到 {}。", what, length) : fmt::format("请求 {} 晚到 {}。", what, length)};
       break;
     }
     case FaultSpec::Kind::partition:
-      sentence.text = {
-          fmt::format("For {}, from {} on, no message passes between {} and {}.", length, time,
-                      listed(fault.between[0], " and "), listed(fault.between[1], " and ")),
-          fmt::format("从 {} 起的 {} 内，{} 与 {} 之间消息不通。", time, length, listed(fault.between[0], " 和 "),
-                      listed(fault.between[1], " 和 "))};
+      sentence.text = {fmt::format("For {}, from {} on, no message passes between {} and {}.", length, time,
+                                   listed(fault.between[0], " and "), listed(fault.between[1], " and ")),
+                       fmt::format("从 {} 起的 {} 内，{} 与 {} 之间消息不通。", time, length,
+                                   listed(fault.between[0], " 和 "), listed(fault.between[1], " 和 "))};
       break;
   }
   return sentence;
@@ -209,8 +208,8 @@ void tell(Scenario& witness, const Scenario& original, const Outcome& outcome, s
         const bool is_named = record.kind == sim::EventKind::message && record.is_reply == is_reply &&
                               record.name == message_named(fault.trigger.step) &&
                               outcome.lanes[client.index].name == fault.who;
-        const bool is_it = is_named && (record.lost || (fault.kind == FaultSpec::Kind::delay &&
-                                                         ++number == fault.trigger.occurrence));
+        const bool is_it =
+            is_named && (record.lost || (fault.kind == FaultSpec::Kind::delay && ++number == fault.trigger.occurrence));
         if (is_it) at = record.sent.offset();
       }
     }

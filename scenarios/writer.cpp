@@ -390,8 +390,8 @@ class Writer {
     if (!may.who.empty()) key(is_client(may.who.front()) ? "client" : "server", names_of(may.who, 9));
     if (!may.between.empty())
       key("between", fmt::format("[{}, {}]", array_of(may.between[0], 0), array_of(may.between[1], 0)));
-    const bool has_length = may.kind == MaySpec::Kind::pause || may.kind == MaySpec::Kind::delay ||
-                            may.kind == MaySpec::Kind::partition;
+    const bool has_length =
+        may.kind == MaySpec::Kind::pause || may.kind == MaySpec::Kind::delay || may.kind == MaySpec::Kind::partition;
     if (has_length) key("length", value_of(may.length));
     if (may.during != sim::Activity::anything) key("during", in_quotes(name_of(may.during)));
     if (!may.message.empty()) key("message", in_quotes(may.message));

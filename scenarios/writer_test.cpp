@@ -204,11 +204,27 @@ class Generator {
 
   void may() {
     MaySpec& may = s_.may.emplace_back();
-    may.kind = static_cast<MaySpec::Kind>(random_.below(5));
-    const bool of_server = may.kind != MaySpec::Kind::lose && random_.one_in(3);
+    using Kind = MaySpec::Kind;
+    may.kind = static_cast<Kind>(random_.below(7));
+    const bool of_message = may.kind == Kind::lose || may.kind == Kind::delay;
+    const bool of_server = !of_message && random_.one_in(3);
     if (of_server || random_.one_in(2)) may.who = {one_of(random_, of_server ? servers_ : clients_)};
-    if (may.kind == MaySpec::Kind::pause) may.length = random_range(random_);
-    if (may.kind == MaySpec::Kind::pause && !of_server && random_.one_in(2)) may.during = sim::Activity::work;
+    if (may.kind == Kind::partition && random_.one_in(2)) {
+      may.who.clear();
+      may.between = {{one_of(random_, clients_)}, {one_of(random_, servers_)}};
+    }
+    const bool has_length = may.kind == Kind::pause || may.kind == Kind::delay || may.kind == Kind::partition;
+    if (has_length) may.length = random_range(random_);
+    const bool has_during = (may.kind == Kind::pause || may.kind == Kind::crash || of_message) && !of_server;
+    if (has_during && random_.one_in(2)) {
+      may.during = static_cast<sim::Activity>(random_.below(5));
+      const bool is_background = of_message || may.kind == Kind::pause;
+      if (may.during == sim::Activity::work && is_background) may.during = sim::Activity::acquire;
+    }
+    if (of_message && random_.one_in(2)) may.message = message();
+    if (of_message && random_.one_in(2)) {
+      may.direction = random_.one_in(2) ? FaultSpec::Direction::request : FaultSpec::Direction::reply;
+    }
     if (may.kind == MaySpec::Kind::jump || may.kind == MaySpec::Kind::skew) may.length = random_range(random_, true);
     if (may.kind == MaySpec::Kind::crash) {
       if (random_.one_in(2)) may.restart_after = random_range(random_);
@@ -263,6 +279,8 @@ class Generator {
       for (const MaySpec& may : s_.may) {
         if (may.kind == MaySpec::Kind::pause) s_.expect_check.back().from["pause"] = "91ms";
         if (may.kind == MaySpec::Kind::skew) s_.expect_check.back().from["skew"] = "-91ms";
+        if (may.kind == MaySpec::Kind::delay) s_.expect_check.back().from["delay"] = "91ms";
+        if (may.kind == MaySpec::Kind::partition) s_.expect_check.back().from["partition"] = "91ms";
         if (may.restart_after) s_.expect_check.back().from["restart_after"] = "91ms";
       }
     }

@@ -36,6 +36,8 @@ class Scheduler {
     static_cast<void>(message);
     return false;
   }
+  /// A message that is about to leave waits for the end of a partition, which is at `until`.
+  virtual void held_up(Instant until) { static_cast<void>(until); }
   /// `a >= b`. Called only for instants with different anchors.
   virtual bool is_at_or_after(Instant a, Instant b) = 0;
   /// `a + (plus - minus)`. One who knows no number for that gives an instant of which it knows less, and counts it as an approximation.

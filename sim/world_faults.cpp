@@ -80,12 +80,13 @@ bool World::pass_separations(Event& message) const {
   for (std::size_t passed = 0, i = 0; passed < separations_.size(); ++passed, i = (i + 1) % separations_.size()) {
     const Separation& partition = separations_[i];
     const Sides& sides = partition.sides;
-    const bool is_between = (contains(sides.left, a) && contains(sides.right, b)) ||
-                            (contains(sides.left, b) && contains(sides.right, a));
+    const bool is_between =
+        (contains(sides.left, a) && contains(sides.right, b)) || (contains(sides.left, b) && contains(sides.right, a));
     if (!is_between || !is_at_or_after(message.base, partition.from)) continue;
     if (!partition.until) return false;
     if (is_at_or_after(message.base, *partition.until)) continue;
     message.base = *partition.until;
+    if (explored_) scheduler_->held_up(message.base);
     passed = 0;
   }
   return true;
