@@ -146,12 +146,12 @@ class Check {
     for (const Position i : positions) {
       const HistoryOperation& o = history_.operations[i];
       const bool is_acquire = o.function == 0;
-      if (o.phase == sim::Phase::fail && is_acquire && options.check_failed) return {};
+      if (o.phase == sim::Phase::fail && is_acquire && options.check_failed && has_owner) return {};
       operations.push_back({.process = o.process,
                             .function = is_acquire ? MutexFunction::acquire : MutexFunction::release,
                             .phase = o.phase,
                             .invoked = sim::Duration::nanoseconds(o.invoked),
-                            .completed = sim::Duration::nanoseconds(o.is_certain() ? o.returned : o.invoked)});
+                            .completed = sim::Duration::nanoseconds(o.is_unknown() ? o.invoked : o.returned)});
     }
     if (has_owner) {
       // A conflict of holds is one between operations only if their pairing is taken for granted, so that is for the
@@ -160,7 +160,7 @@ class Check {
       if (path.result.verdict != Verdict::holds) return {};
       return {.verdict = Verdict::holds, .order = translated(path.result.order, positions)};
     }
-    MutexResult mutex = check_anonymous_mutex(operations);
+    MutexResult mutex = check_anonymous_mutex(operations, options.check_failed);
     Part part{.verdict = mutex.verdict, .order = translated(mutex.order, positions)};
     if (mutex.verdict == Verdict::holds) return part;
     part.order = translated(mutex.prefix, positions);

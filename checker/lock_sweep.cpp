@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "checker/lock_tries.hpp"
 #include "checker/specification.hpp"
 #include "checker/specifications/process_counts.hpp"
 
@@ -55,7 +56,7 @@ class Sweep {
         state_(specification_->words()) {}
 
   LockSweepResult run() {
-    if (!prepare()) return {};
+    prepare();
     specification_->initial(state_.data());
     order_.reserve(positions_.size());
     std::size_t next_acquire = 0;
@@ -75,8 +76,8 @@ class Sweep {
  private:
   const HistoryOperation& operation(Position i) const { return operations_[i]; }
 
-  /// Points and guesses. False: the path does not apply.
-  bool prepare() {
+  /// Points and guesses.
+  void prepare() {
     std::vector<Position> sorted;
     std::span<const Position> by_invocation = positions_;
     const auto is_before = [this](Position a, Position b) {
@@ -94,11 +95,7 @@ class Sweep {
     bool has_unknown = false;
     for (const Position i : by_invocation) {
       const HistoryOperation& o = operation(i);
-      if (o.phase == sim::Phase::fail) {
-        // That it failed asks for a moment at which the lock was taken, and here it is taken as little as possible.
-        if (options_.check_failed && is_acquire(o)) return false;
-        continue;
-      }
+      if (o.phase == sim::Phase::fail) continue;
       const std::uint32_t p = processes_.index_of(o.process);
       if (o.invoked <= idle_since[p] || o.is_unknown()) rigid_until_[p] = std::min(rigid_until_[p], o.invoked);
       idle_since[p] = std::max(idle_since[p], o.is_certain() ? o.returned : o.invoked);
@@ -118,7 +115,6 @@ class Sweep {
     }
     sort_points(acquires_);
     if (has_unknown) guess(by_invocation);
-    return true;
   }
 
   /// Which operations of unknown outcome took effect?
@@ -426,7 +422,21 @@ class Sweep {
 
 LockSweepResult sweep_lock(const OperationHistory& history, std::span<const std::uint32_t> positions,
                            const Model& model, const LinearizabilityOptions& options) {
-  return Sweep(history, positions, model, options).run();
+  LockSweepResult result = Sweep(history, positions, model, options).run();
+  if (!options.check_failed || result.verdict == Verdict::unknown || !has_tries(history, positions)) return result;
+  using Answer = LockTriesResult::Answer;
+  LockTriesResult tries =
+      place_tries(history, positions, model, options, result.order,
+                  result.verdict == Verdict::violated ? result.at : std::numeric_limits<std::int64_t>::max());
+  if (tries.answer == Answer::unknown) return {};
+  result.order = std::move(tries.order);
+  if (tries.answer == Answer::placed) return result;
+  result.verdict = Verdict::violated;
+  result.conflict = std::move(tries.conflict);
+  result.is_minimal = tries.is_minimal;
+  result.culprit = tries.culprit;
+  result.at = history.operations[tries.culprit].returned;
+  return result;
 }
 
 }  // namespace lockstep::checker

@@ -16,6 +16,8 @@
 // none, or because they hold the lock however one guesses. For that it is enough to count: whatever a process held at
 // some moment, if it then acquires k times for sure, and fewer than k releases of its may have taken effect since, known
 // or unknown, it holds the lock. Otherwise the answer is `unknown`.
+//
+// Tries that failed (LinearizabilityOptions::check_failed) say nothing here; lock_tries.hpp puts them into the order that was found.
 
 #include <cstdint>
 #include <span>

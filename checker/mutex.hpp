@@ -58,7 +58,7 @@ struct MutexOperation {
   MutexFunction function = MutexFunction::acquire;
   sim::Phase phase = sim::Phase::ok;
   sim::Duration invoked;    ///< since the origin
-  sim::Duration completed;  ///< meaningful only if it ended ok
+  sim::Duration completed;  ///< meaningful only if it ended ok, or failed and that is checked
 
   bool is_certain() const { return phase == sim::Phase::ok; }
   bool is_possible() const { return phase != sim::Phase::fail; }

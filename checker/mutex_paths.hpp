@@ -8,8 +8,9 @@
 
 namespace lockstep::checker {
 
-/// Exact for every history. O(n log n).
-MutexResult check_anonymous_mutex(std::span<const MutexOperation> operations);
+/// Exact for every history. O(n log n). `check_failed`: a failed acquire needs a moment between its ends at which the lock was
+/// taken. It is then part of orders, and may be the culprit.
+MutexResult check_anonymous_mutex(std::span<const MutexOperation> operations, bool check_failed = false);
 
 struct OwnerPath {
   MutexResult result;

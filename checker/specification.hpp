@@ -43,7 +43,7 @@ class Specification {
   virtual std::size_t words() const = 0;
   virtual void initial(std::uint64_t* state) const = 0;
   virtual Action action(const HistoryOperation& operation) const = 0;
-  /// False: the action is not possible in this state, whose words are then undefined.
+  /// False: the action is not possible in this state, whose words are then undefined, but those of a read are as they were.
   virtual bool step(std::uint64_t* state, const Action& action) = 0;
   /// Look-ahead: may updates, but no operation that overwrites, lead from this state to one in which the read is possible?
   /// true if in doubt.
