@@ -160,8 +160,10 @@ OperationHistory lock_history(std::size_t operations, std::uint32_t clients, std
   return h;
 }
 
-/// A third of the clients write. Near the end, a few times a writer takes the lock while somebody else has it.
-OperationHistory read_write_history(std::size_t operations, std::uint32_t clients, bool is_stolen) {
+/// A third of the clients write. Near the end, a few times a writer takes the lock while somebody else has it. Of so many
+/// acquires that find it taken, one is a try that fails.
+OperationHistory read_write_history(std::size_t operations, std::uint32_t clients, bool is_stolen,
+                                    std::uint64_t tried_one_in = 0) {
   enum class Doing : std::uint8_t { thinking, acquiring, acquired, holding, releasing, released };
   sim::Random random(clients);
   std::vector<Doing> doing(clients, Doing::thinking);
@@ -186,6 +188,12 @@ OperationHistory read_write_history(std::size_t operations, std::uint32_t client
       case Doing::thinking: invoke(false); break;
       case Doing::acquiring: {
         const bool is_free = writers == 0 && (!writes || readers == 0);
+        if (!is_free && tried_one_in != 0 && random.one_in(tried_one_in)) {
+          h.operations[open[p]].returned = position++;
+          h.operations[open[p]].phase = sim::Phase::fail;
+          doing[p] = Doing::thinking;
+          continue;
+        }
         // From somebody who is about to hold it, so that the two holds overlap.
         const bool is_about_to_hold = std::find(doing.begin(), doing.end(), Doing::acquired) != doing.end();
         const bool steals =
@@ -206,6 +214,40 @@ OperationHistory read_write_history(std::size_t operations, std::uint32_t client
     doing[p] = static_cast<Doing>((static_cast<int>(doing[p]) + 1) % 6);
   }
   return h;
+}
+
+/// Everybody gives back what is held, and then somebody tries in vain.
+void add_try_of_free_lock(OperationHistory& h) {
+  std::int64_t position = 0;
+  std::uint32_t processes = 0;
+  for (const HistoryOperation& o : h.operations) {
+    position = std::max({position, o.invoked + 1, o.returned + 1});
+    processes = std::max(processes, o.process + 1);
+  }
+  std::vector<HistoryOperation> last(processes);
+  for (HistoryOperation& o : h.operations) {
+    // What is still open at the end has never been.
+    if (o.is_unknown()) {
+      o.phase = o.function % 2 == 0 ? sim::Phase::fail : sim::Phase::ok;
+      o.returned = position++;
+    }
+    if (o.phase == sim::Phase::ok) last[o.process] = o;
+  }
+  h.operations.erase(std::remove_if(h.operations.begin(), h.operations.end(),
+                                    [&](const HistoryOperation& o) {
+                                      return o.phase == sim::Phase::fail && o.returned >= position - processes;
+                                    }),
+                     h.operations.end());
+  const auto add = [&](std::uint32_t process, std::uint16_t function, sim::Phase phase) {
+    h.operations.push_back(
+        {.invoked = position, .returned = position + 1, .process = process, .function = function, .phase = phase});
+    position += 2;
+  };
+  for (std::uint32_t p = 0; p < processes; ++p) {
+    if (last[p].returned != 0 && last[p].function % 2 == 0)
+      add(p, static_cast<std::uint16_t>(last[p].function + 1), sim::Phase::ok);
+  }
+  add(0, 0, sim::Phase::fail);
 }
 
 /// As one of Jepsen's short logs of an etcd register: five clients, of which some never hear back.
@@ -402,13 +444,14 @@ void check_locks(std::string_view model, std::uint32_t permits, bool has_tokens)
 }
 
 void check_bounded(const std::string& what, std::string_view model, const std::function<OperationHistory()>& history,
-                   bool check_failed = false) {
+                   bool check_failed = false, std::uint32_t permits = 1) {
   in_own_process(what, [&] {
     const OperationHistory h = history();
     const double begin = processor_seconds();
     checker::LinearizabilityOptions options;
     options.max_memory = std::size_t{1} << 30;
     options.check_failed = check_failed;
+    options.permits = permits;
     options.is_out_of_time = [&] { return processor_seconds() - begin > 10; };
     checker::LinearizabilityResult result;
     const double seconds =
@@ -439,9 +482,31 @@ int main(int argc, char** argv) {
       check_bounded(fmt::format("{}, the same, processes keep their number, {}", model, end), model, [&] {
         return lock_history(1'000'000, 16, 1, false, is_stolen, {.lost_one_in = 100, .keeps_number = true});
       });
-      check_bounded(
-          fmt::format("{}, 10^6 operations, 16 clients, tries that fail, {}", model, end), model,
-          [&] { return lock_history(1'000'000, 16, 1, false, is_stolen, {.tried_one_in = 10}); }, true);
+    }
+  }
+  for (const std::string_view model : {"mutex", "owner-mutex", "reentrant-mutex", "fenced-mutex",
+                                       "reentrant-fenced-mutex", "read-write-lock", "semaphore"}) {
+    for (const std::uint32_t clients : {4U, 16U, 64U}) {
+      const std::uint32_t permits = model == "semaphore" ? std::max(2U, clients / 8) : 1;
+      for (const bool is_stolen : {false, true}) {
+        const auto history = [&] {
+          if (model == "read-write-lock") return read_write_history(1'000'000, clients, is_stolen, 10);
+          return lock_history(1'000'000, clients, permits, model.find("fenced") != std::string_view::npos, is_stolen,
+                              {.tried_one_in = 10});
+        };
+        check_bounded(fmt::format("{}, 10^6 operations, {} clients, tries that fail, {}", model, clients,
+                                  is_stolen ? "one hold too many" : "valid"),
+                      model, history, true, permits);
+        if (is_stolen) continue;
+        check_bounded(
+            fmt::format("{}, the same, the last one with nobody in its way", model), model,
+            [&] {
+              OperationHistory h = history();
+              add_try_of_free_lock(h);
+              return h;
+            },
+            true, permits);
+      }
     }
   }
   for (const auto& [wrong, name] : {std::pair(Wrong::nowhere, "valid"), std::pair(Wrong::early, "wrong in the middle"),

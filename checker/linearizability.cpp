@@ -231,6 +231,14 @@ class Check {
     if (searched.verdict != Verdict::violated) return part;
     part.culprit = positions[searched.culprit];
     part.at = history_.operations[part.culprit].returned;
+    if (model_.near_linear_path() == NearLinearPath::alternation) {
+      // Asked for the verdict alone it would not have been searched, and to count explains more than any number of searches.
+      Part counted = check_as_mutex(positions, false, options_);
+      if (counted.verdict == Verdict::violated && counted.at == part.at) {
+        if (!counted.is_minimal) make_smaller(counted, positions);
+        return counted;
+      }
+    }
     if (weaker.verdict == Verdict::violated && weaker.at == part.at) {
       part.culprit = weaker.culprit;
       part.conflict = weaker.conflict;

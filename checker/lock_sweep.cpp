@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "checker/lock_tries.hpp"
+#include "checker/nearly_sorted.hpp"
 #include "checker/specification.hpp"
 #include "checker/specifications/process_counts.hpp"
 
@@ -24,23 +25,8 @@ struct Point {
 
 bool is_acquire(const HistoryOperation& o) { return o.function % 2 == 0; }
 
-/// Nearly sorted, as a rule: nothing returns much later than what was invoked after it.
-void sort_points(std::vector<Point>& points) {
-  const auto is_before = [](const Point& a, const Point& b) {
-    return a.time != b.time ? a.time < b.time : a.operation < b.operation;
-  };
-  std::size_t moves_left = 16 * points.size();
-  for (std::size_t i = 1; i < points.size(); ++i) {
-    const Point point = points[i];
-    std::size_t at = i;
-    for (; at > 0 && is_before(point, points[at - 1]); --at) points[at] = points[at - 1];
-    points[at] = point;
-    if (i - at > moves_left) {
-      std::sort(points.begin(), points.end(), is_before);
-      return;
-    }
-    moves_left -= i - at;
-  }
+bool is_earlier(const Point& a, const Point& b) {
+  return a.time != b.time ? a.time < b.time : a.operation < b.operation;
 }
 
 class Sweep {
@@ -53,6 +39,7 @@ class Sweep {
         options_(options),
         processes_(history, positions),
         specification_(model.specification(history, positions, options)),
+        leaves_state_(specification_->leaves_state()),
         state_(specification_->words()) {}
 
   LockSweepResult run() {
@@ -113,7 +100,7 @@ class Sweep {
         releases_.push_back({o.invoked, i});
       }
     }
-    sort_points(acquires_);
+    sort_nearly_sorted(acquires_, is_earlier);
     if (has_unknown) guess(by_invocation);
   }
 
@@ -133,18 +120,16 @@ class Sweep {
         guessed_before_[after] = *i;
       }
     }
-    std::sort(releases_.begin(), releases_.end(), [](const Point& a, const Point& b) {
-      return a.time != b.time ? a.time < b.time : a.operation < b.operation;
-    });
+    std::sort(releases_.begin(), releases_.end(), is_earlier);
   }
 
   bool step(Position i) {
-    before_ = state_;
+    if (!leaves_state_) before_ = state_;
     if (specification_->step(state_.data(), specification_->action(operation(i)))) {
       order_.push_back(i);
       return true;
     }
-    state_ = before_;
+    if (!leaves_state_) state_ = before_;
     return false;
   }
 
@@ -406,6 +391,7 @@ class Sweep {
   const LinearizabilityOptions& options_;
   specifications::ProcessCounts processes_;
   std::unique_ptr<Specification> specification_;
+  bool leaves_state_;
   std::vector<std::uint64_t> state_;
   std::vector<std::uint64_t> before_;
   std::vector<std::int64_t> rigid_until_;  ///< by process: its first operation of unknown outcome, or that overlaps

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "checker/nearly_sorted.hpp"
 #include "checker/specification.hpp"
 #include "checker/specifications/process_counts.hpp"
 
@@ -35,6 +36,7 @@ class Tries {
         base_(base),
         until_(until),
         specification_(model.specification(history, positions, options)),
+        leaves_state_(specification_->leaves_state()),
         state_(specification_->words()),
         is_placed_(history.operations.size(), 0) {
     specification_->initial(state_.data());
@@ -46,9 +48,7 @@ class Tries {
         by_deadline_.emplace_back(o.returned, i);
       }
     }
-    for (std::vector<Timed>* tries : {&by_invocation_, &by_deadline_}) {
-      if (!std::is_sorted(tries->begin(), tries->end())) std::sort(tries->begin(), tries->end());
-    }
+    for (std::vector<Timed>* tries : {&by_invocation_, &by_deadline_}) sort_nearly_sorted(*tries);
     work_left_ = 64 * positions.size() + 100'000;
   }
 
@@ -87,9 +87,9 @@ class Tries {
   std::int64_t permits(const HistoryOperation& o) const { return shape_.has_permits && o.a != nil ? o.a : 1; }
 
   bool step(Position i) {
-    before_ = state_;
+    if (!leaves_state_) before_ = state_;
     if (!specification_->step(state_.data(), specification_->action(operations_[i]))) {
-      state_ = before_;
+      if (!leaves_state_) state_ = before_;
       return false;
     }
     put(i);
@@ -180,8 +180,42 @@ class Tries {
   /// Puts acquires that are open before their time, so that this try finds the lock taken. False: none would do.
   bool hasten(Position attempt, std::int64_t now) {
     const bool done = shape_.has_permits ? hasten_permits(attempt, now) : hasten_hold(attempt, now);
-    if (done) ask_waiting();
-    return done && is_placed_[attempt] != 0;
+    if (!done && is_possible_) keep_unanswered(attempt, now);
+    ask_waiting();
+    return is_placed_[attempt] != 0;
+  }
+
+  /// Near the end of a history acquires are open that will never be answered. They may have taken effect, if nobody wants
+  /// the lock any more.
+  void keep_unanswered(Position attempt, std::int64_t now) {
+    if (base_.size() - next_ > kAheadMax) return;
+    std::int64_t peak = shape_.has_permits ? taken() : 0;
+    for (const auto& [time, i] : pending_) peak -= shape_.has_permits ? permits(operations_[i]) : 0;
+    std::int64_t held = peak;
+    bool is_wanted = false;
+    ahead([&](Position i) {
+      const bool takes = is_acquire(operations_[i]);
+      held += takes ? permits(operations_[i]) : -permits(operations_[i]);
+      peak = std::max(peak, held);
+      is_wanted = is_wanted || takes;
+      return true;
+    });
+    if (is_wanted && !shape_.has_permits) return;
+    while (!shape_.has_permits && !pending_.empty()) {
+      if (!place_pending()) return;
+    }
+    for (auto at = positions_.rbegin(); at != positions_.rend(); ++at) {
+      const HistoryOperation& o = operations_[*at];
+      if (!is_acquire(o) || !o.is_unknown() || is_placed_[*at] != 0 || o.invoked > now) continue;
+      if (std::find(base_.begin() + static_cast<std::ptrdiff_t>(next_), base_.end(), *at) != base_.end()) continue;
+      if (shape_.has_permits && permits(o) > options_.permits - peak) continue;
+      if (!step(*at)) continue;
+      peak += permits(o);
+      const std::vector<std::uint64_t> saved = state_;
+      const bool is_enough = specification_->step(state_.data(), specification_->action(operations_[attempt]));
+      state_ = saved;
+      if (is_enough) return;
+    }
   }
 
   /// The next acquires of the order, that have not come early yet, up to so many of its operations.
@@ -273,18 +307,15 @@ class Tries {
   bool is_rigid(std::int64_t moment) const {
     const specifications::ProcessCounts processes(history_, positions_);
     std::vector<std::int64_t> idle_since(processes.processes(), nil);
-    std::vector<Timed> by_invocation;
+    std::int64_t last = nil;
     for (const Position i : positions_) {
-      if (operations_[i].invoked <= moment) by_invocation.emplace_back(operations_[i].invoked, i);
-    }
-    if (!std::is_sorted(by_invocation.begin(), by_invocation.end())) {
-      std::sort(by_invocation.begin(), by_invocation.end());
-    }
-    for (const auto& [invoked, i] : by_invocation) {
       const HistoryOperation& o = operations_[i];
+      if (o.invoked > moment) continue;
       std::int64_t& idle = idle_since[processes.index_of(o.process)];
-      if (o.is_unknown() || o.invoked <= idle) return false;
+      // Given in another order than that of invocation: it does not matter enough to sort it.
+      if (o.is_unknown() || o.invoked <= idle || o.invoked < last) return false;
       idle = o.returned;
+      last = o.invoked;
     }
     return true;
   }
@@ -374,6 +405,7 @@ class Tries {
   std::span<const Position> base_;
   std::int64_t until_;
   std::unique_ptr<Specification> specification_;
+  bool leaves_state_;
   std::vector<std::uint64_t> state_;
   std::vector<std::uint64_t> before_;
   std::vector<char> is_placed_;

@@ -26,6 +26,7 @@
 #include <utility>
 
 #include "checker/mutex_paths.hpp"
+#include "checker/nearly_sorted.hpp"
 
 namespace lockstep::checker {
 namespace {
@@ -55,9 +56,7 @@ class Available {
     for (Position i = 0; i < operations.size(); ++i) {
       if (operations[i].is_possible()) by_invocation_.emplace_back(operations[i].invoked.count_ns(), i);
     }
-    if (!std::is_sorted(by_invocation_.begin(), by_invocation_.end())) {
-      std::sort(by_invocation_.begin(), by_invocation_.end());
-    }
+    sort_nearly_sorted(by_invocation_);
   }
 
   void advance_to(std::int64_t now) {
@@ -104,13 +103,9 @@ class Tries {
         by_invocation_.emplace_back(operations[i].invoked.count_ns(), i);
       }
     }
-    if (!std::is_sorted(by_invocation_.begin(), by_invocation_.end())) {
-      std::sort(by_invocation_.begin(), by_invocation_.end());
-    }
+    sort_nearly_sorted(by_invocation_);
   }
   Tries() = default;
-
-  std::span<const Timed> all() const { return by_invocation_; }
 
   /// The lock is held at this moment: whatever is invoked by now has its place.
   template <class Put>
@@ -124,34 +119,51 @@ class Tries {
   std::size_t next_ = 0;
 };
 
+/// What an operation can be counted as.
+enum class Count : std::uint8_t { acquire, release, attempt, nothing };
+
+Count count_of(const MutexOperation& operation) {
+  if (operation.is_certain()) return kind_of(operation) == kAcquire ? Count::acquire : Count::release;
+  return is_try(operation) && kind_of(operation) == kAcquire ? Count::attempt : Count::nothing;
+}
+
 /// When X's opposite had run out at X's deadline: the shortest stretch of time [s, deadline] that holds too many of X's
 /// kind, and those that it holds. A try that found no lock to be taken asks for as much as one release more, behind those
-/// that returned before it. `by_deadline`: the certain operations, and tries.
-Overfull overfull_stretch(std::span<const MutexOperation> operations, Position x, std::span<const Timed> by_deadline,
-                          const Available& available) {
-  const std::size_t kind = is_try(operations[x]) ? 1 - kAcquire : kind_of(operations[x]);
+/// that returned before it. `counts`: by operation; `by_deadline`: the certain operations, and tries.
+Overfull overfull_stretch(std::span<const MutexOperation> operations, Position x, std::vector<Count> counts,
+                          std::span<const Timed> by_deadline, const Available& available) {
+  const bool of_acquires = counts[x] == Count::acquire;
+  const Count inside = of_acquires ? Count::acquire : Count::release;
+  const Count other = of_acquires ? Count::release : Count::acquire;
   const std::int64_t end = operations[x].completed.count_ns();
   const std::int64_t inside_end = is_try(operations[x]) ? operations[x].invoked.count_ns() - 1 : end;
   Overfull result;
-  Stretch stretch{.last = x, .of_acquires = kind == kAcquire, .between = available.unknown(1 - kind)};
-  auto next = by_deadline.rbegin();  // the other kind: it reaches into the stretch when that begins by its deadline
+  Stretch stretch{.last = x, .of_acquires = of_acquires, .between = available.unknown(of_acquires ? 1 : 0)};
+  // A million operations are to take a few milliseconds, so the operations themselves are looked at only where they end too late.
+  auto next = by_deadline.rbegin();
+  for (; next != by_deadline.rend() && next->first > inside_end; ++next) {
+    Count& count = counts[next->second];
+    if (count == other && operations[next->second].invoked.count_ns() <= end) ++stretch.between;
+    if (count == inside) count = Count::nothing;
+  }
+  // Of the other kind is what reaches into the stretch, which begins by its deadline.
   const auto reach_back_to = [&](std::int64_t begin) {
     for (; next != by_deadline.rend() && next->first >= begin; ++next) {
-      const MutexOperation& o = operations[next->second];
-      if (kind_of(o) != kind && !is_try(o) && o.invoked.count_ns() <= end) ++stretch.between;
+      stretch.between += counts[next->second] == other ? 1U : 0U;
     }
   };
-  if (is_try(operations[x])) result.members.push_back(x);
   const std::span<const Timed> invoked = available.invoked();
+  result.members.resize(1024);
+  if (is_try(operations[x])) result.members[stretch.inside++] = x;
   for (auto at = invoked.rbegin(); at != invoked.rend() && !stretch.first; ++at) {
-    const MutexOperation& o = operations[at->second];
-    if (kind_of(o) != kind || !o.is_certain() || o.completed.count_ns() > inside_end) continue;
+    if (stretch.inside == result.members.size()) result.members.resize(2 * stretch.inside);
+    // No branch depends on the kinds, which take turns without a pattern.
+    result.members[stretch.inside] = at->second;
+    stretch.inside += counts[at->second] == inside ? 1U : 0U;
     reach_back_to(at->first);
-    result.members.push_back(at->second);
-    stretch.inside = result.members.size();
     if (stretch.inside >= stretch.between + 2) stretch.first = at->second;
   }
-  stretch.inside = result.members.size();
+  result.members.resize(stretch.inside);
   if (!stretch.first) reach_back_to(std::numeric_limits<std::int64_t>::min());
   if (stretch.between < stretch.needed()) {
     result.stretch = stretch;
@@ -170,12 +182,13 @@ MutexResult check_anonymous_mutex(std::span<const MutexOperation> operations, bo
   if (check_failed) tries = Tries(operations);
   std::vector<Timed> by_deadline;
   by_deadline.reserve(operations.size());
+  std::vector<Count> counts(operations.size());
   for (Position i = 0; i < operations.size(); ++i) {
-    const bool counts =
-        operations[i].is_certain() || (check_failed && is_try(operations[i]) && kind_of(operations[i]) == kAcquire);
-    if (counts) by_deadline.emplace_back(operations[i].completed.count_ns(), i);
+    counts[i] = count_of(operations[i]);
+    if (counts[i] == Count::attempt && !check_failed) counts[i] = Count::nothing;
+    if (counts[i] != Count::nothing) by_deadline.emplace_back(operations[i].completed.count_ns(), i);
   }
-  if (!std::is_sorted(by_deadline.begin(), by_deadline.end())) std::sort(by_deadline.begin(), by_deadline.end());
+  sort_nearly_sorted(by_deadline);
 
   std::vector<char> is_ordered(operations.size(), 0);
   Available available(operations, is_ordered);
@@ -211,7 +224,7 @@ MutexResult check_anonymous_mutex(std::span<const MutexOperation> operations, bo
         result.prefix = std::move(result.order);
         result.order.clear();
         result.culprit = x;
-        Overfull overfull = overfull_stretch(operations, x, by_deadline, available);
+        Overfull overfull = overfull_stretch(operations, x, std::move(counts), by_deadline, available);
         if (overfull.stretch) {
           result.conflict = std::move(overfull.members);
           // Of releases, one fewer may still be too many for those that come before some of them.

@@ -45,6 +45,8 @@ class Specification {
   virtual Action action(const HistoryOperation& operation) const = 0;
   /// False: the action is not possible in this state, whose words are then undefined, but those of a read are as they were.
   virtual bool step(std::uint64_t* state, const Action& action) = 0;
+  /// Does a step that is not possible leave the words as they were? Then nobody has to copy them first.
+  virtual bool leaves_state() const { return false; }
   /// Look-ahead: may updates, but no operation that overwrites, lead from this state to one in which the read is possible?
   /// true if in doubt.
   virtual bool can_lead_to(const std::uint64_t*, const Action&) { return true; }

@@ -66,6 +66,8 @@ class ReadWriteLock final : public Specification {
     }
   }
 
+  bool leaves_state() const override { return true; }
+
   std::string describe(const std::uint64_t* state) const override {
     if (state[writer] != 0) {
       const auto index = static_cast<std::size_t>(state[writer] - 1);

@@ -60,6 +60,8 @@ class Semaphore final : public Specification {
     return true;
   }
 
+  bool leaves_state() const override { return true; }
+
   std::string describe(const std::uint64_t* state) const override {
     std::string text = std::to_string(state[0]) + " of " + std::to_string(permits_) + " taken";
     for (std::uint32_t i = 0; i < held_.processes(); ++i) {
