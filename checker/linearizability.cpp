@@ -58,6 +58,7 @@ class Check {
       add(check(Positions(positions).subspan(begin, end - begin)));
     }
     if (result_.verdict != Verdict::holds) result_.order.clear();
+    sort_violated_keys();
     return std::move(result_);
   }
 
@@ -71,7 +72,8 @@ class Check {
         result_.order.insert(result_.order.end(), part.order.begin(), part.order.end());
       }
     } else if (part.verdict == Verdict::violated) {
-      if (result_.at && *result_.at <= part.at) return;
+      result_.violated_keys.push_back({history_.operations[part.culprit].key, part.at, part.culprit});
+      if (is_later(part)) return;
       result_.verdict = Verdict::violated;
       result_.bound = SearchBound::none;
       result_.at = part.at;
@@ -87,6 +89,20 @@ class Check {
     }
   }
 
+  /// Another key fails before, and so this one is not explained.
+  bool is_later(const Part& part) const { return result_.at && *result_.at <= part.at; }
+
+  /// A set that is judged by element has a key several times: its first failure counts.
+  void sort_violated_keys() {
+    std::vector<ViolatedKey>& keys = result_.violated_keys;
+    const auto by_key = [](const ViolatedKey& k) { return std::tuple(k.key, k.at, k.culprit); };
+    std::sort(keys.begin(), keys.end(), [&](const auto& a, const auto& b) { return by_key(a) < by_key(b); });
+    const auto is_same = [](const ViolatedKey& a, const ViolatedKey& b) { return a.key == b.key; };
+    keys.erase(std::unique(keys.begin(), keys.end(), is_same), keys.end());
+    const auto by_time = [&](const ViolatedKey& k) { return std::tuple(k.at, k.key != result_.key, k.key); };
+    std::sort(keys.begin(), keys.end(), [&](const auto& a, const auto& b) { return by_time(a) < by_time(b); });
+  }
+
   Part check(Positions positions) {
     Part weaker;
     if (!options_.search_only) {
@@ -98,7 +114,9 @@ class Check {
         weaker = check_quickly(positions, without_failures);
       }
       for (Part* found : {&part, &weaker}) {
-        if (found->verdict == Verdict::violated && !found->is_minimal) make_smaller(*found, positions);
+        if (found->verdict == Verdict::violated && !found->is_minimal && !is_later(*found)) {
+          make_smaller(*found, positions);
+        }
       }
       if (part.verdict != Verdict::unknown) return part;
     }
@@ -231,6 +249,7 @@ class Check {
     if (searched.verdict != Verdict::violated) return part;
     part.culprit = positions[searched.culprit];
     part.at = history_.operations[part.culprit].returned;
+    if (is_later(part)) return part;
     if (model_.near_linear_path() == NearLinearPath::alternation) {
       // Asked for the verdict alone it would not have been searched, and to count explains more than any number of searches.
       Part counted = check_as_mutex(positions, false, options_);

@@ -117,6 +117,13 @@ struct LinearizabilityStatistics {
   std::size_t search_bytes_max = 0;  ///< memory of the largest search
 };
 
+/// A key whose operations have no order.
+struct ViolatedKey {
+  std::uint32_t key = 0;
+  std::int64_t at = 0;        ///< as in LinearizabilityResult
+  std::uint32_t culprit = 0;  ///< likewise
+};
+
 /// All operations are given by position in the history.
 struct LinearizabilityResult {
   Verdict verdict = Verdict::unknown;
@@ -140,6 +147,8 @@ struct LinearizabilityResult {
   std::optional<std::int64_t> at;
   std::optional<std::uint32_t> culprit;
   std::uint32_t key = 0;
+  /// violated: all keys that are, each once, the one that fails first in time at the front: it is the one that is explained.
+  std::vector<ViolatedKey> violated_keys;
   /// violated: a linearization of the longest prefix of that key that has one: whatever returned before `at`.
   std::vector<std::uint32_t> prefix;
   LinearizabilityStatistics statistics;

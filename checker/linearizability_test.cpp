@@ -393,6 +393,12 @@ TEST_CASE("linearizability: keys are judged apart, and the one that fails first 
   CHECK(result.verdict == Verdict::violated);
   CHECK(result.key == 3);
   CHECK(result.at == 4);
+  REQUIRE(result.violated_keys.size() == 3);
+  CHECK(result.violated_keys[0].key == 3);
+  CHECK(result.violated_keys[1].key == 2);
+  CHECK(result.violated_keys[1].culprit == 4);
+  CHECK(result.violated_keys[2].key == 0);
+  CHECK(result.violated_keys[2].at == 9);
   CHECK(result.statistics.keys == 3);
 }
 

@@ -48,6 +48,8 @@ struct OperationHistory {
   std::vector<std::string> texts;      ///< interned text values; a kv value is an index into them
   /// a, b, out and elements are indices into `texts` and print as such. A kv needs it only to print: its values always are.
   bool values_are_texts = false;
+  /// `texts` stand there as a file would write them, strings in quotes.
+  bool texts_are_quoted = false;
   std::vector<std::string> key_names;      ///< by key; empty: keys print as numbers
   std::vector<std::string> process_names;  ///< by process; empty: processes print as numbers
 };

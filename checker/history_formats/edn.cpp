@@ -146,13 +146,12 @@ bool EdnValues::number(const char* begin, Value& value) {
   while (p < p_ && is_digit(*p)) ++p;
   if (p == p_) return integer(begin, p_, value);
   if (p + 1 == p_ && *p == 'N') return integer(begin, p, value);
-  // Fractions, ratios and other bases are compared as they are written.
   for (; p < p_; ++p) {
     if (!is_digit(*p) && std::string_view(".eE+-/MNxXrRaAbBcCdDfF").find(*p) == std::string_view::npos) {
       return fail(begin, fmt::format("{} is no number", std::string(begin, p_)));
     }
   }
-  value.kind = Value::Kind::text;
+  value.kind = Value::Kind::number;
   value.text = std::string_view(begin, static_cast<std::size_t>(p_ - begin));
   return true;
 }
@@ -194,11 +193,11 @@ bool EdnValues::dispatch(Value& value, std::size_t depth) {
   const char* begin = p_++;
   if (p_ == end_) return ended("a tag");
   const auto whole_text = [&] {
-    value = {.kind = Value::Kind::text, .text = std::string_view(begin, static_cast<std::size_t>(p_ - begin))};
+    value = {.kind = Value::Kind::name, .text = std::string_view(begin, static_cast<std::size_t>(p_ - begin))};
     return true;
   };
   switch (*p_) {
-    case '{': return sequence('}', Value::Kind::list, value, depth);
+    case '{': return sequence('}', Value::Kind::set, value, depth);
     case '(': return sequence(')', Value::Kind::list, value, depth);
     case '"': return string(value);
     case '<': return unreadable() && whole_text();
@@ -213,12 +212,15 @@ bool EdnValues::dispatch(Value& value, std::size_t depth) {
   if (class_of(*p_) != word) return fail(begin, "# without a tag");
   const char* tag = nullptr;
   if (!atom(tag)) return false;
-  const bool is_object = std::string_view(tag, static_cast<std::size_t>(p_ - tag)) == "object";
+  const std::string_view name(tag, static_cast<std::size_t>(p_ - tag));
+  const bool is_object = name == "object";
   if (!skip_blanks()) return false;
   if (p_ == end_) return ended("a tagged value");
   // A tag can follow a tag, so this is a level, too.
   if (depth >= kDepthMax) return fail(begin, fmt::format("nested deeper than {} levels", kDepthMax));
-  if (!is_object) return read(value, depth + 1);
+  // What is written as a string, and is none.
+  const bool is_written = (name == "inst" || name == "uuid") && *p_ == '"';
+  if (!is_object && !is_written) return read(value, depth + 1);
   return skip() && whole_text();
 }
 
@@ -244,7 +246,7 @@ bool EdnValues::read(Value& value, std::size_t depth) {
       if (p_ == end_) return ended("a character");
       if (class_of(*p_) != word) ++p_;
       if (!atom(rest)) return false;
-      value = {.kind = Value::Kind::text, .text = std::string_view(begin, static_cast<std::size_t>(p_ - begin))};
+      value = {.kind = Value::Kind::name, .text = std::string_view(begin, static_cast<std::size_t>(p_ - begin))};
       return true;
     }
     case ')':
@@ -257,7 +259,7 @@ bool EdnValues::read(Value& value, std::size_t depth) {
   const std::string_view text(begin, static_cast<std::size_t>(p_ - begin));
   const bool is_signed = (c == '-' || c == '+') && text.size() > 1 && is_digit(text[1]);
   if (is_digit(c) || is_signed) return number(begin, value);
-  value.kind = Value::Kind::text;
+  value.kind = Value::Kind::name;
   value.text = text;
   if (text == "nil") {
     value.kind = Value::Kind::nil;

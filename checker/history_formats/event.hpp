@@ -36,16 +36,19 @@ struct Trouble {
   std::vector<std::string> valid;
 };
 
-/// What a file says of an argument or a result. A keyword is a text that begins with its colon, so :x and "x" differ.
+/// What a file says of an argument or a result. canonical.hpp says which are equal.
 struct Value {
   enum class Kind : std::uint8_t {
     absent,   ///< nothing was said
     nil,      ///< nil, null
     boolean,  ///< `number` is 0 or 1
     integer,
-    text,  ///< strings, keywords, symbols, characters; and numbers that are not whole, as they are written
-    list,  ///< vectors, lists, sets: `items`; maps: their keys and values in turn
-    map
+    number,  ///< one that is not whole, or too large: `text`, as it is written
+    text,    ///< a string
+    name,    ///< keywords with their colon, symbols, characters, tagged strings: `text`, as they are written
+    list,    ///< vectors, lists: `items`
+    set,     ///< `items`
+    map      ///< `items`: their keys and values in turn
   };
   Kind kind = Kind::absent;
   std::int64_t number = 0;
@@ -54,6 +57,8 @@ struct Value {
 
   bool is(Kind k) const { return kind == k; }
   bool is_nothing() const { return kind == Kind::absent || kind == Kind::nil; }
+  /// Where a string and a keyword mean the same: functions, types, processes.
+  bool is_word() const { return kind == Kind::text || kind == Kind::name; }
 };
 
 /// The value as a message shows it: `[3 "x" nil]`, cut after some 60 characters.
@@ -62,11 +67,13 @@ std::string to_string(const Value& value);
 /// One line of a history.
 struct Event {
   sim::Phase phase = sim::Phase::invoke;
-  Value process;              ///< integer or text; ":nemesis" is no client
+  Value process;              ///< integer or word; ":nemesis" is no client
   std::string_view function;  ///< without a colon: "read"
   Value value;
-  Value key;     ///< a key that stands beside the value (`:key "x"`)
-  Value object;  ///< as Lockstep's own histories have it: which lock or resource this is about
+  Value key;      ///< a key that stands beside the value (`:key "x"`)
+  Value object;   ///< as Lockstep's own histories have it: which lock or resource this is about
+  Value model;    ///< likewise: the name of its model
+  Value permits;  ///< likewise: of a semaphore
   Value error;
   std::optional<std::int64_t> time;   ///< ns
   std::optional<std::int64_t> index;  ///< not negative
@@ -78,9 +85,7 @@ struct Event {
   const char* value_at = nullptr;
   const char* index_at = nullptr;
 
-  bool is_nemesis() const {
-    return process.is(Value::Kind::text) && (process.text == ":nemesis" || process.text == "nemesis");
-  }
+  bool is_nemesis() const { return process.is_word() && (process.text == ":nemesis" || process.text == "nemesis"); }
 };
 
 /// What a sink has against an event.

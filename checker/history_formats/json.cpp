@@ -149,7 +149,7 @@ bool JsonValues::number(Value& value) {
   }
   if (*digits == '0' && whole_end - digits > 1) return fail(begin, "a number with a leading zero");
   if (p_ == whole_end) return integer(begin, p_, value);
-  value.kind = Value::Kind::text;
+  value.kind = Value::Kind::number;
   value.text = std::string_view(begin, static_cast<std::size_t>(p_ - begin));
   return true;
 }
@@ -186,6 +186,10 @@ bool JsonValues::array(Value& value, std::size_t depth) {
 bool JsonValues::key(Value& name) {
   if (p_ == end_) return ended("an object");
   if (*p_ == ':') return fail(p_, "a keyword, as in EDN: one file, one format (--format says which)");
+  if (*p_ == '\'') {
+    return fail(p_,
+                "a key in single quotes, as Python prints a dict; JSON has double quotes: write it with json.dumps");
+  }
   if (*p_ != '"') return fail(p_, fmt::format("{}: expected a key in quotes", shown(p_, end_)));
   if (!string(name) || !skip_blanks()) return false;
   if (p_ == end_) return ended("an object");

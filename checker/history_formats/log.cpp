@@ -29,11 +29,27 @@ bool is_process(std::string_view word) {
 
 bool is_type(std::string_view word) { return word.starts_with(':') && phase_of(word).has_value(); }
 
+/// Is it a map, tagged or not, whose first key is one of an operation?
+bool begins_with_operation(std::string_view line) {
+  if (line[0] != '{' && line[0] != '#') return false;
+  const std::size_t opened = line.find('{');
+  if (opened == std::string_view::npos) return false;
+  std::string_view key = word_at(line, skip_blanks(line, opened + 1));
+  if (key.starts_with('"')) key = key.substr(1, key.find('"', 1) - 1);
+  if (key.starts_with(':')) key.remove_prefix(1);
+  using Part = EventParts::Part;
+  const std::optional<Part> part = EventParts::part(key);
+  return part == Part::process || part == Part::type || part == Part::function || part == Part::index;
+}
+
 }  // namespace
 
 const char* event_in_log_line(std::string_view line) {
   const std::size_t first = skip_blanks(line, 0);
-  if (is_process(word_at(line, first))) return line.data() + first;
+  const std::string_view word = word_at(line, first);
+  // Indented, it may be a line of the test map or the results that Jepsen prints.
+  const bool is_alone = first > 0 && !is_type(word_at(line, skip_blanks(line, first + word.size())));
+  if (is_process(word) && !is_alone) return line.data() + first;
   constexpr std::string_view logger = "jepsen.util";
   const std::size_t found = line.find(logger);
   if (found != std::string_view::npos) {
@@ -76,14 +92,14 @@ bool LogEvents::columns(const char* begin, const char* end, Event& event) {
       return false;
     }
     if (part == Part::type) {
-      if (!value.is(Value::Kind::text) || !is_type(value.text)) {
+      if (!value.is_word() || !is_type(value.text)) {
         return complain(at, fmt::format("{}: expected one of :invoke, :ok, :fail, :info", to_string(value)));
       }
       phase = *phase_of(value.text);
     }
     // What an unknown outcome has instead of a value is why.
     const bool is_reason = part == Part::value && (phase == sim::Phase::info || phase == sim::Phase::fail) &&
-                           value.is(Value::Kind::text) && value.text.starts_with(':');
+                           value.is_word() && value.text.starts_with(':');
     if (!parts_.take(is_reason ? Part::error : part, value, at, at, complaint_)) return false;
     if (is_reason) continue;
     if (part == Part::value) {
@@ -92,7 +108,7 @@ bool LogEvents::columns(const char* begin, const char* end, Event& event) {
       std::string_view error(rest, static_cast<std::size_t>(end - rest));
       while (!error.empty() && is_blank(error.back())) error.remove_suffix(1);
       // An error, a latency, a hint: nothing that is judged, and not always EDN.
-      if (!error.empty()) parts_.take(Part::error, {.kind = Value::Kind::text, .text = error}, rest, rest, complaint_);
+      if (!error.empty()) parts_.take(Part::error, {.kind = Value::Kind::name, .text = error}, rest, rest, complaint_);
     }
   }
   return parts_.finish(complaint_);
@@ -120,8 +136,8 @@ EventReader::Step LogEvents::next(Event& event) {
     const std::string_view line(begin, static_cast<std::size_t>(end - begin));
     const std::size_t first = skip_blanks(line, 0);
     if (first == line.size()) continue;
-    // Indented, it is a part of the results that Jepsen prints at the end.
-    if ((line[0] == '{' || line[0] == '#') && line.find("process") != std::string_view::npos) {
+    // Jepsen prints other maps, too: its test before the first operation, its results behind the last.
+    if (begins_with_operation(line)) {
       return bad(begin, "a map in a log: one file, one format (--format says which)");
     }
     if (const char* columns_begin = event_in_log_line(line)) {

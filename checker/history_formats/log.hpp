@@ -9,7 +9,8 @@
 //   0  :invoke  :write  3                                                                history.txt
 //
 // Columns are divided by tabs, or by blanks. Lines of a log that are no events (its other messages, stack traces) are
-// passed over and counted; but what says `jepsen.util` and then a process, or begins with a process, has to be one.
+// passed over and counted; but what says `jepsen.util` and then a process, or begins with a process, has to be one. (Indented it need
+// not: since Jepsen 0.2 a log has the test as a map in it, with a line that begins with ` :nemesis`.)
 
 #include "checker/history_formats/edn.hpp"
 

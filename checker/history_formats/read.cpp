@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 4> kFormats{"auto", "edn", "json", "log"}
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ','; }
 
 /// By the first thing that is no blank and no comment. JSON and EDN maps differ in their first key.
-Format detect(std::string_view text) {
+Format detect(std::string_view text, Format otherwise) {
   std::size_t i = 0;
   bool in_brackets = false;
   for (;;) {
@@ -33,9 +33,9 @@ Format detect(std::string_view text) {
     if (c == '{') {
       ++i;
       while (i < text.size() && is_blank(text[i])) ++i;
-      return i < text.size() && text[i] == '"' ? Format::json : Format::edn;
+      return i < text.size() && (text[i] == '"' || text[i] == '\'') ? Format::json : Format::edn;
     }
-    return in_brackets ? Format::edn : Format::log;
+    return in_brackets ? Format::edn : otherwise;
   }
 }
 
@@ -53,13 +53,22 @@ std::unique_ptr<EventReader> reader_of(Format format, Window& window) {
 
 std::span<const std::string_view> format_names() { return kFormats; }
 
-ReadResult read_history(Source source, Format format, const Sink& sink, std::size_t chunk) {
+Format format_of_name(std::string_view file_name) {
+  constexpr std::pair<std::string_view, Format> endings[] = {
+      {".edn", Format::edn}, {".json", Format::json}, {".jsonl", Format::json}, {".ndjson", Format::json}};
+  for (const auto& [ending, format] : endings) {
+    if (file_name.ends_with(ending)) return format;
+  }
+  return Format::log;
+}
+
+ReadResult read_history(Source source, Format format, const Sink& sink, std::size_t chunk, Format otherwise) {
   Window window(std::move(source), chunk);
   ReadResult result{.format = format};
   if (format == Format::automatic) {
     // A little more than a short read gives; a comment longer than this is taken for what it begins with.
     while (!window.is_complete() && window.end() - window.begin() < 4096) window.grow();
-    result.format = detect({window.begin(), static_cast<std::size_t>(window.end() - window.begin())});
+    result.format = detect({window.begin(), static_cast<std::size_t>(window.end() - window.begin())}, otherwise);
   }
   const std::unique_ptr<EventReader> reader = reader_of(result.format, window);
   Event event;

@@ -19,7 +19,11 @@ struct ReadResult {
 };
 
 /// Gives each event to `sink`, until there are no more, or one of them is not what it should be. A text without any event
-/// is no history.
-ReadResult read_history(Source source, Format format, const Sink& sink, std::size_t chunk = std::size_t{1} << 20U);
+/// is no history. `otherwise`: what a text is taken for that begins like none of EDN and JSON.
+ReadResult read_history(Source source, Format format, const Sink& sink, std::size_t chunk = std::size_t{1} << 20U,
+                        Format otherwise = Format::log);
+
+/// What the end of a file's name promises; a log if it says nothing.
+Format format_of_name(std::string_view file_name);
 
 }  // namespace lockstep::checker::history_formats

@@ -17,17 +17,14 @@ void show(std::string& out, const Value& value) {
     case Value::Kind::nil: out += "nil"; break;
     case Value::Kind::boolean: out += value.number != 0 ? "true" : "false"; break;
     case Value::Kind::integer: out += std::to_string(value.number); break;
-    case Value::Kind::text:
-      if (value.text.starts_with(':')) {
-        out += value.text;
-      } else {
-        out.append("\"").append(value.text).append("\"");
-      }
-      break;
+    case Value::Kind::number:
+    case Value::Kind::name: out += value.text; break;
+    case Value::Kind::text: out.append("\"").append(value.text).append("\""); break;
     case Value::Kind::list:
+    case Value::Kind::set:
     case Value::Kind::map: {
       const bool is_list = value.is(Value::Kind::list);
-      out += is_list ? '[' : '{';
+      out += is_list ? "[" : value.is(Value::Kind::set) ? "#{" : "{";
       const char* between = "";
       for (const Value& item : value.items) {
         if (out.size() > kShownMax) break;
@@ -50,8 +47,8 @@ std::string cut(std::string text) {
   return text + "…";
 }
 
-constexpr std::array<std::string_view, 9> kParts{"type",   "f",    "process", "value", "key",
-                                                 "object", "time", "index",   "error"};
+constexpr std::array<std::string_view, 11> kParts{"type",  "f",       "process", "value", "key",  "object",
+                                                  "model", "permits", "time",    "index", "error"};
 
 std::string_view without_colon(std::string_view text) {
   if (text.starts_with(':')) text.remove_prefix(1);
@@ -114,8 +111,9 @@ bool ValueReader::integer(const char* begin, const char* end, Value& value) {
   }
   const auto [stop, error] = std::from_chars(digits, end, value.number);
   if (error == std::errc::result_out_of_range) {
-    return fail(begin, fmt::format("the number {} is out of range; expected one from -2^63 to 2^63-1",
-                                   cut(std::string(begin, end))));
+    value.kind = Value::Kind::number;
+    value.text = std::string_view(begin, static_cast<std::size_t>(end - begin));
+    return true;
   }
   if (error != std::errc() || stop != end) {
     return fail(begin, fmt::format("{} is no number", cut(std::string(begin, end))));
@@ -158,7 +156,7 @@ bool EventParts::take(Part part, const Value& value, const char* key_at, const c
   seen_ |= bit;
   switch (part) {
     case Part::type: {
-      const std::optional<sim::Phase> phase = value.is(Value::Kind::text) ? phase_of(value.text) : std::nullopt;
+      const std::optional<sim::Phase> phase = value.is_word() ? phase_of(value.text) : std::nullopt;
       if (!phase) {
         return refuse(at, fmt::format("type {}: expected one of invoke, ok, fail, info", to_string(value)));
       }
@@ -166,7 +164,7 @@ bool EventParts::take(Part part, const Value& value, const char* key_at, const c
       break;
     }
     case Part::function:
-      if (!value.is(Value::Kind::text) || without_colon(value.text).empty()) {
+      if (!value.is_word() || without_colon(value.text).empty()) {
         return refuse(at, fmt::format("f {}: expected the name of a function", to_string(value)));
       }
       event_->function = without_colon(value.text);
@@ -174,9 +172,10 @@ bool EventParts::take(Part part, const Value& value, const char* key_at, const c
       break;
     case Part::process: {
       const bool is_number = value.is(Value::Kind::integer) && value.number >= 0;
-      const bool is_name = value.is(Value::Kind::text) && !value.text.empty();
+      const bool is_name = value.is_word() && !value.text.empty();
       if (!is_number && !is_name) {
-        return refuse(at, fmt::format("process {}: expected a number from 0 on, or a name", to_string(value)));
+        return refuse(
+            at, fmt::format("process {}: expected a whole number from 0 on, below 2^63, or a name", to_string(value)));
       }
       event_->process = value;
       event_->process_at = at;
@@ -188,6 +187,8 @@ bool EventParts::take(Part part, const Value& value, const char* key_at, const c
       break;
     case Part::key: event_->key = value; break;
     case Part::object: event_->object = value; break;
+    case Part::model: event_->model = value; break;
+    case Part::permits: event_->permits = value; break;
     case Part::error: event_->error = value; break;
     case Part::time:
     case Part::index:

@@ -62,7 +62,7 @@ class ValueReader {
   bool fail(const char* at, std::string message, std::string given = {}, std::vector<std::string> valid = {});
   /// The text ends inside `what`.
   bool ended(std::string_view what);
-  /// Of the digits from `begin` to `p_`: all of them, with a sign. Fails if it is out of range.
+  /// Of the digits from `begin` to `end`: all of them, with a sign.
   bool integer(const char* begin, const char* end, Value& value);
 
   const char* p_ = nullptr;
@@ -76,7 +76,7 @@ class ValueReader {
 /// The parts of an event that a map or an object names, gathered one by one and checked at the end.
 class EventParts {
  public:
-  enum class Part : std::uint8_t { type, function, process, value, key, object, time, index, error };
+  enum class Part : std::uint8_t { type, function, process, value, key, object, model, permits, time, index, error };
 
   /// The event is filled in as its parts come.
   void begin(Event& event, const char* at);

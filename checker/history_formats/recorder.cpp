@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
+
+#include "checker/history_formats/canonical.hpp"
+#include "checker/history_formats/edn.hpp"
 
 namespace lockstep::checker::history_formats {
 namespace {
@@ -16,7 +18,6 @@ constexpr std::int64_t kSmallProcesses = 1 << 16;
 // While a file is read, texts are numbers below those that a file may hold: which ones there are is known at its end.
 constexpr std::int64_t kTexts = nil + 1;
 constexpr std::int64_t kNumberMin = -(std::int64_t{1} << 62);
-constexpr std::string_view kOutOfRange = "a number below -2^62, which is out of range for a value";
 
 using Argument = ModelFunction::Argument;
 using Result = ModelFunction::Result;
@@ -58,54 +59,17 @@ constexpr std::array kAliases{
     Alias{"w", "txn"},
 };
 
-/// The value in full, as a file would write it: two values are equal exactly if these texts are.
-void append_canonical(std::string& out, const Value& value, bool is_nested) {
-  switch (value.kind) {
-    case Value::Kind::absent:
-    case Value::Kind::nil: out += "nil"; return;
-    case Value::Kind::boolean: out += value.number != 0 ? "true" : "false"; return;
-    case Value::Kind::integer: out += std::to_string(value.number); return;
-    case Value::Kind::text: {
-      if (!is_nested || value.text.starts_with(':')) {
-        out += value.text;
-        return;
-      }
-      out += '"';
-      for (const char c : value.text) {
-        if (c == '"' || c == '\\') out += '\\';
-        out += c;
-      }
-      out += '"';
-      return;
-    }
-    case Value::Kind::list:
-    case Value::Kind::map: {
-      const bool is_list = value.is(Value::Kind::list);
-      out += is_list ? '[' : '{';
-      const char* between = "";
-      for (const Value& item : value.items) {
-        out += between;
-        append_canonical(out, item, true);
-        between = " ";
-      }
-      out += is_list ? ']' : '}';
-      return;
-    }
-  }
-}
-
-/// A string that without quotes would be read as something else.
-bool looks_like_another(std::string_view text) {
-  if (text.empty()) return true;
-  const bool is_signed = (text[0] == '-' || text[0] == '+') && text.size() > 1;
-  const char first = text[is_signed ? 1 : 0];
-  return (first >= '0' && first <= '9') || text == "nil" || text == "true" || text == "false" || first == '[' ||
-         first == '{';
-}
-
 bool is_pair(const Value& value) { return value.is(Value::Kind::list) && value.items.size() == 2; }
 
 Complaint complaint(const char* at, std::string message) { return {at, std::move(message), {}, {}}; }
+
+/// As reports show keys, objects and processes: strings without quotes.
+std::string name_of(const Value& value) {
+  if (value.is(Value::Kind::text)) return std::string(value.text);
+  std::string text;
+  append_canonical(text, value);
+  return text;
+}
 
 std::string process_of_event(const Event& event) {
   return event.process.is(Value::Kind::integer) ? std::to_string(event.process.number)
@@ -125,12 +89,12 @@ std::vector<Alias> aliases(const Model& model) {
   return all;
 }
 
-std::uint32_t Recorder::Interned::id(std::string_view text) {
+std::uint32_t Recorder::Interned::id(std::string_view text, std::string_view shown) {
   const auto found = ids_.find(text);
   if (found != ids_.end()) return found->second;
   const auto id = static_cast<std::uint32_t>(texts_.size());
-  texts_.emplace_back(text);
-  ids_.emplace(texts_.back(), id);
+  texts_.emplace_back(shown);
+  ids_.emplace(text, id);
   return id;
 }
 
@@ -160,13 +124,11 @@ std::uint32_t Recorder::process_of(const Value& process) {
   const auto add = [&] {
     open_.push_back(kNone);
     recorded_.operations.process_names.emplace_back();
-    buffer_.clear();
-    append_canonical(buffer_, process, false);
-    recorded_.operations.process_names.back() = buffer_;
+    recorded_.operations.process_names.back() = name_of(process);
     return static_cast<std::uint32_t>(open_.size() - 1);
   };
-  if (process.is(Value::Kind::text)) {
-    const std::uint32_t name = processes_by_name_.id(process.text);
+  if (process.is_word()) {
+    const std::uint32_t name = processes_by_name_.id(process.text, process.text);
     if (name == process_of_name_.size()) process_of_name_.push_back(add());
     return process_of_name_[name];
   }
@@ -204,6 +166,7 @@ std::optional<Complaint> Recorder::take(const Event& event) {
   if (std::optional<Complaint> trouble = judge_object(event, function.has_value(), is_other)) return trouble;
   if (is_other) return std::nullopt;
   const std::uint32_t process = process_of(event.process);
+  count_pair(event);
   has_times_ = has_times_ || event.time.has_value();
   return event.phase == sim::Phase::invoke ? invoke(event, process, *function) : end(event, process, *function);
 }
@@ -225,11 +188,10 @@ std::optional<Complaint> Recorder::unknown_function(const Event& event) const {
 
 std::optional<Complaint> Recorder::judge_object(const Event& event, bool is_known, bool& is_other) {
   if (event.object.is_nothing()) return is_known ? std::nullopt : unknown_function(event);
-  buffer_.clear();
-  append_canonical(buffer_, event.object, false);
-  auto object = std::find_if(objects_.begin(), objects_.end(), [&](const Object& o) { return o.name == buffer_; });
+  const std::string name = name_of(event.object);
+  auto object = std::find_if(objects_.begin(), objects_.end(), [&](const Object& o) { return o.name == name; });
   if (object == objects_.end()) {
-    objects_.push_back({.name = buffer_, .line = event.line});
+    objects_.push_back({.name = name, .line = event.line});
     object = objects_.end() - 1;
   }
   is_other = !is_known;
@@ -267,31 +229,43 @@ std::optional<Value> Recorder::key_of(const Event& event, Value& value) const {
   return key;
 }
 
-std::uint32_t Recorder::key_id(const Value& key) {
-  buffer_.clear();
-  append_canonical(buffer_, key, false);
-  return keys_.id(buffer_);
+/// [key value], and of a cas [key [old new]].
+void Recorder::count_pair(const Event& event) {
+  if (event.value.is_nothing() || event.value.is_word()) return;
+  ++values_;
+  const bool is_cas = event.function == "cas" || event.function == "compare-and-set";
+  if (is_pair(event.value) && (!is_cas || is_pair(event.value.items[1]))) ++pairs_;
+  if (!event.key.is_nothing() || !event.object.is_nothing()) pairs_ = 0;
 }
 
-std::optional<std::int64_t> Recorder::number_of(const Value& value) {
+std::uint32_t Recorder::key_id(const Value& key) {
+  buffer_.clear();
+  append_canonical(buffer_, key);
+  return keys_.id(buffer_, name_of(key));
+}
+
+std::int64_t Recorder::number_of(const Value& value) {
   if (value.is_nothing()) return nil;
   const bool is_kv = model_.name() == "kv";
-  if (value.is(Value::Kind::integer) && !is_kv) {
-    if (value.number < kNumberMin) return std::nullopt;
-    return value.number;
-  }
+  if (value.is(Value::Kind::integer) && !is_kv && value.number >= kNumberMin) return value.number;
   has_texts_ = true;
-  buffer_.clear();
   // In a map of texts a text is all there is; elsewhere "3" and 3 are two values.
-  append_canonical(buffer_, value, !is_kv && value.is(Value::Kind::text) && looks_like_another(value.text));
-  return kTexts + texts_.id(buffer_);
+  if (is_kv && value.is(Value::Kind::text)) return kTexts + texts_.id(value.text, value.text);
+  buffer_.clear();
+  append_canonical(buffer_, value);
+  return kTexts + texts_.id(buffer_, buffer_);
 }
 
 void Recorder::make_all_texts() {
   OperationHistory& history = recorded_.operations;
   const auto make_text = [&](std::int64_t& value) {
     if (value == nil) return;
-    value = value < kNumberMin ? value - kTexts : texts_.id(std::to_string(value));
+    if (value < kNumberMin) {
+      value -= kTexts;
+    } else {
+      const std::string text = std::to_string(value);
+      value = texts_.id(text, text);
+    }
   };
   for (HistoryOperation& operation : history.operations) {
     const ModelFunction& function = model_.functions()[operation.function];
@@ -303,17 +277,24 @@ void Recorder::make_all_texts() {
   for (std::int64_t& element : history.elements) make_text(element);
   if (recorded_.initial) make_text(*recorded_.initial);
   history.values_are_texts = true;
+  history.texts_are_quoted = model_.name() != "kv";
 }
 
 RecordedHistory Recorder::finish() {
   if (!options_.initial.empty()) {
     Value initial{.kind = Value::Kind::text, .text = options_.initial};
-    const char* end = options_.initial.data() + options_.initial.size();
-    const auto [stop, error] = std::from_chars(options_.initial.data(), end, initial.number);
-    if (error == std::errc() && stop == end) initial.kind = Value::Kind::integer;
+    EdnValues values;
+    values.set(options_.initial.data(), options_.initial.data() + options_.initial.size(), true);
+    Value read;
+    // A bare word is a string.
+    const bool is_value = values.skip_blanks() && values.read(read) && values.is_at_end();
+    const bool is_symbol = read.is(Value::Kind::name) && !read.text.starts_with(':');
+    if (is_value && !is_symbol) initial = read;
     recorded_.initial = number_of(initial);
   }
   if (has_texts_ && !is_lock_) make_all_texts();
+  const bool has_keys = options_.independent || model_.name() == "kv" || model_.name() == "multi-register";
+  recorded_.looks_independent = !has_keys && values_ > 0 && pairs_ == values_;
   recorded_.operations.texts = texts_.take();
   recorded_.operations.key_names = keys_.take();
   if (has_times_) recorded_.times.resize(recorded_.lines.size());
@@ -355,8 +336,10 @@ std::optional<Complaint> Recorder::invoke(const Event& event, std::uint32_t proc
 std::optional<Complaint> Recorder::end(const Event& event, std::uint32_t process, std::uint16_t function) {
   const std::uint32_t open = open_[process];
   if (open == kNone) {
-    return complaint(event.begin, fmt::format("{} of process {} ends here, but it was never invoked", event.function,
-                                              process_of_event(event)));
+    return complaint(event.begin,
+                     fmt::format("{} of process {} ends here, but it was never invoked; every end needs an invoke of "
+                                 "the same process before it: is the beginning of the file missing?",
+                                 event.function, process_of_event(event)));
   }
   HistoryOperation& operation = recorded_.operations.operations[open];
   const Lines& lines = recorded_.lines[open];
@@ -388,7 +371,6 @@ std::optional<Complaint> Recorder::end(const Event& event, std::uint32_t process
 
 std::optional<Complaint> Recorder::argument(const Event& event, const Value& value, HistoryOperation& operation) {
   const ModelFunction& function = model_.functions()[operation.function];
-  const auto out_of_range = [&] { return complaint(event.value_at, std::string(kOutOfRange)); };
   switch (function.argument) {
     case Argument::none: return std::nullopt;
     case Argument::value: {
@@ -396,8 +378,9 @@ std::optional<Complaint> Recorder::argument(const Event& event, const Value& val
         // How many permits; one if nothing is said.
         operation.a = value.is(Value::Kind::integer) ? value.number : 1;
         if (!value.is_nothing() && !value.is(Value::Kind::integer)) {
-          return complaint(event.value_at, fmt::format("{} {}: expected a number of permits, or nothing",
-                                                       event.function, to_string(value)));
+          return complaint(event.value_at,
+                           fmt::format("{} {}: expected a number of permits, or nothing{}", event.function,
+                                       to_string(value), is_pair(value) ? "; [key permits] needs --independent" : ""));
         }
         if (operation.a < 1) {
           return complaint(event.value_at,
@@ -410,20 +393,15 @@ std::optional<Complaint> Recorder::argument(const Event& event, const Value& val
       if (value.is_nothing() && !may_be_nil) {
         return complaint(event.value_at, fmt::format("{} without a value", event.function));
       }
-      const std::optional<std::int64_t> a = number_of(value);
-      if (!a) return out_of_range();
-      operation.a = *a;
+      operation.a = number_of(value);
       return std::nullopt;
     }
     case Argument::pair: {
       if (!is_pair(value)) {
         return complaint(event.value_at, fmt::format("{} {}: expected [old new]", event.function, to_string(value)));
       }
-      const std::optional<std::int64_t> a = number_of(value.items[0]);
-      const std::optional<std::int64_t> b = number_of(value.items[1]);
-      if (!a || !b) return out_of_range();
-      operation.a = *a;
-      operation.b = *b;
+      operation.a = number_of(value.items[0]);
+      operation.b = number_of(value.items[1]);
       return std::nullopt;
     }
     case Argument::transaction: return transaction(event, value, operation, false);
@@ -452,7 +430,7 @@ std::optional<Complaint> Recorder::transaction(const Event& event, const Value& 
   }
   for (std::size_t i = 0; i < parts; ++i) {
     const Value& part = is_single ? value : value.items[i];
-    if (!is_single && (!part.is(Value::Kind::list) || part.items.size() != 3 || !part.items[0].is(Value::Kind::text))) {
+    if (!is_single && (!part.is(Value::Kind::list) || part.items.size() != 3 || !part.items[0].is_word())) {
       return wrong("a part of a transaction");
     }
     std::string_view what = is_single ? event.function : part.items[0].text;
@@ -461,9 +439,8 @@ std::optional<Complaint> Recorder::transaction(const Event& event, const Value& 
     if (!is_write && what != "read" && what != "r") return wrong(fmt::format("\"{}\" in a transaction", what));
     const Value& key = part.items[is_single ? 0 : 1];
     const Value& content = part.items[is_single ? 1 : 2];
-    const std::optional<std::int64_t> number = number_of(content);
-    if (!number) return wrong(kOutOfRange);
-    MicroOperation micro{.register_index = key_id(key), .is_write = is_write, .value = *number, .is_known = is_write};
+    MicroOperation micro{
+        .register_index = key_id(key), .is_write = is_write, .value = number_of(content), .is_known = is_write};
     if (!is_end) {
       all.push_back(micro);
       continue;
@@ -473,7 +450,7 @@ std::optional<Complaint> Recorder::transaction(const Event& event, const Value& 
         (is_write && begun.value != micro.value)) {
       return wrong("another transaction than it was invoked with");
     }
-    if (is_write) continue;
+    if (is_write || is_unseen(content)) continue;
     begun.value = micro.value;
     begun.is_known = true;
   }
@@ -491,8 +468,9 @@ std::optional<Complaint> Recorder::token(const Event& event, const Value& value,
   }
   if (token->is_nothing()) return std::nullopt;
   if (!token->is(Value::Kind::integer) || token->number == nil) {
-    return complaint(event.value_at, fmt::format("{} {}: expected the fencing token, a number, or nil", event.function,
-                                                 to_string(value)));
+    return complaint(event.value_at,
+                     fmt::format("{} {}: expected the fencing token, a number, or nil{}", event.function,
+                                 to_string(value), is_pair(value) ? "; [key token] needs --independent" : ""));
   }
   operation.out = token->number;
   operation.out_known = true;
@@ -507,18 +485,17 @@ std::optional<Complaint> Recorder::result(const Event& event, const Value& value
   if (value.is(Value::Kind::absent)) return std::nullopt;
   if (function.result == Result::elements) {
     if (value.is(Value::Kind::nil)) return std::nullopt;
-    if (!value.is(Value::Kind::list)) {
+    if (!value.is(Value::Kind::list) && !value.is(Value::Kind::set)) {
       return complaint(event.value_at, fmt::format("{} {}: expected the elements, like #{{1 2}} or [1 2]",
                                                    event.function, to_string(value)));
     }
     operation.a = static_cast<std::int64_t>(recorded_.operations.elements.size());
     operation.b = static_cast<std::int64_t>(value.items.size());
     for (const Value& item : value.items) {
-      const std::optional<std::int64_t> element = number_of(item);
-      if (!element || item.is_nothing()) {
+      if (item.is_nothing()) {
         return complaint(event.value_at, fmt::format("{} is no element of a set", to_string(item)));
       }
-      recorded_.operations.elements.push_back(*element);
+      recorded_.operations.elements.push_back(number_of(item));
     }
     operation.out_known = true;
     return std::nullopt;
@@ -530,9 +507,9 @@ std::optional<Complaint> Recorder::result(const Event& event, const Value& value
     operation.out_known = true;
     return std::nullopt;
   }
-  const std::optional<std::int64_t> out = number_of(value);
-  if (!out) return complaint(event.value_at, std::string(kOutOfRange));
-  operation.out = *out;
+  const bool is_read = function.name == "read" || function.name == "get";
+  if (is_read && is_unseen(value)) return std::nullopt;
+  operation.out = number_of(value);
   operation.out_known = true;
   return std::nullopt;
 }

@@ -44,14 +44,18 @@ struct RecordedHistory {
   /// Objects that the file names and the model has nothing to do with, and their functions: "resource: read, write".
   std::vector<std::string> other_objects;
   std::uint32_t events = 0;
+  /// Every value is a pair, as those of independent objects are, but they were not read as such.
+  bool looks_independent = false;
   std::optional<std::int64_t> initial;  ///< RecorderOptions::initial as a value of this history
 };
 
 struct RecorderOptions {
   /// Values are [key value], and each key is an object of its own. Models that have keys read them in any case.
   bool independent = false;
-  /// What nobody wrote: a number or a text, as in a file; empty: nil.
+  /// What nobody wrote: a value as EDN has it, or a bare word; empty: nil.
   std::string initial;
+  /// A read that returned nil is one whose value is not known, as Knossos has it.
+  bool nil_reads_unknown = false;
 };
 
 /// A name that files use for a function of a model.
@@ -85,7 +89,8 @@ class Recorder {
   };
   class Interned {
    public:
-    std::uint32_t id(std::string_view text);
+    /// `shown`: what stands for it in reports, if it is new.
+    std::uint32_t id(std::string_view text, std::string_view shown);
     std::vector<std::string> take();
 
    private:
@@ -101,6 +106,8 @@ class Recorder {
   std::optional<Complaint> judge_object(const Event& event, bool is_known, bool& is_other);
   std::optional<Complaint> argument(const Event& event, const Value& value, HistoryOperation& operation);
   std::optional<Complaint> result(const Event& event, const Value& value, HistoryOperation& operation);
+  /// A read that returned nil, if that says nothing.
+  bool is_unseen(const Value& value) const { return options_.nil_reads_unknown && value.is(Value::Kind::nil); }
   std::optional<Complaint> transaction(const Event& event, const Value& value, HistoryOperation& operation,
                                        bool is_end);
   std::optional<Complaint> token(const Event& event, const Value& value, HistoryOperation& operation);
@@ -117,8 +124,9 @@ class Recorder {
   /// The key of an event, and what is left of its value. Nothing if there is none.
   std::optional<Value> key_of(const Event& event, Value& value) const;
   std::uint32_t key_id(const Value& key);
-  /// A value as a number; nothing for numbers that are out of range.
-  std::optional<std::int64_t> number_of(const Value& value);
+  void count_pair(const Event& event);
+  /// A value as a number.
+  std::int64_t number_of(const Value& value);
   void make_all_texts();
 
   const Model& model_;
@@ -134,6 +142,8 @@ class Recorder {
   std::vector<std::uint32_t> process_of_name_;
   Interned keys_;
   Interned texts_;
+  std::size_t values_ = 0;  ///< that are not nil
+  std::size_t pairs_ = 0;   ///< of these
   bool has_texts_ = false;
   bool has_times_ = false;
   std::vector<std::uint32_t> open_;  ///< by process: its operation, or none

@@ -24,7 +24,10 @@ std::string canonical(const Value& value) {
     case Value::Kind::boolean: return value.number != 0 ? "T" : "F";
     case Value::Kind::integer: return "i" + std::to_string(value.number);
     case Value::Kind::text: return "t" + std::to_string(value.text.size()) + ":" + std::string(value.text);
+    case Value::Kind::number:
+    case Value::Kind::name: return "n" + std::string(value.text);
     case Value::Kind::list:
+    case Value::Kind::set:
     case Value::Kind::map: break;
   }
   std::string text = value.is(Value::Kind::list) ? "(" : "{";

@@ -58,7 +58,7 @@ std::string Model::describe(const OperationHistory& history, const HistoryOperat
 std::string value_text(const OperationHistory& history, std::int64_t value) {
   if (value == nil) return "nil";
   if (history.values_are_texts && value >= 0 && static_cast<std::size_t>(value) < history.texts.size()) {
-    return "\"" + history.texts[value] + "\"";
+    return history.texts_are_quoted ? history.texts[value] : "\"" + history.texts[value] + "\"";
   }
   return std::to_string(value);
 }
