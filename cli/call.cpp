@@ -32,9 +32,9 @@ constexpr std::array<std::string_view, 18> kOnlyCheck{
 constexpr std::array<std::string_view, 6> kOnlyRun{"--timeline", "--no-timeline",   "--junit",
                                                    "--history",  "--only-failures", "--may-seed"};
 constexpr std::array<std::string_view, 1> kOnlyNew{"--algorithm"};
-constexpr std::array<std::string_view, 9> kOnlyLinearize{"--model",      "--format",      "--permits",
-                                                         "--initial",    "--independent", "--check-failed",
-                                                         "--max-memory", "--max-seconds", "--html"};
+constexpr std::array<std::string_view, 10> kOnlyLinearize{
+    "--model",      "--format",      "--permits", "--initial", "--independent", "--check-failed", "--nil-reads-unknown",
+    "--max-memory", "--max-seconds", "--html"};
 
 constexpr std::array<std::string_view, 3> kOnlyCompare{"--algorithms", "--clients", "--seconds"};
 constexpr std::array<std::string_view, 5> kOnlyMatrix{"--faults", "--max-traces", "--max-events", "--runs",
@@ -81,6 +81,7 @@ void declare_linearize(CLI::App& linearize, Typed& typed) {
   linearize.add_option("histories", typed.files);
   linearize.add_flag("--independent", typed.independent);
   linearize.add_flag("--check-failed", typed.check_failed);
+  linearize.add_flag("--nil-reads-unknown", typed.nil_reads_unknown);
   linearize.add_option("--model", typed.model)->take_last();
   linearize.add_option("--format", typed.format)->take_last();
   linearize.add_option("--permits", typed.permits)->take_last();
@@ -196,13 +197,6 @@ std::optional<std::uint64_t> bytes(const std::string& text) {
   return std::nullopt;
 }
 
-std::string model_names() {
-  std::string names;
-  for (const checker::Model* model : checker::models())
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", model->name());
-  return names;
-}
-
 std::variant<Call, Answer> linearize_call(const Typed& typed, Call call) {
   const auto in_quotes = [](const std::optional<std::string>& text) { return scenarios::in_quotes(*text); };
   const auto refuse = [](std::string message) { return wrong(std::move(message), "linearize"); };
@@ -211,9 +205,8 @@ std::variant<Call, Answer> linearize_call(const Typed& typed, Call call) {
   if (call.files.empty()) return refuse("linearize needs histories, e.g. lockstep linearize history.edn --model mutex");
   if (std::count(call.files.begin(), call.files.end(), "-") > 1)
     return refuse("standard input (-) can be read only once");
-  if (!typed.model) return refuse(fmt::format("linearize needs --model, one of {}", model_names()));
-  call.linearize.model = *typed.model;
-  if (checker::find_model(call.linearize.model) == nullptr) {
+  call.linearize.model = typed.model.value_or("");
+  if (typed.model && checker::find_model(call.linearize.model) == nullptr) {
     std::vector<std::string_view> names;
     for (const checker::Model* model : checker::models()) names.push_back(model->name());
     return refuse(fmt::format("--model {}: {}", in_quotes(typed.model), suggestion(call.linearize.model, names)));
@@ -229,19 +222,20 @@ std::variant<Call, Answer> linearize_call(const Typed& typed, Call call) {
     const auto permits = whole_number(*typed.permits, 1, 1'000'000'000);
     if (!permits)
       return refuse(fmt::format("--permits {}: expected a whole number from 1 to 10^9", in_quotes(typed.permits)));
-    if (call.linearize.model != "semaphore")
+    if (call.linearize.model != "semaphore" && typed.model)
       return refuse(fmt::format("--permits is for the model semaphore, not for {}", call.linearize.model));
     call.linearize.permits = static_cast<std::int64_t>(*permits);
   }
   if (typed.initial) {
     if (!call.linearize.model.ends_with("register")) {
-      return refuse(fmt::format("--initial is for the models register, cas-register and multi-register, not for {}",
-                                call.linearize.model));
+      return refuse(fmt::format("--initial is for the models register, cas-register and multi-register{}",
+                                typed.model ? ", not for " + call.linearize.model : ": say which by --model"));
     }
     call.linearize.initial = *typed.initial == "nil" ? "" : *typed.initial;
   }
   call.linearize.independent = typed.independent;
   call.linearize.check_failed = typed.check_failed;
+  call.linearize.nil_reads_unknown = typed.nil_reads_unknown;
   if (typed.max_memory) {
     call.linearize.max_memory = bytes(*typed.max_memory);
     if (!call.linearize.max_memory)

@@ -61,12 +61,13 @@ struct Call {
 
   /// What only `linearize` is told.
   struct Linearize {
-    std::string model;
+    std::string model;  ///< empty: the one that the file names
     checker::history_formats::Format format = checker::history_formats::Format::automatic;
-    std::int64_t permits = 1;
+    std::optional<std::int64_t> permits;  ///< nothing: as many as the file says, or one
     std::string initial;  ///< empty: nil
     bool independent = false;
     bool check_failed = false;
+    bool nil_reads_unknown = false;
     std::optional<std::uint64_t> max_memory;  ///< bytes
     std::optional<double> max_seconds;        ///< for all histories together
     std::optional<std::string> html;

@@ -199,10 +199,11 @@ example: lockstep check scenarios/redisson-source/f003-2-pause-outlives-lease.to
 constexpr std::string_view kLinearize =
     R"(Judges histories: is there an order of the operations that one perfect object could have gone through?
 
-usage: lockstep linearize HISTORY... --model MODEL [OPTIONS]
+usage: lockstep linearize HISTORY... [--model MODEL] [OPTIONS]
 
-A HISTORY is Jepsen's history.edn, a Jepsen log or history.txt, or JSON (an object on each line, or an array); - is
-standard input. docs/linearize.md has the formats. An operation that ended with :info, or never, may have taken
+A HISTORY is Jepsen's history.edn, a Jepsen log or history.txt, or JSON (an object on each line, or an array), also
+packed by gzip; a directory stands for the history in it; - is standard input. docs/linearize.md has the formats. What
+`lockstep run --history` writes says its model; of others --model has to. An operation that ended with :info, or never, may have taken
 effect at any later time, or never; one that failed did not.
 
   MODEL                   functions (other names that files use for them)
@@ -218,11 +219,12 @@ effect at any later time, or never; one that failed did not.
   lockstep list specs     all of them, with all names
 
   --format auto|edn|json|log  what the files are; auto: by their beginning
-  --permits N                 permits of the semaphore (1)
+  --permits N                 permits of the semaphore (what the history says, or 1)
   --initial V                 what a register holds at first (nil)
   --independent               values are [KEY VALUE], and each key is an object of its own
   --check-failed              a failed acquire needs a moment at which the lock was taken, a failed cas one at which the
                               value was another; otherwise what failed is left out
+  --nil-reads-unknown         a read that returned nil is one whose value is not known, as Knossos has it
   --max-memory SIZE           for the search, e.g. 512MB (4GB); beyond it the answer is unknown
   --max-seconds S             for all histories together; beyond it the answer is unknown
   --html FILE                 also write a page with a picture of each history
@@ -236,7 +238,7 @@ effect at any later time, or never; one that failed did not.
 Exit status: 0 all are linearizable, 1 one is not, 2 a history or the call is wrong, 3 unknown: a bound was hit.
 
 example: lockstep linearize store/latest/history.edn --model cas-register --html why.html
-example: lockstep run story.toml --history story.edn; lockstep linearize story.edn --model owner-mutex
+example: lockstep run story.toml --history story.edn; lockstep linearize story.edn
 )";
 
 constexpr std::string_view kServe =

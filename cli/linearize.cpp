@@ -12,6 +12,7 @@
 #include "checker/history_formats/read.hpp"
 #include "checker/history_formats/recorder.hpp"
 #include "cli/commands.hpp"
+#include "cli/history_input.hpp"
 #include "cli/output_files.hpp"
 #include "reports/linearization.hpp"
 #include "reports/output_file.hpp"
@@ -63,27 +64,116 @@ std::string message_of(const std::string& file, const formats::Trouble& trouble)
       .to_string();
 }
 
-/// Nothing after a message.
-std::optional<JudgedHistory> read(const std::string& file, const Call& call, const checker::Model& model,
-                                  std::ostream& err) {
-  const InputFile input(file);
-  if (input.descriptor() < 0) {
-    err << fmt::format("{}: {}\n", scenarios::one_line(file), input.trouble());
-    return std::nullopt;
-  }
-  JudgedHistory judged{.file = file};
-  formats::Recorder recorder(model, {.independent = call.linearize.independent, .initial = call.linearize.initial});
-  judged.reading = formats::read_history(formats::file_source(input.descriptor()), call.linearize.format,
-                                         [&](const formats::Event& event) { return recorder.take(event); });
-  std::optional<formats::Trouble> trouble = judged.reading.trouble;
-  if (!trouble) trouble = recorder.trouble();
-  if (trouble) {
-    err << message_of(file, *trouble) << '\n';
-    return std::nullopt;
-  }
-  judged.recorded = recorder.finish();
-  return judged;
+/// Which model a history says that it is of, as Lockstep's own do.
+struct OwnModel {
+  std::string name;  ///< empty: it says none
+  std::optional<std::int64_t> permits;
+};
+
+OwnModel own_model(std::string_view beginning, formats::Format format) {
+  OwnModel own;
+  formats::read_history(formats::text_source(beginning), format, [&](const formats::Event& event) {
+    if (!event.model.is_word() || checker::find_model(event.model.text) == nullptr)
+      return std::optional<formats::Complaint>();
+    own.name = event.model.text;
+    if (event.permits.is(formats::Value::Kind::integer) && event.permits.number > 0) own.permits = event.permits.number;
+    return std::optional(formats::Complaint{});
+  });
+  return own;
 }
+
+std::string names_of_models() {
+  std::string names;
+  for (const checker::Model* model : checker::models())
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", model->name());
+  return names;
+}
+
+/// Histories are read one after the other, and all are of one model: that of the call, or else that of the first.
+class Reader {
+ public:
+  Reader(const Call& call, std::ostream& err) : call_(call), err_(err) {
+    if (!call.linearize.model.empty()) model_ = checker::find_model(call.linearize.model);
+  }
+
+  const checker::Model* model() const { return model_; }
+  std::int64_t permits() const { return call_.linearize.permits.value_or(permits_.value_or(1)); }
+
+  /// Nothing after a message.
+  std::optional<JudgedHistory> read(const std::string& name) {
+    const auto found = find_history(name);
+    if (const auto* none = std::get_if<NoHistory>(&found)) return fail(name, none->message);
+    const std::string& file = std::get<std::string>(found);
+    const InputFile input(file);
+    if (input.descriptor() < 0) return fail(file, input.trouble());
+    HistorySource source(formats::file_source(input.descriptor()));
+    if (!take_model(file, source)) return std::nullopt;
+
+    JudgedHistory judged{.file = file};
+    formats::Recorder recorder(*model_, {.independent = call_.linearize.independent,
+                                         .initial = call_.linearize.initial,
+                                         .nil_reads_unknown = call_.linearize.nil_reads_unknown});
+    judged.reading =
+        formats::read_history([&](std::span<char> space) { return source.read(space); }, call_.linearize.format,
+                              [&](const formats::Event& event) { return recorder.take(event); }, std::size_t{1} << 20U,
+                              formats::format_of_name(file));
+    if (!source.trouble().empty()) return fail(file, source.trouble());
+    std::optional<formats::Trouble> trouble = judged.reading.trouble;
+    if (!trouble) trouble = recorder.trouble();
+    if (trouble) {
+      err_ << message_of(file, *trouble) << '\n';
+      return std::nullopt;
+    }
+    judged.recorded = recorder.finish();
+    const auto& operations = judged.recorded.operations.operations;
+    judged.tested_nothing = std::none_of(operations.begin(), operations.end(), [&](const auto& o) {
+      return o.is_certain() || (call_.linearize.check_failed && !o.is_unknown());
+    });
+    return judged;
+  }
+
+ private:
+  std::nullopt_t fail(const std::string& file, std::string_view message) {
+    err_ << fmt::format("{}: {}\n", file == "-" ? "standard input" : scenarios::one_line(file), message);
+    return std::nullopt;
+  }
+
+  bool take_model(const std::string& file, HistorySource& source) {
+    constexpr std::size_t beginning = std::size_t{64} << 10U;
+    const OwnModel own = own_model(source.peek(beginning), call_.linearize.format);
+    if (call_.linearize.model.empty()) {
+      if (!source.trouble().empty() || own.name.empty()) {
+        fail(file,
+             !source.trouble().empty()
+                 ? source.trouble()
+                 : fmt::format("does not say of which model it is; --model says it, one of {}", names_of_models()));
+        return false;
+      }
+      const checker::Model* model = checker::find_model(own.name);
+      if (model_ != nullptr && model != model_) {
+        fail(file,
+             fmt::format("is of the model {}, but those before it are of {}; judge them one by one, or say --model",
+                         own.name, model_->name()));
+        return false;
+      }
+      model_ = model;
+    }
+    const std::optional<std::int64_t> permits = own.name == model_->name() ? own.permits : std::nullopt;
+    if (is_begun_ && permits != permits_ && !call_.linearize.permits) {
+      fail(file, "says another number of permits than those before it; judge them one by one, or say --permits");
+      return false;
+    }
+    is_begun_ = true;
+    permits_ = permits;
+    return true;
+  }
+
+  const Call& call_;
+  std::ostream& err_;
+  const checker::Model* model_ = nullptr;
+  std::optional<std::int64_t> permits_;
+  bool is_begun_ = false;
+};
 
 void show(const std::vector<JudgedHistory>& histories, const checker::Model& model,
           const checker::LinearizabilityOptions& options, Output& output) {
@@ -107,23 +197,29 @@ void show(const std::vector<JudgedHistory>& histories, const checker::Model& mod
 }  // namespace
 
 Exit linearize(const Call& call, Output& output) {
-  const checker::Model& model = *checker::find_model(call.linearize.model);
   const OutputOption outputs[] = {{"--html", call.linearize.html}};
-  if (const std::optional<std::string> trouble = refuse_outputs(outputs, call.files)) {
+  std::vector<std::string> inputs = call.files;
+  for (const std::string& file : call.files) {
+    const auto found = find_history(file);
+    if (const auto* name = std::get_if<std::string>(&found)) inputs.push_back(*name);
+  }
+  if (const std::optional<std::string> trouble = refuse_outputs(outputs, inputs)) {
     output.err << "lockstep: " << *trouble << '\n';
     return Exit::bad_input;
   }
+  Reader reader(call, output.err);
   std::vector<JudgedHistory> histories;
   bool is_good = true;
   for (const std::string& file : call.files) {
-    std::optional<JudgedHistory> judged = read(file, call, model, output.err);
+    std::optional<JudgedHistory> judged = reader.read(file);
     is_good = is_good && judged.has_value();
     if (judged) histories.push_back(std::move(*judged));
   }
   if (histories.empty()) return Exit::bad_input;
+  const checker::Model& model = *reader.model();
 
   checker::LinearizabilityOptions options;
-  options.permits = call.linearize.permits;
+  options.permits = reader.permits();
   options.check_failed = call.linearize.check_failed;
   if (call.linearize.max_memory) options.max_memory = *call.linearize.max_memory;
   const Clock::time_point begin = Clock::now();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <vector>
@@ -25,7 +26,9 @@ struct Written {
   std::string_view function;
   std::string object;
   std::optional<std::int64_t> value;
-  std::string text;  ///< of the nemesis; of an operation why its outcome is unknown
+  std::string text;        ///< of the nemesis; of an operation why its outcome is unknown
+  std::string_view model;  ///< of the object's first operation: what it is
+  std::optional<std::int64_t> permits;
 };
 
 constexpr std::uint64_t kAfterOperations = std::uint64_t{1} << 40U;
@@ -54,13 +57,47 @@ const sim::Interruption* crash_of(const sim::History& history, const sim::Operat
   return nullptr;
 }
 
-/// Taking a lock again is an acquire as well, and so with its release: a model says whether it allows that.
-std::string_view name_in_file(const sim::Operation& operation) {
-  if (operation.function == "reenter") return "acquire";
-  return operation.function == "leave" ? "release" : operation.function;
+bool acquires(const sim::Operation& o) { return o.function == "acquire" || o.function == "reenter"; }
+bool releases(const sim::Operation& o) { return o.function == "release" || o.function == "leave"; }
+
+/// By object, the model of each lock, by what is done to it.
+using Models = std::map<std::string, std::string_view, std::less<>>;
+
+Models models_of(const scenarios::Outcome& outcome) {
+  Models models;
+  for (const sim::Operation& o : outcome.history.operations) {
+    if (!acquires(o)) continue;
+    std::string_view& model = models.try_emplace(o.object, "owner-mutex").first->second;
+    if (outcome.places) {
+      model = "semaphore";
+    } else if (o.is_shared) {
+      model = "read-write-lock";
+    } else if (o.function == "reenter" && model != "read-write-lock") {
+      model = "reentrant-mutex";
+    }
+  }
+  return models;
 }
 
-void add_operations(std::vector<Written>& events, const scenarios::Outcome& outcome,
+std::string_view model_of(const Models& models, std::string_view object) {
+  const auto found = models.find(object);
+  return found == models.end() ? std::string_view() : found->second;
+}
+
+/// Taking a lock again is an acquire as well, and so with its release: a model says whether it allows that. Of a lock that some
+/// share, whether it is.
+std::string_view name_in_file(const scenarios::Outcome& outcome, const Models& models,
+                              const sim::Operation& operation) {
+  const bool takes = acquires(operation);
+  if (!takes && !releases(operation)) return operation.function;
+  if (model_of(models, operation.object) != "read-write-lock") return takes ? "acquire" : "release";
+  const sim::Operation* first = &operation;
+  while (first->of != 0) first = checker::find_operation(outcome.history, first->of);
+  if (takes) return first->is_shared ? "acquire-read" : "acquire-write";
+  return first->is_shared ? "release-read" : "release-write";
+}
+
+void add_operations(std::vector<Written>& events, const scenarios::Outcome& outcome, const Models& models,
                     const std::set<sim::OperationId>& left_out) {
   for (const sim::Operation& operation : outcome.history.operations) {
     if (operation.function == "lost") continue;   // the release below says it
@@ -71,7 +108,7 @@ void add_operations(std::vector<Written>& events, const scenarios::Outcome& outc
                   .rank = 2ULL * operation.id,
                   .process = name_of(outcome, operation.process),
                   .type = sim::Phase::invoke,
-                  .function = name_in_file(operation),
+                  .function = name_in_file(outcome, models, operation),
                   .object = operation.object};
     if (operation.function == "write") event.value = operation.value;
     events.push_back(event);
@@ -149,16 +186,23 @@ Abandoned abandoned_holds(const sim::History& history) {
   return result;
 }
 
-void add_abandoned_holds(std::vector<Written>& events, const scenarios::Outcome& outcome, const Abandoned& abandoned) {
+std::string_view release_of(const scenarios::Outcome& outcome, const Models& models, const checker::Belief& belief) {
+  if (model_of(models, belief.object) != "read-write-lock") return "release";
+  return checker::find_operation(outcome.history, belief.acquire)->is_shared ? "release-read" : "release-write";
+}
+
+void add_abandoned_holds(std::vector<Written>& events, const scenarios::Outcome& outcome, const Models& models,
+                         const Abandoned& abandoned) {
   for (const Abandoned::End& end : abandoned.ends) {
     if (is_probe(outcome, end.belief->process)) continue;
+    const std::string_view function = release_of(outcome, models, *end.belief);
     for (std::size_t i = 0; i < end.times; ++i) {
       Written event{.at = end.at.at.offset(),
                     .step = end.at.step,
                     .rank = kAfterOperations + 2ULL * end.belief->acquire,
                     .process = name_of(outcome, end.belief->process),
                     .type = sim::Phase::invoke,
-                    .function = "release",
+                    .function = function,
                     .object = std::string(end.belief->object)};
       events.push_back(event);
       event.rank += 1;
@@ -229,6 +273,8 @@ std::string edn_line(const Written& event, std::size_t index) {
       fmt::format("{{:index {}, :time {}, :process {}, :type :{}, :f :{}", index, event.at.count_ns(),
                   is_nemesis ? ":nemesis" : edn_string(event.process), text_of(event.type), event.function);
   if (!event.object.empty()) line += fmt::format(", :object {}", edn_string(event.object));
+  if (!event.model.empty()) line += fmt::format(", :model {}", edn_string(event.model));
+  if (event.permits) line += fmt::format(", :permits {}", *event.permits);
   if (is_nemesis) {
     line += fmt::format(", :value {}", edn_string(event.text));
   } else {
@@ -247,6 +293,8 @@ std::string json_line(const Written& event, std::size_t index) {
   line["type"] = text_of(event.type);
   line["f"] = event.function;
   if (!event.object.empty()) line["object"] = event.object;
+  if (!event.model.empty()) line["model"] = event.model;
+  if (event.permits) line["permits"] = *event.permits;
   if (is_nemesis) {
     line["value"] = event.text;
   } else {
@@ -267,14 +315,22 @@ std::optional<HistoryFormat> history_format_of(std::string_view file_name) {
 std::string history_text(const scenarios::Outcome& outcome, HistoryFormat format) {
   std::vector<Written> events;
   const Abandoned abandoned = abandoned_holds(outcome.history);
-  add_operations(events, outcome, abandoned.left_out);
-  add_abandoned_holds(events, outcome, abandoned);
+  const Models models = models_of(outcome);
+  add_operations(events, outcome, models, abandoned.left_out);
+  add_abandoned_holds(events, outcome, models, abandoned);
   add_interruptions(events, outcome);
   for (std::size_t i = 0; i < events.size(); ++i) events[i].number = i;
   std::sort(events.begin(), events.end(), [](const Written& a, const Written& b) {
     return std::tuple(a.at, a.step, a.rank, a.number) < std::tuple(b.at, b.step, b.rank, b.number);
   });
   put_invocations_first(events);
+  // So that nobody has to say what it is judged by.
+  std::set<std::string> seen;
+  for (Written& event : events) {
+    if (event.process.empty() || !seen.insert(event.object).second) continue;
+    event.model = model_of(models, event.object);
+    if (event.model == "semaphore") event.permits = outcome.places;
+  }
   std::string text;
   for (std::size_t i = 0; i < events.size(); ++i) {
     text += format == HistoryFormat::edn ? edn_line(events[i], i) : json_line(events[i], i);

@@ -23,6 +23,7 @@ struct JudgedHistory {
   checker::history_formats::ReadResult reading;
   checker::history_formats::RecordedHistory recorded;
   checker::LinearizabilityResult result;
+  bool tested_nothing = false;  ///< no operation is known to have done anything, so that every model allows it
   /// For people: how long the checker took.
   std::int64_t milliseconds = 0;
 };

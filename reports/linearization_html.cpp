@@ -22,7 +22,8 @@ struct Words {
   std::string_view title, holds, violated, unknown, operations, processes, unknown_outcomes, conflict, minimal, order,
       number, process, operation, lines, state, state_short, before, legend_box, legend_unknown, legend_point,
       legend_conflict, legend_culprit, legend_unused, no_place, at_line, first_shown, key, never_ended, nemesis,
-      culprit, made_by, acquires, releases, stretch, stretch_from_start;
+      culprit, made_by, acquires, releases, stretch, stretch_from_start, nothing_tested, looks_independent,
+      violated_keys;
 };
 
 constexpr Words kEnglish{
@@ -66,6 +67,11 @@ constexpr Words kEnglish{
     .stretch_from_start =
         "Up to line {1} are {2} {3} from beginning to end, which need {4} {5} between them, and only "
         "{6} can have taken effect there.",
+    .nothing_tested =
+        "Nothing was tested: no operation is known to have taken effect, and any order without them will do.",
+    .looks_independent =
+        "Every value is a pair, as [key value]: if each key is an object of its own, say --independent.",
+    .violated_keys = "{} of {} keys are not linearizable; the first to fail is explained:",
 };
 
 constexpr Words kChinese{
@@ -104,6 +110,9 @@ constexpr Words kChinese{
     .releases = "解锁操作",
     .stretch = "第 {0} 行到第 {1} 行之间完整地包含 {2} 个{3}，它们之间需要 {4} 个{5}，而其中可能生效的只有 {6} 个。",
     .stretch_from_start = "到第 {1} 行为止完整地包含 {2} 个{3}，它们需要 {4} 个{5}，而其中可能生效的只有 {6} 个。",
+    .nothing_tested = "什么也没有检验：没有一个操作已知生效，不含它们的任何顺序都成立。",
+    .looks_independent = "每个值都是形如 [键 值] 的一对：如果每个键是独立的对象，请加上 --independent。",
+    .violated_keys = "{} 个键（共 {} 个）不可线性化；下面解释最先失败的一个：",
 };
 
 constexpr std::string_view kStyle = R"(
@@ -405,6 +414,18 @@ std::string stretch_prose(const JudgedHistory& judged, const Words& words) {
                                  stretch.of_acquires ? words.releases : words.acquires, grouped(stretch.between)));
 }
 
+std::string violated_keys(const JudgedHistory& judged, const Words& words) {
+  constexpr std::size_t listed_max = 1000;
+  const std::vector<checker::ViolatedKey>& keys = judged.result.violated_keys;
+  const std::vector<std::string>& names = judged.recorded.operations.key_names;
+  std::string html = fmt::format(
+      "<p>{}</p><p>", fmt::format(fmt::runtime(words.violated_keys), grouped(keys.size()), grouped(names.size())));
+  for (std::size_t i = 0; i < std::min(keys.size(), listed_max); ++i) {
+    html += fmt::format("{}{}", i == 0 ? "" : ", ", escaped(names[keys[i].key]));
+  }
+  return html + (keys.size() > listed_max ? ", …</p>\n" : "</p>\n");
+}
+
 std::string section(const JudgedHistory& judged, const checker::Model& model,
                     const checker::LinearizabilityOptions& options, const Words& words) {
   const checker::OperationHistory& history = judged.recorded.operations;
@@ -422,6 +443,11 @@ std::string section(const JudgedHistory& judged, const checker::Model& model,
       std::count_if(history.operations.begin(), history.operations.end(), [](const auto& o) { return o.is_unknown(); });
   html += fmt::format("<p class=\"faint\">{} {}, {} {}, {} {}</p>\n", history.operations.size(), words.operations,
                       history.process_names.size(), words.processes, unknown, words.unknown_outcomes);
+  for (const auto& [is_so, note] : {std::pair(judged.tested_nothing, words.nothing_tested),
+                                    std::pair(judged.recorded.looks_independent, words.looks_independent)}) {
+    if (is_so) html += fmt::format("<p class=\"warn\">{}</p>\n", escaped(note));
+  }
+  if (result.violated_keys.size() > 1) html += violated_keys(judged, words);
   if (result.verdict == Verdict::unknown) return html + fmt::format("<p>{}</p>\n", escaped(bound_text(result.bound)));
   if (is_violated && result.culprit) {
     html += fmt::format("<p>{}</p>\n",

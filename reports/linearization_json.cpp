@@ -53,6 +53,8 @@ ordered_json history_json(const JudgedHistory& judged, const checker::Model& mod
   json["keys"] = std::max<std::size_t>(1, history.key_names.size());
   json["lines_skipped"] = judged.reading.lines_skipped;
   json["not_judged"] = judged.recorded.other_objects;
+  json["nothing_tested"] = judged.tested_nothing;
+  json["looks_independent"] = judged.recorded.looks_independent;
   const bool is_unknown = result.verdict == checker::Verdict::unknown;
   json["bound"] = !is_unknown ? ordered_json()
                               : ordered_json(result.bound == checker::SearchBound::memory ? "memory"
@@ -60,6 +62,13 @@ ordered_json history_json(const JudgedHistory& judged, const checker::Model& mod
                                                                                           : "none");
   if (result.verdict == checker::Verdict::violated) {
     const bool is_named = result.key < history.key_names.size();
+    json["violated_keys"] = ordered_json::array();
+    for (const checker::ViolatedKey& violated : result.violated_keys) {
+      const bool has_name = violated.key < history.key_names.size();
+      json["violated_keys"].push_back(
+          {{"key", has_name ? ordered_json(history.key_names[violated.key]) : ordered_json()},
+           {"has_no_place", operation_json(judged, model, violated.culprit)}});
+    }
     json["key"] = is_named ? ordered_json(history.key_names[result.key]) : ordered_json();
     json["conflict"] = ordered_json::array();
     for (std::size_t i = 0; i < std::min(result.conflict.size(), kConflictMax); ++i) {

@@ -16,6 +16,9 @@ using checker::Verdict;
 constexpr std::array<std::size_t, 3> kOperations{16, 12, 9};
 constexpr std::size_t kSlotsBesides = 60;  ///< columns that are not the timeline's
 constexpr std::size_t kShownConflictMax = 8;
+constexpr std::size_t kShownKeysMax = 100;
+constexpr std::string_view kLooksIndependent =
+    "every value is a pair, as [key value]: if each key is an object of its own, say --independent";
 
 std::string process_text(const JudgedHistory& judged, std::uint32_t position) {
   const checker::OperationHistory& history = judged.recorded.operations;
@@ -25,6 +28,12 @@ std::string process_text(const JudgedHistory& judged, std::uint32_t position) {
 std::string with_article(std::string_view noun) {
   return fmt::format("{} {}", std::string_view("aeiou").find(noun.front()) == std::string_view::npos ? "a" : "an",
                      noun);
+}
+
+std::string nothing_tested_text(const JudgedHistory& judged) {
+  const std::size_t operations = judged.recorded.operations.operations.size();
+  return fmt::format("nothing was tested: of {} is known that it took effect, and any order without them will do",
+                     operations == 1 ? "no operation" : fmt::format("none of {} operations", grouped(operations)));
 }
 
 void add_heading(Lines& lines, const JudgedHistory& judged, const checker::Model& model, std::size_t width) {
@@ -50,6 +59,8 @@ void add_heading(Lines& lines, const JudgedHistory& judged, const checker::Model
         fmt::format("; {} of the log passed over", counted(judged.reading.lines_skipped, "other line", "other lines"));
   }
   add_prose(lines, facts, width, 2, Ink::faint);
+  if (judged.tested_nothing) add_prose(lines, nothing_tested_text(judged), width, 2, Ink::warning);
+  if (judged.recorded.looks_independent) add_prose(lines, std::string(kLooksIndependent), width, 2, Ink::warning);
   for (const std::string& object : judged.recorded.other_objects) {
     add_prose(lines, fmt::format("not judged: {} (no functions of {})", object, with_article(model.name())), width, 2,
               Ink::faint);
@@ -149,9 +160,28 @@ void add_stretch(Lines& lines, const JudgedHistory& judged, const checker::Stret
             width, 2);
 }
 
+/// All of them, up to a number that nobody reads.
+void add_violated_keys(Lines& lines, const JudgedHistory& judged, std::size_t width) {
+  const checker::LinearizabilityResult& result = judged.result;
+  const checker::OperationHistory& history = judged.recorded.operations;
+  std::string text = fmt::format("{} of {} keys are not linearizable, and the first to fail is explained: ",
+                                 grouped(result.violated_keys.size()), grouped(history.key_names.size()));
+  for (std::size_t i = 0; i < result.violated_keys.size(); ++i) {
+    if (i == kShownKeysMax) {
+      text += fmt::format(" and {} more (--json has all)", grouped(result.violated_keys.size() - i));
+      break;
+    }
+    const checker::ViolatedKey& violated = result.violated_keys[i];
+    text += fmt::format("{}{} (line {})", i == 0 ? "" : ", ", printable(history.key_names[violated.key]),
+                        judged.recorded.lines[violated.culprit].ended);
+  }
+  add_prose(lines, text + ".", width, 2);
+}
+
 void add_violation(Lines& lines, const JudgedHistory& judged, const checker::Model& model, const Scene& scene,
                    std::size_t width) {
   const checker::LinearizabilityResult& result = judged.result;
+  if (result.violated_keys.size() > 1) add_violated_keys(lines, judged, width);
   if (result.culprit) {
     const std::uint32_t culprit = *result.culprit;
     std::string text =

@@ -34,6 +34,7 @@ Outcome outcome_of(const Scenario& scenario, const models::locks::Catalogue& cat
   outcome.lanes = deployment.lanes();
   outcome.notes = deployment.missed_faults();
   outcome.history = world.history();
+  outcome.places = deployment.places();
   outcome.trace = world.trace();
   return outcome;
 }
