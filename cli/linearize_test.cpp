@@ -189,7 +189,8 @@ TEST_CASE("linearize: bad input is refused with its place, and the others are ju
     CHECK(cli::contains(result.err, "missing.edn: No such file or directory"));
     CHECK(!cli::contains(result.err, "good.edn"));
   }
-  CHECK(cli::contains(cli::called({"linearize", histories / "", "--model", "register"}).err, "Is a directory"));
+  CHECK(cli::contains(cli::called({"linearize", histories / "", "--model", "register"}).err,
+                      "a directory without a history; expected history.edn"));
 }
 
 TEST_CASE("linearize: a bound that is hit is unknown, and exits 3") {
@@ -214,9 +215,12 @@ TEST_CASE("linearize: run writes a history that linearize reads") {
   const std::string story = in_tree("scenarios/redis-lock-java/f000-2-both-delete-expired.toml");
   for (const char* name : {"story.edn", "story.jsonl"}) {
     CHECK(cli::called({"run", story, "--history", histories / name}).exit == 0);
-    const cli::Called result = cli::called({"linearize", histories / name, "--model", "owner-mutex"});
+    // It says itself what it is.
+    const cli::Called result = cli::called({"linearize", histories / name});
     CHECK(result.exit == 1);
+    CHECK(cli::contains(result.out, "not linearizable as an owner-mutex"));
     CHECK(cli::contains(result.out, "acquire of process C"));
+    CHECK(cli::called({"linearize", histories / name, "--model", "reentrant-mutex"}).exit == 1);
   }
   const cli::Called many = cli::called({"run", in_tree("scenarios"), "--history", histories / "all.edn"});
   CHECK(many.exit == 2);
@@ -233,7 +237,7 @@ TEST_CASE("linearize: a wrong call exits 2 and says how to go on") {
   };
   const std::vector<Case> cases{
       {{"linearize"}, "linearize needs histories"},
-      {{"linearize", "x"}, "linearize needs --model, one of mutex, owner-mutex"},
+      {{"linearize", "x", "--initial", "2"}, "multi-register: say which by --model"},
       {{"linearize", "x", "--model", "mutx"}, "did you mean \"mutex\"?"},
       {{"linearize", "x", "--model", "mutex", "--format", "ednn"}, "did you mean \"edn\"?"},
       {{"linearize", "x", "--model", "mutex", "--permits", "2"}, "--permits is for the model semaphore"},
