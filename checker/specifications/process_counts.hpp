@@ -17,14 +17,19 @@ class ProcessCounts {
   static constexpr std::uint64_t count_max = 0xffff;
 
   ProcessCounts(const OperationHistory& history, std::span<const std::uint32_t> positions) {
-    std::uint32_t process_max = 0;
-    for (const std::uint32_t i : positions) process_max = std::max(process_max, history.operations[i].process);
     // As a rule processes are numbered densely; if not, a table as long as the history is still no waste.
-    is_dense_ = process_max < 2 * positions.size() + 1024;
+    const std::size_t dense_max = 2 * positions.size() + 1024;
+    for (const std::uint32_t i : positions) {
+      const std::uint32_t process = history.operations[i].process;
+      if (process >= index_.size()) {
+        is_dense_ = process < dense_max;
+        if (!is_dense_) break;
+        index_.resize(process + std::size_t{1}, none);
+      }
+      index_[process] = 0;
+    }
     if (is_dense_) {
-      index_.assign(process_max + std::size_t{1}, none);
-      for (const std::uint32_t i : positions) index_[history.operations[i].process] = 0;
-      for (std::uint32_t p = 0; p <= process_max; ++p) {
+      for (std::uint32_t p = 0; p < index_.size(); ++p) {
         if (index_[p] == none) continue;
         index_[p] = static_cast<std::uint32_t>(processes_.size());
         processes_.push_back(p);
