@@ -295,7 +295,7 @@ TEST_CASE("bad input: nested without end is refused, not followed") {
 
 TEST_CASE("json: control characters as escapes, and numbers with exponents") {
   check_events("{\"process\": 0, \"type\": \"ok\", \"f\": \"x\", \"value\": [\"\\t\\r\\b\\f\\/.\", 1e+5, 1E-5, 2.5e3]}",
-               Format::json, {"1: 0 ok x [\"\t\r\b\f/.\" \"1e+5\" \"1E-5\" \"2.5e3\"]"});
+               Format::json, {"1: 0 ok x [\"\t\r\b\f/.\" 1e+5 1E-5 2.5e3]"});
 }
 
 TEST_CASE("bad input: what is wrong in a part that nobody asks for is wrong, too") {
