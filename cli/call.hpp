@@ -64,7 +64,7 @@ struct Call {
     std::string model;  ///< empty: the one that the file names
     checker::history_formats::Format format = checker::history_formats::Format::automatic;
     std::optional<std::int64_t> permits;  ///< nothing: as many as the file says, or one
-    std::string initial;  ///< empty: nil
+    std::string initial;                  ///< empty: nil
     bool independent = false;
     bool check_failed = false;
     bool nil_reads_unknown = false;

@@ -217,7 +217,8 @@ TEST_CASE("history input: all violated keys are named with a count, pairs get a 
   const cli::Called shown =
       cli::called({"linearize", keys, "--model", "register", "--independent", "--html", page, "--width", "200"});
   CHECK(shown.exit == 1);
-  CHECK(cli::contains(shown.out, "3 of 5 keys are not linearizable, and the first to fail is explained: 0 (line 4), 2"));
+  CHECK(
+      cli::contains(shown.out, "3 of 5 keys are not linearizable, and the first to fail is explained: 0 (line 4), 2"));
   CHECK(cli::contains(shown.out, "(line 20)."));
   CHECK(cli::contains(shown.out, "Key 0 can be ordered up to line 4"));
   CHECK(!cli::contains(shown.out, "--independent"));

@@ -20,7 +20,8 @@ namespace lockstep::cli {
 /// Option values as they were typed: this file's own messages are better than a library's.
 struct Typed {
   bool help = false, version = false, json = false, timeline = false, no_timeline = false;
-  bool no_reduction = false, all = false, resume = false, no_times = false, independent = false, check_failed = false, nil_reads_unknown = false;
+  bool no_reduction = false, all = false, resume = false, no_times = false, independent = false, check_failed = false,
+       nil_reads_unknown = false;
   bool only_failures = false;
   bool step = false, thorough = false, no_second_opinion = false;
   std::optional<std::string> seed, may_seed, jobs, colour, language, width, junit, history;
