@@ -1,4 +1,4 @@
-// Commands on connections: CLIENT, SELECT, HELLO, RESET, QUIT.
+// Commands on connections: CLIENT, SELECT, AUTH, HELLO, RESET, QUIT.
 
 #include <algorithm>
 #include <cstdint>
@@ -13,6 +13,21 @@ namespace {
 
 bool is_plain(std::string_view name) {
   return std::all_of(name.begin(), name.end(), [](char c) { return c >= '!' && c <= '~'; });
+}
+
+/// Takes the name, or says why not.
+std::optional<Reply> set_name(Session& client, std::string_view name) {
+  if (!is_plain(name)) {
+    return Reply::error("ERR Client names cannot contain spaces, newlines or special characters.");
+  }
+  client.name = name;
+  return std::nullopt;
+}
+
+/// There is one user, who has no password: anything opens the door for him.
+std::optional<Reply> authenticate(const Value& user) {
+  if (user == Value("default")) return std::nullopt;
+  return Reply::error("WRONGPASS invalid username-password pair or user is disabled.");
 }
 
 enum class ClientType : std::uint8_t { normal, primary, replica, subscriber };
@@ -57,7 +72,7 @@ std::string description_of(Call& call, Session& client) {
   return "id=" + std::to_string(call.database.client_id(client)) + " name=" + client.name +
          " flags=" + flags_of(client) + " db=0 sub=" + std::to_string(client.channels.size()) +
          " psub=" + std::to_string(client.patterns.size()) + " ssub=0 multi=" + multi +
-         " user=default redir=-1 resp=2\n";
+         " user=default redir=-1 resp=" + (client.protocol == Protocol::resp3 ? "3\n" : "2\n");
 }
 
 }  // namespace
@@ -69,7 +84,7 @@ Reply client_id_command(Call& call) {
 
 Reply client_info_command(Call& call) {
   call.database.touches_more_than_keys();
-  return Reply::bulk(description_of(call, call.session));
+  return Reply::verbatim(description_of(call, call.session));
 }
 
 Reply client_list_command(Call& call) {
@@ -94,14 +109,14 @@ Reply client_list_command(Call& call) {
     for (Session& client : call.database.sessions()) {
       if (client.is_open && (!type || *type == type_of(client))) list += description_of(call, client);
     }
-    return Reply::bulk(std::move(list));
+    return Reply::verbatim(std::move(list));
   }
   for (const std::int64_t id : *wanted) {
     for (Session& client : call.database.sessions()) {
       if (client.is_open && client.client_id == id && id != 0) list += description_of(call, client);
     }
   }
-  return Reply::bulk(std::move(list));
+  return Reply::verbatim(std::move(list));
 }
 
 Reply client_no_evict_command(Call& call) {
@@ -115,14 +130,7 @@ Reply client_getname_command(Call& call) {
   return call.session.name.empty() ? Reply::nil() : Reply::bulk(call.session.name);
 }
 
-Reply client_setname_command(Call& call) {
-  const std::string name(call.key(2));
-  if (!is_plain(name)) {
-    return Reply::error("ERR Client names cannot contain spaces, newlines or special characters.");
-  }
-  call.session.name = name;
-  return Reply::ok();
-}
+Reply client_setname_command(Call& call) { return set_name(call.session, call.key(2)).value_or(Reply::ok()); }
 
 /// By ID and TYPE: nobody in a simulation has an address. Whoever kills itself hears of it first.
 Reply client_kill_command(Call& call) {
@@ -196,20 +204,44 @@ Reply select_command(Call& call) {
   return *index == 0 ? Reply::ok() : Reply::error("ERR DB index is out of range");
 }
 
-/// Only the protocol that is spoken already can be asked for.
+Reply auth_command(Call& call) {
+  if (call.size() > 3) return syntax_error();
+  if (call.size() == 3) return authenticate(call.arguments[1]).value_or(Reply::ok());
+  return Reply::error(
+      "ERR AUTH <password> called without any password configured for the default user. Are you sure your "
+      "configuration "
+      "is correct?");
+}
+
+/// Its options take effect one after the other, also those before one that is refused; the protocol last.
 Reply hello_command(Call& call) {
+  Session& client = call.session;
+  std::optional<std::int64_t> version;
   if (call.size() > 1) {
-    const std::optional<std::int64_t> version = call.arguments[1].integer();
+    version = call.arguments[1].integer();
     if (!version) return Reply::error("ERR Protocol version is not an integer or out of range");
-    if (*version != 2) return Reply::error("NOPROTO unsupported protocol version");
+    if (*version != 2 && *version != 3) return Reply::error("NOPROTO unsupported protocol version");
   }
-  if (call.size() > 2) return Reply::error("ERR Syntax error in HELLO option '" + call.arguments[2].text() + "'");
+  for (std::size_t i = 2; i < call.size(); ++i) {
+    const std::size_t more = call.size() - 1 - i;
+    if (call.arguments[i].is_word("AUTH") && more >= 2) {
+      if (auto error = authenticate(call.arguments[i + 1])) return *std::move(error);
+      i += 2;
+    } else if (call.arguments[i].is_word("SETNAME") && more >= 1) {
+      if (auto error = set_name(client, call.key(i + 1))) return *std::move(error);
+      i += 1;
+    } else {
+      return Reply::error("ERR Syntax error in HELLO option '" + call.arguments[i].text() + "'");
+    }
+  }
+  if (version) client.protocol = *version == 3 ? Protocol::resp3 : Protocol::resp2;
   call.database.touches_more_than_keys();
-  return Reply::array({Reply::bulk("server"), Reply::bulk("redis"), Reply::bulk("version"), Reply::bulk("7.0.15"),
-                       Reply::bulk("proto"), Reply::integer(2), Reply::bulk("id"),
-                       Reply::integer(call.database.client_id(call.session)), Reply::bulk("mode"),
-                       Reply::bulk("standalone"), Reply::bulk("role"), Reply::bulk("master"), Reply::bulk("modules"),
-                       Reply::array({})});
+  const bool is_replica = call.database.replication().is_replica();
+  return Reply::map({Reply::bulk("server"), Reply::bulk("redis"), Reply::bulk("version"), Reply::bulk("7.0.15"),
+                     Reply::bulk("proto"), Reply::integer(client.protocol == Protocol::resp3 ? 3 : 2),
+                     Reply::bulk("id"), Reply::integer(call.database.client_id(client)), Reply::bulk("mode"),
+                     Reply::bulk("standalone"), Reply::bulk("role"), Reply::bulk(is_replica ? "replica" : "master"),
+                     Reply::bulk("modules"), Reply::array({})});
 }
 
 Reply reset_command(Call& call) {

@@ -19,9 +19,10 @@ Reply info_of(const CommandSpec& spec) {
     if (spec.is(flag)) flags.push_back(Reply::status(name));
   }
   std::vector<Reply> parts = {Reply::bulk(error_name(spec.name)), Reply::integer(spec.arity),
-                              Reply::array(std::move(flags)),     Reply::integer(spec.first_key),
+                              Reply::set(std::move(flags)),       Reply::integer(spec.first_key),
                               Reply::integer(spec.last_key),      Reply::integer(spec.key_step)};
-  while (parts.size() < 10) parts.push_back(Reply::array({}));
+  while (parts.size() < 9) parts.push_back(Reply::set({}));
+  parts.push_back(Reply::array({}));
   return Reply::array(std::move(parts));
 }
 
@@ -54,6 +55,6 @@ Reply command_info_command(Call& call) {
 }
 
 /// Nothing is documented here; redis-cli then completes and explains nothing.
-Reply command_docs_command(Call&) { return Reply::array({}); }
+Reply command_docs_command(Call&) { return Reply::map({}); }
 
 }  // namespace lockstep::models::redis

@@ -11,6 +11,7 @@ namespace {
 // Arity, keys and flags are those that Redis 7.0.15 prints for COMMAND INFO.
 constexpr auto kCommands = std::to_array<CommandSpec>({
     {"APPEND", 3, 1, 1, 1, kWrite, append_command},
+    {"AUTH", -2, 0, 0, 0, kNoScript | kWhileLoading, auth_command},
     {"BGSAVE", -1, 0, 0, 0, kNoScript, bgsave_command},
     {"BLMOVE", 6, 1, 2, 1, kWrite | kNoScript, blmove_command},
     {"BLPOP", -3, 1, -2, 1, kWrite | kNoScript, blpop_command},

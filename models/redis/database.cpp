@@ -71,10 +71,13 @@ std::optional<Reply> Database::execute(SessionId id, const Command& command, con
   Reply reply = dispatch(client, command);
   if (waiting_count_ > 0) serve_waiting();
   if (client.waiting) return std::nullopt;
+  const Protocol protocol = client.protocol;
   if (client.closes) {
     asked_for_more_ = closed_its_connection_ = true;
     disconnect(client);
   }
+  if (protocol != Protocol::resp2) [[unlikely]]
+    reply.speak(protocol);
   return reply;
 }
 
@@ -101,7 +104,7 @@ Reply Database::dispatch(Session& client, const Command& command) {
       return Reply::error("EXECABORT Transaction discarded because of: " + std::string(error->text()));
     }
   }
-  if (client.is_subscriber() && !spec->is(kSubscriber)) {
+  if (client.takes_subscriptions_alone() && !spec->is(kSubscriber)) {
     return refuse(client, Reply::error("ERR Can't execute '" + error_name(spec->name) +
                                        "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in "
                                        "this context"));
@@ -113,7 +116,25 @@ Reply Database::dispatch(Session& client, const Command& command) {
     if (!client.is_broken && !client.is_dirty) client.queue.push_back(command);
     return Reply::status("QUEUED");
   }
-  return run(*spec, client, command, true);
+  Reply reply = run(*spec, client, command, true);
+  if (!deliveries_.empty()) [[unlikely]]
+    put_own_messages_before(reply, client);
+  return reply;
+}
+
+/// What a connection publishes to itself is written before its reply, also inside of EXEC's.
+void Database::put_own_messages_before(Reply& reply, const Session& client) {
+  const auto is_own = [&](const Delivery& delivery) {
+    return delivery.kind == Delivery::Kind::message && delivery.to == client.id;
+  };
+  std::vector<Reply> all;
+  for (Delivery& delivery : deliveries_) {
+    if (is_own(delivery)) all.push_back(std::move(delivery.reply));
+  }
+  if (all.empty()) return;
+  std::erase_if(deliveries_, is_own);
+  all.push_back(std::move(reply));
+  reply = Reply::several(std::move(all));
 }
 
 /// What EXEC would run counts as well: the role may have changed since it was queued.
@@ -181,7 +202,13 @@ Reply Database::run_queue(Session& client) {
   const std::vector<Command> queue = std::exchange(client.queue, {});
   forget_transaction(client);
   replies.reserve(queue.size());
-  for (const Command& command : queue) replies.push_back(run(*command.spec(), client, command, false));
+  for (const Command& command : queue) {
+    Reply& reply = replies.emplace_back(run(*command.spec(), client, command, false));
+    if (!deliveries_.empty()) [[unlikely]]
+      put_own_messages_before(reply, client);
+    // A HELLO among them changes it for those that follow.
+    reply.speak(client.protocol);
+  }
   return Reply::array(std::move(replies));
 }
 
@@ -235,6 +262,7 @@ std::int64_t Database::client_id(Session& client) {
 
 void Database::deliver(Delivery::Kind kind, SessionId to, Reply reply) {
   asked_for_more_ = true;
+  reply.speak(session(to).protocol);
   deliveries_.push_back({kind, to, std::move(reply)});
 }
 

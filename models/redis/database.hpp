@@ -218,6 +218,7 @@ class Database final : private ScriptHost {
   void forget_what_was_asked();
   Reply dispatch(Session& session, const Command& command);
   Reply refuse(Session& session, Reply error) const;
+  void put_own_messages_before(Reply& reply, const Session& session);
   std::optional<Reply> write_error(const sim::Clock& clock) const;
   bool would_write(const Session& session, const CommandSpec& spec) const;
   Reply run(const CommandSpec& spec, Session& session, const Command& command, bool may_block);

@@ -175,6 +175,7 @@ Reply client_kill_command(Call& call);
 Reply client_pause_command(Call& call);
 Reply client_unpause_command(Call& call);
 Reply select_command(Call& call);
+Reply auth_command(Call& call);
 Reply hello_command(Call& call);
 Reply reset_command(Call& call);
 Reply quit_command(Call& call);

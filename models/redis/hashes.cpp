@@ -34,7 +34,7 @@ Reply all_fields(Call& call, Part part) {
       if (part != Part::names) items.push_back(Reply::bulk(field.value));
     }
   }
-  return Reply::array(std::move(items));
+  return part == Part::both ? Reply::map(std::move(items)) : Reply::array(std::move(items));
 }
 
 /// HSET and HMSET differ in nothing but their reply.

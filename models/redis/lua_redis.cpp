@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <limits>
 
 #include "models/redis/commands.hpp"
@@ -30,9 +31,75 @@ void push_server_error(lua_State* lua, std::string_view text) {
   lua_setfield(lua, -2, "ignore_error_stats_update");
 }
 
+void push_reply(lua_State* lua, const Reply& reply);
+
+/// `count` items from `first` on as a table.
+void push_items(lua_State* lua, const std::vector<Reply>& items, std::size_t first, std::size_t count) {
+  lua_createtable(lua, static_cast<int>(count), 0);
+  for (std::size_t i = 0; i < count; ++i) {
+    push_reply(lua, items[first + i]);
+    lua_rawseti(lua, -2, static_cast<int>(i) + 1);
+  }
+}
+
+/// What has a type of its own in RESP3, for a script that has asked for it: a table with one field, which names the type.
+void push_resp3(lua_State* lua, const Reply& reply) {
+  const auto named = [&](const char* type) {
+    lua_createtable(lua, 0, 1);
+    lua_insert(lua, -2);
+    lua_setfield(lua, -2, type);
+  };
+  switch (reply.form()) {
+    case Form::plain:
+    case Form::push:
+    case Form::boolean: lua_pushboolean(lua, reply.is_integer() && reply.integer() != 0); return;
+    case Form::map:
+      lua_newtable(lua);
+      for (std::size_t i = 0; i + 1 < reply.items().size(); i += 2) {
+        push_reply(lua, reply.items()[i]);
+        push_reply(lua, reply.items()[i + 1]);
+        lua_rawset(lua, -3);
+      }
+      return named("map");
+    case Form::set:
+      lua_newtable(lua);
+      for (const Reply& item : reply.items()) {
+        push_reply(lua, item);
+        lua_pushboolean(lua, 1);
+        lua_rawset(lua, -3);
+      }
+      return named("set");
+    case Form::pairs:
+      lua_createtable(lua, static_cast<int>(reply.items().size() / 2), 0);
+      for (std::size_t i = 0; i + 1 < reply.items().size(); i += 2) {
+        push_items(lua, reply.items(), i, 2);
+        lua_rawseti(lua, -2, static_cast<int>(i / 2) + 1);
+      }
+      return;
+    case Form::real:
+      if (reply.value().timestamp() != nullptr) {
+        push_value(lua, reply.value());  // an exploration has no digits
+      } else {
+        lua_pushnumber(lua, std::strtod(reply.value().text().c_str(), nullptr));
+      }
+      return named("double");
+    case Form::big_number: push_value(lua, reply.value()); return named("big_number");
+    case Form::verbatim:
+      lua_createtable(lua, 0, 2);
+      push_string(lua, reply.format());
+      lua_setfield(lua, -2, "format");
+      push_value(lua, reply.value());
+      lua_setfield(lua, -2, "string");
+      return named("verbatim_string");
+  }
+}
+
 void push_reply(lua_State* lua, const Reply& reply) {
-  luaL_checkstack(lua, 4, "reply is nested too deeply");
-  if (reply.is_time_left()) {
+  luaL_checkstack(lua, 6, "reply is nested too deeply");
+  const bool is_resp3 = LuaSession::of(lua).speaks_resp3;
+  if (is_resp3 && reply.form() != Form::plain && !reply.is_nil()) {
+    push_resp3(lua, reply);
+  } else if (reply.is_time_left()) {
     push_time_left(lua, reply);
   } else if (reply.is_integer()) {
     lua_pushnumber(lua, static_cast<lua_Number>(reply.integer()));
@@ -43,12 +110,9 @@ void push_reply(lua_State* lua, const Reply& reply) {
   } else if (reply.is_status()) {
     push_table_with(lua, "ok", reply.text());
   } else if (reply.is_array()) {
-    const std::vector<Reply>& items = reply.items();
-    lua_createtable(lua, static_cast<int>(items.size()), 0);
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      push_reply(lua, items[i]);
-      lua_rawseti(lua, -2, static_cast<int>(i) + 1);
-    }
+    push_items(lua, reply.items(), 0, reply.items().size());
+  } else if (is_resp3) {
+    lua_pushnil(lua);
   } else {
     lua_pushboolean(lua, 0);  // RESP2's nil
   }
@@ -177,6 +241,7 @@ int setresp(lua_State* lua) {
   if (lua_gettop(lua) != 1) return raise(lua, "ERR redis.setresp() requires one argument.");
   const lua_Number version = lua_tonumber(lua, 1);
   if (version != 2 && version != 3) return raise(lua, "ERR RESP version must be 2 or 3.");
+  LuaSession::of(lua).speaks_resp3 = version == 3;
   return 0;
 }
 
@@ -234,7 +299,7 @@ class ReplyMaker {
     switch (lua_type(lua_, -1)) {
       case LUA_TSTRING: reply = Reply::bulk(string_at(lua_, -1)); break;
       case LUA_TNUMBER: reply = Reply::integer(truncated(lua_tonumber(lua_, -1))); break;
-      case LUA_TBOOLEAN: reply = lua_toboolean(lua_, -1) ? Reply::integer(1) : Reply::nil(); break;
+      case LUA_TBOOLEAN: reply = of_boolean(lua_toboolean(lua_, -1) != 0); break;
       case LUA_TTABLE: reply = of_table(depth); break;
       case LUA_TUSERDATA: reply = of_symbol(); break;
       default: break;
@@ -260,6 +325,11 @@ class ReplyMaker {
     return text;
   }
 
+  Reply of_boolean(bool value) {
+    if (LuaSession::of(lua_).speaks_resp3) return Reply::boolean(value);
+    return value ? Reply::integer(1) : Reply::nil();
+  }
+
   Reply of_symbol() {
     auto reply = symbolic_reply_at(lua_, -1);
     if (const auto* why = std::get_if<std::string_view>(&reply)) {
@@ -273,8 +343,9 @@ class ReplyMaker {
     if (depth == kDeepest || !lua_checkstack(lua_, 4)) return Reply::error("ERR reached lua stack limit");
     if (auto text = field("err")) return Reply::error(trimmed(std::move(*text)));
     if (auto text = field("ok")) return Reply::status(std::move(*text));
-    // What RESP2 makes of RESP3's types.
     if (has_type("double", LUA_TNUMBER)) return of_double();
+    if (auto text = field("big_number")) return Reply::big_number(without_line_breaks(std::move(*text)));
+    if (auto text = verbatim()) return *std::move(text);
     if (has_type("map", LUA_TTABLE)) return of_pairs("map", depth, true);
     if (has_type("set", LUA_TTABLE)) return of_pairs("set", depth, false);
     std::vector<Reply> items;
@@ -303,7 +374,25 @@ class ReplyMaker {
     std::array<char, 32> digits;
     const int length = std::snprintf(digits.data(), digits.size(), "%.17g", lua_tonumber(lua_, -1));
     lua_pop(lua_, 1);
-    return Reply::bulk(std::string(digits.data(), static_cast<std::size_t>(length)));
+    return Reply::real(std::string(digits.data(), static_cast<std::size_t>(length)));
+  }
+
+  std::optional<Reply> verbatim() {
+    if (!has_type("verbatim_string", LUA_TTABLE)) return std::nullopt;
+    lua_pushliteral(lua_, "verbatim_string");
+    lua_rawget(lua_, -2);
+    const std::optional<std::string> format = field("format");
+    const std::optional<std::string> text = field("string");
+    lua_pop(lua_, 1);
+    if (!format || !text) return std::nullopt;
+    return Reply::verbatim(*text, *format);
+  }
+
+  static std::string without_line_breaks(std::string text) {
+    for (char& c : text) {
+      if (c == '\r' || c == '\n') c = ' ';
+    }
+    return text;
   }
 
   Reply of_pairs(const char* name, int depth, bool with_values) {
@@ -320,7 +409,7 @@ class ReplyMaker {
       }
     }
     lua_settop(lua_, has_room() ? lua_gettop(lua_) - 1 : lua_gettop(lua_));
-    return Reply::array(std::move(items));
+    return with_values ? Reply::map(std::move(items)) : Reply::set(std::move(items));
   }
 
   static std::string trimmed(std::string text) {

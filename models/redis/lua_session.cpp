@@ -54,6 +54,7 @@ void* LuaSession::allocate(void* ud, void* block, std::size_t old_size, std::siz
 void LuaSession::begin(lua_State* lua, ScriptHost& script_host, bool script_may_write, std::size_t largest) {
   host = &script_host;
   may_write = script_may_write;
+  speaks_resp3 = false;
   host_failure = nullptr;
   host_world = host->world();
   left_sides = 0;

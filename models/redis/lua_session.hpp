@@ -56,6 +56,7 @@ class LuaSession {
   // Of the script that is running.
   ScriptHost* host = nullptr;
   bool may_write = true;
+  bool speaks_resp3 = false;         ///< of redis.setresp
   Command command;                   ///< of the redis.call that is going on; kept for its memory until the end
   std::exception_ptr host_failure;   ///< what the host threw: passes through Lua and goes on at its other side
   std::uint64_t random_state = 0;    ///< of math.random

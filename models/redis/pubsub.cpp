@@ -13,7 +13,7 @@ namespace {
 
 Reply confirmation(std::string_view kind, Reply channel, const Session& client) {
   const auto count = static_cast<std::int64_t>(client.channels.size() + client.patterns.size());
-  return Reply::array({Reply::bulk(kind), std::move(channel), Reply::integer(count)});
+  return Reply::push({Reply::bulk(kind), std::move(channel), Reply::integer(count)});
 }
 
 Reply one_or_several(std::vector<Reply> replies) {
@@ -64,7 +64,7 @@ Reply publish_command(Call& call) {
     if (std::find(client.channels.begin(), client.channels.end(), channel) == client.channels.end()) continue;
     ++receivers;
     call.database.deliver(Delivery::Kind::message, client.id,
-                          Reply::array({Reply::bulk("message"), Reply::bulk(channel), Reply::bulk(payload)}));
+                          Reply::push({Reply::bulk("message"), Reply::bulk(channel), Reply::bulk(payload)}));
   }
   for (const Session& client : call.database.sessions()) {
     for (const std::string& pattern : client.patterns) {
@@ -72,7 +72,7 @@ Reply publish_command(Call& call) {
       ++receivers;
       call.database.deliver(
           Delivery::Kind::message, client.id,
-          Reply::array({Reply::bulk("pmessage"), Reply::bulk(pattern), Reply::bulk(channel), Reply::bulk(payload)}));
+          Reply::push({Reply::bulk("pmessage"), Reply::bulk(pattern), Reply::bulk(channel), Reply::bulk(payload)}));
     }
   }
   // Replicas have subscribers, too.

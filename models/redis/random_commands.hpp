@@ -14,6 +14,7 @@ namespace lockstep::models::redis {
 struct RandomCommandsSettings {
   std::uint64_t now_seconds = 0;  ///< since the epoch, for deadlines that are told as moments
   bool wrong_arity = true;
+  bool resp3 = false;  ///< what HELLO asks for
   bool server = true;  ///< FLUSHALL, CONFIG, CLIENT, scripts and the like
 };
 

@@ -180,6 +180,11 @@ constexpr std::string_view kOther[] = {
     "COMMAND DOCS get",
     "COMMAND INFO nonsense",
     "HELLO 4|x",
+    "HELLO {protocol} {hello}+",
+    "HELLO {protocol} SETNAME {m} AUTH default|bob {v} [ SETNAME {v} ]",
+    "AUTH {v}",
+    "AUTH default|bob {v}",
+    "AUTH a b c",
     "ROLE",
     "WAIT 0 0",
     "CLIENT ID",
@@ -260,11 +265,23 @@ constexpr std::string_view kScripts[] = {
     "return bit.tohex(bit.bxor(tonumber(ARGV[1]) or 0, bit.lshift(5, #KEYS)))",
     "return redis.setresp(2)",
     "return redis.setresp(4)",
+    "redis.setresp(3) return {true, false, {double = 0.1}, {double = -1/0}, {map = {a = 1}}, {set = {b = true}}, "
+    "{big_number = '12\n3'}, {verbatim_string = {format = ARGV[1] or 'mkd', string = 'x'}}}",
+    "return {true, false, {double = 3}, {map = {a = {map = {b = 1.5}}}}, {set = {}}, {big_number = '1', map = {}}, "
+    "{verbatim_string = {format = 'txt', string = 'a b'}}, {verbatim_string = {string = 'x'}}}",
+    "redis.setresp(3) return redis.call('hgetall', KEYS[1])",
+    "redis.setresp(3) return redis.call('zrange', KEYS[1], 0, -1, 'withscores')",
+    "redis.setresp(3) return {redis.call('zscore', KEYS[1], 'a'), redis.call('zscore', KEYS[1], 'none')}",
+    "redis.setresp(3) local s = redis.call('smembers', KEYS[1]) return {s.set.a, s.set.b, s.set['1']}",
+    "redis.setresp(3) return tostring(redis.call('get', 'none')) .. tostring(redis.call('exists', 'none'))",
+    "redis.setresp(3) return cjson.encode(redis.call('zmscore', KEYS[1], 'a', 'b', 'none'))",
+    "redis.setresp(3) redis.setresp(2) return {redis.call('zscore', KEYS[1], 'a'), true, false}",
     "return redis.call('blpop', KEYS[1], 0)"};
 
 constexpr std::string_view kOptions[] = {"NX",    "XX",      "GT",      "LT",        "CH",  "EX",    "PX",
                                          "GET",   "KEEPTTL", "PERSIST", "BYSCORE",   "REV", "LIMIT", "WITHSCORES",
                                          "MATCH", "COUNT",   "WEIGHTS", "AGGREGATE", "1",   "x"};
+constexpr std::string_view kHelloWords[] = {"SETNAME", "AUTH", "default", "x", "setname", "auth"};
 constexpr std::string_view kMembers[] = {
     "a", "b", "c", "d", "1", "2", "-7", "", "long member of more than fifteen bytes"};
 constexpr std::string_view kValues[] = {"v",
@@ -320,6 +337,8 @@ std::string RandomCommands::word(std::string_view kind) {
   if (kind == "lex") return one_of(kLexBounds);
   if (kind == "glob") return one_of(kGlobs);
   if (kind == "option") return one_of(kOptions);
+  if (kind == "hello") return one_of(kHelloWords);
+  if (kind == "protocol") return settings_.resp3 ? "3" : "2";
   if (kind == "badtime") return one_of(kBadTimes);
   if (kind == "channel") return one_of(kChannels);
   if (kind == "script") return one_of(kScripts);

@@ -38,6 +38,7 @@ Reply random_members(Call& call, std::string_view option, Append append) {
     return static_cast<std::size_t>(call.world().choose(sim::Choice::model, options));
   };
   std::vector<Reply> taken;
+  const auto all = [&] { return with_more ? Reply::pairs(std::move(taken)) : Reply::array(std::move(taken)); };
   if (!has_count) {
     append(taken, members[any(members.size())], false);
     return std::move(taken.front());
@@ -48,7 +49,7 @@ Reply random_members(Call& call, std::string_view option, Append append) {
     for (count = std::min(-count, kMostRepeated); count > 0; --count) {
       append(taken, members[any(members.size())], with_more);
     }
-    return Reply::array(std::move(taken));
+    return all();
   }
   std::vector<std::size_t> left(members.size());
   for (std::size_t i = 0; i < left.size(); ++i) left[i] = i;
@@ -57,7 +58,7 @@ Reply random_members(Call& call, std::string_view option, Append append) {
     append(taken, members[left[i]], with_more);
     left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));
   }
-  return Reply::array(std::move(taken));
+  return all();
 }
 
 }  // namespace
@@ -74,7 +75,7 @@ Reply zrandmember_command(Call& call) {
   return random_members<SortedSet>(call, "WITHSCORES",
                                    [](std::vector<Reply>& replies, const ScoredMember& member, bool with_score) {
                                      replies.push_back(Reply::bulk(member.key));
-                                     if (with_score) replies.push_back(Reply::bulk(member.score.value()));
+                                     if (with_score) replies.push_back(Reply::real(member.score.value()));
                                    });
 }
 

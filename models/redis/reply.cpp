@@ -41,17 +41,21 @@ Value Reply::one_line(std::string_view text) {
   return line;
 }
 
+Reply Reply::verbatim(Value text, std::string_view format) {
+  Reply reply = bulk(std::move(text)).as(Form::verbatim);
+  for (std::size_t i = 0; i < reply.tag_.format.size(); ++i) reply.tag_.format[i] = i < format.size() ? format[i] : ' ';
+  return reply;
+}
+
 Reply Reply::time_left(TimeLeft time) {
   Reply reply(Kind::time_left, Value());
   std::construct_at(&reply.content_.time, std::make_unique<TimeLeft>(time));
   return reply;
 }
 
-Reply::Reply(Kind kind, std::vector<Reply> items) : kind_(kind) {
-  std::construct_at(&content_.items, std::move(items));
-}
+Reply::Reply(Kind kind, std::vector<Reply> items) : tag_{kind} { std::construct_at(&content_.items, std::move(items)); }
 
-Reply::Reply(const Reply& other) : kind_(other.kind_) {
+Reply::Reply(const Reply& other) : tag_(other.tag_) {
   if (is_flat()) {
     std::construct_at(&content_.value, other.content_.value);
   } else if (is_time_left()) {
@@ -78,7 +82,7 @@ void Reply::drop_apart() noexcept {
 }
 
 bool Reply::is_integer(std::int64_t n) const {
-  if (!is_time_left()) return kind_ == Kind::integer && integer() == n;
+  if (!is_time_left()) return tag_.kind == Kind::integer && integer() == n;
   // A lease that is known to run.
   if (n < 0 && remaining().longest < sim::Duration::forever()) return false;
   return number_of(remaining()).equals(static_cast<Number>(n), *remaining().world);
@@ -129,7 +133,7 @@ sim::DurationRange Reply::duration(sim::Duration unit) const {
 }
 
 std::string Reply::describe() const {
-  switch (kind_) {
+  switch (tag_.kind) {
     case Kind::nil:
     case Kind::null_array: return "(nil)";
     case Kind::unknown: return "(no answer)";
@@ -170,8 +174,13 @@ std::string Reply::resp() const {
   return out;
 }
 
-void Reply::append_resp(std::string& out) const {
-  switch (kind_) {
+void Reply::append_resp(std::string& out, Protocol around) const {
+  const Protocol protocol = tag_.protocol == Protocol::as_around ? around : tag_.protocol;
+  if (protocol == Protocol::resp3 && (is_nil() || tag_.form != Form::plain)) {
+    append_resp3(out);
+    return;
+  }
+  switch (tag_.kind) {
     case Kind::nil: out += "$-1\r\n"; return;
     case Kind::null_array: out += "*-1\r\n"; return;
     case Kind::unknown: assert(false && "an unknown reply has no bytes: it never came"); return;
@@ -189,14 +198,49 @@ void Reply::append_resp(std::string& out) const {
     case Kind::time_left: assert(false && "how much time is left has no digits in an exploration"); return;
     case Kind::array: append_line(out, '*', std::to_string(items().size())); [[fallthrough]];
     case Kind::several:
-      for (const Reply& item : items()) item.append_resp(out);
+      for (const Reply& item : items()) item.append_resp(out, protocol);
       return;
   }
 }
 
+/// What RESP3 has a type for.
+void Reply::append_resp3(std::string& out) const {
+  if (is_nil()) {
+    out += "_\r\n";
+    return;
+  }
+  const auto append_items = [&](char type, std::size_t count) {
+    append_line(out, type, std::to_string(count));
+    for (const Reply& item : items()) item.append_resp(out, Protocol::resp3);
+  };
+  switch (tag_.form) {
+    case Form::plain: assert(false && "RESP2 has bytes for it"); return;
+    case Form::map: append_items('%', items().size() / 2); return;
+    case Form::set: append_items('~', items().size()); return;
+    case Form::push: append_items('>', items().size()); return;
+    case Form::pairs:
+      append_line(out, '*', std::to_string(items().size() / 2));
+      for (std::size_t i = 0; i + 1 < items().size(); i += 2) {
+        append_line(out, '*', "2");
+        items()[i].append_resp(out, Protocol::resp3);
+        items()[i + 1].append_resp(out, Protocol::resp3);
+      }
+      return;
+    case Form::real: append_line(out, ',', value().text()); return;
+    case Form::big_number: append_line(out, '(', value().text()); return;
+    case Form::boolean: append_line(out, '#', integer() != 0 ? "t" : "f"); return;
+    case Form::verbatim: {
+      const std::string text = value().text();
+      append_line(out, '=', std::to_string(text.size() + format().size() + 1));
+      out.append(format()).append(":").append(text).append("\r\n");
+      return;
+    }
+  }
+}
+
 std::uint64_t Reply::digest() const {
-  std::uint64_t digest = kBegins[static_cast<std::size_t>(kind_)];
-  switch (kind_) {
+  std::uint64_t digest = kBegins[static_cast<std::size_t>(tag_.kind)];
+  switch (tag_.kind) {
     case Kind::nil:
     case Kind::null_array:
     case Kind::unknown: return digest;
@@ -215,7 +259,7 @@ std::uint64_t Reply::digest() const {
 }
 
 bool Reply::operator==(const Reply& other) const {
-  if (kind_ != other.kind_) return false;
+  if (tag_.kind != other.tag_.kind || tag_.form != other.tag_.form || tag_.format != other.tag_.format) return false;
   if (is_flat()) return content_.value == other.content_.value;
   if (!is_time_left()) return items() == other.items();
   return remaining().deadline.identical(other.remaining().deadline) && remaining().now.identical(other.remaining().now);

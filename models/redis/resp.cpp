@@ -8,6 +8,17 @@ namespace {
 /// More than that is not reserved for an array on the word of its header.
 constexpr std::int64_t kTrustedItems = 64;
 constexpr std::size_t kKeptGarbage = 4096;
+/// "txt:" before a verbatim string.
+constexpr std::int64_t kFormatBytes = 4;
+
+Reply in_resp3(Reply reply) {
+  reply.speak(Protocol::resp3);
+  return reply;
+}
+
+Reply in_form(Reply array, Form form) {
+  return form == Form::plain ? std::move(array) : in_resp3(std::move(array).as(form));
+}
 
 }  // namespace
 
@@ -122,7 +133,7 @@ std::variant<Incomplete, Reply, ProtocolError> ReplyParser::next() {
       const auto bytes = buffer_.block(static_cast<std::size_t>(*size_));
       if (!bytes) return Incomplete{};
       size_.reset();
-      result = finished(Reply::bulk(*bytes));
+      result = block_arrived(*bytes);
     } else {
       const auto line = buffer_.line();
       if (!line) {
@@ -145,24 +156,49 @@ std::optional<ReplyParser::Result> ReplyParser::element(std::string_view line) {
   const std::string_view text = line.substr(1);
   if (line[0] == '+') return finished(Reply::status(std::string(text)));
   if (line[0] == '-') return finished(Reply::error(std::string(text)));
+  if (line[0] == ',') return finished(in_resp3(Reply::real(text)));
+  if (line[0] == '(') return finished(in_resp3(Reply::big_number(text)));
+  if (line == "_") return finished(in_resp3(Reply::nil()));
+  if (line == "#t" || line == "#f") return finished(in_resp3(Reply::boolean(line[1] == 't')));
   const std::optional<std::int64_t> number = parse_integer(text);
   switch (line[0]) {
     case ':': return number ? finished(Reply::integer(*number)) : fail("invalid integer");
     case '$':
-      if (!number || *number < -1 || *number > limits_.bulk_bytes) return fail("invalid bulk length");
-      if (*number == -1) return finished(Reply::nil());
-      size_ = number;
-      return std::nullopt;
+      if (number == -1) return finished(Reply::nil());
+      return begin_block(number, false);
+    case '=': return begin_block(number, true);
     case '*':
-      if (!number || *number < -1 || *number > limits_.arguments) return fail("invalid multibulk length");
-      if (*number == -1) return finished(Reply::null_array());
-      if (*number == 0) return finished(Reply::array({}));
-      if (open_.size() == limits_.depth) return fail("too many arrays in arrays");
-      open_.push_back({{}, *number});
-      open_.back().items.reserve(static_cast<std::size_t>(std::min(*number, kTrustedItems)));
-      return std::nullopt;
+      if (number == -1) return finished(Reply::null_array());
+      return begin_items(number, Form::plain);
+    case '%': return begin_items(number, Form::map);
+    case '~': return begin_items(number, Form::set);
+    case '>': return begin_items(number, Form::push);
     default: return fail(std::string("unknown type '") + line[0] + "'");
   }
+}
+
+std::optional<ReplyParser::Result> ReplyParser::begin_block(std::optional<std::int64_t> size, bool is_verbatim) {
+  if (!size || *size < (is_verbatim ? kFormatBytes : 0) || *size > limits_.bulk_bytes) {
+    return fail("invalid bulk length");
+  }
+  size_ = size;
+  is_verbatim_ = is_verbatim;
+  return std::nullopt;
+}
+
+std::optional<ReplyParser::Result> ReplyParser::block_arrived(std::string_view bytes) {
+  if (!is_verbatim_) return finished(Reply::bulk(bytes));
+  return finished(in_resp3(Reply::verbatim(bytes.substr(kFormatBytes), bytes.substr(0, kFormatBytes - 1))));
+}
+
+std::optional<ReplyParser::Result> ReplyParser::begin_items(std::optional<std::int64_t> count, Form form) {
+  if (!count || *count < 0 || *count > limits_.arguments) return fail("invalid multibulk length");
+  const std::int64_t items = form == Form::map ? *count * 2 : *count;
+  if (items == 0) return finished(in_form(Reply::array({}), form));
+  if (open_.size() == limits_.depth) return fail("too many arrays in arrays");
+  open_.push_back({{}, items, form});
+  open_.back().items.reserve(static_cast<std::size_t>(std::min(items, kTrustedItems)));
+  return std::nullopt;
 }
 
 /// Puts a reply into the innermost open array; that may be its last item, and so on outwards.
@@ -171,7 +207,7 @@ std::optional<ReplyParser::Result> ReplyParser::finished(Reply reply) {
     Open& array = open_.back();
     array.items.push_back(std::move(reply));
     if (--array.missing > 0) return std::nullopt;
-    reply = Reply::array(std::move(array.items));
+    reply = in_form(Reply::array(std::move(array.items)), array.form);
     open_.pop_back();
   }
   return reply;

@@ -1,6 +1,6 @@
 #pragma once
 
-// RESP2, the protocol between Redis and its clients: bytes that arrive in pieces of any size become requests or replies.
+// RESP2 and RESP3, the protocols between Redis and its clients: bytes that arrive in pieces of any size become requests or replies.
 // How a reply becomes bytes is `Reply::append_resp`.
 
 #include <cstddef>
@@ -79,7 +79,8 @@ class RequestParser {
   std::optional<ProtocolError> error_;
 };
 
-/// What a client makes of the bytes of a server.
+/// What a client makes of the bytes of a server. What only RESP3 has is marked as spoken in it, so that a reply becomes the same
+/// bytes again. Attributes, which Redis sends for DEBUG alone, are refused.
 class ReplyParser {
  public:
   explicit ReplyParser(RespLimits limits = {}) : limits_(limits) {}
@@ -91,14 +92,19 @@ class ReplyParser {
   struct Open {
     std::vector<Reply> items;
     std::int64_t missing;
+    Form form = Form::plain;
   };
   Result fail(std::string message);
   std::optional<Result> element(std::string_view line);
+  std::optional<Result> begin_block(std::optional<std::int64_t> size, bool is_verbatim);
+  std::optional<Result> begin_items(std::optional<std::int64_t> count, Form form);
+  std::optional<Result> block_arrived(std::string_view bytes);
   std::optional<Result> finished(Reply reply);
 
   RespLimits limits_;
   RespBuffer buffer_;
   std::optional<std::int64_t> size_;  ///< of the bulk string that is being read
+  bool is_verbatim_ = false;          ///< and it is a verbatim string
   std::vector<Open> open_;
   std::optional<ProtocolError> error_;
 };

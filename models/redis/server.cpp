@@ -49,7 +49,7 @@ IndexRange index_range(std::int64_t start, std::int64_t stop, std::size_t size) 
 
 Reply ping_command(Call& call) {
   if (call.size() > 2) return wrong_number_of_arguments(call);
-  if (call.session.is_subscriber()) {
+  if (call.session.takes_subscriptions_alone()) {
     return Reply::array({Reply::bulk("pong"), Reply::bulk(call.size() == 2 ? call.arguments[1] : Value(""))});
   }
   return call.size() == 1 ? Reply::pong() : Reply::bulk(call.arguments[1]);
@@ -106,7 +106,7 @@ Reply info_command(Call& call) {
       out += "db0:keys=" + std::to_string(alive) + ",expires=" + std::to_string(mortal) + ",avg_ttl=0\r\n";
     }
   }
-  return Reply::bulk(std::move(out));
+  return Reply::verbatim(std::move(out));
 }
 
 Reply config_get_command(Call& call) {
@@ -120,7 +120,7 @@ Reply config_get_command(Call& call) {
     pairs.push_back(Reply::bulk(parameter.name));
     pairs.push_back(Reply::bulk(parameter.value));
   }
-  return Reply::array(std::move(pairs));
+  return Reply::map(std::move(pairs));
 }
 
 /// All of them or, after an error, none.

@@ -32,10 +32,11 @@ struct Waiting {
 
 struct Session {
   SessionId id = 0;
-  bool is_open = false;        ///< something has been sent on it
-  std::int64_t client_id = 0;  ///< as CLIENT ID replies; 0 until it is asked for
-  std::string name;            ///< of CLIENT SETNAME
-  bool no_evict = false;       ///< of CLIENT NO-EVICT: shown, and nothing else, since nobody runs out of memory here
+  bool is_open = false;                 ///< something has been sent on it
+  std::int64_t client_id = 0;           ///< as CLIENT ID replies; 0 until it is asked for
+  std::string name;                     ///< of CLIENT SETNAME
+  Protocol protocol = Protocol::resp2;  ///< of HELLO
+  bool no_evict = false;  ///< of CLIENT NO-EVICT: shown, and nothing else, since nobody runs out of memory here
 
   bool in_transaction = false;
   bool is_broken = false;  ///< a command was refused while it queued: EXEC will be too
@@ -56,6 +57,7 @@ struct Session {
     is_open = false;
     client_id = 0;
     name.clear();
+    protocol = Protocol::resp2;
     in_transaction = is_broken = is_dirty = closes = no_evict = false;
     queue.clear();
     watched.clear();
@@ -65,6 +67,8 @@ struct Session {
     waiting.reset();
   }
   bool is_subscriber() const { return !channels.empty() || !patterns.empty(); }
+  /// In RESP3 a message cannot be taken for a reply, so every command goes on.
+  bool takes_subscriptions_alone() const { return is_subscriber() && protocol == Protocol::resp2; }
 };
 
 /// What a command made the server send to somebody who did not ask for it just now.

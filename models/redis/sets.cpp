@@ -28,7 +28,7 @@ Reply members_of(const Set& set) {
   std::vector<Reply> members;
   members.reserve(set.size());
   for (const SetMember& member : set.items()) members.push_back(Reply::bulk(member.key));
-  return Reply::array(std::move(members));
+  return Reply::set(std::move(members));
 }
 
 /// Which member comes out is the server's freedom, so the world chooses.
@@ -162,7 +162,7 @@ Reply spop_command(Call& call) {
   }
   auto found = find_object<Set>(call);
   if (found.is_wrong()) return wrong_type();
-  if (!found) return has_count ? Reply::array({}) : Reply::nil();
+  if (!found) return has_count ? Reply::set({}) : Reply::nil();
   std::vector<Reply> taken;
   Command effect{"SREM", call.arguments[1]};
   while (count-- > 0 && !found->empty()) {
@@ -176,7 +176,7 @@ Reply spop_command(Call& call) {
     found.shrunk(call);
     call.database.replicate_as(std::move(effect));
   }
-  return has_count ? Reply::array(std::move(taken)) : std::move(taken.front());
+  return has_count ? Reply::set(std::move(taken)) : std::move(taken.front());
 }
 
 Reply srandmember_command(Call& call) {

@@ -180,9 +180,9 @@ Reply members(const SortedSet& set, std::span<const std::uint32_t> positions, bo
   std::vector<Reply> items;
   for (const std::uint32_t position : positions) {
     items.push_back(Reply::bulk(set.member(position).key));
-    if (with_scores) items.push_back(Reply::bulk(set.member(position).score.value()));
+    if (with_scores) items.push_back(Reply::real(set.member(position).score.value()));
   }
-  return Reply::array(std::move(items));
+  return with_scores ? Reply::pairs(std::move(items)) : Reply::array(std::move(items));
 }
 
 Reply by_rank(Call& call, const RangeQuery& query) {

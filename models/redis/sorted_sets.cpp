@@ -90,7 +90,7 @@ Reply add(Call& call, const AddOptions& options, std::size_t first) {
     if (result.added + result.changed > 0) call.keys.written(*found.entry);
   }
   if (error) return *error;
-  if (options.increment) return result.score ? Reply::bulk(result.score->value()) : Reply::nil();
+  if (options.increment) return result.score ? Reply::real(result.score->value()) : Reply::nil();
   return Reply::integer(options.count_changed ? result.added + result.changed : result.added);
 }
 
@@ -115,7 +115,7 @@ Reply rank(Call& call, bool from_end) {
 
 Reply score_of(const SortedSet* set, std::string_view member) {
   const ScoredMember* found = set != nullptr ? set->find(member) : nullptr;
-  return found != nullptr ? Reply::bulk(found->score.value()) : Reply::nil();
+  return found != nullptr ? Reply::real(found->score.value()) : Reply::nil();
 }
 
 Reply pop(Call& call, bool from_end) {
@@ -133,7 +133,7 @@ Reply pop(Call& call, bool from_end) {
     const std::span<const std::uint32_t> order = found->order(call.world());
     const ScoredMember& member = found->member(from_end ? order.back() : order.front());
     taken.push_back(Reply::bulk(member.key));
-    taken.push_back(Reply::bulk(member.score.value()));
+    taken.push_back(Reply::real(member.score.value()));
     call.keys.part_changed(found.entry->key, member.key, MemberChange::removed);
     found->erase(std::string(member.key));
   }
@@ -143,7 +143,8 @@ Reply pop(Call& call, bool from_end) {
     found.shrunk(call);
     call.database.replicate_as(std::move(effect));
   }
-  return Reply::array(std::move(taken));
+  // One pair comes flat if no number was asked for.
+  return call.size() == 3 ? Reply::pairs(std::move(taken)) : Reply::array(std::move(taken));
 }
 
 }  // namespace
