@@ -59,7 +59,7 @@ ClientType type_of(const Session& client) {
 std::string flags_of(const Session& client) {
   std::string flags;
   if (client.is_subscriber()) flags += 'P';
-  if (client.in_transaction) flags += 'x';
+  if (client.in_transaction || client.executing > 0) flags += 'x';
   if (client.waiting) flags += 'b';
   if (client.is_dirty) flags += 'd';
   if (client.no_evict) flags += 'e';
@@ -68,7 +68,9 @@ std::string flags_of(const Session& client) {
 
 /// Of what Redis tells of a connection, that which means something here.
 std::string description_of(Call& call, Session& client) {
-  const std::string multi = client.in_transaction ? std::to_string(client.queue.size()) : "-1";
+  const std::string multi = client.executing > 0    ? std::to_string(client.executing)
+                            : client.in_transaction ? std::to_string(client.queue.size())
+                                                    : "-1";
   return "id=" + std::to_string(call.database.client_id(client)) + " name=" + client.name +
          " flags=" + flags_of(client) + " db=0 sub=" + std::to_string(client.channels.size()) +
          " psub=" + std::to_string(client.patterns.size()) + " ssub=0 multi=" + multi +

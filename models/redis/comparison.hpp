@@ -8,6 +8,7 @@
 //   - SPOP: the simulated server is made to choose as the real one did; SRANDMEMBER, HRANDFIELD, ZRANDMEMBER: as many;
 //   - COMMAND, COMMAND COUNT, DOCS and INFO without names: of the same type; CLIENT INFO, CLIENT LIST: the fields that are modelled, without the ids;
 //   - TTL, PTTL, EXPIRETIME, PEXPIRETIME: within 30 seconds, which is what a slow test may take;
+//   - the messages that one client gets of one PUBLISH for several of its patterns: any order;
 //   - TIME, CLIENT ID, the id in HELLO: of the same form.
 
 #include <catch2/catch.hpp>
@@ -79,7 +80,12 @@ inline std::string modelled_fields(const std::string& text) {
   return out;
 }
 
-/// A reply in the form in which two servers must agree on it.
+/// RESP3's type for an array, or nothing in RESP2.
+inline std::string type_of(const Reply& reply) {
+  return reply.protocol() == Protocol::resp3 ? reply.resp().substr(0, 1) : "";
+}
+
+/// A reply, as a client has parsed it, in the form in which two servers must agree on it.
 inline std::string comparable(const Command& command, const Reply& reply) {
   std::string_view name = command.name();
   if (name.starts_with("EVAL")) {
@@ -103,9 +109,13 @@ inline std::string comparable(const Command& command, const Reply& reply) {
   if (name == "COMMAND COUNT" && reply.is_integer()) return "a number";
   if (is_one_of(name, {"COMMAND", "COMMAND DOCS"}) && reply.is_array()) return "what there is";
   if (name == "COMMAND INFO" && command.size() == 2 && reply.is_array()) return "what there is";
-  if (is_one_of(name, {"CLIENT INFO", "CLIENT LIST"}) && reply.is_bulk()) return modelled_fields(reply.value().text());
+  if (is_one_of(name, {"CLIENT INFO", "CLIENT LIST"}) && reply.is_bulk()) {
+    return type_of(reply) + modelled_fields(reply.value().text());
+  }
   if (is_one_of(name, {"SRANDMEMBER", "HRANDFIELD", "ZRANDMEMBER"}) && !reply.is_error()) {
-    return reply.is_array() ? std::to_string(reply.items().size()) + " members" : reply.is_nil() ? "none" : "a member";
+    if (!reply.is_array()) return type_of(reply) + (reply.is_nil() ? "none" : "a member");
+    const bool is_nested = !reply.items().empty() && reply.items().front().is_array();
+    return type_of(reply) + std::to_string(reply.items().size()) + (is_nested ? " pairs" : " members");
   }
   const bool is_unordered =
       is_one_of(name, {"SMEMBERS", "SINTER", "SUNION", "SDIFF", "HKEYS", "HVALS", "KEYS", "PUBSUB CHANNELS"});
@@ -113,7 +123,7 @@ inline std::string comparable(const Command& command, const Reply& reply) {
     std::vector<std::string> items;
     for (const Reply& item : reply.items()) items.push_back(item.resp());
     std::sort(items.begin(), items.end());
-    std::string out = "in any order:";
+    std::string out = type_of(reply) + "in any order:";
     for (const std::string& item : items) out += item;
     return out;
   }
@@ -127,7 +137,7 @@ inline std::string comparable(const Command& command, const Reply& reply) {
       groups.push_back(items[i].resp() + (width == 2 ? items[i + 1].resp() : ""));
     }
     std::sort(groups.begin(), groups.end());
-    std::string out = is_scan ? reply.items()[0].resp() : "";
+    std::string out = type_of(reply) + (is_scan ? reply.items()[0].resp() : "");
     for (const std::string& group : groups) out += group;
     return out;
   }
@@ -137,9 +147,12 @@ inline std::string comparable(const Command& command, const Reply& reply) {
 /// Both servers, and what has been said to them.
 class Comparison {
  public:
-  explicit Comparison(const RealRedis& real) : clock_(world_, now(), 0), database_(scripts_) {
+  /// All connections begin with HELLO 3 if that is the protocol.
+  explicit Comparison(const RealRedis& real, Protocol protocol = Protocol::resp2)
+      : clock_(world_, now(), 0), database_(scripts_) {
     for (std::size_t i = 0; i < kConnections; ++i) real_.push_back(real.connect());
     admin_ = std::make_unique<RealRedis::Connection>(real.connect());
+    for (std::size_t i = 0; i < kConnections && protocol == Protocol::resp3; ++i) send(i, "HELLO 3");
   }
 
   /// One request, compared at once.
@@ -163,7 +176,7 @@ class Comparison {
   }
 
   bool is_blocked(std::size_t who) const { return database_.is_blocked(id(who)); }
-  bool is_subscriber(std::size_t who) { return database_.session(id(who)).is_subscriber(); }
+  bool takes_subscriptions_alone(std::size_t who) { return database_.session(id(who)).takes_subscriptions_alone(); }
   bool is_in_transaction(std::size_t who) { return database_.session(id(who)).in_transaction; }
   std::size_t sent() const { return sent_; }
   const std::map<std::string, int>& met() const { return met_; }
@@ -207,7 +220,7 @@ class Comparison {
       theirs = real_[who].receive();
       guide(command, *theirs);
     }
-    std::vector<Command> queued = database_.session(id(who)).queue;
+    const std::vector<Command> queued = database_.session(id(who)).queue;
     std::optional<Reply> ours = database_.execute(id(who), command, clock_);
     decisions_.set = nullptr;
     if (!ours) {
@@ -215,22 +228,71 @@ class Comparison {
       return;
     }
     ++met_[std::string(command.name())];
-    if (ours->is_several()) {
-      for (const Reply& one : ours->items()) compare(command, one, real_[who].receive());
+    // Also of what it has published to itself, the bytes count: as a client parses them.
+    const std::vector<Reply> parts = in_order(parsed(ours->resp()));
+    if (!theirs) theirs = real_[who].receive();
+    if (command.name() == "EXEC" && ours->is_array()) {
+      compare_items(who, queued, *ours, parts, *theirs);
     } else {
-      if (!theirs) theirs = real_[who].receive();
-      if (command.name() == "EXEC" && ours->is_array() && theirs->is_array() &&
-          ours->items().size() == theirs->items().size()) {
-        for (std::size_t i = 0; i < queued.size(); ++i) {
-          ++met_[std::string(queued[i].name())];
-          compare(queued[i], ours->items()[i], theirs->items()[i]);
-        }
-      } else {
-        compare(command, *ours, *theirs);
-        compare_times(command, *ours, *theirs);
-      }
+      std::vector<Reply> their_parts{*std::move(theirs)};
+      while (their_parts.size() < parts.size()) their_parts.push_back(real_[who].receive());
+      their_parts = in_order(std::move(their_parts));
+      for (std::size_t i = 0; i < parts.size(); ++i) compare(command, parts[i], their_parts[i]);
+      compare_times(command, parts.back(), their_parts.back());
     }
     receive_deliveries();
+  }
+
+  static std::vector<Reply> parsed(std::string_view bytes) {
+    ReplyParser parser;
+    parser.feed(bytes);
+    std::vector<Reply> replies;
+    while (true) {
+      auto next = parser.next();
+      if (Reply* reply = std::get_if<Reply>(&next)) {
+        replies.push_back(std::move(*reply));
+      } else if (const auto* error = std::get_if<ProtocolError>(&next)) {
+        throw std::runtime_error("the simulated server: " + error->message);
+      } else {
+        return replies;
+      }
+    }
+  }
+
+  /// With messages for patterns sorted, where they come one after the other.
+  static std::vector<Reply> in_order(std::vector<Reply> replies) {
+    const auto is_of_pattern = [](const Reply& reply) {
+      return reply.is_array() && reply.items().size() == 4 && reply.items()[0] == Reply::bulk("pmessage");
+    };
+    for (auto first = replies.begin(); first != replies.end();) {
+      first = std::find_if(first, replies.end(), is_of_pattern);
+      const auto end = std::find_if_not(first, replies.end(), is_of_pattern);
+      std::sort(first, end, [](const Reply& a, const Reply& b) { return a.resp() < b.resp(); });
+      first = end;
+    }
+    return replies;
+  }
+
+  /// A client takes as many items as EXEC has commands, although the server writes some more: several confirmations of one SUBSCRIBE,
+  /// messages that the connection publishes to itself. Those push the last items out of the array.
+  void compare_items(std::size_t who, const std::vector<Command>& queued, const Reply& ours,
+                     const std::vector<Reply>& our_parts, const Reply& theirs) {
+    if (!theirs.is_array() || our_parts.front().items().size() != theirs.items().size()) {
+      return compare(Command{"EXEC"}, our_parts.front(), theirs);
+    }
+    std::vector<Reply> our_items = our_parts.front().items(), their_items = theirs.items();
+    for (std::size_t i = 1; i < our_parts.size(); ++i) {
+      our_items.push_back(our_parts[i]);
+      their_items.push_back(real_[who].receive());
+    }
+    our_items = in_order(std::move(our_items));
+    their_items = in_order(std::move(their_items));
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < queued.size(); ++i) {
+      ++met_[std::string(queued[i].name())];
+      const std::size_t written = ours.items()[i].is_several() ? ours.items()[i].items().size() : 1;
+      for (std::size_t k = 0; k < written; ++k, ++at) compare(queued[i], our_items[at], their_items[at]);
+    }
   }
 
   void guide(const Command& command, const Reply& theirs) {
@@ -264,13 +326,20 @@ class Comparison {
 
   /// What others get to hear of it.
   void receive_deliveries() {
-    const std::vector<Delivery> deliveries(database_.deliveries().begin(), database_.deliveries().end());
-    for (const Delivery& delivery : deliveries) {
+    std::map<std::size_t, std::vector<Reply>> ours;
+    for (const Delivery& delivery : database_.deliveries()) {
       log_.push_back(std::to_string(delivery.to - 1) + "< " + delivery.reply.describe());
-      const Reply theirs = real_[delivery.to - 1].receive();
-      if (theirs.resp() != delivery.reply.resp()) {
-        fail("a message to " + std::to_string(delivery.to - 1) + "\n  real:      " + theirs.describe() +
-             "\n  simulated: " + delivery.reply.describe());
+      ours[delivery.to - 1].push_back(delivery.reply);
+    }
+    for (auto& [who, replies] : ours) {
+      std::vector<Reply> theirs;
+      while (theirs.size() < replies.size()) theirs.push_back(real_[who].receive());
+      replies = in_order(std::move(replies));
+      theirs = in_order(std::move(theirs));
+      for (std::size_t i = 0; i < theirs.size(); ++i) {
+        if (theirs[i].resp() == replies[i].resp()) continue;
+        fail("a message to " + std::to_string(who) + "\n  real:      " + theirs[i].describe() +
+             "\n  simulated: " + replies[i].describe());
       }
     }
   }

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <array>
+#include <cstdlib>
 #include <iostream>
 
 #include "models/redis/comparison.hpp"
@@ -11,7 +12,14 @@
 namespace lockstep::models::redis::conformance_test {
 namespace {
 
-constexpr int kCommands = sim::cases<int>(30'000, 6'000);
+constexpr std::size_t kCommands = sim::cases<std::size_t>(30'000, 4'000);
+
+/// LOCKSTEP_RANDOM_COMMANDS and LOCKSTEP_RANDOM_SEED ask for a longer conversation, or for another one.
+std::size_t number_from(const char* name, std::size_t otherwise) {
+  const char* text = std::getenv(name);
+  const std::optional<std::int64_t> number = text != nullptr ? parse_integer(text) : std::nullopt;
+  return number && *number > 0 ? static_cast<std::size_t>(*number) : otherwise;
+}
 
 /// What one connection says next: data and server commands, and what needs the state of the conversation.
 void converse(Comparison& both, RandomCommands& commands) {
@@ -21,13 +29,14 @@ void converse(Comparison& both, RandomCommands& commands) {
   for (std::size_t i = 0; i < kConnections; ++i) blocked += both.is_blocked(i) ? 1 : 0;
 
   const std::size_t kind = commands.below(20);
-  if (both.is_subscriber(who)) {
-    both.send(who, commands.from(std::array<std::string_view, 5>{"SUBSCRIBE {channel}+", "UNSUBSCRIBE {channel}+",
-                                                                 "PUNSUBSCRIBE news* c?", "PING [ {v} ]",
-                                                                 "GET {k}"}[commands.below(5)]));
+  if (both.takes_subscriptions_alone(who)) {
+    both.send(who,
+              commands.from(std::array<std::string_view, 8>{
+                  "SUBSCRIBE {channel}+", "UNSUBSCRIBE {channel}+", "PUNSUBSCRIBE news* c?", "PING [ {v} ]", "GET {k}",
+                  "UNSUBSCRIBE c1 c2 news c", "PUNSUBSCRIBE news* c? n?ws", "RESET"}[commands.below(8)]));
     return;
   }
-  if (kind == 0) return both.send(who, commands.from("SPOP {t} [ {count} ]"));
+  if (kind == 0 && !both.is_in_transaction(who)) return both.send(who, commands.from("SPOP {t} [ {count} ]"));
   if (kind == 1 && blocked < 2 && !both.is_in_transaction(who)) {
     return both.send(who, commands.from(std::array<std::string_view, 4>{"BLPOP {l} {l} 0", "BRPOP {l} 0",
                                                                         "BLMOVE {l} {l} LEFT|RIGHT LEFT|RIGHT 0",
@@ -35,6 +44,13 @@ void converse(Comparison& both, RandomCommands& commands) {
   }
   if (kind == 2 && who > 1 && !both.is_in_transaction(who)) {
     return both.send(who, commands.from(commands.below(2) == 0 ? "SUBSCRIBE {channel}+" : "PSUBSCRIBE news*|c?|n?ws"));
+  }
+  if (who > 1 && commands.below(100) == 0) {
+    return both.send(who, commands.from("UNSUBSCRIBE|PUNSUBSCRIBE c1 c2 news c? n?ws"));
+  }
+  if (commands.below(200) == 0) {
+    both.send(who, "RESET");
+    return both.send(who, commands.from("HELLO {protocol} SETNAME {m}"));
   }
   if (kind == 3) {
     return both.send(who, commands.from(std::array<std::string_view, 6>{"MULTI", "EXEC", "DISCARD", "WATCH {k}+",
@@ -45,8 +61,14 @@ void converse(Comparison& both, RandomCommands& commands) {
     if (commands.below(2) == 0) both.send(who, commands.from("WATCH {k}"));
     both.send(who, "MULTI");
     for (std::size_t i = commands.below(5); i > 0; --i) both.send(who, commands.next());
+    if (who > 1 && commands.below(4) == 0) {
+      both.send(who, commands.from("SUBSCRIBE {channel}+"));
+      both.send(who, commands.from("PSUBSCRIBE news*|c?|n?ws"));
+      both.send(who, commands.from("PUBLISH {channel} {v}"));
+      both.send(who, commands.next());
+    }
     std::size_t other = commands.below(kConnections);
-    if (!both.is_blocked(other) && !both.is_subscriber(other)) both.send(other, commands.next());
+    if (!both.is_blocked(other) && !both.takes_subscriptions_alone(other)) both.send(other, commands.next());
     if (commands.below(4) == 0) both.send(who, commands.from("BLPOP {l} 0"));
     return both.send(who, commands.below(5) == 0 ? "DISCARD" : "EXEC");
   }
@@ -63,15 +85,20 @@ void converse(Comparison& both, RandomCommands& commands) {
 TEST_CASE("random conversations of several clients get the same replies from the real server") {
   const auto server = real_server();
   if (server == nullptr) return;
-  Comparison both(*server);
-  RandomCommands commands(20261121, {.now_seconds = both.now_seconds()});
-  while (both.sent() < kCommands) {
+  const auto [protocol, name] =
+      GENERATE(table<Protocol, std::string>({{Protocol::resp2, "RESP2"}, {Protocol::resp3, "RESP3"}}));
+  Comparison both(*server, protocol);
+  RandomCommands commands(number_from("LOCKSTEP_RANDOM_SEED", 20261121),
+                          {.now_seconds = both.now_seconds(), .resp3 = protocol == Protocol::resp3});
+  const std::size_t wanted = number_from("LOCKSTEP_RANDOM_COMMANDS", kCommands);
+  while (both.sent() < wanted) {
     converse(both, commands);
   }
   both.require_silence();
   // Whatever was generated also meant something.
   CHECK(both.met().size() > 120);
-  std::cout << "compared " << both.sent() << " commands of " << both.met().size() << " kinds with redis-server\n";
+  std::cout << "compared " << both.sent() << " commands of " << both.met().size() << " kinds with redis-server in "
+            << name << "\n";
 }
 
 }  // namespace lockstep::models::redis::conformance_test

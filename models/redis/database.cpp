@@ -202,6 +202,7 @@ Reply Database::run_queue(Session& client) {
   const std::vector<Command> queue = std::exchange(client.queue, {});
   forget_transaction(client);
   replies.reserve(queue.size());
+  client.executing = queue.size();
   for (const Command& command : queue) {
     Reply& reply = replies.emplace_back(run(*command.spec(), client, command, false));
     if (!deliveries_.empty()) [[unlikely]]
@@ -209,6 +210,7 @@ Reply Database::run_queue(Session& client) {
     // A HELLO among them changes it for those that follow.
     reply.speak(client.protocol);
   }
+  client.executing = 0;
   return Reply::array(std::move(replies));
 }
 

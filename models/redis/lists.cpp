@@ -199,7 +199,8 @@ Reply lpos_command(Call& call) {
     const std::optional<std::int64_t> read = call.arguments[i + 1].integer();
     if (call.arguments[i].is_word("RANK")) {
       if (!read) return not_an_integer();
-      rank = *read;
+      // The smallest has no opposite: the real server then takes what it meets first, from the end.
+      rank = *read == std::numeric_limits<std::int64_t>::min() ? -1 : *read;
       if (rank == 0) {
         return Reply::error(
             "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to "

@@ -14,7 +14,7 @@ namespace lockstep::models::redis {
 struct RandomCommandsSettings {
   std::uint64_t now_seconds = 0;  ///< since the epoch, for deadlines that are told as moments
   bool wrong_arity = true;
-  bool resp3 = false;  ///< what HELLO asks for
+  bool resp3 = false;  ///< HELLO mostly asks for it; else never
   bool server = true;  ///< FLUSHALL, CONFIG, CLIENT, scripts and the like
 };
 

@@ -42,6 +42,7 @@ struct Session {
   bool is_broken = false;  ///< a command was refused while it queued: EXEC will be too
   bool is_dirty = false;   ///< a watched key has changed
   std::vector<Command> queue;
+  std::size_t executing = 0;  ///< commands of the transaction that EXEC is just carrying out
   std::vector<std::string> watched;
 
   std::vector<std::string> channels;
@@ -60,6 +61,7 @@ struct Session {
     protocol = Protocol::resp2;
     in_transaction = is_broken = is_dirty = closes = no_evict = false;
     queue.clear();
+    executing = 0;
     watched.clear();
     write_offset = 0;
     channels.clear();
