@@ -199,6 +199,19 @@ TEST_CASE("stepped time stands still, to the millisecond") {
   CHECK(b.hear(5) == "*-1\r\n");
 }
 
+TEST_CASE("whoever takes too long a step can hang up: time stays where it is, and others go on") {
+  const Program program({in_tree("scenarios/lock-summary/f001-10-sentinel-failover.toml"), "--step"});
+  // Sentinels ping each other all the year: that takes an hour.
+  auto impatient = std::make_unique<Visitor>(program.ports[0]);
+  impatient->say("DEBUG STEP 31536000\r\n");
+  const Visitor patient(program.ports[1]);  // the first crashes in this story
+  patient.say("PING\r\n");
+  usleep(100'000);
+  CHECK(patient.is_silent());
+  impatient.reset();
+  patient.expect("", "+PONG\r\n");
+}
+
 TEST_CASE("each server of a scenario has its port") {
   Program program({kThreeServers});
   REQUIRE(program.ports.size() == 3);

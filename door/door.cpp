@@ -55,6 +55,7 @@ void Door::feed(VisitId id, std::string_view bytes) {
 
 void Door::hang_up(VisitId id) {
   Visit& visit = visits_[id];
+  if (visit.is_stepping) forget_step(visit);
   visit.state = Visit::State::hung_up;
   visit.output.clear();
   make_ready(visit);
@@ -76,12 +77,12 @@ void Door::start() {
     is_present_ = true;
     world().set_timer(id(), sim::DurationRange::exactly(sim::Duration::forever()), sim::TimerKind::sleep, presence_);
   }
-  at_work_.swap(ready_);
-  for (const VisitId id : at_work_) {
-    visits_[id].is_ready = false;
-    send_next(visits_[id]);
-  }
-  at_work_.clear();
+  if (ready_.empty()) return;
+  Visit& visit = visits_[ready_.front()];
+  ready_.pop_front();
+  visit.is_ready = false;
+  served_ = &visit;
+  send_next(visit);
 }
 
 /// One request at a time: what a client has sent behind a BLPOP must wait for its reply.
@@ -101,12 +102,22 @@ void Door::send_next(Visit& visit) {
       return;
     }
     Command& command = std::get<Command>(next);
-    if (is_debug(command, "STEP")) {
-      take_step(visit, command);
+    if (command[0].is_word("POST") || command[0].is_word("HOST:")) {
+      // A browser that was lured here. The real server hangs up, and what was to be said is not.
+      visit.output.clear();
+      visit.is_over = true;
+    } else if (is_debug(command, "STEP")) {
+      if (visit.in_transaction) {
+        refuse_step_in_transaction(visit);
+      } else {
+        take_step(visit, command);
+      }
     } else {
       if (const auto length = is_debug(command, "SLEEP") ? seconds_of(command[2]) : std::nullopt) {
         // The server sleeps; stepped time must run until it wakes.
-        step_to(world().now() + *length);
+        const sim::Instant end = world().now() + *length;
+        if (world().is_at_or_after(end, sleeps_until_)) sleeps_until_ = end;
+        step_to(end);
       }
       send(visit, std::move(command));
     }
@@ -114,9 +125,17 @@ void Door::send_next(Visit& visit) {
 }
 
 void Door::send(Visit& visit, Command command) {
+  const models::redis::CommandSpec* spec = command.spec();
+  visit.awaited = spec != nullptr ? spec->name : "";
   auto request = world().make<models::redis::Request>(std::move(command));
   visit.call = request->call = world().open_call(visit, id());
   world().send_request(visit.connection, std::move(request));
+}
+
+/// A transaction is one moment. The server is told of a command that cannot even queue, so that EXEC fails as with any other.
+void Door::refuse_step_in_transaction(Visit& visit) {
+  visit.refuses_step = true;
+  send(visit, Command{"DEBUG"});
 }
 
 void Door::take_step(Visit& visit, const Command& command) {
@@ -129,13 +148,25 @@ void Door::take_step(Visit& visit, const Command& command) {
   } else {
     visit.is_stepping = true;
     visit.step = world().set_timer(id(), sim::DurationRange::exactly(*length), sim::TimerKind::sleep, visit);
-    step_to(world().now() + *length);
+    visit.step_end = world().now() + *length;
+    step_to(visit.step_end);
   }
 }
 
 /// Two clients may step at once: time goes where the longer step leads.
 void Door::step_to(sim::Instant moment) {
   if (is_stepped_ && world().is_at_or_after(moment, stepped_to_)) stepped_to_ = moment;
+}
+
+/// Whoever takes a step and goes has waited long enough: time stays where it is, unless others wait for more of it.
+void Door::forget_step(Visit& visit) {
+  visit.is_stepping = false;
+  if (!is_stepped_) return;
+  stepped_to_ = world().now();
+  step_to(sleeps_until_);
+  for (const Visit& other : visits_) {
+    if (other.is_stepping) step_to(other.step_end);
+  }
 }
 
 void Door::give_up_waiting(Visit& visit) {
@@ -160,7 +191,7 @@ void Door::notified(sim::Message& message, sim::ConnectionId connection) {
 void Door::Visit::begin(const DoorLimits& limits) {
   parser = models::redis::RequestParser(limits.resp);
   output.clear();
-  is_over = false;
+  is_over = in_transaction = refuses_step = false;
   state = State::open;
 }
 
@@ -169,9 +200,30 @@ void Door::Visit::reply_arrived(sim::Message& message) {
   if (state == State::leaving) state = State::free;
   if (state != State::open) return;
   const auto& response = static_cast<Response&>(message);
-  if (!response.content.is_unknown()) response.content.append_resp(output);
+  if (refuses_step) {
+    Reply::error("ERR DEBUG STEP inside MULTI is not allowed: a transaction is one moment; EXEC it first")
+        .append_resp(output);
+  } else if (!response.content.is_unknown()) {
+    response.content.append_resp(output);
+  }
+  refuses_step = false;
+  note_transaction(response.content);
   is_over = is_over || response.content.is_unknown() || response.closes;
-  door.send_next(*this);
+  go_on();
+}
+
+/// What came behind a command that was blocked has its turn when all have had theirs whose bytes are there.
+void Door::Visit::go_on() {
+  if (door.served_ == this) {
+    door.send_next(*this);
+  } else {
+    door.make_ready(*this);
+  }
+}
+
+void Door::Visit::note_transaction(const Reply& reply) {
+  if (awaited == "MULTI") in_transaction = in_transaction || reply.is_ok();
+  if (awaited == "EXEC" || (awaited == "DISCARD" && reply.is_ok()) || awaited == "RESET") in_transaction = false;
 }
 
 /// The server has crashed: its machine resets the connection.
@@ -186,7 +238,7 @@ void Door::Visit::timer_fired() {
   step = {};
   if (state != State::open) return;
   Reply::ok().append_resp(output);
-  door.send_next(*this);
+  go_on();
 }
 
 }  // namespace lockstep::door

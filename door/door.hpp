@@ -30,8 +30,9 @@ using VisitId = std::uint32_t;
 /// The process that stands for all clients outside. Each of their connections is a connection of its own to one server, without
 /// latency: the real network has some already.
 ///
-/// Who runs the world calls `feed` and `hang_up` between two events, and then lets the door `start` at the present moment:
-/// that is the event in which it sends.
+/// Who runs the world calls `feed` and `hang_up` between two events, and then, while there is work, lets the door `start` at the
+/// present moment and the world run up to it. Each `start` serves one visit, in the order in which their bytes came: all that it
+/// has asked is answered before anybody else's turn, as by the real server, which reads one connection after the other.
 class Door final : public sim::Process {
  public:
   /// Whether clients may move time by DEBUG STEP; otherwise it moves by itself.
@@ -69,6 +70,8 @@ class Door final : public sim::Process {
   struct Visit final : sim::ReplyOwner, sim::TimerOwner {
     Visit(Door& d, sim::ConnectionId c) : door(d), connection(c) {}
     void begin(const DoorLimits& limits);
+    void go_on();
+    void note_transaction(const models::redis::Reply& reply);
     void reply_arrived(sim::Message& reply) override;
     void connection_lost() override;
     void timer_fired() override;
@@ -84,6 +87,10 @@ class Door final : public sim::Process {
     sim::CallRef call;      ///< generation 0: no reply is awaited
     sim::TimerRef step;
     bool is_stepping = false;  ///< DEBUG STEP has not been answered yet
+    sim::Instant step_end;     ///< where it leads
+    bool in_transaction = false;
+    bool refuses_step = false;  ///< the reply that is awaited is to be replaced by an error
+    std::string_view awaited;   ///< the name of the command whose reply that is, as the table spells it
   };
 
   /// Somebody outside may come at any time: a world that has nothing else to do must not count as ended.
@@ -95,18 +102,21 @@ class Door final : public sim::Process {
   void make_ready(Visit& visit);
   void send_next(Visit& visit);
   void send(Visit& visit, models::redis::Command command);
+  void refuse_step_in_transaction(Visit& visit);
   void take_step(Visit& visit, const models::redis::Command& command);
   void step_to(sim::Instant moment);
+  void forget_step(Visit& visit);
   void give_up_waiting(Visit& visit);
   VisitId id_of(const Visit& visit) const { return visit_of_[visit.connection.index]; }
 
   DoorLimits limits_;
   bool is_stepped_;
   sim::Instant stepped_to_;
+  sim::Instant sleeps_until_;      ///< the last of the DEBUG SLEEPs
   std::deque<Visit> visits_;       ///< they must not move: the world refers to them
   std::vector<VisitId> visit_of_;  ///< by connection
-  std::vector<VisitId> ready_;     ///< those that can send something
-  std::vector<VisitId> at_work_;
+  std::deque<VisitId> ready_;      ///< those that can send something, first come first
+  const Visit* served_ = nullptr;  ///< whose turn it is
   Presence presence_;
   bool is_present_ = false;
 };

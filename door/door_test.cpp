@@ -36,8 +36,10 @@ class House {
   void settle() {
     now_ = std::max(now_, door.stepped_to().offset());
     simulation.run(sim::Instant::at(now_), 100'000);
-    if (door.has_work()) world.start(door.id(), sim::DurationRange::exactly(now_));
-    simulation.run(sim::Instant::at(now_), 100'000);
+    while (door.has_work()) {
+      world.start(door.id(), sim::DurationRange::exactly(now_));
+      simulation.run(sim::Instant::at(now_), 100'000);
+    }
     if (door.stepped_to().offset() > now_) settle();
   }
   void wait(sim::Duration length) {
@@ -132,6 +134,57 @@ TEST_CASE("messages of channels come unasked") {
   CHECK(house.say(a, "GET k\r\n").starts_with("-ERR Can't execute 'get'"));
   house.leave(a);
   CHECK(house.say(b, "PUBLISH news hello\r\n") == ":0\r\n");
+}
+
+TEST_CASE("one client's requests are answered before the next one's, and what waits behind a blocked one comes last") {
+  House house;
+  const VisitId a = house.enter(), b = house.enter(), c = house.enter();
+  CHECK(house.say(c, "BLPOP q 0\r\nRPUSH l c\r\n").empty());
+  house.door.feed(a, "RPUSH q x\r\nRPUSH l a1\r\nRPUSH l a2\r\n");
+  house.door.feed(b, "RPUSH l b1\r\nRPUSH l b2\r\n");
+  house.settle();
+  // As redis-server 7.0.15, stopped while the bytes came in this order.
+  CHECK(
+      house.say(a, "LRANGE l 0 -1\r\n").ends_with("*5\r\n$2\r\na1\r\n$2\r\na2\r\n$2\r\nb1\r\n$2\r\nb2\r\n$1\r\nc\r\n"));
+}
+
+TEST_CASE("each connection speaks the protocol that it has asked for") {
+  House house;
+  const VisitId a = house.enter(), b = house.enter();
+  CHECK(house.say(a, "HELLO 3 SETNAME a\r\n").starts_with("%7\r\n"));
+  CHECK(house.say(a, "GET none\r\nSUBSCRIBE c\r\n") == "_\r\n>3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n");
+  CHECK(house.say(b, "GET none\r\nPUBLISH c x\r\n") == "$-1\r\n:1\r\n");
+  CHECK(house.hear(a) == ">3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$1\r\nx\r\n");
+  CHECK(house.say(a, "BLPOP q 1\r\n").empty());
+  house.wait(2_s);
+  CHECK(house.hear(a) == "_\r\n");
+  // Whoever comes on the same connection later begins with RESP2.
+  house.leave(a);
+  CHECK(house.say(house.enter(), "GET none\r\n") == "$-1\r\n");
+}
+
+TEST_CASE("a browser that was lured here is hung up on without a word") {
+  for (const std::string_view request : {"POST / HTTP/1.1\r\nPING\r\n", "GET / HTTP/1.1\r\nHost: redis\r\n\r\n",
+                                         "PING\r\n*1\r\n$4\r\npost\r\n", "MULTI\r\nHOST: x\r\n"}) {
+    House house;
+    const VisitId a = house.enter();
+    CHECK(house.say(a, request).empty());
+    CHECK(house.door.is_over(a));
+  }
+}
+
+TEST_CASE("a step inside a transaction is refused, and so is its EXEC") {
+  House house;
+  const VisitId a = house.enter();
+  CHECK(house.say(a, "MULTI\r\nSET k v\r\nDEBUG STEP 5\r\nEXEC\r\n") ==
+        "+OK\r\n+QUEUED\r\n-ERR DEBUG STEP inside MULTI is not allowed: a transaction is one moment; EXEC it first\r\n"
+        "-EXECABORT Transaction discarded because of previous errors.\r\n");
+  CHECK(house.door.stepped_to().offset() == sim::Duration::zero());
+  for (const std::string_view end : {"EXEC\r\n", "DISCARD\r\n", "RESET\r\n", "EXEC x\r\n"}) {
+    house.say(a, "MULTI\r\nMULTI\r\n");
+    house.say(a, end);
+    CHECK(house.say(a, "DEBUG STEP 1\r\n") == "+OK\r\n");
+  }
 }
 
 TEST_CASE("each connection has its own transaction, and takes it along when it goes") {

@@ -1,7 +1,11 @@
 #pragma once
 
 // Sockets for a door: one listening port for each server, on the loopback interface and nowhere else, and the loop around
-// poll(2) that carries bytes and lets the world's time run.
+// epoll(7) that carries bytes and lets the world's time run.
+//
+// Clients are read in the order in which their bytes came, which decides who wins a lock. Edge-triggered, the kernel's list of
+// ready sockets is that order. Level-triggered it is not: a socket stays in its place after it was read, so its next bytes
+// pass for older than they are. (Two clients were read one after the other; then B's bytes come, then A's: A is first in the list.)
 
 #include <cstdint>
 #include <functional>
@@ -60,17 +64,24 @@ class PollLoop {
  private:
   struct Client {
     File socket;
-    VisitId visit = 0;
+    bool has_input = false;   ///< there may be bytes to read
+    bool is_ending = false;   ///< the other side has closed: read up to the end
+    bool is_reading = false;  ///< stands in `readers_`
+    bool is_stuck = false;    ///< its socket took no more bytes
     bool is_gone = false;
   };
 
   sim::Duration present() const;
+  bool may_read(VisitId visit) const;
   int patience_ms() const;
   void wait(int milliseconds);
   void accept_from(const Listener& listener);
-  void read_from(Client& client);
-  void write_to(Client& client);
+  void read_all();
+  void read_from(VisitId visit, Client& client);
+  void write_to(VisitId visit, Client& client);
+  void watch(VisitId visit, const Client& client, int operation) const;
   void advance();
+  bool run_to(sim::Duration moment);
   void dismiss_gone();
 
   sim::World& world_;
@@ -78,7 +89,11 @@ class PollLoop {
   Door& door_;
   std::vector<Listener> listeners_;
   Elapsed elapsed_;
-  std::vector<Client> clients_;
+  File epoll_;
+  std::vector<std::optional<Client>> clients_;  ///< by visit
+  std::size_t client_count_ = 0;
+  std::vector<VisitId> readers_;  ///< who has bytes to read, or may have, first come first
+  bool is_behind_ = false;        ///< the world has not reached the present moment yet
 };
 
 }  // namespace lockstep::door

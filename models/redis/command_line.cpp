@@ -10,6 +10,9 @@ namespace {
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f' || c == '\0'; }
 
+/// Fewer than stand between words: a vertical tab in a word is a part of it.
+bool ends_word(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\0'; }
+
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -27,7 +30,7 @@ class Words {
     while (at_ < line_.size() && is_blank(line_[at_])) ++at_;
     if (at_ == line_.size()) return false;
     word.clear();
-    while (at_ < line_.size() && !is_blank(line_[at_])) {
+    while (at_ < line_.size() && !ends_word(line_[at_])) {
       const char c = line_[at_];
       if (c == '"' || c == '\'') {
         if (!quoted(c, word)) return false;

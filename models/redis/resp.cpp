@@ -45,6 +45,15 @@ std::optional<std::string_view> RespBuffer::line() {
   return found;
 }
 
+std::optional<std::string_view> RespBuffer::line_without_nul() {
+  const std::size_t stop = bytes_.find_first_of(std::string_view("\n\0", 2), std::max(at_, searched_));
+  if (stop != std::string::npos && bytes_[stop] == '\0') {
+    searched_ = stop;
+    return std::nullopt;
+  }
+  return line();
+}
+
 std::optional<std::string_view> RespBuffer::block(std::size_t size) {
   if (waiting() < size + 2) return std::nullopt;
   const std::string_view found(bytes_.data() + at_, size);
@@ -75,7 +84,7 @@ RequestParser::Result RequestParser::fail(std::string message) {
 }
 
 std::optional<RequestParser::Result> RequestParser::inline_request() {
-  const auto line = buffer_.line();
+  const auto line = buffer_.line_without_nul();
   if (!line) {
     if (buffer_.waiting() > limits_.line_bytes) return fail("too big inline request");
     return Incomplete{};
@@ -87,7 +96,7 @@ std::optional<RequestParser::Result> RequestParser::inline_request() {
 }
 
 std::optional<RequestParser::Result> RequestParser::begin_array() {
-  const auto line = buffer_.line();
+  const auto line = buffer_.line_without_nul();
   if (!line) {
     if (buffer_.waiting() > limits_.line_bytes) return fail("too big mbulk count string");
     return Incomplete{};
@@ -105,7 +114,7 @@ std::optional<RequestParser::Result> RequestParser::argument() {
     if (!buffer_.empty() && buffer_.front() != '$') {
       return fail(std::string("expected '$', got '") + buffer_.front() + "'");
     }
-    const auto line = buffer_.line();
+    const auto line = buffer_.line_without_nul();
     if (!line) {
       if (buffer_.waiting() > limits_.line_bytes) return fail("too big bulk count string");
       return Incomplete{};

@@ -43,6 +43,8 @@ class RespBuffer {
   std::size_t waiting() const { return bytes_.size() - at_; }
   /// Up to the next line feed, without it and without a carriage return before it.
   std::optional<std::string_view> line();
+  /// As a program reads it for which a string ends at a NUL: behind one no line ends.
+  std::optional<std::string_view> line_without_nul();
   /// As many bytes and the two that end a block, or nothing.
   std::optional<std::string_view> block(std::size_t size);
 

@@ -56,6 +56,12 @@ TEST_CASE("requests are arrays of bulk strings, or lines") {
   CHECK(requests_in("\r\n  \r\n*0\r\n*-1\r\nPING\r\n") == "PING,; ...");
   CHECK(requests_in("*1\r\n$4\r\na\r\nb\r\n") == "a\r\nb,; ...");
   CHECK(requests_in("*1\r\n$0\r\n\r\n") == ",; ...");
+  // Where a C string ends, no line does.
+  CHECK(requests_in(std::string_view("\0PING\r\nPING\r\n", 13)) == "...");
+  CHECK(requests_in(std::string_view("GET k\r\nPING\0\r\nPING\r\n", 20)) == "GET,k,; ...");
+  CHECK(requests_in(std::string_view("*1\r\n$3\r\na\0b\r\n", 13)) == std::string("a\0b,; ...", 9));
+  CHECK(requests_in(std::string(70'000, '\0')) == "Protocol error: too big inline request");
+  CHECK(requests_in("\v\fECHO\v a\fb\r\n") == "ECHO\v,a\fb,; ...");
   CHECK(requests_in("*2\r\n$3\r\nGET\r\n$1\r\n") == "...");
 }
 
