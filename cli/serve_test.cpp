@@ -21,84 +21,19 @@
 
 #include "cli/called.hpp"
 #include "cli/run.hpp"
+#include "cli/served_testing.hpp"
 #include "sim/in_tree.hpp"
 
 namespace lockstep::serve_test {
 
 using namespace lockstep;
+using cli::read_until;
+using Program = cli::Served;
 
 namespace {
 
 const std::string kOneServer = in_tree("scenarios/reference/set-nx-px-lua-3x2.toml");
 const std::string kThreeServers = in_tree("scenarios/reference/redlock-seq-3x3.toml");
-constexpr int kPatienceMs = 20'000;
-
-/// Reads until `wanted` is there, or fails.
-std::string read_until(int file, const std::function<bool(const std::string&)>& is_enough) {
-  std::string text;
-  while (!is_enough(text)) {
-    pollfd waiting{file, POLLIN, 0};
-    REQUIRE(poll(&waiting, 1, kPatienceMs) == 1);
-    std::array<char, 4096> piece;
-    const ssize_t size = read(file, piece.data(), piece.size());
-    if (size <= 0) break;
-    text.append(piece.data(), static_cast<std::size_t>(size));
-  }
-  return text;
-}
-
-/// The program, and the ports that it has printed.
-class Program {
- public:
-  explicit Program(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), {built_program(), "serve"});
-    arguments.emplace_back("--json");
-    std::array<int, 2> out{};
-    REQUIRE(pipe(out.data()) == 0);
-    pid_ = fork();
-    if (pid_ == 0) {
-      dup2(out[1], STDOUT_FILENO);
-      close(out[0]);
-      close(out[1]);
-      signal(SIGINT, SIG_DFL);
-      prctl(PR_SET_PDEATHSIG, SIGKILL);
-      std::vector<char*> words;
-      for (std::string& argument : arguments) words.push_back(argument.data());
-      words.push_back(nullptr);
-      execv(words.front(), words.data());
-      _exit(127);
-    }
-    close(out[1]);
-    out_ = out[0];
-    const std::string text = read_until(out_, [](const std::string& t) { return t.ends_with("}\n"); });
-    const auto announced = nlohmann::json::parse(text);
-    for (const auto& server : announced.at("servers")) {
-      ports.push_back(server.at("port").get<std::uint16_t>());
-    }
-  }
-  ~Program() {
-    if (pid_ > 0) {
-      kill(pid_, SIGKILL);
-      waitpid(pid_, nullptr, 0);
-    }
-    close(out_);
-  }
-  Program(const Program&) = delete;
-  Program& operator=(const Program&) = delete;
-  /// Its exit status after Ctrl-C.
-  int interrupt() {
-    int status = 0;
-    kill(pid_, SIGINT);
-    waitpid(std::exchange(pid_, -1), &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  }
-
-  std::vector<std::uint16_t> ports;
-
- private:
-  pid_t pid_ = -1;
-  int out_ = -1;
-};
 
 int connect_to(std::uint16_t port, std::uint32_t host = INADDR_LOOPBACK) {
   const int file = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

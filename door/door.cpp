@@ -34,13 +34,13 @@ VisitId Door::open(sim::ProcessId server) {
   for (std::size_t i = 0; i < visits_.size(); ++i) {
     Visit& visit = visits_[i];
     if (visit.state != Visit::State::free || world().server_of(visit.connection) != server) continue;
-    visit.begin(limits_);
+    visit.begin(limits_, world().state(server));
     return static_cast<VisitId>(i);
   }
   const auto id = static_cast<VisitId>(visits_.size());
   const sim::ConnectionId connection = world().connect(this->id(), server, {});
   Visit& visit = visits_.emplace_back(*this, connection);
-  visit.begin(limits_);
+  visit.begin(limits_, world().state(server));
   if (visit_of_.size() <= connection.index) visit_of_.resize(connection.index + 1);
   visit_of_[connection.index] = id;
   return id;
@@ -59,6 +59,13 @@ void Door::hang_up(VisitId id) {
   visit.state = Visit::State::hung_up;
   visit.output.clear();
   make_ready(visit);
+}
+
+void Door::notice_crashes() {
+  for (Visit& visit : visits_) {
+    if (visit.state != Visit::State::open || visit.is_over) continue;
+    visit.is_over = world().state(world().server_of(visit.connection)).incarnation != visit.life;
+  }
 }
 
 bool Door::wants_input(VisitId id) const {
@@ -188,10 +195,13 @@ void Door::notified(sim::Message& message, sim::ConnectionId connection) {
   }
 }
 
-void Door::Visit::begin(const DoorLimits& limits) {
+/// A server that is down lets nobody in.
+void Door::Visit::begin(const DoorLimits& limits, const sim::ProcessState& server) {
   parser = models::redis::RequestParser(limits.resp);
   output.clear();
-  is_over = in_transaction = refuses_step = false;
+  in_transaction = refuses_step = false;
+  is_over = !server.alive;
+  life = server.incarnation;
   state = State::open;
 }
 

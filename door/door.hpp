@@ -50,10 +50,13 @@ class Door final : public sim::Process {
   void hang_up(VisitId visit);
   /// What is to be sent, and has not been; the caller takes away what it has sent.
   std::string& output(VisitId visit) { return visits_[visit].output; }
-  /// Nothing follows after the output: the server has ended the connection, or the client broke the protocol.
-  bool is_over(VisitId visit) const { return visits_[visit].is_over; }
+  /// Nothing follows after the output: the server has ended the connection, or the client broke the protocol. Of a client whose
+  /// server crashes while it takes a step, only after that: the step is the door's.
+  bool is_over(VisitId visit) const { return visits_[visit].is_over && !visits_[visit].is_stepping; }
   /// The client does not read: nothing is worth sending any more.
   bool is_flooded(VisitId visit) const { return visits_[visit].output.size() > limits_.unread_bytes; }
+  /// To be called after the world has run: a server that crashes resets all its connections, not only those that wait for it.
+  void notice_crashes();
   /// Whether to read from the client; if not, it must wait for replies first.
   bool wants_input(VisitId visit) const;
   /// Whether `start` has anything to do.
@@ -69,7 +72,7 @@ class Door final : public sim::Process {
  private:
   struct Visit final : sim::ReplyOwner, sim::TimerOwner {
     Visit(Door& d, sim::ConnectionId c) : door(d), connection(c) {}
-    void begin(const DoorLimits& limits);
+    void begin(const DoorLimits& limits, const sim::ProcessState& server);
     void go_on();
     void note_transaction(const models::redis::Reply& reply);
     void reply_arrived(sim::Message& reply) override;
@@ -83,8 +86,9 @@ class Door final : public sim::Process {
     enum class State : std::uint8_t { free, open, hung_up, leaving };
     State state = State::free;  ///< hung_up: the client has gone; leaving: and its server is being told
     bool is_over = false;
-    bool is_ready = false;  ///< stands in `ready_`
-    sim::CallRef call;      ///< generation 0: no reply is awaited
+    std::uint32_t life = 0;  ///< which one of its server's lives it belongs to
+    bool is_ready = false;   ///< stands in `ready_`
+    sim::CallRef call;       ///< generation 0: no reply is awaited
     sim::TimerRef step;
     bool is_stepping = false;  ///< DEBUG STEP has not been answered yet
     sim::Instant step_end;     ///< where it leads

@@ -40,6 +40,7 @@ class House {
       world.start(door.id(), sim::DurationRange::exactly(now_));
       simulation.run(sim::Instant::at(now_), 100'000);
     }
+    door.notice_crashes();
     if (door.stepped_to().offset() > now_) settle();
   }
   void wait(sim::Duration length) {
@@ -239,8 +240,9 @@ TEST_CASE("QUIT and CLIENT KILL end a connection after what was to be said") {
 
 TEST_CASE("a server that crashes resets its connections") {
   House house;
-  const VisitId a = house.enter(), b = house.enter();
+  const VisitId a = house.enter(), b = house.enter(), idle = house.enter();
   CHECK(house.say(a, "BLPOP list 0\r\n").empty());
+  CHECK(house.say(idle, "HELLO 3\r\n").starts_with("%7"));
   sim::PlannedFault crash;
   crash.kind = sim::PlannedFault::Kind::crash;
   crash.process = house.server;
@@ -248,8 +250,13 @@ TEST_CASE("a server that crashes resets its connections") {
   house.world.strike_now(crash, house.world.now());
   CHECK(house.say(b, "PING\r\n").empty());
   CHECK(house.door.is_over(b));
+  CHECK(house.door.is_over(a));
+  CHECK(house.door.is_over(idle));
+  // Nobody is let in before it is back.
+  const VisitId early = house.enter();
+  CHECK(house.door.is_over(early));
   house.wait(10_ms);
-  house.leave(b);
+  for (const VisitId each : {a, b, idle, early}) house.leave(each);
   CHECK(house.say(house.enter(), "PING\r\n") == "+PONG\r\n");
 }
 

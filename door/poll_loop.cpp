@@ -223,6 +223,7 @@ void PollLoop::advance() {
     world_.start(door_.id(), sim::DurationRange::exactly(moment));
     if (!run_to(moment)) break;
   }
+  door_.notice_crashes();
   // Nobody will ever judge this run.
   world_.history().effects.clear();
   world_.history().interruptions.clear();
