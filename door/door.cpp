@@ -50,7 +50,8 @@ void Door::feed(VisitId id, std::string_view bytes) {
   Visit& visit = visits_[id];
   if (visit.is_over) return;
   visit.parser.feed(bytes);
-  if (!is_waiting(visit)) make_ready(visit);
+  // Also one that waits for a reply: if it has it when its turn comes, it takes it.
+  make_ready(visit);
 }
 
 void Door::hang_up(VisitId id) {

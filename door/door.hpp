@@ -119,7 +119,7 @@ class Door final : public sim::Process {
   sim::Instant sleeps_until_;      ///< the last of the DEBUG SLEEPs
   std::deque<Visit> visits_;       ///< they must not move: the world refers to them
   std::vector<VisitId> visit_of_;  ///< by connection
-  std::deque<VisitId> ready_;      ///< those that can send something, first come first
+  std::deque<VisitId> ready_;      ///< those that may have something to send, first come first
   const Visit* served_ = nullptr;  ///< whose turn it is
   Presence presence_;
   bool is_present_ = false;

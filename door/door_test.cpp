@@ -149,6 +149,17 @@ TEST_CASE("one client's requests are answered before the next one's, and what wa
       house.say(a, "LRANGE l 0 -1\r\n").ends_with("*5\r\n$2\r\na1\r\n$2\r\na2\r\n$2\r\nb1\r\n$2\r\nb2\r\n$1\r\nc\r\n"));
 }
 
+TEST_CASE("a blocked client that says more has its turn there, if it is let go before") {
+  House house;
+  const VisitId a = house.enter(), b = house.enter(), c = house.enter();
+  CHECK(house.say(c, "BLPOP q 0\r\nRPUSH l c1\r\n").empty());
+  house.door.feed(a, "RPUSH q x\r\n");
+  house.door.feed(c, "RPUSH l c2\r\n");
+  house.door.feed(b, "RPUSH l b\r\n");
+  house.settle();
+  CHECK(house.say(a, "LRANGE l 0 -1\r\n").ends_with("*3\r\n$2\r\nc1\r\n$2\r\nc2\r\n$1\r\nb\r\n"));
+}
+
 TEST_CASE("each connection speaks the protocol that it has asked for") {
   House house;
   const VisitId a = house.enter(), b = house.enter();
