@@ -2,7 +2,6 @@
 
 #include <catch2/catch.hpp>
 
-#include <array>
 #include <iostream>
 #include <memory>
 #include <vector>

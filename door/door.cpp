@@ -85,10 +85,12 @@ void Door::start() {
     is_present_ = true;
     world().set_timer(id(), sim::DurationRange::exactly(sim::Duration::forever()), sim::TimerKind::sleep, presence_);
   }
-  if (ready_.empty()) return;
-  Visit& visit = visits_[ready_.front()];
-  ready_.pop_front();
-  visit.is_ready = false;
+  if (!has_work()) return;
+  const bool has_bytes = !ready_.empty();
+  std::deque<VisitId>& row = has_bytes ? ready_ : released_;
+  Visit& visit = visits_[row.front()];
+  row.pop_front();
+  (has_bytes ? visit.is_ready : visit.is_released) = false;
   served_ = &visit;
   send_next(visit);
 }
@@ -223,12 +225,13 @@ void Door::Visit::reply_arrived(sim::Message& message) {
   go_on();
 }
 
-/// What came behind a command that was blocked has its turn when all have had theirs whose bytes are there.
+/// What came behind a command that was blocked has its turn when all have had theirs whose bytes are there, in the order in which
+/// they were let go first: who is let go twice meanwhile keeps its place.
 void Door::Visit::go_on() {
   if (door.served_ == this) {
     door.send_next(*this);
-  } else {
-    door.make_ready(*this);
+  } else if (!std::exchange(is_released, true)) {
+    door.released_.push_back(door.id_of(*this));
   }
 }
 

@@ -60,7 +60,7 @@ class Door final : public sim::Process {
   /// Whether to read from the client; if not, it must wait for replies first.
   bool wants_input(VisitId visit) const;
   /// Whether `start` has anything to do.
-  bool has_work() const { return !ready_.empty(); }
+  bool has_work() const { return !ready_.empty() || !released_.empty(); }
   /// Where the steps lead to that clients have taken so far (true time).
   sim::Instant stepped_to() const { return stepped_to_; }
 
@@ -86,9 +86,10 @@ class Door final : public sim::Process {
     enum class State : std::uint8_t { free, open, hung_up, leaving };
     State state = State::free;  ///< hung_up: the client has gone; leaving: and its server is being told
     bool is_over = false;
-    std::uint32_t life = 0;  ///< which one of its server's lives it belongs to
-    bool is_ready = false;   ///< stands in `ready_`
-    sim::CallRef call;       ///< generation 0: no reply is awaited
+    std::uint32_t life = 0;    ///< which one of its server's lives it belongs to
+    bool is_ready = false;     ///< stands in `ready_`
+    bool is_released = false;  ///< stands in `released_`
+    sim::CallRef call;         ///< generation 0: no reply is awaited
     sim::TimerRef step;
     bool is_stepping = false;  ///< DEBUG STEP has not been answered yet
     sim::Instant step_end;     ///< where it leads
@@ -119,7 +120,8 @@ class Door final : public sim::Process {
   sim::Instant sleeps_until_;      ///< the last of the DEBUG SLEEPs
   std::deque<Visit> visits_;       ///< they must not move: the world refers to them
   std::vector<VisitId> visit_of_;  ///< by connection
-  std::deque<VisitId> ready_;      ///< those that may have something to send, first come first
+  std::deque<VisitId> ready_;      ///< those whose bytes have come, first come first
+  std::deque<VisitId> released_;   ///< those whose blocked command has been answered: after the others
   const Visit* served_ = nullptr;  ///< whose turn it is
   Presence presence_;
   bool is_present_ = false;
