@@ -16,19 +16,21 @@ Reply unknown_command(const Command& command) {
   std::string shown;
   for (std::size_t i = 1; i < command.size() && shown.size() < kShownBytes; ++i) {
     const std::size_t room = kShownBytes - shown.size();
-    shown += "'" + command[i].text().substr(0, room) + "' ";
+    shown += "'" + up_to_zero(command[i], room) + "' ";
   }
-  return Reply::error("ERR unknown command '" + command[0].text().substr(0, kShownBytes) +
+  return Reply::error("ERR unknown command '" + up_to_zero(command[0], kShownBytes) +
                       "', with args beginning with: " + shown);
 }
 
 Reply unknown_subcommand(const CommandSpec& container, const Command& command) {
-  return Reply::error("ERR unknown subcommand '" + command[1].text().substr(0, kShownBytes) + "'. Try " +
+  return Reply::error("ERR unknown subcommand '" + up_to_zero(command[1], kShownBytes) + "'. Try " +
                       std::string(container.name) + " HELP.");
 }
 
 /// The script cache, among the keys that a watcher hears of.
 constexpr std::uint64_t kScriptCache = 0x7363726970747321;
+
+Effect expiry_of(const KeyChange& change) { return {Command{"DEL", change.key}, change.database, true}; }
 
 }  // namespace
 
@@ -88,32 +90,35 @@ Reply Database::dispatch(Session& client, const Command& command) {
   const CommandSpec* spec = command.spec();
   if (spec == nullptr) return refuse(client, unknown_command(command));
   if (spec->is(kContainer) && command.size() > 1) return refuse(client, unknown_subcommand(*spec, command));
-  if (spec->handler == nullptr || !spec->accepts(command.size())) {
-    const std::string error = "wrong number of arguments for '" + error_name(spec->name) + "' command";
-    if (spec->name != "EXEC") return refuse(client, Reply::error("ERR " + error));
+  if (std::optional<Reply> error = refusal(client, *spec, command)) [[unlikely]] {
+    if (spec->name != "EXEC") return refuse(client, *std::move(error));
+    // It ends its transaction all the same. A code other than ERR is kept.
     forget_transaction(client);
-    return Reply::error("EXECABORT Transaction discarded because of: " + error);
-  }
-  if (would_write(client, *spec)) {
-    if (std::optional<Reply> error = write_error(*clock_)) {
-      if (spec->name != "EXEC") return refuse(client, *std::move(error));
-      forget_transaction(client);
-      return Reply::error("EXECABORT Transaction discarded because of: " + std::string(error->text()));
-    }
-  }
-  if (client.is_subscriber() && !spec->is(kSubscriber)) {
-    return refuse(client, Reply::error("ERR Can't execute '" + error_name(spec->name) +
-                                       "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in "
-                                       "this context"));
-  }
-  if (is_loading_ && !spec->is(kWhileLoading)) {
-    return refuse(client, Reply::error("LOADING Redis is loading the dataset in memory"));
+    std::string_view why = error->text();
+    if (why.starts_with("ERR ")) why.remove_prefix(4);
+    return Reply::error("EXECABORT Transaction discarded because of: " + std::string(why));
   }
   if (client.in_transaction && !spec->is(kAtOnce)) {
     if (!client.is_broken && !client.is_dirty) client.queue.push_back(command);
     return Reply::status("QUEUED");
   }
   return run(*spec, client, command, true);
+}
+
+/// Why a command that is known cannot be carried out, nor queue.
+std::optional<Reply> Database::refusal(const Session& client, const CommandSpec& spec, const Command& command) const {
+  if (spec.handler == nullptr || !spec.accepts(command.size())) {
+    return Reply::error("ERR wrong number of arguments for '" + error_name(spec.name) + "' command");
+  }
+  if (would_write(client, spec)) {
+    if (std::optional<Reply> error = write_error(*clock_)) return error;
+  }
+  if (client.is_subscriber() && !spec.is(kSubscriber)) {
+    return Reply::error("ERR Can't execute '" + error_name(spec.name) +
+                        "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context");
+  }
+  if (is_loading_ && !spec.is(kWhileLoading)) return Reply::error("LOADING Redis is loading the dataset in memory");
+  return std::nullopt;
 }
 
 /// What EXEC would run counts as well: the role may have changed since it was queued.
@@ -148,6 +153,7 @@ Reply Database::run(const CommandSpec& spec, Session& client, const Command& com
     keys_.watch(kScriptCache, true);
   }
   keys_.begin_command(client.id);
+  keys_.select(client.database);
   replaced_effect_ = false;
   const std::size_t effects_before = effects_.size();
   Call call{*this, keys_, client, command.values(), *clock_, spec.name, may_block};
@@ -189,13 +195,13 @@ Reply Database::run_queue(Session& client) {
 
 void Database::replicate_as(Command command) {
   replaced_effect_ = true;
-  if (records_effects_) effects_.push_back(std::move(command));
+  if (records_effects_) effects_.push_back({std::move(command), keys_.selected()});
 }
 
 void Database::replicate_expiries() {
   if (!records_effects_) return;
   for (const KeyChange& change : keys_.changes_of_command()) {
-    if (change.kind == sim::Effect::Kind::expire) effects_.push_back(Command{"DEL", change.key});
+    if (change.kind == sim::Effect::Kind::expire) effects_.push_back(expiry_of(change));
   }
 }
 
@@ -207,12 +213,12 @@ void Database::note_effects(const CommandSpec& spec, const Command& command, std
   auto at = effects_.begin() + static_cast<std::ptrdiff_t>(effects_before);
   for (const KeyChange& change : keys_.changes_of_command()) {
     if (change.kind == sim::Effect::Kind::expire) {
-      at = effects_.insert(at, Command{"DEL", change.key}) + 1;
+      at = effects_.insert(at, expiry_of(change)) + 1;
     } else {
       changed = changed || change.kind != sim::Effect::Kind::read;
     }
   }
-  if (changed && !replaced_effect_) effects_.push_back(command);
+  if (changed && !replaced_effect_) effects_.push_back({command, keys_.selected()});
 }
 
 // --- Connections.
@@ -246,7 +252,7 @@ void Database::forget_transaction(Session& client) {
 
 void Database::watch(Session& client, std::string_view key) {
   if (client.watched.empty()) ++watching_count_;
-  client.watched.emplace_back(key);
+  client.watched.push_back({std::string(key), client.database});
 }
 
 void Database::unwatch(Session& client) {
@@ -261,7 +267,8 @@ void Database::mark_watchers(const Session* except) {
     if (change.kind == sim::Effect::Kind::read) continue;
     for (Session& client : sessions_) {
       if (&client == except || client.watched.empty()) continue;
-      if (std::find(client.watched.begin(), client.watched.end(), change.key) != client.watched.end()) {
+      if (std::find(client.watched.begin(), client.watched.end(), WatchedKey{change.key, change.database}) !=
+          client.watched.end()) {
         client.is_dirty = true;
       }
     }
@@ -284,7 +291,8 @@ void Database::close(SessionId id) {
 
 void Database::block(Session& client, Waiting waiting) {
   // Whoever came first is served first: two that wait for one list have an order.
-  for (const std::string& key : waiting.keys) keys_.watch(digest_bytes(key), true);
+  for (const std::string& key : waiting.keys) keys_.watch(keys_.identity(key), true);
+  waiting.database = client.database;
   waiting.since = ++waits_seen_;
   client.waiting = std::move(waiting);
   ++waiting_count_;
@@ -305,29 +313,38 @@ void Database::unblock(Session& client, Reply reply) {
 void Database::time_out(SessionId id) {
   begin(id, nullptr);
   Session& client = session(id);
-  for (const std::string& key : client.waiting->keys) keys_.watch(digest_bytes(key), true);
-  const bool is_wait = client.waiting->kind == Waiting::Kind::replicas;
-  if (is_wait) touches_more_than_keys();
-  unblock(client, is_wait ? Reply::integer(replication_.acknowledged_by(client.waiting->offset)) : Reply::null_array());
+  for (const std::string& key : client.waiting->keys) {
+    keys_.watch(Keyspace::identity(key, client.waiting->database), true);
+  }
+  if (client.waiting->kind == Waiting::Kind::replicas) touches_more_than_keys();
+  unblock(client, reply_of_time_out(client));
 }
 
-/// After the whole request: a list that a script or a transaction filled and emptied again wakes nobody. Keys in the order
+Reply Database::reply_of_time_out(const Session& client) const {
+  const Waiting& waiting = *client.waiting;
+  return waiting.kind == Waiting::Kind::replicas ? Reply::integer(replication_.acknowledged_by(waiting.offset))
+                                                 : Reply::null_array();
+}
+
+/// After the whole request, and only for keys that it created, as in a real server: a list that a script or a transaction filled and emptied again wakes nobody. Keys in the order
 /// in which they were changed, clients in the order in which they came; a BLMOVE that is served may fill another list.
 void Database::serve_waiting() {
   for (std::size_t i = 0; i < keys_.changes().size() && waiting_count_ > 0; ++i) {
-    if (keys_.changes()[i].kind != sim::Effect::Kind::write) continue;
+    if (!keys_.changes()[i].creates) continue;
     const std::string key = keys_.changes()[i].key;
-    while (Session* next = next_waiting(key)) serve(*next, key);
+    const DatabaseId database = keys_.changes()[i].database;
+    while (Session* next = next_waiting(key, database)) serve(*next, key);
   }
 }
 
 /// Who is to get the next element of this list; null if it has none, or nobody waits.
-Session* Database::next_waiting(const std::string& key) {
-  const Entry* entry = keys_.peek(key);
-  if (entry == nullptr || !std::holds_alternative<List>(entry->object)) return nullptr;
+Session* Database::next_waiting(const std::string& key, DatabaseId database) {
+  const Entry* entry = keys_.peek(key, database);
+  if (entry == nullptr) return nullptr;
   Session* next = nullptr;
   for (Session& client : sessions_) {
     if (!client.waiting || (next != nullptr && client.waiting->since > next->waiting->since)) continue;
+    if (client.waiting->database != database || !can_serve(*client.waiting, entry->object)) continue;
     const std::vector<std::string>& keys = client.waiting->keys;
     if (std::find(keys.begin(), keys.end(), key) != keys.end()) next = &client;
   }
@@ -337,23 +354,15 @@ Session* Database::next_waiting(const std::string& key) {
 void Database::serve(Session& client, const std::string& key) {
   const Waiting waiting = *client.waiting;
   keys_.begin_command(client.id);
-  const std::size_t effects_before = effects_.size();
-  Command equivalent;
-  Reply reply;
-  if (waiting.kind == Waiting::Kind::move) {
-    equivalent = Command{"LMOVE", key, waiting.destination, waiting.from_left ? "LEFT" : "RIGHT",
-                         waiting.to_left ? "LEFT" : "RIGHT"};
-    Call call{*this, keys_, client, equivalent.values(), *clock_, "BLMOVE", false};
-    reply = lmove_command(call);
-  } else {
-    equivalent = Command{waiting.kind == Waiting::Kind::pop_left ? "LPOP" : "RPOP", key};
-    Call call{*this, keys_, client, equivalent.values(), *clock_, "BLPOP", false};
-    reply = waiting.kind == Waiting::Kind::pop_left ? lpop_command(call) : rpop_command(call);
-    reply = Reply::array({Reply::bulk(key), std::move(reply)});
-  }
-  if (watching_count_ > 0) mark_watchers(nullptr);
+  keys_.select(waiting.database);
   replaced_effect_ = false;
-  if (records_effects_) note_effects(*equivalent.spec(), equivalent, effects_before);
+  const std::size_t effects_before = effects_.size();
+  Call call{*this, keys_, client, {}, *clock_, "BLPOP", false};
+  Reply reply = serve_blocked(call, waiting, key);
+  if (watching_count_ > 0) mark_watchers(nullptr);
+  // What it did in place of what was sent long ago, it has said itself.
+  static const Command kUnsaid{"LPOP"};
+  if (records_effects_) note_effects(*kUnsaid.spec(), kUnsaid, effects_before);
   unblock(client, std::move(reply));
 }
 
@@ -362,6 +371,7 @@ void Database::serve(Session& client, const std::string& key) {
 void Database::apply(SessionId link, const Effect& effect, const sim::Clock& server_clock) {
   begin(link, &server_clock);
   keys_.set_expiry_rule(ExpiryRule::ignores);
+  session(link).database = effect.database;
   run(*effect.command.spec(), session(link), effect.command, false);
 }
 
@@ -430,9 +440,13 @@ void Database::forget_scripts() {
 Reply Database::run_script(Session& client, ScriptId script, bool may_write, std::span<const Value> keys,
                            std::span<const Value> arguments) {
   script_session_ = &client;
+  // A SELECT within it ends with it.
+  const DatabaseId database = client.database;
   ScriptEngine::Result result = script_memory_ != nullptr && may_write
                                     ? script_memory_->run(*scripts_, script, keys, arguments, *this)
                                     : scripts_->run(script, keys, arguments, *this, may_write);
+  client.database = database;
+  keys_.select(database);
   if (result.limit_hit) {
     if (!limit_hit_) stopped_script_ = script;
     give_up(*std::move(result.limit_hit));

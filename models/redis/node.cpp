@@ -150,7 +150,7 @@ void Node::record_effects(sim::OperationId operation) {
   for (const KeyChange& change : database_.changes()) {
     const std::size_t own = position++;
     if (change.kind == sim::Effect::Kind::expire) {
-      world().record_effect(change.kind, id(), change.key, sim::ProcessId{}, 0);
+      world().record_effect(change.kind, id(), name_in_history(change.key, change.database), sim::ProcessId{}, 0);
       continue;
     }
     sim::OperationId whose = operation;
@@ -158,7 +158,12 @@ void Node::record_effects(sim::OperationId operation) {
       if (waiting->connection.index == change.by) [[unlikely]]
         whose = waiting->request.operation;
     }
-    world().record_effect(change.kind, id(), change.key, world().client_of({change.by}), whose, kNoToken);
+    if (change.database == 0) [[likely]] {
+      world().record_effect(change.kind, id(), change.key, world().client_of({change.by}), whose, kNoToken);
+    } else {
+      world().record_effect(change.kind, id(), name_in_history(change.key, change.database),
+                            world().client_of({change.by}), whose, kNoToken);
+    }
     for (; part != database_.parts().end() && part->change <= own; ++part) {
       world().record_member(part->member, part->kind);
     }
@@ -241,10 +246,12 @@ void Node::crashed(bool keep) {
 
 /// Who had something there has it no longer. Requires: `keys_before_` are those that were there.
 void Node::record_losses() {
-  for (const Entry& entry : keys_before_.entries()) {
-    const Entry* present = database_.keys().peek(entry.key);
-    if (present != nullptr && digest_of(present->object) == digest_of(entry.object)) continue;
-    world().record_effect(sim::Effect::Kind::lose, id(), entry.key, sim::ProcessId{}, 0);
+  for (DatabaseId database = 0; database < kDatabases; ++database) {
+    for (const Entry& entry : keys_before_.entries(database)) {
+      const Entry* present = database_.keys().peek(entry.key, database);
+      if (present != nullptr && digest_of(present->object) == digest_of(entry.object)) continue;
+      world().record_effect(sim::Effect::Kind::lose, id(), name_in_history(entry.key, database), sim::ProcessId{}, 0);
+    }
   }
 }
 

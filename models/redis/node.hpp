@@ -70,6 +70,8 @@ class Node final : public sim::Process, private KeyWatcher {
   /// CLIENT PAUSE keeps back whatever comes.
   bool may_keep_waiting() const override { return expects_anything_; }
   /// Clients may send it whatever they like, CLIENT PAUSE included. Before anything runs.
+  /// See `Database::set_tells_of_clients`.
+  void tell_of_clients() { database_.set_tells_of_clients(true); }
   void expect_anything() { expects_anything_ = true; }
   bool is_service() const override { return true; }
 

@@ -39,6 +39,30 @@ constexpr std::string_view kData[] = {
     "SINTERCARD {int} {t} {t}",
     "SINTERCARD 1 {t} LIMIT|x {count}",
     "APPEND {s} {v}",
+    "GETRANGE {s} {index} {index}",
+    "SUBSTR {k} {index} {index}",
+    "SETRANGE {s} {offset} {v}",
+    "MOVE {k} {db}",
+    "COPY {k} {k} DB {db} [ REPLACE ]",
+    "PEXPIRE {k} {badtime} [ NX|XX|GT|LT ]",
+    "SET {k} {v} PX|EX|PXAT|EXAT {badtime}",
+    "GETEX {k} PX|PXAT {badtime}",
+    "LMPOP 2 {l} {l} LEFT|RIGHT [ COUNT {count} ]",
+    "LMPOP {int} {l} {l} LEFT|x {option}+",
+    "ZMPOP 2 {z} {z} MIN|MAX [ COUNT {count} ]",
+    "ZMPOP {int} {z} {z} MIN|x {option}+",
+    "ZUNION 2 {zt} {zt} [ WEIGHTS {score} {score} ] [ AGGREGATE SUM|MIN|MAX ] [ WITHSCORES ]",
+    "ZINTER 2 {zt} {zt} [ WEIGHTS {score} {score} ] [ AGGREGATE SUM|MIN|MAX ] [ WITHSCORES ]",
+    "ZINTER {int} {k} {zt} {option}+",
+    "ZDIFF 2 {zt} {zt} [ WITHSCORES ]",
+    "ZDIFF 1 {zt} {option}+",
+    "ZDIFFSTORE {z} 2 {zt} {zt} [ WITHSCORES ]",
+    "ZINTERCARD 2 {zt} {zt} [ LIMIT {count} ]",
+    "ZINTERCARD {int} {zt} {zt} {option}",
+    "ZRANGESTORE {z} {z} {index} {index} [ REV ]",
+    "ZRANGESTORE {k} {z} {bound} {bound} BYSCORE [ REV ] [ LIMIT {int} {int} ]",
+    "ZRANGESTORE {z} {z} {lex} {lex} BYLEX [ REV ] [ LIMIT {int} {int} ]",
+    "ZRANGESTORE {z} {k} {index} {index} {option}+",
     "STRLEN {k}",
     "MGET {k}+",
     "MSET {k} {v} {k} {v}",
@@ -126,7 +150,7 @@ constexpr std::string_view kData[] = {
     "ZADD {z} INCR {score} {m} {score} {m}",
     "ZADD {z} NX {m}",
     "ZADD {z} {option}+ {score} {m}",
-    "ZINCRBY {z} {score} {m}",
+    "ZINCRBY {z} {score}|{option} {m}",
     "ZREM {z} {m}+",
     "ZSCORE {z} {m}",
     "ZMSCORE {z} {m}+",
@@ -171,7 +195,12 @@ constexpr std::string_view kOther[] = {
     "FLUSHALL [ ASYNC|SYNC|x ]",
     "FLUSHDB",
     "TIME",
-    "SELECT 0|1|x",
+    "SELECT {db}",
+    "SELECT 0",
+    "SWAPDB {db} {db}",
+    "RANDOMKEY",
+    "INFO keyspace",
+    "CLIENT UNBLOCK 99999999|x [ TIMEOUT|ERROR|x ]",
     "DEBUG SLEEP 0|x|-1",
     "DEBUG x",
     "COMMAND x",
@@ -197,7 +226,8 @@ constexpr std::string_view kOther[] = {
     "CLIENT UNPAUSE",
     "CLIENT PAUSE x|-1|0 [ ALL|WRITE|x ]",
     "CONFIG GET timeout|maxmemory|min-replicas-*|appendonly",
-    "CONFIG SET timeout|min-replicas-max-lag|lua-time-limit {int}",
+    "CONFIG SET min-replicas-max-lag|lua-time-limit {int}",
+    "CONFIG SET min-replicas-max-lag 3 min-replicas-max-lag|lua-time-limit 4",
     "CONFIG SET x 1",
     "CONFIG SET timeout 1 x",
     "SCRIPT EXISTS {sha}+",
@@ -314,6 +344,11 @@ std::string RandomCommands::word(std::string_view kind) {
   if (kind == "m") return one_of(kMembers);
   if (kind == "int") return one_of(kInts);
   if (kind == "index") return one_of(kIndices);
+  if (kind == "offset") return one_of(std::array<std::string_view, 6>{"0", "3", "10", "-1", "536870912", "x"});
+  if (kind == "db") {
+    return one_of(std::array<std::string_view, 12>{"0", "0", "0", "1", "1", "1", "15", "16", "-1", "x", "01",
+                                                   "123456789012345678"});
+  }
   if (kind == "count") return one_of(kCounts);
   if (kind == "score") return one_of(kScores);
   if (kind == "bound") return one_of(kBounds);
