@@ -56,7 +56,7 @@ std::string_view name_of(Kind kind) {
 
 /// What it takes from that key, which has something, and how it replies: `waiting.count` is what (B)LMPOP and (B)ZMPOP say.
 Reply pop_from(Call& call, const Waiting& waiting, const std::string& key) {
-  Command plain{name_of(waiting.kind), key};
+  Command plain = plain_of(waiting, key);
   if (waiting.count) {
     const Entry& entry = *call.keys.peek(key);
     const std::size_t size =
@@ -202,10 +202,15 @@ bool can_serve(const Waiting& waiting, const Object& object) {
   return is_of_sets(waiting.kind) ? std::holds_alternative<SortedSet>(object) : std::holds_alternative<List>(object);
 }
 
+Command plain_of(const Waiting& waiting, const std::string& key) {
+  if (waiting.kind != Kind::move) return Command{name_of(waiting.kind), key};
+  return Command{"LMOVE", key, waiting.destination, waiting.from_left ? "LEFT" : "RIGHT",
+                 waiting.to_left ? "LEFT" : "RIGHT"};
+}
+
 Reply serve_blocked(Call& call, const Waiting& waiting, const std::string& key) {
   if (waiting.kind != Kind::move) return pop_from(call, waiting, key);
-  const Command plain{"LMOVE", key, waiting.destination, waiting.from_left ? "LEFT" : "RIGHT",
-                      waiting.to_left ? "LEFT" : "RIGHT"};
+  const Command plain = plain_of(waiting, key);
   Call moving{call.database, call.keys, call.session, plain.values(), call.clock, call.command, false};
   Reply moved = lmove_command(moving);
   if (!moved.is_error()) call.database.replicate_as(plain);

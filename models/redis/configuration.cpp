@@ -17,6 +17,7 @@ Configuration::Configuration() {
       {"maxmemory", "0", true, 0, kMost},
       {"min-replicas-max-lag", "10", true, 0, kMostInt},
       {"min-replicas-to-write", "0", true, 0, kMostInt},
+      {"notify-keyspace-events", "", false, 0, 0},
       {"repl-backlog-size", "1048576", true, 1, kMost},
       {"replica-priority", "100", true, 0, kMostInt},
       {"save", "", false, 0, 0},
@@ -38,6 +39,10 @@ void Configuration::set(std::string_view name, std::string value) {
   }
   Parameter& parameter = *find(name);
   parameter.value = std::move(value);
+  if (name == "notify-keyspace-events") {
+    notified_events_ = NotifiedEvents::read(parameter.value).value_or(NotifiedEvents());
+    parameter.value = notified_events_.letters();
+  }
   if (name == "min-replicas-to-write") min_replicas_to_write_ = *parse_integer(parameter.value);
   if (name == "min-replicas-max-lag") {
     min_replicas_max_lag_ = sim::Duration::seconds(*parse_integer(parameter.value));

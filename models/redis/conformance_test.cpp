@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <array>
+#include <cstdlib>
 #include <iostream>
 
 #include "models/redis/comparison.hpp"
@@ -12,6 +13,12 @@ namespace lockstep::models::redis::conformance_test {
 namespace {
 
 constexpr int kCommands = sim::cases<int>(30'000, 6'000);
+
+/// LOCKSTEP_REDIS_COMMANDS=100000 and LOCKSTEP_REDIS_SEED=5 make it a longer story, or another.
+std::uint64_t setting(const char* name, std::uint64_t usually) {
+  const char* said = std::getenv(name);
+  return said != nullptr ? std::strtoull(said, nullptr, 10) : usually;
+}
 
 /// What one connection says next: data and server commands, and what needs the state of the conversation.
 void converse(Comparison& both, RandomCommands& commands) {
@@ -36,7 +43,9 @@ void converse(Comparison& both, RandomCommands& commands) {
                  "BZPOPMAX {k} 0", "BLMPOP|BZMPOP 0 2 {k} {k} LEFT|MIN|MAX [ COUNT {count} ]"}[commands.below(8)]));
   }
   if (kind == 2 && who > 1 && !both.is_in_transaction(who)) {
-    return both.send(who, commands.from(commands.below(2) == 0 ? "SUBSCRIBE {channel}+" : "PSUBSCRIBE news*|c?|n?ws"));
+    return both.send(who, commands.from(std::array<std::string_view, 4>{
+                              "SUBSCRIBE {channel}+", "PSUBSCRIBE news*|c?|n?ws", "PSUBSCRIBE ??key*|??keyspace@0*",
+                              "PSUBSCRIBE ??keyevent@?*"}[commands.below(4)]));
   }
   if (kind == 3) {
     return both.send(who, commands.from(std::array<std::string_view, 6>{"MULTI", "EXEC", "DISCARD", "WATCH {k}+",
@@ -66,13 +75,15 @@ TEST_CASE("random conversations of several clients get the same replies from the
   const auto server = real_server();
   if (server == nullptr) return;
   Comparison both(*server);
-  RandomCommands commands(20261121, {.now_seconds = both.now_seconds()});
-  while (both.sent() < kCommands) {
+  RandomCommands commands(setting("LOCKSTEP_REDIS_SEED", 20261121), {.now_seconds = both.now_seconds()});
+  const std::uint64_t wanted = setting("LOCKSTEP_REDIS_COMMANDS", kCommands);
+  while (both.sent() < wanted) {
     converse(both, commands);
   }
   both.require_silence();
   // Whatever was generated also meant something.
   CHECK(both.met().size() > 120);
+  CHECK(both.messages() > wanted / 20);
   std::cout << "compared " << both.sent() << " commands of " << both.met().size() << " kinds with redis-server\n";
 }
 

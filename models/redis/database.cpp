@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "models/redis/handlers.hpp"
+#include "models/redis/notifications.hpp"
 
 namespace lockstep::models::redis {
 namespace {
@@ -157,10 +158,30 @@ Reply Database::run(const CommandSpec& spec, Session& client, const Command& com
   replaced_effect_ = false;
   const std::size_t effects_before = effects_.size();
   Call call{*this, keys_, client, command.values(), *clock_, spec.name, may_block};
+  const bool announces = configuration_.notified_events().any();
+  if (announces) [[unlikely]] {
+    expire_named(spec, call);
+    keys_.record_misses(true);
+  }
   Reply reply = spec.handler(call);
+  if (announces && !spec.is(kRunsCommands)) [[unlikely]] {
+    keys_.record_misses(false);
+    announce(call, spec);
+  }
   if (watching_count_ > 0) mark_watchers(spec.name == "WATCH" ? &client : nullptr);
   if (records_effects_) note_effects(spec, command, effects_before);
   return reply;
+}
+
+/// Where somebody hears of it, a key that a blind SET overwrites has expired before, or not.
+void Database::expire_named(const CommandSpec& spec, Call& call) {
+  if (!spec.is(kWrite) || spec.first_key == 0) return;
+  const std::size_t last = spec.last_key < 0 ? call.size() - static_cast<std::size_t>(-spec.last_key)
+                                             : static_cast<std::size_t>(spec.last_key);
+  for (auto i = static_cast<std::size_t>(spec.first_key); i <= last && i < call.size();
+       i += static_cast<std::size_t>(spec.key_step)) {
+    keys_.find(call.key(i), *clock_);
+  }
 }
 
 Reply Database::call_from_script(const Command& command, bool may_write) {
@@ -359,6 +380,11 @@ void Database::serve(Session& client, const std::string& key) {
   const std::size_t effects_before = effects_.size();
   Call call{*this, keys_, client, {}, *clock_, "BLPOP", false};
   Reply reply = serve_blocked(call, waiting, key);
+  if (configuration_.notified_events().any()) [[unlikely]] {
+    const Command plain = plain_of(waiting, key);
+    Call plainly{*this, keys_, client, plain.values(), *clock_, plain.name(), false};
+    announce(plainly, *plain.spec());
+  }
   if (watching_count_ > 0) mark_watchers(nullptr);
   // What it did in place of what was sent long ago, it has said itself.
   static const Command kUnsaid{"LPOP"};
@@ -373,6 +399,18 @@ void Database::apply(SessionId link, const Effect& effect, const sim::Clock& ser
   keys_.set_expiry_rule(ExpiryRule::ignores);
   session(link).database = effect.database;
   run(*effect.command.spec(), session(link), effect.command, false);
+}
+
+void Database::look_at(std::string_view key, DatabaseId database, const sim::Clock& server_clock) {
+  begin(0, &server_clock);
+  keys_.set_expiry_rule(ExpiryRule::removes);
+  keys_.select(database);
+  keys_.find(key, server_clock);
+  const Command look{"GET", key};
+  Call call{*this, keys_, session(0), look.values(), server_clock, "GET", false};
+  announce_expiries(call);
+  if (watching_count_ > 0) mark_watchers(nullptr);
+  replicate_expiries();
 }
 
 void Database::acknowledged() {

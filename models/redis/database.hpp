@@ -98,6 +98,13 @@ class Database final : private ScriptHost {
   void set_watcher(KeyWatcher* watcher) { keys_.set_watcher(watcher); }
 
   const Keyspace& keys() const { return keys_; }
+  /// Whether somebody may hear of a key's end when it comes, and not when somebody comes upon the key. A replica's keys end when its
+  /// primary says so.
+  bool tells_of_expiry() const {
+    return configuration_.notified_events().tells_of_expiry() && !replication_.is_replica();
+  }
+  /// The key's time may be over: if so, it is removed as if a command had come upon it. Requires: not a replica.
+  void look_at(std::string_view key, DatabaseId database, const sim::Clock& server_clock);
 
   /// A server that reads its keys from the disk answers hardly anything.
   void set_loading(bool on) { is_loading_ = on; }
@@ -230,6 +237,7 @@ class Database final : private ScriptHost {
   std::optional<Reply> refusal(const Session& session, const CommandSpec& spec, const Command& command) const;
   std::optional<Reply> write_error(const sim::Clock& clock) const;
   bool would_write(const Session& session, const CommandSpec& spec) const;
+  void expire_named(const CommandSpec& spec, Call& call);
   Reply run(const CommandSpec& spec, Session& session, const Command& command, bool may_block);
   void note_effects(const CommandSpec& spec, const Command& command, std::size_t effects_before);
   void mark_watchers(const Session* except);

@@ -116,6 +116,8 @@ Reply bzmpop_command(Call& call);
 /// Whether a command that waits for a key can do with what is there now; then what it does, and its reply.
 bool can_serve(const Waiting& waiting, const Object& object);
 Reply serve_blocked(Call& call, const Waiting& waiting, const std::string& key);
+/// The command without waiting that does the same, but for how many it takes.
+Command plain_of(const Waiting& waiting, const std::string& key);
 
 // sets.cpp
 Reply sadd_command(Call& call);
@@ -196,6 +198,8 @@ Reply publish_command(Call& call);
 Reply pubsub_channels_command(Call& call);
 Reply pubsub_numsub_command(Call& call);
 Reply pubsub_numpat_command(Call& call);
+/// A message to whoever has subscribed to its channel; how many that are.
+std::int64_t send_to_subscribers(Database& database, const std::string& channel, const Value& payload);
 
 // clients.cpp
 Reply client_id_command(Call& call);
@@ -247,6 +251,16 @@ Reply script_load_command(Call& call);
 Reply script_exists_command(Call& call);
 Reply script_flush_command(Call& call);
 Reply script_kill_command(Call& call);
+
+// functions.cpp
+Reply fcall_command(Call& call);
+Reply fcall_ro_command(Call& call);
+Reply function_load_command(Call& call);
+Reply function_delete_command(Call& call);
+Reply function_flush_command(Call& call);
+Reply function_kill_command(Call& call);
+Reply function_list_command(Call& call);
+Reply function_stats_command(Call& call);
 
 // --- Shared.
 
@@ -314,6 +328,8 @@ Reply size_of(Call& call) {
 /// Puts a result at the first argument's key, whatever was there; an empty one removes it.
 template <class Type>
 void store_result(Call& call, Type result) {
+  // From now on what is looked up is not asked for.
+  call.keys.record_misses(false);
   if (result.empty()) {
     if (Entry* entry = call.keys.find(call.key(), call.clock)) call.keys.remove(*entry);
     return;

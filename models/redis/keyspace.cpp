@@ -34,6 +34,8 @@ Entry* Keyspace::find(std::string_view key, const sim::Clock& clock) {
     entry = nullptr;
   }
   note(EffectKind::read, key);
+  if (entry == nullptr && records_misses_) [[unlikely]]
+    misses_.emplace_back(key);
   return entry;
 }
 
@@ -160,6 +162,7 @@ void Keyspace::change_selection(DatabaseId database) {
 
 void Keyspace::load(const Keyspace& other) {
   first_ = other.first_;
+  libraries_ = other.libraries_;
   if (!others_.empty() || !other.others_.empty()) {
     others_ = other.others_;
     change_selection(0);
@@ -183,6 +186,8 @@ void Keyspace::reset() {
   for (FlatTable<Entry>& table : others_) table.clear();
   select(0);
   changes_count_ = command_begin_ = parts_count_ = 0;
+  records_misses_ = false;
+  libraries_.clear();
 }
 
 std::uint64_t Keyspace::digest() const {
@@ -199,6 +204,7 @@ std::uint64_t Keyspace::digest() const {
       sum += digest;
     }
   }
+  for (const Library& library : libraries_) sum += digest_bytes(library.code, digest_bytes("library"));
   return sum;
 }
 

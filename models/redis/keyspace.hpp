@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "models/redis/flat_table.hpp"
@@ -64,6 +66,18 @@ class KeyWatcher {
 
  protected:
   ~KeyWatcher() = default;
+};
+
+/// What FUNCTION LOAD has loaded. It is kept and sent along with the keys.
+struct Library {
+  struct Function {
+    std::string name;
+    std::optional<std::string> description;
+    std::vector<std::string> flags;
+  };
+  std::string name;
+  std::string code;  ///< as it was sent
+  std::vector<Function> functions;
 };
 
 /// What is done about a key whose deadline has been reached.
@@ -164,6 +178,12 @@ class Keyspace {
     command_begin_ = changes_count_;
     by_ = by;
   }
+  /// Names that the command looked up in vain, in order, if that was asked for.
+  void record_misses(bool on) {
+    records_misses_ = on;
+    if (on) misses_.clear();
+  }
+  std::span<const std::string> misses() const { return misses_; }
   std::span<const KeyChange> changes() const { return {changes_.data(), changes_count_}; }
   /// By change.
   std::span<const PartChange> parts() const { return {parts_.data(), parts_count_}; }
@@ -172,7 +192,10 @@ class Keyspace {
 
   /// No keys, no changes; memory is kept.
   void reset();
-  /// Equal for equal keys, values and deadlines, whatever the order.
+  const std::vector<Library>& libraries() const { return libraries_; }
+  void set_libraries(std::vector<Library> libraries) { libraries_ = std::move(libraries); }
+
+  /// Equal for equal keys, values and deadlines, whatever the order, and equal libraries.
   std::uint64_t digest() const;
 
  private:
@@ -194,6 +217,7 @@ class Keyspace {
   FlatTable<Entry>& table(DatabaseId database);
 
   KeyWatcher* watcher_ = nullptr;
+  std::vector<Library> libraries_;
   ExpiryRule expiry_rule_ = ExpiryRule::removes;
   FlatTable<Entry> first_;                ///< database 0: nearly all that is ever used
   std::vector<FlatTable<Entry>> others_;  ///< 1 and up; none until one is selected
@@ -206,6 +230,8 @@ class Keyspace {
   std::size_t parts_count_ = 0;
   std::size_t command_begin_ = 0;
   SessionId by_ = 0;
+  bool records_misses_ = false;
+  std::vector<std::string> misses_;
 };
 
 }  // namespace lockstep::models::redis

@@ -117,6 +117,8 @@ void Node::handle(const Request& request, sim::ConnectionId connection) {
     answer = Reply::unknown();
     world().note_approximation();
   }
+  if (database_.tells_of_expiry() || awaits_key_ends_) [[unlikely]]
+    await_key_ends();
   if (answer) {
     reply(request, connection, std::move(*answer));
   } else {
@@ -285,6 +287,8 @@ void Node::forget_connections() {
   blocked_.clear();
   held_.clear();
   snapshots_.clear();
+  key_ends_.clear();
+  awaits_key_ends_ = false;
   ack_timer_.timer = {};
   failover_end_.timer = {};
   has_refused_ = false;

@@ -228,8 +228,23 @@ constexpr std::string_view kOther[] = {
     "CONFIG GET timeout|maxmemory|min-replicas-*|appendonly",
     "CONFIG SET min-replicas-max-lag|lua-time-limit {int}",
     "CONFIG SET min-replicas-max-lag 3 min-replicas-max-lag|lua-time-limit 4",
+    "CONFIG SET notify-keyspace-events KEA|KEAmn|Kg$m|Elzn|q",
+    "CONFIG SET notify-keyspace-events KEAmn",
+    "CONFIG GET notify-keyspace-events",
     "CONFIG SET x 1",
     "CONFIG SET timeout 1 x",
+    "FUNCTION LOAD [ REPLACE|x ] {library}",
+    "FUNCTION LOAD REPLACE {library}",
+    "FUNCTION DELETE lib|x",
+    "FUNCTION FLUSH [ SYNC|ASYNC|x ]",
+    "FUNCTION LIST [ LIBRARYNAME l*|x ]",
+    "FUNCTION LIST WITHCODE|x|LIBRARYNAME",
+    "FUNCTION STATS",
+    "FUNCTION KILL",
+    "FUNCTION x",
+    "FCALL {function} {int} {k} {v}",
+    "FCALL {function} 1 {k} {v}",
+    "FCALL_RO {function} 1 {k} {v}",
     "SCRIPT EXISTS {sha}+",
     "SCRIPT LOAD {script}",
     "SCRIPT FLUSH [ SYNC|ASYNC|x ]",
@@ -292,9 +307,36 @@ constexpr std::string_view kScripts[] = {
     "return redis.setresp(4)",
     "return redis.call('blpop', KEYS[1], 0)"};
 
+constexpr std::string_view kLibraries[] = {
+    "#!lua name=lib\nredis.register_function('f', function(keys, args) return {#keys, args} end)",
+    "#!lua name=lib\nredis.register_function('F', function(keys, args) return redis.call('set', keys[1], args[1]) end)",
+    "#!lua name=lib\n\nredis.register_function{function_name = 'f', flags = {'no-writes'}, description = 'd',\n"
+    "callback = function(keys, args) return redis.pcall('set', keys[1], 1) end}",
+    "#!lua name=other\nlocal function g(keys) return redis.call('get', keys[1]) end\n"
+    "redis.register_function{function_name = 'g', flags = {'no-writes'}, callback = g}",
+    "#!lua name=other\nredis.register_function('g', function() return nonsense end)",
+    "#!lua name=other\nredis.register_function('g', function() error('boom') end)",
+    "#!lua name=other\nredis.register_function('g', function(keys) return redis.error_reply('MY own') end)",
+    "#!lua name=other\nredis.register_function('f', function() return 1 end)",
+    "#!lua name=other\nredis.register_function('g', 1)",
+    "#!lua name=other\nredis.register_function('g g', function() return 1 end)",
+    "#!lua name=other\nredis.register_function({function_name = 'g'})",
+    "#!lua name=other\nredis.register_function('g', function() end) redis.register_function('g', function() end)",
+    "#!lua name=other\nredis.call('get', 's0')",
+    "#!lua name=other\nlocal x = )",
+    "#!lua name=other\nx = 1",
+    "#!lua name=other\nlocal x = 1",
+    "#!lua name=o-ther\nlocal x = 1",
+    "#!lua name=other name=more\nlocal x = 1",
+    "#!lua nome=other\nlocal x = 1",
+    "#!python name=other\nlocal x = 1",
+    "#!lua name=other",
+    "#!lua\nlocal x = 1",
+    "local x = 1"};
+
 constexpr std::string_view kOptions[] = {"NX",    "XX",      "GT",      "LT",        "CH",  "EX",    "PX",
                                          "GET",   "KEEPTTL", "PERSIST", "BYSCORE",   "REV", "LIMIT", "WITHSCORES",
-                                         "MATCH", "COUNT",   "WEIGHTS", "AGGREGATE", "1",   "x"};
+                                         "MATCH", "COUNT",   "WEIGHTS", "AGGREGATE", "100000", "x"};
 constexpr std::string_view kMembers[] = {
     "a", "b", "c", "d", "1", "2", "-7", "", "long member of more than fifteen bytes"};
 constexpr std::string_view kValues[] = {"v",
@@ -358,6 +400,8 @@ std::string RandomCommands::word(std::string_view kind) {
   if (kind == "badtime") return one_of(kBadTimes);
   if (kind == "channel") return one_of(kChannels);
   if (kind == "script") return one_of(kScripts);
+  if (kind == "library") return one_of(kLibraries);
+  if (kind == "function") return one_of(std::array<std::string_view, 5>{"f", "F", "g", "g", "none"});
   if (kind == "sha") {
     return one_of(std::array<std::string_view, 4>{"e0e1f9fabfc9d4800c877a703b823ac0578ff8db", "x",
                                                   "0000000000000000000000000000000000000000",

@@ -148,6 +148,12 @@ Reply config_set_command(Call& call) {
       return Reply::error("ERR CONFIG SET failed (possibly related to argument '" + std::string(parameter->name) +
                           "') - " + why);
     };
+    if (parameter->name == "notify-keyspace-events") {
+      if (!NotifiedEvents::read(up_to_zero(call.arguments[i + 1]))) {
+        return fail("Invalid event class character. Use 'Ag$lshzxeKEtmdn'.");
+      }
+      continue;
+    }
     if (!parameter->is_number) {
       if (call.arguments[i + 1].text() != parameter->value) return fail("persistence is what the scenario file says");
       continue;
@@ -173,7 +179,7 @@ Reply config_set_command(Call& call) {
     if (call.arguments[i].is_word("REPL-BACKLOG-SIZE")) {
       call.database.replication().set_backlog_size(*call.arguments[i + 1].integer());
     }
-    configuration.set(lower_case(call.arguments[i].text()), call.arguments[i + 1].text());
+    configuration.set(lower_case(call.arguments[i].text()), up_to_zero(call.arguments[i + 1]));
   }
   return Reply::ok();
 }

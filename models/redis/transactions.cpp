@@ -4,6 +4,7 @@
 
 #include "models/redis/database.hpp"
 #include "models/redis/handlers.hpp"
+#include "models/redis/notifications.hpp"
 
 namespace lockstep::models::redis {
 namespace {
@@ -39,6 +40,8 @@ Reply exec_command(Call& call) {
   }
   call.keys.select(client.database);
   call.database.replicate_expiries();
+  if (call.database.configuration().notified_events().any()) [[unlikely]]
+    announce_expiries(call);
   if (client.is_dirty) {
     call.database.forget_transaction(client);
     return Reply::null_array();
