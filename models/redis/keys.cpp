@@ -58,15 +58,17 @@ std::variant<Conditions, Reply> read_conditions(std::span<const Value> words) {
 /// too. Two deadlines that were both sent as timestamps have no present in them.
 bool is_later(const Deadline& time, TimeBase base, const Deadline& than, const sim::Clock& clock) {
   if (time.far_ms != 0 || than.far_ms != 0) return time.far_ms > than.far_ms;
-  if (base == TimeBase::now) return clock.has_passed(than.at - time.lifetime);
-  assert(time.at.anchor() == than.at.anchor() && "two symbolic deadlines cannot be compared yet");
+  const bool is_known = time.at.anchor() == than.at.anchor();
+  if (base == TimeBase::now && !is_known) return clock.has_passed(than.at - time.lifetime);
+  assert(is_known && "two symbolic deadlines cannot be compared yet");
   return time.at.offset() > than.at.offset();
 }
 
 bool is_earlier(const Deadline& time, TimeBase base, const Deadline& than, const sim::Clock& clock) {
   if (time.far_ms != 0 || than.far_ms != 0) return time.far_ms < than.far_ms;
-  if (base == TimeBase::now) return !clock.has_reached(than.at - time.lifetime);
-  assert(time.at.anchor() == than.at.anchor() && "two symbolic deadlines cannot be compared yet");
+  const bool is_known = time.at.anchor() == than.at.anchor();
+  if (base == TimeBase::now && !is_known) return !clock.has_reached(than.at - time.lifetime);
+  assert(is_known && "two symbolic deadlines cannot be compared yet");
   return time.at.offset() < than.at.offset();
 }
 

@@ -63,8 +63,6 @@ constexpr std::array kEvents = std::to_array<Event>({
     {"LREM", EventClass::list, "lrem"},
     {"LSET", EventClass::list, "lset"},
     {"LTRIM", EventClass::list, "ltrim"},
-    {"MSET", EventClass::string, "set"},
-    {"MSETNX", EventClass::string, "set"},
     {"PSETEX", EventClass::string, "set"},
     {"RPOP", EventClass::list, "rpop"},
     {"BRPOP", EventClass::list, "rpop"},
@@ -119,6 +117,7 @@ class Announcement {
     expiries();
     if (is_any(spec_.name, {"FLUSHALL", "FLUSHDB", "SWAPDB"})) return;
     if (is_any(spec_.name, {"RENAME", "RENAMENX"})) return of_two_keys("rename_from", "rename_to");
+    if (is_any(spec_.name, {"MSET", "MSETNX"})) return of_pairs();
     if (spec_.name == "MOVE") return of_move();
     if (spec_.name == "COPY") return of_copy();
     if (spec_.name == "SMOVE") return of_set_move();
@@ -203,13 +202,11 @@ class Announcement {
     }
   }
 
-  bool persists() const {
-    return spec_.name == "PERSIST" || (spec_.name == "GETEX" && call_.size() == 3);
-  }
+  bool persists() const { return spec_.name == "PERSIST" || (spec_.name == "GETEX" && call_.size() == 3); }
 
   const Event* event() const {
-    const auto found = std::find_if(kEvents.begin(), kEvents.end(),
-                                    [&](const Event& event) { return event.command == spec_.name; });
+    const auto found =
+        std::find_if(kEvents.begin(), kEvents.end(), [&](const Event& event) { return event.command == spec_.name; });
     return found == kEvents.end() ? nullptr : &*found;
   }
 
@@ -225,8 +222,9 @@ class Announcement {
     if (is_any(spec_.name, {"LMPOP", "BLMPOP"})) return tell(EventClass::list, popped_from(), change);
     if (is_any(spec_.name, {"ZMPOP", "BZMPOP"})) return tell(EventClass::sorted_set, popped_from(), change);
     if (const Event* own = event()) {
-      const bool increments = spec_.name == "ZADD" && std::any_of(call_.arguments.begin() + 2, call_.arguments.end() - 2,
-                                                                  [](const Value& word) { return word.is_word("INCR"); });
+      const bool increments =
+          spec_.name == "ZADD" && std::any_of(call_.arguments.begin() + 2, call_.arguments.end() - 2,
+                                              [](const Value& word) { return word.is_word("INCR"); });
       tell(own->which, increments ? "zincr" : own->name, change);
     }
   }
@@ -255,6 +253,20 @@ class Announcement {
     tell(EventClass::created, "new", destination, database);
     tell(EventClass::generic, from, source, database);
     tell(EventClass::generic, to, destination, database);
+  }
+
+  /// A key that is named twice is set twice.
+  void of_pairs() {
+    std::vector<std::string> seen;
+    for (std::size_t i = 1; i + 1 < call_.size(); i += 2) {
+      const std::string key(call_.key(i));
+      const KeyChange* change = change_of(key, call_.keys.selected());
+      if (change == nullptr) continue;
+      const bool is_first = std::find(seen.begin(), seen.end(), key) == seen.end();
+      if (change->creates && is_first) tell(EventClass::created, "new", *change);
+      tell(EventClass::string, "set", *change);
+      seen.push_back(key);
+    }
   }
 
   void of_move() {
@@ -320,7 +332,8 @@ std::optional<NotifiedEvents> NotifiedEvents::read(std::string_view letters) {
       for (std::size_t i = 0; i < kAll; ++i) events.bits_ |= static_cast<std::uint16_t>(kLetters[i].which);
       continue;
     }
-    const auto found = std::find_if(kLetters.begin(), kLetters.end(), [&](const Letter& l) { return l.letter == letter; });
+    const auto found =
+        std::find_if(kLetters.begin(), kLetters.end(), [&](const Letter& l) { return l.letter == letter; });
     if (found == kLetters.end()) return std::nullopt;
     events.bits_ |= static_cast<std::uint16_t>(found->which);
   }
@@ -329,7 +342,8 @@ std::optional<NotifiedEvents> NotifiedEvents::read(std::string_view letters) {
 
 /// As a real server, which forgets to say `n` beside `A`.
 std::string NotifiedEvents::letters() const {
-  const bool is_all = std::all_of(kLetters.begin(), kLetters.begin() + kAll, [&](const Letter& l) { return has(l.which); });
+  const bool is_all =
+      std::all_of(kLetters.begin(), kLetters.begin() + kAll, [&](const Letter& l) { return has(l.which); });
   std::string text = is_all ? "A" : "";
   for (const auto& [letter, which] : kLetters) {
     const bool is_said = is_all && (which < EventClass::missed);

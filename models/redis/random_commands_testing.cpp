@@ -231,6 +231,8 @@ constexpr std::string_view kOther[] = {
     "CONFIG SET notify-keyspace-events KEA|KEAmn|Kg$m|Elzn|q",
     "CONFIG SET notify-keyspace-events KEAmn",
     "CONFIG GET notify-keyspace-events",
+    "CONFIG SET hash-max-listpack-value|hash-max-ziplist-entries|list-max-listpack-size {count}",
+    "CONFIG GET hash-max-*|zset-max-*|list-[mc]*|set-max-*",
     "CONFIG SET x 1",
     "CONFIG SET timeout 1 x",
     "FUNCTION LOAD [ REPLACE|x ] {library}",
@@ -334,8 +336,8 @@ constexpr std::string_view kLibraries[] = {
     "#!lua\nlocal x = 1",
     "local x = 1"};
 
-constexpr std::string_view kOptions[] = {"NX",    "XX",      "GT",      "LT",        "CH",  "EX",    "PX",
-                                         "GET",   "KEEPTTL", "PERSIST", "BYSCORE",   "REV", "LIMIT", "WITHSCORES",
+constexpr std::string_view kOptions[] = {"NX",    "XX",      "GT",      "LT",        "CH",     "EX",    "PX",
+                                         "GET",   "KEEPTTL", "PERSIST", "BYSCORE",   "REV",    "LIMIT", "WITHSCORES",
                                          "MATCH", "COUNT",   "WEIGHTS", "AGGREGATE", "100000", "x"};
 constexpr std::string_view kMembers[] = {
     "a", "b", "c", "d", "1", "2", "-7", "", "long member of more than fifteen bytes"};

@@ -145,6 +145,11 @@ Reply config_set_command(Call& call) {
   for (std::size_t i = 2; i < call.size(); i += 2) {
     const Parameter* parameter = configuration.find(lower_case(call.arguments[i].text()));
     const auto fail = [&](const std::string& why) {
+      // What was set before the failure is taken back as CONFIG GET prints it, which forgets the `n` beside an `A`.
+      for (std::size_t set = 2; set <= i; set += 2) {
+        const std::string name = lower_case(call.arguments[set].text());
+        if (name == "notify-keyspace-events") configuration.set(name, configuration.find(name)->value);
+      }
       return Reply::error("ERR CONFIG SET failed (possibly related to argument '" + std::string(parameter->name) +
                           "') - " + why);
     };
@@ -159,7 +164,8 @@ Reply config_set_command(Call& call) {
       continue;
     }
     const std::optional<std::int64_t> number = call.arguments[i + 1].integer();
-    const bool is_memory = parameter->name == "maxmemory" || parameter->name == "repl-backlog-size";
+    const bool is_memory =
+        parameter->name == "maxmemory" || parameter->name == "repl-backlog-size" || parameter->name.ends_with("-value");
     if (number && *number > 0 && parameter->name == "maxmemory") {
       return fail("memory does not run out here: nothing but 0 is modelled");
     }
@@ -170,9 +176,9 @@ Reply config_set_command(Call& call) {
       return fail(is_memory ? "argument must be a memory value" : "argument couldn't be parsed into an integer");
     }
     if (*number < parameter->least || *number > parameter->most) {
-      return fail(parameter->name == "maxmemory" ? "argument must be a memory value"
-                                                 : "argument must be between " + std::to_string(parameter->least) +
-                                                       " and " + std::to_string(parameter->most) + " inclusive");
+      return fail(is_memory && parameter->least == 0 ? "argument must be a memory value"
+                                                     : "argument must be between " + std::to_string(parameter->least) +
+                                                           " and " + std::to_string(parameter->most) + " inclusive");
     }
   }
   for (std::size_t i = 2; i < call.size(); i += 2) {
