@@ -189,8 +189,8 @@ void append_clients_info(std::string& out, Call& call) {
   const auto mortal =
       std::count_if(sessions.begin(), sessions.end(), [](const Session& s) { return s.waiting && s.waiting->timeout; });
   out += "connected_clients:" + std::to_string(open) + "\r\ncluster_connections:0\r\nmaxclients:10000\r\n" +
-         "blocked_clients:" + std::to_string(call.database.blocked_clients()) + "\r\ntracking_clients:0\r\n" +
-         "clients_in_timeout_table:" + std::to_string(mortal) + "\r\n";
+         "blocked_clients:" + std::to_string(call.database.blocked_clients() + call.database.held_clients()) +
+         "\r\ntracking_clients:0\r\n" + "clients_in_timeout_table:" + std::to_string(mortal) + "\r\n";
 }
 
 Reply client_pause_command(Call& call) {

@@ -139,7 +139,7 @@ constexpr auto kCommands = std::to_array<CommandSpec>({
     {"RPUSH", -3, 1, 1, 1, kWrite, rpush_command},
     {"RPUSHX", -3, 1, 1, 1, kWrite, rpushx_command},
     {"SADD", -3, 1, 1, 1, kWrite, sadd_command},
-    {"SAVE", 1, 0, 0, 0, kNoScript, save_command},
+    {"SAVE", 1, 0, 0, 0, kNoScript | kNoTransaction, save_command},
     {"SCAN", -2, 0, 0, 0, kReadOnly | kEveryKey, scan_command},
     {"SCARD", 2, 1, 1, 1, kReadOnly, scard_command},
     {"SCRIPT", -2, 0, 0, 0, kContainer, nullptr},

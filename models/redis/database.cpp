@@ -111,6 +111,9 @@ std::optional<Reply> Database::refusal(const Session& client, const CommandSpec&
   if (spec.handler == nullptr || !spec.accepts(command.size())) {
     return Reply::error("ERR wrong number of arguments for '" + error_name(spec.name) + "' command");
   }
+  if (client.in_transaction && spec.is(kNoTransaction)) {
+    return Reply::error("ERR Command not allowed inside a transaction");
+  }
   if (would_write(client, spec)) {
     if (std::optional<Reply> error = write_error(*clock_)) return error;
   }

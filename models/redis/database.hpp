@@ -109,6 +109,7 @@ class Database final : private ScriptHost {
   /// A server that reads its keys from the disk answers hardly anything.
   void set_loading(bool on) { is_loading_ = on; }
   bool is_loading() const { return is_loading_; }
+  void set_held_clients(std::size_t count) { held_clients_ = count; }
   /// Whether INFO without a section has that of the clients. A sentinel asks so, and who else has spoken to the server is not part of its
   /// story.
   void set_tells_of_clients(bool on) { tells_of_clients_ = on; }
@@ -196,6 +197,8 @@ class Database final : private ScriptHost {
   /// Its reply when it has waited for too long.
   Reply reply_of_time_out(const Session& session) const;
   std::size_t blocked_clients() const { return waiting_count_; }
+  /// Those that CLIENT PAUSE keeps waiting; INFO counts them as blocked.
+  std::size_t held_clients() const { return held_clients_; }
   Session& session(SessionId id);
   std::deque<Session>& sessions() { return sessions_; }
   std::int64_t client_id(Session& session);
@@ -257,6 +260,7 @@ class Database final : private ScriptHost {
   std::uint64_t waits_seen_ = 0;
   std::size_t waiting_count_ = 0;
   std::size_t watching_count_ = 0;
+  std::size_t held_clients_ = 0;
   Configuration configured_;
   Configuration configuration_;
   bool is_loading_ = false;

@@ -21,7 +21,7 @@ constexpr std::string_view kWrongName =
     "Library names can only contain letters, numbers, or underscores(_) and must be at least one character long";
 
 /// In front of a library's text, on the line that its shebang leaves empty, so that lines keep their numbers. While the library is loaded
-/// `redis` has little but register_function; later it has all but that.
+/// `redis` has little but register_function; later it has the rest, and that one fails.
 constexpr std::string_view kOpening =
     "local lockstep_list, lockstep_by_name, lockstep_loaded, lockstep_redis = {}, {}, false, redis "
     "local function lockstep_fail(text) error({err = 'ERR ' .. text}) end "
@@ -61,9 +61,10 @@ constexpr std::string_view kOpening =
     "if lockstep_by_name[key] then lockstep_fail('Function already exists in the library') end "
     "lockstep_by_name[key] = callback lockstep_list[#lockstep_list + 1] = {name, description, flags} end "
     "local redis = setmetatable({}, {__newindex = function() error('Attempt to modify a readonly table', 2) end, "
-    "__index = function(_, name) if lockstep_loaded then return lockstep_redis[name] end "
-    "if name == 'register_function' then return lockstep_register end "
-    "if type(name) == 'string' and (name == 'log' or string.find(name, '^LOG_') or string.find(name, '^REDIS_VERSION')) "
+    "__index = function(_, name) if name == 'register_function' then return lockstep_register end "
+    "if lockstep_loaded then return lockstep_redis[name] end "
+    "if type(name) == 'string' and (name == 'log' or string.find(name, '^LOG_') or string.find(name, "
+    "'^REDIS_VERSION')) "
     "then return lockstep_redis[name] end "
     "error('Script attempted to access nonexistent global variable \\'' .. tostring(name) .. '\\'', 2) end}) "
     "local function lockstep_library(...) ";
@@ -256,7 +257,8 @@ Reply function_delete_command(Call& call) {
 
 Reply function_flush_command(Call& call) {
   const auto options = call.arguments.subspan(2);
-  if (options.size() > 1 || (options.size() == 1 && !options[0].is_word("SYNC") && !options[0].is_word("ASYNC"))) {
+  if (options.size() > 1) return unknown_subcommand_or_arity(call, "FUNCTION");
+  if (options.size() == 1 && !options[0].is_word("SYNC") && !options[0].is_word("ASYNC")) {
     return Reply::error("ERR FUNCTION FLUSH only supports SYNC|ASYNC option");
   }
   call.keys.set_libraries({});
@@ -286,13 +288,13 @@ Reply function_list_command(Call& call) {
     for (const Library::Function& function : library.functions) {
       std::vector<Reply> flags;
       for (const std::string& flag : function.flags) flags.push_back(Reply::status(flag));
-      functions.push_back(
-          Reply::array({Reply::bulk("name"), Reply::bulk(function.name), Reply::bulk("description"),
-                        function.description ? Reply::bulk(*function.description) : Reply::nil(), Reply::bulk("flags"),
-                        Reply::array(std::move(flags))}));
+      functions.push_back(Reply::array({Reply::bulk("name"), Reply::bulk(function.name), Reply::bulk("description"),
+                                        function.description ? Reply::bulk(*function.description) : Reply::nil(),
+                                        Reply::bulk("flags"), Reply::array(std::move(flags))}));
     }
-    std::vector<Reply> parts = {Reply::bulk("library_name"), Reply::bulk(library.name), Reply::bulk("engine"),
-                                Reply::bulk("LUA"), Reply::bulk("functions"), Reply::array(std::move(functions))};
+    std::vector<Reply> parts = {Reply::bulk("library_name"), Reply::bulk(library.name),
+                                Reply::bulk("engine"),       Reply::bulk("LUA"),
+                                Reply::bulk("functions"),    Reply::array(std::move(functions))};
     if (with_code) {
       parts.push_back(Reply::bulk("library_code"));
       parts.push_back(Reply::bulk(library.code));
@@ -307,10 +309,10 @@ Reply function_stats_command(Call& call) {
   for (const Library& library : call.keys.libraries()) functions += static_cast<std::int64_t>(library.functions.size());
   return Reply::array(
       {Reply::bulk("running_script"), Reply::nil(), Reply::bulk("engines"),
-       Reply::array({Reply::bulk("LUA"),
-                     Reply::array({Reply::bulk("libraries_count"),
-                                   Reply::integer(static_cast<std::int64_t>(call.keys.libraries().size())),
-                                   Reply::bulk("functions_count"), Reply::integer(functions)})})});
+       Reply::array(
+           {Reply::bulk("LUA"), Reply::array({Reply::bulk("libraries_count"),
+                                              Reply::integer(static_cast<std::int64_t>(call.keys.libraries().size())),
+                                              Reply::bulk("functions_count"), Reply::integer(functions)})})});
 }
 
 }  // namespace lockstep::models::redis

@@ -10,16 +10,7 @@
 namespace lockstep::models::redis {
 namespace {
 
-/// 250 years: what an `Instant` in nanoseconds holds, with some room.
-constexpr std::int64_t kLongestMilliseconds = 250LL * 365 * 86'400 * 1000;
-
-/// That many milliseconds after the origin.
-Deadline moment_at(std::int64_t milliseconds) {
-  const std::int64_t held = std::clamp(milliseconds, -kLongestMilliseconds, kLongestMilliseconds);
-  Deadline deadline{sim::Instant::at(sim::Duration::milliseconds(held)), sim::Duration::zero()};
-  if (held != milliseconds) deadline.far_ms = milliseconds;
-  return deadline;
-}
+constexpr std::int64_t kLongestMilliseconds = Deadline::kLongestMilliseconds;
 
 struct Conditions {
   bool only_if_none = false;     // NX
@@ -57,7 +48,7 @@ std::variant<Conditions, Reply> read_conditions(std::span<const Value> words) {
 /// The new one is mostly the present plus a length, so the question is put to the clock: that works for symbolic instants
 /// too. Two deadlines that were both sent as timestamps have no present in them.
 bool is_later(const Deadline& time, TimeBase base, const Deadline& than, const sim::Clock& clock) {
-  if (time.far_ms != 0 || than.far_ms != 0) return time.far_ms > than.far_ms;
+  if (time.far_ms() != 0 || than.far_ms() != 0) return time.far_ms() > than.far_ms();
   const bool is_known = time.at.anchor() == than.at.anchor();
   if (base == TimeBase::now && !is_known) return clock.has_passed(than.at - time.lifetime);
   assert(is_known && "two symbolic deadlines cannot be compared yet");
@@ -65,7 +56,7 @@ bool is_later(const Deadline& time, TimeBase base, const Deadline& than, const s
 }
 
 bool is_earlier(const Deadline& time, TimeBase base, const Deadline& than, const sim::Clock& clock) {
-  if (time.far_ms != 0 || than.far_ms != 0) return time.far_ms < than.far_ms;
+  if (time.far_ms() != 0 || than.far_ms() != 0) return time.far_ms() < than.far_ms();
   const bool is_known = time.at.anchor() == than.at.anchor();
   if (base == TimeBase::now && !is_known) return !clock.has_reached(than.at - time.lifetime);
   assert(is_known && "two symbolic deadlines cannot be compared yet");
@@ -120,8 +111,8 @@ Reply time_left(Call& call, TimeUnit unit, TimeBase base) {
   if (!entry->expires) return Reply::integer(kNoDeadline);
   const sim::Instant from = base == TimeBase::epoch ? sim::Instant::origin() : call.clock.now();
   const sim::Duration length = sim::Duration::milliseconds(unit == TimeUnit::seconds ? 1000 : 1);
-  if (entry->far_ms != 0) {
-    const std::int64_t left = entry->far_ms - (base == TimeBase::epoch ? 0 : from.offset().floor_ms());
+  if (entry->far_ms() != 0) {
+    const std::int64_t left = entry->far_ms() - (base == TimeBase::epoch ? 0 : from.offset().floor_ms());
     // To the nearest second, without a sum that no 64 bits hold.
     return Reply::integer(unit == TimeUnit::milliseconds ? left : left / 1000 + (left % 1000 + 500) / 1000);
   }
@@ -177,22 +168,20 @@ std::variant<Deadline, Reply> read_expire_time(const Call& call, const Value& ar
     return invalid_expire_time(call);
   }
   const std::int64_t milliseconds = *number * factor;
-  if (base == TimeBase::epoch) return moment_at(milliseconds);
+  if (base == TimeBase::epoch) return Deadline::moment(milliseconds);
   const sim::Instant now = call.clock.now();
   // An old anchor's offset says nothing of the present reading, and matters only within a story's length of the limit.
   if (milliseconds > kMost - std::max<std::int64_t>(0, now.offset().floor_ms())) return invalid_expire_time(call);
   const auto length =
       sim::Duration::milliseconds(std::clamp(milliseconds, -kLongestMilliseconds, kLongestMilliseconds));
-  if (now.anchor() == 0 && milliseconds > kLongestMilliseconds - now.offset().floor_ms()) {
-    Deadline far = moment_at(now.offset().floor_ms() + milliseconds);
-    far.lifetime = length;
-    return far;
+  if (now.anchor() == 0 && milliseconds >= kLongestMilliseconds - now.offset().floor_ms()) {
+    return Deadline::moment(now.offset().floor_ms() + milliseconds);
   }
   return Deadline{now + length, length};
 }
 
 Value moment_of(const Deadline& deadline) {
-  return deadline.far_ms != 0 ? Value(deadline.far_ms) : Value::milliseconds(deadline.at);
+  return deadline.far_ms() != 0 ? Value(deadline.far_ms()) : Value::milliseconds(deadline.at);
 }
 
 Reply del_command(Call& call) {

@@ -25,9 +25,20 @@ namespace lockstep::models::redis {
 struct Deadline {
   sim::Instant at;         ///< on the server's own clock
   sim::Duration lifetime;  ///< how long it was to live when that was said; zero if it was said as a moment
-  /// Milliseconds since the clock's origin of a moment that no `Instant` holds; then `at` is the last that one holds, which nobody
-  /// lives to see. 0: `at` is the moment.
-  std::int64_t far_ms = 0;
+
+  /// 250 years: what an `Instant` in nanoseconds holds, with some room.
+  static constexpr std::int64_t kLongestMilliseconds = 250LL * 365 * 86'400 * 1000;
+  /// So many milliseconds since the clock's origin. What no `Instant` holds is kept as a number, and `at` is a moment that nobody lives to
+  /// see, or that was over before anything began. There is room for that number in `lifetime`, and no other: each request carries deadlines.
+  static Deadline moment(std::int64_t milliseconds) {
+    if (milliseconds >= kLongestMilliseconds) return {last(), sim::Duration::nanoseconds(milliseconds)};
+    if (milliseconds <= -kLongestMilliseconds) return {first(), sim::Duration::nanoseconds(milliseconds)};
+    return {sim::Instant::at(sim::Duration::milliseconds(milliseconds)), sim::Duration::zero()};
+  }
+  /// Milliseconds since the clock's origin of a moment that no `Instant` holds; 0: `at` is the moment.
+  std::int64_t far_ms() const { return at.identical(last()) || at.identical(first()) ? lifetime.count_ns() : 0; }
+  static constexpr sim::Instant last() { return sim::Instant::at(sim::Duration::milliseconds(kLongestMilliseconds)); }
+  static constexpr sim::Instant first() { return sim::Instant::at(sim::Duration::milliseconds(-kLongestMilliseconds)); }
 };
 
 struct Entry : Deadline {

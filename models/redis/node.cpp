@@ -59,6 +59,7 @@ void Node::receive(sim::Message& message, sim::ConnectionId connection) {
     world().access_all();
     if (is_held_back(request)) {
       held_.push_back(std::make_unique<Pending>(*this, connection, request));
+      database_.set_held_clients(held_.size());
       return;
     }
   }
@@ -72,6 +73,7 @@ bool Node::answers_at_once(const sim::Message& message) const {
 void Node::closed(sim::ConnectionId connection) {
   database_.set_watcher(world().is_explored() ? this : nullptr);
   std::erase_if(held_, [&](const auto& waiting) { return waiting->connection.index == connection.index; });
+  database_.set_held_clients(held_.size());
   end_session(connection);
 }
 
@@ -227,9 +229,11 @@ void Node::release_held() {
   world().access_all();
   std::vector<std::unique_ptr<Pending>> waiting;
   waiting.swap(held_);
+  database_.set_held_clients(0);
   for (std::unique_ptr<Pending>& request : waiting) {
     if (is_held_back(request->request)) {
       held_.push_back(std::move(request));
+      database_.set_held_clients(held_.size());
     } else {
       handle(request->request, request->connection);
     }
@@ -286,6 +290,7 @@ void Node::reset() {
 void Node::forget_connections() {
   blocked_.clear();
   held_.clear();
+  database_.set_held_clients(0);
   snapshots_.clear();
   key_ends_.clear();
   awaits_key_ends_ = false;

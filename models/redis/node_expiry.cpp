@@ -37,7 +37,7 @@ void Node::await_key_end(const Entry& entry, DatabaseId database) {
     world().cancel_timer((*known)->timer);
     key_ends_.erase(known);
   }
-  if (!entry.expires || entry.far_ms != 0) return;
+  if (!entry.expires || entry.far_ms() != 0) return;
   const sim::Instant now = clock().now();
   sim::Duration left = entry.lifetime;
   if (entry.at.anchor() == now.anchor()) {
