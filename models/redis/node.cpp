@@ -119,8 +119,6 @@ void Node::handle(const Request& request, sim::ConnectionId connection) {
     answer = Reply::unknown();
     world().note_approximation();
   }
-  if (database_.tells_of_expiry() || awaits_key_ends_) [[unlikely]]
-    await_key_ends();
   if (answer) {
     reply(request, connection, std::move(*answer));
   } else {
@@ -135,6 +133,7 @@ void Node::handle(const Request& request, sim::ConnectionId connection) {
 
 /// All that the last request made of the database besides changes and a reply.
 void Node::give_what_was_asked() {
+  if (awaits_key_ends_ || database_.tells_of_expiry()) await_key_ends();
   // What carries one out may give the database something to do: the list is no longer its own then.
   const std::vector<Database::Intent> intents(database_.intents().begin(), database_.intents().end());
   for (const Database::Intent intent : intents) carry_out(intent);
