@@ -69,6 +69,7 @@ std::variant<std::monostate, Trouble> serve(Scenario scenario, const models::loc
     listeners.push_back(std::get<Listener>(std::move(listener)));
   }
   deployment.world().arm_faults();
+  deployment.tell_of_clients();
   deployment.begin_servers();
   deployment.world().start(door.id(), {});
   opened(ports);

@@ -371,6 +371,10 @@ void Deployment::begin() {
   for (models::redis::Node& server : servers_) server.begin();
 }
 
+void Deployment::tell_of_clients() {
+  for (models::redis::Node& server : servers_) server.tell_of_clients();
+}
+
 void Deployment::begin_servers() {
   start_sentinels();
   for (models::redis::Node& server : servers_) server.begin();
@@ -397,7 +401,7 @@ void Deployment::begin_probing_for(sim::Duration time) {
 
 bool Deployment::holds_nothing() const {
   return std::all_of(servers_.begin(), servers_.end(),
-                     [](const models::redis::Node& server) { return server.database().keys().size() == 0; });
+                     [](const models::redis::Node& server) { return server.database().keys().empty(); });
 }
 
 sim::Duration Deployment::probe_slack() const {
@@ -486,7 +490,7 @@ std::string Deployment::holdings() const {
   std::string lines;
   for (std::size_t i = 0; i < servers_.size(); ++i) {
     std::vector<std::string> keys;
-    for (const models::redis::Entry& entry : servers_[i].database().keys().entries()) {
+    for (const models::redis::Entry& entry : servers_[i].database().keys().entries(0)) {
       std::string text = plain_or_quoted(entry.key) + " = ";
       if (const auto* value = std::get_if<models::redis::Value>(&entry.object)) {
         text += value->timestamp() != nullptr ? "a time" : plain_or_quoted(value->text());

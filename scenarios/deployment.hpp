@@ -48,6 +48,8 @@ class Deployment {
   void begin();
   /// The same without the clients: servers and sentinels.
   void begin_servers();
+  /// For real clients: INFO has its section on them.
+  void tell_of_clients();
   /// When the probe asks for the lock: every `poll`, but every `often` from one true time to another, until it got it or gives up.
   struct Probing {
     sim::Instant first;  ///< not before

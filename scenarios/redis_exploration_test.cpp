@@ -345,6 +345,18 @@ TEST_CASE("scripts that ask whether a key holds a text, among random commands, h
   CHECK(fewer > kRooms / 2);
 }
 
+TEST_CASE("keys of two databases, some moved or swapped between them, have the outcomes of all orders") {
+  constexpr std::array<std::string_view, 9> kLines{"SELECT 1", "SET k a",    "SET k b PX 3", "GET k",  "MOVE k 1",
+                                                   "GET k",    "SWAPDB 0 1", "APPEND k c",   "FLUSHDB"};
+  for (std::uint64_t seed = 0; seed < kRooms; ++seed) {
+    sim::Random random(seed);
+    std::vector<std::vector<Command>> told(2, std::vector<Command>(3));
+    for (Command& command : told[0]) command = command_of(kLines[random.below(kLines.size())]);
+    for (Command& command : told[1]) command = command_of(kLines[random.below(kLines.size())]);
+    const std::vector<Story> stories{tells_all(told[0]), tells_all(told[1])};
+    CHECK(explored(stories, true) == explored(stories, false));
+  }
+}
 TEST_CASE("what has an answer only with digits stops the script, which cannot catch it") {
   const auto trouble = [](std::string_view script) {
     INFO(script);

@@ -72,8 +72,9 @@ std::string description_of(Call& call, Session& client) {
                             : client.in_transaction ? std::to_string(client.queue.size())
                                                     : "-1";
   return "id=" + std::to_string(call.database.client_id(client)) + " name=" + client.name +
-         " flags=" + flags_of(client) + " db=0 sub=" + std::to_string(client.channels.size()) +
-         " psub=" + std::to_string(client.patterns.size()) + " ssub=0 multi=" + multi +
+         " flags=" + flags_of(client) + " db=" + std::to_string(client.database) +
+         " sub=" + std::to_string(client.channels.size()) + " psub=" + std::to_string(client.patterns.size()) +
+         " ssub=0 multi=" + multi +
          " user=default redir=-1 resp=" + (client.protocol == Protocol::resp3 ? "3\n" : "2\n");
 }
 
@@ -175,6 +176,34 @@ Reply client_kill_command(Call& call) {
   return Reply::integer(killed);
 }
 
+Reply client_unblock_command(Call& call) {
+  call.database.touches_more_than_keys();
+  if (call.size() > 4) return unknown_subcommand_or_arity(call, "CLIENT");
+  const bool with_error = call.size() == 4 && call.arguments[3].is_word("ERROR");
+  if (call.size() == 4 && !with_error && !call.arguments[3].is_word("TIMEOUT")) {
+    return Reply::error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR");
+  }
+  const std::optional<std::int64_t> id = call.arguments[2].integer();
+  if (!id) return not_an_integer();
+  for (Session& client : call.database.sessions()) {
+    if (!client.waiting || client.client_id != *id) continue;
+    call.database.unblock(client, with_error ? Reply::error("UNBLOCKED client unblocked via CLIENT UNBLOCK")
+                                             : call.database.reply_of_time_out(client));
+    return Reply::integer(1);
+  }
+  return Reply::integer(0);
+}
+
+void append_clients_info(std::string& out, Call& call) {
+  const auto& sessions = call.database.sessions();
+  const auto open = std::count_if(sessions.begin(), sessions.end(), [](const Session& s) { return s.is_open; });
+  const auto mortal =
+      std::count_if(sessions.begin(), sessions.end(), [](const Session& s) { return s.waiting && s.waiting->timeout; });
+  out += "connected_clients:" + std::to_string(open) + "\r\ncluster_connections:0\r\nmaxclients:10000\r\n" +
+         "blocked_clients:" + std::to_string(call.database.blocked_clients() + call.database.held_clients()) +
+         "\r\ntracking_clients:0\r\n" + "clients_in_timeout_table:" + std::to_string(mortal) + "\r\n";
+}
+
 Reply client_pause_command(Call& call) {
   call.database.touches_more_than_keys();
   bool only_writes = false;
@@ -198,12 +227,6 @@ Reply client_unpause_command(Call& call) {
   call.database.touches_more_than_keys();
   call.database.resume();
   return Reply::ok();
-}
-
-Reply select_command(Call& call) {
-  const std::optional<std::int64_t> index = call.arguments[1].integer();
-  if (!index || *index < INT32_MIN || *index > INT32_MAX) return not_an_integer();
-  return *index == 0 ? Reply::ok() : Reply::error("ERR DB index is out of range");
 }
 
 Reply auth_command(Call& call) {

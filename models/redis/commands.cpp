@@ -14,8 +14,13 @@ constexpr auto kCommands = std::to_array<CommandSpec>({
     {"AUTH", -2, 0, 0, 0, kNoScript | kWhileLoading, auth_command},
     {"BGSAVE", -1, 0, 0, 0, kNoScript, bgsave_command},
     {"BLMOVE", 6, 1, 2, 1, kWrite | kNoScript, blmove_command},
+    {"BLMPOP", -5, 0, 0, 0, kWrite | kNoScript, blmpop_command},
     {"BLPOP", -3, 1, -2, 1, kWrite | kNoScript, blpop_command},
     {"BRPOP", -3, 1, -2, 1, kWrite | kNoScript, brpop_command},
+    {"BRPOPLPUSH", 4, 1, 2, 1, kWrite | kNoScript, brpoplpush_command},
+    {"BZMPOP", -5, 0, 0, 0, kWrite | kNoScript, bzmpop_command},
+    {"BZPOPMAX", -3, 1, -2, 1, kWrite | kNoScript, bzpopmax_command},
+    {"BZPOPMIN", -3, 1, -2, 1, kWrite | kNoScript, bzpopmin_command},
     {"CLIENT", -2, 0, 0, 0, kContainer, nullptr},
     {"CLIENT GETNAME", 2, 0, 0, 0, kNoScript | kWhileLoading, client_getname_command},
     {"CLIENT ID", 2, 0, 0, 0, kNoScript | kWhileLoading, client_id_command},
@@ -25,6 +30,7 @@ constexpr auto kCommands = std::to_array<CommandSpec>({
     {"CLIENT NO-EVICT", 3, 0, 0, 0, kNoScript | kWhileLoading, client_no_evict_command},
     {"CLIENT PAUSE", -3, 0, 0, 0, kNoScript | kWhileLoading, client_pause_command},
     {"CLIENT SETNAME", 3, 0, 0, 0, kNoScript | kWhileLoading, client_setname_command},
+    {"CLIENT UNBLOCK", -3, 0, 0, 0, kNoScript | kWhileLoading, client_unblock_command},
     {"CLIENT UNPAUSE", 2, 0, 0, 0, kNoScript | kWhileLoading, client_unpause_command},
     {"COMMAND", -1, 0, 0, 0, kContainer, command_command},
     {"COMMAND COUNT", 2, 0, 0, 0, 0, command_count_command},
@@ -52,11 +58,21 @@ constexpr auto kCommands = std::to_array<CommandSpec>({
     {"EXPIREAT", -3, 1, 1, 1, kWrite, expireat_command},
     {"EXPIRETIME", 2, 1, 1, 1, kReadOnly, expiretime_command},
     {"FAILOVER", -1, 0, 0, 0, kNoScript, failover_command},
+    {"FCALL", -3, 0, 0, 0, kNoScript | kRunsCommands | kScriptReader, fcall_command},
+    {"FCALL_RO", -3, 0, 0, 0, kNoScript | kRunsCommands | kScriptReader, fcall_ro_command},
     {"FLUSHALL", -1, 0, 0, 0, kWrite | kEveryKey, flushall_command},
-    {"FLUSHDB", -1, 0, 0, 0, kWrite | kEveryKey, flushall_command},
+    {"FLUSHDB", -1, 0, 0, 0, kWrite | kEveryKey, flushdb_command},
+    {"FUNCTION", -2, 0, 0, 0, kContainer, nullptr},
+    {"FUNCTION DELETE", 3, 0, 0, 0, kWrite | kNoScript | kEveryKey, function_delete_command},
+    {"FUNCTION FLUSH", -2, 0, 0, 0, kWrite | kNoScript | kEveryKey, function_flush_command},
+    {"FUNCTION KILL", 2, 0, 0, 0, kNoScript, function_kill_command},
+    {"FUNCTION LIST", -2, 0, 0, 0, kNoScript | kEveryKey, function_list_command},
+    {"FUNCTION LOAD", -3, 0, 0, 0, kWrite | kNoScript | kEveryKey, function_load_command},
+    {"FUNCTION STATS", 2, 0, 0, 0, kNoScript | kEveryKey, function_stats_command},
     {"GET", 2, 1, 1, 1, kReadOnly, get_command},
     {"GETDEL", 2, 1, 1, 1, kWrite, getdel_command},
     {"GETEX", -2, 1, 1, 1, kWrite, getex_command},
+    {"GETRANGE", 4, 1, 1, 1, kReadOnly, getrange_command},
     {"GETSET", 3, 1, 1, 1, kWrite, getset_command},
     {"HDEL", -3, 1, 1, 1, kWrite, hdel_command},
     {"HELLO", -1, 0, 0, 0, kNoScript | kWhileLoading, hello_command},
@@ -84,6 +100,7 @@ constexpr auto kCommands = std::to_array<CommandSpec>({
     {"LINSERT", 5, 1, 1, 1, kWrite, linsert_command},
     {"LLEN", 2, 1, 1, 1, kReadOnly, llen_command},
     {"LMOVE", 5, 1, 2, 1, kWrite, lmove_command},
+    {"LMPOP", -4, 0, 0, 0, kWrite, lmpop_command},
     {"LPOP", -2, 1, 1, 1, kWrite, lpop_command},
     {"LPOS", -3, 1, 1, 1, kReadOnly, lpos_command},
     {"LPUSH", -3, 1, 1, 1, kWrite, lpush_command},
@@ -93,6 +110,7 @@ constexpr auto kCommands = std::to_array<CommandSpec>({
     {"LSET", 4, 1, 1, 1, kWrite, lset_command},
     {"LTRIM", 4, 1, 1, 1, kWrite, ltrim_command},
     {"MGET", -2, 1, -1, 1, kReadOnly, mget_command},
+    {"MOVE", 3, 1, 1, 1, kWrite, move_command},
     {"MSET", -3, 1, -1, 2, kWrite, mset_command},
     {"MSETNX", -3, 1, -1, 2, kWrite, msetnx_command},
     {"MULTI", 1, 0, 0, 0, kNoScript | kAtOnce | kWhileLoading, multi_command},
@@ -111,6 +129,7 @@ constexpr auto kCommands = std::to_array<CommandSpec>({
     {"PUBSUB NUMSUB", -2, 0, 0, 0, kWhileLoading, pubsub_numsub_command},
     {"PUNSUBSCRIBE", -1, 0, 0, 0, kNoScript | kSubscriber | kWhileLoading, punsubscribe_command},
     {"QUIT", -1, 0, 0, 0, kNoScript | kAtOnce | kSubscriber | kWhileLoading, quit_command},
+    {"RANDOMKEY", 1, 0, 0, 0, kReadOnly | kEveryKey, randomkey_command},
     {"RENAME", 3, 1, 2, 1, kWrite, rename_command},
     {"RENAMENX", 3, 1, 2, 1, kWrite, renamenx_command},
     {"REPLICAOF", 3, 0, 0, 0, kNoScript, replicaof_command},
@@ -121,7 +140,7 @@ constexpr auto kCommands = std::to_array<CommandSpec>({
     {"RPUSH", -3, 1, 1, 1, kWrite, rpush_command},
     {"RPUSHX", -3, 1, 1, 1, kWrite, rpushx_command},
     {"SADD", -3, 1, 1, 1, kWrite, sadd_command},
-    {"SAVE", 1, 0, 0, 0, kNoScript, save_command},
+    {"SAVE", 1, 0, 0, 0, kNoScript | kNoTransaction, save_command},
     {"SCAN", -2, 0, 0, 0, kReadOnly | kEveryKey, scan_command},
     {"SCARD", 2, 1, 1, 1, kReadOnly, scard_command},
     {"SCRIPT", -2, 0, 0, 0, kContainer, nullptr},
@@ -135,6 +154,7 @@ constexpr auto kCommands = std::to_array<CommandSpec>({
     {"SET", -3, 1, 1, 1, kWrite, set_command},
     {"SETEX", 4, 1, 1, 1, kWrite, setex_command},
     {"SETNX", 3, 1, 1, 1, kWrite, setnx_command},
+    {"SETRANGE", 4, 1, 1, 1, kWrite, setrange_command},
     {"SINTER", -2, 1, -1, 1, kReadOnly, sinter_command},
     {"SINTERCARD", -3, 0, 0, 0, kReadOnly, sintercard_command},
     {"SINTERSTORE", -3, 1, -1, 1, kWrite, sinterstore_command},
@@ -149,8 +169,10 @@ constexpr auto kCommands = std::to_array<CommandSpec>({
     {"SSCAN", -3, 1, 1, 1, kReadOnly, sscan_command},
     {"STRLEN", 2, 1, 1, 1, kReadOnly, strlen_command},
     {"SUBSCRIBE", -2, 0, 0, 0, kNoScript | kSubscriber | kWhileLoading, subscribe_command},
+    {"SUBSTR", 4, 1, 1, 1, kReadOnly, getrange_command},
     {"SUNION", -2, 1, -1, 1, kReadOnly, sunion_command},
     {"SUNIONSTORE", -3, 1, -1, 1, kWrite, sunionstore_command},
+    {"SWAPDB", 3, 0, 0, 0, kWrite | kEveryKey, swapdb_command},
     {"TIME", 1, 0, 0, 0, kWhileLoading, time_command},
     {"TOUCH", -2, 1, -1, 1, kReadOnly, exists_command},
     {"TTL", 2, 1, 1, 1, kReadOnly, ttl_command},
@@ -163,9 +185,14 @@ constexpr auto kCommands = std::to_array<CommandSpec>({
     {"ZADD", -4, 1, 1, 1, kWrite, zadd_command},
     {"ZCARD", 2, 1, 1, 1, kReadOnly, zcard_command},
     {"ZCOUNT", 4, 1, 1, 1, kReadOnly, zcount_command},
+    {"ZDIFF", -3, 0, 0, 0, kReadOnly, zdiff_command},
+    {"ZDIFFSTORE", -4, 1, 1, 1, kWrite, zdiffstore_command},
     {"ZINCRBY", 4, 1, 1, 1, kWrite, zincrby_command},
+    {"ZINTER", -3, 0, 0, 0, kReadOnly, zinter_command},
+    {"ZINTERCARD", -3, 0, 0, 0, kReadOnly, zintercard_command},
     {"ZINTERSTORE", -4, 1, 1, 1, kWrite, zinterstore_command},
     {"ZLEXCOUNT", 4, 1, 1, 1, kReadOnly, zlexcount_command},
+    {"ZMPOP", -4, 0, 0, 0, kWrite, zmpop_command},
     {"ZMSCORE", -3, 1, 1, 1, kReadOnly, zmscore_command},
     {"ZPOPMAX", -2, 1, 1, 1, kWrite, zpopmax_command},
     {"ZPOPMIN", -2, 1, 1, 1, kWrite, zpopmin_command},
@@ -173,6 +200,7 @@ constexpr auto kCommands = std::to_array<CommandSpec>({
     {"ZRANGE", -4, 1, 1, 1, kReadOnly, zrange_command},
     {"ZRANGEBYLEX", -4, 1, 1, 1, kReadOnly, zrangebylex_command},
     {"ZRANGEBYSCORE", -4, 1, 1, 1, kReadOnly, zrangebyscore_command},
+    {"ZRANGESTORE", -5, 1, 2, 1, kWrite, zrangestore_command},
     {"ZRANK", 3, 1, 1, 1, kReadOnly, zrank_command},
     {"ZREM", -3, 1, 1, 1, kWrite, zrem_command},
     {"ZREMRANGEBYLEX", 4, 1, 1, 1, kWrite, zremrangebylex_command},
@@ -184,6 +212,7 @@ constexpr auto kCommands = std::to_array<CommandSpec>({
     {"ZREVRANK", 3, 1, 1, 1, kReadOnly, zrevrank_command},
     {"ZSCAN", -3, 1, 1, 1, kReadOnly, zscan_command},
     {"ZSCORE", 3, 1, 1, 1, kReadOnly, zscore_command},
+    {"ZUNION", -3, 0, 0, 0, kReadOnly, zunion_command},
     {"ZUNIONSTORE", -4, 1, 1, 1, kWrite, zunionstore_command},
 });
 
@@ -214,12 +243,11 @@ constexpr std::size_t bucket_of(std::string_view name) {
 
 /// Where each entry stands, plus one, by its bucket or the next that was free: every request is looked up once.
 constexpr auto kPlaces = [] {
-  std::array<std::uint8_t, kBuckets> places{};
-  static_assert(kCommands.size() < 255);
+  std::array<std::uint16_t, kBuckets> places{};
   for (std::size_t i = 0; i < kCommands.size(); ++i) {
     std::size_t bucket = bucket_of(kCommands[i].name);
     while (places[bucket] != 0) bucket = (bucket + 1) % kBuckets;
-    places[bucket] = static_cast<std::uint8_t>(i + 1);
+    places[bucket] = static_cast<std::uint16_t>(i + 1);
   }
   return places;
 }();

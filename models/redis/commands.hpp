@@ -43,17 +43,18 @@ using Handler = Reply (*)(Call& call);
 
 /// What matters of Redis' command flags.
 enum CommandFlags : std::uint16_t {
-  kReadOnly = 1,        ///< never changes a key, apart from expiring it
-  kWrite = 2,           ///< may change keys
-  kNoScript = 4,        ///< refused inside a script
-  kEveryKey = 8,        ///< touches keys that it does not name: ordered with every command of its server
-  kScriptReader = 16,   ///< its reply depends on the server's script cache
-  kScriptWriter = 32,   ///< may change the server's script cache
-  kAtOnce = 64,         ///< executed also while a transaction queues
-  kRunsCommands = 256,  ///< consists of commands that it runs: scripts, EXEC
-  kSubscriber = 128,    ///< allowed to a connection that has subscribed to something
-  kWhileLoading = 512,  ///< answered also while the server reads its keys from the disk
-  kContainer = 1024     ///< has subcommands: each has an entry of its own
+  kReadOnly = 1,          ///< never changes a key, apart from expiring it
+  kWrite = 2,             ///< may change keys
+  kNoScript = 4,          ///< refused inside a script
+  kEveryKey = 8,          ///< touches keys that it does not name: ordered with every command of its server
+  kScriptReader = 16,     ///< its reply depends on the server's script cache
+  kScriptWriter = 32,     ///< may change the server's script cache
+  kAtOnce = 64,           ///< executed also while a transaction queues
+  kRunsCommands = 256,    ///< consists of commands that it runs: scripts, EXEC
+  kSubscriber = 128,      ///< allowed to a connection that has subscribed to something
+  kWhileLoading = 512,    ///< answered also while the server reads its keys from the disk
+  kNoTransaction = 2048,  ///< refused while a transaction queues
+  kContainer = 1024       ///< has subcommands: each has an entry of its own
 };
 
 struct CommandSpec {

@@ -5,6 +5,7 @@
 // Where Redis itself promises less than bytes, the comparison asks for what it promises:
 //   - SMEMBERS, SINTER, SUNION, SDIFF, HGETALL, HKEYS, HVALS, KEYS, SCAN and its relatives, PUBSUB CHANNELS,
 //     CONFIG GET: any order;
+//   - RANDOMKEY: a key; INFO: its last section, without the average ages;
 //   - SPOP: the simulated server is made to choose as the real one did; SRANDMEMBER, HRANDFIELD, ZRANDMEMBER: as many;
 //   - COMMAND, COMMAND COUNT, DOCS and INFO without names: of the same type; CLIENT INFO, CLIENT LIST: the fields that are modelled, without the ids;
 //   - TTL, PTTL, EXPIRETIME, PEXPIRETIME: within 30 seconds, which is what a slow test may take;
@@ -85,6 +86,14 @@ inline std::string type_of(const Reply& reply) {
   return reply.protocol() == Protocol::resp3 ? reply.resp().substr(0, 1) : "";
 }
 
+/// INFO keyspace: how long keys live on the average a real server finds out at random.
+inline std::string without_ages(const std::string& text) {
+  std::string out;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) out += line.substr(0, line.find(",avg_ttl")) + '\n';
+  return out;
+}
+
 /// A reply, as a client has parsed it, in the form in which two servers must agree on it.
 inline std::string comparable(const Command& command, const Reply& reply) {
   std::string_view name = command.name();
@@ -105,6 +114,9 @@ inline std::string comparable(const Command& command, const Reply& reply) {
     for (std::size_t i = 0; i < reply.items().size(); ++i) out += i == 7 ? "a number" : reply.items()[i].resp();
     return out;
   }
+  if (name == "RANDOMKEY" && reply.is_bulk()) return "a key";
+  if (name == "INFO" && command.size() == 1 && reply.is_bulk()) return "what there is";
+  if (name == "INFO" && reply.is_bulk()) return without_ages(reply.value().text());
   if (name == "TIME" && reply.is_array()) return "a time";
   if (name == "COMMAND COUNT" && reply.is_integer()) return "a number";
   if (is_one_of(name, {"COMMAND", "COMMAND DOCS"}) && reply.is_array()) return "what there is";
@@ -119,7 +131,7 @@ inline std::string comparable(const Command& command, const Reply& reply) {
   }
   const bool is_unordered =
       is_one_of(name, {"SMEMBERS", "SINTER", "SUNION", "SDIFF", "HKEYS", "HVALS", "KEYS", "PUBSUB CHANNELS"});
-  if (is_unordered && reply.is_array()) {
+  if ((is_unordered || name == "FUNCTION LIST") && reply.is_array()) {
     std::vector<std::string> items;
     for (const Reply& item : reply.items()) items.push_back(item.resp());
     std::sort(items.begin(), items.end());
@@ -178,7 +190,10 @@ class Comparison {
   bool is_blocked(std::size_t who) const { return database_.is_blocked(id(who)); }
   bool takes_subscriptions_alone(std::size_t who) { return database_.session(id(who)).takes_subscriptions_alone(); }
   bool is_in_transaction(std::size_t who) { return database_.session(id(who)).in_transaction; }
+  DatabaseId database_of(std::size_t who) { return database_.session(id(who)).database; }
   std::size_t sent() const { return sent_; }
+  /// How many messages of channels were compared.
+  std::size_t messages() const { return messages_; }
   const std::map<std::string, int>& met() const { return met_; }
   const Database& database() const { return database_; }
 
@@ -218,7 +233,7 @@ class Comparison {
     std::optional<Reply> theirs;
     if (pops) {
       theirs = real_[who].receive();
-      guide(command, *theirs);
+      guide(who, command, *theirs);
     }
     const std::vector<Command> queued = database_.session(id(who)).queue;
     std::optional<Reply> ours = database_.execute(id(who), command, clock_);
@@ -259,14 +274,19 @@ class Comparison {
     }
   }
 
-  /// With messages for patterns sorted, where they come one after the other.
+  /// With messages that one PUBLISH sends for several patterns sorted.
   static std::vector<Reply> in_order(std::vector<Reply> replies) {
+    const auto of_same_message = [](const Reply& a, const Reply& b) {
+      return a.items()[2] == b.items()[2] && a.items()[3] == b.items()[3];
+    };
     const auto is_of_pattern = [](const Reply& reply) {
       return reply.is_array() && reply.items().size() == 4 && reply.items()[0] == Reply::bulk("pmessage");
     };
     for (auto first = replies.begin(); first != replies.end();) {
       first = std::find_if(first, replies.end(), is_of_pattern);
-      const auto end = std::find_if_not(first, replies.end(), is_of_pattern);
+      const auto end = std::find_if_not(first, replies.end(), [&](const Reply& reply) {
+        return is_of_pattern(reply) && of_same_message(*first, reply);
+      });
       std::sort(first, end, [](const Reply& a, const Reply& b) { return a.resp() < b.resp(); });
       first = end;
     }
@@ -295,14 +315,14 @@ class Comparison {
     }
   }
 
-  void guide(const Command& command, const Reply& theirs) {
+  void guide(std::size_t who, const Command& command, const Reply& theirs) {
     decisions_.wanted.clear();
     decisions_.next = 0;
     if (theirs.is_bulk()) decisions_.wanted.push_back(theirs.value().text());
     if (theirs.is_array()) {
       for (const Reply& item : theirs.items()) decisions_.wanted.push_back(item.value().text());
     }
-    const Entry* entry = command.size() > 1 ? database_.keys().peek(command[1].text()) : nullptr;
+    const Entry* entry = command.size() > 1 ? database_.keys().peek(command[1].text(), database_of(who)) : nullptr;
     decisions_.set = entry != nullptr ? std::get_if<Set>(&entry->object) : nullptr;
   }
 
@@ -329,6 +349,7 @@ class Comparison {
     std::map<std::size_t, std::vector<Reply>> ours;
     for (const Delivery& delivery : database_.deliveries()) {
       log_.push_back(std::to_string(delivery.to - 1) + "< " + delivery.reply.describe());
+      if (delivery.kind == Delivery::Kind::message) ++messages_;
       ours[delivery.to - 1].push_back(delivery.reply);
     }
     for (auto& [who, replies] : ours) {
@@ -381,6 +402,7 @@ class Comparison {
   std::map<std::size_t, std::vector<Command>> queue_;
   std::map<std::string, int> met_;
   std::size_t sent_ = 0;
+  std::size_t messages_ = 0;
 };
 
 /// A pair of servers, or nothing and a word that nothing was tested.

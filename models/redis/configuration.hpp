@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/redis/notifications.hpp"
 #include "sim/time.hpp"
 
 namespace lockstep::models::redis {
@@ -29,6 +30,8 @@ class Configuration {
   /// What every write asks for, without a search.
   std::int64_t min_replicas_to_write() const { return min_replicas_to_write_; }
   sim::Duration min_replicas_max_lag() const { return min_replicas_max_lag_; }
+  /// Of which changes subscribers hear.
+  NotifiedEvents notified_events() const { return notified_events_; }
   void set(std::string_view name, std::string value);
   bool has_changed() const { return has_changed_; }
 
@@ -36,6 +39,7 @@ class Configuration {
   std::vector<Parameter> parameters_;
   std::int64_t min_replicas_to_write_ = 0;
   sim::Duration min_replicas_max_lag_ = sim::Duration::seconds(10);
+  NotifiedEvents notified_events_;
   bool has_changed_ = false;
 };
 

@@ -38,12 +38,16 @@ void converse(Comparison& both, RandomCommands& commands) {
   }
   if (kind == 0 && !both.is_in_transaction(who)) return both.send(who, commands.from("SPOP {t} [ {count} ]"));
   if (kind == 1 && blocked < 2 && !both.is_in_transaction(who)) {
-    return both.send(who, commands.from(std::array<std::string_view, 4>{"BLPOP {l} {l} 0", "BRPOP {l} 0",
-                                                                        "BLMOVE {l} {l} LEFT|RIGHT LEFT|RIGHT 0",
-                                                                        "BLPOP {k} x|-1|0"}[commands.below(4)]));
+    return both.send(
+        who, commands.from(std::array<std::string_view, 8>{
+                 "BLPOP {l} {l} 0", "BRPOP {l} 0", "BLMOVE {l} {l} LEFT|RIGHT LEFT|RIGHT 0",
+                 "BLPOP {k} x|-1|0|inf|1e17|-1e-9|1e-5000", "BRPOPLPUSH {l} {l} 0", "BZPOPMIN {z} {z} 0",
+                 "BZPOPMAX {k} 0", "BLMPOP|BZMPOP 0 2 {k} {k} LEFT|MIN|MAX [ COUNT {count} ]"}[commands.below(8)]));
   }
   if (kind == 2 && who > 1 && !both.is_in_transaction(who)) {
-    return both.send(who, commands.from(commands.below(2) == 0 ? "SUBSCRIBE {channel}+" : "PSUBSCRIBE news*|c?|n?ws"));
+    return both.send(who, commands.from(std::array<std::string_view, 4>{
+                              "SUBSCRIBE {channel}+", "PSUBSCRIBE news*|c?|n?ws", "PSUBSCRIBE ??key*|??keyspace@0*",
+                              "PSUBSCRIBE ??keyevent@?*"}[commands.below(4)]));
   }
   if (who > 1 && commands.below(100) == 0) {
     return both.send(who, commands.from("UNSUBSCRIBE|PUNSUBSCRIBE c1 c2 news c? n?ws"));
@@ -97,6 +101,7 @@ TEST_CASE("random conversations of several clients get the same replies from the
   both.require_silence();
   // Whatever was generated also meant something.
   CHECK(both.met().size() > 120);
+  CHECK(both.messages() > wanted / 200);
   std::cout << "compared " << both.sent() << " commands of " << both.met().size() << " kinds with redis-server in "
             << name << "\n";
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "models/redis/handlers.hpp"
+#include "models/redis/notifications.hpp"
 
 namespace lockstep::models::redis {
 namespace {
@@ -16,19 +17,21 @@ Reply unknown_command(const Command& command) {
   std::string shown;
   for (std::size_t i = 1; i < command.size() && shown.size() < kShownBytes; ++i) {
     const std::size_t room = kShownBytes - shown.size();
-    shown += "'" + command[i].text().substr(0, room) + "' ";
+    shown += "'" + up_to_zero(command[i], room) + "' ";
   }
-  return Reply::error("ERR unknown command '" + command[0].text().substr(0, kShownBytes) +
+  return Reply::error("ERR unknown command '" + up_to_zero(command[0], kShownBytes) +
                       "', with args beginning with: " + shown);
 }
 
 Reply unknown_subcommand(const CommandSpec& container, const Command& command) {
-  return Reply::error("ERR unknown subcommand '" + command[1].text().substr(0, kShownBytes) + "'. Try " +
+  return Reply::error("ERR unknown subcommand '" + up_to_zero(command[1], kShownBytes) + "'. Try " +
                       std::string(container.name) + " HELP.");
 }
 
 /// The script cache, among the keys that a watcher hears of.
 constexpr std::uint64_t kScriptCache = 0x7363726970747321;
+
+Effect expiry_of(const KeyChange& change) { return {Command{"DEL", change.key}, change.database, true}; }
 
 }  // namespace
 
@@ -91,30 +94,13 @@ Reply Database::dispatch(Session& client, const Command& command) {
   const CommandSpec* spec = command.spec();
   if (spec == nullptr) return refuse(client, unknown_command(command));
   if (spec->is(kContainer) && command.size() > 1) return refuse(client, unknown_subcommand(*spec, command));
-  if (spec->handler == nullptr || !spec->accepts(command.size())) {
-    const std::string error = "wrong number of arguments for '" + error_name(spec->name) + "' command";
-    if (spec->name != "EXEC") return refuse(client, Reply::error("ERR " + error));
-    forget_transaction(client);
-    return Reply::error("EXECABORT Transaction discarded because of: " + error);
-  }
-  if (would_write(client, *spec)) {
-    if (std::optional<Reply> error = write_error(*clock_)) {
-      if (spec->name != "EXEC") return refuse(client, *std::move(error));
-      forget_transaction(client);
-      return Reply::error("EXECABORT Transaction discarded because of: " + std::string(error->text()));
-    }
-  }
-  if (client.takes_subscriptions_alone() && !spec->is(kSubscriber)) {
-    return refuse(client, Reply::error("ERR Can't execute '" + error_name(spec->name) +
-                                       "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in "
-                                       "this context"));
-  }
-  if (is_loading_ && !spec->is(kWhileLoading)) {
-    return refuse(client, Reply::error("LOADING Redis is loading the dataset in memory"));
-  }
-  if (client.in_transaction && !spec->is(kAtOnce)) {
-    if (!client.is_broken && !client.is_dirty) client.queue.push_back(command);
-    return Reply::status("QUEUED");
+  // Nearly nothing is ever refused, and looking for the reason costs as much as a PING.
+  const bool is_plain =
+      spec->handler != nullptr && spec->accepts(command.size()) && !client.in_transaction &&
+      !client.takes_subscriptions_alone() && !is_loading_ &&
+      (!spec->is(kWrite) || (!replication_.is_replica() && configuration_.min_replicas_to_write() == 0));
+  if (!is_plain) [[unlikely]] {
+    if (std::optional<Reply> answer = unless_run(client, *spec, command)) return *std::move(answer);
   }
   Reply reply = run(*spec, client, command, true);
   if (!deliveries_.empty()) [[unlikely]]
@@ -135,6 +121,40 @@ void Database::put_own_messages_before(Reply& reply, const Session& client) {
   std::erase_if(deliveries_, is_own);
   all.push_back(std::move(reply));
   reply = Reply::several(std::move(all));
+}
+
+/// The reply to a command that is not carried out now: it is refused, or joins the queue of a transaction.
+std::optional<Reply> Database::unless_run(Session& client, const CommandSpec& spec, const Command& command) {
+  if (std::optional<Reply> error = refusal(client, spec, command)) {
+    if (spec.name != "EXEC") return refuse(client, *std::move(error));
+    // It ends its transaction all the same. A code other than ERR is kept.
+    forget_transaction(client);
+    std::string_view why = error->text();
+    if (why.starts_with("ERR ")) why.remove_prefix(4);
+    return Reply::error("EXECABORT Transaction discarded because of: " + std::string(why));
+  }
+  if (!client.in_transaction || spec.is(kAtOnce)) return std::nullopt;
+  if (!client.is_broken && !client.is_dirty) client.queue.push_back(command);
+  return Reply::status("QUEUED");
+}
+
+/// Why a command that is known cannot be carried out, nor queue.
+std::optional<Reply> Database::refusal(const Session& client, const CommandSpec& spec, const Command& command) const {
+  if (spec.handler == nullptr || !spec.accepts(command.size())) {
+    return Reply::error("ERR wrong number of arguments for '" + error_name(spec.name) + "' command");
+  }
+  if (client.in_transaction && spec.is(kNoTransaction)) {
+    return Reply::error("ERR Command not allowed inside a transaction");
+  }
+  if (would_write(client, spec)) {
+    if (std::optional<Reply> error = write_error(*clock_)) return error;
+  }
+  if (client.takes_subscriptions_alone() && !spec.is(kSubscriber)) {
+    return Reply::error("ERR Can't execute '" + error_name(spec.name) +
+                        "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context");
+  }
+  if (is_loading_ && !spec.is(kWhileLoading)) return Reply::error("LOADING Redis is loading the dataset in memory");
+  return std::nullopt;
 }
 
 /// What EXEC would run counts as well: the role may have changed since it was queued.
@@ -169,13 +189,36 @@ Reply Database::run(const CommandSpec& spec, Session& client, const Command& com
     keys_.watch(kScriptCache, true);
   }
   keys_.begin_command(client.id);
+  keys_.select(client.database);
   replaced_effect_ = false;
   const std::size_t effects_before = effects_.size();
   Call call{*this, keys_, client, command.values(), *clock_, spec.name, may_block};
+  const bool announces = configuration_.notified_events().any();
+  if (announces) [[unlikely]] {
+    // Whoever runs this server may have to wait for the end of a key.
+    asked_for_more_ = true;
+    expire_named(spec, call);
+    keys_.record_misses(true);
+  }
   Reply reply = spec.handler(call);
+  if (announces && !spec.is(kRunsCommands)) [[unlikely]] {
+    keys_.record_misses(false);
+    announce(call, spec);
+  }
   if (watching_count_ > 0) mark_watchers(spec.name == "WATCH" ? &client : nullptr);
   if (records_effects_) note_effects(spec, command, effects_before);
   return reply;
+}
+
+/// Where somebody hears of it, a key that a blind SET overwrites has expired before, or not.
+void Database::expire_named(const CommandSpec& spec, Call& call) {
+  if (!spec.is(kWrite) || spec.first_key == 0) return;
+  const std::size_t last = spec.last_key < 0 ? call.size() - static_cast<std::size_t>(-spec.last_key)
+                                             : static_cast<std::size_t>(spec.last_key);
+  for (auto i = static_cast<std::size_t>(spec.first_key); i <= last && i < call.size();
+       i += static_cast<std::size_t>(spec.key_step)) {
+    keys_.find(call.key(i), *clock_);
+  }
 }
 
 Reply Database::call_from_script(const Command& command, bool may_write) {
@@ -218,13 +261,13 @@ Reply Database::run_queue(Session& client) {
 
 void Database::replicate_as(Command command) {
   replaced_effect_ = true;
-  if (records_effects_) effects_.push_back(std::move(command));
+  if (records_effects_) effects_.push_back({std::move(command), keys_.selected()});
 }
 
 void Database::replicate_expiries() {
   if (!records_effects_) return;
   for (const KeyChange& change : keys_.changes_of_command()) {
-    if (change.kind == sim::Effect::Kind::expire) effects_.push_back(Command{"DEL", change.key});
+    if (change.kind == sim::Effect::Kind::expire) effects_.push_back(expiry_of(change));
   }
 }
 
@@ -236,12 +279,12 @@ void Database::note_effects(const CommandSpec& spec, const Command& command, std
   auto at = effects_.begin() + static_cast<std::ptrdiff_t>(effects_before);
   for (const KeyChange& change : keys_.changes_of_command()) {
     if (change.kind == sim::Effect::Kind::expire) {
-      at = effects_.insert(at, Command{"DEL", change.key}) + 1;
+      at = effects_.insert(at, expiry_of(change)) + 1;
     } else {
       changed = changed || change.kind != sim::Effect::Kind::read;
     }
   }
-  if (changed && !replaced_effect_) effects_.push_back(command);
+  if (changed && !replaced_effect_) effects_.push_back({command, keys_.selected()});
 }
 
 // --- Connections.
@@ -276,7 +319,7 @@ void Database::forget_transaction(Session& client) {
 
 void Database::watch(Session& client, std::string_view key) {
   if (client.watched.empty()) ++watching_count_;
-  client.watched.emplace_back(key);
+  client.watched.push_back({std::string(key), client.database});
 }
 
 void Database::unwatch(Session& client) {
@@ -291,7 +334,8 @@ void Database::mark_watchers(const Session* except) {
     if (change.kind == sim::Effect::Kind::read) continue;
     for (Session& client : sessions_) {
       if (&client == except || client.watched.empty()) continue;
-      if (std::find(client.watched.begin(), client.watched.end(), change.key) != client.watched.end()) {
+      if (std::find(client.watched.begin(), client.watched.end(), WatchedKey{change.key, change.database}) !=
+          client.watched.end()) {
         client.is_dirty = true;
       }
     }
@@ -314,7 +358,8 @@ void Database::close(SessionId id) {
 
 void Database::block(Session& client, Waiting waiting) {
   // Whoever came first is served first: two that wait for one list have an order.
-  for (const std::string& key : waiting.keys) keys_.watch(digest_bytes(key), true);
+  for (const std::string& key : waiting.keys) keys_.watch(keys_.identity(key), true);
+  waiting.database = client.database;
   waiting.since = ++waits_seen_;
   client.waiting = std::move(waiting);
   ++waiting_count_;
@@ -335,29 +380,38 @@ void Database::unblock(Session& client, Reply reply) {
 void Database::time_out(SessionId id) {
   begin(id, nullptr);
   Session& client = session(id);
-  for (const std::string& key : client.waiting->keys) keys_.watch(digest_bytes(key), true);
-  const bool is_wait = client.waiting->kind == Waiting::Kind::replicas;
-  if (is_wait) touches_more_than_keys();
-  unblock(client, is_wait ? Reply::integer(replication_.acknowledged_by(client.waiting->offset)) : Reply::null_array());
+  for (const std::string& key : client.waiting->keys) {
+    keys_.watch(Keyspace::identity(key, client.waiting->database), true);
+  }
+  if (client.waiting->kind == Waiting::Kind::replicas) touches_more_than_keys();
+  unblock(client, reply_of_time_out(client));
 }
 
-/// After the whole request: a list that a script or a transaction filled and emptied again wakes nobody. Keys in the order
+Reply Database::reply_of_time_out(const Session& client) const {
+  const Waiting& waiting = *client.waiting;
+  return waiting.kind == Waiting::Kind::replicas ? Reply::integer(replication_.acknowledged_by(waiting.offset))
+                                                 : Reply::null_array();
+}
+
+/// After the whole request, and only for keys that it created, as in a real server: a list that a script or a transaction filled and emptied again wakes nobody. Keys in the order
 /// in which they were changed, clients in the order in which they came; a BLMOVE that is served may fill another list.
 void Database::serve_waiting() {
   for (std::size_t i = 0; i < keys_.changes().size() && waiting_count_ > 0; ++i) {
-    if (keys_.changes()[i].kind != sim::Effect::Kind::write) continue;
+    if (!keys_.changes()[i].creates) continue;
     const std::string key = keys_.changes()[i].key;
-    while (Session* next = next_waiting(key)) serve(*next, key);
+    const DatabaseId database = keys_.changes()[i].database;
+    while (Session* next = next_waiting(key, database)) serve(*next, key);
   }
 }
 
 /// Who is to get the next element of this list; null if it has none, or nobody waits.
-Session* Database::next_waiting(const std::string& key) {
-  const Entry* entry = keys_.peek(key);
-  if (entry == nullptr || !std::holds_alternative<List>(entry->object)) return nullptr;
+Session* Database::next_waiting(const std::string& key, DatabaseId database) {
+  const Entry* entry = keys_.peek(key, database);
+  if (entry == nullptr) return nullptr;
   Session* next = nullptr;
   for (Session& client : sessions_) {
     if (!client.waiting || (next != nullptr && client.waiting->since > next->waiting->since)) continue;
+    if (client.waiting->database != database || !can_serve(*client.waiting, entry->object)) continue;
     const std::vector<std::string>& keys = client.waiting->keys;
     if (std::find(keys.begin(), keys.end(), key) != keys.end()) next = &client;
   }
@@ -367,23 +421,20 @@ Session* Database::next_waiting(const std::string& key) {
 void Database::serve(Session& client, const std::string& key) {
   const Waiting waiting = *client.waiting;
   keys_.begin_command(client.id);
+  keys_.select(waiting.database);
+  replaced_effect_ = false;
   const std::size_t effects_before = effects_.size();
-  Command equivalent;
-  Reply reply;
-  if (waiting.kind == Waiting::Kind::move) {
-    equivalent = Command{"LMOVE", key, waiting.destination, waiting.from_left ? "LEFT" : "RIGHT",
-                         waiting.to_left ? "LEFT" : "RIGHT"};
-    Call call{*this, keys_, client, equivalent.values(), *clock_, "BLMOVE", false};
-    reply = lmove_command(call);
-  } else {
-    equivalent = Command{waiting.kind == Waiting::Kind::pop_left ? "LPOP" : "RPOP", key};
-    Call call{*this, keys_, client, equivalent.values(), *clock_, "BLPOP", false};
-    reply = waiting.kind == Waiting::Kind::pop_left ? lpop_command(call) : rpop_command(call);
-    reply = Reply::array({Reply::bulk(key), std::move(reply)});
+  Call call{*this, keys_, client, {}, *clock_, "BLPOP", false};
+  Reply reply = serve_blocked(call, waiting, key);
+  if (configuration_.notified_events().any()) [[unlikely]] {
+    const Command plain = plain_of(waiting, key);
+    Call plainly{*this, keys_, client, plain.values(), *clock_, plain.name(), false};
+    announce(plainly, *plain.spec());
   }
   if (watching_count_ > 0) mark_watchers(nullptr);
-  replaced_effect_ = false;
-  if (records_effects_) note_effects(*equivalent.spec(), equivalent, effects_before);
+  // What it did in place of what was sent long ago, it has said itself.
+  static const Command kUnsaid{"LPOP"};
+  if (records_effects_) note_effects(*kUnsaid.spec(), kUnsaid, effects_before);
   unblock(client, std::move(reply));
 }
 
@@ -392,7 +443,20 @@ void Database::serve(Session& client, const std::string& key) {
 void Database::apply(SessionId link, const Effect& effect, const sim::Clock& server_clock) {
   begin(link, &server_clock);
   keys_.set_expiry_rule(ExpiryRule::ignores);
+  session(link).database = effect.database;
   run(*effect.command.spec(), session(link), effect.command, false);
+}
+
+void Database::look_at(std::string_view key, DatabaseId database, const sim::Clock& server_clock) {
+  begin(0, &server_clock);
+  keys_.set_expiry_rule(ExpiryRule::removes);
+  keys_.select(database);
+  keys_.find(key, server_clock);
+  const Command look{"GET", key};
+  Call call{*this, keys_, session(0), look.values(), server_clock, "GET", false};
+  announce_expiries(call);
+  if (watching_count_ > 0) mark_watchers(nullptr);
+  replicate_expiries();
 }
 
 void Database::acknowledged() {
@@ -460,9 +524,13 @@ void Database::forget_scripts() {
 Reply Database::run_script(Session& client, ScriptId script, bool may_write, std::span<const Value> keys,
                            std::span<const Value> arguments) {
   script_session_ = &client;
+  // A SELECT within it ends with it.
+  const DatabaseId database = client.database;
   ScriptEngine::Result result = script_memory_ != nullptr && may_write
                                     ? script_memory_->run(*scripts_, script, keys, arguments, *this)
                                     : scripts_->run(script, keys, arguments, *this, may_write);
+  client.database = database;
+  keys_.select(database);
   if (result.limit_hit) {
     if (!limit_hit_) stopped_script_ = script;
     give_up(*std::move(result.limit_hit));

@@ -23,7 +23,7 @@
 
 namespace lockstep::models::redis {
 
-/// Behaves as a single redis-server 7.0.15 with one database does, command by command. Differences that are known and
+/// Behaves as a single redis-server 7.0.15 with its sixteen databases does, command by command. Differences that are known and
 /// meant: docs/redis-fidelity.md.
 class Database final : private ScriptHost {
  public:
@@ -98,10 +98,22 @@ class Database final : private ScriptHost {
   void set_watcher(KeyWatcher* watcher) { keys_.set_watcher(watcher); }
 
   const Keyspace& keys() const { return keys_; }
+  /// Whether somebody may hear of a key's end when it comes, and not when somebody comes upon the key. A replica's keys end when its
+  /// primary says so.
+  bool tells_of_expiry() const {
+    return configuration_.notified_events().tells_of_expiry() && !replication_.is_replica();
+  }
+  /// The key's time may be over: if so, it is removed as if a command had come upon it. Requires: not a replica.
+  void look_at(std::string_view key, DatabaseId database, const sim::Clock& server_clock);
 
   /// A server that reads its keys from the disk answers hardly anything.
   void set_loading(bool on) { is_loading_ = on; }
   bool is_loading() const { return is_loading_; }
+  void set_held_clients(std::size_t count) { held_clients_ = count; }
+  /// Whether INFO without a section has that of the clients. A sentinel asks so, and who else has spoken to the server is not part of its
+  /// story.
+  void set_tells_of_clients(bool on) { tells_of_clients_ = on; }
+  bool tells_of_clients() const { return tells_of_clients_; }
   /// What its configuration file says: what every start begins with.
   void set_configuration(Configuration file) {
     configured_ = std::move(file);
@@ -156,7 +168,7 @@ class Database final : private ScriptHost {
 
   void record_effects(bool on) { records_effects_ = on; }
   bool records_effects() const { return records_effects_; }
-  std::span<const Command> effects() const { return effects_; }
+  std::span<const Effect> effects() const { return effects_; }
 
   // --- For command handlers.
 
@@ -178,8 +190,15 @@ class Database final : private ScriptHost {
   void forget_transaction(Session& session);
   void watch(Session& session, std::string_view key);
   void unwatch(Session& session);
-  /// Puts the command to sleep until one of its lists has an element.
+  /// Puts the command to sleep until one of its keys has an element.
   void block(Session& session, Waiting waiting);
+  /// Whoever waits gets this reply.
+  void unblock(Session& session, Reply reply);
+  /// Its reply when it has waited for too long.
+  Reply reply_of_time_out(const Session& session) const;
+  std::size_t blocked_clients() const { return waiting_count_; }
+  /// Those that CLIENT PAUSE keeps waiting; INFO counts them as blocked.
+  std::size_t held_clients() const { return held_clients_; }
   Session& session(SessionId id);
   std::deque<Session>& sessions() { return sessions_; }
   std::int64_t client_id(Session& session);
@@ -219,15 +238,17 @@ class Database final : private ScriptHost {
   Reply dispatch(Session& session, const Command& command);
   Reply refuse(Session& session, Reply error) const;
   void put_own_messages_before(Reply& reply, const Session& session);
+  std::optional<Reply> unless_run(Session& session, const CommandSpec& spec, const Command& command);
+  std::optional<Reply> refusal(const Session& session, const CommandSpec& spec, const Command& command) const;
   std::optional<Reply> write_error(const sim::Clock& clock) const;
   bool would_write(const Session& session, const CommandSpec& spec) const;
+  void expire_named(const CommandSpec& spec, Call& call);
   Reply run(const CommandSpec& spec, Session& session, const Command& command, bool may_block);
   void note_effects(const CommandSpec& spec, const Command& command, std::size_t effects_before);
   void mark_watchers(const Session* except);
   void serve_waiting();
-  Session* next_waiting(const std::string& key);
+  Session* next_waiting(const std::string& key, DatabaseId database);
   void serve(Session& session, const std::string& key);
-  void unblock(Session& session, Reply reply);
 
   Keyspace keys_;
   Replication replication_;
@@ -241,9 +262,11 @@ class Database final : private ScriptHost {
   std::uint64_t waits_seen_ = 0;
   std::size_t waiting_count_ = 0;
   std::size_t watching_count_ = 0;
+  std::size_t held_clients_ = 0;
   Configuration configured_;
   Configuration configuration_;
   bool is_loading_ = false;
+  bool tells_of_clients_ = false;
   FailoverRequest failover_request_;
   std::optional<Pause> pause_;
   std::optional<sim::Duration> new_pause_;
@@ -258,7 +281,7 @@ class Database final : private ScriptHost {
   bool closed_its_connection_ = false;
   bool records_effects_ = false;
   bool replaced_effect_ = false;
-  std::vector<Command> effects_;
+  std::vector<Effect> effects_;
   bool has_given_up_ = false;
   std::optional<std::string> limit_hit_;
   std::optional<ScriptId> stopped_script_;

@@ -54,6 +54,8 @@ bool one_matches(std::string_view pattern, std::size_t& at, char c) {
 }  // namespace
 
 bool glob_matches(std::string_view pattern, std::string_view text) {
+  // A real server does not look at the pattern of an empty text, not even at a star.
+  if (text.empty()) return pattern.empty();
   // Only the last star ever needs to take more: what came before it has matched as early as it can.
   std::size_t p = 0, t = 0;
   std::size_t after_star = std::string_view::npos, star_until = 0;

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "models/redis/commands.hpp"
+#include "models/redis/database.hpp"
 
 namespace lockstep::models::redis {
 
@@ -47,6 +48,21 @@ Reply persist_command(Call& call);
 Reply rename_command(Call& call);
 Reply renamenx_command(Call& call);
 Reply copy_command(Call& call);
+
+// databases.cpp
+Reply select_command(Call& call);
+Reply move_command(Call& call);
+Reply swapdb_command(Call& call);
+Reply flushall_command(Call& call);
+Reply flushdb_command(Call& call);
+Reply randomkey_command(Call& call);
+void append_keyspace_info(std::string& out, Call& call);
+/// A database's number, or the error.
+std::variant<DatabaseId, Reply> read_database(const Value& argument);
+
+// string_ranges.cpp
+Reply getrange_command(Call& call);
+Reply setrange_command(Call& call);
 
 // hashes.cpp
 Reply hset_command(Call& call);
@@ -90,6 +106,18 @@ Reply rpoplpush_command(Call& call);
 Reply blpop_command(Call& call);
 Reply brpop_command(Call& call);
 Reply blmove_command(Call& call);
+Reply brpoplpush_command(Call& call);
+Reply bzpopmin_command(Call& call);
+Reply bzpopmax_command(Call& call);
+Reply lmpop_command(Call& call);
+Reply zmpop_command(Call& call);
+Reply blmpop_command(Call& call);
+Reply bzmpop_command(Call& call);
+/// Whether a command that waits for a key can do with what is there now; then what it does, and its reply.
+bool can_serve(const Waiting& waiting, const Object& object);
+Reply serve_blocked(Call& call, const Waiting& waiting, const std::string& key);
+/// The command without waiting that does the same, but for how many it takes.
+Command plain_of(const Waiting& waiting, const std::string& key);
 
 // sets.cpp
 Reply sadd_command(Call& call);
@@ -135,9 +163,16 @@ Reply zcount_command(Call& call);
 Reply zremrangebyscore_command(Call& call);
 Reply zremrangebyrank_command(Call& call);
 
+Reply zrangestore_command(Call& call);
+
 // sorted_set_algebra.cpp
 Reply zunionstore_command(Call& call);
 Reply zinterstore_command(Call& call);
+Reply zdiffstore_command(Call& call);
+Reply zunion_command(Call& call);
+Reply zinter_command(Call& call);
+Reply zdiff_command(Call& call);
+Reply zintercard_command(Call& call);
 
 // scan.cpp
 Reply scan_command(Call& call);
@@ -163,6 +198,8 @@ Reply publish_command(Call& call);
 Reply pubsub_channels_command(Call& call);
 Reply pubsub_numsub_command(Call& call);
 Reply pubsub_numpat_command(Call& call);
+/// A message to whoever has subscribed to its channel; how many that are.
+std::int64_t send_to_subscribers(Database& database, const std::string& channel, const Value& payload);
 
 // clients.cpp
 Reply client_id_command(Call& call);
@@ -174,8 +211,9 @@ Reply client_setname_command(Call& call);
 Reply client_kill_command(Call& call);
 Reply client_pause_command(Call& call);
 Reply client_unpause_command(Call& call);
-Reply select_command(Call& call);
 Reply auth_command(Call& call);
+Reply client_unblock_command(Call& call);
+void append_clients_info(std::string& out, Call& call);
 Reply hello_command(Call& call);
 Reply reset_command(Call& call);
 Reply quit_command(Call& call);
@@ -190,7 +228,6 @@ Reply command_info_command(Call& call);
 Reply ping_command(Call& call);
 Reply echo_command(Call& call);
 Reply time_command(Call& call);
-Reply flushall_command(Call& call);
 Reply debug_command(Call& call);
 Reply info_command(Call& call);
 Reply config_get_command(Call& call);
@@ -216,6 +253,16 @@ Reply script_exists_command(Call& call);
 Reply script_flush_command(Call& call);
 Reply script_kill_command(Call& call);
 
+// functions.cpp
+Reply fcall_command(Call& call);
+Reply fcall_ro_command(Call& call);
+Reply function_load_command(Call& call);
+Reply function_delete_command(Call& call);
+Reply function_flush_command(Call& call);
+Reply function_kill_command(Call& call);
+Reply function_list_command(Call& call);
+Reply function_stats_command(Call& call);
+
 // --- Shared.
 
 Reply wrong_type();
@@ -223,6 +270,8 @@ Reply not_an_integer();
 Reply syntax_error();
 Reply not_positive();
 Reply wrong_number_of_arguments(const Call& call);
+/// As C prints it, which is how Redis puts it into errors: up to the first zero byte, and at most so many.
+std::string up_to_zero(const Value& argument, std::size_t most = std::string::npos);
 Reply unknown_subcommand_or_arity(const Call& call, std::string_view container);
 Reply invalid_expire_time(const Call& call);
 
@@ -280,10 +329,14 @@ Reply size_of(Call& call) {
 /// Puts a result at the first argument's key, whatever was there; an empty one removes it.
 template <class Type>
 void store_result(Call& call, Type result) {
+  // From now on what is looked up is not asked for.
+  call.keys.record_misses(false);
   if (result.empty()) {
     if (Entry* entry = call.keys.find(call.key(), call.clock)) call.keys.remove(*entry);
     return;
   }
+  // Who waits for the key is served if it was not there, which otherwise makes no difference.
+  if (call.database.blocked_clients() > 0) call.keys.find(call.key(), call.clock);
   Entry& entry = call.keys.overwrite(call.key());
   // Who is among them is another's doing.
   call.keys.part_changed(call.key(), {}, MemberChange::nameless);
@@ -301,21 +354,18 @@ IndexRange index_range(std::int64_t start, std::int64_t stop, std::size_t size);
 enum class TimeUnit : std::uint8_t { seconds, milliseconds };
 enum class TimeBase : std::uint8_t { now, epoch };
 
-/// An argument of EX, PEXPIREAT and the like.
-struct ExpireTime {
-  sim::Instant deadline;
-  sim::Duration length;  ///< from now; zero for one that counts from the epoch
-};
-
-/// Reads it, or gives the error to reply with. `only_positive`: SET and its relatives refuse zero and less.
+/// Reads an argument of EX, PEXPIREAT and the like, or gives the error to reply with. `only_positive`: SET and its relatives refuse
+/// zero and less.
 ///
-/// A timestamp sent to EXPIREAT, PEXPIREAT, EXAT or PXAT becomes the deadline as it is, unrounded. Lengths over 250 years
-/// count as 250 years (an `Instant` holds no more); what Redis refuses as an overflow is refused.
-std::variant<ExpireTime, Reply> read_expire_time(const Call& call, const Value& argument, TimeUnit unit, TimeBase base,
-                                                 bool only_positive);
+/// A timestamp sent to EXPIREAT, PEXPIREAT, EXAT or PXAT becomes the deadline as it is, unrounded. What Redis refuses as an overflow is
+/// refused; what it takes and no `Instant` holds is a `Deadline::far_ms`.
+std::variant<Deadline, Reply> read_expire_time(const Call& call, const Value& argument, TimeUnit unit, TimeBase base,
+                                               bool only_positive);
 
 /// Gives an entry its deadline, or removes it if that has passed already.
-void set_deadline(Call& call, Entry& entry, const ExpireTime& time, TimeBase base);
+void set_deadline(Call& call, Entry& entry, const Deadline& time, TimeBase base);
+/// As PXAT and PEXPIREAT take it.
+Value moment_of(const Deadline& deadline);
 
 /// The string that an entry holds, or null if it holds something else.
 inline Value* string_in(Entry& entry) { return std::get_if<Value>(&entry.object); }

@@ -15,9 +15,10 @@ namespace lockstep::models::redis {
 namespace {
 
 // Keys of the registry and of metatables that no script can name: addresses of our own.
-const char kUnderlying = 0;       // in a read-only view's metatable: the table that it shows
-const char kStringMetatable = 0;  // in the registry: a read-only view of the metatable of strings
-const char kPrintedObjects = 0;   // in the registry: object -> its number
+const char kUnderlying = 0;        // in a read-only view's metatable: the table that it shows
+const char kStringMetatable = 0;   // in the registry: a read-only view of the metatable of strings
+const char kPrintedObjects = 0;    // in the registry: object -> its number
+const char kGlobalsMetatable = 0;  // in the registry: what getmetatable(_G) shows
 
 void push_own(lua_State* lua, int table, const char& key) {
   lua_pushlightuserdata(lua, const_cast<char*>(&key));
@@ -107,6 +108,8 @@ int getmetatable(lua_State* lua) {
   luaL_checkany(lua, 1);
   if (lua_type(lua, 1) == LUA_TSTRING) {
     push_own(lua, LUA_REGISTRYINDEX, kStringMetatable);
+  } else if (lua_rawequal(lua, 1, LUA_GLOBALSINDEX)) {
+    push_own(lua, LUA_REGISTRYINDEX, kGlobalsMetatable);
   } else if (is_read_only(lua, 1) || !lua_getmetatable(lua, 1)) {
     lua_pushnil(lua);
   } else {
@@ -529,6 +532,12 @@ void make_read_only(lua_State* lua) {
 }
 
 void install_globals(lua_State* lua) {
+  lua_pushlightuserdata(lua, const_cast<char*>(&kGlobalsMetatable));
+  lua_newtable(lua);
+  lua_pushcfunction(lua, refuse_unknown_global);
+  lua_setfield(lua, -2, "__index");
+  make_read_only(lua);
+  lua_rawset(lua, LUA_REGISTRYINDEX);
   lua_newtable(lua);
   lua_pushcfunction(lua, refuse_unknown_global);
   lua_setfield(lua, -2, "__index");

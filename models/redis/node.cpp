@@ -59,6 +59,7 @@ void Node::receive(sim::Message& message, sim::ConnectionId connection) {
     world().access_all();
     if (is_held_back(request)) {
       held_.push_back(std::make_unique<Pending>(*this, connection, request));
+      database_.set_held_clients(held_.size());
       return;
     }
   }
@@ -72,6 +73,7 @@ bool Node::answers_at_once(const sim::Message& message) const {
 void Node::closed(sim::ConnectionId connection) {
   database_.set_watcher(world().is_explored() ? this : nullptr);
   std::erase_if(held_, [&](const auto& waiting) { return waiting->connection.index == connection.index; });
+  database_.set_held_clients(held_.size());
   end_session(connection);
 }
 
@@ -131,6 +133,7 @@ void Node::handle(const Request& request, sim::ConnectionId connection) {
 
 /// All that the last request made of the database besides changes and a reply.
 void Node::give_what_was_asked() {
+  if (awaits_key_ends_ || database_.tells_of_expiry()) await_key_ends();
   // What carries one out may give the database something to do: the list is no longer its own then.
   const std::vector<Database::Intent> intents(database_.intents().begin(), database_.intents().end());
   for (const Database::Intent intent : intents) carry_out(intent);
@@ -150,7 +153,7 @@ void Node::record_effects(sim::OperationId operation) {
   for (const KeyChange& change : database_.changes()) {
     const std::size_t own = position++;
     if (change.kind == sim::Effect::Kind::expire) {
-      world().record_effect(change.kind, id(), change.key, sim::ProcessId{}, 0);
+      world().record_effect(change.kind, id(), name_in_history(change.key, change.database), sim::ProcessId{}, 0);
       continue;
     }
     sim::OperationId whose = operation;
@@ -158,7 +161,12 @@ void Node::record_effects(sim::OperationId operation) {
       if (waiting->connection.index == change.by) [[unlikely]]
         whose = waiting->request.operation;
     }
-    world().record_effect(change.kind, id(), change.key, world().client_of({change.by}), whose, kNoToken);
+    if (change.database == 0) [[likely]] {
+      world().record_effect(change.kind, id(), change.key, world().client_of({change.by}), whose, kNoToken);
+    } else {
+      world().record_effect(change.kind, id(), name_in_history(change.key, change.database),
+                            world().client_of({change.by}), whose, kNoToken);
+    }
     for (; part != database_.parts().end() && part->change <= own; ++part) {
       world().record_member(part->member, part->kind);
     }
@@ -220,9 +228,11 @@ void Node::release_held() {
   world().access_all();
   std::vector<std::unique_ptr<Pending>> waiting;
   waiting.swap(held_);
+  database_.set_held_clients(0);
   for (std::unique_ptr<Pending>& request : waiting) {
     if (is_held_back(request->request)) {
       held_.push_back(std::move(request));
+      database_.set_held_clients(held_.size());
     } else {
       handle(request->request, request->connection);
     }
@@ -241,10 +251,12 @@ void Node::crashed(bool keep) {
 
 /// Who had something there has it no longer. Requires: `keys_before_` are those that were there.
 void Node::record_losses() {
-  for (const Entry& entry : keys_before_.entries()) {
-    const Entry* present = database_.keys().peek(entry.key);
-    if (present != nullptr && digest_of(present->object) == digest_of(entry.object)) continue;
-    world().record_effect(sim::Effect::Kind::lose, id(), entry.key, sim::ProcessId{}, 0);
+  for (DatabaseId database = 0; database < kDatabases; ++database) {
+    for (const Entry& entry : keys_before_.entries(database)) {
+      const Entry* present = database_.keys().peek(entry.key, database);
+      if (present != nullptr && digest_of(present->object) == digest_of(entry.object)) continue;
+      world().record_effect(sim::Effect::Kind::lose, id(), name_in_history(entry.key, database), sim::ProcessId{}, 0);
+    }
   }
 }
 
@@ -277,7 +289,10 @@ void Node::reset() {
 void Node::forget_connections() {
   blocked_.clear();
   held_.clear();
+  database_.set_held_clients(0);
   snapshots_.clear();
+  key_ends_.clear();
+  awaits_key_ends_ = false;
   ack_timer_.timer = {};
   failover_end_.timer = {};
   has_refused_ = false;

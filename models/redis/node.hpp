@@ -7,7 +7,9 @@
 // is 6379 for all of them.
 
 #include <memory>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "models/redis/command.hpp"
@@ -70,6 +72,8 @@ class Node final : public sim::Process, private KeyWatcher {
   /// CLIENT PAUSE keeps back whatever comes.
   bool may_keep_waiting() const override { return expects_anything_; }
   /// Clients may send it whatever they like, CLIENT PAUSE included. Before anything runs.
+  /// See `Database::set_tells_of_clients`.
+  void tell_of_clients() { database_.set_tells_of_clients(true); }
   void expect_anything() { expects_anything_ = true; }
   bool is_service() const override { return true; }
 
@@ -114,6 +118,16 @@ class Node final : public sim::Process, private KeyWatcher {
     std::uint64_t number;
   };
 
+  /// A key with a deadline, where somebody hears of its end: a real server looks for such keys ten times a second.
+  struct KeyEnd final : sim::TimerOwner {
+    KeyEnd(Node& n, DatabaseId d, std::string k, sim::Instant i) : node(n), database(d), key(std::move(k)), at(i) {}
+    void timer_fired() override { node.end_key(*this); }
+    Node& node;
+    DatabaseId database;
+    std::string key;
+    sim::Instant at;
+    sim::TimerRef timer;
+  };
   struct LoadEnd final : sim::TimerOwner {
     explicit LoadEnd(Node& n) : node(n) {}
     void timer_fired() override { node.finish_loading(); }
@@ -169,6 +183,11 @@ class Node final : public sim::Process, private KeyWatcher {
   void finish_loading();
   void serve_others();
 
+  // node_expiry.cpp
+  void await_key_ends();
+  void await_key_end(const Entry& entry, DatabaseId database);
+  void end_key(const KeyEnd& end);
+
   // node_failover.cpp
   void begin_failover();
   void look_for_synced_replica();
@@ -188,6 +207,8 @@ class Node final : public sim::Process, private KeyWatcher {
   std::vector<std::unique_ptr<Pending>> blocked_;
   std::vector<std::unique_ptr<Pending>> held_;  ///< by CLIENT PAUSE, in order of arrival
   PauseEnd pause_end_;
+  std::vector<std::unique_ptr<KeyEnd>> key_ends_;
+  bool awaits_key_ends_ = false;
 
   std::vector<Peer> peers_;
   std::string first_primary_;                  ///< whom it follows when the world begins

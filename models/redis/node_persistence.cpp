@@ -69,8 +69,8 @@ void Node::restart_from_disk() {
   if (persistence_.has_log()) {
     database_.load(persistence_.log_base());
     database_.record_effects(false);
-    for (const Command& command : persistence_.surviving_effects(world())) {
-      database_.apply(0, Effect{command}, clock());
+    for (const Effect& effect : persistence_.surviving_effects(world())) {
+      database_.apply(0, effect, clock());
     }
   } else if (policy == AppendOnly::off && persistence_.snapshot() != nullptr) {
     database_.load(*persistence_.snapshot());

@@ -83,25 +83,12 @@ void Node::propagate(const Request& request, sim::ConnectionId connection) {
   database_.note_write_offset(connection.index);
 }
 
-/// The first DEL of a key that has expired is the expiry: what a command did itself comes after it.
 std::vector<Effect> Node::effects_of(const Request& request, sim::ConnectionId connection) const {
-  std::vector<std::string> expired;
-  for (const KeyChange& change : database_.changes()) {
-    if (change.kind == sim::Effect::Kind::expire) expired.push_back(change.key);
-  }
-  std::vector<Effect> effects;
-  for (const Command& command : database_.effects()) {
-    Effect& effect = effects.emplace_back();
-    effect.command = command;
-    const bool deletes = !expired.empty() && command.name() == "DEL" && command.size() == 2;
-    const auto found = deletes ? std::find(expired.begin(), expired.end(), command[1].text()) : expired.end();
-    if (found != expired.end()) {
-      expired.erase(found);
-      effect.is_expiry = true;
-    } else {
-      effect.by = world().client_of(connection);
-      effect.operation = request.operation;
-    }
+  std::vector<Effect> effects(database_.effects().begin(), database_.effects().end());
+  for (Effect& effect : effects) {
+    if (effect.is_expiry) continue;
+    effect.by = world().client_of(connection);
+    effect.operation = request.operation;
   }
   return effects;
 }
@@ -394,7 +381,7 @@ void Node::apply(const std::shared_ptr<const StreamPart>& part) {
     std::size_t position = 0;
     for (const KeyChange& change : database_.changes()) {
       const sim::Effect::Kind kind = effect.is_expiry ? sim::Effect::Kind::expire : change.kind;
-      world().record_effect(kind, id(), change.key, effect.by, effect.operation);
+      world().record_effect(kind, id(), name_in_history(change.key, change.database), effect.by, effect.operation);
       for (; changed != database_.parts().end() && changed->change <= position; ++changed) {
         world().record_member(changed->member, changed->kind);
       }
@@ -402,7 +389,7 @@ void Node::apply(const std::shared_ptr<const StreamPart>& part) {
     }
     if (is_persistent_) {
       persistence_.changed(world().now(), 1);
-      if (persistence_.has_log()) persistence_.append(world().now(), {&effect.command, 1});
+      if (persistence_.has_log()) persistence_.append(world().now(), {&effect, 1});
     }
     if (!database_.deliveries().empty()) send_deliveries();
   }

@@ -73,6 +73,27 @@ Story::Program says(std::string line) {
 
 }  // namespace
 
+TEST_CASE("a key whose end somebody listens for ends by itself, when its time is over") {
+  Story story;
+  story.add("listener", [](Client& client, Story& told) -> sim::Task<void> {
+    co_await client.redis().subscribe("__keyevent@0__:expired");
+    const std::optional<Reply> message = co_await client.redis().next_message(9_s);
+    told.see(client, message ? message->describe() : "nothing");
+  });
+  story.add(
+      "holder",
+      [](Client& client, Story&) -> sim::Task<void> {
+        co_await client.redis().call(Command{"SET", "before", "v", "PX", 60'000});
+        co_await client.redis().call(Command{"CONFIG", "SET", "notify-keyspace-events", "Ex"});
+        co_await client.redis().call(Command{"SET", "lock", "v", "PX", 500});
+        co_await client.redis().call(Command{"PEXPIRE", "lock", 100});
+      },
+      10_ms);
+  // The last request arrives at 17ms; its event is 1ms on its way.
+  CHECK(story.run() ==
+        std::vector<std::string>{"listener at 118ms: 1) \"message\" 2) \"__keyevent@0__:expired\" 3) \"lock\""});
+}
+
 TEST_CASE("a blocked pop is answered when somebody pushes, first come, first served") {
   Story story;
   story.add("A", says("BLPOP l 0"));

@@ -31,11 +31,11 @@ void Persistence::save(sim::Instant now, const Keyspace& keys, const Replication
   dirty_ = 0;
 }
 
-void Persistence::append(sim::Instant now, std::span<const Command> effects) {
+void Persistence::append(sim::Instant now, std::span<const Effect> effects) {
   const std::size_t before = log_.size();
-  for (const Command& effect : effects) {
+  for (const Effect& effect : effects) {
     // Messages are for replicas alone.
-    if (effect.name() != "PUBLISH") log_.push_back(effect);
+    if (effect.command.name() != "PUBLISH") log_.push_back(effect);
   }
   if (log_.size() > before) entries_.push_back({now, log_.size()});
 }
@@ -48,7 +48,7 @@ void Persistence::rewrite(sim::Instant now, const Keyspace& keys, const Replicat
   if (!settings_.save.empty()) save(now, keys, replication);
 }
 
-std::span<const Command> Persistence::surviving_effects(sim::World& world) {
+std::span<const Effect> Persistence::surviving_effects(sim::World& world) {
   const sim::Duration age = settings_.append_only == AppendOnly::everysec ? kEverySecond : kKernelFlush;
   while (durable_ < entries_.size() && world.is_at_or_after(world.now(), entries_[durable_].at + age)) ++durable_;
   const std::size_t open = entries_.size() - durable_;

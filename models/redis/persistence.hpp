@@ -39,7 +39,7 @@ class Persistence {
     dirty_ += changes;
     if (changes > 0) changed_at_ = now;
   }
-  void append(sim::Instant now, std::span<const Command> effects);
+  void append(sim::Instant now, std::span<const Effect> effects);
   /// All keys have been replaced by those of a primary: the file is written anew, and a snapshot made.
   void rewrite(sim::Instant now, const Keyspace& keys, const Replication& replication);
   /// SAVE and BGSAVE.
@@ -51,7 +51,7 @@ class Persistence {
   void restart(sim::Instant now);
 
   /// Of a crash at this moment: which of the logged effects are on the disk, oldest first; they come after the keys of `log_base`.
-  std::span<const Command> surviving_effects(sim::World& world);
+  std::span<const Effect> surviving_effects(sim::World& world);
   const Keyspace& log_base() const { return log_base_; }
   /// The latest snapshot; null: there is none.
   const Keyspace* snapshot() const { return has_snapshot_ ? &snapshot_ : nullptr; }
@@ -66,7 +66,7 @@ class Persistence {
 
   PersistenceSettings settings_;
   Keyspace log_base_;
-  std::vector<Command> log_;
+  std::vector<Effect> log_;
   std::vector<Entry> entries_;
   std::size_t durable_ = 0;  ///< so many entries have survived a crash already
 

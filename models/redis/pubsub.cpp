@@ -55,26 +55,31 @@ Reply psubscribe_command(Call& call) { return subscribe(call, "psubscribe", call
 Reply unsubscribe_command(Call& call) { return unsubscribe(call, "unsubscribe", call.session.channels); }
 Reply punsubscribe_command(Call& call) { return unsubscribe(call, "punsubscribe", call.session.patterns); }
 
-Reply publish_command(Call& call) {
-  call.database.touches_more_than_keys();
-  const std::string channel(call.key(1));
-  const Value& payload = call.arguments[2];
+std::int64_t send_to_subscribers(Database& database, const std::string& channel, const Value& payload) {
   std::int64_t receivers = 0;
-  for (const Session& client : call.database.sessions()) {
+  for (const Session& client : database.sessions()) {
     if (std::find(client.channels.begin(), client.channels.end(), channel) == client.channels.end()) continue;
     ++receivers;
-    call.database.deliver(Delivery::Kind::message, client.id,
-                          Reply::push({Reply::bulk("message"), Reply::bulk(channel), Reply::bulk(payload)}));
+    database.deliver(Delivery::Kind::message, client.id,
+                     Reply::push({Reply::bulk("message"), Reply::bulk(channel), Reply::bulk(payload)}));
   }
-  for (const Session& client : call.database.sessions()) {
+  for (const Session& client : database.sessions()) {
     for (const std::string& pattern : client.patterns) {
       if (!glob_matches(pattern, channel)) continue;
       ++receivers;
-      call.database.deliver(
+      database.deliver(
           Delivery::Kind::message, client.id,
           Reply::push({Reply::bulk("pmessage"), Reply::bulk(pattern), Reply::bulk(channel), Reply::bulk(payload)}));
     }
   }
+  return receivers;
+}
+
+Reply publish_command(Call& call) {
+  call.database.touches_more_than_keys();
+  const std::string channel(call.key(1));
+  const Value& payload = call.arguments[2];
+  const std::int64_t receivers = send_to_subscribers(call.database, channel, payload);
   // Replicas have subscribers, too.
   call.database.replicate_as(Command{"PUBLISH", channel, payload});
   return Reply::integer(receivers);

@@ -39,6 +39,30 @@ constexpr std::string_view kData[] = {
     "SINTERCARD {int} {t} {t}",
     "SINTERCARD 1 {t} LIMIT|x {count}",
     "APPEND {s} {v}",
+    "GETRANGE {s} {index} {index}",
+    "SUBSTR {k} {index} {index}",
+    "SETRANGE {s} {offset} {v}",
+    "MOVE {k} {db}",
+    "COPY {k} {k} DB {db} [ REPLACE ]",
+    "PEXPIRE {k} {badtime} [ NX|XX|GT|LT ]",
+    "SET {k} {v} PX|EX|PXAT|EXAT {badtime}",
+    "GETEX {k} PX|PXAT {badtime}",
+    "LMPOP 2 {l} {l} LEFT|RIGHT [ COUNT {count} ]",
+    "LMPOP {int} {l} {l} LEFT|x {option}+",
+    "ZMPOP 2 {z} {z} MIN|MAX [ COUNT {count} ]",
+    "ZMPOP {int} {z} {z} MIN|x {option}+",
+    "ZUNION 2 {zt} {zt} [ WEIGHTS {score} {score} ] [ AGGREGATE SUM|MIN|MAX ] [ WITHSCORES ]",
+    "ZINTER 2 {zt} {zt} [ WEIGHTS {score} {score} ] [ AGGREGATE SUM|MIN|MAX ] [ WITHSCORES ]",
+    "ZINTER {int} {k} {zt} {option}+",
+    "ZDIFF 2 {zt} {zt} [ WITHSCORES ]",
+    "ZDIFF 1 {zt} {option}+",
+    "ZDIFFSTORE {z} 2 {zt} {zt} [ WITHSCORES ]",
+    "ZINTERCARD 2 {zt} {zt} [ LIMIT {count} ]",
+    "ZINTERCARD {int} {zt} {zt} {option}",
+    "ZRANGESTORE {z} {z} {index} {index} [ REV ]",
+    "ZRANGESTORE {k} {z} {bound} {bound} BYSCORE [ REV ] [ LIMIT {int} {int} ]",
+    "ZRANGESTORE {z} {z} {lex} {lex} BYLEX [ REV ] [ LIMIT {int} {int} ]",
+    "ZRANGESTORE {z} {k} {index} {index} {option}+",
     "STRLEN {k}",
     "MGET {k}+",
     "MSET {k} {v} {k} {v}",
@@ -126,7 +150,7 @@ constexpr std::string_view kData[] = {
     "ZADD {z} INCR {score} {m} {score} {m}",
     "ZADD {z} NX {m}",
     "ZADD {z} {option}+ {score} {m}",
-    "ZINCRBY {z} {score} {m}",
+    "ZINCRBY {z} {score}|{option} {m}",
     "ZREM {z} {m}+",
     "ZSCORE {z} {m}",
     "ZMSCORE {z} {m}+",
@@ -171,7 +195,12 @@ constexpr std::string_view kOther[] = {
     "FLUSHALL [ ASYNC|SYNC|x ]",
     "FLUSHDB",
     "TIME",
-    "SELECT 0|1|x",
+    "SELECT {db}",
+    "SELECT 0",
+    "SWAPDB {db} {db}",
+    "RANDOMKEY",
+    "INFO keyspace",
+    "CLIENT UNBLOCK 99999999|x [ TIMEOUT|ERROR|x ]",
     "DEBUG SLEEP 0|x|-1",
     "DEBUG x",
     "COMMAND x",
@@ -203,9 +232,27 @@ constexpr std::string_view kOther[] = {
     "CLIENT UNPAUSE",
     "CLIENT PAUSE x|-1|0 [ ALL|WRITE|x ]",
     "CONFIG GET timeout|maxmemory|min-replicas-*|appendonly",
-    "CONFIG SET timeout|min-replicas-max-lag|lua-time-limit {int}",
+    "CONFIG SET min-replicas-max-lag|lua-time-limit {int}",
+    "CONFIG SET min-replicas-max-lag 3 min-replicas-max-lag|lua-time-limit 4",
+    "CONFIG SET notify-keyspace-events KEA|KEAmn|Kg$m|Elzn|q",
+    "CONFIG SET notify-keyspace-events KEAmn",
+    "CONFIG GET notify-keyspace-events",
+    "CONFIG SET hash-max-listpack-value|hash-max-ziplist-entries|list-max-listpack-size {count}",
+    "CONFIG GET hash-max-*|zset-max-*|list-[mc]*|set-max-*",
     "CONFIG SET x 1",
     "CONFIG SET timeout 1 x",
+    "FUNCTION LOAD [ REPLACE|x ] {library}",
+    "FUNCTION LOAD REPLACE {library}",
+    "FUNCTION DELETE lib|x",
+    "FUNCTION FLUSH [ SYNC|ASYNC|x ]",
+    "FUNCTION LIST [ LIBRARYNAME l*|x ]",
+    "FUNCTION LIST WITHCODE|x|LIBRARYNAME",
+    "FUNCTION STATS",
+    "FUNCTION KILL",
+    "FUNCTION x",
+    "FCALL {function} {int} {k} {v}",
+    "FCALL {function} 1 {k} {v}",
+    "FCALL_RO {function} 1 {k} {v}",
     "SCRIPT EXISTS {sha}+",
     "SCRIPT LOAD {script}",
     "SCRIPT FLUSH [ SYNC|ASYNC|x ]",
@@ -279,6 +326,33 @@ constexpr std::string_view kScripts[] = {
     "redis.setresp(3) redis.setresp(2) return {redis.call('zscore', KEYS[1], 'a'), true, false}",
     "return redis.call('blpop', KEYS[1], 0)"};
 
+constexpr std::string_view kLibraries[] = {
+    "#!lua name=lib\nredis.register_function('f', function(keys, args) return {#keys, args} end)",
+    "#!lua name=lib\nredis.register_function('F', function(keys, args) return redis.call('set', keys[1], args[1]) end)",
+    "#!lua name=lib\n\nredis.register_function{function_name = 'f', flags = {'no-writes'}, description = 'd',\n"
+    "callback = function(keys, args) return redis.pcall('set', keys[1], 1) end}",
+    "#!lua name=other\nlocal function g(keys) return redis.call('get', keys[1]) end\n"
+    "redis.register_function{function_name = 'g', flags = {'no-writes'}, callback = g}",
+    "#!lua name=other\nredis.register_function('g', function() return nonsense end)",
+    "#!lua name=other\nredis.register_function('g', function() error('boom') end)",
+    "#!lua name=other\nredis.register_function('g', function(keys) return redis.error_reply('MY own') end)",
+    "#!lua name=other\nredis.register_function('f', function() return 1 end)",
+    "#!lua name=other\nredis.register_function('g', 1)",
+    "#!lua name=other\nredis.register_function('g g', function() return 1 end)",
+    "#!lua name=other\nredis.register_function({function_name = 'g'})",
+    "#!lua name=other\nredis.register_function('g', function() end) redis.register_function('g', function() end)",
+    "#!lua name=other\nredis.call('get', 's0')",
+    "#!lua name=other\nlocal x = )",
+    "#!lua name=other\nx = 1",
+    "#!lua name=other\nlocal x = 1",
+    "#!lua name=o-ther\nlocal x = 1",
+    "#!lua name=other name=more\nlocal x = 1",
+    "#!lua nome=other\nlocal x = 1",
+    "#!python name=other\nlocal x = 1",
+    "#!lua name=other",
+    "#!lua\nlocal x = 1",
+    "local x = 1"};
+
 // As a time the number is far from those of {sec}: no test is so slow.
 constexpr std::string_view kOptions[] = {"NX",    "XX",      "GT",      "LT",        "CH",      "EX",    "PX",
                                          "GET",   "KEEPTTL", "PERSIST", "BYSCORE",   "REV",     "LIMIT", "WITHSCORES",
@@ -333,6 +407,11 @@ std::string RandomCommands::word(std::string_view kind) {
   if (kind == "m") return one_of(kMembers);
   if (kind == "int") return one_of(kInts);
   if (kind == "index") return one_of(kIndices);
+  if (kind == "offset") return one_of(std::array<std::string_view, 6>{"0", "3", "10", "-1", "536870912", "x"});
+  if (kind == "db") {
+    return one_of(std::array<std::string_view, 12>{"0", "0", "0", "1", "1", "1", "15", "16", "-1", "x", "01",
+                                                   "123456789012345678"});
+  }
   if (kind == "count") return one_of(kCounts);
   if (kind == "score") return one_of(kScores);
   if (kind == "bound") return one_of(kBounds);
@@ -344,6 +423,8 @@ std::string RandomCommands::word(std::string_view kind) {
   if (kind == "badtime") return one_of(kBadTimes);
   if (kind == "channel") return one_of(kChannels);
   if (kind == "script") return one_of(kScripts);
+  if (kind == "library") return one_of(kLibraries);
+  if (kind == "function") return one_of(std::array<std::string_view, 5>{"f", "F", "g", "g", "none"});
   if (kind == "sha") {
     return one_of(std::array<std::string_view, 4>{"e0e1f9fabfc9d4800c877a703b823ac0578ff8db", "x",
                                                   "0000000000000000000000000000000000000000",

@@ -87,7 +87,7 @@ void RealRedis::launch() {
                                  "--dir",
                                  folder_,
                                  "--databases",
-                                 "1",
+                                 "16",
                                  "--daemonize",
                                  "no",
                                  "--save",

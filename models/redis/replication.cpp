@@ -76,7 +76,7 @@ void Replication::lead() {
   second_id_ = id_;
   second_offset_ = offset_ + 1;
   id_ = new_id();
-  has_selected_ = false;
+  forget_selected_database();
 }
 
 // --- History.
@@ -90,7 +90,7 @@ void Replication::adopt(const std::string& id, std::int64_t offset) {
   second_offset_ = -1;
   backlog_.clear();
   has_backlog_ = true;
-  has_selected_ = false;
+  forget_selected_database();
 }
 
 void Replication::continue_as(const std::string& id) {
@@ -125,12 +125,13 @@ void Replication::begin_recording() {
 std::shared_ptr<const StreamPart> Replication::append(std::vector<Effect> effects) {
   assert(has_backlog_ && !is_replica());
   if (effects.empty()) return nullptr;
-  static const std::int64_t select = stream_bytes(Command{"SELECT", 0});
   static const std::int64_t around = stream_bytes(Command{"MULTI"}) + stream_bytes(Command{"EXEC"});
   std::int64_t bytes = effects.size() > 1 ? around : 0;
-  if (!has_selected_) bytes += select;
-  has_selected_ = true;
-  for (const Effect& effect : effects) bytes += stream_bytes(effect.command);
+  for (const Effect& effect : effects) {
+    if (selected_database_ != effect.database) bytes += stream_bytes(Command{"SELECT", effect.database});
+    selected_database_ = effect.database;
+    bytes += stream_bytes(effect.command);
+  }
   StreamPart part;
   part.effects = std::move(effects);
   return append(std::move(part), bytes);
@@ -219,7 +220,8 @@ void Replication::restart(std::optional<Address> primary, std::uint64_t life) {
   second_id_ = kNoId;
   second_offset_ = -1;
   offset_ = 0;
-  has_backlog_ = has_selected_ = false;
+  has_backlog_ = false;
+  forget_selected_database();
   backlog_.clear();
   replicas_.clear();
 }

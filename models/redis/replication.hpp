@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "models/redis/command.hpp"
+#include "models/redis/keyspace.hpp"
 #include "models/redis/session.hpp"
 #include "sim/clock.hpp"
 #include "sim/ids.hpp"
@@ -29,6 +30,7 @@ struct Address {
 /// One effect, and on whose behalf it came to be: checkers ask that of a replica's keys as of a primary's.
 struct Effect {
   Command command;
+  DatabaseId database = 0;
   bool is_expiry = false;  ///< a DEL of a key whose time was over
   sim::ProcessId by;
   sim::OperationId operation = 0;
@@ -125,7 +127,7 @@ class Replication {
   bool can_continue(std::string_view id, std::int64_t offset) const;
   std::vector<std::shared_ptr<const StreamPart>> since(std::int64_t offset) const;
   /// The next effect says anew which database it concerns, as after every full resync.
-  void forget_selected_database() { has_selected_ = false; }
+  void forget_selected_database() { selected_database_.reset(); }
 
   std::int64_t backlog_size() const { return backlog_size_; }
   void set_backlog_size(std::int64_t bytes);
@@ -170,7 +172,7 @@ class Replication {
   bool has_periodic_acks_ = false;
 
   bool has_backlog_ = false;
-  bool has_selected_ = false;
+  std::optional<DatabaseId> selected_database_;  ///< by the effect before
   std::int64_t backlog_size_ = 1024 * 1024;
   std::deque<std::shared_ptr<const StreamPart>> backlog_;
 

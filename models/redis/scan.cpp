@@ -21,7 +21,8 @@ struct ScanQuery {
   std::optional<std::string> pattern;
   std::optional<std::string> type;
 
-  bool takes(std::string_view name) const { return !pattern || glob_matches(*pattern, name); }
+  /// A lone star is no pattern: it takes also what is empty.
+  bool takes(std::string_view name) const { return !pattern || *pattern == "*" || glob_matches(*pattern, name); }
 };
 
 std::optional<std::uint64_t> read_cursor(const Value& argument) {
@@ -130,7 +131,8 @@ Reply keys_command(Call& call) {
   std::vector<Reply> found;
   for (std::size_t i = call.keys.size(); i > 0; --i) {
     const std::string name = call.keys.entries()[i - 1].key;
-    if (glob_matches(pattern, name) && call.keys.find(name, call.clock) != nullptr) found.push_back(Reply::bulk(name));
+    const bool takes = pattern == "*" || glob_matches(pattern, name);
+    if (takes && call.keys.find(name, call.clock) != nullptr) found.push_back(Reply::bulk(name));
   }
   return Reply::array(std::move(found));
 }

@@ -13,6 +13,9 @@
 namespace lockstep::models::redis {
 namespace {
 
+/// Of what it did not understand.
+constexpr std::size_t kShownBytes = 128;
+
 std::string lower_case(std::string text) {
   for (char& c : text) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
@@ -30,12 +33,16 @@ Reply invalid_expire_time(const Call& call) {
 }
 
 Reply not_positive() { return Reply::error("ERR value is out of range, must be positive"); }
+std::string up_to_zero(const Value& argument, std::size_t most) {
+  const std::string text = argument.text();
+  return text.substr(0, std::min(text.find('\0'), most));
+}
 Reply wrong_number_of_arguments(const Call& call) {
   return Reply::error("ERR wrong number of arguments for '" + error_name(call.command) + "' command");
 }
 Reply unknown_subcommand_or_arity(const Call& call, std::string_view container) {
-  return Reply::error("ERR unknown subcommand or wrong number of arguments for '" + call.arguments[1].text() +
-                      "'. Try " + std::string(container) + " HELP.");
+  return Reply::error("ERR unknown subcommand or wrong number of arguments for '" +
+                      up_to_zero(call.arguments[1], kShownBytes) + "'. Try " + std::string(container) + " HELP.");
 }
 
 IndexRange index_range(std::int64_t start, std::int64_t stop, std::size_t size) {
@@ -88,23 +95,17 @@ Reply info_command(Call& call) {
     begin("Server");
     out += "redis_version:7.0.15\r\nredis_mode:standalone\r\n";
   }
+  if (wants("CLIENTS") && (call.size() > 1 || call.database.tells_of_clients())) {
+    begin("Clients");
+    append_clients_info(out, call);
+  }
   if (wants("REPLICATION")) {
     begin("Replication");
     append_replication_info(out, call);
   }
   if (wants("KEYSPACE")) {
     begin("Keyspace");
-    std::int64_t alive = 0, mortal = 0;
-    for (std::size_t i = call.keys.size(); i > 0; --i) {
-      const std::string name = call.keys.entries()[i - 1].key;
-      const Entry* entry = call.keys.find(name, call.clock);
-      if (entry == nullptr) continue;
-      ++alive;
-      if (entry->expires) ++mortal;
-    }
-    if (alive > 0) {
-      out += "db0:keys=" + std::to_string(alive) + ",expires=" + std::to_string(mortal) + ",avg_ttl=0\r\n";
-    }
+    append_keyspace_info(out, call);
   }
   return Reply::verbatim(std::move(out));
 }
@@ -131,36 +132,60 @@ Reply config_set_command(Call& call) {
   for (std::size_t i = 2; i < call.size(); i += 2) {
     const Parameter* parameter = configuration.find(lower_case(call.arguments[i].text()));
     if (parameter == nullptr) {
-      return Reply::error("ERR Unknown option or number of arguments for CONFIG SET - '" + call.arguments[i].text() +
-                          "'");
+      return Reply::error("ERR Unknown option or number of arguments for CONFIG SET - '" +
+                          up_to_zero(call.arguments[i]) + "'");
+    }
+    for (std::size_t before = 2; before < i; before += 2) {
+      if (configuration.find(lower_case(call.arguments[before].text())) == parameter) {
+        return Reply::error("ERR CONFIG SET failed (possibly related to argument '" + up_to_zero(call.arguments[i]) +
+                            "') - duplicate parameter");
+      }
     }
   }
   for (std::size_t i = 2; i < call.size(); i += 2) {
     const Parameter* parameter = configuration.find(lower_case(call.arguments[i].text()));
     const auto fail = [&](const std::string& why) {
+      // What was set before the failure is taken back as CONFIG GET prints it, which forgets the `n` beside an `A`.
+      for (std::size_t set = 2; set <= i; set += 2) {
+        const std::string name = lower_case(call.arguments[set].text());
+        if (name == "notify-keyspace-events") configuration.set(name, configuration.find(name)->value);
+      }
       return Reply::error("ERR CONFIG SET failed (possibly related to argument '" + std::string(parameter->name) +
                           "') - " + why);
     };
+    if (parameter->name == "notify-keyspace-events") {
+      if (!NotifiedEvents::read(up_to_zero(call.arguments[i + 1]))) {
+        return fail("Invalid event class character. Use 'Ag$lshzxeKEtmdn'.");
+      }
+      continue;
+    }
     if (!parameter->is_number) {
       if (call.arguments[i + 1].text() != parameter->value) return fail("persistence is what the scenario file says");
       continue;
     }
     const std::optional<std::int64_t> number = call.arguments[i + 1].integer();
-    const bool is_memory = parameter->name == "maxmemory" || parameter->name == "repl-backlog-size";
+    const bool is_memory =
+        parameter->name == "maxmemory" || parameter->name == "repl-backlog-size" || parameter->name.ends_with("-value");
+    if (number && *number > 0 && parameter->name == "maxmemory") {
+      return fail("memory does not run out here: nothing but 0 is modelled");
+    }
+    if (number && *number > 0 && parameter->name == "timeout") {
+      return fail("idle connections are not closed here: nothing but 0 is modelled");
+    }
     if (!number) {
       return fail(is_memory ? "argument must be a memory value" : "argument couldn't be parsed into an integer");
     }
     if (*number < parameter->least || *number > parameter->most) {
-      return fail(parameter->name == "maxmemory" ? "argument must be a memory value"
-                                                 : "argument must be between " + std::to_string(parameter->least) +
-                                                       " and " + std::to_string(parameter->most) + " inclusive");
+      return fail(is_memory && parameter->least == 0 ? "argument must be a memory value"
+                                                     : "argument must be between " + std::to_string(parameter->least) +
+                                                           " and " + std::to_string(parameter->most) + " inclusive");
     }
   }
   for (std::size_t i = 2; i < call.size(); i += 2) {
     if (call.arguments[i].is_word("REPL-BACKLOG-SIZE")) {
       call.database.replication().set_backlog_size(*call.arguments[i + 1].integer());
     }
-    configuration.set(lower_case(call.arguments[i].text()), call.arguments[i + 1].text());
+    configuration.set(lower_case(call.arguments[i].text()), up_to_zero(call.arguments[i + 1]));
   }
   return Reply::ok();
 }
@@ -181,15 +206,6 @@ Reply debug_command(Call& call) {
 Reply config_rewrite_command(Call& call) {
   call.database.touches_more_than_keys();
   call.database.intend(Database::Intent::rewrite);
-  return Reply::ok();
-}
-
-Reply flushall_command(Call& call) {
-  const auto options = call.arguments.subspan(1);
-  if (options.size() > 1 || (options.size() == 1 && !options[0].is_word("SYNC") && !options[0].is_word("ASYNC"))) {
-    return syntax_error();
-  }
-  call.keys.remove_all();
   return Reply::ok();
 }
 

@@ -16,22 +16,36 @@ namespace lockstep::models::redis {
 /// Whoever runs a server numbers its connections. Small numbers: they are indices. 0 is for callers that need only one.
 using SessionId = std::uint32_t;
 
-/// A command that waits for a list to get elements, or (`replicas`) for other servers.
+/// The number of one of a server's databases, as SELECT takes it.
+using DatabaseId = std::uint8_t;
+inline constexpr std::size_t kDatabases = 16;
+
+/// A command that waits for a list or a sorted set to get elements, or (`replicas`) for other servers.
 struct Waiting {
-  enum class Kind : std::uint8_t { pop_left, pop_right, move, replicas };
+  enum class Kind : std::uint8_t { pop_left, pop_right, move, pop_min, pop_max, replicas };
   Kind kind = Kind::pop_left;
+  DatabaseId database = 0;
   std::vector<std::string> keys;
-  std::string destination;    ///< move: the other list
-  bool from_left = true;      ///< move: which end gives
-  bool to_left = true;        ///< move: which end takes
-  std::int64_t replicas = 0;  ///< replicas: how many are wanted
-  std::int64_t offset = 0;    ///< replicas: what they are to acknowledge
-  std::uint64_t since = 0;    ///< first come, first served
+  std::optional<std::int64_t> count;  ///< BLMPOP, BZMPOP: how many at most; the others reply otherwise
+  std::string destination;            ///< move: the other list
+  bool from_left = true;              ///< move: which end gives
+  bool to_left = true;                ///< move: which end takes
+  std::int64_t replicas = 0;          ///< replicas: how many are wanted
+  std::int64_t offset = 0;            ///< replicas: what they are to acknowledge
+  std::uint64_t since = 0;            ///< first come, first served
   std::optional<sim::Duration> timeout;
+};
+
+/// A key that WATCH named.
+struct WatchedKey {
+  std::string key;
+  DatabaseId database = 0;
+  bool operator==(const WatchedKey&) const = default;
 };
 
 struct Session {
   SessionId id = 0;
+  DatabaseId database = 0;              ///< of SELECT
   bool is_open = false;                 ///< something has been sent on it
   std::int64_t client_id = 0;           ///< as CLIENT ID replies; 0 until it is asked for
   std::string name;                     ///< of CLIENT SETNAME
@@ -43,7 +57,7 @@ struct Session {
   bool is_dirty = false;   ///< a watched key has changed
   std::vector<Command> queue;
   std::size_t executing = 0;  ///< commands of the transaction that EXEC is just carrying out
-  std::vector<std::string> watched;
+  std::vector<WatchedKey> watched;
 
   std::vector<std::string> channels;
   std::vector<std::string> patterns;
@@ -57,6 +71,7 @@ struct Session {
   void forget() {
     is_open = false;
     client_id = 0;
+    database = 0;
     name.clear();
     protocol = Protocol::resp2;
     in_transaction = is_broken = is_dirty = closes = no_evict = false;

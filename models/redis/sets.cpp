@@ -46,16 +46,18 @@ std::variant<Set, Reply> combined(Call& call, std::size_t first, std::size_t end
     if (find_object<Set>(call, i).is_wrong()) return wrong_type();
   }
   for (std::size_t i = first; i < end; ++i) {
-    const auto found = find_object<Set>(call, i);
+    // Whatever had expired is gone by now.
+    const Entry* entry = call.keys.peek(call.key(i));
+    const Set* found = entry != nullptr ? std::get_if<Set>(&entry->object) : nullptr;
     if (i == first || operation == Operation::sum) {
-      if (found) {
+      if (found != nullptr) {
         for (const SetMember& member : found->items()) add(result, member.key);
       }
       continue;
     }
     for (std::size_t m = result.size(); m > 0; --m) {
       SetMember& member = result.items()[m - 1];
-      const bool is_there = found && found->find(member.key, member.hash) != nullptr;
+      const bool is_there = found != nullptr && found->find(member.key) != nullptr;
       if (is_there == (operation == Operation::difference)) result.erase(member);
     }
   }

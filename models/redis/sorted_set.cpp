@@ -129,7 +129,7 @@ void SortedSet::set(std::string_view key, const Score& score) {
   } else {
     forget(static_cast<std::uint32_t>(member - members_.items().data()));
   }
-  member->score = score.is_zero() ? Score() : score;
+  member->score = score.is_zero() && !keeps_sign_of_zero_ ? Score() : score;
   late_.push_back(static_cast<std::uint32_t>(member - members_.items().data()));
 }
 

@@ -69,6 +69,13 @@ struct ScoredMember {
 /// forks nothing. While no score is symbolic the order is kept, and only those that have come since are put in their places.
 class SortedSet {
  public:
+  SortedSet() = default;
+  /// What ZUNION and its relatives reply, and keep nowhere, has zeros with a sign.
+  static SortedSet with_signed_zeros() {
+    SortedSet set;
+    set.keeps_sign_of_zero_ = true;
+    return set;
+  }
   std::size_t size() const { return members_.size(); }
   bool empty() const { return members_.empty(); }
   /// In no order that means anything.
@@ -91,7 +98,8 @@ class SortedSet {
   FlatTable<ScoredMember> members_;
   mutable std::vector<std::uint32_t> order_;  ///< by score; without those that are late
   mutable std::vector<std::uint32_t> late_;   ///< have come or changed since somebody asked
-  mutable bool has_symbols_ = false;          ///< of those in order; then each change has all of them ordered again
+  bool keeps_sign_of_zero_ = false;
+  mutable bool has_symbols_ = false;  ///< of those in order; then each change has all of them ordered again
 };
 
 }  // namespace lockstep::models::redis

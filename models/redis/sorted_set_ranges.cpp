@@ -130,6 +130,7 @@ struct RangeQuery {
   bool reversed = false;
   bool may_choose = false;  ///< ZRANGE: BYSCORE and REV are options
   bool with_scores = false;
+  bool stores = false;  ///< ZRANGESTORE: the scores come along unasked
   std::int64_t offset = 0;
   std::int64_t limit = -1;
 };
@@ -138,7 +139,7 @@ struct RangeQuery {
 std::optional<Reply> read_options(const Call& call, RangeQuery& query) {
   for (std::size_t i = 4; i < call.size(); ++i) {
     const Value& word = call.arguments[i];
-    if (word.is_word("WITHSCORES")) {
+    if (!query.stores && word.is_word("WITHSCORES")) {
       query.with_scores = true;
     } else if (word.is_word("LIMIT") && i + 2 < call.size()) {
       const std::optional<std::int64_t> offset = call.arguments[i + 1].integer();
@@ -185,61 +186,75 @@ Reply members(const SortedSet& set, std::span<const std::uint32_t> positions, bo
   return with_scores ? Reply::pairs(std::move(items)) : Reply::array(std::move(items));
 }
 
-Reply by_rank(Call& call, const RangeQuery& query) {
+/// What a range has of a set; without a set, nothing.
+struct Selection {
+  const SortedSet* set = nullptr;
+  std::vector<std::uint32_t> positions;
+};
+
+std::variant<Selection, Reply> by_rank(Call& call, const RangeQuery& query) {
   const std::optional<std::int64_t> start = call.arguments[2].integer();
   const std::optional<std::int64_t> stop = call.arguments[3].integer();
   if (!start || !stop) return not_an_integer();
   const auto found = find_object<SortedSet>(call);
   if (found.is_wrong()) return wrong_type();
-  if (!found) return Reply::array({});
+  if (!found) return Selection{};
   const std::span<const std::uint32_t> order = found->order(call.world());
   std::vector<std::uint32_t> positions(order.begin(), order.end());
   if (query.reversed) std::reverse(positions.begin(), positions.end());
   const IndexRange range = index_range(*start, *stop, positions.size());
-  return members(*found.object, std::span(positions).subspan(range.first, range.end - range.first), query.with_scores);
+  positions.erase(positions.begin() + static_cast<std::ptrdiff_t>(range.end), positions.end());
+  positions.erase(positions.begin(), positions.begin() + static_cast<std::ptrdiff_t>(range.first));
+  return Selection{found.object, std::move(positions)};
 }
 
-Reply by_score(Call& call, const RangeQuery& query) {
+std::variant<Selection, Reply> by_score(Call& call, const RangeQuery& query) {
   const Value& first = call.arguments[2];
   const Value& second = call.arguments[3];
   const auto range = query.reversed ? read_score_range(second, first) : read_score_range(first, second);
   if (!range) return bad_range();
   const auto found = find_object<SortedSet>(call);
   if (found.is_wrong()) return wrong_type();
-  if (!found) return Reply::array({});
+  if (!found) return Selection{};
   std::vector<std::uint32_t> positions = within(call, *found.object, *range);
   if (query.reversed) std::reverse(positions.begin(), positions.end());
   const auto size = static_cast<std::int64_t>(positions.size());
   // A negative offset skips everything, a negative limit nothing.
   const std::int64_t from = query.offset < 0 ? size : std::min(query.offset, size);
   const std::int64_t count = query.limit < 0 ? size - from : std::min(query.limit, size - from);
-  return members(*found.object,
-                 std::span(positions).subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(count)),
-                 query.with_scores);
+  const auto begin = positions.begin() + static_cast<std::ptrdiff_t>(from);
+  return Selection{found.object, {begin, begin + static_cast<std::ptrdiff_t>(count)}};
 }
 
-Reply by_lex(Call& call, const RangeQuery& query) {
+std::variant<Selection, Reply> by_lex(Call& call, const RangeQuery& query) {
   const Value& first = call.arguments[2];
   const Value& second = call.arguments[3];
   const auto range = query.reversed ? read_lex_range(second, first) : read_lex_range(first, second);
   if (!range) return bad_lex_range();
   const auto found = find_object<SortedSet>(call);
   if (found.is_wrong()) return wrong_type();
-  if (!found) return Reply::array({});
-  const std::vector<std::uint32_t> positions = within(call, *found.object, *range, query.reversed, query.offset);
+  if (!found) return Selection{};
+  std::vector<std::uint32_t> positions = within(call, *found.object, *range, query.reversed, query.offset);
   const auto size = static_cast<std::int64_t>(positions.size());
-  const std::int64_t count = query.limit < 0 ? size : std::min(query.limit, size);
-  return members(*found.object, std::span(positions).first(static_cast<std::size_t>(count)), false);
+  positions.resize(static_cast<std::size_t>(query.limit < 0 ? size : std::min(query.limit, size)));
+  return Selection{found.object, std::move(positions)};
 }
 
-Reply range(Call& call, RangeQuery query) {
-  if (const auto error = read_options(call, query)) return *error;
+std::variant<Selection, Reply> selection(Call& call, RangeQuery& query) {
+  if (auto error = read_options(call, query)) return *std::move(error);
   switch (query.by) {
     case By::rank: return by_rank(call, query);
     case By::score: return by_score(call, query);
-    case By::lex: return by_lex(call, query);
+    case By::lex: break;
   }
-  return syntax_error();
+  return by_lex(call, query);
+}
+
+Reply range(Call& call, RangeQuery query) {
+  const auto selected = selection(call, query);
+  if (const Reply* error = std::get_if<Reply>(&selected)) return *error;
+  const auto& [set, positions] = std::get<Selection>(selected);
+  return set != nullptr ? members(*set, positions, query.with_scores) : Reply::array({});
 }
 
 Reply remove(Call& call, Found<SortedSet>& found, std::span<const std::uint32_t> positions) {
@@ -268,6 +283,20 @@ Reply zrange_command(Call& call) { return range(call, {.may_choose = true}); }
 Reply zrevrange_command(Call& call) { return range(call, {.reversed = true}); }
 Reply zrangebyscore_command(Call& call) { return range(call, {.by = By::score}); }
 Reply zrevrangebyscore_command(Call& call) { return range(call, {.by = By::score, .reversed = true}); }
+
+Reply zrangestore_command(Call& call) {
+  // Behind its destination it is a ZRANGE.
+  Call inner{call.database, call.keys, call.session, call.arguments.subspan(1), call.clock, call.command, false};
+  RangeQuery query{.may_choose = true, .stores = true};
+  const auto selected = selection(inner, query);
+  if (const Reply* error = std::get_if<Reply>(&selected)) return *error;
+  const auto& [set, positions] = std::get<Selection>(selected);
+  SortedSet stored;
+  for (const std::uint32_t position : positions) stored.set(set->member(position).key, set->member(position).score);
+  const auto size = static_cast<std::int64_t>(stored.size());
+  store_result(call, std::move(stored));
+  return Reply::integer(size);
+}
 
 Reply zrangebylex_command(Call& call) { return range(call, {.by = By::lex}); }
 Reply zrevrangebylex_command(Call& call) { return range(call, {.by = By::lex, .reversed = true}); }

@@ -149,8 +149,10 @@ Reply pop(Call& call, bool from_end) {
 
 }  // namespace
 
-Reply zadd_command(Call& call) {
-  AddOptions options;
+namespace {
+
+/// ZINCRBY reads options, too, though its arity leaves room for none.
+Reply add(Call& call, AddOptions options) {
   std::size_t first = 2;
   for (; first < call.size(); ++first) {
     const Value& word = call.arguments[first];
@@ -174,7 +176,10 @@ Reply zadd_command(Call& call) {
   return add(call, options, first);
 }
 
-Reply zincrby_command(Call& call) { return add(call, {.increment = true}, 2); }
+}  // namespace
+
+Reply zadd_command(Call& call) { return add(call, AddOptions{}); }
+Reply zincrby_command(Call& call) { return add(call, AddOptions{.increment = true}); }
 
 Reply zrem_command(Call& call) {
   auto found = find_object<SortedSet>(call);

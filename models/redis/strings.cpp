@@ -10,7 +10,7 @@ namespace lockstep::models::redis {
 namespace {
 
 /// The `key`-th argument holds this from now on.
-void store(Call& call, std::size_t key, const Value& value, const std::optional<ExpireTime>& time) {
+void store(Call& call, std::size_t key, const Value& value, const std::optional<Deadline>& time) {
   Entry& entry = call.keys.overwrite(call.key(key), value);
   if (Value* old = string_in(entry)) {
     *old = value;
@@ -18,16 +18,13 @@ void store(Call& call, std::size_t key, const Value& value, const std::optional<
     entry.object = value;
   }
   entry.expires = time.has_value();
-  if (time) {
-    entry.deadline = time->deadline;
-    entry.lifetime = time->length;
-  }
+  if (time) static_cast<Deadline&>(entry) = *time;
 }
 
 /// A length of time means another deadline to whoever hears of it later.
-void replicate_set(Call& call, const Value& value, const ExpireTime& time) {
+void replicate_set(Call& call, const Value& value, const Deadline& time) {
   if (call.database.records_effects()) {
-    call.database.replicate_as(Command{"SET", call.arguments[1], value, "PXAT", Value::milliseconds(time.deadline)});
+    call.database.replicate_as(Command{"SET", call.arguments[1], value, "PXAT", moment_of(time)});
   }
 }
 
@@ -89,8 +86,8 @@ std::optional<ParsedSet> read_set_options(std::span<const Value> words) {
 Reply set_with_time(Call& call, TimeUnit unit) {
   const auto time = read_expire_time(call, call.arguments[2], unit, TimeBase::now, true);
   if (const Reply* error = std::get_if<Reply>(&time)) return *error;
-  store(call, 1, call.arguments[3], std::get<ExpireTime>(time));
-  replicate_set(call, call.arguments[3], std::get<ExpireTime>(time));
+  store(call, 1, call.arguments[3], std::get<Deadline>(time));
+  replicate_set(call, call.arguments[3], std::get<Deadline>(time));
   return Reply::ok();
 }
 
@@ -176,7 +173,7 @@ Reply getex_command(Call& call) {
   if (option != nullptr) {
     const auto time = read_expire_time(call, *time_argument, option->unit, option->base, true);
     if (const Reply* error = std::get_if<Reply>(&time)) return *error;
-    set_deadline(call, *entry, std::get<ExpireTime>(time), option->base);
+    set_deadline(call, *entry, std::get<Deadline>(time), option->base);
   } else if (persists && entry->expires) {
     entry->expires = false;
     call.keys.touched(*entry);
@@ -188,11 +185,11 @@ Reply getex_command(Call& call) {
 Reply set_command(Call& call) {
   const std::optional<ParsedSet> options = read_set_options(call.arguments.subspan(3));
   if (!options) return syntax_error();
-  std::optional<ExpireTime> deadline;
+  std::optional<Deadline> deadline;
   if (options->time != nullptr) {
     const auto time = read_expire_time(call, *options->time, options->unit, options->base, true);
     if (const Reply* error = std::get_if<Reply>(&time)) return *error;
-    deadline = std::get<ExpireTime>(time);
+    deadline = std::get<Deadline>(time);
   }
   const Value& value = call.arguments[2];
 
@@ -214,7 +211,7 @@ Reply set_command(Call& call) {
     return options->get ? reply : Reply::nil();
   }
   if (options->keep_deadline && entry != nullptr && entry->expires) {
-    deadline = ExpireTime{entry->deadline, entry->lifetime};
+    deadline = *entry;
   }
   store(call, 1, value, deadline);
   if (deadline) {

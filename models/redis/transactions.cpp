@@ -4,12 +4,14 @@
 
 #include "models/redis/database.hpp"
 #include "models/redis/handlers.hpp"
+#include "models/redis/notifications.hpp"
 
 namespace lockstep::models::redis {
 namespace {
 
-bool is_watched(const Session& client, std::string_view key) {
-  return std::find(client.watched.begin(), client.watched.end(), key) != client.watched.end();
+bool is_watched(const Session& client, const std::string& key) {
+  return std::find(client.watched.begin(), client.watched.end(), WatchedKey{key, client.database}) !=
+         client.watched.end();
 }
 
 }  // namespace
@@ -29,12 +31,17 @@ Reply exec_command(Call& call) {
   }
   // A watched key whose time is up has changed, though nobody has touched it.
   for (std::size_t i = 0; i < client.watched.size(); ++i) {
-    call.keys.watch(digest_bytes(client.watched[i]), false);
+    const WatchedKey& watched = client.watched[i];
+    call.keys.select(watched.database);
+    call.keys.watch(call.keys.identity(watched.key), false);
     if (client.is_dirty) continue;
-    const bool was_there = call.keys.peek(client.watched[i]) != nullptr;
-    if (call.keys.find(client.watched[i], call.clock) == nullptr && was_there) client.is_dirty = true;
+    const bool was_there = call.keys.peek(watched.key) != nullptr;
+    if (call.keys.find(watched.key, call.clock) == nullptr && was_there) client.is_dirty = true;
   }
+  call.keys.select(client.database);
   call.database.replicate_expiries();
+  if (call.database.configuration().notified_events().any()) [[unlikely]]
+    announce_expiries(call);
   if (client.is_dirty) {
     call.database.forget_transaction(client);
     return Reply::null_array();
