@@ -230,10 +230,11 @@ class Comparison {
     }
     log_.push_back(std::to_string(who) + "> " + command.describe());
     const bool pops = command.name() == "SPOP";
-    std::optional<Reply> theirs;
+    std::vector<Reply> theirs;
     if (pops) {
-      theirs = real_[who].receive();
-      guide(who, command, *theirs);
+      // Messages may come first.
+      while (heard(theirs).replies.empty()) theirs.push_back(real_[who].receive());
+      guide(who, command, theirs.back());
     }
     const std::vector<Command> queued = database_.session(id(who)).queue;
     std::optional<Reply> ours = database_.execute(id(who), command, clock_);
@@ -243,17 +244,22 @@ class Comparison {
       return;
     }
     ++met_[std::string(command.name())];
-    // Also of what it has published to itself, the bytes count: as a client parses them.
-    const std::vector<Reply> parts = in_order(parsed(ours->resp()));
-    if (!theirs) theirs = real_[who].receive();
+    // As a client parses its bytes: also of what it has published to itself.
+    const Heard our_own = heard(parsed(ours->resp()));
+    while (theirs.size() < our_own.parsed) theirs.push_back(real_[who].receive());
+    const Heard their_own = heard(theirs);
+    if (our_own.messages != their_own.messages) {
+      fail("messages among the replies\n  real:\n" + their_own.shown() + "  simulated:\n" + our_own.shown());
+    }
+    messages_ += our_own.messages.size();
+    if (our_own.replies.size() != their_own.replies.size()) fail("another number of replies");
     if (command.name() == "EXEC" && ours->is_array()) {
-      compare_items(who, queued, *ours, parts, *theirs);
+      compare_items(queued, *ours, our_own.replies, their_own.replies);
     } else {
-      std::vector<Reply> their_parts{*std::move(theirs)};
-      while (their_parts.size() < parts.size()) their_parts.push_back(real_[who].receive());
-      their_parts = in_order(std::move(their_parts));
-      for (std::size_t i = 0; i < parts.size(); ++i) compare(command, parts[i], their_parts[i]);
-      compare_times(command, parts.back(), their_parts.back());
+      for (std::size_t i = 0; i < our_own.replies.size(); ++i) {
+        compare(command, our_own.replies[i], their_own.replies[i]);
+      }
+      if (!our_own.replies.empty()) compare_times(command, our_own.replies.back(), their_own.replies.back());
     }
     receive_deliveries();
   }
@@ -293,24 +299,83 @@ class Comparison {
     return replies;
   }
 
-  /// A client takes as many items as EXEC has commands, although the server writes some more: several confirmations of one SUBSCRIBE,
-  /// messages that the connection publishes to itself. Those push the last items out of the array.
-  void compare_items(std::size_t who, const std::vector<Command>& queued, const Reply& ours,
-                     const std::vector<Reply>& our_parts, const Reply& theirs) {
-    if (!theirs.is_array() || our_parts.front().items().size() != theirs.items().size()) {
-      return compare(Command{"EXEC"}, our_parts.front(), theirs);
+  /// What one request brought: messages may be anywhere among the replies, even inside of an array, where they push its last items out of it.
+  struct Heard {
+    std::size_t parsed = 0;                                     ///< as a client counts them
+    std::vector<Reply> replies;                                 ///< without the messages
+    std::vector<std::pair<std::size_t, std::string>> messages;  ///< and how many heads and replies came before each
+    std::string shown() const {
+      std::string out;
+      for (const auto& [place, message] : messages) {
+        out += "    at " + std::to_string(place) + ": " + parse_one(message).describe() + "\n";
+      }
+      return out;
     }
-    std::vector<Reply> our_items = our_parts.front().items(), their_items = theirs.items();
-    for (std::size_t i = 1; i < our_parts.size(); ++i) {
-      our_items.push_back(our_parts[i]);
-      their_items.push_back(real_[who].receive());
+  };
+
+  static Reply parse_one(std::string_view bytes) { return parsed(bytes).front(); }
+
+  static Heard heard(const std::vector<Reply>& replies) {
+    Heard result{.parsed = replies.size()};
+    std::string bytes;
+    std::size_t place = 0;
+    for (const Reply& reply : replies) separate(reply, bytes, place, result.messages);
+    // Several patterns of one message come in any order.
+    auto& all = result.messages;
+    const auto subject = [](const std::string& message) {
+      const Reply reply = parse_one(message);
+      return reply.items().size() == 4 ? reply.items()[2].resp() + reply.items()[3].resp() : "";
+    };
+    for (auto first = all.begin(); first != all.end();) {
+      const auto end = std::find_if_not(first, all.end(), [&](const auto& other) {
+        return first->first == other.first && subject(first->second) == subject(other.second);
+      });
+      if (!subject(first->second).empty()) std::sort(first, end);
+      first = end;
     }
-    our_items = in_order(std::move(our_items));
-    their_items = in_order(std::move(their_items));
+    result.replies = parsed(bytes);
+    return result;
+  }
+
+  static void separate(const Reply& reply, std::string& bytes, std::size_t& place,
+                       std::vector<std::pair<std::size_t, std::string>>& messages) {
+    const auto is_message = [&] {
+      const std::size_t size = reply.items().size();
+      return (size == 3 && reply.items()[0] == Reply::bulk("message")) ||
+             (size == 4 && reply.items()[0] == Reply::bulk("pmessage"));
+    };
+    if (reply.is_array() && is_message()) {
+      messages.emplace_back(place, reply.resp());
+      return;
+    }
+    ++place;
+    const std::string all = reply.resp();
+    if (!reply.is_array()) {
+      bytes += all;
+      return;
+    }
+    bytes += all.substr(0, all.find('\n') + 1);
+    for (const Reply& item : reply.items()) separate(item, bytes, place, messages);
+  }
+
+  /// A client takes as many items as EXEC has commands, although the server writes some more: several confirmations of one SUBSCRIBE push the
+  /// last items out of the array.
+  void compare_items(const std::vector<Command>& queued, const Reply& ours, const std::vector<Reply>& our_replies,
+                     const std::vector<Reply>& their_replies) {
+    if (!their_replies.front().is_array() ||
+        our_replies.front().items().size() != their_replies.front().items().size()) {
+      return compare(Command{"EXEC"}, our_replies.front(), their_replies.front());
+    }
+    const auto all = [](const std::vector<Reply>& replies) {
+      std::vector<Reply> items = replies.front().items();
+      items.insert(items.end(), replies.begin() + 1, replies.end());
+      return items;
+    };
+    const std::vector<Reply> our_items = all(our_replies), their_items = all(their_replies);
     std::size_t at = 0;
     for (std::size_t i = 0; i < queued.size(); ++i) {
       ++met_[std::string(queued[i].name())];
-      const std::size_t written = ours.items()[i].is_several() ? ours.items()[i].items().size() : 1;
+      const std::size_t written = heard(parsed(ours.items()[i].resp())).replies.size();
       for (std::size_t k = 0; k < written; ++k, ++at) compare(queued[i], our_items[at], their_items[at]);
     }
   }
@@ -350,7 +415,7 @@ class Comparison {
     for (const Delivery& delivery : database_.deliveries()) {
       log_.push_back(std::to_string(delivery.to - 1) + "< " + delivery.reply.describe());
       if (delivery.kind == Delivery::Kind::message) ++messages_;
-      ours[delivery.to - 1].push_back(delivery.reply);
+      for (Reply& part : parsed(delivery.reply.resp())) ours[delivery.to - 1].push_back(std::move(part));
     }
     for (auto& [who, replies] : ours) {
       std::vector<Reply> theirs;

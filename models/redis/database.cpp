@@ -104,23 +104,30 @@ Reply Database::dispatch(Session& client, const Command& command) {
   }
   Reply reply = run(*spec, client, command, true);
   if (!deliveries_.empty()) [[unlikely]]
-    put_own_messages_before(reply, client);
+    place_own_messages(reply, client, spec->is(kRunsCommands), 0);
   return reply;
 }
 
-/// What a connection publishes to itself is written before its reply, also inside of EXEC's.
-void Database::put_own_messages_before(Reply& reply, const Session& client) {
-  const auto is_own = [&](const Delivery& delivery) {
-    return delivery.kind == Delivery::Kind::message && delivery.to == client.id;
-  };
-  std::vector<Reply> all;
-  for (Delivery& delivery : deliveries_) {
-    if (is_own(delivery)) all.push_back(std::move(delivery.reply));
+/// What a connection publishes to itself is written among its replies, also inside of EXEC's: from this delivery on. What runs commands
+/// replies when all of them are done.
+void Database::place_own_messages(Reply& reply, const Session& client, bool runs_commands, std::size_t first) {
+  std::vector<Delivery> own;
+  std::size_t kept = first;
+  for (std::size_t i = first; i < deliveries_.size(); ++i) {
+    Delivery& delivery = deliveries_[i];
+    if (delivery.kind == Delivery::Kind::message && delivery.to == client.id) {
+      if (runs_commands) delivery.written = 0;
+      own.push_back(std::move(delivery));
+    } else if (kept++ != i) {
+      deliveries_[kept - 1] = std::move(delivery);
+    }
   }
-  if (all.empty()) return;
-  std::erase_if(deliveries_, is_own);
-  all.push_back(std::move(reply));
-  reply = Reply::several(std::move(all));
+  deliveries_.resize(kept);
+  if (!own.empty()) reply = with_messages(std::move(reply), std::move(own), client.protocol);
+}
+
+void Database::place_deliveries(std::size_t first, std::size_t written) {
+  for (std::size_t i = first; i < deliveries_.size(); ++i) deliveries_[i].written = written;
 }
 
 /// The reply to a command that is not carried out now: it is refused, or joins the queue of a transaction.
@@ -249,7 +256,7 @@ Reply Database::run_queue(Session& client) {
   for (const Command& command : queue) {
     Reply& reply = replies.emplace_back(run(*command.spec(), client, command, false));
     if (!deliveries_.empty()) [[unlikely]]
-      put_own_messages_before(reply, client);
+      place_own_messages(reply, client, command.spec()->is(kRunsCommands), 0);
     // A HELLO among them changes it for those that follow.
     reply.speak(client.protocol);
   }
@@ -425,11 +432,17 @@ void Database::serve(Session& client, const std::string& key) {
   replaced_effect_ = false;
   const std::size_t effects_before = effects_.size();
   Call call{*this, keys_, client, {}, *clock_, "BLPOP", false};
+  const std::size_t deliveries_before = deliveries_.size();
   Reply reply = serve_blocked(call, waiting, key);
   if (configuration_.notified_events().any()) [[unlikely]] {
     const Command plain = plain_of(waiting, key);
     Call plainly{*this, keys_, client, plain.values(), *clock_, plain.name(), false};
     announce(plainly, *plain.spec());
+    for (std::size_t i = deliveries_before; i < deliveries_.size(); ++i) {
+      // Behind the head and the key of its own, longer reply.
+      if (deliveries_[i].written == 1) deliveries_[i].written = waiting.count ? 3 : 2;
+    }
+    place_own_messages(reply, client, false, deliveries_before);
   }
   if (watching_count_ > 0) mark_watchers(nullptr);
   // What it did in place of what was sent long ago, it has said itself.

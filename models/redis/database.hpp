@@ -203,6 +203,8 @@ class Database final : private ScriptHost {
   std::deque<Session>& sessions() { return sessions_; }
   std::int64_t client_id(Session& session);
   void deliver(Delivery::Kind kind, SessionId to, Reply reply);
+  /// These messages, from the first on: see `Delivery::written`.
+  void place_deliveries(std::size_t first, std::size_t written);
   void disconnect(Session& session);
   Configuration& configuration() { return configuration_; }
   /// CLIENT PAUSE, from now on.
@@ -237,7 +239,7 @@ class Database final : private ScriptHost {
   void forget_what_was_asked();
   Reply dispatch(Session& session, const Command& command);
   Reply refuse(Session& session, Reply error) const;
-  void put_own_messages_before(Reply& reply, const Session& session);
+  void place_own_messages(Reply& reply, const Session& session, bool runs_commands, std::size_t first);
   std::optional<Reply> unless_run(Session& session, const CommandSpec& spec, const Command& command);
   std::optional<Reply> refusal(const Session& session, const CommandSpec& spec, const Command& command) const;
   std::optional<Reply> write_error(const sim::Clock& clock) const;

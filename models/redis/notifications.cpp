@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "models/redis/database.hpp"
@@ -129,6 +130,7 @@ class Announcement {
   void tell(EventClass which, std::string_view event, std::string_view key, DatabaseId database) {
     if (!events_.has(which)) return;
     call_.database.touches_more_than_keys();
+    const std::size_t first = call_.database.deliveries().size();
     const std::string number = std::to_string(database);
     if (events_.has(EventClass::by_key)) {
       send_to_subscribers(call_.database, "__keyspace@" + number + "__:" + std::string(key), event);
@@ -136,6 +138,44 @@ class Announcement {
     if (events_.has(EventClass::by_event)) {
       send_to_subscribers(call_.database, "__keyevent@" + number + "__:" + std::string(event), key);
     }
+    call_.database.place_deliveries(first, written_before(which, event));
+  }
+
+  /// How much of its reply the command has written when it tells of this: each does it at a moment of its own.
+  std::size_t written_before(EventClass which, std::string_view event) const {
+    const std::string_view name = spec_.name;
+    const bool is_found = which == EventClass::missed || which == EventClass::expired;
+    if (is_found) return name == "MGET" ? 1 + item_ : 0;
+    const bool replies_old = name == "SET" && std::any_of(call_.arguments.begin() + 3, call_.arguments.end(),
+                                                          [](const Value& word) { return word.is_word("GET"); });
+    if (replies_old || name == "GETSET") return Delivery::kWhole;
+    if (which == EventClass::created) return 0;
+    if (name.find("POP") != std::string_view::npos && event.starts_with('z')) {
+      return name.ends_with("ZMPOP") ? 3 : name.starts_with('B') ? 2 : 1;
+    }
+    const bool is_del = event == "del";
+    if (is_any(name, {"LMOVE", "BLMOVE", "RPOPLPUSH", "BRPOPLPUSH"})) {
+      return is_del || event.ends_with("pop") ? Delivery::kWhole : 0;
+    }
+    if (name.ends_with("STORE")) {
+      return name == "SINTERSTORE" && is_del && has_missing_source() ? 0 : Delivery::kWhole;
+    }
+    if (name == "SPOP") return is_del ? Delivery::kWhole : 0;
+    if (name.find("EXPIRE") != std::string_view::npos) return is_del ? 0 : Delivery::kWhole;
+    return is_any(name,
+                  {"GETEX",  "GETDEL", "HSETNX",  "HSET",    "HMSET",    "HINCRBY",  "HINCRBYFLOAT", "LPUSH", "RPUSH",
+                   "LPUSHX", "RPUSHX", "LSET",    "ZADD",    "ZINCRBY",  "LPOP",     "RPOP",         "BLPOP", "BRPOP",
+                   "LMPOP",  "BLMPOP", "ZPOPMIN", "ZPOPMAX", "BZPOPMIN", "BZPOPMAX", "ZMPOP",        "BZMPOP"})
+               ? Delivery::kWhole
+               : 0;
+  }
+
+  /// SINTERSTORE then looks no further. Its destination has been there, or nobody would hear of its end.
+  bool has_missing_source() const {
+    for (std::size_t i = 2; i < call_.size(); ++i) {
+      if (call_.key(i) != call_.key(1) && call_.keys.peek(call_.key(i)) == nullptr) return true;
+    }
+    return false;
   }
   void tell(EventClass which, std::string_view event, const KeyChange& change) {
     tell(which, event, change.key, change.database);
@@ -182,12 +222,14 @@ class Announcement {
     const DatabaseId database = call_.keys.selected();
     const std::vector<std::string> misses(call_.keys.misses().begin(), call_.keys.misses().end());
     for (const std::string& key : misses) {
+      while (spec_.name == "MGET" && item_ + 2 < call_.size() && call_.key(item_ + 1) != key) ++item_;
       for (std::size_t i = 0; i < changes_.size(); ++i) {
         if (changes_[i].key == key && changes_[i].database == database) tell_expiry(i);
       }
       // Where a copy goes may have the same name in another database.
       const bool is_destination = spec_.name == "COPY" && call_.keys.peek(key) != nullptr;
       if (is_asked_for(key) && !is_destination) tell(EventClass::missed, "keymiss", key, database);
+      ++item_;
     }
   }
 
@@ -321,7 +363,30 @@ class Announcement {
   NotifiedEvents events_;
   std::span<const KeyChange> changes_;
   std::vector<bool> told_;
+  std::size_t item_ = 0;  ///< of MGET: whose key is just looked up
 };
+
+/// What is written first of `left` parts stays; the messages come then.
+Reply inserted(const Reply& reply, std::size_t& left, std::vector<Reply>& messages, Protocol protocol) {
+  if (left == 0 && !messages.empty()) {
+    std::vector<Reply> all = std::exchange(messages, {});
+    all.push_back(reply);
+    return Reply::several(std::move(all));
+  }
+  if (!reply.is_several() && left > 0) --left;
+  if (!reply.is_array() && !reply.is_several()) return reply;
+  std::vector<Reply> items;
+  if (reply.form() == Form::pairs && protocol == Protocol::resp3) {
+    for (std::size_t i = 0; i + 1 < reply.items().size(); i += 2) {
+      items.push_back(Reply::array({reply.items()[i], reply.items()[i + 1]}));
+    }
+  } else {
+    items = reply.items();
+  }
+  for (Reply& item : items) item = inserted(item, left, messages, protocol);
+  if (reply.is_several()) return Reply::several(std::move(items));
+  return Reply::array(std::move(items)).as(reply.form() == Form::pairs ? Form::plain : reply.form());
+}
 
 }  // namespace
 
@@ -350,6 +415,33 @@ std::string NotifiedEvents::letters() const {
     if (has(which) && !is_said) text += letter;
   }
   return text;
+}
+
+Reply with_messages(Reply reply, std::vector<Delivery> messages, Protocol protocol) {
+  std::vector<Reply> before, behind;
+  for (Delivery& message : messages) {
+    if (message.written == 0) before.push_back(std::move(message.reply));
+    if (message.written == Delivery::kWhole) behind.push_back(std::move(message.reply));
+  }
+  // From the last place on, so that those before it are where they were.
+  while (true) {
+    std::size_t place = 0;
+    for (const Delivery& message : messages) {
+      if (message.written != Delivery::kWhole) place = std::max(place, message.written);
+    }
+    if (place == 0) break;
+    std::vector<Reply> among;
+    for (Delivery& message : messages) {
+      if (message.written != place) continue;
+      among.push_back(std::move(message.reply));
+      message.written = 0;
+    }
+    reply = inserted(reply, place, among, protocol);
+  }
+  if (before.empty() && behind.empty()) return reply;
+  before.push_back(std::move(reply));
+  for (Reply& message : behind) before.push_back(std::move(message));
+  return Reply::several(std::move(before));
 }
 
 void announce(Call& call, const CommandSpec& spec) { Announcement(call, spec).all(); }

@@ -7,9 +7,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "models/redis/commands.hpp"
 #include "models/redis/keyspace.hpp"
+#include "models/redis/reply.hpp"
+#include "models/redis/session.hpp"
 
 namespace lockstep::models::redis {
 
@@ -55,5 +58,9 @@ class NotifiedEvents {
 void announce(Call& call, const CommandSpec& spec);
 /// Of keys that the current command found expired.
 void announce_expiries(Call& call);
+
+/// A reply, and in it, before it or behind it the messages that the command sent to its own connection: each where the real server writes it, also
+/// in the middle of an array. Requires: `messages` are in the order in which they were sent.
+Reply with_messages(Reply reply, std::vector<Delivery> messages, Protocol protocol);
 
 }  // namespace lockstep::models::redis
