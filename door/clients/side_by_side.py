@@ -121,8 +121,7 @@ class Talk:
         # In RESP2 a subscriber can do nothing else: one is enough.
         if self.protocol == "3" or who == 4:
             kinds += [["SUBSCRIBE", channel], ["UNSUBSCRIBE", channel]]
-        if self.protocol == "3" or who != 4:
-            kinds += [["MULTI"], ["EXEC"], ["EXEC"]]
+        kinds += [["MULTI"], ["EXEC"], ["EXEC"]]
         return pick(kinds)
 
 
