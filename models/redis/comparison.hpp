@@ -280,34 +280,16 @@ class Comparison {
     }
   }
 
-  /// With messages that one PUBLISH sends for several patterns sorted.
-  static std::vector<Reply> in_order(std::vector<Reply> replies) {
-    const auto of_same_message = [](const Reply& a, const Reply& b) {
-      return a.items()[2] == b.items()[2] && a.items()[3] == b.items()[3];
-    };
-    const auto is_of_pattern = [](const Reply& reply) {
-      return reply.is_array() && reply.items().size() == 4 && reply.items()[0] == Reply::bulk("pmessage");
-    };
-    for (auto first = replies.begin(); first != replies.end();) {
-      first = std::find_if(first, replies.end(), is_of_pattern);
-      const auto end = std::find_if_not(first, replies.end(), [&](const Reply& reply) {
-        return is_of_pattern(reply) && of_same_message(*first, reply);
-      });
-      std::sort(first, end, [](const Reply& a, const Reply& b) { return a.resp() < b.resp(); });
-      first = end;
-    }
-    return replies;
-  }
-
   /// What one request brought: messages may be anywhere among the replies, even inside of an array, where they push its last items out of it.
   struct Heard {
-    std::size_t parsed = 0;                                     ///< as a client counts them
-    std::vector<Reply> replies;                                 ///< without the messages
-    std::vector<std::pair<std::size_t, std::string>> messages;  ///< and how many heads and replies came before each
+    std::size_t parsed = 0;      ///< as a client counts them
+    std::vector<Reply> replies;  ///< without the messages
+    /// And in front of which reply, or item of one, each came: "0.3.1". Not counted from the beginning, as COMMAND DOCS may be of any length.
+    std::vector<std::pair<std::string, std::string>> messages;
     std::string shown() const {
       std::string out;
       for (const auto& [place, message] : messages) {
-        out += "    at " + std::to_string(place) + ": " + parse_one(message).describe() + "\n";
+        out += "    before " + place + ": " + parse_one(message).describe() + "\n";
       }
       return out;
     }
@@ -319,7 +301,15 @@ class Comparison {
     Heard result{.parsed = replies.size()};
     std::string bytes;
     std::size_t place = 0;
-    for (const Reply& reply : replies) separate(reply, bytes, place, result.messages);
+    std::vector<std::pair<std::size_t, std::string>> messages;
+    for (const Reply& reply : replies) separate(reply, bytes, place, messages);
+    result.replies = parsed(bytes);
+    if (messages.empty()) return result;
+    std::vector<std::string> paths;
+    for (std::size_t i = 0; i < result.replies.size(); ++i) add_paths(result.replies[i], std::to_string(i), paths);
+    for (auto& [at, message] : messages) {
+      result.messages.emplace_back(at < paths.size() ? paths[at] : "the end", std::move(message));
+    }
     // Several patterns of one message come in any order.
     auto& all = result.messages;
     const auto subject = [](const std::string& message) {
@@ -333,8 +323,15 @@ class Comparison {
       if (!subject(first->second).empty()) std::sort(first, end);
       first = end;
     }
-    result.replies = parsed(bytes);
     return result;
+  }
+
+  static void add_paths(const Reply& reply, const std::string& path, std::vector<std::string>& paths) {
+    paths.push_back(path);
+    if (!reply.is_array()) return;
+    for (std::size_t i = 0; i < reply.items().size(); ++i) {
+      add_paths(reply.items()[i], path + "." + std::to_string(i), paths);
+    }
   }
 
   static void separate(const Reply& reply, std::string& bytes, std::size_t& place,
@@ -420,13 +417,18 @@ class Comparison {
     for (auto& [who, replies] : ours) {
       std::vector<Reply> theirs;
       while (theirs.size() < replies.size()) theirs.push_back(real_[who].receive());
-      replies = in_order(std::move(replies));
-      theirs = in_order(std::move(theirs));
+      const Heard our_own = heard(replies), their_own = heard(theirs);
+      const auto bytes = [](const std::vector<Reply>& all) {
+        std::string out;
+        for (const Reply& reply : all) out += reply.resp();
+        return out;
+      };
+      if (our_own.messages == their_own.messages && bytes(our_own.replies) == bytes(their_own.replies)) continue;
+      std::string difference;
       for (std::size_t i = 0; i < theirs.size(); ++i) {
-        if (theirs[i].resp() == replies[i].resp()) continue;
-        fail("a message to " + std::to_string(who) + "\n  real:      " + theirs[i].describe() +
-             "\n  simulated: " + replies[i].describe());
+        difference += "\n  real:      " + theirs[i].describe() + "\n  simulated: " + replies[i].describe();
       }
+      fail("what is sent to " + std::to_string(who) + difference);
     }
   }
 

@@ -159,6 +159,27 @@ TEST_CASE("what a transaction publishes to its own connection stands inside EXEC
   check_conversation(kExchanges);
 }
 
+TEST_CASE("a subscriber's own notifications come where the real server writes them, also inside of a reply") {
+  // Heard from redis-server 7.0.15, which a client takes for an array whose items are wrong.
+  const auto told = [](std::string_view event, std::string_view key) {
+    return ">4\r\n$8\r\npmessage\r\n$12\r\n__keyevent@*\r\n$" + std::to_string(15 + event.size()) +
+           "\r\n__keyevent@0__:" + std::string(event) + "\r\n$" + std::to_string(key.size()) + "\r\n" +
+           std::string(key) + "\r\n";
+  };
+  TestServer server;
+  for (const std::string_view first : {"HELLO 3", "CONFIG SET notify-keyspace-events EAm", "PSUBSCRIBE __keyevent@*"}) {
+    server.send(first);
+  }
+  CHECK(server.resp("SET s x") == told("set", "s") + "+OK\r\n");
+  CHECK(server.resp("GETDEL s") == "$1\r\nx\r\n" + told("del", "s"));
+  CHECK(server.resp("RPUSH l a b") == ":2\r\n" + told("rpush", "l"));
+  CHECK(server.resp("LMOVE l l LEFT RIGHT") == told("rpush", "l") + "$1\r\na\r\n" + told("lpop", "l"));
+  CHECK(server.resp("MGET l none") == "*2\r\n_\r\n" + told("keymiss", "none") + "_\r\n");
+  CHECK(server.resp("ZADD z 1 a") == ":1\r\n" + told("zadd", "z"));
+  CHECK(server.resp("ZPOPMIN z 2") == "*1\r\n" + told("zpopmin", "z") + "*2\r\n$1\r\na\r\n,1\r\n" + told("del", "z"));
+  CHECK(server.resp("EVAL \"return redis.call('rpush', 'l', 'c')\" 0") == told("rpush", "l") + ":3\r\n");
+}
+
 TEST_CASE("RESP3 is parsed and printed without a difference") {
   for (const std::string_view bytes :
        {"_\r\n", "#t\r\n", "#f\r\n", ",1.5\r\n", ",-inf\r\n", "(12 4\r\n", "=7\r\nmkd:hey\r\n", "%0\r\n", "~0\r\n",
