@@ -62,7 +62,7 @@ std::optional<Reply> read_options(const Call& call, Query& query) {
 }
 
 /// A sorted set, or a set whose members score 1, with weights applied. `error` if a score has no name.
-std::vector<ScoredMember> weighted(const Entry* entry, Real weight, bool& error) {
+std::vector<ScoredMember> weighted(const Entry* entry, Real weight, bool& error, bool keeps_no_numbers = false) {
   std::vector<ScoredMember> members;
   if (entry == nullptr) return members;
   if (const Set* set = std::get_if<Set>(&entry->object)) {
@@ -74,13 +74,15 @@ std::vector<ScoredMember> weighted(const Entry* entry, Real weight, bool& error)
   for (ScoredMember& member : members) {
     const std::optional<Score> product = Score::product(member.score, weight);
     if (!product) error = true;
-    // Infinity times zero: Redis takes it for nothing.
-    if (product) member.score = product->is_not_a_number() ? Score(Real{0}) : *product;
+    // Infinity times zero: Redis takes it for nothing, but for those that ZINTER adds to what it has.
+    if (product) member.score = product->is_not_a_number() && !keeps_no_numbers ? Score(Real{0}) : *product;
   }
   return members;
 }
 
 std::optional<Score> aggregated(const Score& a, const Score& b, Aggregate how, const sim::World& world) {
+  // A comparison with what is no number is never true.
+  if (b.is_not_a_number()) return how == Aggregate::sum ? Score(Real{0}) : a;
   if (how == Aggregate::least) return b.less_than(a, world) ? b : a;
   if (how == Aggregate::most) return a.less_than(b, world) ? b : a;
   const std::optional<Score> sum = Score::sum(a, b);
@@ -122,8 +124,8 @@ std::optional<SortedSet> combination(Call& call, const Query& query, std::size_t
   SortedSet result = empty();
   for (std::size_t turn = 0; turn < sources.size(); ++turn) {
     const std::size_t source = sources[turn];
-    const std::vector<ScoredMember> members =
-        weighted(call.keys.peek(call.key(first_key + source)), query.weights[source], has_no_name);
+    const std::vector<ScoredMember> members = weighted(call.keys.peek(call.key(first_key + source)),
+                                                       query.weights[source], has_no_name, only_common && turn > 0);
     SortedSet next = empty();
     for (const ScoredMember& member : members) {
       const ScoredMember* before = result.find(member.key);
