@@ -20,8 +20,7 @@ namespace {
 
 /// A message about names that there are not.
 std::optional<std::string> objection(const Call& call, const models::locks::Catalogue& catalogue) {
-  std::vector<std::string_view> algorithms;
-  for (const models::locks::Entry& entry : catalogue.entries()) algorithms.push_back(entry.id);
+  const std::vector<std::string_view> algorithms = catalogue.ids();
   for (const std::string& name : call.files) {
     if (catalogue.find(name) == nullptr)
       return fmt::format("matrix {}: {}", scenarios::in_quotes(name), scenarios::suggestion(name, algorithms));

@@ -20,8 +20,7 @@ Exit new_story(const Call& call, const models::locks::Catalogue& catalogue, Outp
   };
   const models::locks::Entry* entry = catalogue.find(call.new_story.algorithm);
   if (entry == nullptr) {
-    std::vector<std::string_view> known;
-    for (const models::locks::Entry& one : catalogue.entries()) known.push_back(one.id);
+    const std::vector<std::string_view> known = catalogue.ids();
     return refuse(fmt::format("--algorithm {}: {}", scenarios::in_quotes(call.new_story.algorithm),
                               scenarios::suggestion(call.new_story.algorithm, known)));
   }

@@ -204,6 +204,7 @@ ordered_json json_of(const models::locks::ParameterSpec& parameter) {
   json["meaning"] = parameter.meaning;
   json["choices"] = ordered_json::array();
   for (const std::string_view choice : parameter.choices) json["choices"].push_back(choice);
+  json["one_for_all"] = !parameter.one_for_all.empty();
   return json;
 }
 

@@ -51,11 +51,19 @@ models::locks::Parameters parameters_of(const models::locks::Entry& entry, const
   return parameters;
 }
 
+models::locks::Parameters parameters_of(const models::locks::Entry& entry, const LockSpec& spec,
+                                        const ClientSpec& client) {
+  models::locks::Parameters parameters = parameters_of(entry, spec);
+  for (const auto& [name, value] : client.parameters) parameters.set(name, value);
+  return parameters;
+}
+
 Deployment::Deployment(const Scenario& scenario, const models::locks::Catalogue& catalogue, sim::Decisions& decisions,
                        Faults faults)
     : scenario_(scenario),
       entry_(entry_of(catalogue, scenario.lock.algorithm)),
       parameters_(parameters_of(entry_, scenario.lock)),
+      lease_(longest_lease()),
       deadlock_bound_(least_deadlock()),
       world_(decisions),
       simulation_(world_) {
@@ -229,10 +237,11 @@ void Deployment::add_sentinels() {
   }
 }
 
-LockUser Deployment::settings_of(const ClientSpec& client) const {
+LockUser Deployment::settings_of(const ClientSpec& client) {
   std::vector<models::workloads::UsedLock> locks;
-  for (const std::string& key : client.locks) locks.push_back({&lock_named(key), key});
-  if (locks.empty() && client.commands.empty()) locks.push_back({&lock_named(scenario_.lock.key), scenario_.lock.key});
+  for (const std::string& key : client.locks) locks.push_back({&lock_of(client, key), key});
+  if (locks.empty() && client.commands.empty())
+    locks.push_back({&lock_of(client, scenario_.lock.key), scenario_.lock.key});
   return {.locks = std::move(locks),
           .rounds = client.rounds,
           .between = client.between,
@@ -260,8 +269,8 @@ models::workloads::Trader Deployment::trader_of(const ClientSpec& client) const 
   trader.between = client.between;
   trader.attempts = client.attempts.value_or(parameters_.number("attempts"));
   trader.retry = client.retry.value_or(parameters_.range("retry"));
-  trader.lock = [this](const std::string& key) {
-    auto lock = entry_.make(parameters_);
+  trader.lock = [this, &client](const std::string& key) {
+    auto lock = entry_.make(parameters_of(entry_, scenario_.lock, client));
     lock->set_key(key);
     return lock;
   };
@@ -418,7 +427,8 @@ sim::Duration Deployment::quick_attempt() const {
 
 sim::Duration Deployment::patience() const {
   sim::Duration longest = scenario_.network.timeout.value_or(sim::Duration::zero());
-  if (parameters_.find("node_timeout") != nullptr) longest = std::max(longest, parameters_.duration("node_timeout"));
+  longest =
+      std::max(longest, parameters_.duration(models::locks::ParameterRole::server_patience).value_or(sim::Duration()));
   return longest * static_cast<std::int64_t>(scenario_.servers.size() * locks_.size());
 }
 
@@ -442,6 +452,13 @@ std::optional<sim::Duration> Deployment::least_deadlock() const {
 
 const models::locks::LockAlgorithm& Deployment::lock_named(const std::string& key) const {
   return **std::find_if(locks_.begin(), locks_.end(), [&](const auto& lock) { return lock->key().text() == key; });
+}
+
+const models::locks::LockAlgorithm& Deployment::lock_of(const ClientSpec& client, const std::string& key) {
+  if (client.parameters.empty()) return lock_named(key);
+  const auto& own = own_locks_.emplace_back(entry_.make(parameters_of(entry_, scenario_.lock, client)));
+  own->set_key(key);
+  return *own;
 }
 
 checker::WakeupQuestion Deployment::wakeup_question() const {
@@ -536,8 +553,9 @@ std::optional<std::string> Deployment::trouble_of_scripts() const {
 }
 
 std::optional<std::int64_t> Deployment::places() const {
-  if (parameters_.find("limit") == nullptr) return std::nullopt;
-  return parameters_.number("limit");
+  const auto* places = models::locks::find(entry_.parameters, models::locks::ParameterRole::places);
+  if (places == nullptr) return std::nullopt;
+  return parameters_.number(places->name);
 }
 
 bool Deployment::shares_lock() const {
@@ -579,14 +597,29 @@ std::optional<std::int64_t> Deployment::overtakings() const {
   return std::nullopt;
 }
 
-std::optional<sim::Duration> Deployment::lease() const {
-  if (parameters_.find("ttl") != nullptr) return parameters_.duration("ttl");
-  if (parameters_.find("lease") == nullptr) return std::nullopt;
-  const sim::Duration given = parameters_.duration("lease");
-  if (given > sim::Duration::zero()) return given;
-  // Without an explicit one it is what a watchdog renews, and what is left of it when the watchdog dies.
-  if (parameters_.find("watchdog_timeout") == nullptr) return std::nullopt;
-  return parameters_.duration("watchdog_timeout");
+/// Nobody but the probe has the parameters of [lock] alone, if all clients have their own.
+std::optional<sim::Duration> Deployment::longest_lease() const {
+  using models::locks::ParameterRole;
+  // Where newcomers decide how long a hold counts, the probe is one of them.
+  const bool probe_decides = models::locks::find(entry_.parameters, ParameterRole::newcomers_lease) != nullptr;
+  std::optional<sim::Duration> longest;
+  bool has_users = false;
+  for (const ClientSpec& client : scenario_.clients) {
+    if (!client.commands.empty()) continue;
+    has_users = true;
+    longest = std::max(longest, lease_of(parameters_of(entry_, scenario_.lock, client)));
+  }
+  return has_users && !probe_decides ? longest : std::max(longest, lease_of(parameters_));
+}
+
+/// Of all clients; zero if the algorithm has no such parameter.
+sim::Duration Deployment::longest(models::locks::ParameterRole role) const {
+  sim::Duration longest = parameters_.duration(role).value_or(sim::Duration::zero());
+  for (const ClientSpec& client : scenario_.clients) {
+    if (client.parameters.empty()) continue;
+    longest = std::max(longest, parameters_of(entry_, scenario_.lock, client).duration(role).value_or(longest));
+  }
+  return longest;
 }
 
 }  // namespace lockstep::scenarios

@@ -517,7 +517,12 @@ bool sentinels_look_for_ever(const Scenario& scenario) { return scenario.sentine
 
 std::string_view why_not_explored(const Scenario& scenario, const models::locks::Catalogue& catalogue) {
   const models::locks::Entry* entry = catalogue.find(scenario.lock.algorithm);
-  return entry->not_explored == nullptr ? "" : entry->not_explored(parameters_of(*entry, scenario.lock));
+  if (entry->not_explored == nullptr) return "";
+  std::string_view why = entry->not_explored(parameters_of(*entry, scenario.lock));
+  for (const ClientSpec& client : scenario.clients) {
+    if (why.empty()) why = entry->not_explored(parameters_of(*entry, scenario.lock, client));
+  }
+  return why;
 }
 
 }  // namespace

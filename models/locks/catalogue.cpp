@@ -25,12 +25,34 @@ const Entry* Catalogue::find(std::string_view id) const {
   return found == entries_.end() ? nullptr : &*found;
 }
 
+std::vector<std::string_view> Catalogue::ids() const {
+  std::vector<std::string_view> ids;
+  for (const Entry& entry : entries_) ids.push_back(entry.id);
+  return ids;
+}
+
 ParameterSpec attempts_parameter(std::int64_t fallback) {
   return {"attempts", fallback, "how often a client tries before it gives up", {}, 1};
 }
 
 ParameterSpec retry_parameter(sim::DurationRange fallback) {
   return {"retry", fallback, "pause between two attempts; a range is a random pause"};
+}
+
+ParameterSpec lease_parameter(std::string_view name, sim::Duration fallback, std::string_view meaning) {
+  return {name, fallback, meaning, {}, 0, ParameterRole::lease};
+}
+
+ParameterSpec renewed_lease_parameter(std::string_view name, sim::Duration fallback, std::string_view meaning) {
+  return {name, fallback, meaning, {}, 0, ParameterRole::renewed_lease};
+}
+
+ParameterSpec newcomers_lease_parameter(std::string_view name, sim::Duration fallback, std::string_view meaning) {
+  return {name, fallback, meaning, {}, 0, ParameterRole::newcomers_lease};
+}
+
+ParameterSpec places_parameter(std::string_view name, std::int64_t fallback, std::string_view meaning) {
+  return {name, fallback, meaning, {}, 1, ParameterRole::places, "the places are the lock's"};
 }
 
 }  // namespace lockstep::models::locks
