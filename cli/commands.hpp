@@ -25,6 +25,7 @@ Exit compare(const Call& call, const models::locks::Catalogue& catalogue, Output
 Exit matrix(const Call& call, const models::locks::Catalogue& catalogue, Output& output);
 Exit check_stories(const Call& call, const models::locks::Catalogue& catalogue, Output& output);
 Exit new_story(const Call& call, const models::locks::Catalogue& catalogue, Output& output);
+Exit schema(const models::locks::Catalogue& catalogue, Output& output);
 Exit serve(const Call& call, const models::locks::Catalogue& catalogue, Output& output);
 
 /// The scenarios of these files and directories, or nothing after one message on `err` for each that is bad.

@@ -5,8 +5,8 @@
 namespace lockstep::cli {
 namespace {
 
-constexpr std::array<std::string_view, 8> kCommands{"list",      "new",    "run",     "check",
-                                                    "linearize", "matrix", "compare", "serve"};
+constexpr std::array<std::string_view, 9> kCommands{"list",   "new",     "run",   "check", "linearize",
+                                                    "matrix", "compare", "serve", "schema"};
 
 constexpr std::string_view kProgram =
     R"(Runs distributed locks on simulated servers, in virtual time, and says which promise breaks.
@@ -29,6 +29,8 @@ usage: lockstep COMMAND [OPTIONS]
               example: lockstep compare scenarios/compare --algorithms set-nx-px-lua,redlock-par --clients 2,8,32
   serve       let redis-cli and other real clients talk to a scenario's servers
               example: lockstep serve scenarios/reference/set-nx-px-lua-3x2.toml --port 6400
+  schema      the scenario format as a JSON schema, for editors
+              example: lockstep schema > lockstep.schema.json
 
   lockstep COMMAND --help   the options of a command, with examples
   lockstep --version
@@ -261,6 +263,26 @@ example: lockstep serve scenarios/reference/set-nx-px-lua-3x2.toml --port 6400
 example: redis-cli -p 6400 SET lock me NX PX 30000
 )";
 
+constexpr std::string_view kSchema =
+    R"(Prints the scenario format as a JSON schema (draft 07). An editor with a TOML extension that knows schemas (Even
+Better TOML, Taplo) then completes keys, says what they mean, and marks what is wrong while you write.
+
+usage: lockstep schema
+
+Save it beside your stories, and name it in the first line of each:
+
+  lockstep schema > lockstep.schema.json
+  #:schema lockstep.schema.json
+
+lockstep new writes that line where such a file is there. docs/scenario-format.md has more.
+
+  --json, --seed, --lang, --width, --color, --jobs
+                              taken by every command; nothing depends on them here
+  --help
+
+example: lockstep schema > lockstep.schema.json
+)";
+
 }  // namespace
 
 std::span<const std::string_view> command_names() { return kCommands; }
@@ -274,6 +296,7 @@ std::string_view help_of(std::string_view command) {
   if (command == "compare") return kCompare;
   if (command == "linearize") return kLinearize;
   if (command == "serve") return kServe;
+  if (command == "schema") return kSchema;
   return kProgram;
 }
 

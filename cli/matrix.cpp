@@ -9,8 +9,8 @@
 
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/output_files.hpp"
 #include "reports/matrix.hpp"
-#include "reports/output_file.hpp"
 #include "scenarios/matrix.hpp"
 #include "scenarios/suggestion.hpp"
 #include "scenarios/writer.hpp"
@@ -51,10 +51,7 @@ bool write_witnesses(const scenarios::Matrix& matrix, const std::string& folder,
       if (!answer.witness) continue;
       const std::string file =
           fmt::format("{}/{}-{}-{}.toml", folder, cell.algorithm, cell.fault->name, answer.question->name);
-      if (const auto trouble = reports::write_whole(file, scenarios::to_toml(*answer.witness))) {
-        err << fmt::format("lockstep: cannot write {}: {}\n", scenarios::one_line(file), *trouble);
-        return false;
-      }
+      if (!write_file(file, scenarios::to_toml(*answer.witness), err)) return false;
     }
   }
   return true;

@@ -97,7 +97,7 @@ std::variant<Outcome, Diagnostic> run(const Scenario& scenario, const models::lo
     drawn.seed = *options.seed + draw * 0x9E3779B97F4A7C15U;
     auto result = run_decided(timeless, catalogue, drawn);
     const auto* trouble = std::get_if<Diagnostic>(&result);
-    if (trouble == nullptr || !trouble->is_order || draw == kDraws) return result;
+    if (trouble == nullptr || trouble->kind != Diagnostic::Kind::out_of_order || draw == kDraws) return result;
   }
 }
 

@@ -87,7 +87,7 @@ constexpr Key<ClientDraft> kClient[] = {
      [](const Node& value, ClientDraft& c) { c.threads = &value; }, kUser},
     {"role", "\"seller\" or \"buyer\"", "none", "in a market, what it does in each round",
      [](const Node& value, ClientDraft& c) { c.settings.role = choice_of(value, kRoles); }, kUser},
-    {"account", "name", "its own", "in a market, for whom: several clients may be one buyer",
+    {"account", "string", "its own", "in a market, for whom: several clients may be one buyer",
      [](const Node& value, ClientDraft& c) { c.settings.account = string_of(value, "a name such as \"A\""); }, kUser},
     {"clock", "table", "true time", "its clocks",
      [](const Node& value, ClientDraft& c) { read_clock(value, c.settings.clock); }},
