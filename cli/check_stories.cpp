@@ -293,6 +293,7 @@ Exit check_stories(const Call& call, const models::locks::Catalogue& catalogue, 
     reports::ExploredStory& story = stories.emplace_back();
     story.scenario = std::move((*loaded)[i]);
     story.exploration = std::get<Exploration>(std::move(results[i]));
+    warn_of_scripts(story.scenario, story.exploration.script_mistakes, output.err);
     for (const scenarios::ExploredProperty& property : story.exploration.properties)
       story.witness_files.push_back(property.witness ? scenarios::to_toml(*property.witness) : std::string());
     story.tick = call.check.tick;

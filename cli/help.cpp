@@ -190,7 +190,7 @@ explored; a file that is named is explored whatever it costs.
 
 Exit status: 0 all as expected and complete, 1 something was not as expected, 2 the input or the call was
 wrong, 3 a bound was hit or Ctrl-C was pressed, so that the answer is not complete, and nothing that was
-found contradicts a file. A file that expects nothing of check cannot be contradicted.
+found contradicts a file. A file that expects nothing of check is held to what its algorithm claims.
 
 example: lockstep check scenarios --max-seconds 60
 example: lockstep check scenarios/redisson-source/f003-2-pause-outlives-lease.toml --witness broken.toml

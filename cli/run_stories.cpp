@@ -79,6 +79,7 @@ Exit run_stories(const Call& call, const models::locks::Catalogue& catalogue, Ou
       if (trouble->kind != scenarios::Diagnostic::Kind::bound) of_trouble = Exit::bad_input;
     } else {
       stories.push_back({std::move((*loaded)[i]), std::get<Outcome>(std::move(results[i]))});
+      warn_of_scripts(stories.back().scenario, stories.back().outcome.script_mistakes, output.err);
     }
   }
   if (stories.empty()) return of_trouble;

@@ -121,8 +121,27 @@ void add_unknown(Lines& lines, const std::vector<const ExploredProperty*>& unkno
   }
 }
 
+/// What holds for the same reason as its neighbours says so together with them.
+void add_kept(Lines& lines, std::vector<const ExploredProperty*>& kept, const ExplorationOptions& options) {
+  for (std::size_t first = 0, end = 0; first < kept.size(); first = end) {
+    std::vector<std::string> names;
+    for (; end < kept.size() && kept[end]->why == kept[first]->why; ++end) {
+      const ExploredProperty& property = *kept[end];
+      std::string& name = names.emplace_back(property.name);
+      std::vector<std::string> marks;
+      if (property.claim != scenarios::Claim::none) marks.emplace_back(said(options, "claimed", "算法承诺"));
+      if (property.expected) marks.emplace_back(said(options, "as expected", "符合预期"));
+      if (!marks.empty()) name += fmt::format(fmt::runtime(said(options, " ({})", "（{}）")), joined(marks));
+    }
+    add_labelled(lines, said(options, "✓ holds: ", "✓ 成立："), joined(names), options, Ink::good);
+    if (!kept[first]->why.empty()) add_labelled(lines, "  ", kept[first]->why, options);
+  }
+  kept.clear();
+}
+
 /// What does not apply takes one line; `--json` has the reasons.
 void add_properties(Lines& lines, const ExploredStory& story, const ExplorationOptions& options) {
+  std::vector<const ExploredProperty*> kept;
   std::vector<const ExploredProperty*> unknown;
   std::vector<std::string> not_judged;
   for (const ExploredProperty& property : story.exploration.properties) {
@@ -130,9 +149,12 @@ void add_properties(Lines& lines, const ExploredStory& story, const ExplorationO
       not_judged.emplace_back(property.name);
     else if (property.verdict == Verdict::unknown && property.as_expected && !property.expected)
       unknown.push_back(&property);
+    else if (property.verdict == Verdict::holds && property.as_expected)
+      kept.push_back(&property);
     else
       add_property(lines, story, property, options);
   }
+  add_kept(lines, kept, options);
   add_unknown(lines, unknown, options);
   if (!not_judged.empty())
     add_labelled(lines, said(options, "– not judged here: ", "– 此处不判定："), joined(not_judged), options,

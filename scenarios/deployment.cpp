@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/redis/sha1.hpp"
+#include "scenarios/suggestion.hpp"
 
 namespace lockstep::scenarios {
 
@@ -531,6 +532,34 @@ std::optional<Deployment::ScriptTrouble> Deployment::script_trouble() const {
   return std::nullopt;
 }
 
+std::string Deployment::place_of_script(std::string_view sha1) const {
+  for (const ClientSpec& client : scenario_.clients) {
+    for (const ClientSpec::Line& line : client.commands) {
+      for (const models::redis::Value& argument : line.command.values()) {
+        const auto text = argument.bytes();
+        if (text && models::redis::sha1_hex(*text) == sha1)
+          return fmt::format("{}:{}:{}", scenario_.file, line.at.line, line.at.column);
+      }
+    }
+  }
+  return fmt::format("a script of {}", scenario_.lock.algorithm);
+}
+
+std::vector<std::string> Deployment::script_mistakes() const {
+  std::vector<std::string> sentences;
+  for (const models::redis::ScriptEngine::Mistake& mistake : scripts_->mistakes()) {
+    std::string_view rest = mistake.script;
+    for (std::size_t line = 1; line < mistake.line && rest.find('\n') != rest.npos; ++line)
+      rest.remove_prefix(rest.find('\n') + 1);
+    std::string_view said = rest.substr(0, rest.find('\n'));
+    constexpr std::size_t kShown = 80;
+    said.remove_prefix(std::min(said.find_first_not_of(" \t"), said.size()));
+    sentences.push_back(fmt::format("{}: line {}: {}: {}", place_of_script(models::redis::sha1_hex(mistake.script)),
+                                    mistake.line, one_line(mistake.message), in_quotes(said.substr(0, kShown))));
+  }
+  return sentences;
+}
+
 std::optional<std::string> Deployment::trouble_of_scripts() const {
   if (world_.given_up() != nullptr) return world_.given_up();
   for (const models::redis::Node& server : servers_) {
@@ -538,16 +567,7 @@ std::optional<std::string> Deployment::trouble_of_scripts() const {
     if (!message) continue;
     const std::string_view script = server.database().stopped_script();
     if (script.empty()) return *message;
-    for (const ClientSpec& client : scenario_.clients) {
-      for (const ClientSpec::Line& line : client.commands) {
-        for (const models::redis::Value& argument : line.command.values()) {
-          const auto text = argument.bytes();
-          if (!text || models::redis::sha1_hex(*text) != script) continue;
-          return fmt::format("{} ({}:{}:{})", *message, scenario_.file, line.at.line, line.at.column);
-        }
-      }
-    }
-    return fmt::format("{} (a script of {})", *message, scenario_.lock.algorithm);
+    return fmt::format("{} ({})", *message, place_of_script(script));
   }
   return std::nullopt;
 }

@@ -117,8 +117,11 @@ class Deployment {
     Position at;
   };
   std::optional<ScriptTrouble> script_trouble() const;
+  std::string place_of_script(std::string_view sha1) const;
   /// The same with the place where the script stands, in one text: for an exploration.
   std::optional<std::string> trouble_of_scripts() const;
+  /// One sentence for each script with a mistake in it that has been run so far, with where it is and what it says there.
+  std::vector<std::string> script_mistakes() const;
   /// One sentence for each fault of the story whose moment never came.
   std::vector<std::string> missed_faults() const;
   /// The longest lease of all clients that use the lock; nothing if none of them has one.

@@ -32,6 +32,7 @@ Outcome outcome_of(const Scenario& scenario, const models::locks::Catalogue& cat
   outcome.quiescent = execution.quiescent();
   outcome.lanes = deployment.lanes();
   outcome.notes = deployment.missed_faults();
+  outcome.script_mistakes = deployment.script_mistakes();
   outcome.history = world.history();
   outcome.trace = world.trace();
   return outcome;

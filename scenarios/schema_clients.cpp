@@ -99,7 +99,7 @@ constexpr Key<ClientDraft> kClient[] = {
      [](const Node& value, ClientDraft& c) {
        const Array& lines = array_of(value, "an array of commands such as [\"DEL lock\"]");
        if (lines.empty()) fail(value, "expected at least one command, not an empty array");
-       for (const Node& line : lines) c.settings.commands.push_back(command_of(line));
+       read_each(lines, [&](const Node& line) { c.settings.commands.push_back(command_of(line)); });
      },
      kCommander},
     {"server", "name", "the first", "to whom it sends its commands",

@@ -26,7 +26,15 @@ struct ReadParameter {
   const Node& node;
   const ParameterSpec& spec;
 
-  ParameterValue operator()(sim::Duration) const { return duration_of(node); }
+  /// A server counts leases in milliseconds, and refuses one of none. Where there may be no lease, that is the default.
+  ParameterValue operator()(sim::Duration fallback) const {
+    const sim::Duration value = duration_of(node);
+    using models::locks::ParameterRole;
+    const bool is_lease = spec.role == ParameterRole::lease || spec.role == ParameterRole::renewed_lease;
+    if (is_lease && fallback > sim::Duration::zero() && value < sim::Duration::milliseconds(1))
+      fail_expecting(node, "a lease of 1ms or more");
+    return value;
+  }
   ParameterValue operator()(sim::DurationRange) const { return range_of(node); }
   ParameterValue operator()(std::int64_t) const { return whole_of(node, spec.min); }
   ParameterValue operator()(bool) const { return flag_of(node); }
