@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "reports/reasons.hpp"
 #include "reports/text.hpp"
 #include "reports/timeline.hpp"
 
@@ -101,7 +102,7 @@ void add_property(Lines& lines, const ExploredStory& story, const ExploredProper
   }
   if (!property.frontier.empty())
     add_labelled(lines, "  ", frontier_text(story, property, options.language), options, Ink::strong);
-  if (!property.why.empty()) add_labelled(lines, "  ", property.why, options);
+  if (!property.why.empty()) add_labelled(lines, "  ", reason_in(options.language, property.why), options);
 }
 
 /// What is unknown and nobody asked for: for each reason one line.
@@ -117,7 +118,7 @@ void add_unknown(Lines& lines, const std::vector<const ExploredProperty*>& unkno
   }
   for (const auto& [why, names] : reasons) {
     add_labelled(lines, said(options, "? unknown: ", "? 未知："), joined(names), options);
-    if (!why.empty()) add_labelled(lines, "  ", why, options);
+    if (!why.empty()) add_labelled(lines, "  ", reason_in(options.language, why), options);
   }
 }
 
@@ -134,7 +135,8 @@ void add_kept(Lines& lines, std::vector<const ExploredProperty*>& kept, const Ex
       if (!marks.empty()) name += fmt::format(fmt::runtime(said(options, " ({})", "（{}）")), joined(marks));
     }
     add_labelled(lines, said(options, "✓ holds: ", "✓ 成立："), joined(names), options, Ink::good);
-    if (!kept[first]->why.empty()) add_labelled(lines, "  ", kept[first]->why, options);
+    const std::string& why = kept[first]->why;
+    if (!why.empty()) add_labelled(lines, "  ", reason_in(options.language, why), options);
   }
   kept.clear();
 }

@@ -86,6 +86,7 @@ inline std::vector<BadInput> wrong_kinds() {
        R"(11:7: ttl: expected a duration such as "5ms" (units: ns, us, ms, s, min), not "5 parsecs")"},
       {R"(ttl = "100ms")", "ttl = 100",
        R"(11:7: ttl: expected a duration such as "5ms" (units: ns, us, ms, s, min), not 100)"},
+      {R"(ttl = "100ms")", R"(ttl = "0ms")", R"(11:7: ttl: expected a lease of 1ms or more, not "0ms")"},
       {R"(ttl = "100ms")", R"(ttl = "-1ms")", R"(11:7: ttl: expected a duration of 0ms or more, not "-1ms")"},
       {R"(ttl = "100ms")", R"(ttl = "10000000min")",
        R"(11:7: ttl: expected a duration of at most ten years, not "10000000min")"},

@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "models/redis/symbolic_number.hpp"
+#include "sim/last_words.hpp"
 #include "sim/world.hpp"
 
 namespace lockstep::models::redis {
@@ -94,8 +95,16 @@ bool Reply::is_at_most(std::int64_t n) const {
                         : integer() <= n;
 }
 
+/// Stays in every build: what a reply is, only its server knows.
+void Reply::require(bool is_so, std::string_view wanted, std::string_view question) const {
+  if (is_so) [[likely]]
+    return;
+  sim::end_with("the reply " + describe() + " was read as " + std::string(wanted),
+                "Ask reply." + std::string(question) + " first: a server can reply with an error, nil, or not at all.");
+}
+
 std::int64_t Reply::integer() const {
-  assert(is_integer());
+  require(is_integer(), "a number", "is_integer()");
   if (!is_time_left()) return *content_.value.integer();
   remaining().world->give_up(
       "an algorithm needs the digits of how much time is left, which an exploration does not have");
@@ -108,18 +117,18 @@ const TimeLeft& Reply::remaining() const {
 }
 
 const Value& Reply::value() const {
-  assert(is_bulk());
+  require(is_bulk(), "a string", "is_bulk()");
   return content_.value;
 }
 
 /// They are bytes from the beginning, so they lie in the value.
 std::string_view Reply::text() const {
-  assert(is_status() || is_error());
+  require(is_status() || is_error(), "a status or an error", "is_status() or reply.is_error()");
   return *content_.value.bytes();
 }
 
 const std::vector<Reply>& Reply::items() const {
-  assert(is_array() || is_several());
+  require(is_array() || is_several(), "an array", "is_array()");
   return content_.items;
 }
 
