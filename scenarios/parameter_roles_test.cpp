@@ -54,9 +54,9 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
 std::string summary(const Catalogue& catalogue, const std::string& algorithm) {
   MatrixOptions options;
   options.algorithms = {algorithm};
-  options.faults = {"none", "pause", "crash"};
+  options.faults = {"none", "pause"};
   options.runs = 20;
-  options.max_traces = 2'000;
+  options.max_traces = 300;
   auto result = matrix(catalogue, options);
   if (const auto* trouble = std::get_if<Diagnostic>(&result)) FAIL(trouble->to_string());
   std::string text;
