@@ -39,20 +39,4 @@ ParameterSpec retry_parameter(sim::DurationRange fallback) {
   return {"retry", fallback, "pause between two attempts; a range is a random pause"};
 }
 
-ParameterSpec lease_parameter(std::string_view name, sim::Duration fallback, std::string_view meaning) {
-  return {name, fallback, meaning, {}, 0, ParameterRole::lease};
-}
-
-ParameterSpec renewed_lease_parameter(std::string_view name, sim::Duration fallback, std::string_view meaning) {
-  return {name, fallback, meaning, {}, 0, ParameterRole::renewed_lease};
-}
-
-ParameterSpec newcomers_lease_parameter(std::string_view name, sim::Duration fallback, std::string_view meaning) {
-  return {name, fallback, meaning, {}, 0, ParameterRole::newcomers_lease};
-}
-
-ParameterSpec places_parameter(std::string_view name, std::int64_t fallback, std::string_view meaning) {
-  return {name, fallback, meaning, {}, 1, ParameterRole::places, "the places are the lock's"};
-}
-
 }  // namespace lockstep::models::locks

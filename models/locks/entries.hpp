@@ -54,12 +54,4 @@ LOCKSTEP_LOCK_ALGORITHMS(LOCKSTEP_DECLARE)
 ParameterSpec attempts_parameter(std::int64_t fallback);
 ParameterSpec retry_parameter(sim::DurationRange fallback);
 
-// Parameters with a role, under whatever name the documents have for them.
-
-ParameterSpec lease_parameter(std::string_view name, sim::Duration fallback, std::string_view meaning);
-ParameterSpec renewed_lease_parameter(std::string_view name, sim::Duration fallback, std::string_view meaning);
-ParameterSpec newcomers_lease_parameter(std::string_view name, sim::Duration fallback, std::string_view meaning);
-/// At least one, and the same for all clients.
-ParameterSpec places_parameter(std::string_view name, std::int64_t fallback, std::string_view meaning);
-
 }  // namespace lockstep::models::locks

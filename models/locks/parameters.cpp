@@ -28,6 +28,22 @@ std::size_t index_of(std::span<const ParameterSpec> specs, std::string_view name
 
 }  // namespace
 
+ParameterSpec lease_parameter(std::string_view name, sim::Duration fallback, std::string_view meaning) {
+  return {name, fallback, meaning, {}, 0, ParameterRole::lease};
+}
+
+ParameterSpec renewed_lease_parameter(std::string_view name, sim::Duration fallback, std::string_view meaning) {
+  return {name, fallback, meaning, {}, 0, ParameterRole::renewed_lease};
+}
+
+ParameterSpec newcomers_lease_parameter(std::string_view name, sim::Duration fallback, std::string_view meaning) {
+  return {name, fallback, meaning, {}, 0, ParameterRole::newcomers_lease};
+}
+
+ParameterSpec places_parameter(std::string_view name, std::int64_t fallback, std::string_view meaning) {
+  return {name, fallback, meaning, {}, 1, ParameterRole::places, "the places are the lock's"};
+}
+
 std::string kind_of(const ParameterSpec& spec) { return std::visit(KindOf{spec.choices}, spec.fallback); }
 
 bool accepts(const ParameterSpec& spec, const ParameterValue& value) {

@@ -40,6 +40,14 @@ struct ParameterSpec {
   std::string_view one_for_all = "";
 };
 
+// Declarations of parameters with a role, under whatever name the documents have for them.
+
+ParameterSpec lease_parameter(std::string_view name, sim::Duration fallback, std::string_view meaning);
+ParameterSpec renewed_lease_parameter(std::string_view name, sim::Duration fallback, std::string_view meaning);
+ParameterSpec newcomers_lease_parameter(std::string_view name, sim::Duration fallback, std::string_view meaning);
+/// At least one, and the same for all clients.
+ParameterSpec places_parameter(std::string_view name, std::int64_t fallback, std::string_view meaning);
+
 /// "duration", "duration range", "whole number", "true or false", "one of a, b".
 std::string kind_of(const ParameterSpec& spec);
 

@@ -135,7 +135,7 @@ class Reply {
     }
   }
   void drop_apart() noexcept;
-  void require(bool is_so, std::string_view wanted, std::string_view question) const;
+  [[noreturn]] void end_misread(std::string_view wanted, std::string_view question) const;
 
   union Content {
     Content() noexcept {}  // NOLINT(modernize-use-equals-default): `Reply` makes the member that its kind says
