@@ -46,6 +46,7 @@ struct Outcome {
   std::uint64_t events = 0;
   /// What a reader of the result should know besides, e.g. a fault of the file whose moment never came.
   std::vector<std::string> notes;
+  std::vector<std::string> script_mistakes;  ///< one sentence for each Lua script that ran into an error of its own
 };
 
 }  // namespace lockstep::scenarios

@@ -46,11 +46,14 @@ struct ClockSpec {
   bool operator==(const ClockSpec&) const = default;
 };
 
+/// Parameters of a lock algorithm, by name: only what the file sets.
+using LockParameters = std::map<std::string, models::locks::ParameterValue, std::less<>>;
+
 struct LockSpec {
   std::string algorithm;
   Position algorithm_at;
   std::string key = "lock";
-  std::map<std::string, models::locks::ParameterValue, std::less<>> parameters;  ///< only what the file sets
+  LockParameters parameters;
   bool operator==(const LockSpec&) const = default;
 };
 
@@ -136,6 +139,7 @@ struct ClientSpec {
   sim::DurationRange inner_hold;            ///< processor time inside after that
   bool in_finally = false;                  ///< releases as often as it tried to acquire, got or not
   std::optional<models::Mode> mode;         ///< instead of the algorithm's
+  LockParameters parameters;                ///< of the algorithm, where it has other values than [lock]
   std::string process_name;                 ///< what its lock library takes for unique; empty: its name
   std::int64_t thread_id = 1;               ///< of its first thread, within the process
   /// In a market: whether it lists or buys, and for whom; empty: itself.

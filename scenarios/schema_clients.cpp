@@ -26,6 +26,7 @@ struct ClientDraft {
   ClientSpec settings;  ///< of all clients of this table
   std::vector<const Node*> names;
   const Node* threads = nullptr;
+  const Node* lock = nullptr;
 };
 
 constexpr std::array<std::pair<std::string_view, models::Mode>, 2> kModes{
@@ -52,6 +53,8 @@ constexpr Key<ClientDraft> kClient[] = {
     {"locks", "array of keys", "the key of [lock]",
      "the locks that it takes, one after the other in this order; it gives them back in reverse",
      [](const Node& value, ClientDraft& c) { read_locks(value, c.settings.locks); }, kUser},
+    {"lock", "table", "the values of [lock]", "parameters of the algorithm of which it has values of its own",
+     [](const Node& value, ClientDraft& c) { c.lock = &value; }, kUser},
     {"rounds", "whole number, 1 to 1000000", "1", "how often it acquires, holds and releases",
      [](const Node& value, ClientDraft& c) { c.settings.rounds = whole_of(value, 1, kRoundsMax); }, kUser},
     {"between", "duration or range", "\"0ms\"", "from a release, or from giving up, to the next round",
@@ -84,7 +87,7 @@ constexpr Key<ClientDraft> kClient[] = {
      [](const Node& value, ClientDraft& c) { c.threads = &value; }, kUser},
     {"role", "\"seller\" or \"buyer\"", "none", "in a market, what it does in each round",
      [](const Node& value, ClientDraft& c) { c.settings.role = choice_of(value, kRoles); }, kUser},
-    {"account", "name", "its own", "in a market, for whom: several clients may be one buyer",
+    {"account", "string", "its own", "in a market, for whom: several clients may be one buyer",
      [](const Node& value, ClientDraft& c) { c.settings.account = string_of(value, "a name such as \"A\""); }, kUser},
     {"clock", "table", "true time", "its clocks",
      [](const Node& value, ClientDraft& c) { read_clock(value, c.settings.clock); }},
@@ -96,7 +99,7 @@ constexpr Key<ClientDraft> kClient[] = {
      [](const Node& value, ClientDraft& c) {
        const Array& lines = array_of(value, "an array of commands such as [\"DEL lock\"]");
        if (lines.empty()) fail(value, "expected at least one command, not an empty array");
-       for (const Node& line : lines) c.settings.commands.push_back(command_of(line));
+       read_each(lines, [&](const Node& line) { c.settings.commands.push_back(command_of(line)); });
      },
      kCommander},
     {"server", "name", "the first", "to whom it sends its commands",
@@ -173,12 +176,14 @@ void read_client(const Node& table, Draft& draft) {
   read_table(table, {"a [[client]]", commands ? kCommander : kUser, commands ? "a client with commands" : "a client"},
              kClient, client);
   if (client.threads != nullptr) read_threads(*client.threads, client);
+  const std::size_t first = draft.scenario.clients.size();
   for (const Node* name : client.names) {
     if (draft.scenario.clients.size() == kClientsMax) fail(*name, "more than 256 clients");
     client.settings.name = draft.names.declare_client(*name);
     client.settings.at = name->at;
     draft.scenario.clients.push_back(client.settings);
   }
+  if (client.lock != nullptr) draft.own_locks.push_back({client.lock, first, draft.scenario.clients.size()});
 }
 
 }  // namespace

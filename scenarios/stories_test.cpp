@@ -79,6 +79,16 @@ bool still_agrees(const Scenario& wrong, Exploration exploration) {
 
 }  // namespace
 
+TEST_CASE(
+    "stories: a renewal after a forgotten unlock is blamed on who went on, not on a server that still has the lock") {
+  auto loaded = load(in_tree("scenarios/redisson-reentrant/f002-1-no-unlock.toml"), catalogue());
+  const Outcome outcome = outcome_of(std::get<Scenario>(loaded));
+  const auto renewal = std::find_if(outcome.properties.begin(), outcome.properties.end(),
+                                    [](const Judgement& j) { return j.finding.property == "faithful-renewal"; });
+  CHECK(renewal->finding.why ==
+        "at 44ms a renewal was sent for A, which was done with the lock from 22ms on and never gave it back");
+}
+
 TEST_CASE("every story shows what its file expects") {
   for (const Scenario& story : stories()) {
     INFO(story.file);

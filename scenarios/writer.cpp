@@ -313,6 +313,12 @@ class Writer {
     unless_default("inner_hold", client.inner_hold, standard.inner_hold);
     unless_default("in_finally", client.in_finally, standard.in_finally);
     if_set("mode", client.mode);
+    if (!client.parameters.empty()) {
+      std::string inside;
+      for (const auto& [name, value] : client.parameters)
+        inside += fmt::format("{}{} = {}", inside.empty() ? "" : ", ", name, toml_value(value));
+      key("lock", "{ " + inside + " }");
+    }
     if (!client.process_name.empty()) key("process_name", in_quotes(client.process_name));
     unless_default("thread_id", client.thread_id, standard.thread_id);
     if (client.role != ClientSpec::Role::none)

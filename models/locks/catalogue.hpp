@@ -43,6 +43,8 @@ class Catalogue {
   /// Requires: no entry with this id yet.
   void add(Entry entry);
   const Entry* find(std::string_view id) const;
+  /// What can be named, in the list's order.
+  std::vector<std::string_view> ids() const;
   std::span<const Entry> entries() const { return entries_; }
 
  private:

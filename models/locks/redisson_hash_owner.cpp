@@ -49,7 +49,7 @@ class RedissonHashOwner final : public LockAlgorithm {
 }  // namespace
 
 Entry redisson_hash_owner() {
-  std::vector<ParameterSpec> parameters{{"ttl", 30_s, "lease; renewals are a third of it apart"},
+  std::vector<ParameterSpec> parameters{lease_parameter("ttl", 30_s, "lease; renewals are a third of it apart"),
                                         {"renew", true, "a background task renews the lease while the lock is held"}};
   for (const ParameterSpec& parameter : renewal_parameters()) parameters.push_back(parameter);
   parameters.push_back(attempts_parameter(1));

@@ -65,7 +65,10 @@ Entry redisson_spin() {
   std::vector<ParameterSpec> parameters = rlock_parameters();
   parameters.push_back({"wait", 10_s, "how long one attempt goes on asking"});
   parameters.push_back({"first_delay", 1_ms, "from the first refusal to the second try"});
-  parameters.push_back({"longest_delay", 128_ms, "delays double up to this"});
+  parameters.push_back({.name = "longest_delay",
+                        .fallback = 128_ms,
+                        .meaning = "delays double up to this",
+                        .role = ParameterRole::longest_delay});
   parameters.push_back(attempts_parameter(1));
   parameters.push_back(retry_parameter({100_ms, 100_ms}));
   return {.id = "redisson-spin",

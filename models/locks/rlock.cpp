@@ -113,8 +113,8 @@ sim::Task<RLock::Release> RLock::unlock(Client& client) const {
 
 std::vector<ParameterSpec> rlock_parameters() {
   std::vector<ParameterSpec> parameters{
-      {"lease", 0_ms, "explicit lease; 0ms: none, so a watchdog renews it"},
-      {"watchdog_timeout", 30_s, "lease of a hold that is renewed, every third of it"},
+      lease_parameter("lease", 0_ms, "explicit lease; 0ms: none, so a watchdog renews it"),
+      renewed_lease_parameter("watchdog_timeout", 30_s, "lease of a hold that is renewed, every third of it"),
       {"command_retries", std::int64_t{0}, "how often the client library sends a command again that was not answered"},
       {"passes_on_wakeups", false, "a waiter that was woken and gives up wakes the next one of its process"}};
   for (const ParameterSpec& parameter : renewal_parameters()) parameters.push_back(parameter);
