@@ -1,6 +1,7 @@
 #include "reports/lane_state.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace lockstep::reports {
@@ -92,17 +93,34 @@ std::optional<sim::ProcessId> LaneStates::key_writer_before(sim::ProcessId serve
   return step == 0 ? std::nullopt : writer_of(server, key, step - 1);
 }
 
+bool LaneStates::lets_several_in(sim::OperationId operation) const {
+  if (story_->outcome.places) return true;
+  const std::vector<sim::Operation>& operations = story_->outcome.history.operations;
+  if (operation == 0 || operation > operations.size()) return false;
+  const sim::Operation& own = operations[operation - 1];
+  const bool gives_back = own.of > 0 && own.of <= operations.size();
+  return gives_back ? operations[own.of - 1].is_shared : own.is_shared;
+}
+
 std::vector<sim::ProcessId> LaneStates::overlapping(Moment moment) const {
   std::vector<const checker::OwnershipInterval*> present;
   for (const auto& hold : holds_) {
     if (covers(hold, moment) && hold.contains(moment.at)) present.push_back(&hold);
   }
+  const auto is_broken_by = [&](const checker::OwnershipInterval& hold) {
+    std::set<sim::ProcessId> holders{hold.process};
+    bool is_alone = true;  // with those who may be there, too
+    for (const auto* other : present) {
+      if (other->object != hold.object || other->process == hold.process) continue;
+      holders.insert(other->process);
+      is_alone = is_alone && hold.is_shared && other->is_shared;
+    }
+    const std::optional<std::int64_t>& places = story_->outcome.places;
+    return places ? holders.size() > static_cast<std::size_t>(*places) : !is_alone;
+  };
   std::vector<sim::ProcessId> holders;
   for (const auto* hold : present) {
-    const bool is_shared = std::any_of(present.begin(), present.end(), [&](const auto* other) {
-      return other->object == hold->object && other->process != hold->process;
-    });
-    if (is_shared && std::find(holders.begin(), holders.end(), hold->process) == holders.end())
+    if (is_broken_by(*hold) && std::find(holders.begin(), holders.end(), hold->process) == holders.end())
       holders.push_back(hold->process);
   }
   return holders;

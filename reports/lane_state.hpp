@@ -39,11 +39,14 @@ class LaneStates {
   /// Whether it is the key of a lock.
   bool is_lock(std::string_view key) const;
 
-  /// Two or more processes that believe to hold the same lock, by their beginning; else nothing. Times decide, not steps: a
-  /// lock that is given back and taken at the same time was never held twice.
+  /// Those who believe to hold the same lock and may not do so together, by their beginning: two of whom one does not share, or more than
+  /// a semaphore has places for. Else nothing. Times decide, not steps: a lock that is given back and taken at the same time was
+  /// never held twice.
   std::vector<sim::ProcessId> overlapping(Moment moment) const;
 
   const std::vector<checker::OwnershipInterval>& holds() const { return holds_; }
+  /// Several may hold the lock that was got, or is given back, by this operation, so a change of its key takes nothing from anybody.
+  bool lets_several_in(sim::OperationId operation) const;
 
  private:
   struct KeyChange {

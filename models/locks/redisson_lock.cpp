@@ -34,6 +34,11 @@ class RedissonLock final : public LockAlgorithm {
     co_return release == RLock::Release::released || release == RLock::Release::still_held;
   }
 
+  sim::Task<Answer> call(Client& client, Call what) const override {
+    const RLock lock(0, key(), rules_);
+    co_return co_await lock.call(client, what);
+  }
+
  private:
   std::optional<Hold> hold_of(const RLock::Attempt& attempt) const {
     if (!attempt.got) return std::nullopt;
@@ -71,6 +76,7 @@ Entry redisson_lock() {
                      "faithful-renewal", "no-lost-wakeup"},
           .has_background = true,
           .subscribes = true,
+          .answers_calls = true,
           .is_blind_to_names = true,
           .make = [](const Parameters& p) { return make_redisson_lock(p, rlock_rules(p)); }};
 }
@@ -83,6 +89,7 @@ Entry redisson_fenced() {
           .claims = {"own-release", "recoverable", "reentrancy", "truthful-reports", "fencing"},
           .has_background = true,
           .subscribes = true,
+          .answers_calls = true,
           .is_blind_to_names = true,
           .make = [](const Parameters& p) {
             RLockRules rules = rlock_rules(p);
