@@ -2,8 +2,8 @@
 // Source: redis-lock-java, Java code of lock() and unlock(): fields lockValue and locked, both methods synchronized, 100ms between two
 //         rounds of a budget of 10s that counts the sleeps alone.
 // Claims: mutual-exclusion with equal clocks, own-release, recoverable.
-// Breaks: f000-6h-monitor-held-asleep (a waiter sleeps in the monitor, and the owner cannot unlock), f000-6h-value-overwritten (a thread
-//         that fails has written over the value by which the owner knows its lock), f000-6h-no-owner-thread (any thread may unlock).
+// Breaks: java-monitor-asleep (a waiter sleeps in the monitor, and the owner cannot unlock), java-value-overwritten (a thread that fails
+//         has written over the value by which the owner knows its lock), java-no-owner-thread (any thread may unlock).
 
 #include "models/client.hpp"
 #include "models/latch.hpp"
@@ -32,21 +32,21 @@ class GetsetJavaObject final : public GetsetJava {
   explicit GetsetJavaObject(const Parameters& p)
       : GetsetJava(p.duration("ttl")),
         budget_(p.duration("budget")),
-        poll_(p.duration("poll")),
+        sleep_(p.duration("sleep")),
         is_synchronized_(p.flag("synchronized")) {}
 
   sim::Task<std::optional<Hold>> acquire(Client& client) const override {
     JavaLockObject& object = client.shared<JavaLockObject>(key().text());
     if (is_synchronized_) co_await object.monitor.acquire(client);
     std::optional<Hold> hold;
-    for (sim::Duration left = budget_; left > sim::Duration::zero(); left = left - poll_) {
+    for (sim::Duration left = budget_; left > sim::Duration::zero(); left = left - sleep_) {
       // 1: whoever tries writes his value into the field, whether he gets the lock or not.
       object.lock_value = client.clock().now() + expiry() + 1_ms;
       // 2: SETNX, or GET and GETSET.
       hold = co_await take(client, object.lock_value);
       if (hold) break;
       // 3: sleeps, and keeps the monitor.
-      co_await client.sleep(poll_);
+      co_await client.sleep(sleep_);
     }
     if (hold) object.locked = true;
     if (is_synchronized_) object.monitor.release();
@@ -66,7 +66,7 @@ class GetsetJavaObject final : public GetsetJava {
 
  private:
   sim::Duration budget_;
-  sim::Duration poll_;
+  sim::Duration sleep_;
   bool is_synchronized_;
 };
 
@@ -78,7 +78,7 @@ Entry getset_java_object() {
           .documents = {"redis-lock-java"},
           .parameters = {{"ttl", 60_s, "how long an owner lets its lock be valid, by its own clock"},
                          {"budget", 10_s, "how long an attempt sleeps altogether"},
-                         {"poll", 100_ms, "between two rounds of one attempt"},
+                         {"sleep", 100_ms, "between two rounds of one attempt"},
                          {"synchronized", true, "lock and unlock exclude each other among the threads of a process"},
                          attempts_parameter(1),
                          retry_parameter({100_ms, 100_ms})},
