@@ -48,8 +48,9 @@ class Collector {
       if (!r.lost) message_in_.emplace(r.step, i);
     }
     for (const Operation& operation : outcome_.history.operations) {
-      if (operation.function != "acquire") continue;
-      acquires_[operation.process].push_back(&operation);
+      if (operation.function == "acquire" || operation.function == "reenter")
+        attempts_[operation.process].push_back(&operation);
+      if (operation.function == "acquire") acquires_[operation.process].push_back(&operation);
     }
   }
 
@@ -134,8 +135,8 @@ class Collector {
 
   /// The failed attempt during which this process sent something in `step`; 0 if there is none.
   sim::OperationId failed_attempt(ProcessId process, Step step) const {
-    const auto own = acquires_.find(process);
-    if (own == acquires_.end()) return 0;
+    const auto own = attempts_.find(process);
+    if (own == attempts_.end()) return 0;
     for (const Operation* operation : own->second) {
       if (operation->phase != sim::Phase::fail) continue;
       if (operation->invoked_in <= step && step < operation->completed_in) return operation->id;
@@ -467,6 +468,7 @@ class Collector {
   std::map<Step, std::size_t> message_in_;
   std::set<ProcessId> left_primary_;  ///< servers that have been told whom to follow, and have not heard from it yet
   std::map<ProcessId, std::vector<const Operation*>> acquires_;
+  std::map<ProcessId, std::vector<const Operation*>> attempts_;  ///< to take it for the first time, or again
   std::vector<Found> found_;
 };
 

@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "checker/places.hpp"
+
 namespace lockstep::reports {
 namespace {
 
@@ -69,7 +71,8 @@ bool LaneStates::is_dead(sim::ProcessId process, Moment moment) const {
 }
 
 bool LaneStates::is_lock(std::string_view key) const {
-  return std::find(locks_.begin(), locks_.end(), key) != locks_.end();
+  return std::any_of(locks_.begin(), locks_.end(),
+                     [&](const std::string& lock) { return checker::is_of_lock(key, lock); });
 }
 
 std::optional<sim::ProcessId> LaneStates::writer_of(sim::ProcessId server, std::string_view key, sim::Step step) const {
@@ -82,8 +85,12 @@ std::optional<sim::ProcessId> LaneStates::writer_of(sim::ProcessId server, std::
 }
 
 std::optional<sim::ProcessId> LaneStates::key_writer(sim::ProcessId server, sim::Step step) const {
-  for (const std::string& key : locks_) {
-    if (const auto writer = writer_of(server, key, step)) return writer;
+  for (const std::string& lock : locks_) {
+    for (const KeyChange& change : keys_) {
+      if (change.step > step) break;
+      if (change.server != server || !checker::is_of_lock(change.key, lock)) continue;
+      if (const auto writer = writer_of(server, change.key, step)) return writer;
+    }
   }
   return std::nullopt;
 }

@@ -31,12 +31,12 @@ class LaneStates {
   bool is_paused(sim::ProcessId process, Moment moment) const;
   bool is_dead(sim::ProcessId process, Moment moment) const;
 
-  /// Who wrote the lock's key on this server, if it is there; of several locks, the first of these keys that is there. A key
+  /// Who wrote the lock's key on this server, if it is there; of several locks or parts, the first of these keys that is there. A key
   /// whose time is over counts until the server notices.
   std::optional<sim::ProcessId> key_writer(sim::ProcessId server, sim::Step step) const;
   /// The same of this key alone, before what this step did.
   std::optional<sim::ProcessId> key_writer_before(sim::ProcessId server, std::string_view key, sim::Step step) const;
-  /// Whether it is the key of a lock.
+  /// Whether it is the key of a lock, or of a part of one.
   bool is_lock(std::string_view key) const;
 
   /// Those who believe to hold the same lock and may not do so together, by their beginning: two of whom one does not share, or more than

@@ -194,15 +194,19 @@ class LayoutMaker {
     }
   }
 
-  /// Without a lane somebody still acts in the texts: clients keep theirs the longest.
+  /// Without a lane somebody still acts in the texts. Clients keep theirs the longest, and of these who matters most.
   void drop_anybody() {
-    for (const Lane::Role role :
-         {Lane::Role::sentinel, Lane::Role::resource, Lane::Role::server, Lane::Role::probe, Lane::Role::client}) {
+    for (const Lane::Role role : {Lane::Role::sentinel, Lane::Role::resource, Lane::Role::server, Lane::Role::probe}) {
       for (std::size_t i = layout_.lanes.size(); i-- > 0 && sum_of_pitches() > room(kTextLeast);) {
         if (layout_.lanes[i].role != role) continue;
         layout_.lanes.erase(layout_.lanes.begin() + static_cast<std::ptrdiff_t>(i));
         ++layout_.lanes_left_out;
       }
+    }
+    for (std::size_t clients = layout_.lanes.size(); clients-- > 0 && sum_of_pitches() > room(kTextLeast);) {
+      const std::set<ProcessId> chosen = most_important(story_, events_, clients);
+      layout_.lanes_left_out +=
+          std::erase_if(layout_.lanes, [&](const LaneColumn& lane) { return !chosen.contains(lane.process); });
     }
   }
 
