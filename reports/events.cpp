@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
@@ -137,10 +138,12 @@ class Collector {
   sim::OperationId failed_attempt(ProcessId process, Step step) const {
     const auto own = attempts_.find(process);
     if (own == attempts_.end()) return 0;
-    for (const Operation* operation : own->second) {
-      if (operation->phase != sim::Phase::fail) continue;
-      if (operation->invoked_in <= step && step < operation->completed_in) return operation->id;
-    }
+    // A process has one operation open at a time, so they are in order.
+    const auto after = std::partition_point(own->second.begin(), own->second.end(),
+                                            [&](const Operation* o) { return o->invoked_in <= step; });
+    if (after == own->second.begin()) return 0;
+    const Operation& last = **std::prev(after);
+    if (last.phase == sim::Phase::fail && step < last.completed_in) return last.id;
     return 0;
   }
 

@@ -46,6 +46,13 @@ LaneStates::LaneStates(const Story& story)
   std::sort(keys_.begin(), keys_.end(), [](const KeyChange& a, const KeyChange& b) {
     return std::pair(a.step, a.order) < std::pair(b.step, b.order);
   });
+  for (const std::string& lock : locks_) {
+    std::set<std::string_view> parts;
+    for (const KeyChange& change : keys_) {
+      if (checker::is_of_lock(change.key, lock)) parts.insert(change.key);
+    }
+    key_names_.insert(key_names_.end(), parts.begin(), parts.end());
+  }
 }
 
 bool LaneStates::holds(sim::ProcessId process, Moment moment) const {
@@ -85,12 +92,8 @@ std::optional<sim::ProcessId> LaneStates::writer_of(sim::ProcessId server, std::
 }
 
 std::optional<sim::ProcessId> LaneStates::key_writer(sim::ProcessId server, sim::Step step) const {
-  for (const std::string& lock : locks_) {
-    for (const KeyChange& change : keys_) {
-      if (change.step > step) break;
-      if (change.server != server || !checker::is_of_lock(change.key, lock)) continue;
-      if (const auto writer = writer_of(server, change.key, step)) return writer;
-    }
+  for (const std::string_view key : key_names_) {
+    if (const auto writer = writer_of(server, key, step)) return writer;
   }
   return std::nullopt;
 }

@@ -62,7 +62,8 @@ class LaneStates {
   const Story* story_;
   std::vector<std::string> locks_;
   std::vector<checker::OwnershipInterval> holds_;
-  std::vector<KeyChange> keys_;  ///< by step
+  std::vector<KeyChange> keys_;              ///< by step
+  std::vector<std::string_view> key_names_;  ///< of all of these, by their lock
 };
 
 /// Whether a crash of this server leaves its keys, as the scenario has it.

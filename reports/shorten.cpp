@@ -21,6 +21,21 @@ std::size_t end_of_quoted(std::string_view text, std::size_t from) {
   return text.size();
 }
 
+/// What stands between blanks; a quoted string is one word.
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < text.size();) {
+    if (text[i] == ' ') {
+      ++i;
+      continue;
+    }
+    const std::size_t end = text[i] == '"' ? end_of_quoted(text, i) : std::min(text.find(' ', i), text.size());
+    words.emplace_back(text.substr(i, end - i));
+    i = end;
+  }
+  return words;
+}
+
 /// Several ellipses in a row say no more than one.
 std::string joined_once(const std::vector<std::string>& words) {
   std::string text;
@@ -58,20 +73,6 @@ std::vector<std::string> cut(const std::string& text, std::size_t width, std::si
 }
 
 }  // namespace
-
-std::vector<std::string> words_of(std::string_view text) {
-  std::vector<std::string> words;
-  for (std::size_t i = 0; i < text.size();) {
-    if (text[i] == ' ') {
-      ++i;
-      continue;
-    }
-    const std::size_t end = text[i] == '"' ? end_of_quoted(text, i) : std::min(text.find(' ', i), text.size());
-    words.emplace_back(text.substr(i, end - i));
-    i = end;
-  }
-  return words;
-}
 
 std::vector<std::string> wrap_command(std::string_view command, std::string_view rest, std::size_t width,
                                       std::size_t lines_max) {

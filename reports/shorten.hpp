@@ -10,9 +10,6 @@
 
 namespace lockstep::reports {
 
-/// What stands between blanks; a quoted string is one word.
-std::vector<std::string> words_of(std::string_view text);
-
 /// At most `lines_max` lines of at most `width` columns of `command` and then `rest`. Where there is too little room the longest arguments of
 /// the command give way to an ellipsis, its name and its last argument (who asks) last of all; what is still too long is cut at
 /// its end, and a quote that is open there is closed. Both texts must be printable. Requires: lines_max > 0.

@@ -2,11 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <string_view>
-#include <vector>
-
 #include "reports/chart.hpp"
-#include "reports/shorten.hpp"
 #include "reports/text.hpp"
 
 namespace lockstep::reports {
@@ -27,44 +23,16 @@ void add_heading(Lines& lines, const Story& story, const TimelineOptions& option
   lines.emplace_back();
 }
 
-struct Part {
-  std::string text;
-  Ink ink = Ink::plain;
-};
-
-/// On one line, or on several that break at blanks and go on after two of them.
-void add_parts(Lines& lines, const std::vector<Part>& parts, std::size_t width) {
-  Line line;
-  for (const Part& part : parts) {
-    for (const std::string& word : words_of(part.text)) {
-      const bool is_first = line.width() == 0;
-      if (!is_first && line.width() + 1 + display_width(word) > width) {
-        lines.push_back(std::move(line));
-        line = Line(" ");
-      }
-      line.append(is_first ? "" : " ").append(word, part.ink);
-    }
-  }
-  lines.push_back(std::move(line));
-}
-
 /// "✗ mutual-exclusion violated by B, C at 163ms (as expected)", and why.
 void add_broken(Lines& lines, const Story& story, const scenarios::Judgement& judgement, std::size_t width) {
   const checker::Finding& finding = judgement.finding;
   const bool violated = finding.verdict == Verdict::violated;
-  std::vector<Part> parts{{violated                            ? "✗"
-                           : finding.verdict == Verdict::holds ? "✓"
-                                                               : "?",
-                           violated ? Ink::bad : Ink::warning},
-                          {printable(finding.property), Ink::strong},
-                          {printable(observed_text(story.outcome, finding)), violated ? Ink::bad : Ink::plain}};
-  const auto add = [&](std::string text, Ink ink) {
-    parts.back().text += ',';
-    parts.push_back({std::move(text), ink});
-  };
-  if (judgement.claim != scenarios::Claim::none) add("claimed", Ink::faint);
-  if (judgement.expected && judgement.as_expected) add("as expected", Ink::good);
-  add_parts(lines, parts, width);
+  Line line(violated ? "✗ " : finding.verdict == Verdict::holds ? "✓ " : "? ", violated ? Ink::bad : Ink::warning);
+  line.append(printable(finding.property), Ink::strong).append(" ");
+  line.append(printable(observed_text(story.outcome, finding)), violated ? Ink::bad : Ink::plain);
+  if (judgement.claim != scenarios::Claim::none) line.append(", claimed", Ink::faint);
+  if (judgement.expected && judgement.as_expected) line.append(", as expected", Ink::good);
+  line.wrap_into(lines, width, 2);
   if (!judgement.as_expected && !judgement.expected) {
     add_prose(lines, "NOT as claimed: the algorithm promises it", width, 2, Ink::bad);
   } else if (!judgement.as_expected) {
