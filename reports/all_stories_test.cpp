@@ -62,30 +62,21 @@ TEST_CASE("all stories: an alarm is raised where a lock's rule is broken, and no
   CHECK(calm > 50);
 }
 
-TEST_CASE("all stories: no line runs over, in terminals narrow and wide") {
-  for (const Story& story : all_stories()) {
-    for (const std::size_t width : {40, 59, 80}) {
-      INFO(story.scenario.file << " in " << width << " columns");
-      const std::vector<std::string> lines = shown(story, width);
-      CHECK(std::all_of(lines.begin(), lines.end(), [&](const std::string& l) { return display_width(l) <= width; }));
-    }
-  }
-}
-
-TEST_CASE("all stories: whatever is cut, no quote stays open") {
+TEST_CASE("all stories: no line runs over, and whatever is cut leaves no quote open, in terminals narrow and wide") {
   for (const Story& story : all_stories()) {
     // A quote within a quote would be counted.
     const auto& records = story.outcome.trace.records;
     const bool has_inner = std::any_of(records.begin(), records.end(), [](const sim::TraceRecord& record) {
       return record.text.find("\\\"") != std::string::npos;
     });
-    if (has_inner) continue;
     for (const std::size_t width : {40, 80}) {
       INFO(story.scenario.file << " in " << width << " columns");
+      const std::vector<std::string> lines = shown(story, width);
+      CHECK(std::all_of(lines.begin(), lines.end(), [&](const std::string& l) { return display_width(l) <= width; }));
       std::size_t quotes = 0;
-      for (const std::string& line : shown(story, width))
+      for (const std::string& line : lines)
         quotes += static_cast<std::size_t>(std::count(line.begin(), line.end(), '"'));
-      CHECK(quotes % 2 == 0);
+      CHECK((has_inner || quotes % 2 == 0));
     }
   }
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstdint>
 
 #include "reports/text.hpp"
 
@@ -36,11 +37,15 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
+/// An argument that is left out; the end of a command within a transaction stays.
+std::string omitted(std::string_view word) { return std::string(kOmitted).append(word.ends_with(';') ? ";" : ""); }
+bool is_omitted(std::string_view word) { return word.starts_with(kOmitted) && word.size() <= kOmitted.size() + 1; }
+
 /// Several ellipses in a row say no more than one.
 std::string joined_once(const std::vector<std::string>& words) {
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (i > 0 && words[i] == kOmitted && words[i - 1] == kOmitted) continue;
+    if (words[i] == kOmitted && i + 1 < words.size() && is_omitted(words[i + 1])) continue;
     if (!text.empty()) text += ' ';
     text += words[i];
   }
@@ -82,16 +87,24 @@ std::vector<std::string> wrap_command(std::string_view command, std::string_view
   const auto fits = [&](const std::string& text) { return wrap(text, width).size() <= lines_max; };
   if (words.empty() || fits(std::string(command).append(rest)))
     return cut(std::string(command).append(rest), width, lines_max);
+  // Names of commands: the first word, and in "EXEC: SET a 1; DEL b" those after "EXEC:" and each semicolon.
+  std::vector<bool> is_name;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    is_name.push_back(i == 0 || words[i - 1] == "EXEC:" || words[i - 1].ends_with(';'));
+  }
   // The longest first: keys and channels repeat what the story has said. The last argument says who asks.
-  for (const bool spares_last : {true, false}) {
+  enum class Spares : std::uint8_t { names_and_last, names, nothing };
+  for (const Spares spares : {Spares::names_and_last, Spares::names, Spares::nothing}) {
     while (!fits(whole())) {
-      const auto end = words.end() - (spares_last && words.size() > 2 ? 1 : 0);
-      const auto longest = std::max_element(words.begin() + 1, end, [](const std::string& a, const std::string& b) {
-        const auto weight = [](const std::string& word) { return word == kOmitted ? 0 : display_width(word); };
-        return weight(a) <= weight(b);
-      });
-      if (longest == end || *longest == kOmitted) break;
-      *longest = kOmitted;
+      std::size_t longest = 0;
+      for (std::size_t i = 1; i < words.size(); ++i) {
+        const bool is_spared = (is_name[i] && spares != Spares::nothing) ||
+                               (i + 1 == words.size() && words.size() > 2 && spares == Spares::names_and_last);
+        if (is_spared || is_omitted(words[i])) continue;
+        if (longest == 0 || display_width(words[i]) >= display_width(words[longest])) longest = i;
+      }
+      if (longest == 0) break;
+      words[longest] = omitted(words[longest]);
     }
   }
   return cut(whole(), width, lines_max);

@@ -26,6 +26,13 @@ TEST_CASE("shorten: the longest arguments give way, and the answer stays") {
   CHECK(wrap_command(command, " → (integer) 1", 22, 1) == std::vector<std::string>{"EVAL … → (integer) 1"});
 }
 
+TEST_CASE("shorten: within a transaction the names of its commands stay") {
+  const std::string command =
+      "EXEC: ZREMRANGEBYSCORE lock -inf -300; ZINTERSTORE lock:owner 2 lock:owner lock; INCR lock:counter";
+  CHECK(wrap_command(command, " → 1) (integer) 0", 46, 2) ==
+        std::vector<std::string>{"EXEC: ZREMRANGEBYSCORE lock …; ZINTERSTORE … 2", "…; INCR lock:counter → 1) (integer) 0"});
+}
+
 TEST_CASE("shorten: no line is too wide, the name stays, and quotes are closed, whatever the room") {
   const std::vector<std::pair<std::string, std::string>> texts{
       {"SUBSCRIBE redisson_lock__channel:{lock}",
