@@ -30,7 +30,8 @@ TEST_CASE("shorten: within a transaction the names of its commands stay") {
   const std::string command =
       "EXEC: ZREMRANGEBYSCORE lock -inf -300; ZINTERSTORE lock:owner 2 lock:owner lock; INCR lock:counter";
   CHECK(wrap_command(command, " → 1) (integer) 0", 46, 2) ==
-        std::vector<std::string>{"EXEC: ZREMRANGEBYSCORE lock …; ZINTERSTORE … 2", "…; INCR lock:counter → 1) (integer) 0"});
+        std::vector<std::string>{"EXEC: ZREMRANGEBYSCORE lock …; ZINTERSTORE … 2",
+                                 "…; INCR lock:counter → 1) (integer) 0"});
 }
 
 TEST_CASE("shorten: no line is too wide, the name stays, and quotes are closed, whatever the room") {
