@@ -110,10 +110,10 @@ std::optional<Answer> take_numbers(const Typed& typed, Call& call, std::string_v
     call.jobs = *jobs;
   }
   if (typed.width) {
-    const auto width = whole_number(*typed.width, 60, 1000);
+    const auto width = whole_number(*typed.width, 40, 1000);
     if (!width)
       return wrong(
-          fmt::format("--width {}: expected a whole number from 60 to 1000", scenarios::in_quotes(*typed.width)),
+          fmt::format("--width {}: expected a whole number from 40 to 1000", scenarios::in_quotes(*typed.width)),
           command);
     call.width = *width;
   }

@@ -52,7 +52,7 @@ usage: lockstep list [algorithms|scenarios|properties|faults|failures|specs] [NA
 
   --json                      one JSON document on stdout, nothing else
   --lang en|zh                language of titles and meanings
-  --width N                   columns to use (60 to 1000)
+  --width N                   columns to use (40 to 1000)
   --color auto|always|never   colours; auto: on a terminal without NO_COLOR
   --seed N, --jobs N          taken by every command; nothing depends on them here
   --help
@@ -93,7 +93,7 @@ impossible gets a message, and the others are run; the exit status is 2 then.
   --junit FILE                also write the results as JUnit XML
   --history FILE              also write the operations of the one story, as EDN (FILE.edn) or JSON lines (FILE.jsonl)
   --lang en|zh                language of titles, stories and lessons
-  --width N                   columns to use (60 to 1000)
+  --width N                   columns to use (40 to 1000)
   --color auto|always|never   colours; auto: on a terminal without NO_COLOR
   --jobs N                    run N stories at a time; the results are the same for any N
   --help
@@ -116,7 +116,7 @@ usage: lockstep compare FILE|DIR... [OPTIONS]
   --json                      one JSON document on stdout, nothing else
   --jobs N                    N runs at a time; the results are the same for any N
   --lang en|zh                language of the report
-  --width N                   columns to use (60 to 1000)
+  --width N                   columns to use (40 to 1000)
   --color auto|always|never   colours; auto: on a terminal without NO_COLOR
   --help
 
@@ -141,7 +141,7 @@ Without names: all algorithms of lockstep list algorithms that claim mutual excl
   --json                      one JSON document on stdout, nothing else
   --jobs N                    work on N cells at a time; the results are the same for any N
   --lang en|zh                language of the report
-  --width N                   columns to use (60 to 1000)
+  --width N                   columns to use (40 to 1000)
   --color auto|always|never   colours; auto: on a terminal without NO_COLOR
   --help
 
@@ -184,7 +184,7 @@ explored; a file that is named is explored whatever it costs.
   --no-times                  leave real time out, so that equal results are equal bytes
   --junit FILE                also write the results as JUnit XML
   --lang en|zh                language
-  --width N                   columns to use (60 to 1000)
+  --width N                   columns to use (40 to 1000)
   --color auto|always|never   colours; auto: on a terminal without NO_COLOR
   --jobs N                    N threads in one story, or N stories at a time; the results are the same
   --seed N                    taken by every command; nothing depends on it here
@@ -232,7 +232,7 @@ effect at any later time, or never; one that failed did not.
   --html FILE                 also write a page with a picture of each history
   --json                      one JSON document on stdout, nothing else
   --lang en|zh                language of the page
-  --width N                   columns to use (60 to 1000)
+  --width N                   columns to use (40 to 1000)
   --color auto|always|never   colours; auto: on a terminal without NO_COLOR
   --seed N, --jobs N          taken by every command; nothing depends on them here
   --help

@@ -9,7 +9,7 @@ namespace lockstep::cli {
 namespace {
 
 constexpr std::size_t kWidthUnknown = 100;
-constexpr std::size_t kWidthMin = 60;
+constexpr std::size_t kWidthMin = 40;
 
 Output output_for(const Call& call, std::ostream& out, std::ostream& err, Terminal terminal) {
   Output output{.out = out, .err = err};

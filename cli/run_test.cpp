@@ -134,7 +134,7 @@ TEST_CASE("cli: a wrong call exits 2 and says how to go on") {
       {{"run", "x", "--seed", "12x"}, "--seed \"12x\": expected a whole number"},
       {{"run", "x", "--seed", "18446744073709551616"}, "expected a whole number from 0 to 2^64-1"},
       {{"run", "x", "--jobs", "0"}, "--jobs \"0\": expected a whole number from 1 to 1024"},
-      {{"run", "x", "--width", "20"}, "--width \"20\": expected a whole number from 60 to 1000"},
+      {{"run", "x", "--width", "20"}, "--width \"20\": expected a whole number from 40 to 1000"},
       {{"run", "x", "--color", "alwais"}, "did you mean \"always\"?"},
       {{"run", "x", "--lang", "fr"}, "expected one of en, zh"},
       {{"run", "x", "--timeline", "--no-timeline"}, "exclude each other"},

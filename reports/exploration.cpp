@@ -91,7 +91,7 @@ void add_property(Lines& lines, const ExploredStory& story, const ExploredProper
   line.append(printable(verdict_text(property, options.language)), violated ? Ink::bad : Ink::plain);
   if (property.claim != scenarios::Claim::none) line.append(said(options, ", claimed", "，算法承诺"), Ink::faint);
   if (property.expected && property.as_expected) line.append(said(options, ", as expected", "，符合预期"), Ink::good);
-  lines.push_back(std::move(line));
+  line.wrap_into(lines, options.width, 2);
   if (!property.as_expected)
     add_labelled(lines, "  ", surprise_text(story, property, options.language), options, Ink::bad);
   for (const scenarios::Threshold& threshold : property.thresholds) {

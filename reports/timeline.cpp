@@ -35,7 +35,7 @@ void add_broken(Lines& lines, const Story& story, const scenarios::Judgement& ju
   line.append(printable(observed_text(story.outcome, finding, options.language)), violated ? Ink::bad : Ink::plain);
   if (judgement.claim != scenarios::Claim::none) line.append(zh ? "，算法承诺" : ", claimed", Ink::faint);
   if (judgement.expected && judgement.as_expected) line.append(zh ? "，符合预期" : ", as expected", Ink::good);
-  lines.push_back(std::move(line));
+  line.wrap_into(lines, options.width, 2);
   if (!judgement.as_expected && !judgement.expected) {
     add_prose(lines, zh ? "与算法的承诺不符" : "NOT as claimed: the algorithm promises it", options.width, 2, Ink::bad);
   } else if (!judgement.as_expected) {

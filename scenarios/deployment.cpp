@@ -248,6 +248,7 @@ LockUser Deployment::settings_of(const ClientSpec& client) {
           .inner_hold = client.inner_hold,
           .release = client.release,
           .in_finally = client.in_finally,
+          .finally = client.finally,
           .after = {},
           .use = use_of(scenario_.resource),
           .resource = {},

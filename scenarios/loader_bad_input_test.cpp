@@ -88,6 +88,20 @@ x:11:10: client: no client is called "C": expected A)");
   CHECK(said.ends_with("x: 10 more mistakes"));
 }
 
+TEST_CASE("loader: bad input: a finally block") {
+  expect_refused({
+      {"rounds = 2", "finally = []",
+       "36:11: finally: expected at least one call; release = false is for who never gives back"},
+      {"rounds = 2", "finally = \"unlock\"",
+       R"(36:11: finally: expected an array of calls such as ["isHeldByCurrentThread", "unlock"], not "unlock")"},
+      {"rounds = 2", "finally = [\"unlok\"]", R"(36:12: finally: there is no "unlok": did you mean "unlock"?)"},
+      {"rounds = 2", "finally = [\"getHoldCount\"]",
+       R"(36:12: finally: sample has no such call; "unlock" is the only one that every lock has)"},
+      {"rounds = 2", "in_finally = true\nfinally = [\"unlock\"]",
+       R"(37:11: finally: it says all that is given back in the end; leave out "release" and "in_finally")"},
+  });
+}
+
 TEST_CASE("loader: bad input: what is missing") { expect_refused(missing_keys()); }
 
 TEST_CASE("loader: bad input: values of the wrong kind") { expect_refused(wrong_kinds()); }

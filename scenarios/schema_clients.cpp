@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::size_t kClientsMax = 256;
 constexpr std::size_t kLocksMax = 16;
+constexpr std::size_t kCallsMax = 100;
 constexpr std::int64_t kRoundsMax = 1'000'000;
 constexpr std::int64_t kReenterMax = 100;
 constexpr std::int64_t kThreadsMax = 64;
@@ -39,6 +40,19 @@ void read_locks(const Node& value, std::vector<std::string>& locks) {
   if (keys.empty()) fail(value, "expected at least one key; leave \"locks\" out for the key of [lock]");
   if (keys.size() > kLocksMax) fail(value, "more than 16 locks of one client");
   for (const Node& key : keys) locks.push_back(text_of(key, "a key such as \"stock\""));
+}
+
+void read_calls(const Node& value, ClientDraft& client) {
+  const Array& calls = array_of(value, "an array of calls such as [\"isHeldByCurrentThread\", \"unlock\"]");
+  if (calls.empty()) fail(value, "expected at least one call; release = false is for who never gives back");
+  if (calls.size() > kCallsMax) fail(value, "more than 100 calls");
+  client.settings.finally.clear();
+  for (const Node& call : calls) {
+    client.settings.finally.push_back(choice_of(call, models::locks::call_names));
+    const models::locks::Entry* entry = client.draft.catalogue.find(client.draft.scenario.lock.algorithm);
+    if (client.settings.finally.back() != models::locks::Call::unlock && entry != nullptr && !entry->answers_calls)
+      fail(call, std::string(entry->id) + " has no such call; \"unlock\" is the only one that every lock has");
+  }
 }
 
 constexpr Key<ClientDraft> kClient[] = {
@@ -72,6 +86,9 @@ constexpr Key<ClientDraft> kClient[] = {
      [](const Node& value, ClientDraft& c) { c.settings.inner_hold = range_of(value); }, kUser},
     {"in_finally", "true or false", "false", "true: it releases as often as it tried to acquire, got or not",
      [](const Node& value, ClientDraft& c) { c.settings.in_finally = flag_of(value); }, kUser},
+    {"finally", "array of calls", "none",
+     "instead of releases: what it calls in the end, got or not; \"unlock\", \"forceUnlock\" or a question",
+     [](const Node& value, ClientDraft& c) { read_calls(value, c); }, kUser},
     {"mode", "\"read\" or \"write\"", "the algorithm's", "how it takes a lock that readers can share",
      [](const Node& value, ClientDraft& c) { c.settings.mode = choice_of(value, kModes); }, kUser},
     {"process_name", "string", "its name; another after a crash",
@@ -132,6 +149,9 @@ constexpr Key<ClientDraft> kThread[] = {
      [](const Node& value, ClientDraft& c) { c.settings.inner_hold = range_of(value); }},
     {"in_finally", "true or false", "false", "true: it releases as often as it tried to acquire, got or not",
      [](const Node& value, ClientDraft& c) { c.settings.in_finally = flag_of(value); }},
+    {"finally", "array of calls", "none",
+     "instead of releases: what it calls in the end, got or not; \"unlock\", \"forceUnlock\" or a question",
+     [](const Node& value, ClientDraft& c) { read_calls(value, c); }},
     {"mode", "\"read\" or \"write\"", "the algorithm's", "how it takes a lock that readers can share",
      [](const Node& value, ClientDraft& c) { c.settings.mode = choice_of(value, kModes); }},
 };
@@ -176,6 +196,9 @@ void read_client(const Node& table, Draft& draft) {
   read_table(table, {"a [[client]]", commands ? kCommander : kUser, commands ? "a client with commands" : "a client"},
              kClient, client);
   if (client.threads != nullptr) read_threads(*client.threads, client);
+  const Node* finally = find(table, "finally");
+  if (finally != nullptr && (client.settings.in_finally || !client.settings.release))
+    fail(*finally, "it says all that is given back in the end; leave out \"release\" and \"in_finally\"");
   const std::size_t first = draft.scenario.clients.size();
   for (const Node* name : client.names) {
     if (draft.scenario.clients.size() == kClientsMax) fail(*name, "more than 256 clients");

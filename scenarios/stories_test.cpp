@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <set>
 #include <string>
@@ -285,6 +286,37 @@ TEST_CASE("stories: what they say they reproduce is a documented failure") {
   for (const Scenario& story : stories()) {
     INFO(story.file);
     for (const std::string& id : story.reproduces) CHECK(find_failure(id) != nullptr);
+  }
+}
+
+TEST_CASE("stories: the note about the documented failures names each of them, with the stories that reproduce it") {
+  std::ifstream file(in_tree("docs/failures.md"));
+  std::map<std::string, std::string> row_of;
+  std::string note;
+  for (std::string line; std::getline(file, line);) {
+    note += line + "\n";
+    if (line.starts_with("| F")) row_of[line.substr(2, line.find(' ', 2) - 2)] = line;
+  }
+  CHECK(row_of.size() == failures().size());
+  std::set<std::string> names;
+  for (const Scenario& story : stories()) {
+    names.insert(story.id);
+    // "`f000-3b-loser-overwrites`, `-java`": a variant is told by the end of its name.
+    for (const std::string& id : story.reproduces) {
+      INFO(id << " is reproduced by " << story.id);
+      const std::string& row = row_of[id];
+      const bool is_variant = story.id.ends_with("-java") && row.find("`-java`") != std::string::npos;
+      const bool is_repair = story.id.ends_with("-fixed");
+      CHECK((is_variant || is_repair || row.find("`" + story.id + "`") != std::string::npos));
+    }
+  }
+  for (const Failure& failure : failures()) {
+    INFO(failure.id);
+    const std::string& row = row_of[std::string(failure.id)];
+    const bool is_told = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+      return row.find("`" + name + "`") != std::string::npos;
+    });
+    CHECK(is_told != (row.find("**Not reproduced**") != std::string::npos));
   }
 }
 

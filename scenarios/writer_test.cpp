@@ -147,6 +147,8 @@ class Generator {
     if (random_.one_in(2)) client.attempts = random_.between(1, 5);
     if (random_.one_in(2)) client.retry = random_range(random_);
     client.release = random_.one_in(2);
+    // The sample has no questions to answer.
+    if (client.release && random_.one_in(3)) client.finally.assign(1 + random_.below(3), models::locks::Call::unlock);
     return client;
   }
 

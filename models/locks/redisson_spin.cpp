@@ -51,6 +51,11 @@ class RedissonSpin final : public LockAlgorithm {
     co_return release == RLock::Release::released || release == RLock::Release::still_held;
   }
 
+  sim::Task<Answer> call(Client& client, Call what) const override {
+    const RLock lock(0, key(), rules_);
+    co_return co_await lock.call(client, what);
+  }
+
  private:
   RLockRules rules_;
   std::optional<sim::Duration> lease_;
@@ -78,6 +83,7 @@ Entry redisson_spin() {
           .claims = {"mutual-exclusion", "own-release", "recoverable", "reentrancy", "truthful-reports",
                      "faithful-renewal"},
           .has_background = true,
+          .answers_calls = true,
           .is_blind_to_names = true,
           .make = [](const Parameters& p) { return std::make_unique<RedissonSpin>(p); }};
 }
