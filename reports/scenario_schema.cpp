@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "checker/properties.hpp"
+#include "models/locks/lock.hpp"
 #include "scenarios/failures.hpp"
 #include "scenarios/schema.hpp"
 
@@ -96,6 +97,12 @@ ordered_json thresholds(std::string_view type) {
   return schema;
 }
 
+ordered_json call_names() {
+  ordered_json names = ordered_json::array();
+  for (const auto& [name, call] : models::locks::call_names) names.push_back(name);
+  return {{"enum", names}};
+}
+
 ordered_json failure_ids() {
   ordered_json ids = ordered_json::array();
   for (const scenarios::Failure& failure : scenarios::failures()) ids.push_back(failure.id);
@@ -134,6 +141,7 @@ ordered_json schema_of(std::string_view type) {
       {"name, or array of names", either(text(kName), array_of(text(kName)))},
       {"two arrays of names", two_sides()},
       {"array of keys", array_of(some_text())},
+      {"array of calls", array_of(call_names())},
       {"array of command lines", array_of(some_text())},
       {"step", text(kStep)},
       {"step that is sent", text(kStep)},

@@ -31,7 +31,6 @@ Outcome outcome_of(const Scenario& scenario, const models::locks::Catalogue& cat
   outcome.digest = world.digest();
   outcome.events = world.events_executed();
   outcome.quiescent = execution.quiescent();
-  outcome.places = deployment.places();
   outcome.lanes = deployment.lanes();
   outcome.notes = deployment.missed_faults();
   outcome.script_mistakes = deployment.script_mistakes();

@@ -76,7 +76,7 @@ Entry getset_java_object() {
   return {.id = "getset-java-object",
           .summary = "getset-java as one object of all threads of a process, with a monitor that a waiter keeps asleep",
           .documents = {"redis-lock-java"},
-          .parameters = {{"ttl", 60_s, "how long an owner lets its lock be valid, by its own clock"},
+          .parameters = {lease_parameter("ttl", 60_s, "how long an owner lets its lock be valid, by its own clock"),
                          {"budget", 10_s, "how long an attempt sleeps altogether"},
                          {"sleep", 100_ms, "between two rounds of one attempt"},
                          {"synchronized", true, "lock and unlock exclude each other among the threads of a process"},
