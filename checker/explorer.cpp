@@ -1,4 +1,5 @@
 #include "checker/explorer.hpp"
+#include "sim/last_words.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -236,9 +237,8 @@ void Explorer::begin_again() {
 /// Runs what the trace is to begin with; only its last event is new. False: that sleeps with the answers that it was given.
 bool Explorer::run_way() {
   for (std::uint32_t i = go_back(); i < depth_; ++i) {
-    if (!world_->is_busy() && !coda_from_ && !is_pending(nodes_[i].chosen) && !begin_coda(i, true)) {
-      assert(false && "the world did not do again what it did before");
-    }
+    if (!world_->is_busy() && !coda_from_ && !is_pending(nodes_[i].chosen) && !begin_coda(i, true))
+      sim::end_with_divergence();
     const bool is_replay = i < built_;
     if (is_worth_saving(i)) save(i);
     execute(i, is_replay);
@@ -481,8 +481,7 @@ std::uint32_t Explorer::slot_of(sim::EventId id) const {
   for (const std::uint32_t slot : pending_) {
     if (world_->event(slot).id == id) return slot;
   }
-  assert(false && "the world did not do again what it did before");
-  return 0;
+  sim::end_with_divergence();
 }
 
 /// The next answer after these, keeping the first `fixed`. False: there is none.

@@ -43,6 +43,7 @@
 #include "checker/difference_constraints.hpp"
 #include "checker/explored.hpp"
 #include "checker/explorer_counts.hpp"
+#include "checker/fault_budget.hpp"
 #include "checker/footprint.hpp"
 #include "checker/parametric.hpp"
 #include "checker/positions.hpp"
@@ -88,26 +89,6 @@ class ExplorationObserver {
 
  protected:
   ~ExplorationObserver() = default;
-};
-
-/// Faults that might happen, and how often.
-struct FaultBudget {
-  enum class Direction : std::uint8_t { either, request, reply };
-
-  ExploredFault::Kind kind = ExploredFault::Kind::pause;
-  std::vector<sim::ProcessId>
-      who;                   ///< whom it might strike; lose, delay: clients whose requests and replies it strikes
-  sim::DurationRange range;  ///< pause, delay, partition: how long; jump, skew: by how much
-  std::optional<sim::DurationRange> restart_after;  ///< crash: how long after it comes back; nothing: never
-  sim::Duration
-      restart_delay;  ///< what of `restart_after` is the victim's own and not the fault's: no margin counts it
-  bool keep = false;  ///< crash of a server: its data survive
-  /// pause, crash: it strikes only who is at that; a pause during work makes the work last longer. lose, delay: what belongs to that.
-  sim::Activity during = sim::Activity::anything;
-  std::string message;  ///< lose, delay: only requests of this name, and answers to them; empty: any
-  Direction direction = Direction::either;  ///< lose, delay
-  std::vector<sim::Sides> sides;            ///< partition: of these, one
-  std::uint32_t times = 1;
 };
 
 struct ExplorerOptions {

@@ -6,6 +6,7 @@
 
 #include "checker/explorer.hpp"
 #include "checker/explorer_clocks.hpp"
+#include "sim/last_words.hpp"
 
 namespace lockstep::checker {
 namespace {
@@ -364,7 +365,7 @@ std::uint64_t Explorer::ask(std::uint64_t options) {
   if (options < 2 || (ghost_from_ && !is_replay_)) return 0;
   std::vector<Answer>& known = answers();
   if (next_answer_ == known.size()) known.push_back({static_cast<std::uint32_t>(options), 0});
-  assert(known[next_answer_].options == options && "the world did not ask again what it asked before");
+  if (known[next_answer_].options != options) sim::end_with_divergence();
   return known[next_answer_++].index;
 }
 

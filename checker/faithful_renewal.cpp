@@ -69,8 +69,17 @@ Finding faithful_renewal(const sim::History& history, const Names& names) {
     finding.by = zombie->by;
     finding.at = zombie->at;
     finding.evidence = sorted_evidence({zombie->step});
-    finding.why = fmt::format("at {} a renewal was sent for {}, which did not hold the lock any more",
-                              time_text(zombie->at), name_of(names, zombie->by.front()));
+    // The server may well have the lock still: whoever forgets to give it back has left it there.
+    const sim::ProcessId whose = zombie->by.front();
+    const auto last = std::find_if(history.operations.rbegin(), history.operations.rend(), [&](const auto& o) {
+      const bool ends = o.function == "lost" || o.function == "release" || is_successful(o, "acquire");
+      return ends && o.process == whose && compare(o.invoked, zombie->at) <= 0;
+    });
+    const bool forgot = last != history.operations.rend() && last->function == "lost";
+    finding.why =
+        fmt::format("at {} a renewal was sent for {}, which ", time_text(zombie->at), name_of(names, whose)) +
+        (forgot ? fmt::format("was done with the lock from {} on and never gave it back", time_text(last->invoked))
+                : "did not hold the lock any more");
     return finding;
   }
   finding.verdict = Verdict::holds;

@@ -110,10 +110,10 @@ std::optional<Answer> take_numbers(const Typed& typed, Call& call, std::string_v
     call.jobs = *jobs;
   }
   if (typed.width) {
-    const auto width = whole_number(*typed.width, 60, 1000);
+    const auto width = whole_number(*typed.width, 40, 1000);
     if (!width)
       return wrong(
-          fmt::format("--width {}: expected a whole number from 60 to 1000", scenarios::in_quotes(*typed.width)),
+          fmt::format("--width {}: expected a whole number from 40 to 1000", scenarios::in_quotes(*typed.width)),
           command);
     call.width = *width;
   }
@@ -377,6 +377,8 @@ std::variant<Call, Answer> read_arguments(std::span<const std::string> args) {
   fresh->set_help_flag();
   fresh->add_option("name", typed.files);
   fresh->add_option("--algorithm", typed.algorithm)->take_last();
+  CLI::App* schema = app.add_subcommand("schema");
+  schema->set_help_flag();
   CLI::App* linearize = app.add_subcommand("linearize");
   declare_linearize(*linearize, typed);
   CLI::App* matrix = app.add_subcommand("matrix");
@@ -402,6 +404,7 @@ std::variant<Call, Answer> read_arguments(std::span<const std::string> args) {
                                    : compare->parsed()   ? "compare"
                                    : serve->parsed()     ? "serve"
                                    : fresh->parsed()     ? "new"
+                                   : schema->parsed()    ? "schema"
                                                          : "";
   std::vector<std::string> extras = app.remaining(true);
   std::erase(extras, "--");  // what comes after it has been taken as names
@@ -424,6 +427,10 @@ std::variant<Call, Answer> read_arguments(std::span<const std::string> args) {
   if (command == "matrix") return matrix_call(typed, std::move(call));
   if (command == "serve") return serve_call(typed, std::move(call));
   if (command == "new") return new_call(typed, std::move(call));
+  if (command == "schema") {
+    call.command = Call::Command::schema;
+    return call;
+  }
   return list_call(typed, std::move(call));
 }
 

@@ -22,7 +22,7 @@ inline constexpr std::string_view kVersion = "0.1.0";
 enum class Exit : std::uint8_t { as_expected = 0, not_as_expected = 1, bad_input = 2, incomplete = 3 };
 
 struct Call {
-  enum class Command : std::uint8_t { list, run, check, linearize, matrix, compare, serve, new_story };
+  enum class Command : std::uint8_t { list, run, check, linearize, matrix, compare, serve, new_story, schema };
   enum class Colour : std::uint8_t { automatic, always, never };
   Command command = Command::run;
   std::string what = "algorithms";  ///< list: of what

@@ -166,12 +166,6 @@ void replay_witness(reports::ExploredStory& story, const models::locks::Catalogu
   if (auto* happened = std::get_if<scenarios::Outcome>(&outcome)) story.replay = {witness, std::move(*happened)};
 }
 
-bool write_file(const std::string& path, std::string_view content, std::ostream& err) {
-  const auto trouble = reports::write_whole(path, content);
-  if (trouble) err << fmt::format("lockstep: cannot write {}: {}\n", scenarios::one_line(path), *trouble);
-  return !trouble;
-}
-
 /// How the search for the states ended: a graph with too many of them is not written, and the rest of the answer stands.
 Exit write_graph(const Call& call, const Scenario& scenario, const models::locks::Catalogue& catalogue,
                  std::ostream& err) {
@@ -285,8 +279,7 @@ Exit check_stories(const Call& call, const models::locks::Catalogue& catalogue, 
     results = check_each(*loaded, catalogue, options, threads, progress);
   }
   if (not_saved) {
-    output.err << fmt::format("lockstep: cannot write {}: {}\n", scenarios::one_line(*call.check.checkpoint),
-                              *not_saved);
+    output.err << fmt::format("lockstep: {}\n", cannot_write(*call.check.checkpoint, *not_saved));
     return Exit::bad_input;
   }
 
@@ -300,6 +293,7 @@ Exit check_stories(const Call& call, const models::locks::Catalogue& catalogue, 
     reports::ExploredStory& story = stories.emplace_back();
     story.scenario = std::move((*loaded)[i]);
     story.exploration = std::get<Exploration>(std::move(results[i]));
+    warn_of_scripts(story.scenario, story.exploration.script_mistakes, output.err);
     for (const scenarios::ExploredProperty& property : story.exploration.properties)
       story.witness_files.push_back(property.witness ? scenarios::to_toml(*property.witness) : std::string());
     story.tick = call.check.tick;

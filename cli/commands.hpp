@@ -25,7 +25,11 @@ Exit compare(const Call& call, const models::locks::Catalogue& catalogue, Output
 Exit matrix(const Call& call, const models::locks::Catalogue& catalogue, Output& output);
 Exit check_stories(const Call& call, const models::locks::Catalogue& catalogue, Output& output);
 Exit new_story(const Call& call, const models::locks::Catalogue& catalogue, Output& output);
+Exit schema(const models::locks::Catalogue& catalogue, Output& output);
 Exit serve(const Call& call, const models::locks::Catalogue& catalogue, Output& output);
+
+/// A line on `err` for each script of the story's that has a mistake in it: its verdicts are those of the mistake.
+void warn_of_scripts(const scenarios::Scenario& scenario, const std::vector<std::string>& mistakes, std::ostream& err);
 
 /// The scenarios of these files and directories, or nothing after one message on `err` for each that is bad.
 std::optional<std::vector<scenarios::Scenario>> load_all(const std::vector<std::string>& files,

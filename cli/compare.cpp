@@ -16,8 +16,7 @@ namespace {
 /// What is wrong with the call once the stories are known; nothing if it can be done.
 std::optional<std::string> objection(const Call& call, const std::vector<scenarios::Scenario>& stories,
                                      const models::locks::Catalogue& catalogue) {
-  std::vector<std::string_view> known;
-  for (const models::locks::Entry& entry : catalogue.entries()) known.push_back(entry.id);
+  const std::vector<std::string_view> known = catalogue.ids();
   for (const std::string& name : call.compare.algorithms) {
     if (catalogue.find(name) == nullptr)
       return fmt::format("--algorithms {}: {}", scenarios::in_quotes(name), scenarios::suggestion(name, known));

@@ -5,8 +5,8 @@
 namespace lockstep::cli {
 namespace {
 
-constexpr std::array<std::string_view, 8> kCommands{"list",      "new",    "run",     "check",
-                                                    "linearize", "matrix", "compare", "serve"};
+constexpr std::array<std::string_view, 9> kCommands{"list",   "new",     "run",   "check", "linearize",
+                                                    "matrix", "compare", "serve", "schema"};
 
 constexpr std::string_view kProgram =
     R"(Runs distributed locks on simulated servers, in virtual time, and says which promise breaks.
@@ -29,6 +29,8 @@ usage: lockstep COMMAND [OPTIONS]
               example: lockstep compare scenarios/compare --algorithms set-nx-px-lua,redlock-par --clients 2,8,32
   serve       let redis-cli and other real clients talk to a scenario's servers
               example: lockstep serve scenarios/reference/set-nx-px-lua-3x2.toml --port 6400
+  schema      the scenario format as a JSON schema, for editors
+              example: lockstep schema > lockstep.schema.json
 
   lockstep COMMAND --help   the options of a command, with examples
   lockstep --version
@@ -50,7 +52,7 @@ usage: lockstep list [algorithms|scenarios|properties|faults|failures|specs] [NA
 
   --json                      one JSON document on stdout, nothing else
   --lang en|zh                language of titles and meanings
-  --width N                   columns to use (60 to 1000)
+  --width N                   columns to use (40 to 1000)
   --color auto|always|never   colours; auto: on a terminal without NO_COLOR
   --seed N, --jobs N          taken by every command; nothing depends on them here
   --help
@@ -91,7 +93,7 @@ impossible gets a message, and the others are run; the exit status is 2 then.
   --junit FILE                also write the results as JUnit XML
   --history FILE              also write the operations of the one story, as EDN (FILE.edn) or JSON lines (FILE.jsonl)
   --lang en|zh                language of titles, stories and lessons
-  --width N                   columns to use (60 to 1000)
+  --width N                   columns to use (40 to 1000)
   --color auto|always|never   colours; auto: on a terminal without NO_COLOR
   --jobs N                    run N stories at a time; the results are the same for any N
   --help
@@ -114,7 +116,7 @@ usage: lockstep compare FILE|DIR... [OPTIONS]
   --json                      one JSON document on stdout, nothing else
   --jobs N                    N runs at a time; the results are the same for any N
   --lang en|zh                language of the report
-  --width N                   columns to use (60 to 1000)
+  --width N                   columns to use (40 to 1000)
   --color auto|always|never   colours; auto: on a terminal without NO_COLOR
   --help
 
@@ -139,7 +141,7 @@ Without names: all algorithms of lockstep list algorithms that claim mutual excl
   --json                      one JSON document on stdout, nothing else
   --jobs N                    work on N cells at a time; the results are the same for any N
   --lang en|zh                language of the report
-  --width N                   columns to use (60 to 1000)
+  --width N                   columns to use (40 to 1000)
   --color auto|always|never   colours; auto: on a terminal without NO_COLOR
   --help
 
@@ -182,7 +184,7 @@ explored; a file that is named is explored whatever it costs.
   --no-times                  leave real time out, so that equal results are equal bytes
   --junit FILE                also write the results as JUnit XML
   --lang en|zh                language
-  --width N                   columns to use (60 to 1000)
+  --width N                   columns to use (40 to 1000)
   --color auto|always|never   colours; auto: on a terminal without NO_COLOR
   --jobs N                    N threads in one story, or N stories at a time; the results are the same
   --seed N                    taken by every command; nothing depends on it here
@@ -190,7 +192,7 @@ explored; a file that is named is explored whatever it costs.
 
 Exit status: 0 all as expected and complete, 1 something was not as expected, 2 the input or the call was
 wrong, 3 a bound was hit or Ctrl-C was pressed, so that the answer is not complete, and nothing that was
-found contradicts a file. A file that expects nothing of check cannot be contradicted.
+found contradicts a file. A file that expects nothing of check is held to what its algorithm claims.
 
 example: lockstep check scenarios --max-seconds 60
 example: lockstep check scenarios/redisson-source/f003-2-pause-outlives-lease.toml --witness broken.toml
@@ -230,7 +232,7 @@ effect at any later time, or never; one that failed did not.
   --html FILE                 also write a page with a picture of each history
   --json                      one JSON document on stdout, nothing else
   --lang en|zh                language of the page
-  --width N                   columns to use (60 to 1000)
+  --width N                   columns to use (40 to 1000)
   --color auto|always|never   colours; auto: on a terminal without NO_COLOR
   --seed N, --jobs N          taken by every command; nothing depends on them here
   --help
@@ -265,6 +267,26 @@ example: lockstep serve scenarios/reference/set-nx-px-lua-3x2.toml --port 6400
 example: redis-cli -p 6400 SET lock me NX PX 30000
 )";
 
+constexpr std::string_view kSchema =
+    R"(Prints the scenario format as a JSON schema (draft 07). An editor with a TOML extension that knows schemas (Even
+Better TOML, Taplo) then completes keys, says what they mean, and marks what is wrong while you write.
+
+usage: lockstep schema
+
+Save it beside your stories, and name it in the first line of each:
+
+  lockstep schema > lockstep.schema.json
+  #:schema lockstep.schema.json
+
+lockstep new writes that line where such a file is there. docs/scenario-format.md has more.
+
+  --json, --seed, --lang, --width, --color, --jobs
+                              taken by every command; nothing depends on them here
+  --help
+
+example: lockstep schema > lockstep.schema.json
+)";
+
 }  // namespace
 
 std::span<const std::string_view> command_names() { return kCommands; }
@@ -278,6 +300,7 @@ std::string_view help_of(std::string_view command) {
   if (command == "compare") return kCompare;
   if (command == "linearize") return kLinearize;
   if (command == "serve") return kServe;
+  if (command == "schema") return kSchema;
   return kProgram;
 }
 

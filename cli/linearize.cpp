@@ -15,7 +15,6 @@
 #include "cli/history_input.hpp"
 #include "cli/output_files.hpp"
 #include "reports/linearization.hpp"
-#include "reports/output_file.hpp"
 #include "scenarios/diagnostic.hpp"
 #include "scenarios/suggestion.hpp"
 
@@ -240,11 +239,8 @@ Exit linearize(const Call& call, Output& output) {
   else
     show(histories, model, options, output);
   if (call.linearize.html) {
-    if (const auto trouble = reports::write_whole(*call.linearize.html,
-                                                  reports::linearize_html(histories, model, options, call.language))) {
-      output.err << fmt::format("lockstep: cannot write {}: {}\n", scenarios::one_line(*call.linearize.html), *trouble);
-      return Exit::bad_input;
-    }
+    const std::string page = reports::linearize_html(histories, model, options, call.language);
+    if (!write_file(*call.linearize.html, page, output.err)) return Exit::bad_input;
   }
   if (!is_good) return Exit::bad_input;
   const auto any = [&](checker::Verdict verdict) {

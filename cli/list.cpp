@@ -25,8 +25,7 @@ Exit list(const Call& call, const models::locks::Catalogue& catalogue, Output& o
       show(failures ? reports::list_failures(*loaded, options) : reports::list_scenarios(*loaded, options));
   } else if (call.what == "algorithms") {
     std::vector<models::locks::Entry> named;
-    std::vector<std::string_view> known;
-    for (const models::locks::Entry& entry : catalogue.entries()) known.push_back(entry.id);
+    const std::vector<std::string_view> known = catalogue.ids();
     for (const std::string& name : call.files) {
       const models::locks::Entry* entry = catalogue.find(name);
       if (entry == nullptr) {

@@ -3,6 +3,7 @@
 
 #include "cli/commands.hpp"
 #include "scenarios/loader.hpp"
+#include "scenarios/suggestion.hpp"
 
 namespace lockstep::cli {
 
@@ -30,6 +31,13 @@ std::optional<std::vector<scenarios::Scenario>> load_all(const std::vector<std::
   }
   if (!is_good) return std::nullopt;
   return loaded;
+}
+
+void warn_of_scripts(const scenarios::Scenario& scenario, const std::vector<std::string>& mistakes, std::ostream& err) {
+  for (const std::string& mistake : mistakes) {
+    err << "lockstep: warning: " << scenarios::one_line(scenario.file)
+        << ": a script stops with an error of its own: " << mistake << '\n';
+  }
 }
 
 }  // namespace lockstep::cli

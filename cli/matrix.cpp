@@ -9,8 +9,8 @@
 
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/output_files.hpp"
 #include "reports/matrix.hpp"
-#include "reports/output_file.hpp"
 #include "scenarios/matrix.hpp"
 #include "scenarios/suggestion.hpp"
 #include "scenarios/writer.hpp"
@@ -20,8 +20,7 @@ namespace {
 
 /// A message about names that there are not.
 std::optional<std::string> objection(const Call& call, const models::locks::Catalogue& catalogue) {
-  std::vector<std::string_view> algorithms;
-  for (const models::locks::Entry& entry : catalogue.entries()) algorithms.push_back(entry.id);
+  const std::vector<std::string_view> algorithms = catalogue.ids();
   for (const std::string& name : call.files) {
     if (catalogue.find(name) == nullptr)
       return fmt::format("matrix {}: {}", scenarios::in_quotes(name), scenarios::suggestion(name, algorithms));
@@ -52,10 +51,7 @@ bool write_witnesses(const scenarios::Matrix& matrix, const std::string& folder,
       if (!answer.witness) continue;
       const std::string file =
           fmt::format("{}/{}-{}-{}.toml", folder, cell.algorithm, cell.fault->name, answer.question->name);
-      if (const auto trouble = reports::write_whole(file, scenarios::to_toml(*answer.witness))) {
-        err << fmt::format("lockstep: cannot write {}: {}\n", scenarios::one_line(file), *trouble);
-        return false;
-      }
+      if (!write_file(file, scenarios::to_toml(*answer.witness), err)) return false;
     }
   }
   return true;

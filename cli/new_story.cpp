@@ -4,7 +4,7 @@
 #include <ostream>
 
 #include "cli/commands.hpp"
-#include "reports/output_file.hpp"
+#include "cli/output_files.hpp"
 #include "scenarios/new_story.hpp"
 #include "scenarios/suggestion.hpp"
 
@@ -20,8 +20,7 @@ Exit new_story(const Call& call, const models::locks::Catalogue& catalogue, Outp
   };
   const models::locks::Entry* entry = catalogue.find(call.new_story.algorithm);
   if (entry == nullptr) {
-    std::vector<std::string_view> known;
-    for (const models::locks::Entry& one : catalogue.entries()) known.push_back(one.id);
+    const std::vector<std::string_view> known = catalogue.ids();
     return refuse(fmt::format("--algorithm {}: {}", scenarios::in_quotes(call.new_story.algorithm),
                               scenarios::suggestion(call.new_story.algorithm, known)));
   }
@@ -32,9 +31,12 @@ Exit new_story(const Call& call, const models::locks::Catalogue& catalogue, Outp
     return refuse(fmt::format("{} is there already; choose another name", one_line(file.string())));
   // What can be shown can be a title, whatever the file is called.
   const std::string title = one_line(file.stem().string());
-  const std::string text = scenarios::new_story(*entry, title, one_line(file.string()));
-  if (const auto trouble = reports::write_whole(file.string(), text))
-    return refuse(fmt::format("cannot write {}: {}", one_line(file.string()), *trouble));
+  // A hint at a file that is not there would be a mistake in every editor.
+  constexpr std::string_view kSchemaFile = "lockstep.schema.json";
+  const bool has_schema = fs::is_regular_file(file.parent_path() / kSchemaFile, error);
+  const std::string text = (has_schema ? fmt::format("#:schema {}\n", kSchemaFile) : "") +
+                           scenarios::new_story(*entry, title, one_line(file.string()));
+  if (!write_file(file.string(), text, output.err)) return Exit::bad_input;
   output.out << fmt::format("{} is written. Next:\n  lockstep run {}\n  lockstep check {}\n", one_line(file.string()),
                             one_line(file.string()), one_line(file.string()));
   return Exit::as_expected;

@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <ostream>
 #include <system_error>
 
+#include "reports/output_file.hpp"
 #include "scenarios/suggestion.hpp"
 
 namespace lockstep::cli {
@@ -49,6 +51,16 @@ std::optional<std::string> refuse_outputs(std::span<const OutputOption> options,
     }
   }
   return std::nullopt;
+}
+
+std::string cannot_write(const std::string& file, std::string_view why) {
+  return fmt::format("cannot write {}: {}", one_line(file), why);
+}
+
+bool write_file(const std::string& file, std::string_view content, std::ostream& err) {
+  const std::optional<std::string> trouble = reports::write_whole(file, content);
+  if (trouble) err << fmt::format("lockstep: {}\n", cannot_write(file, *trouble));
+  return !trouble;
 }
 
 }  // namespace lockstep::cli

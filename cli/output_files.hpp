@@ -2,6 +2,7 @@
 
 // Files that a command is told to write.
 
+#include <iosfwd>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,5 +18,11 @@ struct OutputOption {
 
 /// What is wrong with them before any work is done: one would overwrite an input, or another of them. Nothing if all is well.
 std::optional<std::string> refuse_outputs(std::span<const OutputOption> options, std::span<const std::string> inputs);
+
+/// "cannot write FILE: Permission denied".
+std::string cannot_write(const std::string& file, std::string_view why);
+
+/// Writes the whole file or nothing. False after a message on `err`.
+bool write_file(const std::string& file, std::string_view content, std::ostream& err);
 
 }  // namespace lockstep::cli

@@ -9,7 +9,7 @@ namespace lockstep::cli {
 namespace {
 
 constexpr std::size_t kWidthUnknown = 100;
-constexpr std::size_t kWidthMin = 60;
+constexpr std::size_t kWidthMin = 40;
 
 Output output_for(const Call& call, std::ostream& out, std::ostream& err, Terminal terminal) {
   Output output{.out = out, .err = err};
@@ -29,6 +29,7 @@ Exit perform(const Call& call, const models::locks::Catalogue& catalogue, Output
     case Call::Command::compare: return compare(call, catalogue, output);
     case Call::Command::matrix: return matrix(call, catalogue, output);
     case Call::Command::new_story: return new_story(call, catalogue, output);
+    case Call::Command::schema: return schema(catalogue, output);
     case Call::Command::serve: return serve(call, catalogue, output);
   }
   return Exit::bad_input;

@@ -8,7 +8,6 @@
 #include "reports/history_file.hpp"
 #include "reports/json.hpp"
 #include "reports/junit.hpp"
-#include "reports/output_file.hpp"
 #include "reports/summary.hpp"
 #include "reports/timeline.hpp"
 #include "scenarios/in_parallel.hpp"
@@ -78,9 +77,10 @@ Exit run_stories(const Call& call, const models::locks::Catalogue& catalogue, Ou
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (const auto* trouble = std::get_if<Diagnostic>(&results[i])) {
       output.err << trouble->to_string() << '\n';
-      if (!trouble->is_bound) of_trouble = Exit::bad_input;
+      if (trouble->kind != scenarios::Diagnostic::Kind::bound) of_trouble = Exit::bad_input;
     } else {
       stories.push_back({std::move((*loaded)[i]), std::get<Outcome>(std::move(results[i]))});
+      warn_of_scripts(stories.back().scenario, stories.back().outcome.script_mistakes, output.err);
     }
   }
   if (stories.empty()) return of_trouble;
@@ -90,18 +90,10 @@ Exit run_stories(const Call& call, const models::locks::Catalogue& catalogue, Ou
   else
     show(stories, with_timelines, call, output);
 
-  if (call.junit) {
-    if (const auto trouble = reports::write_whole(*call.junit, reports::junit_xml(stories))) {
-      output.err << fmt::format("lockstep: cannot write {}: {}\n", scenarios::one_line(*call.junit), *trouble);
-      return Exit::bad_input;
-    }
-  }
+  if (call.junit && !write_file(*call.junit, reports::junit_xml(stories), output.err)) return Exit::bad_input;
   if (call.history) {
     const std::string text = reports::history_text(stories.front().outcome, *reports::history_format_of(*call.history));
-    if (const auto trouble = reports::write_whole(*call.history, text)) {
-      output.err << fmt::format("lockstep: cannot write {}: {}\n", scenarios::one_line(*call.history), *trouble);
-      return Exit::bad_input;
-    }
+    if (!write_file(*call.history, text, output.err)) return Exit::bad_input;
   }
   if (stories.size() < results.size()) {
     output.err << fmt::format("lockstep: {} of {} stories could not be run\n", results.size() - stories.size(),

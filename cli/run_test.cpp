@@ -134,7 +134,7 @@ TEST_CASE("cli: a wrong call exits 2 and says how to go on") {
       {{"run", "x", "--seed", "12x"}, "--seed \"12x\": expected a whole number"},
       {{"run", "x", "--seed", "18446744073709551616"}, "expected a whole number from 0 to 2^64-1"},
       {{"run", "x", "--jobs", "0"}, "--jobs \"0\": expected a whole number from 1 to 1024"},
-      {{"run", "x", "--width", "20"}, "--width \"20\": expected a whole number from 60 to 1000"},
+      {{"run", "x", "--width", "20"}, "--width \"20\": expected a whole number from 40 to 1000"},
       {{"run", "x", "--color", "alwais"}, "did you mean \"always\"?"},
       {{"run", "x", "--lang", "fr"}, "expected one of en, zh"},
       {{"run", "x", "--timeline", "--no-timeline"}, "exclude each other"},
@@ -334,13 +334,14 @@ TEST_CASE("cli: --may-seed runs one of the executions that check looks at") {
   const std::string head =
       "title = \"t\"\n[lock]\nalgorithm = \"set-nx-px-lua\"\nttl = \"100ms\"\n[network]\nlatency = \"1ms\"\n";
   const std::string clients =
-      "[[client]]\nname = \"A\"\nhold = \"20ms\"\n[[client]]\nname = \"B\"\nacquire_at = [\"0ms\", \"300ms\"]\n";
-  const std::string may = "[[may]]\nkind = \"partition\"\nclient = \"A\"\nlength = \"200ms\"\n";
+      "[[client]]\nname = \"A\"\nhold = \"20ms\"\n[[client]]\nname = \"B\"\nacquire_at = [\"0ms\", \"300ms\"]\nhold = "
+      "\"20ms\"\n";
+  const std::string may = "[[may]]\nkind = \"pause\"\nclient = \"A\"\nduring = \"work\"\nlength = \"200ms\"\n";
   stories.write("may.toml", head + clients + may + "[expect.check]\nmutual-exclusion = { violated = true }\n");
   stories.write("wrong.toml", head + clients + may + "[expect.check]\nmutual-exclusion = \"holds\"\n");
   std::set<std::string> outputs;
   bool is_wrong = false;
-  for (int seed = 1; seed <= 40; ++seed) {
+  for (int seed = 1; seed <= 20; ++seed) {
     const std::vector<std::string> call{"run", stories / "may.toml", "--json", "--may-seed", std::to_string(seed)};
     const cli::Called one = cli::called(call);
     CHECK(one.exit == 0);

@@ -10,6 +10,7 @@
 #include "reports/lane_state.hpp"
 #include "reports/layout.hpp"
 #include "reports/local_time.hpp"
+#include "reports/shorten.hpp"
 #include "reports/text.hpp"
 
 namespace lockstep::reports {
@@ -20,7 +21,10 @@ using sim::Duration;
 using sim::ProcessId;
 
 constexpr std::size_t kRowsMax = 240;
-constexpr std::size_t kTextLinesMax = 2;
+constexpr std::size_t kOverlapWhole = 60;  // with fewer columns some of those who overlap are left out
+
+/// The narrower the text, the more lines a row may have: a command and its answer need some 40 columns.
+std::size_t text_lines_max(std::size_t width) { return width >= 30 ? 2 : width >= 16 ? 4 : 6; }
 
 /// One column of the lanes: a character of width one.
 struct Glyph {
@@ -44,7 +48,8 @@ class Chart {
     std::size_t overlap = 0;
     for (const Event& event : events_) {
       const std::string names = overlap_names(story, states_, moment_of(event));
-      if (!names.empty()) overlap = std::max(overlap, 3 + std::min<std::size_t>(display_width(names), 9) + 1);
+      const std::size_t room = width < kOverlapWhole ? 4 : 9;
+      if (!names.empty()) overlap = std::max(overlap, 3 + std::min<std::size_t>(display_width(names), room) + 1);
     }
     layout_ = lay_out(story, events_, local_, overlap, width);
   }
@@ -177,22 +182,15 @@ class Chart {
     first.append("  ");
     const std::size_t base = first.width();
     Line above;
-    // Servers that are numbered share one name above their numbers when each name does not fit.
     std::string group;
     for (const LaneColumn& lane : layout_.lanes) {
-      std::string name = lane.name;
-      const std::size_t digits = name.find_last_not_of("0123456789") + 1;
-      const bool fits = name.size() + 1 <= lane.pitch;
-      if (!fits && lane.role == Lane::Role::server && digits < name.size()) {
-        if (group != name.substr(0, digits)) {
-          group = name.substr(0, digits);
-          above.fill_to(base + lane.bar).append(group, Ink::strong);
-        }
-        name = name.substr(digits);
+      if (!lane.group.empty() && group != lane.group) {
+        const std::size_t from = std::max(base + lane.bar, above.width() == 0 ? 0 : above.width() + 1);
+        above.fill_to(from).append(clip(lane.group, layout_.width - std::min(layout_.width, from)), Ink::strong);
       }
+      group = lane.group;
       first.fill_to(base + lane.bar);
-      const bool is_last = &lane == &layout_.lanes.back();
-      first.append(clip(name, is_last ? std::max<std::size_t>(lane.pitch, 12) : lane.pitch - 1), Ink::strong);
+      first.append(clip(lane.heading, layout_.width - std::min(layout_.width, first.width())), Ink::strong);
     }
     if (above.width() > 0) lines_.push_back(std::move(above));
     lines_.push_back(std::move(first));
@@ -229,16 +227,19 @@ class Chart {
     return own.identical(event.at) ? "" : fmt::format(" (its clock: {})", time_text(own));
   }
 
+  std::string actor_name(ProcessId process) const {
+    if (!process.is_valid()) return "";
+    const bool is_known = process.index < layout_.actor_names.size();
+    return is_known ? layout_.actor_names[process.index] : name_of(story_.outcome, process);
+  }
+
   void add_row(std::size_t index) {
     const Event& event = events_[index];
     const std::size_t text_width = layout_.text_width;
-    std::vector<std::string> text = wrap(event.text + clock_remark(event), text_width);
-    if (text.size() > kTextLinesMax) {
-      std::string rest;
-      for (std::size_t i = kTextLinesMax - 1; i < text.size(); ++i) rest += (rest.empty() ? "" : " ") + text[i];
-      text.resize(kTextLinesMax);
-      text.back() = clip(rest, text_width);
-    }
+    const std::string_view all = event.text;
+    const std::vector<std::string> text = wrap_command(
+        all.substr(0, event.command_size), std::string(all.substr(event.command_size)).append(clock_remark(event)),
+        text_width, text_lines_max(text_width));
     const bool is_new_time = index == 0 || events_[index - 1].at.offset() != event.at.offset();
     for (std::size_t i = 0; i < text.size(); ++i) {
       Line line = row_start(event, is_new_time, i > 0);
@@ -247,7 +248,7 @@ class Chart {
       if (i == 0 && event.arrow) put_arrow(cells, *event.arrow);
       put_key_writers(cells, event, storage);
       append_cells(line, cells);
-      const std::string name = i == 0 && event.who.is_valid() ? name_of(story_.outcome, event.who) : "";
+      const std::string name = i == 0 ? actor_name(event.who) : "";
       line.append("  ").append(pad(name, layout_.name_width), Ink::strong).append("  ");
       line.append(text[i], event.ink);
       lines_.push_back(std::move(line));
@@ -285,7 +286,8 @@ class Chart {
   void add_note(const std::string& text, const Event& event) {
     Line line = row_start(event, false, true);
     line.fill_to(line.width() + layout_.lanes_width + 2);
-    lines_.push_back(std::move(line.append(text, Ink::faint)));
+    const std::size_t room = layout_.width - std::min(layout_.width, line.width());
+    lines_.push_back(std::move(line.append(clip(text, room), Ink::faint)));
   }
 
   void add_legend() {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
@@ -24,6 +25,16 @@ using sim::ProcessId;
 using sim::Step;
 using sim::TraceRecord;
 
+/// "+switch-master mymaster redis1 6379 redis2 6379" of a push whose last two parts are the channel and the message; else empty.
+std::string announced_switch(std::string_view push) {
+  constexpr std::string_view kChannel = "+switch-master";
+  const std::size_t channel = push.find(fmt::format("\"{}\"", kChannel));
+  const std::size_t close = push.rfind('"');
+  if (channel == std::string_view::npos || close <= channel + kChannel.size() + 1) return "";
+  const std::size_t open = push.rfind('"', close - 1);
+  return fmt::format("{} {}", kChannel, push.substr(open + 1, close - open - 1));
+}
+
 /// What happens in one step comes in this order.
 enum class Rank : std::uint8_t { message, completion, invocation, fault };
 
@@ -38,8 +49,9 @@ class Collector {
       if (!r.lost) message_in_.emplace(r.step, i);
     }
     for (const Operation& operation : outcome_.history.operations) {
-      if (operation.function != "acquire") continue;
-      acquires_[operation.process].push_back(&operation);
+      if (operation.function == "acquire" || operation.function == "reenter")
+        attempts_[operation.process].push_back(&operation);
+      if (operation.function == "acquire") acquires_[operation.process].push_back(&operation);
     }
   }
 
@@ -60,7 +72,9 @@ class Collector {
     std::vector<Event> events;
     for (Found& found : found_) {
       if (!belongs_to_the_story(found.event)) continue;
-      found.event.text = printable(found.event.text);
+      const std::string command = printable(std::string_view(found.event.text).substr(0, found.event.command_size));
+      found.event.text = command + printable(std::string_view(found.event.text).substr(found.event.command_size));
+      found.event.command_size = command.size();
       events.push_back(std::move(found.event));
     }
     return events;
@@ -122,12 +136,14 @@ class Collector {
 
   /// The failed attempt during which this process sent something in `step`; 0 if there is none.
   sim::OperationId failed_attempt(ProcessId process, Step step) const {
-    const auto own = acquires_.find(process);
-    if (own == acquires_.end()) return 0;
-    for (const Operation* operation : own->second) {
-      if (operation->phase != sim::Phase::fail) continue;
-      if (operation->invoked_in <= step && step < operation->completed_in) return operation->id;
-    }
+    const auto own = attempts_.find(process);
+    if (own == attempts_.end()) return 0;
+    // A process has one operation open at a time, so they are in order.
+    const auto after = std::partition_point(own->second.begin(), own->second.end(),
+                                            [&](const Operation* o) { return o->invoked_in <= step; });
+    if (after == own->second.begin()) return 0;
+    const Operation& last = **std::prev(after);
+    if (last.phase == sim::Phase::fail && step < last.completed_in) return last.id;
     return 0;
   }
 
@@ -177,6 +193,7 @@ class Collector {
 
   void add_lost_request(const TraceRecord& r) {
     Event& event = add(Rank::message, r.sent, r.step, r.from, r.text + " is lost", Ink::warning);
+    event.command_size = r.text.size();
     event.arrow = Arrow{r.from, r.process, Arrow::Fate::lost};
     event.shape = "lost " + r.name;
   }
@@ -192,13 +209,13 @@ class Collector {
     const bool is_order = r.text.starts_with(kOrder) && !r.is_reply;
     if (is_order) left_primary_.insert(r.process);
     const bool is_answer = r.name == "SENTINEL GET-MASTER-ADDR-BY-NAME" && r.is_reply;
-    const std::size_t announced = r.text.find("+switch-master\"");
-    const bool is_announcement = r.name == "MESSAGE" && announced != std::string::npos;
+    const std::string announced = r.name == "MESSAGE" ? announced_switch(r.text) : "";
+    const bool is_announcement = !announced.empty();
     if (!is_order && !is_answer && !is_announcement) return;
     std::string text = r.text;
     if (is_order) text = r.text.substr(kOrder.find("REPLICAOF"), r.text.find(';') - kOrder.find("REPLICAOF"));
     if (is_answer) text = fmt::format("tells {} who is primary: {}", name(r.process), r.text);
-    if (is_announcement) text = fmt::format("tells {}: {}", name(r.process), r.text.substr(announced));
+    if (is_announcement) text = fmt::format("tells {}: {}", name(r.process), announced);
     Event& event = add(Rank::message, r.at, r.step, r.from, std::move(text), Ink::plain);
     event.arrow = Arrow{r.from, r.process, Arrow::Fate::arrives};
     event.shape = "sentinel " + r.name;
@@ -237,6 +254,7 @@ class Collector {
     const std::string what =
         r.is_reply ? fmt::format("the answer to {} is lost: {}", r.name, r.text) : r.text + " is lost";
     Event& event = add(Rank::message, r.sent, r.step, r.from, what, Ink::warning);
+    event.command_size = r.is_reply ? 0 : r.text.size();
     event.arrow = Arrow{r.from, r.process, Arrow::Fate::lost};
     const ProcessId client = r.is_reply ? r.process : r.from;
     event.attempt = failed_attempt(client, r.cause);
@@ -248,6 +266,7 @@ class Collector {
     if (is_late(r)) {
       Event& left = add(Rank::invocation, r.sent, r.cause, r.from,
                         fmt::format("{} leaves, arrives only at {}", r.text, time_text(r.at)), Ink::warning);
+      left.command_size = r.text.size();
       left.arrow = Arrow{r.from, r.process, Arrow::Fate::leaves};
       left.attempt = failed_attempt(r.from, r.cause);
       left.shape = "late " + r.name;
@@ -259,6 +278,7 @@ class Collector {
     const auto [remark, ink] = remark_on_key(r);
     if (!remark.empty()) text += ": " + remark;
     Event& event = add(Rank::message, r.at, r.step, r.from, text, ink);
+    event.command_size = r.text.size();
     event.arrow = Arrow{r.from, r.process, Arrow::Fate::arrives};
     event.attempt = failed_attempt(r.from, r.cause);
     event.shape = fmt::format("{} {} {} {}", r.process.index, r.name, answer, remark);
@@ -284,7 +304,7 @@ class Collector {
         expired = true;
         writer.reset();
       }
-      if (!writer || *writer == effect->by) continue;
+      if (!writer || *writer == effect->by || states_.lets_several_in(effect->operation)) continue;
       if (effect->kind == sim::Effect::Kind::remove) {
         remark = fmt::format("removes {}'s key", name(*writer));
         ink = Ink::warning;
@@ -323,6 +343,18 @@ class Collector {
     });
   }
 
+  /// Of whose finally block: it may end without an unlock.
+  bool calls_in_the_end(ProcessId process) const {
+    const std::string who = name(process);
+    for (const scenarios::ClientSpec& client : story_.scenario.clients) {
+      if (client.name == who) return !client.finally.empty();
+      for (std::size_t i = 0; i < client.threads.size(); ++i) {
+        if (fmt::format("{}/{}", client.name, i + 1) == who) return !client.threads[i].finally.empty();
+      }
+    }
+    return false;
+  }
+
   bool forgets_to_release(ProcessId process) const {
     const std::string who = name(process);
     for (const scenarios::ClientSpec& client : story_.scenario.clients) {
@@ -348,6 +380,7 @@ class Collector {
 
   std::string news_of(const Operation& o, Ink& ink) const {
     if (o.function == "lost") {
+      if (calls_in_the_end(o.process)) return "leaves its finally block, and does not think of the lock again";
       return forgets_to_release(o.process) ? "goes on without giving the lock back" : "learns that it lost the lock";
     }
     const bool is_acquire = o.function == "acquire";
@@ -357,7 +390,7 @@ class Collector {
       return o.function == "release" ? "does not know whether it released the lock"
                                      : fmt::format("does not know what became of its {}", o.function);
     }
-    if (!is_acquire) return "was not the owner any more";
+    if (!is_acquire) return o.of == 0 ? "was not the owner" : "was not the owner any more";
     if (o.phase == sim::Phase::fail) {
       return role_of(o.process) == Lane::Role::probe ? "never gets the lock" : "gives up: no lock";
     }
@@ -438,6 +471,7 @@ class Collector {
   std::map<Step, std::size_t> message_in_;
   std::set<ProcessId> left_primary_;  ///< servers that have been told whom to follow, and have not heard from it yet
   std::map<ProcessId, std::vector<const Operation*>> acquires_;
+  std::map<ProcessId, std::vector<const Operation*>> attempts_;  ///< to take it for the first time, or again
   std::vector<Found> found_;
 };
 

@@ -32,7 +32,8 @@ struct Event {
   bool is_fault = false;  ///< comes after all else of its step
   sim::ProcessId who;     ///< whose doing it is; invalid for the network's
   std::optional<Arrow> arrow;
-  std::string text;  ///< printable, without the name of `who`
+  std::string text;              ///< printable, without the name of `who`
+  std::size_t command_size = 0;  ///< the first bytes of the text: a command, whose middle may be left out
   Ink ink = Ink::plain;
   /// The attempt that it belongs to, if it is one of a failed attempt's commands; and what makes two attempts alike.
   sim::OperationId attempt = 0;

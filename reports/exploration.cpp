@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "reports/reasons.hpp"
 #include "reports/text.hpp"
 #include "reports/timeline.hpp"
 
@@ -90,7 +91,7 @@ void add_property(Lines& lines, const ExploredStory& story, const ExploredProper
   line.append(printable(verdict_text(property, options.language)), violated ? Ink::bad : Ink::plain);
   if (property.claim != scenarios::Claim::none) line.append(said(options, ", claimed", "，算法承诺"), Ink::faint);
   if (property.expected && property.as_expected) line.append(said(options, ", as expected", "，符合预期"), Ink::good);
-  lines.push_back(std::move(line));
+  line.wrap_into(lines, options.width, 2);
   if (!property.as_expected)
     add_labelled(lines, "  ", surprise_text(story, property, options.language), options, Ink::bad);
   for (const scenarios::Threshold& threshold : property.thresholds) {
@@ -101,7 +102,7 @@ void add_property(Lines& lines, const ExploredStory& story, const ExploredProper
   }
   if (!property.frontier.empty())
     add_labelled(lines, "  ", frontier_text(story, property, options.language), options, Ink::strong);
-  if (!property.why.empty()) add_labelled(lines, "  ", property.why, options);
+  if (!property.why.empty()) add_labelled(lines, "  ", reason_in(options.language, property.why), options);
 }
 
 /// What is unknown and nobody asked for: for each reason one line.
@@ -117,12 +118,32 @@ void add_unknown(Lines& lines, const std::vector<const ExploredProperty*>& unkno
   }
   for (const auto& [why, names] : reasons) {
     add_labelled(lines, said(options, "? unknown: ", "? 未知："), joined(names), options);
-    if (!why.empty()) add_labelled(lines, "  ", why, options);
+    if (!why.empty()) add_labelled(lines, "  ", reason_in(options.language, why), options);
   }
+}
+
+/// What holds for the same reason as its neighbours says so together with them.
+void add_kept(Lines& lines, std::vector<const ExploredProperty*>& kept, const ExplorationOptions& options) {
+  for (std::size_t first = 0, end = 0; first < kept.size(); first = end) {
+    std::vector<std::string> names;
+    for (; end < kept.size() && kept[end]->why == kept[first]->why; ++end) {
+      const ExploredProperty& property = *kept[end];
+      std::string& name = names.emplace_back(property.name);
+      std::vector<std::string> marks;
+      if (property.claim != scenarios::Claim::none) marks.emplace_back(said(options, "claimed", "算法承诺"));
+      if (property.expected) marks.emplace_back(said(options, "as expected", "符合预期"));
+      if (!marks.empty()) name += fmt::format(fmt::runtime(said(options, " ({})", "（{}）")), joined(marks));
+    }
+    add_labelled(lines, said(options, "✓ holds: ", "✓ 成立："), joined(names), options, Ink::good);
+    const std::string& why = kept[first]->why;
+    if (!why.empty()) add_labelled(lines, "  ", reason_in(options.language, why), options);
+  }
+  kept.clear();
 }
 
 /// What does not apply takes one line; `--json` has the reasons.
 void add_properties(Lines& lines, const ExploredStory& story, const ExplorationOptions& options) {
+  std::vector<const ExploredProperty*> kept;
   std::vector<const ExploredProperty*> unknown;
   std::vector<std::string> not_judged;
   for (const ExploredProperty& property : story.exploration.properties) {
@@ -130,9 +151,12 @@ void add_properties(Lines& lines, const ExploredStory& story, const ExplorationO
       not_judged.emplace_back(property.name);
     else if (property.verdict == Verdict::unknown && property.as_expected && !property.expected)
       unknown.push_back(&property);
+    else if (property.verdict == Verdict::holds && property.as_expected)
+      kept.push_back(&property);
     else
       add_property(lines, story, property, options);
   }
+  add_kept(lines, kept, options);
   add_unknown(lines, unknown, options);
   if (!not_judged.empty())
     add_labelled(lines, said(options, "– not judged here: ", "– 此处不判定："), joined(not_judged), options,

@@ -101,7 +101,7 @@ TEST_CASE("exploration: one story says what was explored, what broke from where 
   CHECK(contains(text, "1234 traces in 1.50 s, complete"));
   CHECK(contains(text, "✗ mutual-exclusion violated by A, B, as expected"));
   CHECK(contains(text, "for every pause above 71ms, and for none up to it"));
-  CHECK(contains(text, "✓ own-release holds\n"));
+  CHECK(contains(text, "✓ holds: own-release\n"));
   CHECK(contains(text, "? unknown: no-lost-update, fencing\n  no resource in this story"));
   CHECK(contains(text,
                  "reached: a lease ran out while its holder believed (812 traces)\nnever reached: a server crashed"));

@@ -32,6 +32,7 @@ struct Written {
 };
 
 constexpr std::uint64_t kAfterOperations = std::uint64_t{1} << 40U;
+constexpr std::uint64_t kTimesMax = 128;  ///< a hold is taken at most 101 times
 
 std::string_view text_of(sim::Phase phase) {
   switch (phase) {
@@ -199,7 +200,7 @@ void add_abandoned_holds(std::vector<Written>& events, const scenarios::Outcome&
     for (std::size_t i = 0; i < end.times; ++i) {
       Written event{.at = end.at.at.offset(),
                     .step = end.at.step,
-                    .rank = kAfterOperations + 2ULL * end.belief->acquire,
+                    .rank = kAfterOperations + 2ULL * (end.belief->acquire * kTimesMax + i),
                     .process = name_of(outcome, end.belief->process),
                     .type = sim::Phase::invoke,
                     .function = function,

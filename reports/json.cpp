@@ -50,6 +50,7 @@ ordered_json json_of(const scenarios::Outcome& outcome, const scenarios::Judgeme
   const checker::Finding& finding = judgement.finding;
   ordered_json json;
   json["name"] = finding.property;
+  json["property"] = finding.property;
   json["view"] = checker::to_string(finding.view);
   json["expected"] =
       judgement.expected ? ordered_json(checker::to_string(judgement.expected->verdict)) : ordered_json();
@@ -79,6 +80,7 @@ ordered_json json_of(const Story& story) {
     json["properties"].push_back(json_of(story.outcome, judgement));
   }
   json["notes"] = story.outcome.notes;
+  if (!story.outcome.script_mistakes.empty()) json["script_mistakes"] = story.outcome.script_mistakes;
   return json;
 }
 
@@ -113,6 +115,7 @@ ordered_json json_of(const scenarios::ExploredProperty& property, const std::str
                      const checker::Names& names) {
   ordered_json json;
   json["property"] = property.name;
+  json["name"] = property.name;
   json["view"] = checker::to_string(checker::find_property(property.name)->view);
   json["verdict"] = checker::to_string(property.verdict);
   json["why"] = property.why;
@@ -120,7 +123,9 @@ ordered_json json_of(const scenarios::ExploredProperty& property, const std::str
   json["claimed"] = property.claim != scenarios::Claim::none;
   json["judged"] = property.is_judged;
   json["as_expected"] = property.as_expected;
-  json["violating_traces"] = property.violating_traces;
+  // A replay showed it, and which traces break it rests on widened times.
+  const bool is_counted = property.violating_traces > 0 || property.verdict != checker::Verdict::violated;
+  json["violating_traces"] = is_counted ? ordered_json(property.violating_traces) : ordered_json();
   json["by"] = property.by;
   json["witness"] = witness.empty() ? ordered_json() : ordered_json(witness);
   json["unconfirmed_story"] = property.unconfirmed.empty() ? ordered_json() : ordered_json(property.unconfirmed);
@@ -163,6 +168,7 @@ ordered_json json_of(const ExploredStory& story, bool times) {
   json["unconfirmed"] = found.unconfirmed;
   json["disagreements"] = found.disagreements;
   json["expected_traces"] = found.expected_traces ? ordered_json(*found.expected_traces) : ordered_json();
+  if (!found.script_mistakes.empty()) json["script_mistakes"] = found.script_mistakes;
   json["marks"] = ordered_json::array();
   for (const scenarios::Mark& mark : found.marks)
     json["marks"].push_back({{"name", mark.name}, {"traces", mark.traces}});
@@ -204,6 +210,7 @@ ordered_json json_of(const models::locks::ParameterSpec& parameter) {
   json["meaning"] = parameter.meaning;
   json["choices"] = ordered_json::array();
   for (const std::string_view choice : parameter.choices) json["choices"].push_back(choice);
+  json["one_for_all"] = !parameter.one_for_all.empty();
   return json;
 }
 

@@ -1,7 +1,10 @@
 #include "reports/lane_state.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
+
+#include "checker/places.hpp"
 
 namespace lockstep::reports {
 namespace {
@@ -43,6 +46,13 @@ LaneStates::LaneStates(const Story& story)
   std::sort(keys_.begin(), keys_.end(), [](const KeyChange& a, const KeyChange& b) {
     return std::pair(a.step, a.order) < std::pair(b.step, b.order);
   });
+  for (const std::string& lock : locks_) {
+    std::set<std::string_view> parts;
+    for (const KeyChange& change : keys_) {
+      if (checker::is_of_lock(change.key, lock)) parts.insert(change.key);
+    }
+    key_names_.insert(key_names_.end(), parts.begin(), parts.end());
+  }
 }
 
 bool LaneStates::holds(sim::ProcessId process, Moment moment) const {
@@ -68,7 +78,8 @@ bool LaneStates::is_dead(sim::ProcessId process, Moment moment) const {
 }
 
 bool LaneStates::is_lock(std::string_view key) const {
-  return std::find(locks_.begin(), locks_.end(), key) != locks_.end();
+  return std::any_of(locks_.begin(), locks_.end(),
+                     [&](const std::string& lock) { return checker::is_of_lock(key, lock); });
 }
 
 std::optional<sim::ProcessId> LaneStates::writer_of(sim::ProcessId server, std::string_view key, sim::Step step) const {
@@ -81,7 +92,7 @@ std::optional<sim::ProcessId> LaneStates::writer_of(sim::ProcessId server, std::
 }
 
 std::optional<sim::ProcessId> LaneStates::key_writer(sim::ProcessId server, sim::Step step) const {
-  for (const std::string& key : locks_) {
+  for (const std::string_view key : key_names_) {
     if (const auto writer = writer_of(server, key, step)) return writer;
   }
   return std::nullopt;
@@ -92,17 +103,34 @@ std::optional<sim::ProcessId> LaneStates::key_writer_before(sim::ProcessId serve
   return step == 0 ? std::nullopt : writer_of(server, key, step - 1);
 }
 
+bool LaneStates::lets_several_in(sim::OperationId operation) const {
+  if (story_->outcome.places) return true;
+  const std::vector<sim::Operation>& operations = story_->outcome.history.operations;
+  if (operation == 0 || operation > operations.size()) return false;
+  const sim::Operation& own = operations[operation - 1];
+  const bool gives_back = own.of > 0 && own.of <= operations.size();
+  return gives_back ? operations[own.of - 1].is_shared : own.is_shared;
+}
+
 std::vector<sim::ProcessId> LaneStates::overlapping(Moment moment) const {
   std::vector<const checker::OwnershipInterval*> present;
   for (const auto& hold : holds_) {
     if (covers(hold, moment) && hold.contains(moment.at)) present.push_back(&hold);
   }
+  const auto is_broken_by = [&](const checker::OwnershipInterval& hold) {
+    std::set<sim::ProcessId> holders{hold.process};
+    bool is_alone = true;  // with those who may be there, too
+    for (const auto* other : present) {
+      if (other->object != hold.object || other->process == hold.process) continue;
+      holders.insert(other->process);
+      is_alone = is_alone && hold.is_shared && other->is_shared;
+    }
+    const std::optional<std::int64_t>& places = story_->outcome.places;
+    return places ? holders.size() > static_cast<std::size_t>(*places) : !is_alone;
+  };
   std::vector<sim::ProcessId> holders;
   for (const auto* hold : present) {
-    const bool is_shared = std::any_of(present.begin(), present.end(), [&](const auto* other) {
-      return other->object == hold->object && other->process != hold->process;
-    });
-    if (is_shared && std::find(holders.begin(), holders.end(), hold->process) == holders.end())
+    if (is_broken_by(*hold) && std::find(holders.begin(), holders.end(), hold->process) == holders.end())
       holders.push_back(hold->process);
   }
   return holders;

@@ -31,19 +31,22 @@ class LaneStates {
   bool is_paused(sim::ProcessId process, Moment moment) const;
   bool is_dead(sim::ProcessId process, Moment moment) const;
 
-  /// Who wrote the lock's key on this server, if it is there; of several locks, the first of these keys that is there. A key
+  /// Who wrote the lock's key on this server, if it is there; of several locks or parts, the first of these keys that is there. A key
   /// whose time is over counts until the server notices.
   std::optional<sim::ProcessId> key_writer(sim::ProcessId server, sim::Step step) const;
   /// The same of this key alone, before what this step did.
   std::optional<sim::ProcessId> key_writer_before(sim::ProcessId server, std::string_view key, sim::Step step) const;
-  /// Whether it is the key of a lock.
+  /// Whether it is the key of a lock, or of a part of one.
   bool is_lock(std::string_view key) const;
 
-  /// Two or more processes that believe to hold the same lock, by their beginning; else nothing. Times decide, not steps: a
-  /// lock that is given back and taken at the same time was never held twice.
+  /// Those who believe to hold the same lock and may not do so together, by their beginning: two of whom one does not share, or more than
+  /// a semaphore has places for. Else nothing. Times decide, not steps: a lock that is given back and taken at the same time was
+  /// never held twice.
   std::vector<sim::ProcessId> overlapping(Moment moment) const;
 
   const std::vector<checker::OwnershipInterval>& holds() const { return holds_; }
+  /// Several may hold the lock that was got, or is given back, by this operation, so a change of its key takes nothing from anybody.
+  bool lets_several_in(sim::OperationId operation) const;
 
  private:
   struct KeyChange {
@@ -59,7 +62,8 @@ class LaneStates {
   const Story* story_;
   std::vector<std::string> locks_;
   std::vector<checker::OwnershipInterval> holds_;
-  std::vector<KeyChange> keys_;  ///< by step
+  std::vector<KeyChange> keys_;              ///< by step
+  std::vector<std::string_view> key_names_;  ///< of all of these, by their lock
 };
 
 /// Whether a crash of this server leaves its keys, as the scenario has it.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "reports/shorten.hpp"
 #include "reports/text.hpp"
 
 namespace lockstep::reports {
@@ -16,6 +17,8 @@ constexpr std::size_t kTextWithClocks = 30;  // a clock beside true time is wort
 constexpr std::size_t kTextMax = 72;         // beyond this a line is harder to read than two lanes further apart
 constexpr std::size_t kTextLeast = 10;       // where there are too many servers for more
 constexpr std::size_t kNameMax = 8;          // of who acts
+constexpr std::size_t kNarrow = 60;          // a terminal with fewer columns has room for few lanes beside the text
+constexpr std::size_t kNameMaxNarrow = 4;
 constexpr std::size_t kClientPitchTypical = 4;
 constexpr std::size_t kPitchMax = 11;
 constexpr std::size_t kGap = 2;  // between lanes and text
@@ -35,7 +38,7 @@ int order_of(Lane::Role role) {
 /// A server's bar has beside it the name of whoever wrote the key; an arrow between two bars has room for its head.
 /// Short names stay whole; numbered servers share one name above their numbers.
 std::size_t pitch_min(const LaneColumn& lane) {
-  if (lane.role == Lane::Role::server) return 4;
+  if (lane.role == Lane::Role::server || (lane.role == Lane::Role::sentinel && lane.is_numbered())) return 4;
   return std::clamp<std::size_t>(lane.name.size() + 1, 3, 7);
 }
 
@@ -74,7 +77,8 @@ class LayoutMaker {
       text_wanted_ = std::max(text_wanted_, display_width(event.text));
       if (!event.who.is_valid()) continue;
       const std::size_t name = display_width(name_of(story.outcome, event.who));
-      layout_.name_width = std::max(layout_.name_width, std::min(name, kNameMax));
+      const std::size_t name_max = width < kNarrow ? kNameMaxNarrow : kNameMax;
+      layout_.name_width = std::max(layout_.name_width, std::min(name, name_max));
     }
     text_wanted_ = std::min(text_wanted_, kTextMax);
     add_lanes();
@@ -85,13 +89,15 @@ class LayoutMaker {
     shrink(room());
     if (sum_of_pitches() > room()) drop_clients();
     if (sum_of_pitches() > room(kTextLeast)) drop_servers();
+    if (sum_of_pitches() > room(kTextLeast)) drop_anybody();
     grow();
+    name_lanes();
     for (LaneColumn& lane : layout_.lanes) {
       lane.bar = layout_.lanes_width;
       layout_.lanes_width += lane.pitch;
     }
     const std::size_t taken = fixed() + layout_.lanes_width;
-    layout_.text_width = std::max(kTextLeast, layout_.width - std::min(layout_.width, taken));
+    layout_.text_width = std::max<std::size_t>(1, layout_.width - std::min(layout_.width, taken));
     return std::move(layout_);
   }
 
@@ -188,6 +194,44 @@ class LayoutMaker {
     }
   }
 
+  /// Without a lane somebody still acts in the texts. Clients keep theirs the longest, and of these who matters most.
+  void drop_anybody() {
+    for (const Lane::Role role : {Lane::Role::sentinel, Lane::Role::resource, Lane::Role::server, Lane::Role::probe}) {
+      for (std::size_t i = layout_.lanes.size(); i-- > 0 && sum_of_pitches() > room(kTextLeast);) {
+        if (layout_.lanes[i].role != role) continue;
+        layout_.lanes.erase(layout_.lanes.begin() + static_cast<std::ptrdiff_t>(i));
+        ++layout_.lanes_left_out;
+      }
+    }
+    for (std::size_t clients = layout_.lanes.size(); clients-- > 0 && sum_of_pitches() > room(kTextLeast);) {
+      const std::set<ProcessId> chosen = most_important(story_, events_, clients);
+      layout_.lanes_left_out +=
+          std::erase_if(layout_.lanes, [&](const LaneColumn& lane) { return !chosen.contains(lane.process); });
+    }
+  }
+
+  /// What stands above the lanes and before the texts. Servers and sentinels that are numbered share one name above their numbers when
+  /// each name does not fit.
+  void name_lanes() {
+    std::vector<std::string> names;
+    for (const LaneColumn& lane : layout_.lanes) names.push_back(lane.name);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      LaneColumn& lane = layout_.lanes[i];
+      // The last one's name may stand above the text.
+      const std::size_t width = &lane == &layout_.lanes.back() ? std::max<std::size_t>(lane.pitch, 12) : lane.pitch - 1;
+      const bool shares = lane.role == Lane::Role::server || lane.role == Lane::Role::sentinel;
+      if (shares && lane.is_numbered() && lane.name.size() + 1 > lane.pitch) {
+        lane.group = lane.name.substr(0, lane.digits());
+        lane.heading = lane.name.substr(lane.digits());
+      } else {
+        lane.heading = short_names(names, width)[i];
+      }
+    }
+    std::vector<std::string> actors;
+    for (const Lane& lane : story_.outcome.lanes) actors.push_back(lane.name);
+    layout_.actor_names = short_names(actors, layout_.name_width);
+  }
+
   /// What the text does not need goes to the lanes.
   void grow() {
     const auto is_full = [&] { return fixed() + sum_of_pitches() + text_wanted_ >= layout_.width; };
@@ -208,6 +252,8 @@ class LayoutMaker {
 };
 
 }  // namespace
+
+std::size_t LaneColumn::digits() const { return name.find_last_not_of("0123456789") + 1; }
 
 const LaneColumn* Layout::lane_of(ProcessId process) const {
   const auto found =

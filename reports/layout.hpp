@@ -18,6 +18,11 @@ struct LaneColumn {
   std::string name;
   std::size_t bar = 0;    ///< column of its bar, from the left edge of the lanes
   std::size_t pitch = 0;  ///< columns up to the next lane's bar
+  std::string heading;    ///< what stands above its bar: its name, or its number below the name of its group
+  std::string group;      ///< empty: its heading says it all
+
+  bool is_numbered() const { return digits() > 0 && digits() < name.size(); }
+  std::size_t digits() const;  ///< where the number at the end of its name begins
 };
 
 struct Layout {
@@ -28,7 +33,8 @@ struct Layout {
   std::vector<std::size_t> clock_widths;
   std::vector<LaneColumn> lanes;  ///< clients, probe, servers, resource
   std::size_t lanes_width = 0;
-  std::size_t name_width = 0;  ///< of who acts, before the text
+  std::size_t name_width = 0;            ///< of who acts, before the text
+  std::vector<std::string> actor_names;  ///< by process: in so many columns
   std::size_t text_width = 0;
   std::size_t lanes_left_out = 0;  ///< processes for which there was no room
 

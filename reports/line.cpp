@@ -38,6 +38,29 @@ Line& Line::fill_to(std::size_t column) {
   return *this;
 }
 
+void Line::wrap_into(std::vector<Line>& lines, std::size_t width, std::size_t indent) const {
+  Line line;
+  bool is_empty = true;
+  for (const Segment& segment : segments_) {
+    std::string_view rest = segment.text;
+    while (!rest.empty()) {
+      // Blanks and the word after them.
+      const std::size_t word = std::min(rest.find_first_not_of(' '), rest.size());
+      const std::size_t end = std::min(rest.find(' ', word), rest.size());
+      std::string_view piece = rest.substr(0, end);
+      if (!is_empty && line.width() + display_width(piece) > width && word < end) {
+        lines.push_back(std::move(line));
+        line = Line().fill_to(indent);
+        piece = rest.substr(word, end - word);
+      }
+      line.append(piece, segment.ink);
+      is_empty = false;
+      rest.remove_prefix(end);
+    }
+  }
+  lines.push_back(std::move(line));
+}
+
 std::string Line::to_string(bool colour) const {
   std::string text;
   std::size_t end = 0;  // of the last segment that shows anything

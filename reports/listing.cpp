@@ -62,7 +62,8 @@ Lines describe_algorithms(std::span<const models::locks::Entry> entries, const L
     }
     for (const auto& parameter : entry.parameters) {
       const std::string setting = fmt::format("{} = {}", parameter.name, std::visit(ValueText{}, parameter.fallback));
-      const std::string meaning = fmt::format("{} ({})", parameter.meaning, models::locks::kind_of(parameter));
+      const std::string meaning = fmt::format("{} ({}{})", parameter.meaning, models::locks::kind_of(parameter),
+                                              parameter.one_for_all.empty() ? "" : "; the same for all clients");
       bool is_first = true;
       for (const std::string& part : wrap(meaning, options.width - std::min(options.width - 20, widest + 6))) {
         lines.emplace_back(

@@ -60,23 +60,59 @@ void add_wrapped(Lines& lines, std::string_view text, std::size_t width, Ink ink
   for (const std::string& part : wrap(text, width)) lines.emplace_back(part, ink);
 }
 
+std::size_t longest_word(std::string_view text) {
+  std::size_t longest = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of(" \n"), text.size());
+    longest = std::max(longest, display_width(text.substr(0, end)));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return longest;
+}
+
+/// The faults stand beside each other as far as they fit without a break inside a word, and then below.
 void add_table(Lines& lines, const scenarios::Matrix& matrix, const scenarios::MatrixQuestion& question,
                const MatrixReportOptions& options) {
   const bool zh = options.language == Language::zh;
   const auto faults = columns_of(matrix);
-  std::vector<Column> columns{{zh ? "算法" : "algorithm", 12}};
-  for (const scenarios::MatrixFault* fault : faults) columns.push_back({std::string(fault->name), 8});
-  Table table(std::move(columns));
-  for (std::size_t i = 0; i < matrix.cells.size(); i += faults.size()) {
-    std::vector<Cell> cells{{matrix.cells[i].algorithm, Ink::strong}};
-    for (std::size_t j = 0; j < faults.size(); ++j)
-      cells.push_back(cell_of(answer_to(matrix.cells[i + j], question), zh));
-    table.add(std::move(cells));
+  const std::string algorithm = zh ? "算法" : "algorithm";
+  std::size_t name_width = display_width(algorithm);
+  for (const MatrixCell& cell : matrix.cells) name_width = std::max(name_width, cell.algorithm.size());
+  std::vector<std::vector<Cell>> columns(faults.size());
+  std::vector<std::size_t> least;
+  bool has_answers = false;
+  for (std::size_t j = 0; j < faults.size(); ++j) {
+    least.push_back(longest_word(faults[j]->name));
+    for (std::size_t i = j; i < matrix.cells.size(); i += faults.size()) {
+      const MatrixAnswer* answer = answer_to(matrix.cells[i], question);
+      has_answers = has_answers || answer == nullptr || answer->ground != Ground::inapplicable;
+      least.back() = std::max(least.back(), longest_word(columns[j].emplace_back(cell_of(answer, zh)).text));
+    }
   }
   lines.emplace_back();
   add_wrapped(lines, fmt::format("{}: {}", question.name, zh ? question.meaning_zh : question.meaning), options.width,
               Ink::strong);
-  for (Line& line : table.lines(options.width)) lines.push_back(std::move(line));
+  if (!has_answers) {
+    add_wrapped(lines, zh ? "  对这些算法不适用" : "  has no meaning for these algorithms", options.width, Ink::faint);
+    return;
+  }
+  for (std::size_t first = 0, end = 0; first < faults.size(); first = end) {
+    constexpr std::size_t kGap = 2;
+    std::vector<Column> titles{{algorithm, name_width}};
+    for (std::size_t used = name_width; end < faults.size(); ++end) {
+      used += kGap + least[end];
+      if (end > first && used > options.width) break;
+      titles.push_back({std::string(faults[end]->name), least[end]});
+    }
+    Table table(std::move(titles));
+    for (std::size_t i = 0; i < matrix.cells.size() / faults.size(); ++i) {
+      std::vector<Cell> cells{{matrix.cells[i * faults.size()].algorithm, Ink::strong}};
+      for (std::size_t j = first; j < end; ++j) cells.push_back(columns[j][i]);
+      table.add(std::move(cells));
+    }
+    if (first > 0) lines.emplace_back();
+    for (Line& line : table.lines(options.width)) lines.push_back(std::move(line));
+  }
 }
 
 std::string bounds_text(const scenarios::MatrixOptions& bounds, bool zh) {
@@ -134,9 +170,14 @@ Lines matrix(const scenarios::Matrix& matrix, const scenarios::MatrixOptions& bo
   const bool zh = options.language == Language::zh;
   Lines lines;
   if (matrix.cells.empty()) return lines;
-  for (const scenarios::MatrixFault* fault : columns_of(matrix))
-    lines.push_back(
-        std::move(Line(fault->name, Ink::strong).fill_to(14).append(zh ? fault->meaning_zh : fault->meaning)));
+  for (const scenarios::MatrixFault* fault : columns_of(matrix)) {
+    constexpr std::size_t kNames = 14;
+    std::string_view name = fault->name;
+    for (const std::string& part : wrap(zh ? fault->meaning_zh : fault->meaning, options.width - kNames)) {
+      lines.push_back(std::move(Line(name, Ink::strong).fill_to(kNames).append(part)));
+      name = "";
+    }
+  }
   for (const scenarios::MatrixQuestion& question : scenarios::matrix_questions())
     add_table(lines, matrix, question, options);
   lines.emplace_back();

@@ -5,6 +5,8 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "reports/text.hpp"
+
 namespace lockstep::matrix_test {
 
 using namespace lockstep;
@@ -48,6 +50,38 @@ TEST_CASE("matrix: the four grounds, the margin, and the bounds") {
   CHECK(half.find("clients  ") == std::string::npos);
   CHECK(to_string(matrix(forged(), {}, {.width = 100, .language = Language::zh}), false).find("2, 3 个客户端") !=
         std::string::npos);
+}
+
+TEST_CASE("matrix: at any width no word is broken, no line is longer, and what means nothing takes one line") {
+  scenarios::Matrix wide;
+  for (const std::string name : {"redisson-hash-local-count", "set-nx-px-lua"}) {
+    for (const scenarios::MatrixFault& fault : scenarios::matrix_faults()) {
+      scenarios::MatrixCell cell = forged().cells.front();
+      cell.algorithm = name;
+      cell.fault = &fault;
+      wide.cells.push_back(std::move(cell));
+    }
+  }
+  for (const std::size_t width : {60U, 80U, 100U, 300U}) {
+    const std::string text = to_string(matrix(wide, {}, {.width = width}), false);
+    INFO(text);
+    for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
+      end = text.find('\n', begin);
+      CHECK(display_width(text.substr(begin, end - begin)) <= width);
+    }
+    // Each fault heads a column in three tables, and is explained once.
+    for (const scenarios::MatrixFault& fault : scenarios::matrix_faults()) {
+      std::size_t count = 0;
+      const std::string word = std::string(fault.name) + (fault.name == "crash" || fault.name == "none" ? " " : "");
+      for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) ++count;
+      CAPTURE(fault.name, width);
+      CHECK(count >= 4);
+    }
+    CHECK(text.find("redisson-hash-local-count  ") != text.npos);
+    const std::size_t fenced = text.find("damage-fenced");
+    CHECK(text.substr(fenced, text.find("recovery:") - fenced).find("·") == text.npos);
+    CHECK(text.find("has no meaning for these algorithms") != text.npos);
+  }
 }
 
 TEST_CASE("matrix: json") {

@@ -36,7 +36,9 @@ std::string observations_text(const scenarios::Outcome& outcome) {
   std::vector<std::string> besides;
   for (const scenarios::Judgement& judgement : outcome.properties) {
     const std::string name(judgement.finding.property);
-    if (judgement.finding.verdict == Verdict::violated) (judgement.expected ? broken : besides).push_back(name);
+    // What is claimed is expected of a file that says nothing.
+    const bool is_asked = judgement.expected || !judgement.as_expected;
+    if (judgement.finding.verdict == Verdict::violated) (is_asked ? broken : besides).push_back(name);
     if (judgement.finding.verdict == Verdict::unknown && judgement.expected) unknown.push_back(name);
   }
   // Two beliefs at once are always more than one mutex allows: not worth a line of its own in every row.

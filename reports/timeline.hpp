@@ -8,7 +8,7 @@
 namespace lockstep::reports {
 
 struct TimelineOptions {
-  std::size_t width = 100;  ///< at least 60
+  std::size_t width = 100;  ///< at least 40
   Language language = Language::en;
 };
 

@@ -98,6 +98,49 @@ TEST_CASE("timeline: no line is wider than the terminal, in both languages") {
   }
 }
 
+TEST_CASE("timeline: a narrow terminal has fewer lanes and more lines, and nothing runs over") {
+  for (std::size_t width = 40; width < 60; ++width) {
+    INFO(width);
+    const std::string text = shown(ForgedStory().story(), width);
+    CHECK(widest(text) <= width);
+    CHECK(contains(text, "(integer)"));  // what the release was told
+    CHECK(contains(text, "!! A+B"));
+  }
+}
+
+TEST_CASE("timeline: those who share a lock raise no alarm, and a writer among them does") {
+  ForgedStory forged;
+  std::vector<sim::Operation>& operations = forged.story().outcome.history.operations;
+  const auto share = [&](sim::ProcessId process) {
+    for (sim::Operation& operation : operations) {
+      if (operation.process == process && operation.function == "acquire") operation.is_shared = true;
+    }
+  };
+  share(ForgedStory::A);
+  CHECK(contains(to_string(chart(forged.story(), 100), false), "!! A+B"));
+  share(ForgedStory::B);
+  const std::string text = to_string(chart(forged.story(), 100), false);
+  CHECK(!contains(text, "!!"));
+  CHECK(!contains(text, "and so has"));
+}
+
+TEST_CASE("timeline: a semaphore raises an alarm when it has more holders than places") {
+  ForgedStory forged;
+  forged.story().outcome.places = 2;
+  CHECK(!contains(to_string(chart(forged.story(), 100), false), "!!"));
+  forged.story().outcome.places = 1;
+  CHECK(contains(to_string(chart(forged.story(), 100), false), "!! A+B"));
+}
+
+TEST_CASE("timeline: an announcement of sentinels says who is primary, and leaves no quote open") {
+  ForgedStory forged;
+  forged.story().outcome.lanes[2].role = scenarios::Lane::Role::sentinel;
+  forged.story().outcome.trace.records[0].name = "MESSAGE";
+  forged.story().outcome.trace.records[0].text =
+      "1) \"message\" 2) \"+switch-master\" 3) \"mymaster redis1 6379 redis2 6379\"";
+  CHECK(contains(to_string(chart(forged.story(), 140), false), ": +switch-master mymaster redis1 6379 redis2 6379\n"));
+}
+
 TEST_CASE("timeline: colour only adds escapes") {
   std::string coloured = shown(ForgedStory().story(), 80, Language::en, true);
   REQUIRE(contains(coloured, "\x1b["));

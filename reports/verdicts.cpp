@@ -7,11 +7,21 @@
 namespace lockstep::reports {
 namespace {
 
-std::string violated_text(const std::vector<std::string>& by, const std::optional<sim::Duration>& at) {
+std::string violated_text(const std::vector<std::string>& by, const std::optional<sim::Duration>& at,
+                          Language language) {
+  if (language == Language::zh) {
+    std::string text = at ? fmt::format("在 {} ", sim::to_string(*at)) : "";
+    return text + (by.empty() ? "被破坏" : fmt::format("被 {} 破坏", joined(by, "、")));
+  }
   std::string text = "violated";
   if (!by.empty()) text += " by " + joined(by);
   if (at) text += " at " + sim::to_string(*at);
   return text;
+}
+
+std::string word_of(checker::Verdict verdict, Language language) {
+  if (language != Language::zh) return std::string(checker::to_string(verdict));
+  return verdict == checker::Verdict::holds ? "成立" : verdict == checker::Verdict::violated ? "被破坏" : "未知";
 }
 
 }  // namespace
@@ -38,14 +48,15 @@ std::vector<std::string> blamed(const scenarios::Outcome& outcome, const checker
   return names;
 }
 
-std::string observed_text(const scenarios::Outcome& outcome, const checker::Finding& finding) {
-  if (finding.verdict != checker::Verdict::violated) return std::string(checker::to_string(finding.verdict));
-  return violated_text(blamed(outcome, finding), finding.at ? std::optional(finding.at->offset()) : std::nullopt);
+std::string observed_text(const scenarios::Outcome& outcome, const checker::Finding& finding, Language language) {
+  if (finding.verdict != checker::Verdict::violated) return word_of(finding.verdict, language);
+  return violated_text(blamed(outcome, finding), finding.at ? std::optional(finding.at->offset()) : std::nullopt,
+                       language);
 }
 
-std::string expected_text(const scenarios::Expectation& expectation) {
-  if (expectation.verdict != checker::Verdict::violated) return std::string(checker::to_string(expectation.verdict));
-  return violated_text(expectation.violated_by, expectation.at);
+std::string expected_text(const scenarios::Expectation& expectation, Language language) {
+  if (expectation.verdict != checker::Verdict::violated) return word_of(expectation.verdict, language);
+  return violated_text(expectation.violated_by, expectation.at, language);
 }
 
 std::string surprise_text(const scenarios::Outcome& outcome, const scenarios::Judgement& judgement) {

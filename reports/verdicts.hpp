@@ -30,9 +30,10 @@ checker::Names client_names(const scenarios::Scenario& scenario);
 std::vector<std::string> blamed(const scenarios::Outcome& outcome, const checker::Finding& finding);
 
 /// "violated by B, C at 163ms", "holds", "unknown".
-std::string observed_text(const scenarios::Outcome& outcome, const checker::Finding& finding);
+std::string observed_text(const scenarios::Outcome& outcome, const checker::Finding& finding,
+                          Language language = Language::en);
 /// The same of what a file expects: "violated by B, C", "holds".
-std::string expected_text(const scenarios::Expectation& expectation);
+std::string expected_text(const scenarios::Expectation& expectation, Language language = Language::en);
 
 /// "expected: holds; observed: violated by B, C at 163ms", or what the algorithm claims. Requires: it is not as expected.
 std::string surprise_text(const scenarios::Outcome& outcome, const scenarios::Judgement& judgement);

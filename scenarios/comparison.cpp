@@ -47,10 +47,17 @@ Scenario workload(const Scenario& file, const models::locks::Entry& entry, std::
   scenario.pin.clear();
   scenario.schedule.clear();
   scenario.lock.algorithm = entry.id;
-  std::erase_if(scenario.lock.parameters, [&](const auto& set) {
-    return std::none_of(entry.parameters.begin(), entry.parameters.end(),
-                        [&](const models::locks::ParameterSpec& spec) { return spec.name == set.first; });
-  });
+  // Parameters that the algorithm does not have, or that its clients cannot have of their own, are not its.
+  const auto keep = [&](LockParameters& parameters, bool of_client) {
+    std::erase_if(parameters, [&](const auto& set) {
+      return std::none_of(entry.parameters.begin(), entry.parameters.end(),
+                          [&](const models::locks::ParameterSpec& spec) {
+                            return spec.name == set.first && models::locks::accepts(spec, set.second) &&
+                                   !(of_client && !spec.one_for_all.empty());
+                          });
+    });
+  };
+  keep(scenario.lock.parameters, false);
   // An algorithm for several servers is compared on three of the kind that the file has.
   if (entry.many_nodes && scenario.servers.size() == 1) {
     for (std::size_t i = 1; i < 3; ++i) scenario.servers.push_back(scenario.servers.front());
@@ -61,6 +68,8 @@ Scenario workload(const Scenario& file, const models::locks::Entry& entry, std::
   for (std::size_t i = 0; i < clients; ++i) {
     ClientSpec client = users[i % users.size()];
     if (clients != users.size()) client.name = name_of_client(i);
+    keep(client.parameters, true);
+    for (ClientSpec& thread : client.threads) keep(thread.parameters, true);
     client.rounds = kForEver;
     client.attempts = kForEver;
     scenario.clients.push_back(std::move(client));

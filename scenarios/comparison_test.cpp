@@ -2,6 +2,9 @@
 
 #include "scenarios/comparison.hpp"
 
+#include <map>
+#include <string>
+
 #include <catch2/catch.hpp>
 
 #include "scenarios/loader.hpp"
@@ -153,6 +156,31 @@ retry = "10ms"
   }
   CHECK(runs[0].clients == 2);
   CHECK(runs[3].clients == 5);
+}
+
+TEST_CASE("comparison: the more contend, the more requests each grant costs, polled or woken") {
+  const Scenario scenario = workload(R"(
+[network]
+latency = "1ms"
+[[client]]
+name = ["A", "B", "C"]
+hold = "10ms"
+)");
+  const CompareOptions options{.algorithms = {"redisson-spin", "redisson-hash-owner", "redisson-lock"},
+                               .clients = {1, 2, 4, 8, 16, 32, 64},
+                               .length = 3_s,
+                               .seed = 1,
+                               .jobs = 2,
+                               .interrupted = {}};
+  std::map<std::string, double> least;
+  for (const ComparedRun& run : compared(scenario, options)) {
+    INFO(run.algorithm << " with " << run.clients);
+    REQUIRE(run.cost.acquisitions > 0);
+    const double vain = static_cast<double>(run.cost.requests_in_vain) / static_cast<double>(run.cost.acquisitions);
+    if (run.clients == 1) CHECK(run.cost.requests_in_vain == 0);
+    if (run.clients > 1) CHECK(vain > least[run.algorithm]);
+    least[run.algorithm] = vain;
+  }
 }
 
 TEST_CASE("comparison: any number of threads gives the same, another seed does not") {

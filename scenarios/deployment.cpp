@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/redis/sha1.hpp"
+#include "scenarios/suggestion.hpp"
 
 namespace lockstep::scenarios {
 
@@ -38,11 +39,6 @@ std::string plain_or_quoted(const std::string& bytes) {
   return quoted;
 }
 
-/// As many as an attempt can take at all servers, and that twice.
-sim::Duration some_round_trips(const Scenario& scenario) {
-  return scenario.network.latency.hi * 2 * 8 * static_cast<std::int64_t>(scenario.servers.size());
-}
-
 }  // namespace
 
 models::locks::Parameters parameters_of(const models::locks::Entry& entry, const LockSpec& spec) {
@@ -51,11 +47,19 @@ models::locks::Parameters parameters_of(const models::locks::Entry& entry, const
   return parameters;
 }
 
+models::locks::Parameters parameters_of(const models::locks::Entry& entry, const LockSpec& spec,
+                                        const ClientSpec& client) {
+  models::locks::Parameters parameters = parameters_of(entry, spec);
+  for (const auto& [name, value] : client.parameters) parameters.set(name, value);
+  return parameters;
+}
+
 Deployment::Deployment(const Scenario& scenario, const models::locks::Catalogue& catalogue, sim::Decisions& decisions,
                        Faults faults)
     : scenario_(scenario),
       entry_(entry_of(catalogue, scenario.lock.algorithm)),
       parameters_(parameters_of(entry_, scenario.lock)),
+      lease_(longest_lease()),
       deadlock_bound_(least_deadlock()),
       world_(decisions),
       simulation_(world_) {
@@ -229,10 +233,11 @@ void Deployment::add_sentinels() {
   }
 }
 
-LockUser Deployment::settings_of(const ClientSpec& client) const {
+LockUser Deployment::settings_of(const ClientSpec& client) {
   std::vector<models::workloads::UsedLock> locks;
-  for (const std::string& key : client.locks) locks.push_back({&lock_named(key), key});
-  if (locks.empty() && client.commands.empty()) locks.push_back({&lock_named(scenario_.lock.key), scenario_.lock.key});
+  for (const std::string& key : client.locks) locks.push_back({&lock_of(client, key), key});
+  if (locks.empty() && client.commands.empty())
+    locks.push_back({&lock_of(client, scenario_.lock.key), scenario_.lock.key});
   return {.locks = std::move(locks),
           .rounds = client.rounds,
           .between = client.between,
@@ -243,6 +248,7 @@ LockUser Deployment::settings_of(const ClientSpec& client) const {
           .inner_hold = client.inner_hold,
           .release = client.release,
           .in_finally = client.in_finally,
+          .finally = client.finally,
           .after = {},
           .use = use_of(scenario_.resource),
           .resource = {},
@@ -260,8 +266,8 @@ models::workloads::Trader Deployment::trader_of(const ClientSpec& client) const 
   trader.between = client.between;
   trader.attempts = client.attempts.value_or(parameters_.number("attempts"));
   trader.retry = client.retry.value_or(parameters_.range("retry"));
-  trader.lock = [this](const std::string& key) {
-    auto lock = entry_.make(parameters_);
+  trader.lock = [this, &client](const std::string& key) {
+    auto lock = entry_.make(parameters_of(entry_, scenario_.lock, client));
     lock->set_key(key);
     return lock;
   };
@@ -404,57 +410,15 @@ bool Deployment::holds_nothing() const {
                      [](const models::redis::Node& server) { return server.database().keys().empty(); });
 }
 
-sim::Duration Deployment::probe_slack() const {
-  return some_round_trips(scenario_) * static_cast<std::int64_t>(locks_.size());
-}
-
-sim::Duration Deployment::slowest_round_trip() const {
-  sim::Duration slowest;
-  for (std::size_t i = 0; i < scenario_.servers.size(); ++i) slowest = std::max(slowest, latency_to(i).hi * 2);
-  return slowest;
-}
-
-sim::Duration Deployment::quick_attempt() const {
-  sim::Duration all;
-  for (std::size_t i = 0; i < scenario_.servers.size(); ++i) all += latency_to(i).lo * 2 * 4;
-  return all * static_cast<std::int64_t>(locks_.size());
-}
-
-sim::Duration Deployment::patience() const {
-  sim::Duration longest = scenario_.network.timeout.value_or(sim::Duration::zero());
-  if (parameters_.find("node_timeout") != nullptr) longest = std::max(longest, parameters_.duration("node_timeout"));
-  return longest * static_cast<std::int64_t>(scenario_.servers.size() * locks_.size());
-}
-
-sim::Duration Deployment::recovery_bound() const {
-  return scenario_.recover_within.value_or(lease().value_or(sim::Duration::seconds(1)) + probe_slack());
-}
-
-/// After a lease ran out, a client that waited for it knows at its next attempt but one: the next may have come just before.
-std::optional<sim::Duration> Deployment::least_deadlock() const {
-  const auto takes_several = [](const ClientSpec& client) { return client.locks.size() > 1; };
-  if (std::none_of(scenario_.clients.begin(), scenario_.clients.end(), takes_several)) return std::nullopt;
-  if (scenario_.deadlock_lasting) return scenario_.deadlock_lasting;
-  const std::optional<sim::Duration> longest_lease = lease();
-  if (!longest_lease) return sim::Duration::zero();
-  sim::Duration retry;
-  for (const ClientSpec& client : scenario_.clients) {
-    retry = std::max(retry, client.retry.value_or(parameters_.range("retry")).hi);
-  }
-  return *longest_lease + retry + some_round_trips(scenario_);
-}
-
 const models::locks::LockAlgorithm& Deployment::lock_named(const std::string& key) const {
   return **std::find_if(locks_.begin(), locks_.end(), [&](const auto& lock) { return lock->key().text() == key; });
 }
 
-checker::WakeupQuestion Deployment::wakeup_question() const {
-  const sim::Duration round_trip = latency_to(0).hi * 2;
-  const sim::Duration patience = scenario_.network.timeout.value_or(sim::Duration::zero());
-  return {.server = server_ids_.size() == 1 ? server_ids_.front() : sim::ProcessId{},
-          .object = scenario_.lock.key,
-          .within = scenario_.wake_within.value_or(round_trip * 8 + patience * 2),
-          .end = world_.now()};
+const models::locks::LockAlgorithm& Deployment::lock_of(const ClientSpec& client, const std::string& key) {
+  if (client.parameters.empty()) return lock_named(key);
+  const auto& own = own_locks_.emplace_back(entry_.make(parameters_of(entry_, scenario_.lock, client)));
+  own->set_key(key);
+  return *own;
 }
 
 std::vector<sim::ProcessId> Deployment::resources() const {
@@ -518,6 +482,34 @@ std::optional<Deployment::ScriptTrouble> Deployment::script_trouble() const {
   return std::nullopt;
 }
 
+std::string Deployment::place_of_script(std::string_view sha1) const {
+  for (const ClientSpec& client : scenario_.clients) {
+    for (const ClientSpec::Line& line : client.commands) {
+      for (const models::redis::Value& argument : line.command.values()) {
+        const auto text = argument.bytes();
+        if (text && models::redis::sha1_hex(*text) == sha1)
+          return fmt::format("{}:{}:{}", scenario_.file, line.at.line, line.at.column);
+      }
+    }
+  }
+  return fmt::format("a script of {}", scenario_.lock.algorithm);
+}
+
+std::vector<std::string> Deployment::script_mistakes() const {
+  std::vector<std::string> sentences;
+  for (const models::redis::ScriptEngine::Mistake& mistake : scripts_->mistakes()) {
+    std::string_view rest = mistake.script;
+    for (std::size_t line = 1; line < mistake.line && rest.find('\n') != rest.npos; ++line)
+      rest.remove_prefix(rest.find('\n') + 1);
+    std::string_view said = rest.substr(0, rest.find('\n'));
+    constexpr std::size_t kShown = 80;
+    said.remove_prefix(std::min(said.find_first_not_of(" \t"), said.size()));
+    sentences.push_back(fmt::format("{}: line {}: {}: {}", place_of_script(models::redis::sha1_hex(mistake.script)),
+                                    mistake.line, one_line(mistake.message), in_quotes(said.substr(0, kShown))));
+  }
+  return sentences;
+}
+
 std::optional<std::string> Deployment::trouble_of_scripts() const {
   if (world_.given_up() != nullptr) return world_.given_up();
   for (const models::redis::Node& server : servers_) {
@@ -525,72 +517,9 @@ std::optional<std::string> Deployment::trouble_of_scripts() const {
     if (!message) continue;
     const std::string_view script = server.database().stopped_script();
     if (script.empty()) return *message;
-    for (const ClientSpec& client : scenario_.clients) {
-      for (const ClientSpec::Line& line : client.commands) {
-        for (const models::redis::Value& argument : line.command.values()) {
-          const auto text = argument.bytes();
-          if (!text || models::redis::sha1_hex(*text) != script) continue;
-          return fmt::format("{} ({}:{}:{})", *message, scenario_.file, line.at.line, line.at.column);
-        }
-      }
-    }
-    return fmt::format("{} (a script of {})", *message, scenario_.lock.algorithm);
+    return fmt::format("{} ({})", *message, place_of_script(script));
   }
   return std::nullopt;
-}
-
-std::optional<std::int64_t> Deployment::places() const {
-  if (parameters_.find("limit") == nullptr) return std::nullopt;
-  return parameters_.number("limit");
-}
-
-bool Deployment::shares_lock() const {
-  const auto shares = [&](const ClientSpec& client) {
-    return client.mode.value_or(entry_.mode) == models::Mode::shared;
-  };
-  return std::any_of(scenario_.clients.begin(), scenario_.clients.end(), [&](const ClientSpec& client) {
-    if (client.threads.empty()) return client.commands.empty() && shares(client);
-    return std::any_of(client.threads.begin(), client.threads.end(), shares);
-  });
-}
-
-/// Whoever is one of several holders breaks no mutual exclusion, and frees nobody's place but his own.
-std::string_view Deployment::why_not_judged(std::string_view property) const {
-  const bool is_semaphore = places().has_value();
-  if (property == "capacity" && !is_semaphore) return "no semaphore in this story";
-  if (property == "no-deadlock" && !deadlock_bound_) return "no client of this story takes several locks";
-  if (property == "fair" && !overtakings()) return "nobody is promised a turn in this story";
-  if (is_semaphore && (property == "mutual-exclusion" || property == "own-release"))
-    return "a semaphore lets several in: see capacity";
-  return "";
-}
-
-std::string_view Deployment::why_not_explored(std::string_view property) const {
-  if (property == "linearizable" && places()) return "the operations of a semaphore are put in order by run alone";
-  if (property == "linearizable" && shares_lock())
-    return "a lock that some share is no mutex; mutual-exclusion judges it";
-  if (property == "no-lost-wakeup" && scenario_.servers.size() > 1)
-    return "the lock is kept at several servers: when it is free, no single one says";
-  if (property == "no-oversell" && !scenario_.market) return "no market in this story";
-  return why_not_judged(property);
-}
-
-std::optional<std::int64_t> Deployment::overtakings() const {
-  const auto asks = [](const Expectation& expectation) { return expectation.property == "fair"; };
-  const bool is_asked = std::any_of(scenario_.expect_run.begin(), scenario_.expect_run.end(), asks) ||
-                        std::any_of(scenario_.expect_check.begin(), scenario_.expect_check.end(), asks);
-  if (scenario_.fair_overtakings || is_asked || claims_fairness_) return scenario_.fair_overtakings.value_or(0);
-  return std::nullopt;
-}
-
-std::optional<sim::Duration> Deployment::lease() const {
-  if (parameters_.find("ttl") != nullptr) return parameters_.duration("ttl");
-  if (parameters_.find("lease") == nullptr) return std::nullopt;
-  const sim::Duration given = parameters_.duration("lease");
-  if (given > sim::Duration::zero()) return given;
-  // Without an explicit one it is what a watchdog renews, and what is left of it when the watchdog dies.
-  if (parameters_.find("watchdog_timeout") == nullptr) return std::nullopt;
-  return parameters_.duration("watchdog_timeout");
 }
 
 }  // namespace lockstep::scenarios

@@ -28,6 +28,9 @@ namespace lockstep::scenarios {
 
 /// The algorithm's parameters with what the file sets of them.
 models::locks::Parameters parameters_of(const models::locks::Entry& entry, const LockSpec& spec);
+/// The same as this client has them.
+models::locks::Parameters parameters_of(const models::locks::Entry& entry, const LockSpec& spec,
+                                        const ClientSpec& client);
 
 /// Everything that one world consists of. Processes are numbered in this order: clients, servers, sentinels, the resource, the
 /// probe, then the parts of clients (threads, background tasks) and of the probe; so a scenario always gives the same world.
@@ -119,12 +122,15 @@ class Deployment {
     Position at;
   };
   std::optional<ScriptTrouble> script_trouble() const;
+  std::string place_of_script(std::string_view sha1) const;
   /// The same with the place where the script stands, in one text: for an exploration.
   std::optional<std::string> trouble_of_scripts() const;
+  /// One sentence for each script with a mistake in it that has been run so far, with where it is and what it says there.
+  std::vector<std::string> script_mistakes() const;
   /// One sentence for each fault of the story whose moment never came.
   std::vector<std::string> missed_faults() const;
-  /// The longest of the durations that the algorithm calls "ttl", or nothing.
-  std::optional<sim::Duration> lease() const;
+  /// The longest lease of all clients that use the lock; nothing if none of them has one.
+  std::optional<sim::Duration> lease() const { return lease_; }
 
  private:
   sim::World::ClockSettings clock_settings(const ClockSpec& spec) const;
@@ -144,12 +150,15 @@ class Deployment {
   bool goes_via_sentinels(const models::Client& client) const;
   void connect_via_sentinels(models::Client& client);
   void connect_resource(models::Client& client, models::workloads::LockUser* settings);
-  models::workloads::LockUser settings_of(const ClientSpec& client) const;
+  models::workloads::LockUser settings_of(const ClientSpec& client);
   models::workloads::Trader trader_of(const ClientSpec& client) const;
   sim::Task<void> command_program(models::Client& client, const ClientSpec& spec);
   sim::Task<void> probe_program(models::Client& client);
   sim::Duration until_next_probe() const;
   const models::locks::LockAlgorithm& lock_named(const std::string& key) const;
+  const models::locks::LockAlgorithm& lock_of(const ClientSpec& client, const std::string& key);
+  std::optional<sim::Duration> longest_lease() const;
+  sim::Duration longest(models::locks::ParameterRole role) const;
   std::optional<sim::Duration> least_deadlock() const;
   sim::Duration default_progress() const;
   void count_attempts();
@@ -162,7 +171,9 @@ class Deployment {
   const Scenario& scenario_;
   const models::locks::Entry& entry_;
   models::locks::Parameters parameters_;
-  std::vector<std::unique_ptr<models::locks::LockAlgorithm>> locks_;  ///< one for each key that is used
+  std::vector<std::unique_ptr<models::locks::LockAlgorithm>> locks_;      ///< one for each key that is used
+  std::vector<std::unique_ptr<models::locks::LockAlgorithm>> own_locks_;  ///< of clients with parameters of their own
+  std::optional<sim::Duration> lease_;
   std::optional<sim::Duration> deadlock_bound_;
   bool claims_fairness_ = false;
   sim::Duration progress_within_;

@@ -31,12 +31,12 @@ sim::Duration Deployment::default_progress() const {
     locks = std::max(locks, client.locks.size());
   });
   // Some attempts wait or try again inside.
-  if (parameters_.find("longest_delay") != nullptr) retry += parameters_.duration("longest_delay");
+  using models::locks::ParameterRole;
+  retry += longest(ParameterRole::longest_delay);
   const auto servers = static_cast<std::int64_t>(scenario_.servers.size());
   sim::Duration trips = scenario_.network.latency.hi * 16 * servers;
-  for (const char* patience : {"node_timeout", "wait_timeout"}) {
-    if (parameters_.find(patience) != nullptr) trips += parameters_.duration(patience) * servers;
-  }
+  for (const ParameterRole patience : {ParameterRole::server_patience, ParameterRole::replica_patience})
+    trips += longest(patience) * servers;
   trips += scenario_.network.timeout.value_or(sim::Duration::zero()) * 2;
   return lease().value_or(sim::Duration::zero()) + (work + retry + trips) * static_cast<std::int64_t>(locks);
 }

@@ -101,7 +101,7 @@ std::optional<Diagnostic> Execution::execute() {
                 fmt::format("this order cannot happen: {}; widen [network] latency, change the order, or add a fault "
                             "that delays",
                             pin->reason));
-    disorder.is_order = true;
+    disorder.kind = Diagnostic::Kind::out_of_order;
     return disorder;
   }
   if (const auto failure = deployment_.simulation().schedule_failure()) {
@@ -118,7 +118,7 @@ std::optional<Diagnostic> Execution::execute() {
         trouble(scenario_, busiest_client(),
                 fmt::format("the story has not ended after {} events, at {}; give its clients fewer attempts or rounds",
                             max_events_, sim::to_string(deployment_.world().now().offset())));
-    too_long.is_bound = true;
+    too_long.kind = Diagnostic::Kind::bound;
     return too_long;
   }
   return std::nullopt;

@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <set>
 #include <span>
 #include <sstream>
 #include <utility>
@@ -332,6 +333,7 @@ class Search {
     result_.properties.resize(tallies.size());
     const auto is_to_show = [](const PropertyTally& tally) { return !tally.best.empty() || !tally.suspects.empty(); };
     if (std::count_if(tallies.begin(), tallies.end(), is_to_show) < 2) {
+      tell_script_mistakes();
       for (std::size_t i = 0; i < tallies.size(); ++i) result_.properties[i] = conclude(tallies[i], *workers_.front());
     } else {
       std::atomic<std::size_t> next = 0;
@@ -353,6 +355,16 @@ class Search {
   bool uses_lock() const {
     return !scenario_.market && std::any_of(scenario_.clients.begin(), scenario_.clients.end(),
                                             [](const ClientSpec& client) { return client.commands.empty(); });
+  }
+
+  /// Which thread met one is chance.
+  void tell_script_mistakes() {
+    std::set<std::string> all;
+    for (const std::optional<Worker>& worker : workers_) {
+      if (!worker) continue;
+      for (std::string& one : worker->story.deployment().script_mistakes()) all.insert(std::move(one));
+    }
+    result_.script_mistakes.assign(all.begin(), all.end());
   }
 
   ExploredProperty conclude(const PropertyTally& tally, Worker& worker) {
@@ -517,7 +529,12 @@ bool sentinels_look_for_ever(const Scenario& scenario) { return scenario.sentine
 
 std::string_view why_not_explored(const Scenario& scenario, const models::locks::Catalogue& catalogue) {
   const models::locks::Entry* entry = catalogue.find(scenario.lock.algorithm);
-  return entry->not_explored == nullptr ? "" : entry->not_explored(parameters_of(*entry, scenario.lock));
+  if (entry->not_explored == nullptr) return "";
+  std::string_view why = entry->not_explored(parameters_of(*entry, scenario.lock));
+  for (const ClientSpec& client : scenario.clients) {
+    if (why.empty()) why = entry->not_explored(parameters_of(*entry, scenario.lock, client));
+  }
+  return why;
 }
 
 }  // namespace

@@ -122,6 +122,7 @@ struct Exploration {
   std::vector<Mark> marks;
   std::vector<std::vector<std::string>>
       alike;  ///< clients that differ in their names alone: what one does, each of them can do
+  std::vector<std::string> script_mistakes;  ///< one sentence for each Lua script that ran into an error of its own
   std::optional<std::int64_t> expected_traces;
   bool as_expected = true;  ///< all properties and the number of traces
 

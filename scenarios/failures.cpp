@@ -41,7 +41,7 @@ constexpr std::array<Failure, 46> kFailures{{
     {"F001-1", "lock-summary", "setnx-expire-two-step",
      "A crash between SETNX and EXPIRE leaves a lock without an end.",
      "在 SETNX 与 EXPIRE 之间崩溃，留下一把永不过期的锁。"},
-    {"F001-2", "lock-summary", "setnx-ts-del-setnx",
+    {"F001-2", "lock-summary", "getset-prose, getset-java",
      "Competing clients overwrite the value by which an owner knows its lock.",
      "竞争的客户端覆盖了持有者用来识别锁的值。"},
     {"F001-3", "lock-summary", "setnx-del",

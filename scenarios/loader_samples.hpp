@@ -20,7 +20,10 @@ inline models::locks::Catalogue catalogue() {
   models::locks::Catalogue catalogue;
   catalogue.add({.id = "sample",
                  .summary = "a parameter of every kind",
-                 .parameters = {{"ttl", Duration::milliseconds(100), "how long the key lives"},
+                 .parameters = {{.name = "ttl",
+                                 .fallback = Duration::milliseconds(100),
+                                 .meaning = "how long the key lives",
+                                 .role = models::locks::ParameterRole::lease},
                                 {"retry", DurationRange::exactly(Duration::milliseconds(10)), "between attempts"},
                                 {"attempts", std::int64_t{1}, "how often", {}, 1},
                                 {"unlock_all", false, "everywhere"},

@@ -71,9 +71,11 @@ bool may_not_be_explored(const Entry& entry, const MatrixFault& fault) {
 }
 
 void set_parameters(const Entry& entry, Duration lease, Scenario& scenario) {
+  if (const auto* spec = models::locks::find_lease(entry.parameters))
+    scenario.lock.parameters.emplace(spec->name, lease);
   for (const models::locks::ParameterSpec& spec : entry.parameters) {
-    if (spec.name == "ttl" || spec.name == "watchdog_timeout") scenario.lock.parameters.emplace(spec.name, lease);
-    if (spec.name == "node_timeout") scenario.lock.parameters.emplace("node_timeout", kPatience);
+    if (spec.role == models::locks::ParameterRole::server_patience)
+      scenario.lock.parameters.emplace(spec.name, kPatience);
   }
 }
 

@@ -19,8 +19,9 @@ std::string lock_table(const Entry& entry) {
       "[lock]\n"
       "algorithm = {}  # lockstep list algorithms shows all of them\n",
       toml_text::in_quotes(entry.id));
+  const ParameterSpec* lease = models::locks::find_lease(entry.parameters);
   for (const ParameterSpec& spec : entry.parameters) {
-    const bool is_lease = spec.name == "ttl" || spec.name == "watchdog_timeout";
+    const bool is_lease = &spec == lease;
     text += is_lease ? fmt::format("{} = {}", spec.name, kShortLease)
                      : fmt::format("# {} = {}", spec.name, toml_value(spec.fallback));
     text += fmt::format("  # {}; {}\n", models::locks::kind_of(spec), spec.meaning);

@@ -40,12 +40,13 @@ struct Outcome {
   std::uint64_t digest = 0;
   std::vector<Lane> lanes;  ///< by process index
   sim::History history;
-  std::optional<std::int64_t> places;  ///< of the lock, if it is a semaphore
-  sim::Trace trace;                    ///< empty unless it was asked for
-  sim::Instant quiescent;              ///< true time at which every client was done or dead; the probe starts here
+  sim::Trace trace;        ///< empty unless it was asked for
+  sim::Instant quiescent;  ///< true time at which every client was done or dead; the probe starts here
   std::uint64_t events = 0;
+  std::optional<std::int64_t> places;  ///< of a semaphore: how many may hold it at once
   /// What a reader of the result should know besides, e.g. a fault of the file whose moment never came.
   std::vector<std::string> notes;
+  std::vector<std::string> script_mistakes;  ///< one sentence for each Lua script that ran into an error of its own
 };
 
 }  // namespace lockstep::scenarios

@@ -31,15 +31,21 @@ TellingLengths telling_lengths(const Scenario& scenario, const models::locks::En
     to.push_back(range.lo);
     to.push_back(range.hi);
   };
-  const models::locks::Parameters parameters = parameters_of(entry, scenario.lock);
-  for (const models::locks::ParameterSpec& spec : parameters.specs()) {
-    const models::locks::ParameterValue& value = parameters.get(spec.name);
-    const bool is_lease = spec.name == "ttl" || spec.name == "lease" || spec.name == "watchdog_timeout";
-    if (is_lease && std::holds_alternative<Duration>(value)) telling.leases.push_back(std::get<Duration>(value));
-    if (const auto* duration = std::get_if<Duration>(&value)) telling.lengths.push_back(*duration);
-    if (const auto* range = std::get_if<DurationRange>(&value)) add_range(telling.lengths, *range);
-  }
+  const auto add_parameters = [&](const models::locks::Parameters& parameters) {
+    for (const models::locks::ParameterSpec& spec : parameters.specs()) {
+      const models::locks::ParameterValue& value = parameters.get(spec.name);
+      using models::locks::ParameterRole;
+      for (const ParameterRole lease :
+           {ParameterRole::lease, ParameterRole::renewed_lease, ParameterRole::newcomers_lease}) {
+        if (spec.role == lease) telling.leases.push_back(std::get<Duration>(value));
+      }
+      if (const auto* duration = std::get_if<Duration>(&value)) telling.lengths.push_back(*duration);
+      if (const auto* range = std::get_if<DurationRange>(&value)) add_range(telling.lengths, *range);
+    }
+  };
+  add_parameters(parameters_of(entry, scenario.lock));
   for (const ClientSpec& client : scenario.clients) {
+    if (!client.parameters.empty()) add_parameters(parameters_of(entry, scenario.lock, client));
     add_range(telling.lengths, client.hold);
     add_range(telling.lengths, client.between);
     add_range(telling.lengths, client.acquire_at);

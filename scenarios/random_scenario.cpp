@@ -9,6 +9,7 @@
 namespace lockstep::scenarios {
 namespace {
 
+using models::locks::ParameterRole;
 using sim::Duration;
 using sim::DurationRange;
 using sim::Random;
@@ -37,14 +38,15 @@ void choose_lock(Random& random, const models::locks::Catalogue& catalogue, Scen
   scenario.lock.algorithm = entry.id;
   for (const models::locks::ParameterSpec& spec : entry.parameters) {
     auto& parameters = scenario.lock.parameters;
-    if (spec.name == "ttl")
-      parameters.emplace("ttl", entry.id == "setnx-expire-two-step" ? Duration::seconds(1) : ms(random, 20, 200));
+    const bool is_lease = spec.role == ParameterRole::lease || spec.role == ParameterRole::newcomers_lease;
+    if (is_lease && &spec == models::locks::find_lease(entry.parameters))
+      parameters.emplace(spec.name, entry.id == "setnx-expire-two-step" ? Duration::seconds(1) : ms(random, 20, 200));
     if (spec.name == "attempts") parameters.emplace("attempts", random.between(1, 4));
     if (spec.name == "retry") parameters.emplace("retry", range(random, 1, 20));
     if (spec.name == "acquire_timeout") parameters.emplace("acquire_timeout", ms(random, 0, 50));
-    if (spec.name == "limit") parameters.emplace("limit", random.between(1, 2));
+    if (spec.role == ParameterRole::places) parameters.emplace(spec.name, random.between(1, 2));
     if (spec.name == "poll") parameters.emplace("poll", range(random, 1, 20));
-    if (spec.name == "node_timeout") parameters.emplace("node_timeout", ms(random, 5, 50));
+    if (spec.role == ParameterRole::server_patience) parameters.emplace(spec.name, ms(random, 5, 50));
     if (std::holds_alternative<bool>(spec.fallback) && random.one_in(3)) {
       parameters.emplace(spec.name, !std::get<bool>(spec.fallback));
     }
@@ -59,6 +61,16 @@ void choose_lock(Random& random, const models::locks::Catalogue& catalogue, Scen
     if (random.one_in(4)) server.latency = range(random, 1, 10);
     scenario.servers.push_back(std::move(server));
   }
+}
+
+/// In every eighth world somebody has a lease of his own. The draws are not those of the rest, which so stays as it was without.
+void give_own_lease(std::uint64_t seed, const models::locks::Catalogue& catalogue, Scenario& scenario) {
+  Random random(sim::combine64(0x6c65617365, seed));
+  const models::locks::ParameterSpec* lease =
+      models::locks::find_lease(catalogue.find(scenario.lock.algorithm)->parameters);
+  if (lease == nullptr || !random.one_in(8)) return;
+  ClientSpec& client = scenario.clients[random.below(scenario.clients.size())];
+  client.parameters.emplace(lease->name, Duration::seconds(random.between(1, 2)) / (random.one_in(2) ? 1 : 20));
 }
 
 /// A file could not say it either.
@@ -133,6 +145,7 @@ Scenario random_scenario(std::uint64_t seed, const models::locks::Catalogue& cat
     client.clock = clock(random);
     scenario.clients.push_back(std::move(client));
   }
+  give_own_lease(seed, catalogue, scenario);
   for (std::uint64_t faults = random.below(4); faults > 0; --faults)
     scenario.faults.push_back(random_fault(random, scenario));
   return scenario;

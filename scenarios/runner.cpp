@@ -33,6 +33,7 @@ Outcome outcome_of(const Scenario& scenario, const models::locks::Catalogue& cat
   outcome.quiescent = execution.quiescent();
   outcome.lanes = deployment.lanes();
   outcome.notes = deployment.missed_faults();
+  outcome.script_mistakes = deployment.script_mistakes();
   outcome.history = world.history();
   outcome.places = deployment.places();
   outcome.trace = world.trace();
@@ -120,7 +121,7 @@ std::variant<Outcome, Diagnostic> run(const Scenario& scenario, const models::lo
     drawn.seed = *options.seed + draw * 0x9E3779B97F4A7C15U;
     auto result = run_decided(timeless, catalogue, drawn);
     const auto* trouble = std::get_if<Diagnostic>(&result);
-    if (trouble == nullptr || !trouble->is_order || draw == kDraws) return result;
+    if (trouble == nullptr || trouble->kind != Diagnostic::Kind::out_of_order || draw == kDraws) return result;
   }
 }
 

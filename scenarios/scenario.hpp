@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "checker/verdict.hpp"
+#include "models/locks/lock.hpp"
 #include "models/locks/parameters.hpp"
 #include "models/mode.hpp"
 #include "models/redis/command.hpp"
@@ -46,11 +47,14 @@ struct ClockSpec {
   bool operator==(const ClockSpec&) const = default;
 };
 
+/// Parameters of a lock algorithm, by name: only what the file sets.
+using LockParameters = std::map<std::string, models::locks::ParameterValue, std::less<>>;
+
 struct LockSpec {
   std::string algorithm;
   Position algorithm_at;
   std::string key = "lock";
-  std::map<std::string, models::locks::ParameterValue, std::less<>> parameters;  ///< only what the file sets
+  LockParameters parameters;
   bool operator==(const LockSpec&) const = default;
 };
 
@@ -126,18 +130,20 @@ struct ClientSpec {
   sim::DurationRange acquire_at;
   /// Processor time inside the critical section: a pause lengthens it.
   sim::DurationRange hold;
-  std::vector<std::string> locks;           ///< keys, taken one after the other; empty: the lock's own key
-  std::int64_t rounds = 1;                  ///< acquire, hold, release: this often
-  sim::DurationRange between;               ///< from a release (or giving up) to the next round
-  std::optional<std::int64_t> attempts;     ///< instead of the algorithm's
-  std::optional<sim::DurationRange> retry;  ///< instead of the algorithm's
-  bool release = true;                      ///< false: forgets to release (the client goes on living)
-  std::int64_t reenter = 0;                 ///< takes the lock again while it holds it, this often
-  sim::DurationRange inner_hold;            ///< processor time inside after that
-  bool in_finally = false;                  ///< releases as often as it tried to acquire, got or not
-  std::optional<models::Mode> mode;         ///< instead of the algorithm's
-  std::string process_name;                 ///< what its lock library takes for unique; empty: its name
-  std::int64_t thread_id = 1;               ///< of its first thread, within the process
+  std::vector<std::string> locks;            ///< keys, taken one after the other; empty: the lock's own key
+  std::int64_t rounds = 1;                   ///< acquire, hold, release: this often
+  sim::DurationRange between;                ///< from a release (or giving up) to the next round
+  std::optional<std::int64_t> attempts;      ///< instead of the algorithm's
+  std::optional<sim::DurationRange> retry;   ///< instead of the algorithm's
+  bool release = true;                       ///< false: forgets to release (the client goes on living)
+  std::int64_t reenter = 0;                  ///< takes the lock again while it holds it, this often
+  sim::DurationRange inner_hold;             ///< processor time inside after that
+  bool in_finally = false;                   ///< releases as often as it tried to acquire, got or not
+  std::vector<models::locks::Call> finally;  ///< instead of releases: what it calls in the end, got or not
+  std::optional<models::Mode> mode;          ///< instead of the algorithm's
+  LockParameters parameters;                 ///< of the algorithm, where it has other values than [lock]
+  std::string process_name;                  ///< what its lock library takes for unique; empty: its name
+  std::int64_t thread_id = 1;                ///< of its first thread, within the process
   /// In a market: whether it lists or buys, and for whom; empty: itself.
   enum class Role : std::uint8_t { none, seller, buyer };
   Role role = Role::none;

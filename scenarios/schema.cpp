@@ -216,6 +216,7 @@ Scenario read_scenario(const Node& root, const models::locks::Catalogue& catalog
   const models::locks::Entry& entry = *catalogue.find(scenario.lock.algorithm);
   draft.names.resolve(scenario, entry.has_background);
   Mistakes mistakes;
+  mistakes.attempt([&] { read_own_parameters(draft); });
   mistakes.attempt([&] { check_threads(scenario); });
   mistakes.attempt([&] { check_sentinels(entry, scenario); });
   mistakes.attempt([&] { check_losses(scenario); });

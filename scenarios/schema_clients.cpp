@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::size_t kClientsMax = 256;
 constexpr std::size_t kLocksMax = 16;
+constexpr std::size_t kCallsMax = 100;
 constexpr std::int64_t kRoundsMax = 1'000'000;
 constexpr std::int64_t kReenterMax = 100;
 constexpr std::int64_t kThreadsMax = 64;
@@ -26,6 +27,7 @@ struct ClientDraft {
   ClientSpec settings;  ///< of all clients of this table
   std::vector<const Node*> names;
   const Node* threads = nullptr;
+  const Node* lock = nullptr;
 };
 
 constexpr std::array<std::pair<std::string_view, models::Mode>, 2> kModes{
@@ -40,6 +42,19 @@ void read_locks(const Node& value, std::vector<std::string>& locks) {
   for (const Node& key : keys) locks.push_back(text_of(key, "a key such as \"stock\""));
 }
 
+void read_calls(const Node& value, ClientDraft& client) {
+  const Array& calls = array_of(value, "an array of calls such as [\"isHeldByCurrentThread\", \"unlock\"]");
+  if (calls.empty()) fail(value, "expected at least one call; release = false is for who never gives back");
+  if (calls.size() > kCallsMax) fail(value, "more than 100 calls");
+  client.settings.finally.clear();
+  for (const Node& call : calls) {
+    client.settings.finally.push_back(choice_of(call, models::locks::call_names));
+    const models::locks::Entry* entry = client.draft.catalogue.find(client.draft.scenario.lock.algorithm);
+    if (client.settings.finally.back() != models::locks::Call::unlock && entry != nullptr && !entry->answers_calls)
+      fail(call, std::string(entry->id) + " has no such call; \"unlock\" is the only one that every lock has");
+  }
+}
+
 constexpr Key<ClientDraft> kClient[] = {
     {"name", "name, or array of names", kRequired, "one client, or several with the same settings",
      [](const Node& value, ClientDraft& c) {
@@ -52,6 +67,8 @@ constexpr Key<ClientDraft> kClient[] = {
     {"locks", "array of keys", "the key of [lock]",
      "the locks that it takes, one after the other in this order; it gives them back in reverse",
      [](const Node& value, ClientDraft& c) { read_locks(value, c.settings.locks); }, kUser},
+    {"lock", "table", "the values of [lock]", "parameters of the algorithm of which it has values of its own",
+     [](const Node& value, ClientDraft& c) { c.lock = &value; }, kUser},
     {"rounds", "whole number, 1 to 1000000", "1", "how often it acquires, holds and releases",
      [](const Node& value, ClientDraft& c) { c.settings.rounds = whole_of(value, 1, kRoundsMax); }, kUser},
     {"between", "duration or range", "\"0ms\"", "from a release, or from giving up, to the next round",
@@ -69,6 +86,9 @@ constexpr Key<ClientDraft> kClient[] = {
      [](const Node& value, ClientDraft& c) { c.settings.inner_hold = range_of(value); }, kUser},
     {"in_finally", "true or false", "false", "true: it releases as often as it tried to acquire, got or not",
      [](const Node& value, ClientDraft& c) { c.settings.in_finally = flag_of(value); }, kUser},
+    {"finally", "array of calls", "none",
+     "instead of releases: what it calls in the end, got or not; \"unlock\", \"forceUnlock\" or a question",
+     [](const Node& value, ClientDraft& c) { read_calls(value, c); }, kUser},
     {"mode", "\"read\" or \"write\"", "the algorithm's", "how it takes a lock that readers can share",
      [](const Node& value, ClientDraft& c) { c.settings.mode = choice_of(value, kModes); }, kUser},
     {"process_name", "string", "its name; another after a crash",
@@ -84,7 +104,7 @@ constexpr Key<ClientDraft> kClient[] = {
      [](const Node& value, ClientDraft& c) { c.threads = &value; }, kUser},
     {"role", "\"seller\" or \"buyer\"", "none", "in a market, what it does in each round",
      [](const Node& value, ClientDraft& c) { c.settings.role = choice_of(value, kRoles); }, kUser},
-    {"account", "name", "its own", "in a market, for whom: several clients may be one buyer",
+    {"account", "string", "its own", "in a market, for whom: several clients may be one buyer",
      [](const Node& value, ClientDraft& c) { c.settings.account = string_of(value, "a name such as \"A\""); }, kUser},
     {"clock", "table", "true time", "its clocks",
      [](const Node& value, ClientDraft& c) { read_clock(value, c.settings.clock); }},
@@ -96,7 +116,7 @@ constexpr Key<ClientDraft> kClient[] = {
      [](const Node& value, ClientDraft& c) {
        const Array& lines = array_of(value, "an array of commands such as [\"DEL lock\"]");
        if (lines.empty()) fail(value, "expected at least one command, not an empty array");
-       for (const Node& line : lines) c.settings.commands.push_back(command_of(line));
+       read_each(lines, [&](const Node& line) { c.settings.commands.push_back(command_of(line)); });
      },
      kCommander},
     {"server", "name", "the first", "to whom it sends its commands",
@@ -129,6 +149,9 @@ constexpr Key<ClientDraft> kThread[] = {
      [](const Node& value, ClientDraft& c) { c.settings.inner_hold = range_of(value); }},
     {"in_finally", "true or false", "false", "true: it releases as often as it tried to acquire, got or not",
      [](const Node& value, ClientDraft& c) { c.settings.in_finally = flag_of(value); }},
+    {"finally", "array of calls", "none",
+     "instead of releases: what it calls in the end, got or not; \"unlock\", \"forceUnlock\" or a question",
+     [](const Node& value, ClientDraft& c) { read_calls(value, c); }},
     {"mode", "\"read\" or \"write\"", "the algorithm's", "how it takes a lock that readers can share",
      [](const Node& value, ClientDraft& c) { c.settings.mode = choice_of(value, kModes); }},
 };
@@ -173,12 +196,17 @@ void read_client(const Node& table, Draft& draft) {
   read_table(table, {"a [[client]]", commands ? kCommander : kUser, commands ? "a client with commands" : "a client"},
              kClient, client);
   if (client.threads != nullptr) read_threads(*client.threads, client);
+  const Node* finally = find(table, "finally");
+  if (finally != nullptr && (client.settings.in_finally || !client.settings.release))
+    fail(*finally, "it says all that is given back in the end; leave out \"release\" and \"in_finally\"");
+  const std::size_t first = draft.scenario.clients.size();
   for (const Node* name : client.names) {
     if (draft.scenario.clients.size() == kClientsMax) fail(*name, "more than 256 clients");
     client.settings.name = draft.names.declare_client(*name);
     client.settings.at = name->at;
     draft.scenario.clients.push_back(client.settings);
   }
+  if (client.lock != nullptr) draft.own_locks.push_back({client.lock, first, draft.scenario.clients.size()});
 }
 
 }  // namespace

@@ -26,7 +26,15 @@ struct ReadParameter {
   const Node& node;
   const ParameterSpec& spec;
 
-  ParameterValue operator()(sim::Duration) const { return duration_of(node); }
+  /// A server counts leases in milliseconds, and refuses one of none. Where there may be no lease, that is the default.
+  ParameterValue operator()(sim::Duration fallback) const {
+    const sim::Duration value = duration_of(node);
+    using models::locks::ParameterRole;
+    const bool is_lease = spec.role == ParameterRole::lease || spec.role == ParameterRole::renewed_lease;
+    if (is_lease && fallback > sim::Duration::zero() && value < sim::Duration::milliseconds(1))
+      fail_expecting(node, "a lease of 1ms or more");
+    return value;
+  }
   ParameterValue operator()(sim::DurationRange) const { return range_of(node); }
   ParameterValue operator()(std::int64_t) const { return whole_of(node, spec.min); }
   ParameterValue operator()(bool) const { return flag_of(node); }
@@ -47,8 +55,7 @@ const models::locks::Entry& algorithm_of(const Node& lock, const models::locks::
   }
   const std::string& text = text_of(*id, "the id of a lock algorithm");
   if (const models::locks::Entry* entry = catalogue.find(text)) return *entry;
-  std::vector<std::string_view> ids;
-  for (const models::locks::Entry& entry : catalogue.entries()) ids.push_back(entry.id);
+  const std::vector<std::string_view> ids = catalogue.ids();
   std::string hint = suggestion(text, ids);
   if (hint.starts_with("there are")) hint += "; lockstep list algorithms shows all of them";
   fail(*id, "there is no algorithm " + in_quotes(text) + ": " + hint);
@@ -69,6 +76,72 @@ void read_lock(const Node& node, Draft& draft) {
     const ParameterSpec& spec = entry.parameters[i - own];
     lock.parameters.emplace(spec.name, std::visit(ReadParameter{value, spec}, spec.fallback));
   });
+}
+
+namespace {
+
+/// Why a client cannot have its own value; empty: it can.
+std::string refusal(const ParameterSpec& spec) {
+  if (spec.name == "attempts" || spec.name == "retry") return "write it in the [[client]] itself, beside \"lock\"";
+  if (spec.one_for_all.empty()) return "";
+  return "all clients have the same, for " + std::string(spec.one_for_all) + ": set it in [lock]";
+}
+
+LockParameters own_parameters(const Node& node, const models::locks::Entry& entry) {
+  std::vector<KeyRow> rows;
+  for (const ParameterSpec& spec : entry.parameters) {
+    if (refusal(spec).empty()) rows.push_back({spec.name, "", "", spec.meaning});
+  }
+  if (rows.empty()) fail(node, "a client cannot have values of its own for any parameter of " + std::string(entry.id));
+  if (!std::holds_alternative<Table>(node.value)) {
+    fail_expecting(node, "a table such as { " + std::string(rows.front().name) +
+                             " = … } with parameters of the algorithm; which locks it takes is \"locks\"");
+  }
+  // What nobody can have of his own is no unknown key, and none to suggest.
+  const auto why_not = [&](std::string_view name) -> std::string {
+    if (name == "algorithm") return "all clients use the algorithm of [lock]; only its parameters can differ";
+    if (name == "key") return "write locks = [\"…\"] in the [[client]] itself, beside \"lock\"";
+    for (const ParameterSpec& spec : entry.parameters) {
+      if (spec.name == name) return refusal(spec);
+    }
+    return "";
+  };
+  Mistakes mistakes;
+  Node rest = node;
+  std::erase_if(std::get<Table>(rest.value), [&](const Entry& set) {
+    const std::string reason = why_not(set.node.key);
+    if (!reason.empty()) mistakes.add({set.key_at, set.node.key + ": " + reason});
+    return !reason.empty();
+  });
+  LockParameters parameters;
+  const std::string heading = "\"lock\" of a [[client]] with " + std::string(entry.id);
+  mistakes.attempt([&] {
+    visit_table(rest, {heading}, rows, [&](std::size_t i, const Node& value) {
+      const auto spec = std::find_if(entry.parameters.begin(), entry.parameters.end(),
+                                     [&](const ParameterSpec& one) { return one.name == rows[i].name; });
+      parameters.emplace(spec->name, std::visit(ReadParameter{value, *spec}, spec->fallback));
+    });
+  });
+  mistakes.complain();
+  return parameters;
+}
+
+}  // namespace
+
+void read_own_parameters(Draft& draft) {
+  const models::locks::Entry& entry = *draft.catalogue.find(draft.scenario.lock.algorithm);
+  Mistakes mistakes;
+  for (const Draft::OwnLock& own : draft.own_locks) {
+    mistakes.attempt([&] {
+      const LockParameters parameters = own_parameters(*own.table, entry);
+      for (std::size_t i = own.first; i < own.last; ++i) {
+        ClientSpec& client = draft.scenario.clients[i];
+        client.parameters = parameters;
+        for (ClientSpec& thread : client.threads) thread.parameters = parameters;
+      }
+    });
+  }
+  mistakes.complain();
 }
 
 void list_lock(std::vector<TableRow>& tables) {

@@ -15,6 +15,12 @@ struct Draft {
   const models::locks::Catalogue& catalogue;
   Scenario scenario;
   Names names;
+  /// What clients have of the lock's parameters; which these are, is known when [lock] is read, which may stand below.
+  struct OwnLock {
+    const Node* table;
+    std::size_t first, last;  ///< of which clients
+  };
+  std::vector<OwnLock> own_locks = {};
 };
 
 // Each reads one value of the top of a file into the draft.
@@ -34,6 +40,9 @@ void read_pin(const Node& node, Draft& draft);
 void read_schedule(const Node& node, Draft& draft);
 void read_properties(const Node& node, Draft& draft);
 void read_expect(const Node& node, Draft& draft);
+
+/// The parameters of clients that have their own. Requires: all tables are read.
+void read_own_parameters(Draft& draft);
 
 void read_clock(const Node& node, ClockSpec& clock);
 

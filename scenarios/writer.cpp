@@ -34,6 +34,16 @@ std::string array_of(const std::vector<std::string>& texts, std::size_t indent) 
   return toml_text::array(elements, indent);
 }
 
+std::vector<std::string> names_of(const std::vector<models::locks::Call>& calls) {
+  std::vector<std::string> names;
+  for (const models::locks::Call call : calls) {
+    for (const auto& [name, known] : models::locks::call_names) {
+      if (known == call) names.emplace_back(name);
+    }
+  }
+  return names;
+}
+
 /// One name as a string, several as an array.
 std::string names_of(const std::vector<std::string>& names, std::size_t indent) {
   return names.size() == 1 ? in_quotes(names.front()) : array_of(names, indent);
@@ -312,7 +322,14 @@ class Writer {
     unless_default("reenter", client.reenter, standard.reenter);
     unless_default("inner_hold", client.inner_hold, standard.inner_hold);
     unless_default("in_finally", client.in_finally, standard.in_finally);
+    if (!client.finally.empty()) key("finally", array_of(names_of(client.finally), 10));
     if_set("mode", client.mode);
+    if (!client.parameters.empty()) {
+      std::string inside;
+      for (const auto& [name, value] : client.parameters)
+        inside += fmt::format("{}{} = {}", inside.empty() ? "" : ", ", name, toml_value(value));
+      key("lock", "{ " + inside + " }");
+    }
     if (!client.process_name.empty()) key("process_name", in_quotes(client.process_name));
     unless_default("thread_id", client.thread_id, standard.thread_id);
     if (client.role != ClientSpec::Role::none)
@@ -349,6 +366,9 @@ class Writer {
     add("reenter", thread.reenter, client.reenter);
     add("inner_hold", thread.inner_hold, client.inner_hold);
     add("in_finally", thread.in_finally, client.in_finally);
+    if (!thread.finally.empty() && thread.finally != client.finally) {
+      inside += fmt::format("{}finally = {}", inside.empty() ? "" : ", ", array_of(names_of(thread.finally), 0));
+    }
     if (thread.mode && thread.mode != client.mode) {
       inside += fmt::format("{}mode = {}", inside.empty() ? "" : ", ", value_of(*thread.mode));
     }

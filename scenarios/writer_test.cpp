@@ -98,7 +98,7 @@ class Generator {
     s_.lock.algorithm = "sample";
     if (random_.one_in(2)) s_.lock.key = random_text(random_);
     auto& p = s_.lock.parameters;
-    if (random_.one_in(2)) p.emplace("ttl", random_duration(random_));
+    if (random_.one_in(2)) p.emplace("ttl", std::max(random_duration(random_), sim::Duration::milliseconds(1)));
     if (random_.one_in(2)) p.emplace("retry", random_range(random_));
     if (random_.one_in(2)) p.emplace("attempts", random_.between(1, 9));
     if (random_.one_in(2)) p.emplace("unlock_all", random_.one_in(2));
@@ -147,6 +147,8 @@ class Generator {
     if (random_.one_in(2)) client.attempts = random_.between(1, 5);
     if (random_.one_in(2)) client.retry = random_range(random_);
     client.release = random_.one_in(2);
+    // The sample has no questions to answer.
+    if (client.release && random_.one_in(3)) client.finally.assign(1 + random_.below(3), models::locks::Call::unlock);
     return client;
   }
 

@@ -13,13 +13,13 @@
 
 #include <coroutine>
 #include <cstddef>
-#include <exception>
 #include <new>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
 #include "sim/executor.hpp"
+#include "sim/last_words.hpp"
 
 namespace lockstep::sim {
 
@@ -69,8 +69,8 @@ class PromiseBase {
   };
   ResumeAwaiter final_suspend() const noexcept { return {}; }
 
-  // Errors of the simulated world are values. An exception here is a bug of ours.
-  [[noreturn]] void unhandled_exception() const noexcept { std::terminate(); }
+  // Errors of the simulated world are values. An exception here is a bug of ours, or of somebody's own algorithm.
+  [[noreturn]] void unhandled_exception() const noexcept { end_with_exception(); }
 
   void set_continuation(std::coroutine_handle<> awaiting) { continuation_ = awaiting; }
   Executor& executor() const { return *executor_; }

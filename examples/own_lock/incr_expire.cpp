@@ -43,7 +43,7 @@ Entry incr_expire() {
   return {.id = "incr-expire",
           .summary = "INCR until it answers 1, then EXPIRE",
           .documents = {},
-          .parameters = {{"ttl", 100_ms, "time to live of the key"},
+          .parameters = {lease_parameter("ttl", 100_ms, "time to live of the key"),
                          {"attempts", std::int64_t{1}, "how often a client tries before it gives up"},
                          {"retry", sim::DurationRange{50_ms, 50_ms}, "pause between two attempts"}},
           .claims = {"mutual-exclusion", "recoverable"},

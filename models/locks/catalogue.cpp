@@ -25,6 +25,12 @@ const Entry* Catalogue::find(std::string_view id) const {
   return found == entries_.end() ? nullptr : &*found;
 }
 
+std::vector<std::string_view> Catalogue::ids() const {
+  std::vector<std::string_view> ids;
+  for (const Entry& entry : entries_) ids.push_back(entry.id);
+  return ids;
+}
+
 ParameterSpec attempts_parameter(std::int64_t fallback) {
   return {"attempts", fallback, "how often a client tries before it gives up", {}, 1};
 }

@@ -25,6 +25,7 @@ struct Entry {
   bool many_nodes = false;               ///< works on several independent servers; otherwise it uses the first only
   bool has_background = false;           ///< needs a place for background tasks in every process: `Client::background`
   bool subscribes = false;               ///< needs a second connection for messages of channels: `Client::subscriber`
+  bool answers_calls = false;            ///< its lock object has `Call`: isHeldByCurrentThread and the like
   /// All it does with the names of clients, its own and those in the servers' keys, is to ask whether two are the same. Then clients that
   /// differ in their names alone can exchange them. Not so where a sorted set puts members of one score in the order of their bytes.
   bool is_blind_to_names = false;
@@ -43,6 +44,8 @@ class Catalogue {
   /// Requires: no entry with this id yet.
   void add(Entry entry);
   const Entry* find(std::string_view id) const;
+  /// What can be named, in the list's order.
+  std::vector<std::string_view> ids() const;
   std::span<const Entry> entries() const { return entries_; }
 
  private:

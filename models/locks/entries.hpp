@@ -15,6 +15,7 @@ namespace lockstep::models::locks {
   X(setnx_ts_inverted)              \
   X(getset_prose)                   \
   X(getset_java)                    \
+  X(getset_java_object)             \
   X(getset_redispy)                 \
   X(getset_del_release)             \
   X(setnx_nanotime)                 \

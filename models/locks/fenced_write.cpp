@@ -70,7 +70,7 @@ Entry fenced_write() {
       .id = "fenced-write",
       .summary = "SET NX PX whose grants carry a fencing token for the resource",
       .documents = {"lock-summary"},
-      .parameters = {{"ttl", 30_s, "time to live of the key"},
+      .parameters = {lease_parameter("ttl", 30_s, "time to live of the key"),
                      {"token", std::string("with-grant"),
                       "where the number comes from: a counter or a hash, in the step of the grant, or INCR after it",
                       kTokens},

@@ -17,7 +17,10 @@ using redis::Reply;
 
 sim::Task<std::optional<Hold>> GetsetJava::acquire(Client& client) const {
   // 1 and 2: the value is computed once per attempt, and serves SETNX and GETSET. (The code adds a millisecond.)
-  const sim::Instant until = client.clock().now() + expiry_ + 1_ms;
+  co_return co_await take(client, client.clock().now() + expiry_ + 1_ms);
+}
+
+sim::Task<std::optional<Hold>> GetsetJava::take(Client& client, sim::Instant until) const {
   const redis::Value mine = redis::Value::milliseconds(until);
   const Reply created = co_await client.redis().setnx(key(), mine);
   if (created.is_integer(1)) co_return timestamp_hold(until);
@@ -42,9 +45,8 @@ Entry getset_java() {
   return {.id = "getset-java",
           .summary = "timestamp lock; an expired one is taken over by GETSET if that returns the value read before",
           .documents = {"redis-lock-java"},
-          .parameters = {{"ttl", 60_s, "how long an owner lets its lock be valid, by its own clock"},
-                         attempts_parameter(100),
-                         retry_parameter({100_ms, 100_ms})},
+          .parameters = {lease_parameter("ttl", 60_s, "how long an owner lets its lock be valid, by its own clock"),
+                         attempts_parameter(100), retry_parameter({100_ms, 100_ms})},
           .claims = {"mutual-exclusion", "own-release", "recoverable"},
           .repaired_by = "set-nx-px-lua",
           .is_blind_to_names = true,

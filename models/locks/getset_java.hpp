@@ -12,6 +12,11 @@ class GetsetJava : public LockAlgorithm {
   sim::Task<std::optional<Hold>> acquire(Client& client) const override;
   sim::Task<bool> release(Client& client, Hold hold) const override;
 
+ protected:
+  sim::Duration expiry() const { return expiry_; }
+  /// One round of the document's loop, with this value for SETNX and GETSET.
+  sim::Task<std::optional<Hold>> take(Client& client, sim::Instant until) const;
+
  private:
   sim::Duration expiry_;
 };

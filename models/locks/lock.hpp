@@ -2,9 +2,11 @@
 
 // What a lock algorithm is. Start here to read or to write one; the catalogue lists them all.
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "models/redis/value.hpp"
@@ -31,6 +33,26 @@ struct Hold {
   bool is_renewed = false;
 };
 
+/// What a lock object of a library can be asked, or be told, beside taking the lock. Names are Redisson's.
+enum class Call : std::uint8_t {
+  unlock,                     ///< one hold less: `release`
+  is_held_by_current_thread,  ///< by the server's word at that moment
+  get_hold_count,             ///< of the caller, at the server
+  remain_time_to_live,        ///< of the lock, whoever has it
+  force_unlock                ///< frees it, whoever has it
+};
+
+/// As scenario files have them.
+inline constexpr std::array<std::pair<std::string_view, Call>, 5> call_names{
+    {{"unlock", Call::unlock},
+     {"isHeldByCurrentThread", Call::is_held_by_current_thread},
+     {"getHoldCount", Call::get_hold_count},
+     {"remainTimeToLive", Call::remain_time_to_live},
+     {"forceUnlock", Call::force_unlock}}};
+
+/// What a call says. A question says yes if there is something: a hold, a count above zero, a lock that exists.
+enum class Answer : std::uint8_t { yes, no, unknown };
+
 /// A lock algorithm: straight-line coroutine code, written once for every engine. Each `co_await` is a point where
 /// others may come in between. An object is shared by all clients of a world and keeps no state of its own; what one
 /// lock object of a real library remembers travels in the `Hold`.
@@ -53,6 +75,9 @@ class LockAlgorithm {
   /// Gives the lock back. What it answers is what the algorithm would tell its caller: true = "I was the owner and
   /// released it", also where the document's code has no way of knowing.
   virtual sim::Task<bool> release(Client& client, Hold hold) const = 0;
+
+  /// Any call but `unlock`. Requires: the algorithm's entry has `answers_calls`.
+  virtual sim::Task<Answer> call(Client& client, Call what) const;
 
  private:
   redis::Value key_ = "lock";

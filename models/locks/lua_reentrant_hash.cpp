@@ -59,7 +59,7 @@ Entry lua_reentrant_hash() {
   return {.id = "lua-reentrant-hash",
           .summary = "a hash of thread id and count, by two scripts; release tells nothing",
           .documents = {"lock-summary"},
-          .parameters = {{"ttl", 30_s, "time to live of the key"},
+          .parameters = {lease_parameter("ttl", 30_s, "time to live of the key"),
                          {"identity", std::string("thread"), "what the hash has as its field", kIdentities},
                          {"release_says", false, "the release answers whether the lock was the caller's"},
                          attempts_parameter(1),

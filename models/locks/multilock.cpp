@@ -118,8 +118,15 @@ sim::Task<bool> MultiLock::release(Client& client, Hold) const {
 std::vector<ParameterSpec> multilock_parameters() {
   std::vector<ParameterSpec> parameters = rlock_parameters();
   parameters.push_back({"wait", 10_s, "how long one attempt goes on; 0ms: each part is asked once"});
-  parameters.push_back({"parts", std::int64_t{2}, "at a single server: of how many locks it consists", {}, 1});
-  parameters.push_back({"opposite_orders", false, "every other client takes the parts from the last to the first"});
+  parameters.push_back({.name = "parts",
+                        .fallback = std::int64_t{2},
+                        .meaning = "at a single server: of how many locks it consists",
+                        .min = 1,
+                        .one_for_all = "it is what the lock consists of"});
+  parameters.push_back({.name = "opposite_orders",
+                        .fallback = false,
+                        .meaning = "every other client takes the parts from the last to the first",
+                        .one_for_all = "it says itself which of the clients do so"});
   parameters.push_back({"checks_lease", false, "gives up if the parts' leases may have run out on the way"});
   parameters.push_back(attempts_parameter(1));
   parameters.push_back(retry_parameter({100_ms, 100_ms}));

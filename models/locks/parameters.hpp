@@ -16,6 +16,18 @@ namespace lockstep::models::locks {
 
 using ParameterValue = std::variant<sim::Duration, sim::DurationRange, std::int64_t, bool, std::string>;
 
+/// What a parameter is to those who know nothing else of the algorithm: new stories, the matrix, bounds of properties.
+enum class ParameterRole : std::uint8_t {
+  other,
+  lease,             ///< how long a hold lasts that nobody gives back; zero: there is none
+  renewed_lease,     ///< the same of a hold that is renewed, which it is unless there is a lease
+  newcomers_lease,   ///< how long a hold counts in the eyes of whoever comes later
+  server_patience,   ///< how long it waits for the reply of one server
+  replica_patience,  ///< how long a server waits for its replicas before it replies
+  longest_delay,     ///< the longest pause between two tries inside one attempt
+  places             ///< how many may hold it at once: with it the lock is a semaphore
+};
+
 /// Declares one parameter. The kind is the alternative that `fallback` holds.
 struct ParameterSpec {
   std::string_view name;     ///< snake_case, as in scenario files
@@ -23,10 +35,30 @@ struct ParameterSpec {
   std::string_view meaning;  ///< one line
   std::span<const std::string_view> choices = {};  ///< for strings: all allowed values
   std::int64_t min = 0;                            ///< for numbers: the smallest allowed value
+  ParameterRole role = ParameterRole::other;
+  /// Why all clients have the same value, in a few words; empty: a `[[client]]` may have its own.
+  std::string_view one_for_all = "";
 };
+
+// Declarations of parameters with a role, under whatever name the documents have for them.
+
+ParameterSpec lease_parameter(std::string_view name, sim::Duration fallback, std::string_view meaning);
+ParameterSpec renewed_lease_parameter(std::string_view name, sim::Duration fallback, std::string_view meaning);
+ParameterSpec newcomers_lease_parameter(std::string_view name, sim::Duration fallback, std::string_view meaning);
+/// At least one, and the same for all clients.
+ParameterSpec places_parameter(std::string_view name, std::int64_t fallback, std::string_view meaning);
 
 /// "duration", "duration range", "whole number", "true or false", "one of a, b".
 std::string kind_of(const ParameterSpec& spec);
+
+/// Whether a parameter of this kind, choice and least number can have the value.
+bool accepts(const ParameterSpec& spec, const ParameterValue& value);
+
+/// The parameter with this role, or null. An algorithm has at most one of each.
+const ParameterSpec* find(std::span<const ParameterSpec> specs, ParameterRole role);
+
+/// The parameter to set for a lease of a length of one's own: the one that counts when a file says nothing. Null: it has no lease.
+const ParameterSpec* find_lease(std::span<const ParameterSpec> specs);
 
 /// The values of one algorithm's parameters: the defaults, overlaid with what the scenario set.
 class Parameters {
@@ -34,6 +66,8 @@ class Parameters {
   explicit Parameters(std::span<const ParameterSpec> specs);
 
   const ParameterSpec* find(std::string_view name) const;
+  /// The duration with this role; nothing if the algorithm has none.
+  std::optional<sim::Duration> duration(ParameterRole role) const;
   /// Requires: `name` is declared, and `value` is of its kind (the loader checks what files say).
   void set(std::string_view name, ParameterValue value);
 
@@ -51,5 +85,8 @@ class Parameters {
   std::span<const ParameterSpec> specs_;
   std::vector<ParameterValue> values_;
 };
+
+/// How long a hold lasts with these values if nobody gives it back and nobody renews it. Nothing: for ever.
+std::optional<sim::Duration> lease_of(const Parameters& parameters);
 
 }  // namespace lockstep::models::locks

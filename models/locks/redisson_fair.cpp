@@ -95,8 +95,8 @@ class RedissonFair final : public LockAlgorithm {
 
 Entry redisson_fair() {
   std::vector<ParameterSpec> parameters{
-      {"lease", 0_ms, "explicit lease; 0ms: none, so a watchdog renews it"},
-      {"watchdog_timeout", 30_s, "lease of a hold that is renewed, every third of it"},
+      lease_parameter("lease", 0_ms, "explicit lease; 0ms: none, so a watchdog renews it"),
+      renewed_lease_parameter("watchdog_timeout", 30_s, "lease of a hold that is renewed, every third of it"),
       {"wait", 10_s, "how long one attempt waits"},
       {"thread_wait", sim::Duration::seconds(300), "how long a place in the queue counts, beyond those before it"}};
   for (const ParameterSpec& parameter : renewal_parameters()) parameters.push_back(parameter);

@@ -40,6 +40,21 @@ class RedissonHashOwner final : public LockAlgorithm {
     co_return released.is_integer(1);
   }
 
+  /// The article's demo asks isHeldByCurrentThread; what a question reads is the hash of its scripts.
+  sim::Task<Answer> call(Client& client, Call what) const override {
+    redis::Command command{"PTTL", key()};
+    // A count above zero is the owner's, so who the owner is answers both.
+    const bool is_of_caller = what == Call::is_held_by_current_thread || what == Call::get_hold_count;
+    if (is_of_caller) command = redis::Command{"HGET", key(), "owner"};
+    if (what == Call::force_unlock) command = redis::Command{"DEL", key()};
+    const Reply reply = co_await client.redis().call(command);
+    if (reply.is_unknown()) co_return Answer::unknown;
+    if (what == Call::remain_time_to_live)
+      co_return reply.is_time_left() || !reply.is_integer(-2) ? Answer::yes : Answer::no;
+    if (what == Call::force_unlock) co_return reply.is_integer(1) ? Answer::yes : Answer::no;
+    co_return reply.is_bulk() && client.equal(reply.value(), owner_of(client)) ? Answer::yes : Answer::no;
+  }
+
  private:
   sim::Duration ttl_;
   bool renews_;
@@ -49,7 +64,7 @@ class RedissonHashOwner final : public LockAlgorithm {
 }  // namespace
 
 Entry redisson_hash_owner() {
-  std::vector<ParameterSpec> parameters{{"ttl", 30_s, "lease; renewals are a third of it apart"},
+  std::vector<ParameterSpec> parameters{lease_parameter("ttl", 30_s, "lease; renewals are a third of it apart"),
                                         {"renew", true, "a background task renews the lease while the lock is held"}};
   for (const ParameterSpec& parameter : renewal_parameters()) parameters.push_back(parameter);
   parameters.push_back(attempts_parameter(1));
@@ -60,6 +75,7 @@ Entry redisson_hash_owner() {
           .parameters = std::move(parameters),
           .claims = {"mutual-exclusion", "own-release", "recoverable", "reentrancy", "truthful-reports"},
           .has_background = true,
+          .answers_calls = true,
           .is_blind_to_names = true,
           .make = [](const Parameters& p) { return std::make_unique<RedissonHashOwner>(p); }};
 }

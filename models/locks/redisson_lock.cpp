@@ -2,7 +2,8 @@
 // Source: lock-summary sections 5 and 7, redisson-source (tryLock, unlock, scheduleExpirationRenewal), redisson-reentrant; Redisson 3.16.2.
 // Claims: mutual-exclusion while the renewals get through, own-release, reentrancy, truthful-reports, no-lost-wakeup.
 // Breaks: f001-7w-explicit-lease (work outlives an explicit lease), f003-2-watchdog-pause (the pause stops the watchdog, too),
-//         f003-2-lost-renewal (one unanswered renewal is the last), f003-lost-wakeup (a waiter takes the message and gives up).
+//         f003-2-lost-renewal (one unanswered renewal is the last), f003-lost-wakeup (a waiter takes the message and gives up),
+//         force-unlock (forceUnlock frees whoever has it), f002-6-guard-then-expiry (a question before an unlock is about the past).
 
 #include "models/locks/entries.hpp"
 #include "models/locks/rlock.hpp"
@@ -32,6 +33,11 @@ class RedissonLock final : public LockAlgorithm {
     const RLock lock(0, key(), rules_);
     const RLock::Release release = co_await lock.unlock(client);
     co_return release == RLock::Release::released || release == RLock::Release::still_held;
+  }
+
+  sim::Task<Answer> call(Client& client, Call what) const override {
+    const RLock lock(0, key(), rules_);
+    co_return co_await lock.call(client, what);
   }
 
  private:
@@ -71,6 +77,7 @@ Entry redisson_lock() {
                      "faithful-renewal", "no-lost-wakeup"},
           .has_background = true,
           .subscribes = true,
+          .answers_calls = true,
           .is_blind_to_names = true,
           .make = [](const Parameters& p) { return make_redisson_lock(p, rlock_rules(p)); }};
 }
@@ -83,6 +90,7 @@ Entry redisson_fenced() {
           .claims = {"own-release", "recoverable", "reentrancy", "truthful-reports", "fencing"},
           .has_background = true,
           .subscribes = true,
+          .answers_calls = true,
           .is_blind_to_names = true,
           .make = [](const Parameters& p) {
             RLockRules rules = rlock_rules(p);

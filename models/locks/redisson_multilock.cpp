@@ -1,7 +1,7 @@
 // Several of Redisson's locks as one: all of them, taken in order, or none.
 // Source: redisson-source (RedissonMultiLock.tryLock, full source); Redisson 3.16.2.
 // Claims: all or nothing, own-release, mutual-exclusion while the renewals get through.
-// Breaks: nothing of this file's own; opposite orders make two clients wait out each other (opposite_orders).
+// Breaks: nothing of this file's own; opposite orders make two clients wait out each other (multilock-opposite-orders).
 
 #include "models/locks/entries.hpp"
 #include "models/locks/multilock.hpp"

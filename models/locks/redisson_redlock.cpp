@@ -2,7 +2,7 @@
 // Source: redisson-source (RedissonRedLock, full source), lock-summary section 7; Redisson 3.16.2.
 // Claims: mutual-exclusion, which it keeps only while taking the parts is quicker than the lease.
 // Breaks: f003-5-redisson-slow-servers (the parts' leases run out on the way), f003-7-unlock-in-finally (a release without a hold
-//         says nothing of it).
+//         says nothing of it), f003-7-wait-much-longer-than-lease (who dies on the way leaves parts that live for twice the wait).
 
 #include "models/locks/entries.hpp"
 #include "models/locks/multilock.hpp"

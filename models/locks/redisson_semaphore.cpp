@@ -94,7 +94,7 @@ class RedissonSemaphore final : public LockAlgorithm {
 };
 
 std::vector<ParameterSpec> parameters() {
-  return {{"limit", std::int64_t{1}, "how many permits there are", {}, 1},
+  return {places_parameter("limit", 1, "how many permits there are"),
           {"wait", 10_s, "how long one attempt waits for a message"},
           attempts_parameter(1),
           retry_parameter({100_ms, 100_ms})};
@@ -116,7 +116,7 @@ Entry redisson_semaphore() {
 
 Entry redisson_permit_expirable_semaphore() {
   std::vector<ParameterSpec> all = parameters();
-  all.push_back({"lease", 10_s, "after this a permit may be taken back, by the clock of whoever asks"});
+  all.push_back(lease_parameter("lease", 10_s, "after this a permit may be taken back, by the clock of whoever asks"));
   return {.id = "redisson-permit-expirable-semaphore",
           .summary = "Redisson's semaphore whose permits have ids and leases, by the clocks of the clients",
           .documents = {"redisson-source"},

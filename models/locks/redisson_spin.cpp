@@ -51,6 +51,11 @@ class RedissonSpin final : public LockAlgorithm {
     co_return release == RLock::Release::released || release == RLock::Release::still_held;
   }
 
+  sim::Task<Answer> call(Client& client, Call what) const override {
+    const RLock lock(0, key(), rules_);
+    co_return co_await lock.call(client, what);
+  }
+
  private:
   RLockRules rules_;
   std::optional<sim::Duration> lease_;
@@ -65,7 +70,10 @@ Entry redisson_spin() {
   std::vector<ParameterSpec> parameters = rlock_parameters();
   parameters.push_back({"wait", 10_s, "how long one attempt goes on asking"});
   parameters.push_back({"first_delay", 1_ms, "from the first refusal to the second try"});
-  parameters.push_back({"longest_delay", 128_ms, "delays double up to this"});
+  parameters.push_back({.name = "longest_delay",
+                        .fallback = 128_ms,
+                        .meaning = "delays double up to this",
+                        .role = ParameterRole::longest_delay});
   parameters.push_back(attempts_parameter(1));
   parameters.push_back(retry_parameter({100_ms, 100_ms}));
   return {.id = "redisson-spin",
@@ -75,6 +83,7 @@ Entry redisson_spin() {
           .claims = {"mutual-exclusion", "own-release", "recoverable", "reentrancy", "truthful-reports",
                      "faithful-renewal"},
           .has_background = true,
+          .answers_calls = true,
           .is_blind_to_names = true,
           .make = [](const Parameters& p) { return std::make_unique<RedissonSpin>(p); }};
 }

@@ -71,8 +71,11 @@ sim::Task<bool> Redlock::unlock(Client& client, Value token, std::uint64_t serve
 
 std::vector<ParameterSpec> redlock_parameters() {
   return {
-      {"ttl", 10_s, "time to live of each key"},
-      {"node_timeout", 50_ms, "patience with one server"},
+      lease_parameter("ttl", 10_s, "time to live of each key"),
+      {.name = "node_timeout",
+       .fallback = 50_ms,
+       .meaning = "patience with one server",
+       .role = ParameterRole::server_patience},
       {"drift_percent", std::int64_t{1}, "share of the lease that is given up for clock drift"},
       {"drift_extra", 2_ms, "and this much more"},
       {"quorum", std::int64_t{0}, "votes that are needed; 0: more than half of the servers"},

@@ -53,6 +53,14 @@ void Renewals::stop(Client& holder, std::size_t server, const redis::Value& lock
   lease->is_over.release();
 }
 
+void Renewals::stop_all(std::size_t server, const redis::Value& lock) {
+  const std::shared_ptr<Lease> lease = find(server, lock);
+  if (lease == nullptr) return;
+  lease->holders.clear();
+  forget(*lease);
+  lease->is_over.release();
+}
+
 sim::Task<void> Renewals::renew(Client& background, std::shared_ptr<Lease> lease, RenewalPolicy policy) {
   const sim::Duration period = policy.lease / policy.per_lease;
   while (true) {

@@ -35,6 +35,8 @@ class Renewals final : public ProcessObject {
              const RenewalPolicy& policy);
   /// One hold of this thread is over.
   void stop(Client& holder, std::size_t server, const redis::Value& lock, const RenewalPolicy& policy);
+  /// All of this process's holds of this lock are over.
+  void stop_all(std::size_t server, const redis::Value& lock);
 
  private:
   struct Holder {

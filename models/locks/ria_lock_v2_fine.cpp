@@ -1,7 +1,7 @@
 // The lock of v1.0, one for each item of the market instead of one for all of it.
 // Source: redis-in-action-notes, v2.0, which shows no code.
 // Claims: mutual-exclusion among those who want the same item, own-release.
-// Breaks: as ria-lock-v1; and it covers the item alone, not the funds of whoever buys it (market).
+// Breaks: v2-fine-crashed-holder, as ria-lock-v1; and it covers the item alone, not the funds of whoever buys it (market).
 
 #include "models/client.hpp"
 #include "models/locks/entries.hpp"
@@ -18,7 +18,7 @@ class RiaLockV2Fine final : public RiaLock {
   explicit RiaLockV2Fine(const Parameters& p) : RiaLock(p), item_(p.choice("item")) {}
 
  private:
-  redis::Value lock_key() const override { return key().text() + ":" + item_; }
+  redis::Value lock_key() const override { return key().text() + "/" + item_; }
 
   std::string item_;
 };
@@ -29,7 +29,10 @@ Entry ria_lock_v2_fine() {
   return {.id = "ria-lock-v2-fine",
           .summary = "ria-lock-v1 with a key for each item",
           .documents = {"redis-in-action-notes"},
-          .parameters = {{"item", std::string("item"), "which item of the market the lock is for"},
+          .parameters = {{.name = "item",
+                          .fallback = std::string("item"),
+                          .meaning = "which item of the market the lock is for",
+                          .one_for_all = "it says which lock it is"},
                          ria_acquire_timeout(10_s),
                          ria_poll(),
                          attempts_parameter(1),

@@ -49,7 +49,7 @@ Entry ria_lock_v3_timeout() {
   return {.id = "ria-lock-v3-timeout",
           .summary = "SETNX, then EXPIRE; contenders give a lock without expiry one",
           .documents = {"redis-in-action-notes"},
-          .parameters = {{"ttl", 10_s, "time to live that the second command sets"},
+          .parameters = {lease_parameter("ttl", 10_s, "time to live that the second command sets"),
                          {"repair", std::string("no-expiry"),
                           "when a contender sets the time to live; never: as the book's first code in effect", kRepair},
                          ria_acquire_timeout(10_s),

@@ -55,9 +55,12 @@ sim::Task<bool> RiaSemFair::release(Client& client, Hold hold) const {
 }
 
 std::vector<ParameterSpec> ria_sem_fair_parameters() {
-  return {{"limit", std::int64_t{5}, "how many may hold it at once", {}, 1},
-          {"ttl", 10_s, "how long a place is kept, by the clocks of those who come later"},
-          {"counter_bits", std::int64_t{0}, "after so many bits, one of them the sign, the counter wraps; 0: never"}};
+  return {places_parameter("limit", 5, "how many may hold it at once"),
+          newcomers_lease_parameter("ttl", 10_s, "how long a place is kept, by the clocks of those who come later"),
+          {.name = "counter_bits",
+           .fallback = std::int64_t{0},
+           .meaning = "after so many bits, one of them the sign, the counter wraps; 0: never",
+           .one_for_all = "the counter is the server's"}};
 }
 
 Entry ria_sem_fair() {

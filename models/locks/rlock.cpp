@@ -111,10 +111,28 @@ sim::Task<RLock::Release> RLock::unlock(Client& client) const {
   co_return reply.is_nil() ? Release::not_mine : Release::unknown;
 }
 
+sim::Task<Answer> RLock::call(Client& client, Call what) const {
+  Command command{"PTTL", name_};
+  if (what == Call::is_held_by_current_thread) command = Command{"HEXISTS", name_, owner_of(client)};
+  if (what == Call::get_hold_count) command = Command{"HGET", name_, owner_of(client)};
+  if (what == Call::force_unlock) {
+    client.shared<Renewals>("").stop_all(server_, name_);
+    const redis::Value message = rules_.publishes ? redis::Value(Subscriptions::kWakeOne) : redis::Value("");
+    command = script(rules_.scripts.force_unlock, {name_, channel_}, {message});
+  }
+  const Reply reply = co_await eval(client, std::move(command));
+  if (reply.is_unknown()) co_return Answer::unknown;
+  // PTTL says -2 of a lock that is free, -1 of one that has no end.
+  const bool is_there = what == Call::remain_time_to_live ? reply.is_time_left() || !reply.is_integer(-2)
+                        : what == Call::get_hold_count    ? reply.is_bulk()
+                                                          : reply.is_integer(1);
+  co_return is_there ? Answer::yes : Answer::no;
+}
+
 std::vector<ParameterSpec> rlock_parameters() {
   std::vector<ParameterSpec> parameters{
-      {"lease", 0_ms, "explicit lease; 0ms: none, so a watchdog renews it"},
-      {"watchdog_timeout", 30_s, "lease of a hold that is renewed, every third of it"},
+      lease_parameter("lease", 0_ms, "explicit lease; 0ms: none, so a watchdog renews it"),
+      renewed_lease_parameter("watchdog_timeout", 30_s, "lease of a hold that is renewed, every third of it"),
       {"command_retries", std::int64_t{0}, "how often the client library sends a command again that was not answered"},
       {"passes_on_wakeups", false, "a waiter that was woken and gives up wakes the next one of its process"}};
   for (const ParameterSpec& parameter : renewal_parameters()) parameters.push_back(parameter);
@@ -122,7 +140,8 @@ std::vector<ParameterSpec> rlock_parameters() {
 }
 
 RLockRules rlock_rules(const Parameters& parameters) {
-  return {.scripts = {scripts::redisson_lock_lua, scripts::redisson_fenced_lock_lua, scripts::redisson_unlock_lua},
+  return {.scripts = {scripts::redisson_lock_lua, scripts::redisson_fenced_lock_lua, scripts::redisson_unlock_lua,
+                      scripts::redisson_force_unlock_lua},
           .renewal = renewal_policy(parameters, parameters.duration("watchdog_timeout"), scripts::redisson_renew_lua),
           .command_retries = parameters.number("command_retries"),
           .passes_on_wakeups = parameters.flag("passes_on_wakeups")};

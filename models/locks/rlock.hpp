@@ -19,6 +19,7 @@ struct RLockScripts {
   std::string_view lock;
   std::string_view fenced_lock;
   std::string_view unlock;
+  std::string_view force_unlock;
 };
 
 /// How it behaves, apart from where it is.
@@ -54,6 +55,10 @@ class RLock {
 
   enum class Release : std::uint8_t { released, still_held, not_mine, unknown };
   sim::Task<Release> unlock(Client& client) const;
+
+  /// What the lock object answers. `force_unlock` ends the renewal of all threads of this process alone: that of another process
+  /// finds out by itself.
+  sim::Task<Answer> call(Client& client, Call what) const;
 
  private:
   sim::Task<redis::Reply> eval(Client& client, redis::Command command) const;

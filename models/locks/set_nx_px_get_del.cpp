@@ -43,15 +43,15 @@ class SetNxPxGetDel final : public LockAlgorithm {
 }  // namespace
 
 Entry set_nx_px_get_del() {
-  return {
-      .id = "set-nx-px-get-del",
-      .summary = "SET NX PX, release by GET, compare, DEL",
-      .documents = {"lock-summary"},
-      .parameters = {{"ttl", 3_s, "time to live of the key"}, attempts_parameter(1), retry_parameter({100_ms, 100_ms})},
-      .claims = {"mutual-exclusion", "own-release", "recoverable"},
-      .repaired_by = "set-nx-px-lua",
-      .is_blind_to_names = true,
-      .make = [](const Parameters& p) { return std::make_unique<SetNxPxGetDel>(p.duration("ttl")); }};
+  return {.id = "set-nx-px-get-del",
+          .summary = "SET NX PX, release by GET, compare, DEL",
+          .documents = {"lock-summary"},
+          .parameters = {lease_parameter("ttl", 3_s, "time to live of the key"), attempts_parameter(1),
+                         retry_parameter({100_ms, 100_ms})},
+          .claims = {"mutual-exclusion", "own-release", "recoverable"},
+          .repaired_by = "set-nx-px-lua",
+          .is_blind_to_names = true,
+          .make = [](const Parameters& p) { return std::make_unique<SetNxPxGetDel>(p.duration("ttl")); }};
 }
 
 }  // namespace lockstep::models::locks

@@ -63,7 +63,7 @@ Entry set_nx_px_lua() {
   return {.id = "set-nx-px-lua",
           .summary = "SET NX PX, release by a script that compares and deletes",
           .documents = {"lock-summary", "redisson-source"},
-          .parameters = {{"ttl", 30_s, "time to live of the key"},
+          .parameters = {lease_parameter("ttl", 30_s, "time to live of the key"),
                          {"fencing", false, "draw a fencing token in the same step in which the lock is taken"},
                          {"undo_unknown", false, "release after a SET whose answer never came"},
                          attempts_parameter(1),

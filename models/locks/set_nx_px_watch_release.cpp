@@ -41,7 +41,7 @@ Entry set_nx_px_watch_release() {
   return {.id = "set-nx-px-watch-release",
           .summary = "SET NX PX, release by WATCH, GET, compare and DEL in a transaction",
           .documents = {"redis-in-action-notes"},
-          .parameters = {{"ttl", 10_s, "time to live of the key"},
+          .parameters = {lease_parameter("ttl", 10_s, "time to live of the key"),
                          {"transaction", true, "whether DEL is part of a transaction; WATCH is of no use without"},
                          attempts_parameter(1),
                          retry_parameter({100_ms, 100_ms})},

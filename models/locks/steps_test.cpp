@@ -364,7 +364,7 @@ TEST_CASE("ria-lock-v2-fine: the item's name is part of the key") {
   Bench bench("ria-lock-v2-fine", {{"item", std::string("sword")}});
   const auto a = bench.client(0_ms, 1_ms);
   bench.run();
-  CHECK(bench.sent_by(a) == Sent{"SETNX lock:sword A-1", "WATCH lock:sword", "GET lock:sword", "EXEC: DEL lock:sword"});
+  CHECK(bench.sent_by(a) == Sent{"SETNX lock/sword A-1", "WATCH lock/sword", "GET lock/sword", "EXEC: DEL lock/sword"});
 }
 
 TEST_CASE("ria-lock-v3-timeout: a contender sets the end that a crash left out, and only that") {

@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "models/redis/symbolic_number.hpp"
+#include "sim/last_words.hpp"
 #include "sim/world.hpp"
 
 namespace lockstep::models::redis {
@@ -98,8 +99,15 @@ bool Reply::is_at_most(std::int64_t n) const {
                         : integer() <= n;
 }
 
+/// Stays in every build: what a reply is, only its server knows.
+void Reply::end_misread(std::string_view wanted, std::string_view question) const {
+  sim::end_with("the reply " + describe() + " was read as " + std::string(wanted),
+                "Ask reply." + std::string(question) + " first: a server can reply with an error, nil, or not at all.");
+}
+
 std::int64_t Reply::integer() const {
-  assert(is_integer());
+  if (!is_integer()) [[unlikely]]
+    end_misread("a number", "is_integer()");
   if (!is_time_left()) return *content_.value.integer();
   remaining().world->give_up(
       "an algorithm needs the digits of how much time is left, which an exploration does not have");
@@ -112,18 +120,21 @@ const TimeLeft& Reply::remaining() const {
 }
 
 const Value& Reply::value() const {
-  assert(is_bulk());
+  if (!is_bulk()) [[unlikely]]
+    end_misread("a string", "is_bulk()");
   return content_.value;
 }
 
 /// They are bytes from the beginning, so they lie in the value.
 std::string_view Reply::text() const {
-  assert(is_status() || is_error());
+  if (!(is_status() || is_error())) [[unlikely]]
+    end_misread("a status or an error", "is_status() or reply.is_error()");
   return *content_.value.bytes();
 }
 
 const std::vector<Reply>& Reply::items() const {
-  assert(is_array() || is_several());
+  if (!(is_array() || is_several())) [[unlikely]]
+    end_misread("an array", "is_array()");
   return content_.items;
 }
 

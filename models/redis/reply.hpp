@@ -188,6 +188,7 @@ class Reply {
     }
   }
   void drop_apart() noexcept;
+  [[noreturn]] void end_misread(std::string_view wanted, std::string_view question) const;
 
   union Content {
     Content() noexcept {}  // NOLINT(modernize-use-equals-default): `Reply` makes the member that its kind says

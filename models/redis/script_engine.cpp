@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cassert>
+#include <charconv>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "models/redis/lua_comparisons.hpp"
@@ -68,6 +71,20 @@ std::variant<Shebang, Reply> read_shebang(std::string_view script) {
   return shebang;
 }
 
+constexpr std::string_view kPlace = "user_script:";
+
+/// "…user_script:3: attempt to …" as a mistake of that line; nothing if the text has no such place.
+std::optional<ScriptEngine::Mistake> mistake_of(const std::string& script, std::string_view text) {
+  const std::size_t begin = text.find(kPlace);
+  if (begin == std::string_view::npos) return std::nullopt;
+  text.remove_prefix(begin + kPlace.size());
+  std::size_t line = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), line);
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  if (error != std::errc() || !text.starts_with(": ")) return std::nullopt;
+  return ScriptEngine::Mistake{script, std::string(text.substr(2)), line};
+}
+
 }  // namespace
 
 /// The Lua state, and all scripts that it has compiled. They are found by their text: of a few scripts hardly
@@ -112,6 +129,8 @@ class ScriptEngine::Interpreter {
     }
     if (!compares && !load(body)) {
       Reply error = Reply::error("ERR Error compiling script (new function): " + std::string(lua_tostring(lua_, -1)));
+      const sim::Region::Outside outside;
+      note(mistake_of(std::string(text), lua_tostring(lua_, -1)));
       lua_pop(lua_, 1);
       return error;
     }
@@ -161,6 +180,7 @@ class ScriptEngine::Interpreter {
   }
 
   std::size_t memory_bytes() const { return session_.memory_bytes(); }
+  const std::map<std::string, Mistake>& mistakes() const { return mistakes_; }
 
  private:
   /// A script as explorations run it, whose comparisons ask: it takes `answer_question`, and then perhaps `key_holds`.
@@ -223,6 +243,32 @@ class ScriptEngine::Interpreter {
     lua_rawset(lua_, -3);
   }
 
+  /// Few enough for a server that strangers talk to.
+  void note(std::optional<Mistake> mistake) {
+    constexpr std::size_t kMost = 100;
+    if (!mistake || (mistakes_.size() == kMost && mistakes_.count(mistake->script) == 0)) return;
+    const auto [known, is_new] = mistakes_.try_emplace(mistake->script, *mistake);
+    if (!is_new) known->second = std::min(known->second, *std::move(mistake));
+  }
+
+  /// The error is on the stack, as `describe_error` left it.
+  void note_error(const Script& script) {
+    if (!lua_istable(lua_, -1)) return;
+    lua_getfield(lua_, -1, "err");
+    lua_getfield(lua_, -2, "line");
+    const char* text = lua_tostring(lua_, -2);
+    const std::string_view said = text == nullptr ? "" : text;
+    const sim::Region::Outside outside;
+    constexpr std::string_view kCalls[] = {"ERR Unknown Redis command called from script",
+                                           "ERR Wrong number of args calling Redis command from script"};
+    if (said.starts_with("ERR user_script:")) {
+      note(mistake_of(script.text, said));
+    } else if (std::any_of(std::begin(kCalls), std::end(kCalls), [&](auto call) { return said.starts_with(call); })) {
+      note(Mistake{script.text, std::string(said.substr(4)), static_cast<std::size_t>(lua_tointeger(lua_, -1))});
+    }
+    lua_pop(lua_, 2);
+  }
+
   Result finish(const Script& script, int status) {
     std::optional<std::string> stopped = session_.stopped();
     if (!stopped && status == 0) {
@@ -233,6 +279,7 @@ class ScriptEngine::Interpreter {
     if (stopped) {
       return {Reply::error("ERR Lockstep: " + *stopped + " script: " + script.sha1 + "."), std::move(stopped)};
     }
+    note_error(script);
     return {to_error_reply(lua_, script.sha1), std::nullopt};
   }
 
@@ -242,6 +289,7 @@ class ScriptEngine::Interpreter {
   int key_holds_ = LUA_NOREF;
   int answer_question_ = LUA_NOREF;
   std::vector<Script> scripts_;
+  std::map<std::string, Mistake> mistakes_;
 };
 
 ScriptEngine::ScriptEngine(ScriptLimits limits) : limits_(limits) {}
@@ -262,6 +310,13 @@ std::string_view ScriptEngine::sha1(ScriptId script) const { return interpreter_
 ScriptEngine::Result ScriptEngine::run(ScriptId script, std::span<const Value> keys, std::span<const Value> arguments,
                                        ScriptHost& host, bool may_write) {
   return interpreter().run(script, keys, arguments, host, may_write);
+}
+
+std::vector<ScriptEngine::Mistake> ScriptEngine::mistakes() const {
+  std::vector<Mistake> mistakes;
+  if (!interpreter_) return mistakes;
+  for (const auto& [script, mistake] : interpreter_->mistakes()) mistakes.push_back(mistake);
+  return mistakes;
 }
 
 std::size_t ScriptEngine::memory_bytes() const { return interpreter_ ? interpreter_->memory_bytes() : 0; }

@@ -2,6 +2,7 @@
 
 // A Lua 5.1 interpreter that runs scripts as Redis 7.0 does, deterministically and within limits.
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -70,6 +71,17 @@ class ScriptEngine {
              bool may_write = true);
   /// Its first line has flags, and no-writes is none of them.
   bool declares_writes(ScriptId script) const;
+
+  /// A script that its author will want to mend: Lua refused it, or it ran into an error of its own, and nothing that a server in
+  /// its place would have said no to either. What a script hands on of an error of redis.call is none.
+  struct Mistake {
+    std::string script;   ///< its text
+    std::string message;  ///< "attempt to index field 'y' (a nil value)"
+    std::size_t line = 0;
+    auto operator<=>(const Mistake&) const = default;
+  };
+  /// Of each script the least, in the order of their texts: which was first, an exploration does not say.
+  std::vector<Mistake> mistakes() const;
 
   /// Bytes that Lua holds now: 0 before the first script.
   std::size_t memory_bytes() const;

@@ -13,6 +13,7 @@ namespace {
 struct Grant {
   locks::Hold hold;
   sim::OperationId acquire = 0;
+  std::vector<locks::Hold> inner = {};  ///< that a finally block is to give back
 };
 
 sim::OperationId invoke(Client& client, std::string_view function, std::string_view object, sim::OperationId of) {
@@ -62,16 +63,24 @@ sim::Task<void> write(Client& client, const LockUser& settings, const Grant& gra
 }
 
 /// Takes again what it holds, works, and gives back as often.
-sim::Task<void> nested_section(Client& client, const UsedLock& lock, const LockUser& settings, const Grant& grant) {
+sim::Task<void> nested_section(Client& client, const UsedLock& lock, const LockUser& settings, Grant& grant) {
   std::vector<locks::Hold> holds;
   for (std::int64_t i = 0; i < settings.reenter; ++i) {
-    const sim::OperationId id = invoke(client, "reenter", lock.name, grant.acquire);
-    std::optional<locks::Hold> hold = co_await lock.algorithm->acquire(client);
-    complete(client, id, hold.has_value());
+    std::optional<locks::Hold> hold;
+    for (std::int64_t tried = 0; !hold && tried < settings.attempts; ++tried) {
+      if (tried > 0) co_await client.sleep(settings.retry);
+      const sim::OperationId id = invoke(client, "reenter", lock.name, grant.acquire);
+      hold = co_await lock.algorithm->acquire(client);
+      complete(client, id, hold.has_value());
+    }
     if (hold || settings.in_finally) holds.push_back(hold ? std::move(*hold) : locks::Hold{});
     if (!hold) break;
   }
   if (settings.inner_hold.hi > sim::Duration::zero()) co_await client.work(settings.inner_hold);
+  if (!settings.finally.empty()) {
+    grant.inner = std::move(holds);
+    co_return;
+  }
   while (!holds.empty()) {
     co_await client.step("leave", sim::Moment::before);
     const sim::OperationId id = invoke(client, "leave", lock.name, grant.acquire);
@@ -81,7 +90,7 @@ sim::Task<void> nested_section(Client& client, const UsedLock& lock, const LockU
   }
 }
 
-sim::Task<void> critical_section(Client& client, const UsedLock& lock, const LockUser& settings, const Grant& grant) {
+sim::Task<void> critical_section(Client& client, const UsedLock& lock, const LockUser& settings, Grant& grant) {
   std::int64_t value = client.self().index;
   if (settings.use == Use::increment) {
     const sim::OperationId id = invoke(client, "read", "resource", grant.acquire);
@@ -113,6 +122,39 @@ sim::Task<void> give_back(Client& client, const UsedLock& lock, Grant grant) {
   co_await client.step("release", sim::Moment::after);
 }
 
+/// `grant`: whose acquire is 0 if it never got the lock.
+sim::Task<void> finally_block(Client& client, const UsedLock& lock, const LockUser& settings, Grant grant) {
+  co_await client.step("release", sim::Moment::before);
+  bool holds = grant.acquire != 0;
+  for (const locks::Call what : settings.finally) {
+    if (what == locks::Call::unlock) {
+      const bool is_inner = !grant.inner.empty();
+      if (is_inner) co_await client.step("leave", sim::Moment::before);
+      const sim::OperationId id =
+          invoke(client, is_inner ? "leave" : "release", lock.name, holds ? grant.acquire : sim::OperationId{0});
+      locks::Hold hold = is_inner ? std::move(grant.inner.back()) : std::move(grant.hold);
+      if (is_inner) grant.inner.pop_back();
+      holds = holds && is_inner;
+      const bool released = co_await lock.algorithm->release(client, std::move(hold));
+      complete(client, id, released);
+      if (!released) break;
+    } else if (what == locks::Call::force_unlock) {
+      const sim::OperationId id = invoke(client, "release", lock.name, holds ? grant.acquire : sim::OperationId{0});
+      const locks::Answer answer = co_await lock.algorithm->call(client, what);
+      // To have freed a lock says nothing of whose it was.
+      complete(client, id, holds && answer == locks::Answer::yes);
+      holds = false;
+      grant.inner.clear();
+      if (answer == locks::Answer::unknown) break;
+    } else if (co_await lock.algorithm->call(client, what) != locks::Answer::yes) {
+      break;
+    }
+  }
+  // It goes on with something else, as who forgets to release.
+  if (holds) complete(client, invoke(client, "lost", lock.name, grant.acquire), true);
+  co_await client.step("release", sim::Moment::after);
+}
+
 /// Takes its locks from this one on, does what they protect, and gives them back.
 sim::Task<void> round(Client& client, const LockUser& settings, std::size_t first) {
   const UsedLock& lock = settings.locks[first];
@@ -123,7 +165,10 @@ sim::Task<void> round(Client& client, const LockUser& settings, std::size_t firs
   }
   if (!grant) {
     // A finally block that does not ask whether the lock was got.
-    if (settings.in_finally) co_await give_back(client, lock, Grant{});
+    if (!settings.finally.empty())
+      co_await finally_block(client, lock, settings, Grant{});
+    else if (settings.in_finally)
+      co_await give_back(client, lock, Grant{});
     co_return;
   }
 
@@ -132,7 +177,9 @@ sim::Task<void> round(Client& client, const LockUser& settings, std::size_t firs
   } else {
     co_await critical_section(client, lock, settings, *grant);
   }
-  if (settings.release) {
+  if (!settings.finally.empty()) {
+    co_await finally_block(client, lock, settings, std::move(*grant));
+  } else if (settings.release) {
     co_await give_back(client, lock, std::move(*grant));
   } else {
     // It goes on with something else and never thinks of the lock again: nobody believes, nobody gives back.

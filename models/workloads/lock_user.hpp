@@ -38,7 +38,10 @@ struct LockUser {
   std::int64_t reenter = 0;       ///< after that it takes the lock again, this often, and gives back as often
   sim::DurationRange inner_hold;  ///< processor time with all of these
   bool release = true;
-  bool in_finally = false;   ///< gives back as often as it tried to take, whether it got the lock or not
+  bool in_finally = false;  ///< gives back as often as it tried to take, whether it got the lock or not
+  /// Instead of all that: what it calls in the end, whether it got the lock or not. A question that is answered with no ends it, as an `if`
+  /// around the rest would, and so does what throws: an unlock of whom the lock is not, a call without an answer.
+  std::vector<locks::Call> finally;
   sim::DurationRange after;  ///< from the start of its process to its first attempt
   Use use = Use::none;
   sim::ConnectionId resource;
