@@ -30,7 +30,7 @@ struct Call {
   bool json = false;
   std::optional<std::uint64_t> seed;
   std::optional<std::uint64_t> may_seed;  ///< run: of the execution of `check` that is run instead
-  std::size_t jobs = 1;  ///< threads: as many as there are cores, unless the call says otherwise
+  std::size_t jobs = 1;                   ///< threads: as many as there are cores, unless the call says otherwise
   Colour colour = Colour::automatic;
   reports::Language language = reports::Language::en;
   std::optional<std::size_t> width;

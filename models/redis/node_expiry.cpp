@@ -29,9 +29,8 @@ void Node::await_key_ends() {
 }
 
 void Node::await_key_end(const Entry& entry, DatabaseId database) {
-  const auto known = std::find_if(key_ends_.begin(), key_ends_.end(), [&](const auto& end) {
-    return end->database == database && end->key == entry.key;
-  });
+  const auto known = std::find_if(key_ends_.begin(), key_ends_.end(),
+                                  [&](const auto& end) { return end->database == database && end->key == entry.key; });
   if (known != key_ends_.end()) {
     if (entry.expires && (*known)->at.identical(entry.at)) return;
     world().cancel_timer((*known)->timer);
@@ -47,7 +46,8 @@ void Node::await_key_end(const Entry& entry, DatabaseId database) {
     return;
   }
   KeyEnd& end = *key_ends_.emplace_back(std::make_unique<KeyEnd>(*this, database, entry.key, entry.at));
-  end.timer = world().set_timer(id(), sim::DurationRange::exactly(clock().true_length(left)), sim::TimerKind::sleep, end);
+  end.timer =
+      world().set_timer(id(), sim::DurationRange::exactly(clock().true_length(left)), sim::TimerKind::sleep, end);
 }
 
 void Node::end_key(const KeyEnd& end) {
