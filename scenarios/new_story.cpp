@@ -65,7 +65,7 @@ std::string new_story(const Entry& entry, std::string_view title, std::string_vi
       "# attempts = 10    # where the algorithm tries more than once\n"
       "\n"
       "# What might happen: for check, which finds out how long it takes to break something.\n"
-      "# Others: crash (of a client or a server), lose (a message), jump (of a clock), skew.\n"
+      "# Others: crash (of a client or a server), lose and delay (a message), partition, jump (of a clock), skew.\n"
       "[[may]]\n"
       "kind = \"pause\"      # a garbage collection, a page fault, a virtual machine that is moved\n"
       "client = \"A\"\n"
