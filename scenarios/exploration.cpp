@@ -36,7 +36,7 @@ using checker::BranchStack;
 using checker::Explorer;
 using checker::Verdict;
 
-constexpr std::string_view kCheckpointBegin = "lockstep checkpoint 11";
+constexpr std::string_view kCheckpointBegin = "lockstep checkpoint 12";
 
 std::uint64_t digest_of(std::string_view text) {
   std::uint64_t digest = text.size();

@@ -121,10 +121,11 @@ class Replayer final : public sim::Scheduler {
       for (std::uint32_t i = 0; i < trace_.events.size(); ++i) {
         if (trace_.events[i].id != event.id) continue;
         event.process = fault.process = trace_.events[i].process;
-        fault.kind = sim::PlannedFault::Kind::crash;  // unless it is a jump; a crash of the dead changes nothing
+        fault.kind =
+            sim::PlannedFault::Kind::lose;  // nothing, as it was for the dead, and for who was at something else
         for (const ExploredFault& known : trace_.faults) {
           if (known.event != i || (known.kind != Kind::crash && known.kind != Kind::jump)) continue;
-          if (known.kind == Kind::jump) fault.kind = sim::PlannedFault::Kind::jump;
+          fault.kind = known.kind == Kind::jump ? sim::PlannedFault::Kind::jump : sim::PlannedFault::Kind::crash;
           fault.length = known.parameter ? times_.parameters[*known.parameter] : known.by;
           fault.keep = keeps(known);
           if (known.restarts) fault.restart_after = sim::DurationRange{Duration::zero(), Duration::forever()};
