@@ -20,10 +20,11 @@ namespace {
 constexpr std::string_view kWrongName =
     "Library names can only contain letters, numbers, or underscores(_) and must be at least one character long";
 
-/// In front of a library's text, on the line that its shebang leaves empty, so that lines keep their numbers. While the library is loaded
-/// `redis` has little but register_function; later it has the rest, and that one fails.
+/// Behind `kLibraryMark` in front of a library's text, on the line that its shebang leaves empty, so that lines keep their numbers. While the library
+/// is loaded the only global is `redis`, which has little but register_function; what its functions find later is what scripts find, without KEYS and ARGV.
 constexpr std::string_view kOpening =
-    "local lockstep_list, lockstep_by_name, lockstep_loaded, lockstep_redis = {}, {}, false, redis "
+    "local lockstep_list, lockstep_by_name, lockstep_loaded = {}, {}, false "
+    "local lockstep_redis, lockstep_bind = redis, _G['lockstep bind'] "
     "local function lockstep_fail(text) error({err = 'ERR ' .. text}) end "
     "local lockstep_flags = {['no-writes'] = 1, ['allow-oom'] = 1, ['allow-stale'] = 1, ['no-cluster'] = 1, "
     "['allow-cross-slot-keys'] = 1} "
@@ -60,17 +61,16 @@ constexpr std::string_view kOpening =
     "local key = string.lower(name) "
     "if lockstep_by_name[key] then lockstep_fail('Function already exists in the library') end "
     "lockstep_by_name[key] = callback lockstep_list[#lockstep_list + 1] = {name, description, flags} end "
-    "local redis = setmetatable({}, {__newindex = function() error('Attempt to modify a readonly table', 2) end, "
-    "__index = function(_, name) if name == 'register_function' then return lockstep_register end "
-    "if lockstep_loaded then return lockstep_redis[name] end "
-    "if type(name) == 'string' and (name == 'log' or string.find(name, '^LOG_') or string.find(name, "
-    "'^REDIS_VERSION')) "
-    "then return lockstep_redis[name] end "
-    "error('Script attempted to access nonexistent global variable \\'' .. tostring(name) .. '\\'', 2) end}) "
+    "local lockstep_members = {register_function = lockstep_register} "
+    "for _, name in ipairs({'log', 'LOG_DEBUG', 'LOG_VERBOSE', 'LOG_NOTICE', 'LOG_WARNING', 'REDIS_VERSION', "
+    "'REDIS_VERSION_NUM'}) do lockstep_members[name] = lockstep_redis[name] end "
+    "local lockstep_api, lockstep_meta = {}, {__index = lockstep_members} setmetatable(lockstep_api, lockstep_meta) "
     "local function lockstep_library(...) ";
 /// Without a name it says what there is.
 constexpr std::string_view kClosing =
-    "\nend lockstep_library() lockstep_loaded = true local name = table.remove(ARGV, 1) "
+    "\nend local lockstep_done, lockstep_unknown, lockstep_readonly = lockstep_bind(lockstep_library, lockstep_api) "
+    "setmetatable(lockstep_members, {__index = lockstep_unknown}) lockstep_meta.__newindex = lockstep_readonly "
+    "lockstep_library() lockstep_done() lockstep_loaded = true local name = table.remove(ARGV, 1) "
     "if not name then return lockstep_list end "
     "return lockstep_by_name[string.lower(name)](KEYS, ARGV)";
 
@@ -114,7 +114,7 @@ std::variant<std::string, Reply> library_name(std::string_view code) {
 std::string body_of(const Library& library) { return library.code.substr(library.code.find('\n')); }
 
 std::string script_of(const Library& library) {
-  return std::string(kOpening) + body_of(library) + std::string(kClosing);
+  return std::string(kLibraryMark) + std::string(kOpening) + body_of(library) + std::string(kClosing);
 }
 
 /// Errors of Lua name the script by its text's digest and its lines as those of a script.

@@ -85,6 +85,63 @@ std::optional<ScriptEngine::Mistake> mistake_of(const std::string& script, std::
   return ScriptEngine::Mistake{script, std::string(text.substr(2)), line};
 }
 
+constexpr const char* kBind = "lockstep bind";
+
+// --- The globals of a library's functions. Upvalues: the table that is `redis` while it is loaded, whether it is loaded, the globals of scripts.
+
+int refuse_unknown(lua_State* lua) {
+  return luaL_error(lua, "Script attempted to access nonexistent global variable '%s'", lua_tostring(lua, 2));
+}
+
+int library_global(lua_State* lua) {
+  lua_rawgeti(lua, lua_upvalueindex(2), 1);
+  const bool is_loaded = lua_toboolean(lua, -1) != 0;
+  lua_pop(lua, 1);
+  const std::string_view name = lua_type(lua, 2) == LUA_TSTRING ? lua_tostring(lua, 2) : "";
+  if (!is_loaded && name == "redis") {
+    lua_pushvalue(lua, lua_upvalueindex(1));
+    return 1;
+  }
+  if (is_loaded && name != "KEYS" && name != "ARGV" && name != kBind) {
+    lua_pushvalue(lua, 2);
+    lua_rawget(lua, lua_upvalueindex(3));
+    if (!lua_isnil(lua, -1)) return 1;
+  }
+  return refuse_unknown(lua);
+}
+
+int refuse_global(lua_State* lua) { return luaL_error(lua, "Attempt to modify a readonly table"); }
+
+/// Upvalue: whether it is loaded.
+int is_loaded_now(lua_State* lua) {
+  lua_pushboolean(lua, 1);
+  lua_rawseti(lua, lua_upvalueindex(1), 1);
+  return 0;
+}
+
+/// (function, table). Upvalue: the globals of scripts.
+int bind(lua_State* lua) {
+  luaL_checktype(lua, 1, LUA_TFUNCTION);
+  luaL_checktype(lua, 2, LUA_TTABLE);
+  lua_settop(lua, 2);
+  lua_newtable(lua);  // 3: whether it is loaded
+  lua_newtable(lua);  // 4: the globals
+  lua_newtable(lua);  // 5: their metatable
+  lua_pushvalue(lua, 2);
+  lua_pushvalue(lua, 3);
+  lua_pushvalue(lua, lua_upvalueindex(1));
+  lua_pushcclosure(lua, library_global, 3);
+  lua_setfield(lua, 5, "__index");
+  lua_pushcfunction(lua, refuse_global);
+  lua_setfield(lua, 5, "__newindex");
+  lua_setmetatable(lua, 4);
+  lua_setfenv(lua, 1);
+  lua_pushcclosure(lua, is_loaded_now, 1);
+  lua_pushcfunction(lua, refuse_unknown);
+  lua_pushcfunction(lua, refuse_global);
+  return 3;
+}
+
 }  // namespace
 
 /// The Lua state, and all scripts that it has compiled. They are found by their text: of a few scripts hardly
@@ -155,6 +212,13 @@ class ScriptEngine::Interpreter {
     std::size_t largest = script.text.size();
     set_global_list("KEYS", keys, largest);
     set_global_list("ARGV", arguments, largest);
+    if (script.text.starts_with(kLibraryMark)) {
+      lua_pushvalue(lua_, -1);
+      lua_pushcclosure(lua_, bind, 1);
+    } else {
+      lua_pushnil(lua_);
+    }
+    lua_setfield(lua_, -2, kBind);
     lua_pop(lua_, 1);
     session_.begin(lua_, host, script.may_write && may_write, largest);
     const bool asks = explores && script.asking->function != LUA_NOREF;

@@ -27,6 +27,10 @@ struct ScriptLimits {
   std::size_t memory_bytes = 16 << 20;
 };
 
+/// What begins with this finds a global `_G['lockstep bind']`. Given a function and a table, that leaves the function no global but `redis`, which is the table; and it returns
+/// a function, after which there are those of scripts, without KEYS and ARGV, and what refuses unknown globals (`__index`) and assignments (`__newindex`).
+inline constexpr std::string_view kLibraryMark = "--[[library]] ";
+
 /// Names a compiled script of one engine.
 using ScriptId = std::uint32_t;
 
