@@ -160,6 +160,7 @@ TEST_CASE("lock tries: on long histories it agrees with the search, and each ord
     }
     WARN(name << ": " << violated << " of " << long_histories_per_model << " violated, " << searched << " searched");
     CHECK((name == "semaphore" || searched == 0));
+    if (long_histories_per_model < 100) continue;  // too few to say that they are not vacuous
     CHECK(searched * 10 < long_histories_per_model);
     CHECK(violated > 0);
   }
