@@ -443,6 +443,25 @@ void check_locks(std::string_view model, std::uint32_t permits, bool has_tokens)
   }
 }
 
+/// What it costs to say which operations cannot all be, besides that they cannot: the same history with one hold too many at its end, and without.
+void check_conflict(std::uint32_t clients) {
+  const std::string what = fmt::format("mutex, 10^6 operations, {} clients, the conflict alone", clients);
+  in_own_process(what, [&] {
+    const checker::Model& mutex = *checker::find_model("mutex");
+    const OperationHistory good = lock_history(1'000'000, clients, 1, false, false);
+    const OperationHistory bad = lock_history(1'000'000, clients, 1, false, true);
+    constexpr int rounds = 7;
+    double without = 1e9;
+    double with = 1e9;
+    checker::LinearizabilityResult result;
+    for (int i = 0; i < rounds; ++i) {
+      without = std::min(without, seconds_of([&] { result = checker::check_linearizable(good, mutex, {}); }));
+      with = std::min(with, seconds_of([&] { result = checker::check_linearizable(bad, mutex, {}); }));
+    }
+    report(what, result, with - without);
+  });
+}
+
 void check_bounded(const std::string& what, std::string_view model, const std::function<OperationHistory()>& history,
                    bool check_failed = false, std::uint32_t permits = 1) {
   in_own_process(what, [&] {
@@ -466,6 +485,7 @@ int main(int argc, char** argv) {
   if (argc > 1) wanted = argv[1];
   for (const std::string_view model : {"mutex", "owner-mutex", "reentrant-mutex"}) check_locks(model, 1, false);
   for (const std::string_view model : {"fenced-mutex", "reentrant-fenced-mutex"}) check_locks(model, 1, true);
+  for (const std::uint32_t clients : {4U, 16U, 64U}) check_conflict(clients);
   check_locks("semaphore", 8, false);
   for (const std::uint32_t clients : {4U, 16U, 64U}) {
     for (const bool is_stolen : {false, true}) {
