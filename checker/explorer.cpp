@@ -242,13 +242,7 @@ bool Explorer::run_way() {
     const bool is_replay = i < built_;
     if (is_worth_saving(i)) save(i);
     execute(i, is_replay);
-    if (i + 1 == depth_ && is_void(i)) {
-      nodes_[i].may_live = true;
-      built_ = depth_;
-      return false;
-    }
-    if (i + 1 == depth_ && is_redundant(nodes_[i])) {
-      note_redundant(i);
+    if (i + 1 == depth_ && leads_nowhere(i)) {
       built_ = depth_;
       return false;
     }
@@ -332,14 +326,7 @@ bool Explorer::go_on() {
   ++depth_;
   execute(static_cast<std::uint32_t>(depth_ - 1), false);
   built_ = depth_;
-  if (is_void(static_cast<std::uint32_t>(depth_ - 1))) {
-    nodes_[depth_ - 1].may_live = true;
-    return false;
-  }
-  if (is_redundant(nodes_[depth_ - 1])) {
-    note_redundant(static_cast<std::uint32_t>(depth_ - 1));
-    return false;
-  }
+  if (leads_nowhere(static_cast<std::uint32_t>(depth_ - 1))) return false;
   if (has_failed(static_cast<std::uint32_t>(depth_ - 1))) return false;
   nodes_[depth_ - 1].has_tried = nodes_[depth_ - 1].may_live = true;
   find_races(static_cast<std::uint32_t>(depth_ - 1));
@@ -558,6 +545,17 @@ bool Explorer::back_up() {
   node.done.push_back({node.chosen, node.process, node.footprint, node.answers});
   follow_wakeup(node);
   return try_next_answer(node.answers, fixed_answers_);
+}
+
+/// Whether the event, with the answers that it has just been given, is no part of an execution, or of one that is explored elsewhere.
+bool Explorer::leads_nowhere(std::uint32_t position) {
+  if (is_void(position)) {
+    nodes_[position].may_live = true;
+    return true;
+  }
+  if (!is_redundant(nodes_[position])) return false;
+  note_redundant(position);
+  return true;
 }
 
 /// Whether the event sleeps with the answers that it has just been given: then an equivalent trace is explored elsewhere. Nothing is

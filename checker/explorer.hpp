@@ -472,6 +472,7 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   void reverse(std::uint32_t position);
   bool try_next_answer(std::vector<Answer>& answers, std::size_t fixed);
   bool back_up();
+  bool leads_nowhere(std::uint32_t position);
   bool is_redundant(const Node& node) const;
   bool is_quiet();
   bool can_come_first(const sim::Event& tick);

@@ -121,7 +121,7 @@ void Explorer::separate(std::size_t budget, std::size_t side, std::size_t number
   for (const ExploredFault& fault : faults_) {
     if (fault.kind != Kind::partition || number-- > 0) continue;
     const sim::Region::Inside inside(region_);
-    world_->separate({options_.faults[budget].sides[side], fault.from, fault.until});
+    world_->plan(sim::Partition{options_.faults[budget].sides[side], fault.from, fault.until});
     return;
   }
 }

@@ -92,10 +92,7 @@ sim::PlannedFault AllowedFaults::fault_of(const Budget& budget, sim::ProcessId v
       fault.length = length;
       break;
     case MaySpec::Kind::delay:
-      fault.kind = sim::PlannedFault::Kind::delay;
-      fault.length = length;
-      break;
-    case MaySpec::Kind::partition: assert(false && "a partition is no fault of one process"); break;
+    case MaySpec::Kind::partition: assert(false && "a fault of messages, and of no process"); break;
   }
   return fault;
 }
@@ -103,7 +100,7 @@ sim::PlannedFault AllowedFaults::fault_of(const Budget& budget, sim::ProcessId v
 void AllowedFaults::separate(Budget& budget, std::size_t side, sim::Instant moment, Duration length) {
   spend(budget);
   struck_.emplace_back(parameter_of(*budget.may), length);
-  world_.separate({budget.sides[side], moment, moment + length});
+  world_.plan(sim::Partition{budget.sides[side], moment, moment + length});
 }
 
 void AllowedFaults::delay(Budget& budget, Duration length) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "checker/properties.hpp"
+#include "scenarios/allowed_faults.hpp"
 #include "scenarios/expectation.hpp"
 #include "scenarios/grid.hpp"
 #include "scenarios/second_opinion.hpp"
@@ -22,20 +23,6 @@ Exploration never_begun() {
     explored.why = "interrupted before it began";
   }
   return exploration;
-}
-
-bool has_parameter(const MaySpec& may, std::string_view parameter) {
-  switch (may.kind) {
-    case MaySpec::Kind::pause: return parameter == "pause" && !may.length.is_exact();
-    case MaySpec::Kind::jump: return parameter == "jump" && !may.length.is_exact();
-    case MaySpec::Kind::skew: return parameter == "skew" && !may.length.is_exact();
-    case MaySpec::Kind::crash:
-      return parameter == "restart_after" && may.restart_after && !may.restart_after->is_exact();
-    case MaySpec::Kind::delay: return parameter == "delay" && !may.length.is_exact();
-    case MaySpec::Kind::partition: return parameter == "partition" && !may.length.is_exact();
-    case MaySpec::Kind::lose: return false;
-  }
-  return false;
 }
 
 }  // namespace
@@ -70,7 +57,7 @@ std::optional<std::string> give(Scenario& story, std::string_view parameter, sim
     return hi < range.lo || lo > range.hi;
   };
   for (MaySpec& may : story.may) {
-    if (!has_parameter(may, parameter)) continue;
+    if (parameter_of(may) != parameter) continue;
     const bool is_restart = may.kind == MaySpec::Kind::crash;
     sim::DurationRange& range = is_restart ? *may.restart_after : may.length;
     const sim::Duration lo = is_restart ? value : -value;
@@ -87,7 +74,7 @@ std::optional<std::string> give(Scenario& story, std::string_view parameter, sim
 
 bool has_parameter(const Scenario& scenario, std::string_view parameter) {
   return std::any_of(scenario.may.begin(), scenario.may.end(),
-                     [&](const MaySpec& may) { return has_parameter(may, parameter); });
+                     [&](const MaySpec& may) { return parameter_of(may) == parameter; });
 }
 
 }  // namespace lockstep::scenarios

@@ -48,7 +48,7 @@ void Deployment::plan_faults() {
 
 void Deployment::plan_partition(const FaultSpec& spec) {
   const sim::Instant from = sim::Instant::at(spec.trigger.time);
-  world_.separate({sides_named(spec.between[0], spec.between[1]), from, from + spec.length.lo});
+  world_.plan(sim::Partition{sides_named(spec.between[0], spec.between[1]), from, from + spec.length.lo});
 }
 
 sim::PlannedFault Deployment::planned(const FaultSpec& spec) const {

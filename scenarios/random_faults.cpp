@@ -45,9 +45,8 @@ sim::Activity activity_at(const Outcome& outcome, const sim::TraceRecord& reply)
   for (const sim::Operation& operation : outcome.history.operations) {
     const bool is_his = outcome.history.host_of(operation.process) == reply.process;
     if (!is_his || operation.invoked_in >= reply.step || operation.completed_in < reply.step) continue;
-    if (operation.function == "acquire" || operation.function == "reenter") return sim::Activity::acquire;
-    if (operation.function == "release" || operation.function == "leave") return sim::Activity::release;
-    if (operation.function == "renew") return sim::Activity::renewal;
+    const sim::Activity activity = sim::activity_of(operation.function);
+    if (activity != sim::Activity::anything) return activity;
   }
   return sim::Activity::anything;
 }

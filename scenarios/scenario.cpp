@@ -6,6 +6,19 @@
 
 namespace lockstep::scenarios {
 
+std::string_view name_of(MaySpec::Kind kind) {
+  switch (kind) {
+    case MaySpec::Kind::pause: return "pause";
+    case MaySpec::Kind::crash: return "crash";
+    case MaySpec::Kind::lose: return "lose";
+    case MaySpec::Kind::jump: return "jump";
+    case MaySpec::Kind::skew: return "skew";
+    case MaySpec::Kind::delay: return "delay";
+    case MaySpec::Kind::partition: return "partition";
+  }
+  return "?";
+}
+
 std::vector<std::string> lock_keys(const Scenario& scenario) {
   std::vector<std::string> keys;
   const auto add = [&](const std::string& key) {

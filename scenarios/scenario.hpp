@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "checker/verdict.hpp"
@@ -221,6 +222,9 @@ struct MaySpec {
   std::int64_t times = 1;
   bool operator==(const MaySpec&) const = default;
 };
+
+/// As files have it.
+std::string_view name_of(MaySpec::Kind kind);
 
 /// One entry of a pinned order: a command of a client, at a server.
 struct PinEntry {

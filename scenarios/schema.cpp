@@ -103,19 +103,6 @@ void check_roles(const Scenario& scenario) {
   }
 }
 
-std::string_view kind_name(MaySpec::Kind kind) {
-  switch (kind) {
-    case MaySpec::Kind::pause: return "pause";
-    case MaySpec::Kind::crash: return "crash";
-    case MaySpec::Kind::lose: return "lose";
-    case MaySpec::Kind::jump: return "jump";
-    case MaySpec::Kind::skew: return "skew";
-    case MaySpec::Kind::delay: return "delay";
-    case MaySpec::Kind::partition: return "partition";
-  }
-  return "";
-}
-
 void check_losses(const Scenario& scenario) {
   if (scenario.network.timeout) return;
   const std::string remedy = "a lost message, and a client that waits for ever: add timeout = \"50ms\" to [network]";
@@ -136,7 +123,7 @@ void check_thresholds(const Scenario& scenario) {
       const bool is_of_crash = parameter == "restart_after";
       const bool ranges =
           std::any_of(scenario.may.begin(), scenario.may.end(), [&, &name = parameter](const MaySpec& may) {
-            return is_of_crash ? may.restart_after.has_value() : kind_name(may.kind) == name;
+            return is_of_crash ? may.restart_after.has_value() : name_of(may.kind) == name;
           });
       if (ranges) continue;
       const std::string remedy = is_of_crash ? "kind = \"crash\" and a range of \"restart_after\""

@@ -143,8 +143,8 @@ class Replayer final : public sim::Scheduler {
     for (const ExploredFault& fault : trace_.faults) {
       if (fault.kind != Kind::partition) continue;
       const PartitionSides sides = partition_sides(scenario_, scenario_.may[fault.budget])[fault.side];
-      world_.separate({deployment_.sides_named(sides.left, sides.right), Instant::at(times_.of(fault.from)),
-                       Instant::at(times_.of(fault.until))});
+      world_.plan(sim::Partition{deployment_.sides_named(sides.left, sides.right), Instant::at(times_.of(fault.from)),
+                                 Instant::at(times_.of(fault.until))});
     }
   }
 

@@ -77,19 +77,6 @@ std::string_view name_of(FaultSpec::Kind kind) {
   return "?";
 }
 
-std::string_view name_of(MaySpec::Kind kind) {
-  switch (kind) {
-    case MaySpec::Kind::pause: return "pause";
-    case MaySpec::Kind::crash: return "crash";
-    case MaySpec::Kind::lose: return "lose";
-    case MaySpec::Kind::jump: return "jump";
-    case MaySpec::Kind::skew: return "skew";
-    case MaySpec::Kind::delay: return "delay";
-    case MaySpec::Kind::partition: return "partition";
-  }
-  return "?";
-}
-
 std::string_view name_of(sim::Activity activity) {
   switch (activity) {
     case sim::Activity::anything: return "anything";

@@ -22,6 +22,9 @@ enum class Activity : std::uint8_t {
   renewal   ///< it renews a lease
 };
 
+/// What an operation of this name is of these; anything: none. Work is no operation.
+Activity activity_of(std::string_view function);
+
 /// The moments of a process's step at which a fault can strike.
 ///
 /// `after` and `before` differ from `sent` in what is frozen with the process: after a reply was handled, or before a
@@ -60,23 +63,15 @@ struct PlannedFault {
 
 std::string_view to_string(PlannedFault::Kind kind);
 
-/// No message that is sent between a process of `left` and one of `right` from `from` on gets through before `until`:
-/// it is repeated until then, as TCP would. Without `until` it is lost.
-struct Partition {
-  std::vector<ProcessId> left;
-  std::vector<ProcessId> right;
-  Duration from;
-  std::optional<Duration> until;
-};
-
 /// Who can be cut off from whom.
 struct Sides {
   std::vector<ProcessId> left;
   std::vector<ProcessId> right;
 };
 
-/// A partition at moments that need not be numbers yet.
-struct Separation {
+/// No message that is sent between the sides from `from` on gets through before `until`: it is repeated until then, as TCP would. Without `until` it is
+/// lost. An explorer may know no numbers for these moments.
+struct Partition {
   Sides sides;
   Instant from;
   std::optional<Instant> until;

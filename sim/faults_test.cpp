@@ -144,8 +144,9 @@ TEST_CASE(
   CHECK(dead.lines().back() == "11.5ms S starts");
   for (const bool heals : {true, false}) {
     Listening separated;
-    Partition partition{{separated.test.clients[0].id()}, {separated.test.servers[0].id()}, 9500_us, std::nullopt};
-    if (heals) partition.until = 20_ms;
+    Partition partition{
+        {{separated.test.clients[0].id()}, {separated.test.servers[0].id()}}, Instant::at(9500_us), std::nullopt};
+    if (heals) partition.until = Instant::at(20_ms);
     separated.test.world.plan(std::move(partition));
     CHECK(separated.lines().back() == (heals ? "22ms S is left" : "11ms S SAY 3"));
   }
@@ -308,8 +309,9 @@ struct Ticks {
     connection = test.connect(test.clients[0], server, DurationRange::exactly(500_us));
   }
   void cut(Duration from, std::optional<Duration> until, bool swapped = false) {
-    Partition partition{{test.clients[0].id()}, {test.servers[0].id()}, from, until};
-    if (swapped) std::swap(partition.left, partition.right);
+    Partition partition{{{test.clients[0].id()}, {test.servers[0].id()}}, Instant::at(from), std::nullopt};
+    if (until) partition.until = Instant::at(*until);
+    if (swapped) std::swap(partition.sides.left, partition.sides.right);
     test.world.plan(std::move(partition));
   }
   /// When message i arrived.
@@ -378,7 +380,7 @@ TEST_CASE("partition: who waited for one to heal may meet the next") {
 
 TEST_CASE("partition: it cuts only between its sides") {
   ThreeCalls calls;
-  Partition partition{{calls.a().id()}, {calls.a().id()}, 0_ms, std::nullopt};
+  Partition partition{{{calls.a().id()}, {calls.a().id()}}, Instant::origin(), std::nullopt};
   calls.test.world.plan(std::move(partition));
   CHECK(calls.lines().size() == 6);
 }
@@ -386,7 +388,7 @@ TEST_CASE("partition: it cuts only between its sides") {
 TEST_CASE("partition: a reset by a dead server does not pass it either") {
   ThreeCalls calls(std::nullopt);
   calls.test.world.plan(crash_at(calls.s(), 100_us));
-  calls.test.world.plan(Partition{{calls.a().id()}, {calls.s().id()}, 500_us, 50_ms});
+  calls.test.world.plan(Partition{{{calls.a().id()}, {calls.s().id()}}, Instant::at(500_us), Instant::at(50_ms)});
   CHECK(calls.lines()[1] == "51ms A 1 unknown");
 }
 

@@ -168,8 +168,9 @@ class RandomWorld {
   }
   void plan_partition(Random& random) {
     Partition partition;
-    for (const auto& node : nodes_) (random.one_in(2) ? partition.left : partition.right).push_back(node->id());
-    partition.from = moment(random);
+    for (const auto& node : nodes_)
+      (random.one_in(2) ? partition.sides.left : partition.sides.right).push_back(node->id());
+    partition.from = Instant::at(moment(random));
     if (!random.one_in(3)) partition.until = partition.from + moment(random);
     has_message_faults_ = true;
     world.plan(std::move(partition));

@@ -330,7 +330,7 @@ void World::transmit_guarded(std::uint32_t slot) {
   const std::string_view step_name = watched ? event.message->name() : std::string_view();
   set_departure(event, from);
   bool is_lost = watched && strike_message(event, client, step_name);
-  if (!separations_.empty() && !pass_separations(event)) is_lost = true;
+  if (!partitions_.empty() && !pass_partitions(event)) is_lost = true;
   if (explored_ && !is_lost) is_lost = scheduler_->loses(event);
 
   if (is_lost) [[unlikely]] {

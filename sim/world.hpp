@@ -115,18 +115,13 @@ class World {
   /// Traces and histories name `part` as the client of this connection, instead of its process.
   void assign(ConnectionId connection, ProcessId part) { connections_[connection.index].part = part; }
   void plan(PlannedFault fault);
+  /// Also in the middle of a run: what is sent from then on meets it.
   void plan(Partition partition) {
-    std::optional<Instant> until;
-    if (partition.until) until = Instant::at(*partition.until);
-    separate({{std::move(partition.left), std::move(partition.right)}, Instant::at(partition.from), until});
-  }
-  /// A partition at moments of which an explorer knows no number, or one that begins in the middle of a run.
-  void separate(Separation separation) {
-    separations_.push_back(std::move(separation));
+    partitions_.push_back(std::move(partition));
     guards_messages_ = true;
   }
   /// There are no partitions any more.
-  void reunite() { separations_.clear(); }
+  void reunite() { partitions_.clear(); }
   /// Lets `process` begin within `delay` after the origin.
   void start(ProcessId process, DurationRange delay);
   /// The same, from the event that is being handled, or at the present time between two events.
@@ -341,7 +336,7 @@ class World {
   void deliver_message(std::uint32_t slot, MessagePtr& message);
   void answer_call(Message& message, ProcessId caller, ConnectionId connection, bool bounced);
   bool strike_message(Event& event, ProcessId client, std::string_view step_name);
-  bool pass_separations(Event& message) const;
+  bool pass_partitions(Event& message) const;
   void strike(const PlannedFault& fault);
   void pause(ProcessId process, Duration length);
   void postpone_frozen(ProcessId process, Instant until);
@@ -366,7 +361,7 @@ class World {
   std::uint32_t open_calls_ = 0;  ///< of programs
   std::uint32_t ticks_ = 0;       ///< of those pending
   std::vector<FaultState> faults_;
-  std::vector<Separation> separations_;
+  std::vector<Partition> partitions_;
   std::vector<ProcessId> doomed_;  ///< crash at the end of this event
 
   Instant now_;

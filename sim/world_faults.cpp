@@ -17,24 +17,17 @@ class Fin final : public Message {
   std::uint64_t digest() const override { return 0x636c6f7365ULL; }
 };
 
-/// Not for work, which is no operation.
-bool function_is(const Operation& operation, Activity activity) {
-  const std::string_view function = operation.function;
-  switch (activity) {
-    case Activity::acquire: return function == "acquire" || function == "reenter";
-    case Activity::release: return function == "release" || function == "leave";
-    case Activity::renewal: return function == "renew";
-    case Activity::anything:
-    case Activity::work: break;
-  }
-  return false;
-}
-
 bool contains(const std::vector<ProcessId>& processes, ProcessId process) {
   return std::find(processes.begin(), processes.end(), process) != processes.end();
 }
 
 }  // namespace
+
+Activity activity_of(std::string_view function) {
+  if (function == "acquire" || function == "reenter") return Activity::acquire;
+  if (function == "release" || function == "leave") return Activity::release;
+  return function == "renew" ? Activity::renewal : Activity::anything;
+}
 
 std::string_view to_string(PlannedFault::Kind kind) {
   switch (kind) {
@@ -73,12 +66,12 @@ bool World::strike_message(Event& event, ProcessId client, std::string_view step
 }
 
 /// Puts a message's departure off until no partition is in its way; false: it is lost.
-bool World::pass_separations(Event& message) const {
+bool World::pass_partitions(Event& message) const {
   const ProcessId a = message.from;
   const ProcessId b = message.process;
   // Whoever waits for one partition to heal may then meet another, planned before or after it.
-  for (std::size_t passed = 0, i = 0; passed < separations_.size(); ++passed, i = (i + 1) % separations_.size()) {
-    const Separation& partition = separations_[i];
+  for (std::size_t passed = 0, i = 0; passed < partitions_.size(); ++passed, i = (i + 1) % partitions_.size()) {
+    const Partition& partition = partitions_[i];
     const Sides& sides = partition.sides;
     const bool is_between =
         (contains(sides.left, a) && contains(sides.right, b)) || (contains(sides.left, b) && contains(sides.right, a));
@@ -97,7 +90,7 @@ bool World::is_at(ProcessId process, Activity activity) const {
   const auto is_his = [&](const Operation& operation) { return history_.host_of(operation.process) == process; };
   if (activity != Activity::work) {
     return std::any_of(history_.operations.begin(), history_.operations.end(), [&](const Operation& operation) {
-      return operation.phase == Phase::invoke && function_is(operation, activity) && is_his(operation);
+      return operation.phase == Phase::invoke && activity_of(operation.function) == activity && is_his(operation);
     });
   }
   // It has got a lock that it has not begun to give back.
@@ -111,7 +104,7 @@ bool World::is_at(ProcessId process, Activity activity) const {
 
 bool World::is_of(const Message& message, Activity activity) const {
   if (activity == Activity::anything) return true;
-  return message.operation != 0 && function_is(history_.operations[message.operation - 1], activity);
+  return message.operation != 0 && activity_of(history_.operations[message.operation - 1].function) == activity;
 }
 
 void World::strike(const PlannedFault& fault) {
@@ -268,7 +261,7 @@ void World::close_connections(ProcessId client) {
 
 /// What machines say to each other is neither lost nor kept back by a pause. A partition is in its way as in any other's.
 void World::emit_unguarded(std::uint32_t slot) {
-  if (pass_separations(events_[slot])) {
+  if (pass_partitions(events_[slot])) {
     emit(slot);
   } else {
     events_[slot] = Event{};

@@ -58,7 +58,9 @@ class ReplicatedStory {
   }
   /// Nothing passes between two servers from one time to another.
   void cut(std::size_t a, std::size_t b, sim::Duration from, std::optional<sim::Duration> until) {
-    world_.plan(sim::Partition{.left = {id(a)}, .right = {id(b)}, .from = from, .until = until});
+    sim::Partition partition{.sides = {{id(a)}, {id(b)}}, .from = sim::Instant::at(from), .until = {}};
+    if (until) partition.until = sim::Instant::at(*until);
+    world_.plan(std::move(partition));
   }
 
   /// What each client saw, in the order of `say`: its replies, with "; " between them.

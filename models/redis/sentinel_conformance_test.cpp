@@ -399,7 +399,9 @@ Transcript simulated_failover() {
   const auto into = [](Transcript& seen) { return [&seen](const Reply& reply) { seen.push_back(reply.describe()); }; };
   for (std::size_t i = 1; i <= kSentinels; ++i) world.listen(i, heard);
   world.say(3_s, 1, "SET before 1", into(first));
-  world.plan(sim::Partition{.left = {world.server(1)}, .right = {world.server(2)}, .from = 3100_ms, .until = 9_s});
+  world.plan(sim::Partition{.sides = {{world.server(1)}, {world.server(2)}},
+                            .from = sim::Instant::at(3100_ms),
+                            .until = sim::Instant::at(9_s)});
   world.plan(sim::PlannedFault::Kind::pause, 2, 3150_ms, 100_ms);
   world.say(3200_ms, 1, "SET lock A NX PX 60000", into(first));
   world.plan(sim::PlannedFault::Kind::crash, 1, 3250_ms, {}, 10_s);
@@ -467,10 +469,10 @@ Transcript simulated_split_brain() {
   SimulatedWorld world;
   const auto note = [&](const Reply& reply) { seen.push_back(reply.describe()); };
   world.say(3_s, 1, "SET before 1", note);
-  world.plan(sim::Partition{.left = {world.server(1)},
-                            .right = {world.server(2), world.sentinel(1), world.sentinel(2), world.sentinel(3)},
-                            .from = 4_s,
-                            .until = 12_s});
+  world.plan(sim::Partition{
+      .sides = {{world.server(1)}, {world.server(2), world.sentinel(1), world.sentinel(2), world.sentinel(3)}},
+      .from = sim::Instant::at(4_s),
+      .until = sim::Instant::at(12_s)});
   world.say(10_s, 1, "SET lock A NX PX 60000", note);
   world.say(10010_ms, 1, "SET counter 7", note);
   world.say(10020_ms, 2, "SET lock B NX PX 60000", note);

@@ -158,10 +158,12 @@ TEST_CASE("a dead sentinel is passed over") {
 
 TEST_CASE("a sentinel that cannot be reached costs a timeout, and the next one is asked") {
   Story story;
-  sim::Partition cut{.left = {story.sentinel(1).id()}, .right = {}, .from = 500_ms, .until = std::nullopt};
+  sim::Partition cut{.sides = {.left = {story.sentinel(1).id()}, .right = {}},
+                     .from = sim::Instant::at(500_ms),
+                     .until = std::nullopt};
   const Client& client =
       story.add("A", [](Client& c, Story& s) -> sim::Task<void> { s.see(co_await c.redis().set("k", "v")); });
-  cut.right = {client.id()};
+  cut.sides.right = {client.id()};
   story.world().plan(std::move(cut));
   CHECK(story.run() == Seen{"OK"});
 }

@@ -135,10 +135,11 @@ class SentinelWorld {
   }
   /// Cuts these off from everybody else.
   void isolate(const std::vector<sim::ProcessId>& some, sim::Duration from, std::optional<sim::Duration> until) {
-    sim::Partition partition{.left = some, .right = {}, .from = from, .until = until};
+    sim::Partition partition{.sides = {.left = some, .right = {}}, .from = sim::Instant::at(from), .until = {}};
+    if (until) partition.until = sim::Instant::at(*until);
     for (std::size_t i = 0; i < world_.process_count(); ++i) {
       const sim::ProcessId id{static_cast<std::uint16_t>(i)};
-      if (std::find(some.begin(), some.end(), id) == some.end()) partition.right.push_back(id);
+      if (std::find(some.begin(), some.end(), id) == some.end()) partition.sides.right.push_back(id);
     }
     world_.plan(std::move(partition));
   }
