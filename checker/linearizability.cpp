@@ -176,13 +176,13 @@ class Check {
       // search to say.
       OwnerPath path = check_owner_mutex(operations);
       if (path.result.verdict != Verdict::holds) return {};
-      return {.verdict = Verdict::holds, .order = translated(path.result.order, positions)};
+      return {.verdict = Verdict::holds, .order = translated(std::move(path.result.order), positions)};
     }
     MutexResult mutex = check_anonymous_mutex(operations, options.check_failed);
-    Part part{.verdict = mutex.verdict, .order = translated(mutex.order, positions)};
+    Part part{.verdict = mutex.verdict, .order = translated(std::move(mutex.order), positions)};
     if (mutex.verdict == Verdict::holds) return part;
-    part.order = translated(mutex.prefix, positions);
-    part.conflict = translated(mutex.conflict, positions);
+    part.order = translated(std::move(mutex.prefix), positions);
+    part.conflict = translated(std::move(mutex.conflict), positions);
     part.at = mutex.at->count_ns();
     part.culprit = positions[mutex.culprit];
     part.is_minimal = mutex.is_minimal;
@@ -245,7 +245,9 @@ class Check {
     statistics.steps += searched.steps;
     statistics.search_bytes_max = std::max(statistics.search_bytes_max, searched.bytes);
 
-    Part part{.verdict = searched.verdict, .bound = searched.bound, .order = translated(searched.order, positions)};
+    Part part{.verdict = searched.verdict,
+              .bound = searched.bound,
+              .order = translated(std::move(searched.order), positions)};
     if (searched.verdict != Verdict::violated) return part;
     part.culprit = positions[searched.culprit];
     part.at = history_.operations[part.culprit].returned;
