@@ -39,6 +39,9 @@ constexpr std::array<std::string_view, 10> kOnlyLinearize{
 constexpr std::array<std::string_view, 3> kOnlyCompare{"--algorithms", "--clients", "--seconds"};
 constexpr std::array<std::string_view, 5> kOnlyMatrix{"--faults", "--max-traces", "--max-events", "--runs",
                                                       "--witnesses"};
+constexpr std::array<std::string_view, 12> kOnlyFuzz{"--algorithm", "--max-seconds", "--runs",        "--found",
+                                                     "--resume",    "--shard",       "--merge",       "--strategy",
+                                                     "--depth",     "--no-swarm",    "--no-coverage", "--as-written"};
 constexpr std::array<std::string_view, 2> kOnlyServe{"--port", "--step"};
 
 /// Unknown options, commands and whatever else nobody wanted.
@@ -51,6 +54,7 @@ Answer unexpected(const std::vector<std::string>& words, std::string_view comman
     if (command == "compare") valid.insert(valid.end(), kOnlyCompare.begin(), kOnlyCompare.end());
     if (command == "matrix") valid.insert(valid.end(), kOnlyMatrix.begin(), kOnlyMatrix.end());
     if (command == "linearize") valid.insert(valid.end(), kOnlyLinearize.begin(), kOnlyLinearize.end());
+    if (command == "fuzz") valid.insert(valid.end(), kOnlyFuzz.begin(), kOnlyFuzz.end());
     if (command == "new") valid.insert(valid.end(), kOnlyNew.begin(), kOnlyNew.end());
     if (command == "serve") valid.insert(valid.end(), kOnlyServe.begin(), kOnlyServe.end());
     if (command.empty()) valid.emplace_back("--version");
@@ -385,6 +389,8 @@ std::variant<Call, Answer> read_arguments(std::span<const std::string> args) {
   declare_matrix(*matrix, typed);
   CLI::App* compare = app.add_subcommand("compare");
   declare_compare(*compare, typed);
+  CLI::App* fuzz = app.add_subcommand("fuzz");
+  declare_fuzz(*fuzz, typed);
 
   std::vector<std::string> reversed(args.rbegin(), args.rend());
   std::optional<std::string> trouble;
@@ -402,6 +408,7 @@ std::variant<Call, Answer> read_arguments(std::span<const std::string> args) {
                                    : linearize->parsed() ? "linearize"
                                    : matrix->parsed()    ? "matrix"
                                    : compare->parsed()   ? "compare"
+                                   : fuzz->parsed()      ? "fuzz"
                                    : serve->parsed()     ? "serve"
                                    : fresh->parsed()     ? "new"
                                    : schema->parsed()    ? "schema"
@@ -425,6 +432,7 @@ std::variant<Call, Answer> read_arguments(std::span<const std::string> args) {
   if (command == "linearize") return linearize_call(typed, std::move(call));
   if (command == "compare") return compare_call(typed, std::move(call));
   if (command == "matrix") return matrix_call(typed, std::move(call));
+  if (command == "fuzz") return fuzz_call(typed, std::move(call));
   if (command == "serve") return serve_call(typed, std::move(call));
   if (command == "new") return new_call(typed, std::move(call));
   if (command == "schema") {

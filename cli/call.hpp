@@ -13,6 +13,7 @@
 
 #include "checker/history_formats/format.hpp"
 #include "reports/verdicts.hpp"
+#include "scenarios/fuzzing/strategy.hpp"
 #include "sim/time.hpp"
 
 namespace lockstep::cli {
@@ -22,7 +23,7 @@ inline constexpr std::string_view kVersion = "0.1.0";
 enum class Exit : std::uint8_t { as_expected = 0, not_as_expected = 1, bad_input = 2, incomplete = 3 };
 
 struct Call {
-  enum class Command : std::uint8_t { list, run, check, linearize, matrix, compare, serve, new_story, schema };
+  enum class Command : std::uint8_t { list, run, check, linearize, matrix, compare, serve, new_story, schema, fuzz };
   enum class Colour : std::uint8_t { automatic, always, never };
   Command command = Command::run;
   std::string what = "algorithms";  ///< list: of what
@@ -90,6 +91,23 @@ struct Call {
   struct NewStory {
     std::string algorithm = "set-nx-px-lua";
   } new_story;
+
+  /// What only `fuzz` is told.
+  struct Fuzz {
+    std::vector<std::string> algorithms;  ///< or "all"
+    std::string found = "found";          ///< a folder
+    std::vector<std::string> merge;       ///< folders: then nothing is fuzzed
+    double max_seconds = 60;
+    std::uint64_t max_runs = 0;  ///< 0: no bound
+    bool resume = false;
+    std::uint64_t shard = 0;
+    std::uint64_t shards = 1;
+    std::optional<scenarios::Strategy> strategy;
+    std::uint32_t depth = 3;
+    bool swarm = true;
+    bool coverage = true;
+    bool as_written = false;
+  } fuzz;
 
   /// What only `serve` is told.
   struct Serve {

@@ -23,6 +23,7 @@ Exit linearize(const Call& call, Output& output);
 Exit run_stories(const Call& call, const models::locks::Catalogue& catalogue, Output& output);
 Exit compare(const Call& call, const models::locks::Catalogue& catalogue, Output& output);
 Exit matrix(const Call& call, const models::locks::Catalogue& catalogue, Output& output);
+Exit fuzz(const Call& call, const models::locks::Catalogue& catalogue, Output& output);
 Exit check_stories(const Call& call, const models::locks::Catalogue& catalogue, Output& output);
 Exit new_story(const Call& call, const models::locks::Catalogue& catalogue, Output& output);
 Exit schema(const models::locks::Catalogue& catalogue, Output& output);

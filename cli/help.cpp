@@ -5,8 +5,8 @@
 namespace lockstep::cli {
 namespace {
 
-constexpr std::array<std::string_view, 9> kCommands{"list",   "new",     "run",   "check", "linearize",
-                                                    "matrix", "compare", "serve", "schema"};
+constexpr std::array<std::string_view, 10> kCommands{"list",      "new",    "run",     "check", "fuzz",
+                                                     "linearize", "matrix", "compare", "serve", "schema"};
 
 constexpr std::string_view kProgram =
     R"(Runs distributed locks on simulated servers, in virtual time, and says which promise breaks.
@@ -21,6 +21,8 @@ usage: lockstep COMMAND [OPTIONS]
               example: lockstep run scenarios
   check       explore scenario files in every order and with every delay, for verdicts and exact margins
               example: lockstep check scenarios
+  fuzz        look for what breaks in random worlds, and make it small: a scenario file for each finding
+              example: lockstep fuzz --algorithm redlock-seq --max-seconds 30
   linearize   judge a history from elsewhere: Jepsen's EDN or log, JSON lines
               example: lockstep linearize history.edn --model cas-register
   matrix      every lock algorithm under every kind of fault: proved within bounds, fuzzed, or broken
@@ -121,6 +123,40 @@ usage: lockstep compare FILE|DIR... [OPTIONS]
   --help
 
 example: lockstep compare scenarios/compare/short-work.toml --algorithms set-nx-px-lua,redlock-seq --clients 2,8,32
+)";
+
+constexpr std::string_view kFuzz =
+    R"(Plays random runs of the stories, or of worlds made up for algorithms, judges each by every property that the
+algorithm claims, and makes what breaks one small: a scenario file for each cause, which run replays.
+
+usage: lockstep fuzz [FILE|DIR...] [OPTIONS]
+
+A story's [[may]] says what may go wrong in it. In one that has none, what its [[fault]]s show may strike anybody, and
+sometimes something else. Without FILE: worlds of 2 to 64 clients and 1 to 9 servers are made up for each --algorithm.
+
+  --algorithm NAME,NAME...    these locks instead of the stories' own, or made-up worlds of them; all: every one
+  --max-seconds S             end after S seconds (60, unless --runs says something)
+  --runs N                    end after N runs: then the same call finds the same, whatever --jobs is
+  --seed N                    of worlds and runs (1)
+  --found DIR                 where findings and the campaign's state go (found)
+  --resume                    go on with the campaign that is in --found, also if it was killed
+  --shard I/N                 only part I (from 0 on) of N parts that share nothing
+  --merge DIR...              fuzz nothing: join the findings of these folders in --found
+  --strategy NAME             how delays are drawn: boundary, uniform, priority, or a portfolio of all (portfolio)
+  --depth N                   priority: N - 1 changes of who is slow (3)
+  --no-swarm                  every run has all faults of its world, instead of half of the runs only some
+  --no-coverage               do not go on from runs that showed something new
+  --as-written                nothing but [[may]] goes wrong: the bounds of check
+  --json                      one JSON document on stdout, nothing else
+  --jobs N                    threads (as many as there are cores)
+  --width N                   columns to use (40 to 1000)
+  --color auto|always|never   colours; auto: on a terminal without NO_COLOR
+  --lang en|zh                taken by every command; the report is English
+  --help
+
+Exit status: 0 nothing was found, 1 something was, 2 the input or the call was wrong, 3 interrupted.
+
+example: lockstep fuzz scenarios/redisson-source --runs 100000 --found build/found
 )";
 
 constexpr std::string_view kMatrix =
@@ -296,6 +332,7 @@ std::string_view help_of(std::string_view command) {
   if (command == "new") return kNew;
   if (command == "run") return kRun;
   if (command == "check") return kCheck;
+  if (command == "fuzz") return kFuzz;
   if (command == "matrix") return kMatrix;
   if (command == "compare") return kCompare;
   if (command == "linearize") return kLinearize;

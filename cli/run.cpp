@@ -28,6 +28,7 @@ Exit perform(const Call& call, const models::locks::Catalogue& catalogue, Output
     case Call::Command::linearize: return linearize(call, output);
     case Call::Command::compare: return compare(call, catalogue, output);
     case Call::Command::matrix: return matrix(call, catalogue, output);
+    case Call::Command::fuzz: return fuzz(call, catalogue, output);
     case Call::Command::new_story: return new_story(call, catalogue, output);
     case Call::Command::schema: return schema(catalogue, output);
     case Call::Command::serve: return serve(call, catalogue, output);

@@ -23,13 +23,14 @@ struct Typed {
   bool no_reduction = false, all = false, resume = false, no_times = false, independent = false, check_failed = false,
        nil_reads_unknown = false;
   bool only_failures = false;
+  bool no_swarm = false, no_coverage = false, as_written = false;
   bool step = false, thorough = false, no_second_opinion = false;
   std::optional<std::string> seed, may_seed, jobs, colour, language, width, junit, history;
   std::optional<std::string> witness, parameter, ticks, max_seconds, max_traces, max_events, checkpoint, graph,
       wait_for;
   std::optional<std::string> model, format, permits, initial, max_memory, html, port;
-  std::optional<std::string> runs, witnesses, seconds, algorithm;
-  std::vector<std::string> list_words, files, faults, algorithms, clients, given;
+  std::optional<std::string> runs, witnesses, seconds, algorithm, found, shard, strategy, depth;
+  std::vector<std::string> list_words, files, faults, algorithms, clients, given, merge;
 };
 
 /// A message about the call; every one of them says how to go on.
@@ -54,5 +55,7 @@ std::optional<Answer> take_bound(const char* option, const std::optional<std::st
 
 void declare_check(CLI::App& check, Typed& typed);
 std::variant<Call, Answer> check_call(const Typed& typed, Call call);
+void declare_fuzz(CLI::App& fuzz, Typed& typed);
+std::variant<Call, Answer> fuzz_call(const Typed& typed, Call call);
 
 }  // namespace lockstep::cli

@@ -8,6 +8,7 @@
 #include "scenarios/deployment.hpp"
 #include "scenarios/in_parallel.hpp"
 #include "scenarios/interruptible.hpp"
+#include "scenarios/other_algorithm.hpp"
 #include "sim/decisions.hpp"
 
 namespace lockstep::scenarios {
@@ -41,35 +42,16 @@ std::string name_of_client(std::size_t i) {
 }
 
 Scenario workload(const Scenario& file, const models::locks::Entry& entry, std::size_t clients) {
-  Scenario scenario = file;
+  Scenario scenario = replace_algorithm(file, entry);
   scenario.faults.clear();
   scenario.may.clear();
   scenario.pin.clear();
   scenario.schedule.clear();
-  scenario.lock.algorithm = entry.id;
-  // Parameters that the algorithm does not have, or that its clients cannot have of their own, are not its.
-  const auto keep = [&](LockParameters& parameters, bool of_client) {
-    std::erase_if(parameters, [&](const auto& set) {
-      return std::none_of(entry.parameters.begin(), entry.parameters.end(),
-                          [&](const models::locks::ParameterSpec& spec) {
-                            return spec.name == set.first && models::locks::accepts(spec, set.second) &&
-                                   !(of_client && !spec.one_for_all.empty());
-                          });
-    });
-  };
-  keep(scenario.lock.parameters, false);
-  // An algorithm for several servers is compared on three of the kind that the file has.
-  if (entry.many_nodes && scenario.servers.size() == 1) {
-    for (std::size_t i = 1; i < 3; ++i) scenario.servers.push_back(scenario.servers.front());
-    for (std::size_t i = 0; i < 3; ++i) scenario.servers[i].name = fmt::format("redis{}", i + 1);
-  }
   const std::vector<ClientSpec> users = scenario.clients;
   scenario.clients.clear();
   for (std::size_t i = 0; i < clients; ++i) {
     ClientSpec client = users[i % users.size()];
     if (clients != users.size()) client.name = name_of_client(i);
-    keep(client.parameters, true);
-    for (ClientSpec& thread : client.threads) keep(thread.parameters, true);
     client.rounds = kForEver;
     client.attempts = kForEver;
     scenario.clients.push_back(std::move(client));

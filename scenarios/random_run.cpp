@@ -72,7 +72,6 @@ TellingLengths telling_lengths(const Scenario& scenario, const models::locks::En
 
 void MoodyDecisions::begin(Random& random, Duration margin) {
   random_ = &random;
-  is_asked_ = false;
   for (std::uint64_t& weight : weights_) weight = random.one_in(3) ? 0 : 1 + random.below(4);
   weights_[2] += 1;
   meeting_.reset();
@@ -85,8 +84,6 @@ void MoodyDecisions::begin(Random& random, Duration margin) {
 }
 
 std::uint64_t MoodyDecisions::choose(sim::Choice choice, std::uint64_t options, sim::EventId) {
-  if (random_ == nullptr) return 0;
-  is_asked_ = true;
   return choice == sim::Choice::delay ? delay(options) : random_->below(options);
 }
 
@@ -112,20 +109,50 @@ std::uint64_t MoodyDecisions::delay(std::uint64_t options) {
   return index_of(telling).value_or(random_->one_in(2) ? 0 : options - 1);
 }
 
+// --- Priorities.
+
+void PriorityDecisions::begin(Random& random, std::uint32_t depth, std::uint64_t typical) {
+  random_ = &random;
+  questions_ = 0;
+  next_change_ = 0;
+  is_slow_.assign(world_.process_count(), 0);
+  // Few are slow: where all are, nobody is.
+  const std::uint64_t one_in = 2 + random.below(3);
+  for (char& slow : is_slow_) slow = random.one_in(one_in) ? 1 : 0;
+  changes_.clear();
+  for (std::uint32_t i = 1; i < depth; ++i) changes_.push_back(random.below(std::max<std::uint64_t>(typical, 8)));
+  std::sort(changes_.begin(), changes_.end());
+}
+
+std::uint64_t PriorityDecisions::choose(sim::Choice choice, std::uint64_t options, sim::EventId) {
+  for (++questions_; next_change_ < changes_.size() && changes_[next_change_] < questions_; ++next_change_) {
+    char& slow = is_slow_[random_->below(is_slow_.size())];
+    slow = slow == 0 ? 1 : 0;
+  }
+  // Where somebody starts, or how long he works, is no matter of priorities.
+  if (choice != sim::Choice::delay || options > kWide) return random_->below(options);
+  const sim::Event& event = world_.event(recorder_.last_emitted());
+  const auto is_slow = [&](ProcessId process) { return process.is_valid() && is_slow_[process.index] != 0; };
+  return is_slow(event.process) || is_slow(event.from) ? options - 1 : 0;
+}
+
 // --- Faults.
 
 RandomFaults::RandomFaults(const Scenario& scenario, Deployment& deployment, RunRecorder& recorder,
                            const TellingLengths& telling)
     : world_(deployment.world()), recorder_(recorder), telling_(telling), allowed_(scenario, deployment) {}
 
-void RandomFaults::begin(Random& random, const std::optional<FaultLimit>& limit, std::uint64_t typical) {
+void RandomFaults::begin(Random& random, const std::optional<FaultLimit>& limit, std::uint64_t typical,
+                         std::uint64_t without) {
   random_ = &random;
   allowed_.begin();
   planned_.clear();
   looked_ = 0;
   last_ = {};
   focus_ = random.below(std::max<std::uint64_t>(typical, 8));
-  for (std::size_t i = 0; i < allowed_.budgets().size(); ++i) plan(i, limit, typical);
+  for (std::size_t i = 0; i < allowed_.budgets().size(); ++i) {
+    if (i >= 64 || (without >> i & 1U) == 0) plan(i, limit, typical);
+  }
 }
 
 void RandomFaults::plan(std::size_t index, const std::optional<FaultLimit>& limit, std::uint64_t typical) {
@@ -293,45 +320,73 @@ Instant RandomFaults::some_moment(ProcessId victim, Instant from, Instant until)
 
 // --- Runs.
 
+void DrawnDecisions::begin(const RunDraw& draw, Random& random) {
+  draw_ = &draw;
+  random_ = &random;
+  next_reseed_ = 0;
+  questions_ = 0;
+  if (draw.strategy == Strategy::boundary) moody_.begin(random, draw.limit ? draw.limit->range.hi : Duration::zero());
+  if (draw.strategy == Strategy::priority) priority_.begin(random, draw.depth, draw.typical);
+}
+
+std::uint64_t DrawnDecisions::choose(sim::Choice choice, std::uint64_t options, sim::EventId event) {
+  if (draw_ == nullptr) return 0;
+  const std::vector<Reseed>& reseeds = draw_->reseeds;
+  for (; next_reseed_ < reseeds.size() && reseeds[next_reseed_].question <= questions_; ++next_reseed_)
+    *random_ = Random(reseeds[next_reseed_].seed);
+  ++questions_;
+  switch (draw_->strategy) {
+    case Strategy::boundary: return moody_.choose(choice, options, event);
+    case Strategy::priority: return priority_.choose(choice, options, event);
+    case Strategy::uniform: break;
+  }
+  return random_->below(options);
+}
+
 RandomRuns::RandomRuns(const Scenario& scenario, const models::locks::Catalogue& catalogue)
     : scenario_(scenario),
       telling_(telling_lengths(scenario, *catalogue.find(scenario.lock.algorithm))),
-      decisions_(telling_),
-      deployment_(scenario, catalogue, decisions_, Deployment::Faults::none),
+      deployment_(scenario, catalogue, door_, Deployment::Faults::none),
       recorder_(scenario, deployment_),
-      faults_(scenario, deployment_, recorder_, telling_) {}
+      decisions_(telling_, deployment_.world(), recorder_),
+      faults_(scenario, deployment_, recorder_, telling_) {
+  door_.to = &decisions_;
+}
 
-bool RandomRuns::play(std::uint64_t seed, const std::optional<FaultLimit>& limit, bool writes) {
+bool RandomRuns::play(const RunDraw& draw, bool writes) {
   sim::Simulation& simulation = deployment_.simulation();
   simulation.restart();
   simulation.set_fate(&faults_);
   recorder_.begin(writes);
-  Random random(seed);
-  decisions_.begin(random, limit ? limit->range.hi : Duration::zero());
-  faults_.begin(random, limit, typical_before_);
+  Random random(draw.seed);
+  Random own(draw.fault_seed.value_or(0));
+  decisions_.begin(draw, random);
+  faults_.begin(draw.fault_seed ? own : random, draw.limit, draw.typical, draw.without_faults);
   execution_.emplace(scenario_, deployment_, kEventsMax);
   const bool has_ended = !execution_->play();
   simulation.set_fate(nullptr);
+  decisions_.calm_down();
   return has_ended;
+}
+
+std::optional<std::vector<checker::Finding>> RandomRuns::run(const RunDraw& draw) {
+  last_ = draw;
+  if (!play(last_, false)) return std::nullopt;
+  if (draw.asks_whether_it_recovers && execution_->probe(Execution::Patience::just_beyond_the_bound))
+    return std::nullopt;
+  return execution_->findings();
 }
 
 std::optional<std::vector<checker::Finding>> RandomRuns::run(std::uint64_t seed, const std::optional<FaultLimit>& limit,
                                                              bool asks_whether_it_recovers) {
-  seed_ = seed;
-  limit_ = limit;
-  typical_before_ = typical_;
-  const bool has_ended = play(seed, limit, false);
+  auto findings =
+      run({.seed = seed, .typical = typical_, .limit = limit, .asks_whether_it_recovers = asks_whether_it_recovers});
   typical_ = std::max(typical_, faults_.looked());
-  if (!has_ended) return std::nullopt;
-  if (asks_whether_it_recovers) {
-    decisions_.calm_down();
-    if (execution_->probe(Execution::Patience::just_beyond_the_bound)) return std::nullopt;
-  }
-  return execution_->findings();
+  return findings;
 }
 
 Scenario RandomRuns::story() {
-  play(seed_, limit_, true);
+  play(last_, true);
   return recorder_.story();
 }
 

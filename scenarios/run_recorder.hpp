@@ -30,6 +30,9 @@ class RunRecorder final : public sim::Scheduler {
   /// A run begins. Requires: the simulation was restarted.
   void begin(bool writes);
 
+  /// The slot of the event that was emitted last.
+  std::uint32_t last_emitted() const { return last_emitted_; }
+
   /// When the work began that the process is doing or, paused, will be doing; nothing if it is not at work.
   std::optional<sim::Instant> at_work_since(sim::ProcessId process) const;
 

@@ -1,0 +1,222 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <ostream>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cli/commands.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/output_files.hpp"
+#include "reports/fuzzing.hpp"
+#include "scenarios/fuzzing/campaign.hpp"
+#include "scenarios/other_algorithm.hpp"
+#include "scenarios/suggestion.hpp"
+
+namespace lockstep::cli {
+namespace {
+
+using scenarios::Campaign;
+using scenarios::CampaignState;
+using scenarios::FuzzFinding;
+using scenarios::FuzzTarget;
+
+constexpr std::string_view kStateFile = "campaign.state";
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+std::string state_file(const std::string& folder) { return (std::filesystem::path(folder) / kStateFile).string(); }
+
+std::string text_of(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+/// Nothing after a message.
+std::optional<std::vector<FuzzTarget>> targets_of(const Call& call, const models::locks::Catalogue& catalogue,
+                                                  std::ostream& err) {
+  std::vector<FuzzTarget> targets;
+  std::vector<std::string> algorithms = call.fuzz.algorithms;
+  if (algorithms == std::vector<std::string>{"all"}) {
+    algorithms.clear();
+    for (const std::string_view id : catalogue.ids()) algorithms.emplace_back(id);
+  }
+  for (const std::string& name : algorithms) {
+    if (catalogue.find(name) != nullptr) continue;
+    err << fmt::format("lockstep: --algorithm {}: {}\n", scenarios::in_quotes(name),
+                       scenarios::suggestion(name, catalogue.ids()));
+    return std::nullopt;
+  }
+  if (call.files.empty()) {
+    for (const std::string& name : algorithms) targets.push_back(scenarios::target_of(*catalogue.find(name)));
+    return targets;
+  }
+  std::optional<std::vector<scenarios::Scenario>> loaded = load_all(call.files, catalogue, err);
+  if (!loaded) return std::nullopt;
+  if (loaded->empty()) {
+    err << "lockstep: there is no scenario file to fuzz\n";
+    return std::nullopt;
+  }
+  for (scenarios::Scenario& story : *loaded) {
+    if (algorithms.empty()) {
+      targets.push_back(scenarios::target_of(story, catalogue));
+      continue;
+    }
+    for (const std::string& name : algorithms) {
+      auto with = scenarios::with_algorithm(story, *catalogue.find(name), catalogue);
+      if (const auto* trouble = std::get_if<std::string>(&with)) {
+        err << fmt::format("lockstep: {} with {}: {}\n", scenarios::one_line(story.file), name, *trouble);
+        return std::nullopt;
+      }
+      targets.push_back(scenarios::target_of(std::get<scenarios::Scenario>(with), catalogue));
+    }
+  }
+  return targets;
+}
+
+/// A folder that exists, and that files can be written to. Nothing if it can be used.
+std::optional<std::string> trouble_with(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!error && !std::filesystem::is_directory(folder)) error = std::make_error_code(std::errc::not_a_directory);
+  if (!error && ::access(folder.c_str(), W_OK | X_OK) != 0) error = std::error_code(errno, std::generic_category());
+  if (!error) return std::nullopt;
+  return fmt::format("--found {}: cannot write there: {}", scenarios::one_line(folder), error.message());
+}
+
+/// The findings first, then the state that knows of them: whoever is killed in between finds them again.
+class Folder {
+ public:
+  Folder(std::string path, std::ostream& err) : path_(std::move(path)), err_(err) {}
+
+  bool write(const CampaignState& state) {
+    for (; written_ < state.findings.size(); ++written_) {
+      const FuzzFinding& finding = state.findings[written_];
+      if (!write_file((std::filesystem::path(path_) / (finding.name + ".toml")).string(), finding.text, err_))
+        return false;
+    }
+    return write_file(state_file(path_), scenarios::to_text(state), err_);
+  }
+
+ private:
+  std::string path_;
+  std::ostream& err_;
+  std::size_t written_ = 0;
+};
+
+Exit exit_of(const CampaignState& state, bool is_interrupted) {
+  if (is_interrupted) return Exit::incomplete;
+  return state.findings.empty() && state.mysteries.empty() ? Exit::as_expected : Exit::not_as_expected;
+}
+
+Exit merge_folders(const Call& call, Output& output) {
+  CampaignState merged;
+  for (const std::string& folder : call.fuzz.merge) {
+    auto parsed = scenarios::parse_campaign(text_of(state_file(folder)));
+    if (const auto* trouble = std::get_if<std::string>(&parsed)) {
+      output.err << fmt::format("lockstep: {}: there is no campaign that could be read: {}\n",
+                                scenarios::one_line(state_file(folder)), *trouble);
+      return Exit::bad_input;
+    }
+    scenarios::merge_into(merged, std::get<CampaignState>(parsed));
+  }
+  if (const auto trouble = trouble_with(call.fuzz.found)) {
+    output.err << "lockstep: " << *trouble << '\n';
+    return Exit::bad_input;
+  }
+  if (std::filesystem::exists(state_file(call.fuzz.found))) {
+    output.err << fmt::format("lockstep: --found {}: there is a campaign in it; name a folder without one\n",
+                              scenarios::one_line(call.fuzz.found));
+    return Exit::bad_input;
+  }
+  if (!Folder(call.fuzz.found, output.err).write(merged)) return Exit::bad_input;
+  const reports::FuzzReportOptions how{.width = output.width, .folder = call.fuzz.found};
+  output.out << (call.json ? reports::fuzz_json(merged, how)
+                           : reports::to_string(reports::fuzz_report(merged, how), output.colour));
+  return exit_of(merged, false);
+}
+
+/// Nothing: it can begin, or go on. `campaign` has taken over what was there.
+std::optional<std::string> resume(const Call& call, Campaign& campaign) {
+  const std::string file = state_file(call.fuzz.found);
+  if (!std::filesystem::exists(file)) {
+    if (!call.fuzz.resume) return std::nullopt;
+    return fmt::format("--resume: there is no campaign in {}", scenarios::one_line(call.fuzz.found));
+  }
+  if (!call.fuzz.resume) {
+    return fmt::format(
+        "--found {}: there is a campaign in it; add --resume to go on with it, or name a folder without one",
+        scenarios::one_line(call.fuzz.found));
+  }
+  auto parsed = scenarios::parse_campaign(text_of(file));
+  std::optional<std::string> trouble;
+  if (auto* unreadable = std::get_if<std::string>(&parsed)) {
+    trouble = *unreadable;
+  } else {
+    trouble = campaign.restore(std::get<CampaignState>(std::move(parsed)));
+  }
+  if (!trouble) return std::nullopt;
+  return fmt::format("--resume: {}: {}", scenarios::one_line(file), *trouble);
+}
+
+}  // namespace
+
+Exit fuzz(const Call& call, const models::locks::Catalogue& catalogue, Output& output) {
+  if (!call.fuzz.merge.empty()) return merge_folders(call, output);
+  std::optional<std::vector<FuzzTarget>> targets = targets_of(call, catalogue, output.err);
+  if (!targets) return Exit::bad_input;
+  const Interrupt interrupt;
+  scenarios::FuzzOptions options;
+  options.seed = call.seed.value_or(1);
+  options.jobs = call.jobs;
+  options.max_runs = call.fuzz.max_runs;
+  options.max_seconds = call.fuzz.max_seconds;
+  options.stopwatch = now;
+  options.shard = call.fuzz.shard;
+  options.shards = call.fuzz.shards;
+  options.strategy = call.fuzz.strategy;
+  options.depth = call.fuzz.depth;
+  options.swarm = call.fuzz.swarm;
+  options.coverage = call.fuzz.coverage;
+  options.as_written = call.fuzz.as_written;
+  options.interrupted = [&interrupt] { return interrupt.is_requested(); };
+  Campaign campaign(std::move(*targets), catalogue, options);
+  std::optional<std::string> trouble = trouble_with(call.fuzz.found);
+  if (!trouble) trouble = resume(call, campaign);
+  if (trouble) {
+    output.err << "lockstep: " << *trouble << '\n';
+    return Exit::bad_input;
+  }
+
+  Folder folder(call.fuzz.found, output.err);
+  double written_at = now();
+  double shown_at = 0;
+  std::size_t known = campaign.state().findings.size();
+  while (campaign.step()) {
+    const CampaignState& state = campaign.state();
+    const bool is_new = state.findings.size() != known;
+    known = state.findings.size();
+    if ((is_new || now() - written_at >= 1) && !folder.write(state)) return Exit::bad_input;
+    if (is_new || now() - written_at >= 1) written_at = now();
+    if (output.progress && now() - shown_at >= 0.2) {
+      output.err << "\r\x1b[K" << reports::fuzz_progress(state, output.width) << std::flush;
+      shown_at = now();
+    }
+  }
+  if (output.progress) output.err << "\r\x1b[K" << std::flush;
+  const CampaignState& state = campaign.state();
+  if (!folder.write(state)) return Exit::bad_input;
+  const reports::FuzzReportOptions how{.width = output.width, .folder = call.fuzz.found};
+  output.out << (call.json ? reports::fuzz_json(state, how)
+                           : reports::to_string(reports::fuzz_report(state, how), output.colour));
+  return exit_of(state, interrupt.is_requested());
+}
+
+}  // namespace lockstep::cli

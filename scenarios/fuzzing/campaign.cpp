@@ -1,0 +1,418 @@
+#include "scenarios/fuzzing/campaign.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "checker/properties.hpp"
+#include "scenarios/fuzzing/fuzzed_world.hpp"
+#include "scenarios/fuzzing/shrink.hpp"
+#include "scenarios/writer.hpp"
+
+namespace lockstep::scenarios {
+namespace {
+
+using sim::Random;
+
+constexpr std::size_t kUnitsOfBatch = 32;
+constexpr std::uint64_t kRunsOfUnit = 64;
+constexpr std::uint64_t kEventsOfUnit = 40'000;  // a unit ends there, however few runs it had
+constexpr std::size_t kCorpusMax = 512;
+/// Runs that break the same property of the same target with the same kinds of faults mostly do so for the same reason.
+constexpr std::uint32_t kShrinksOfKind = 2;
+/// When all is over, the probe takes longer than the run itself.
+constexpr std::uint64_t kRecoveryEvery = 4;
+
+void add_sorted(std::vector<std::string>& names, std::string_view name) {
+  const auto at = std::lower_bound(names.begin(), names.end(), name);
+  if (at == names.end() || *at != name) names.emplace(at, name);
+}
+
+std::uint32_t kinds_of(const AllowedFaults& faults) {
+  std::uint32_t kinds = 0;
+  for (const AllowedFaults::Budget& budget : faults.budgets()) {
+    if (budget.left < budget.may->times) kinds |= 1U << static_cast<std::uint32_t>(budget.may->kind);
+  }
+  return kinds;
+}
+
+/// Of how many times as many runs: boundary 5, priority 2, uniform 1.
+Strategy some_strategy(Random& random) {
+  const std::uint64_t ticket = random.below(8);
+  return ticket < 5 ? Strategy::boundary : ticket < 7 ? Strategy::priority : Strategy::uniform;
+}
+
+}  // namespace
+
+FuzzTarget target_of(const Scenario& file, const models::locks::Catalogue& catalogue) {
+  FuzzTarget target{.story = file, .is_made_up = false, .properties = {}};
+  for (const std::string_view claim : catalogue.find(file.lock.algorithm)->claims) add_sorted(target.properties, claim);
+  for (const auto* expectations : {&file.expect_run, &file.expect_check}) {
+    for (const Expectation& expectation : *expectations) add_sorted(target.properties, expectation.property);
+  }
+  return target;
+}
+
+FuzzTarget target_of(const models::locks::Entry& entry) {
+  FuzzTarget target{.story = {}, .is_made_up = true, .properties = {}};
+  target.story.lock.algorithm = entry.id;
+  target.story.id = entry.id;
+  target.story.file = entry.id;
+  for (const std::string_view claim : entry.claims) add_sorted(target.properties, claim);
+  return target;
+}
+
+/// A world, deployed: what a file's only world is is made once for each thread.
+struct Campaign::World {
+  World(std::uint32_t of_target, bool only, Scenario world, const models::locks::Catalogue& catalogue)
+      : target(of_target), is_only(only), story(std::move(world)), runs(story, catalogue) {}
+  std::uint32_t target;
+  bool is_only;
+  Scenario story;
+  RandomRuns runs;
+};
+
+/// The runs of one unit.
+class Campaign::Player {
+ public:
+  Player(const Campaign& campaign, Unit& unit, World& world, std::uint64_t world_seed)
+      : campaign_(campaign),
+        options_(campaign.options_),
+        target_(campaign.targets_[world.target]),
+        unit_(unit),
+        world_(world),
+        world_seed_(world_seed),
+        random_(sim::combine64(sim::combine64(options_.seed, 0x756e6974), unit.number)) {
+    const std::vector<std::string>& wanted = target_.properties;
+    asks_recovery_ = std::binary_search(wanted.begin(), wanted.end(), "recoverable");
+  }
+
+  /// `first`: to go on from.
+  void play(const std::optional<RunDraw>& first) {
+    if (first) pool_.push_back(*first);
+    std::uint64_t typical = first ? first->typical : 0;
+    for (std::uint64_t i = 0; i < kRunsOfUnit && unit_.statistics.events < kEventsOfUnit; ++i) {
+      RunDraw draw = next(first.has_value());
+      if (draw.typical == 0) draw.typical = typical;
+      draw.asks_whether_it_recovers = asks_recovery_ && i % kRecoveryEvery == 0;
+      run(draw);
+      typical = std::max(typical, world_.runs.looked());
+      if (world_.runs.is_only_one()) break;
+    }
+    std::sort(seen_.begin(), seen_.end());
+    unit_.features = seen_;
+  }
+
+ private:
+  RunDraw next(bool from_corpus) {
+    const bool changes = options_.coverage && !pool_.empty() && (from_corpus ? !random_.one_in(8) : random_.one_in(3));
+    return changes ? changed(pool_[random_.below(pool_.size())]) : fresh();
+  }
+
+  RunDraw fresh() {
+    RunDraw draw;
+    draw.seed = random_.next();
+    draw.fault_seed = random_.next();
+    draw.strategy = options_.strategy ? *options_.strategy : some_strategy(random_);
+    draw.depth = options_.depth;
+    draw.without_faults = some_without();
+    return draw;
+  }
+
+  std::uint64_t some_without() {
+    if (!options_.swarm || world_.story.may.size() < 2 || random_.one_in(2)) return 0;
+    return random_.next() & ((std::uint64_t{1} << std::min<std::size_t>(world_.story.may.size(), 63)) - 1);
+  }
+
+  /// Nearly the same run: another end, other faults, the same faults at another pace, or with other kinds of faults.
+  RunDraw changed(const RunDraw& from) {
+    RunDraw draw = from;
+    const std::uint64_t ticket = random_.below(8);
+    if (ticket < 4) {
+      const auto question = static_cast<std::uint32_t>(random_.below(questions_ + 1));
+      std::erase_if(draw.reseeds, [&](const Reseed& reseed) { return reseed.question >= question; });
+      draw.reseeds.push_back({question, random_.next()});
+    } else if (ticket < 6) {
+      draw.fault_seed = random_.next();
+    } else if (ticket == 6) {
+      draw.seed = random_.next();
+      draw.reseeds.clear();
+    } else {
+      draw.without_faults = some_without();
+    }
+    return draw;
+  }
+
+  void run(const RunDraw& draw) {
+    RandomRuns& runs = world_.runs;
+    const std::optional<std::vector<checker::Finding>> findings = runs.run(draw);
+    FuzzStatistics& statistics = unit_.statistics;
+    ++statistics.runs;
+    statistics.events += runs.events();
+    statistics.virtual_time += runs.deployment().world().now().offset();
+    questions_ = std::max(questions_, runs.questions());
+    if (!findings) {
+      ++statistics.endless;
+      return;
+    }
+    if (options_.coverage) look_at_features(draw);
+    look_at(*findings, draw);
+  }
+
+  void look_at_features(const RunDraw& draw) {
+    features_of(world_.runs.deployment().world().history(), world_.target, features_);
+    bool is_new = false;
+    for (const Feature feature : features_) {
+      if (campaign_.coverage_.has(feature) || std::find(seen_.begin(), seen_.end(), feature) != seen_.end()) continue;
+      seen_.push_back(feature);
+      is_new = true;
+    }
+    if (!is_new) return;
+    constexpr std::size_t pool_max = 32;
+    if (pool_.size() < pool_max) pool_.push_back(draw);
+    constexpr std::size_t seeds_max = 8;
+    if (unit_.seeds.size() < seeds_max) unit_.seeds.push_back({world_.target, world_seed_, draw});
+  }
+
+  void look_at(const std::vector<checker::Finding>& findings, const RunDraw& draw) {
+    bool is_any = false;
+    for (const checker::Finding& finding : findings) {
+      if (finding.verdict != checker::Verdict::violated) continue;
+      const auto wanted =
+          std::lower_bound(target_.properties.begin(), target_.properties.end(), std::string_view(finding.property));
+      if (wanted == target_.properties.end() || *wanted != finding.property) continue;
+      // Only a probe can tell.
+      if (finding.property == "recoverable" && !draw.asks_whether_it_recovers) continue;
+      is_any = true;
+      const auto property = static_cast<std::uint32_t>(wanted - target_.properties.begin());
+      const std::uint32_t kinds = kinds_of(world_.runs.faults());
+      const auto is_it = [&](const Candidate& c) { return c.property == property && c.kinds == kinds; };
+      if (std::any_of(unit_.candidates.begin(), unit_.candidates.end(), is_it)) continue;
+      unit_.candidates.push_back({{world_.target, world_seed_, draw}, property, kinds, unit_.statistics.runs});
+    }
+    unit_.statistics.violating += is_any ? 1 : 0;
+  }
+
+  const Campaign& campaign_;
+  const FuzzOptions& options_;
+  const FuzzTarget& target_;
+  Unit& unit_;
+  World& world_;
+  std::uint64_t world_seed_;
+  Random random_;
+  bool asks_recovery_ = false;
+  std::uint32_t questions_ = 0;  ///< of the run with most
+  std::vector<RunDraw> pool_;
+  std::vector<Feature> seen_;
+  std::vector<Feature> features_;
+};
+
+Campaign::Campaign(std::vector<FuzzTarget> targets, const models::locks::Catalogue& catalogue, FuzzOptions options)
+    : targets_(std::move(targets)),
+      catalogue_(catalogue),
+      options_(std::move(options)),
+      threads_(std::max<std::size_t>(options_.jobs, 1)),
+      caches_(threads_.size()) {
+  state_.fingerprint = fingerprint();
+  if (options_.stopwatch) begin_ = options_.stopwatch();
+}
+
+Campaign::~Campaign() = default;
+
+std::uint64_t Campaign::spent_ms() const {
+  if (!options_.stopwatch) return spent_before_ms_;
+  return spent_before_ms_ + static_cast<std::uint64_t>((options_.stopwatch() - begin_) * 1000);
+}
+
+const CampaignState& Campaign::state() {
+  state_.spent_ms = spent_ms();
+  return state_;
+}
+
+/// Of everything that decides what is found.
+std::uint64_t Campaign::fingerprint() const {
+  std::uint64_t sum = options_.seed;
+  const auto add = [&](std::uint64_t number) { sum = sim::combine64(sum, number); };
+  const auto add_text = [&](std::string_view text) {
+    add(text.size());
+    for (const char c : text) add(static_cast<unsigned char>(c));
+  };
+  for (const std::uint64_t number :
+       {options_.shard, options_.shards, options_.strategy ? 1 + static_cast<std::uint64_t>(*options_.strategy) : 0,
+        std::uint64_t{options_.depth}, std::uint64_t{options_.swarm}, std::uint64_t{options_.coverage},
+        std::uint64_t{options_.as_written}, std::uint64_t{options_.shrinks}}) {
+    add(number);
+  }
+  for (const FuzzTarget& target : targets_) {
+    add_text(target.is_made_up ? target.story.lock.algorithm : to_toml(target.story));
+    for (const std::string& property : target.properties) add_text(property);
+  }
+  return sum;
+}
+
+std::optional<std::string> Campaign::restore(CampaignState state) {
+  if (state.fingerprint != fingerprint())
+    return "it is of a campaign with other stories, or with another seed or other options";
+  const auto is_known = [&](std::uint32_t target) { return target < targets_.size(); };
+  for (const FuzzSeed& seed : state.corpus) {
+    if (!is_known(seed.target)) return "it speaks of a story that there is not";
+  }
+  for (const FuzzFinding& finding : state.findings) {
+    if (!is_known(finding.target)) return "it speaks of a story that there is not";
+  }
+  state_ = std::move(state);
+  spent_before_ms_ = state_.spent_ms;
+  for (const Feature feature : state_.features) coverage_.add(feature);
+  return std::nullopt;
+}
+
+bool Campaign::is_over() const {
+  if (options_.max_runs > 0 && state_.statistics.runs >= options_.max_runs) return true;
+  return options_.max_seconds > 0 && static_cast<double>(spent_ms()) >= options_.max_seconds * 1000;
+}
+
+std::optional<std::uint64_t> Campaign::first_violation(std::size_t target, std::string_view property) const {
+  const std::vector<std::string>& properties = targets_[target].properties;
+  const auto at = std::lower_bound(properties.begin(), properties.end(), property);
+  if (at == properties.end() || *at != property) return std::nullopt;
+  const auto found =
+      state_.first.find({static_cast<std::uint32_t>(target), static_cast<std::uint32_t>(at - properties.begin())});
+  return found == state_.first.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool Campaign::step() {
+  if (is_over()) return false;
+  std::vector<Unit> units(kUnitsOfBatch);
+  const std::uint64_t first = state_.statistics.batches * kUnitsOfBatch;
+  std::atomic<std::size_t> next{0};
+  std::atomic<bool> is_stopped{false};
+  threads_.run([&](std::size_t thread) {
+    for (std::size_t i = next++; i < units.size() && !is_stopped; i = next++) {
+      if (options_.interrupted && options_.interrupted()) is_stopped = true;
+      units[i] = play((first + i) * options_.shards + options_.shard, caches_[thread]);
+    }
+  });
+  if (is_stopped) return false;
+  merge(units);
+  return true;
+}
+
+Scenario Campaign::world_of(const FuzzTarget& target, std::uint64_t seed) const {
+  if (!target.is_made_up) return fuzzed_world(target.story, seed, options_.as_written);
+  return generated_world(*catalogue_.find(target.story.lock.algorithm), seed);
+}
+
+Campaign::Unit Campaign::play(std::uint64_t number, std::vector<std::unique_ptr<World>>& cache) const {
+  Unit unit;
+  unit.number = number;
+  Random random(sim::combine64(sim::combine64(options_.seed, 0x776f726c64), number));
+  auto target = static_cast<std::uint32_t>(number / options_.shards % targets_.size());
+  std::uint64_t seed = random.next();
+  std::optional<RunDraw> from;
+  const std::vector<FuzzSeed>& corpus = state_.corpus;
+  if (!corpus.empty() && random.one_in(2)) {
+    // What was found late is more often what few have shown.
+    const FuzzSeed& chosen = corpus[std::max(random.below(corpus.size()), random.below(corpus.size()))];
+    target = chosen.target;
+    seed = chosen.world;
+    from = chosen.draw;
+  }
+  const FuzzTarget& what = targets_[target];
+  const bool is_only = !what.is_made_up && is_only_world(what.story, options_.as_written);
+  if (is_only) seed = 0;
+  const auto is_it = [&](const std::unique_ptr<World>& world) { return world->is_only && world->target == target; };
+  auto world = std::find_if(cache.begin(), cache.end(), is_it);
+  if (world == cache.end() || !is_only) {
+    // Of many files each thread keeps a few.
+    constexpr std::size_t cache_max = 64;
+    std::erase_if(cache, [](const std::unique_ptr<World>& w) { return !w->is_only; });
+    if (cache.size() >= cache_max) cache.erase(cache.begin());
+    world = cache.insert(cache.end(), std::make_unique<World>(target, is_only, world_of(what, seed), catalogue_));
+  }
+  Player(*this, unit, **world, seed).play(from);
+  return unit;
+}
+
+void Campaign::merge(std::vector<Unit>& units) {
+  std::vector<Candidate> chosen;
+  FuzzStatistics& sum = state_.statistics;
+  for (Unit& unit : units) {
+    for (Candidate& candidate : unit.candidates) {
+      candidate.run += sum.runs;
+      const std::uint32_t target = candidate.seed.target;
+      state_.first.try_emplace({target, candidate.property}, candidate.run);
+      std::uint64_t& times = state_.violations[{target, candidate.property, candidate.kinds}];
+      if (times++ < kShrinksOfKind && options_.shrinks) chosen.push_back(std::move(candidate));
+    }
+    sum.runs += unit.statistics.runs;
+    sum.events += unit.statistics.events;
+    sum.endless += unit.statistics.endless;
+    sum.violating += unit.statistics.violating;
+    sum.virtual_time += unit.statistics.virtual_time;
+    for (const Feature feature : unit.features) {
+      if (coverage_.add(feature)) state_.features.push_back(feature);
+    }
+    for (FuzzSeed& seed : unit.seeds) state_.corpus.push_back(std::move(seed));
+  }
+  if (state_.corpus.size() > kCorpusMax)
+    state_.corpus.erase(state_.corpus.begin(), state_.corpus.end() - static_cast<std::ptrdiff_t>(kCorpusMax));
+  sum.features = coverage_.count();
+  ++sum.batches;
+  make_small(chosen);
+}
+
+void Campaign::make_small(const std::vector<Candidate>& candidates) {
+  using Result = std::variant<Shrunk, Unconfirmed>;
+  std::vector<std::optional<Result>> results(candidates.size());
+  std::atomic<std::size_t> next{0};
+  threads_.run([&](std::size_t) {
+    for (std::size_t i = next++; i < candidates.size(); i = next++) {
+      const Candidate& candidate = candidates[i];
+      const FuzzTarget& target = targets_[candidate.seed.target];
+      const Scenario world = world_of(target, candidate.seed.world);
+      RandomRuns runs(world, catalogue_);
+      runs.run(candidate.seed.draw);
+      results[i] = shrink(runs.story(), world, catalogue_, target.properties[candidate.property]);
+    }
+  });
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const Candidate& candidate = candidates[i];
+    const FuzzTarget& target = targets_[candidate.seed.target];
+    const std::string& property = target.properties[candidate.property];
+    if (auto* trouble = std::get_if<Unconfirmed>(&*results[i])) {
+      state_.mysteries.push_back(
+          {property, candidate.seed.target, std::move(trouble->reason), std::move(trouble->text)});
+      continue;
+    }
+    Shrunk& shrunk = std::get<Shrunk>(*results[i]);
+    const auto known = std::find_if(state_.findings.begin(), state_.findings.end(),
+                                    [&](const FuzzFinding& finding) { return finding.cause == shrunk.cause; });
+    if (known != state_.findings.end()) {
+      ++known->times;
+      continue;
+    }
+    FuzzFinding finding{.property = property,
+                        .algorithm = target.story.lock.algorithm,
+                        .name = {},
+                        .target = candidate.seed.target,
+                        .cause = std::move(shrunk.cause),
+                        .why = std::move(shrunk.why),
+                        .title = shrunk.story.title.en,
+                        .text = {},
+                        .run = candidate.run,
+                        .after_ms = spent_ms(),
+                        .tried = shrunk.tried,
+                        .is_minimal = shrunk.is_minimal};
+    finding.name = free_name(finding, state_.findings);
+    shrunk.story.id = finding.name;
+    shrunk.story.file = finding.name + ".toml";
+    shrunk.story.source =
+        fmt::format("lockstep fuzz {}, seed {}, run {}", target.story.id, options_.seed, candidate.run);
+    finding.text = to_toml(shrunk.story);
+    state_.findings.push_back(std::move(finding));
+  }
+}
+
+}  // namespace lockstep::scenarios

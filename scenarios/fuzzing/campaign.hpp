@@ -1,0 +1,110 @@
+#pragma once
+
+// A fuzzing campaign: random worlds, random runs of them, and what they break. Start here to read how `lockstep fuzz` works.
+//
+// Work comes in batches of units. A unit is one world and some runs of it; it depends on its number, and on what earlier batches have shown, and
+// on nothing else: so units can be played on any number of threads, or machines, and a campaign finds the same whoever plays them. At the end of
+// a batch its results are put together in the order of the units, and what is new among the violations is made small (`shrink`).
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/locks/catalogue.hpp"
+#include "scenarios/fuzzing/campaign_state.hpp"
+#include "scenarios/fuzzing/coverage.hpp"
+#include "scenarios/random_run.hpp"
+#include "scenarios/scenario.hpp"
+#include "scenarios/threads.hpp"
+
+namespace lockstep::scenarios {
+
+/// What is fuzzed: the story of a file, or an algorithm in worlds that are made up.
+struct FuzzTarget {
+  Scenario story;  ///< of a made-up one: its algorithm, and no more
+  bool is_made_up = false;
+  std::vector<std::string> properties;  ///< that must hold, ascending
+};
+
+/// What must hold: what the algorithm claims, and what the file expects anything of.
+FuzzTarget target_of(const Scenario& file, const models::locks::Catalogue& catalogue);
+FuzzTarget target_of(const models::locks::Entry& entry);
+
+struct FuzzOptions {
+  std::uint64_t seed = 1;
+  std::uint64_t max_runs = 0;         ///< 0: no bound; asked between batches
+  double max_seconds = 0;             ///< 0: no bound; likewise. Requires: `stopwatch`  // tidy: not deciding
+  std::function<double()> stopwatch;  // tidy: not deciding
+  std::size_t jobs = 1;
+  /// Only the units with a number of which `shard` is the remainder by `shards`.
+  std::uint64_t shard = 0, shards = 1;
+  std::optional<Strategy> strategy;  ///< nothing: a portfolio of all
+  std::uint32_t depth = 3;           ///< of the priority strategy
+  bool swarm = true;                 ///< half of the runs have but some of the world's faults
+  bool coverage = true;              ///< runs that showed something new are changed and played again
+  bool as_written = false;           ///< see `fuzzed_world`
+  bool shrinks = true;               ///< false: findings stay as they were found (for figures alone)
+  std::function<bool()> interrupted;
+};
+
+class Campaign {
+ public:
+  /// Requires: the catalogue outlives it; there is a target.
+  Campaign(std::vector<FuzzTarget> targets, const models::locks::Catalogue& catalogue, FuzzOptions options);
+  ~Campaign();
+  Campaign(const Campaign&) = delete;
+  Campaign& operator=(const Campaign&) = delete;
+
+  /// Plays one batch. False: the campaign was over before it, or was interrupted in it, and then nothing of it counts.
+  bool step();
+  bool is_over() const;
+
+  const std::vector<FuzzTarget>& targets() const { return targets_; }
+  /// All of it. `spent_ms` is up to date.
+  const CampaignState& state();
+  /// Goes on where a campaign stopped: batches that are played now are those that would have come. Returns what is wrong with the state, if
+  /// anything is; then the campaign is as it was. Requires: nothing has been played.
+  std::optional<std::string> restore(CampaignState state);
+  /// The how many-th run was the first to break this property of this target.
+  std::optional<std::uint64_t> first_violation(std::size_t target, std::string_view property) const;
+
+ private:
+  struct Candidate {
+    FuzzSeed seed;
+    std::uint32_t property = 0;  ///< of its target
+    std::uint32_t kinds = 0;     ///< bit by kind of fault: which ones struck
+    std::uint64_t run = 0;       ///< of its unit
+  };
+  struct Unit {
+    std::uint64_t number = 0;
+    FuzzStatistics statistics;
+    std::vector<Feature> features;  ///< that are new
+    std::vector<FuzzSeed> seeds;
+    std::vector<Candidate> candidates;
+  };
+  struct World;
+  class Player;
+
+  Unit play(std::uint64_t number, std::vector<std::unique_ptr<World>>& cache) const;
+  Scenario world_of(const FuzzTarget& target, std::uint64_t seed) const;
+  void merge(std::vector<Unit>& units);
+  void make_small(const std::vector<Candidate>& candidates);
+  std::uint64_t fingerprint() const;
+  std::uint64_t spent_ms() const;
+
+  std::vector<FuzzTarget> targets_;
+  const models::locks::Catalogue& catalogue_;
+  FuzzOptions options_;
+  Threads threads_;
+  std::vector<std::vector<std::unique_ptr<World>>> caches_;  ///< by thread
+  double begin_ = 0;                                         // tidy: not deciding
+  std::uint64_t spent_before_ms_ = 0;
+  Coverage coverage_;  ///< of `state_.features`
+  CampaignState state_;
+};
+
+}  // namespace lockstep::scenarios

@@ -1,0 +1,281 @@
+#include "scenarios/fuzzing/campaign_state.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "sim/random.hpp"
+
+namespace lockstep::scenarios {
+namespace {
+
+constexpr std::string_view kHead = "lockstep campaign 1\n";
+
+std::uint64_t sum_of(std::string_view text) {
+  std::uint64_t sum = 0;
+  for (const char c : text) sum = sim::combine64(sum, static_cast<unsigned char>(c));
+  return sum;
+}
+
+/// Numbers end with a blank, texts begin with their length: "12 5:hello".
+class Writing {
+ public:
+  void add(std::uint64_t number) { fmt::format_to(std::back_inserter(text_), "{} ", number); }
+  void add(const std::string& text) { fmt::format_to(std::back_inserter(text_), "{}:{}", text.size(), text); }
+  void end_line() { text_ += '\n'; }
+  std::string take() && { return std::move(text_); }
+
+ private:
+  std::string text_{kHead};
+};
+
+/// After the first mistake all is zero, and `is_good` says so.
+class Reading {
+ public:
+  explicit Reading(std::string_view text) : rest_(text) {}
+
+  std::uint64_t number(char end = ' ') {
+    while (!rest_.empty() && rest_.front() == '\n') rest_.remove_prefix(1);
+    std::uint64_t value = 0;
+    const auto [stop, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
+    if (error != std::errc() || stop == rest_.data() + rest_.size() || *stop != end) return fail();
+    rest_.remove_prefix(static_cast<std::size_t>(stop - rest_.data()) + 1);
+    return value;
+  }
+  std::uint32_t small() {
+    const std::uint64_t value = number();
+    return value > UINT32_MAX ? static_cast<std::uint32_t>(fail()) : static_cast<std::uint32_t>(value);
+  }
+  std::string text() {
+    const std::uint64_t size = number(':');
+    if (size > rest_.size()) {
+      fail();
+      return {};
+    }
+    std::string value(rest_.substr(0, size));
+    rest_.remove_prefix(size);
+    return value;
+  }
+  /// How many come: no more than there is text.
+  std::uint64_t count() {
+    const std::uint64_t value = number();
+    return value > rest_.size() ? fail() : value;
+  }
+  bool is_good() const { return is_good_; }
+  bool is_at_end() const { return rest_.find_first_not_of('\n') == std::string_view::npos; }
+
+ private:
+  std::uint64_t fail() {
+    is_good_ = false;
+    rest_ = {};
+    return 0;
+  }
+  std::string_view rest_;
+  bool is_good_ = true;
+};
+
+void add(Writing& out, const FuzzStatistics& s) {
+  for (const std::uint64_t n : {s.batches, s.runs, s.events, s.endless, s.violating,
+                                static_cast<std::uint64_t>(s.virtual_time.count_ns()), s.features}) {
+    out.add(n);
+  }
+  out.end_line();
+}
+
+FuzzStatistics statistics(Reading& in) {
+  FuzzStatistics s;
+  s.batches = in.number();
+  s.runs = in.number();
+  s.events = in.number();
+  s.endless = in.number();
+  s.violating = in.number();
+  s.virtual_time = sim::Duration::nanoseconds(static_cast<std::int64_t>(in.number()));
+  s.features = in.number();
+  return s;
+}
+
+void add(Writing& out, const FuzzSeed& seed) {
+  const RunDraw& draw = seed.draw;
+  for (const std::uint64_t n :
+       {std::uint64_t{seed.target}, seed.world, draw.seed, draw.fault_seed.value_or(0),
+        static_cast<std::uint64_t>(draw.strategy), std::uint64_t{draw.depth}, draw.without_faults, draw.typical,
+        std::uint64_t{draw.asks_whether_it_recovers}, std::uint64_t{draw.reseeds.size()}}) {
+    out.add(n);
+  }
+  for (const Reseed& reseed : draw.reseeds) {
+    out.add(reseed.question);
+    out.add(reseed.seed);
+  }
+  out.end_line();
+}
+
+FuzzSeed seed(Reading& in) {
+  FuzzSeed seed;
+  seed.target = in.small();
+  seed.world = in.number();
+  seed.draw.seed = in.number();
+  seed.draw.fault_seed = in.number();
+  const std::uint64_t strategy = in.number();
+  seed.draw.strategy = static_cast<Strategy>(strategy % strategy_names.size());
+  seed.draw.depth = in.small();
+  seed.draw.without_faults = in.number();
+  seed.draw.typical = in.number();
+  seed.draw.asks_whether_it_recovers = in.number() != 0;
+  for (std::uint64_t n = in.count(); n > 0 && in.is_good(); --n) {
+    Reseed& reseed = seed.draw.reseeds.emplace_back();
+    reseed.question = in.small();
+    reseed.seed = in.number();
+  }
+  return seed;
+}
+
+void add(Writing& out, const FuzzFinding& f) {
+  for (const std::string* text : {&f.property, &f.algorithm, &f.name, &f.cause, &f.why, &f.title, &f.text})
+    out.add(*text);
+  for (const std::uint64_t n :
+       {std::uint64_t{f.target}, f.run, f.after_ms, f.times, f.tried, std::uint64_t{f.is_minimal}})
+    out.add(n);
+  out.end_line();
+}
+
+FuzzFinding finding(Reading& in) {
+  FuzzFinding f;
+  for (std::string* text : {&f.property, &f.algorithm, &f.name, &f.cause, &f.why, &f.title, &f.text}) *text = in.text();
+  f.target = in.small();
+  f.run = in.number();
+  f.after_ms = in.number();
+  f.times = in.number();
+  f.tried = in.number();
+  f.is_minimal = in.number() != 0;
+  return f;
+}
+
+}  // namespace
+
+std::string free_name(const FuzzFinding& finding, const std::vector<FuzzFinding>& others) {
+  // Of the cause: property|algorithm|faults|why.
+  std::size_t bar = finding.cause.find('|');
+  bar = finding.cause.find('|', bar + 1);
+  std::string faults = finding.cause.substr(bar + 1, finding.cause.find('|', bar + 1) - bar - 1);
+  std::replace(faults.begin(), faults.end(), '+', '-');
+  const std::string name =
+      fmt::format("{}-{}{}{}", finding.algorithm, finding.property, faults.empty() ? "" : "-", faults);
+  const auto is_taken = [&](const std::string& wanted) {
+    return std::any_of(others.begin(), others.end(), [&](const FuzzFinding& f) { return f.name == wanted; });
+  };
+  if (!is_taken(name)) return name;
+  for (int number = 2;; ++number) {
+    std::string numbered = fmt::format("{}-{}", name, number);
+    if (!is_taken(numbered)) return numbered;
+  }
+}
+
+void merge_into(CampaignState& all, const CampaignState& part) {
+  FuzzStatistics& sum = all.statistics;
+  sum.batches += part.statistics.batches;
+  sum.runs += part.statistics.runs;
+  sum.events += part.statistics.events;
+  sum.endless += part.statistics.endless;
+  sum.violating += part.statistics.violating;
+  sum.virtual_time += part.statistics.virtual_time;
+  Coverage coverage;
+  for (const Feature feature : all.features) coverage.add(feature);
+  for (const Feature feature : part.features) {
+    if (coverage.add(feature)) all.features.push_back(feature);
+  }
+  sum.features = coverage.count();
+  all.spent_ms = std::max(all.spent_ms, part.spent_ms);
+  for (const FuzzFinding& finding : part.findings) {
+    const auto known = std::find_if(all.findings.begin(), all.findings.end(),
+                                    [&](const FuzzFinding& f) { return f.cause == finding.cause; });
+    if (known != all.findings.end()) {
+      known->times += finding.times;
+      continue;
+    }
+    FuzzFinding taken = finding;
+    taken.name = free_name(taken, all.findings);
+    all.findings.push_back(std::move(taken));
+  }
+  all.mysteries.insert(all.mysteries.end(), part.mysteries.begin(), part.mysteries.end());
+}
+
+std::string to_text(const CampaignState& state) {
+  Writing out;
+  out.add(state.fingerprint);
+  out.add(state.spent_ms);
+  out.end_line();
+  add(out, state.statistics);
+  out.add(state.features.size());
+  for (const Feature feature : state.features) out.add(feature);
+  out.end_line();
+  out.add(state.corpus.size());
+  out.end_line();
+  for (const FuzzSeed& seed : state.corpus) add(out, seed);
+  out.add(state.violations.size());
+  for (const auto& [key, times] : state.violations) {
+    for (const std::uint64_t n :
+         {std::uint64_t{std::get<0>(key)}, std::uint64_t{std::get<1>(key)}, std::uint64_t{std::get<2>(key)}, times}) {
+      out.add(n);
+    }
+  }
+  out.end_line();
+  out.add(state.first.size());
+  for (const auto& [key, run] : state.first) {
+    out.add(key.first);
+    out.add(key.second);
+    out.add(run);
+  }
+  out.end_line();
+  out.add(state.findings.size());
+  for (const FuzzFinding& finding : state.findings) add(out, finding);
+  out.add(state.mysteries.size());
+  for (const FuzzMystery& mystery : state.mysteries) {
+    out.add(mystery.property);
+    out.add(mystery.target);
+    out.add(mystery.reason);
+    out.add(mystery.text);
+  }
+  out.end_line();
+  std::string text = std::move(out).take();
+  return text + fmt::format("{:016x}\n", sum_of(text));
+}
+
+std::variant<CampaignState, std::string> parse_campaign(std::string_view text) {
+  if (!text.starts_with(kHead)) return "it is no campaign of this version of lockstep";
+  constexpr std::size_t sum_size = 17;
+  if (text.size() < kHead.size() + sum_size) return "it is cut off";
+  const std::string_view content = text.substr(0, text.size() - sum_size);
+  if (text.substr(content.size()) != fmt::format("{:016x}\n", sum_of(content))) return "it is cut off, or was changed";
+  Reading in(content.substr(kHead.size()));
+  CampaignState state;
+  state.fingerprint = in.number();
+  state.spent_ms = in.number();
+  state.statistics = statistics(in);
+  for (std::uint64_t n = in.count(); n > 0; --n) state.features.push_back(in.small() % Coverage::size);
+  for (std::uint64_t n = in.count(); n > 0; --n) state.corpus.push_back(seed(in));
+  for (std::uint64_t n = in.count(); n > 0; --n) {
+    const std::uint32_t target = in.small();
+    const std::uint32_t property = in.small();
+    const std::uint32_t kinds = in.small();
+    state.violations[{target, property, kinds}] = in.number();
+  }
+  for (std::uint64_t n = in.count(); n > 0; --n) {
+    const std::uint32_t target = in.small();
+    const std::uint32_t property = in.small();
+    state.first[{target, property}] = in.number();
+  }
+  for (std::uint64_t n = in.count(); n > 0; --n) state.findings.push_back(finding(in));
+  for (std::uint64_t n = in.count(); n > 0; --n) {
+    FuzzMystery& mystery = state.mysteries.emplace_back();
+    mystery.property = in.text();
+    mystery.target = in.small();
+    mystery.reason = in.text();
+    mystery.text = in.text();
+  }
+  if (!in.is_good() || !in.is_at_end()) return "it cannot be read";
+  return state;
+}
+
+}  // namespace lockstep::scenarios

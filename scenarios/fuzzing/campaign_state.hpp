@@ -1,0 +1,87 @@
+#pragma once
+
+// All that a campaign knows between two batches, and its way into a file and back.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "scenarios/fuzzing/coverage.hpp"
+#include "scenarios/random_run.hpp"
+#include "sim/time.hpp"
+
+namespace lockstep::scenarios {
+
+struct FuzzFinding {
+  std::string property;
+  std::string algorithm;
+  std::string name;  ///< of its file, without the ending; no two have the same
+  std::uint32_t target = 0;
+  std::string cause;  ///< `Shrunk::cause`
+  std::string why;
+  std::string title;
+  std::string text;            ///< the file
+  std::uint64_t run = 0;       ///< the how many-th of the campaign was the first to show it
+  std::uint64_t after_ms = 0;  ///< real time of the campaign when it was found, with that of those that it resumed
+  std::uint64_t times = 1;     ///< how many runs were made small and turned out to be this one
+  std::uint64_t tried = 0;     ///< stories, to make it small
+  bool is_minimal = false;     ///< `Shrunk::is_minimal`
+};
+
+/// A run that breaks something, of which no file could be made that does.
+struct FuzzMystery {
+  std::string property;
+  std::uint32_t target = 0;
+  std::string reason;
+  std::string text;
+};
+
+struct FuzzStatistics {
+  std::uint64_t batches = 0;
+  std::uint64_t runs = 0;
+  std::uint64_t events = 0;
+  std::uint64_t endless = 0;  ///< runs that did not end within their bound: they are not judged
+  std::uint64_t violating = 0;
+  sim::Duration virtual_time;
+  std::uint64_t features = 0;  ///< how many things have been seen (`features_of`)
+};
+
+/// A run that showed something new, as a place to go on from.
+struct FuzzSeed {
+  std::uint32_t target = 0;
+  std::uint64_t world = 0;
+  RunDraw draw;
+};
+
+struct CampaignState {
+  std::uint64_t fingerprint = 0;  ///< of all that decides what is found: targets and options
+  std::uint64_t spent_ms = 0;     ///< real time
+  FuzzStatistics statistics;
+  std::vector<Feature> features;  ///< in the order in which they were first seen
+  std::vector<FuzzSeed> corpus;
+  /// By target, property and kinds of faults: how many such runs there were.
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint64_t> violations;
+  /// By target and property: the first run that broke it.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> first;
+  std::vector<FuzzFinding> findings;
+  std::vector<FuzzMystery> mysteries;
+};
+
+/// Joins what two campaigns have found, which had different seeds or were parts of one (`FuzzOptions::shards`): what has the same cause is one finding.
+/// The result is for people, and no campaign goes on from it.
+void merge_into(CampaignState& all, const CampaignState& part);
+
+/// A name for this finding that none of the others has: "set-nx-px-lua-mutual-exclusion-pause", with a number if that is taken.
+std::string free_name(const FuzzFinding& finding, const std::vector<FuzzFinding>& others);
+
+/// Text, with a sum at its end by which a torn or changed file is known.
+std::string to_text(const CampaignState& state);
+/// Or what is wrong with the text.
+std::variant<CampaignState, std::string> parse_campaign(std::string_view text);
+
+}  // namespace lockstep::scenarios

@@ -1,0 +1,258 @@
+#include "scenarios/fuzzing/fuzzed_world.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace lockstep::scenarios {
+namespace {
+
+using models::locks::Entry;
+using models::locks::ParameterRole;
+using models::locks::ParameterSpec;
+using sim::Duration;
+using sim::DurationRange;
+using sim::Random;
+
+Duration ms(Random& random, std::int64_t lo, std::int64_t hi) { return Duration::milliseconds(random.between(lo, hi)); }
+
+DurationRange up_to(Duration longest) { return {Duration::zero(), longest}; }
+
+MaySpec may_of(MaySpec::Kind kind, DurationRange length = {}) {
+  MaySpec may;
+  may.kind = kind;
+  may.length = length;
+  return may;
+}
+
+/// What a fault of the file shows that can happen, for whoever it strikes there.
+std::optional<MaySpec> may_of(const FaultSpec& fault) {
+  MaySpec may;
+  if (!fault.who.empty()) may.who = {fault.who};
+  switch (fault.kind) {
+    case FaultSpec::Kind::pause:
+      may.kind = MaySpec::Kind::pause;
+      may.length = up_to(fault.length.hi * 2);
+      break;
+    case FaultSpec::Kind::crash:
+      may.kind = MaySpec::Kind::crash;
+      may.keep = fault.keep;
+      if (fault.restart_after) may.restart_after = up_to(fault.restart_after->hi * 2);
+      break;
+    case FaultSpec::Kind::jump: {
+      const Duration by = std::max(fault.by.hi, -fault.by.lo);
+      may.kind = MaySpec::Kind::jump;
+      may.length = {-by, by};
+      break;
+    }
+    case FaultSpec::Kind::lose: may.kind = MaySpec::Kind::lose; break;
+    case FaultSpec::Kind::delay:
+      may.kind = MaySpec::Kind::delay;
+      may.length = up_to(fault.length.hi * 2);
+      break;
+    case FaultSpec::Kind::partition:
+      may.kind = MaySpec::Kind::partition;
+      may.who.clear();
+      may.length = up_to(fault.length.hi * 2);
+      may.between = fault.between;
+      break;
+  }
+  return may;
+}
+
+bool has_lock_users(const Scenario& scenario) {
+  return std::any_of(scenario.clients.begin(), scenario.clients.end(),
+                     [](const ClientSpec& client) { return client.commands.empty(); });
+}
+
+std::vector<std::string> server_names(const Scenario& scenario) {
+  std::vector<std::string> names;
+  for (const ServerSpec& server : scenario.servers) names.push_back(server.name);
+  return names;
+}
+
+/// Whoever loses messages, talks to the dead or is cut off must not wait for ever.
+void let_clients_give_up(Scenario& scenario) {
+  const bool needs_it = std::any_of(scenario.may.begin(), scenario.may.end(), [](const MaySpec& may) {
+    return may.kind == MaySpec::Kind::lose || may.kind == MaySpec::Kind::crash || may.kind == MaySpec::Kind::partition;
+  });
+  if (needs_it && !scenario.network.timeout)
+    scenario.network.timeout = std::max(scenario.network.latency.hi * 4, Duration::milliseconds(5));
+}
+
+/// One of all kinds of faults.
+MaySpec some_fault(Random& random, const Scenario& scenario, Duration lease) {
+  const Duration longest = lease * random.between(1, 3);
+  MaySpec may;
+  switch (random.below(9)) {
+    case 0:
+    case 1: may = may_of(MaySpec::Kind::pause, up_to(longest)); break;
+    case 2: may = may_of(MaySpec::Kind::crash); break;
+    case 3:
+      may = may_of(MaySpec::Kind::crash);
+      may.who = server_names(scenario);
+      may.restart_after = up_to(lease);
+      may.keep = random.one_in(2);
+      break;
+    case 4: may = may_of(MaySpec::Kind::lose); break;
+    case 5: may = may_of(MaySpec::Kind::delay, up_to(longest)); break;
+    case 6: may = may_of(MaySpec::Kind::skew, {-longest, longest}); break;
+    case 7: may = may_of(MaySpec::Kind::jump, {-longest, longest}); break;
+    default: may = may_of(MaySpec::Kind::partition, up_to(longest)); break;
+  }
+  // A clock is off once.
+  if (may.kind != MaySpec::Kind::skew && random.one_in(3)) may.times = random.between(2, 3);
+  return may;
+}
+
+Duration longest_of(const Scenario& scenario) {
+  Duration longest = Duration::milliseconds(50);
+  for (const ClientSpec& client : scenario.clients) longest = std::max(longest, client.hold.hi);
+  for (const auto& [name, value] : scenario.lock.parameters) {
+    if (const auto* duration = std::get_if<Duration>(&value)) longest = std::max(longest, *duration);
+  }
+  return std::min(longest, Duration::seconds(60));
+}
+
+ClockSpec some_clock(Random& random, Duration lease) {
+  ClockSpec clock;
+  if (random.one_in(3)) clock.offset = Duration::milliseconds(random.between(-lease.floor_ms(), lease.floor_ms()));
+  if (random.one_in(4)) clock.drift_ppm = random.between(-10'000, 10'000);
+  if (random.one_in(4)) clock.uptime = ms(random, 0, 1000);
+  return clock;
+}
+
+std::uint64_t some_number_of_clients(Random& random) {
+  switch (random.below(10)) {
+    case 0: return static_cast<std::uint64_t>(random.between(9, 64));
+    case 1:
+    case 2: return static_cast<std::uint64_t>(random.between(4, 8));
+    case 3:
+    case 4:
+    case 5: return 3;
+    default: return 2;
+  }
+}
+
+void replicate(Random& random, Scenario& scenario) {
+  scenario.servers.front().name = "redis1";
+  const std::int64_t replicas = random.between(1, 2);
+  for (std::int64_t i = 0; i < replicas; ++i) {
+    scenario.servers.push_back({.name = fmt::format("redis{}", i + 2),
+                                .clock = {},
+                                .latency = std::nullopt,
+                                .replica_of = "redis1",
+                                .persistence = {}});
+  }
+  scenario.network.replication = {scenario.network.latency.lo, scenario.network.latency.hi * random.between(1, 20)};
+  SentinelsSpec& sentinels = scenario.sentinels.emplace();
+  sentinels.primary = "redis1";
+  sentinels.quorum = 2;
+  sentinels.down_after = ms(random, 100, 500);
+  sentinels.failover_timeout = Duration::seconds(3);
+  for (const char* name : {"sentinel1", "sentinel2", "sentinel3"}) sentinels.each.push_back({name, {}, {}});
+  for (ClientSpec& client : scenario.clients) {
+    client.via_sentinel = true;
+    client.attempts = 5;
+  }
+  if (!scenario.network.timeout) scenario.network.timeout = scenario.network.latency.hi * 10;
+}
+
+void set_parameters(const Entry& entry, Duration lease, Scenario& scenario) {
+  if (const auto* spec = models::locks::find_lease(entry.parameters))
+    scenario.lock.parameters.emplace(spec->name, lease);
+  for (const ParameterSpec& spec : entry.parameters) {
+    if (spec.role == ParameterRole::server_patience)
+      scenario.lock.parameters.emplace(spec.name, std::max(scenario.network.latency.hi * 3, Duration::milliseconds(1)));
+  }
+}
+
+void add_clients(Random& random, const Entry& entry, Duration lease, Scenario& scenario) {
+  const std::uint64_t clients = some_number_of_clients(random);
+  const bool can_reenter = std::find(entry.claims.begin(), entry.claims.end(), "reentrancy") != entry.claims.end();
+  for (std::uint64_t i = 0; i < clients; ++i) {
+    ClientSpec& client = scenario.clients.emplace_back();
+    client.name = i < 26 ? std::string(1, static_cast<char>('A' + i)) : fmt::format("C{}", i + 1);
+    client.acquire_at = up_to(lease * random.between(0, 3));
+    // Around the lease, and far from it.
+    const std::int64_t whole = lease.floor_ms();
+    client.hold.lo = random.one_in(3) ? Duration::milliseconds(random.between(whole - whole / 4, whole + whole / 4))
+                                      : Duration::milliseconds(random.between(0, whole / 2));
+    client.hold.hi =
+        random.one_in(3) ? client.hold.lo + Duration::milliseconds(random.between(1, whole)) : client.hold.lo;
+    client.rounds = random.one_in(2) ? 1 : random.between(2, 4);
+    client.between = {Duration::zero(), ms(random, 1, 20)};
+    client.attempts = random.one_in(2) ? 1 : random.between(2, 5);
+    client.retry = {ms(random, 1, 10), ms(random, 10, 50)};
+    if (can_reenter && random.one_in(3)) client.reenter = 1;
+    if (random.one_in(10)) client.release = false;
+    if (random.one_in(4)) client.clock = some_clock(random, lease);
+  }
+}
+
+}  // namespace
+
+bool is_only_world(const Scenario& file, bool as_written) { return as_written || !file.may.empty(); }
+
+Scenario fuzzed_world(const Scenario& file, std::uint64_t seed, bool as_written) {
+  Scenario world = file;
+  world.faults.clear();
+  world.pin.clear();
+  world.schedule.clear();
+  world.expect_run.clear();
+  world.expect_check.clear();
+  world.expect_traces.reset();
+  if (is_only_world(file, as_written)) return world;
+  Random random(sim::combine64(0x66757a7a6564, seed));
+  for (const FaultSpec& fault : file.faults) {
+    const std::optional<MaySpec> may = may_of(fault);
+    if (may && std::find(world.may.begin(), world.may.end(), *may) == world.may.end()) world.may.push_back(*may);
+  }
+  const std::uint64_t more = file.faults.empty() ? 1 + random.below(2) : random.below(2);
+  const bool can_be_struck = has_lock_users(world) && !world.market;
+  for (std::uint64_t i = 0; i < more && can_be_struck; ++i)
+    world.may.push_back(some_fault(random, world, longest_of(world)));
+  let_clients_give_up(world);
+  return world;
+}
+
+Scenario generated_world(const Entry& entry, std::uint64_t seed) {
+  Random random(sim::combine64(0x67656e6572617465, seed));
+  Scenario world;
+  world.id = fmt::format("{}-{}", entry.id, seed);
+  world.file = world.id + ".toml";
+  world.title = world.story = world.lesson = {"-", "-"};
+  world.source = "lockstep fuzz";
+  world.lock.algorithm = entry.id;
+  // EXPIRE knows whole seconds alone.
+  const Duration lease =
+      random.one_in(2) || entry.id == "setnx-expire-two-step" ? Duration::seconds(1) : ms(random, 30, 300);
+  world.network.latency.lo = Duration::milliseconds(1);
+  world.network.latency.hi = random.one_in(4) ? world.network.latency.lo : ms(random, 2, 20);
+  if (random.one_in(2)) world.network.timeout = world.network.latency.hi * random.between(3, 10);
+  set_parameters(entry, lease, world);
+  constexpr std::array<std::uint64_t, 6> kServers{3, 3, 3, 5, 5, 7};
+  const std::uint64_t servers = !entry.many_nodes  ? 1
+                                : random.one_in(5) ? 1 + random.below(9)
+                                                   : kServers[random.below(6)];
+  for (std::uint64_t i = 0; i < servers; ++i) {
+    ServerSpec& server = world.servers.emplace_back();
+    server.name = servers == 1 ? "redis" : fmt::format("redis{}", i + 1);
+    if (random.one_in(4)) server.clock = some_clock(random, lease);
+    if (random.one_in(6)) server.latency = {Duration::milliseconds(1), ms(random, 2, 30)};
+  }
+  add_clients(random, entry, lease, world);
+  if (random.one_in(4)) world.resource = ResourceSpec{.fenced = random.one_in(2), .latency = std::nullopt};
+  if (!entry.many_nodes && !entry.subscribes && random.one_in(6)) replicate(random, world);
+  const std::uint64_t faults = random.below(4);
+  for (std::uint64_t i = 0; i < faults; ++i) world.may.push_back(some_fault(random, world, lease));
+  let_clients_give_up(world);
+  return world;
+}
+
+}  // namespace lockstep::scenarios

@@ -1,0 +1,436 @@
+#include "scenarios/fuzzing/shrink.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <rapidcheck/Shrinkable.h>
+#include <rapidcheck/seq/Operations.h>
+#include <rapidcheck/seq/Transform.h>
+#include <rapidcheck/shrink/Shrink.h>
+#include <rapidcheck/shrinkable/Create.h>
+#include <rapidcheck/shrinkable/Operations.h>
+
+#include "scenarios/runner.hpp"
+#include "scenarios/writer.hpp"
+
+namespace lockstep::scenarios {
+namespace {
+
+using sim::Duration;
+using sim::DurationRange;
+using What = sim::EventName::What;
+using Stories = std::vector<Scenario>;
+
+constexpr std::uint64_t kEventsMax = 60'000;  // of one run: what is smaller does not take longer
+
+/// Whether a process is this client, or a part of it ("A/1").
+bool is_part_of(std::string_view process, std::string_view client) {
+  if (!process.starts_with(client)) return false;
+  return process.size() == client.size() || process[client.size()] == '/';
+}
+
+void erase_name(std::vector<std::vector<std::string>>& sides, std::string_view name) {
+  for (std::vector<std::string>& side : sides) std::erase(side, name);
+}
+
+bool has_empty_side(const FaultSpec& fault) {
+  return fault.kind == FaultSpec::Kind::partition &&
+         std::any_of(fault.between.begin(), fault.between.end(), [](const auto& side) { return side.empty(); });
+}
+
+/// Without this client or server, and without what the story says of it.
+void forget_process(Scenario& story, std::string_view name) {
+  std::erase_if(story.schedule,
+                [&](const ScheduleEntry& entry) { return is_part_of(entry.process, name) || entry.server == name; });
+  const std::string of_it = std::string(name) + ".";
+  std::erase_if(story.faults,
+                [&](const FaultSpec& fault) { return fault.who == name || fault.trigger.step.starts_with(of_it); });
+  for (FaultSpec& fault : story.faults) erase_name(fault.between, name);
+  std::erase_if(story.faults, has_empty_side);
+}
+
+Scenario without_client(const Scenario& story, std::size_t index) {
+  Scenario smaller = story;
+  const std::string name = story.clients[index].name;
+  smaller.clients.erase(smaller.clients.begin() + static_cast<std::ptrdiff_t>(index));
+  forget_process(smaller, name);
+  return smaller;
+}
+
+/// Faults that strike at a given time are numbered in the schedule, so it forgets all of this kind at this process.
+Scenario without_fault(const Scenario& story, std::size_t index) {
+  Scenario smaller = story;
+  const FaultSpec fault = story.faults[index];
+  smaller.faults.erase(smaller.faults.begin() + static_cast<std::ptrdiff_t>(index));
+  std::erase_if(smaller.schedule,
+                [&](const ScheduleEntry& entry) { return entry.what >= What::pause && entry.process == fault.who; });
+  return smaller;
+}
+
+/// Each client starts when its first start in the schedule says, and not within a range.
+std::optional<Scenario> with_starts_of_schedule(const Scenario& story) {
+  Scenario changed = story;
+  bool is_any = false;
+  for (ClientSpec& client : changed.clients) {
+    if (client.acquire_at.is_exact()) continue;
+    const auto entry = std::find_if(story.schedule.begin(), story.schedule.end(), [&](const ScheduleEntry& e) {
+      return e.what == What::start && e.process == client.name && e.occurrence == 1;
+    });
+    if (entry == story.schedule.end() || entry->time < client.acquire_at.lo || entry->time > client.acquire_at.hi)
+      continue;
+    client.acquire_at = DurationRange::exactly(entry->time);
+    is_any = true;
+  }
+  return is_any ? std::optional(std::move(changed)) : std::nullopt;
+}
+
+/// Large steps first: whole parts of the story.
+Stories without_parts(const Scenario& story) {
+  Stories smaller;
+  const auto changed = [&](auto change) {
+    Scenario next = story;
+    change(next);
+    smaller.push_back(std::move(next));
+  };
+  if (!story.schedule.empty()) {
+    changed([](Scenario& s) { s.schedule.clear(); });
+    if (auto started = with_starts_of_schedule(story)) {
+      smaller.push_back(*started);
+      started->schedule.clear();
+      smaller.push_back(*std::move(started));
+    }
+    changed([](Scenario& s) {
+      for (ClientSpec& client : s.clients) client.hold = DurationRange::exactly(client.hold.hi);
+      s.schedule.clear();
+    });
+  }
+  if (story.clients.size() > 1) {
+    for (std::size_t i = story.clients.size(); i-- > 0;) smaller.push_back(without_client(story, i));
+  }
+  for (std::size_t i = story.faults.size(); i-- > 0;) smaller.push_back(without_fault(story, i));
+  if (story.resource) {
+    changed([](Scenario& s) {
+      s.resource.reset();
+      std::erase_if(s.schedule, [](const ScheduleEntry& e) { return e.step == "read" || e.step == "write"; });
+    });
+  }
+  const bool are_independent =
+      !story.sentinels && std::all_of(story.servers.begin(), story.servers.end(),
+                                      [](const ServerSpec& server) { return server.replica_of.empty(); });
+  if (story.servers.size() > 1 && are_independent && story.schedule.empty()) {
+    changed([](Scenario& s) {
+      const std::string name = s.servers.back().name;
+      s.servers.pop_back();
+      forget_process(s, name);
+      if (s.servers.size() == 1 && s.servers.front().name == "redis1") s.servers.front().name = "redis";
+    });
+  }
+  return smaller;
+}
+
+/// Values that a duration may be instead, simplest first.
+std::vector<Duration> simpler(Duration value) {
+  std::vector<Duration> values;
+  if (value == Duration::zero()) return values;
+  values.push_back(Duration::zero());
+  for (const std::int64_t grain_ms : {1000, 100, 10, 1}) {
+    const Duration grain = Duration::milliseconds(grain_ms);
+    const Duration down = grain * (value.count_ns() / grain.count_ns());
+    for (const Duration rounded : {down, down + grain}) {
+      if (rounded != value && rounded != Duration::zero() && (rounded < value || down != value))
+        values.push_back(rounded);
+    }
+  }
+  const Duration half = Duration::milliseconds((value / 2).floor_ms());
+  if (half != Duration::zero() && half != value) values.push_back(half);
+  // What is round already only gets shorter, or it would go back and forth.
+  const auto is_round = [](Duration d) { return d == Duration::milliseconds(d.floor_ms()); };
+  if (is_round(value)) {
+    const auto is_longer = [&](Duration d) { return std::max(d, -d) >= std::max(value, -value); };
+    std::erase_if(values, is_longer);
+  }
+  return values;
+}
+
+class Details {
+ public:
+  explicit Details(const Scenario& story) : story_(story) {
+    numbers();
+    settings();
+    times();
+  }
+  Stories take() { return std::move(smaller_); }
+
+ private:
+  template <class Change>
+  void add(Change change) {
+    Scenario next = story_;
+    change(next);
+    smaller_.push_back(std::move(next));
+  }
+
+  void number(std::int64_t value, std::int64_t least, auto set) {
+    rc::Seq<std::int64_t> values = rc::shrink::towards(value, least);
+    for (auto next = values.next(); next; next = values.next()) {
+      add([&](Scenario& s) { set(s, *next); });
+    }
+  }
+
+  void duration(Duration value, auto set) {
+    for (const Duration next : simpler(value)) add([&](Scenario& s) { set(s, next); });
+  }
+
+  void numbers() {
+    for (std::size_t i = 0; i < story_.clients.size(); ++i) {
+      const ClientSpec& client = story_.clients[i];
+      number(client.rounds, 1, [i](Scenario& s, std::int64_t n) { s.clients[i].rounds = n; });
+      if (client.attempts) number(*client.attempts, 1, [i](Scenario& s, std::int64_t n) { s.clients[i].attempts = n; });
+      number(client.reenter, 0, [i](Scenario& s, std::int64_t n) { s.clients[i].reenter = n; });
+    }
+  }
+
+  void settings() {
+    const ClockSpec none;
+    for (std::size_t i = 0; i < story_.clients.size(); ++i) {
+      if (story_.clients[i].clock != none) add([i](Scenario& s) { s.clients[i].clock = {}; });
+      if (!story_.clients[i].release) add([i](Scenario& s) { s.clients[i].release = true; });
+      const bool uses_lock = story_.clients[i].commands.empty();
+      if (uses_lock && story_.clients[i].between != DurationRange{})
+        add([i](Scenario& s) { s.clients[i].between = {}; });
+      if (!story_.clients[i].hold.is_exact()) {
+        add([i](Scenario& s) { s.clients[i].hold.hi = s.clients[i].hold.lo; });
+        add([i](Scenario& s) { s.clients[i].hold.lo = s.clients[i].hold.hi; });
+      }
+    }
+    for (std::size_t i = 0; i < story_.servers.size(); ++i) {
+      if (story_.servers[i].clock != none) add([i](Scenario& s) { s.servers[i].clock = {}; });
+      if (story_.servers[i].latency) add([i](Scenario& s) { s.servers[i].latency.reset(); });
+    }
+    if (!story_.network.latency.is_exact()) {
+      add([](Scenario& s) { s.network.latency.hi = s.network.latency.lo; });
+      add([](Scenario& s) { s.network.latency.lo = s.network.latency.hi; });
+    }
+  }
+
+  void times() {
+    for (std::size_t i = 0; i < story_.faults.size(); ++i) {
+      const FaultSpec& fault = story_.faults[i];
+      duration(fault.length.lo, [i](Scenario& s, Duration d) { s.faults[i].length = DurationRange::exactly(d); });
+      duration(fault.by.lo, [i](Scenario& s, Duration d) { s.faults[i].by = DurationRange::exactly(d); });
+      if (fault.restart_after)
+        duration(fault.restart_after->lo,
+                 [i](Scenario& s, Duration d) { s.faults[i].restart_after = DurationRange::exactly(d); });
+      if (fault.trigger.kind == Trigger::Kind::at)
+        duration(fault.trigger.time, [i](Scenario& s, Duration d) { s.faults[i].trigger.time = d; });
+    }
+    for (std::size_t i = 0; i < story_.clients.size(); ++i) {
+      const ClientSpec& client = story_.clients[i];
+      if (client.acquire_at.is_exact())
+        duration(client.acquire_at.lo,
+                 [i](Scenario& s, Duration d) { s.clients[i].acquire_at = DurationRange::exactly(d); });
+      if (client.hold.is_exact())
+        duration(client.hold.lo, [i](Scenario& s, Duration d) { s.clients[i].hold = DurationRange::exactly(d); });
+      duration(client.clock.offset, [i](Scenario& s, Duration d) { s.clients[i].clock.offset = d; });
+    }
+    for (std::size_t i = 0; i < story_.servers.size(); ++i) {
+      duration(story_.servers[i].clock.offset, [i](Scenario& s, Duration d) { s.servers[i].clock.offset = d; });
+    }
+  }
+
+  const Scenario& story_;
+  Stories smaller_;
+};
+
+/// One after the other, made when it is asked for: most are not.
+rc::Seq<Scenario> smaller_versions(const Scenario& story) {
+  using rc::seq::concat;
+  const auto chunks = [story]() {
+    return rc::seq::map(rc::shrink::removeChunks(story.schedule), [story](std::vector<ScheduleEntry> schedule) {
+      Scenario next = story;
+      next.schedule = std::move(schedule);
+      return next;
+    });
+  };
+  return concat(rc::seq::fromContainer(without_parts(story)), chunks(), rc::seq::fromContainer(Details(story).take()));
+}
+
+class Shrinking {
+ public:
+  Shrinking(const models::locks::Catalogue& catalogue, std::string_view property, std::uint64_t max_tries)
+      : catalogue_(catalogue), property_(property), max_tries_(max_tries) {}
+
+  bool violates(const Scenario& story) {
+    if (tried_ >= max_tries_) return false;
+    ++tried_;
+    const auto result = run(story, catalogue_, {.max_events = kEventsMax});
+    const auto* outcome = std::get_if<Outcome>(&result);
+    if (outcome == nullptr || !outcome->notes.empty()) return false;
+    return std::any_of(outcome->properties.begin(), outcome->properties.end(), [&](const Judgement& judgement) {
+      return judgement.finding.property == property_ && judgement.finding.verdict == checker::Verdict::violated;
+    });
+  }
+
+  Scenario smallest(const Scenario& story) {
+    const auto tree =
+        rc::shrinkable::shrinkRecur(story, [](const Scenario& larger) { return smaller_versions(larger); });
+    return rc::shrinkable::findLocalMin(tree, [this](const Scenario& smaller) { return violates(smaller); }).first;
+  }
+
+  /// Whether each fault and each client is needed. Requires: as many tries are left.
+  bool is_minimal(const Scenario& story) {
+    max_tries_ = tried_ + story.faults.size() + story.clients.size();
+    for (std::size_t i = 0; i < story.faults.size(); ++i) {
+      if (violates(without_fault(story, i))) return false;
+    }
+    for (std::size_t i = 0; i < story.clients.size() && story.clients.size() > 1; ++i) {
+      if (violates(without_client(story, i))) return false;
+    }
+    return true;
+  }
+
+  std::uint64_t tried() const { return tried_; }
+
+ private:
+  const models::locks::Catalogue& catalogue_;
+  std::string_view property_;
+  std::uint64_t max_tries_;
+  std::uint64_t tried_ = 0;
+};
+
+/// Without names and times: "# got the lock at # while #, who got it at #, still believed to hold it (until #)".
+std::string without_particulars(const std::string& why, const Scenario& story) {
+  const auto is_of_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '/' || c == '.';
+  };
+  const auto is_name = [&](std::string_view word) {
+    const auto is_it = [&](const auto& process) { return is_part_of(word, process.name); };
+    return std::any_of(story.clients.begin(), story.clients.end(), is_it) ||
+           std::any_of(story.servers.begin(), story.servers.end(), is_it);
+  };
+  std::string text;
+  for (std::size_t i = 0; i < why.size();) {
+    if (!is_of_word(why[i])) {
+      text += why[i++];
+      continue;
+    }
+    std::size_t end = i;
+    while (end < why.size() && is_of_word(why[end])) ++end;
+    const std::string_view word = std::string_view(why).substr(i, end - i);
+    const bool has_digit = std::any_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (has_digit || is_name(word)) {
+      text += '#';
+    } else {
+      text += word;
+    }
+    i = end;
+  }
+  return text;
+}
+
+std::string_view kind_name(FaultSpec::Kind kind) {
+  switch (kind) {
+    case FaultSpec::Kind::pause: return "pause";
+    case FaultSpec::Kind::crash: return "crash";
+    case FaultSpec::Kind::jump: return "jump";
+    case FaultSpec::Kind::lose: return "lose";
+    case FaultSpec::Kind::delay: return "delay";
+    case FaultSpec::Kind::partition: break;
+  }
+  return "partition";
+}
+
+bool has_skew(const Scenario& story) {
+  const auto is_off = [](const auto& process) { return process.clock.offset != Duration::zero(); };
+  return std::any_of(story.clients.begin(), story.clients.end(), is_off) ||
+         std::any_of(story.servers.begin(), story.servers.end(), is_off);
+}
+
+std::string cause_of(const Scenario& story, std::string_view property, const std::string& why) {
+  std::vector<std::string> faults;
+  for (const FaultSpec& fault : story.faults) {
+    const bool is_of_server = std::any_of(story.servers.begin(), story.servers.end(),
+                                          [&](const ServerSpec& server) { return server.name == fault.who; });
+    faults.push_back(fmt::format("{}{}", is_of_server ? "server-" : "", kind_name(fault.kind)));
+  }
+  if (has_skew(story)) faults.emplace_back("skew");
+  std::sort(faults.begin(), faults.end());
+  faults.erase(std::unique(faults.begin(), faults.end()), faults.end());
+  return fmt::format("{}|{}|{}|{}", property, story.lock.algorithm, fmt::join(faults, "+"),
+                     without_particulars(why, story));
+}
+
+/// The world's faults of the kinds that are still there, so that `check` asks how much of them it takes.
+std::vector<MaySpec> mays_for(const Scenario& story, const Scenario& world) {
+  std::vector<MaySpec> mays;
+  const auto is_there = [&](const std::string& name) {
+    const auto is_it = [&](const auto& process) { return process.name == name; };
+    return std::any_of(story.clients.begin(), story.clients.end(), is_it) ||
+           std::any_of(story.servers.begin(), story.servers.end(), is_it);
+  };
+  for (const MaySpec& may : world.may) {
+    const bool is_needed = may.kind == MaySpec::Kind::skew
+                               ? has_skew(story)
+                               : std::any_of(story.faults.begin(), story.faults.end(), [&](const FaultSpec& fault) {
+                                   return kind_name(fault.kind) == name_of(may.kind);
+                                 });
+    if (!is_needed) continue;
+    MaySpec kept = may;
+    std::erase_if(kept.who, [&](const std::string& name) { return !is_there(name); });
+    if (kept.who.empty() && !may.who.empty()) continue;
+    for (std::vector<std::string>& side : kept.between)
+      std::erase_if(side, [&](const std::string& name) { return !is_there(name); });
+    if (std::any_of(kept.between.begin(), kept.between.end(), [](const auto& side) { return side.empty(); })) continue;
+    mays.push_back(std::move(kept));
+  }
+  return mays;
+}
+
+/// The world with the processes that are left, to compare clocks with.
+Scenario world_of(const Scenario& story, const Scenario& world) {
+  Scenario original = story;
+  const auto take_clocks = [](auto& to, const auto& from) {
+    for (auto& process : to) {
+      for (const auto& before : from) {
+        if (before.name == process.name) process.clock = before.clock;
+      }
+    }
+  };
+  take_clocks(original.clients, world.clients);
+  take_clocks(original.servers, world.servers);
+  original.id = world.id;
+  return original;
+}
+
+}  // namespace
+
+std::variant<Shrunk, Unconfirmed> shrink(const Scenario& found, const Scenario& world,
+                                         const models::locks::Catalogue& catalogue, std::string_view property,
+                                         std::uint64_t max_tries) {
+  Shrinking shrinking(catalogue, property, max_tries);
+  if (!shrinking.violates(found))
+    return confirm(found, world, catalogue, property, {}).index() == 0
+               ? Unconfirmed{"run does not show it within its bounds", to_toml(found)}
+               : Unconfirmed{"as a file the run does not break it", to_toml(found)};
+  Scenario smallest = shrinking.smallest(found);
+  const bool is_minimal = shrinking.is_minimal(smallest);
+  const Scenario original = world_of(smallest, world);
+  std::variant<Witness, Unconfirmed> shown = confirm(std::move(smallest), original, catalogue, property, {});
+  if (auto* trouble = std::get_if<Unconfirmed>(&shown)) return std::move(*trouble);
+  Witness& witness = std::get<Witness>(shown);
+  Shrunk shrunk{.story = std::move(witness.scenario),
+                .text = {},
+                .why = std::move(witness.why),
+                .cause = {},
+                .tried = shrinking.tried(),
+                .is_minimal = is_minimal};
+  shrunk.cause = cause_of(shrunk.story, property, shrunk.why);
+  shrunk.story.may = mays_for(shrunk.story, world);
+  shrunk.text = to_toml(shrunk.story);
+  return shrunk;
+}
+
+}  // namespace lockstep::scenarios
