@@ -1,6 +1,7 @@
 #include "scenarios/schema_step.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <set>
 
@@ -30,6 +31,10 @@ std::vector<std::string_view> command_names() {
 const std::vector<std::string_view> kOfNobody{"PSYNC",      "REPLCONF ACK", "CLOSED", "REFUSED",
                                               "FULLRESYNC", "CONTINUE",     "STREAM", "REACHABLE",
                                               "MESSAGE",    "CLOSE",        "FIN",    "(unknown)"};
+
+/// What sentinels are asked.
+constexpr std::array<std::string_view, 2> kOfSentinels{"SENTINEL GET-MASTER-ADDR-BY-NAME",
+                                                       "SENTINEL IS-MASTER-DOWN-BY-ADDR"};
 
 bool contains(const std::vector<std::string_view>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -67,6 +72,7 @@ Step step_of(const Node& node, std::string_view text, std::size_t inside, StepKi
   if (kind == StepKind::handled) valid.insert(valid.end(), {"start", "work", "sleep", "tick", "timeout", "reset"});
   const std::vector<std::string_view> commands = command_names();
   valid.insert(valid.end(), commands.begin(), commands.end());
+  valid.insert(valid.end(), kOfSentinels.begin(), kOfSentinels.end());
   if (contains(valid, step.name)) return step;
   if (step.name == "acquire" || step.name == "release") {
     fail_inside(node, inside,

@@ -38,6 +38,18 @@ std::uint32_t kinds_of(const AllowedFaults& faults) {
   return kinds;
 }
 
+/// "property|algorithm|faults|reason" without the faults.
+std::string without_faults(const std::string& cause) {
+  const std::size_t begin = cause.find('|', cause.find('|') + 1);
+  return cause.substr(0, begin) + cause.substr(cause.find('|', begin + 1));
+}
+
+/// The same breaks for the same reason, and it takes no more for that.
+bool explains(const FuzzFinding& known, const Shrunk& found) {
+  return without_faults(known.cause) == without_faults(found.cause) &&
+         std::includes(found.faults.begin(), found.faults.end(), known.faults.begin(), known.faults.end());
+}
+
 /// Of how many times as many runs: boundary 5, priority 2, uniform 1.
 Strategy some_strategy(Random& random) {
   const std::uint64_t ticket = random.below(8);
@@ -189,8 +201,15 @@ class Campaign::Player {
       const auto property = static_cast<std::uint32_t>(wanted - target_.properties.begin());
       const std::uint32_t kinds = kinds_of(world_.runs.faults());
       const auto is_it = [&](const Candidate& c) { return c.property == property && c.kinds == kinds; };
-      if (std::any_of(unit_.candidates.begin(), unit_.candidates.end(), is_it)) continue;
-      unit_.candidates.push_back({{world_.target, world_seed_, draw}, property, kinds, unit_.statistics.runs});
+      const auto known = std::find_if(unit_.candidates.begin(), unit_.candidates.end(), is_it);
+      const std::uint64_t events = world_.runs.events();
+      if (known == unit_.candidates.end()) {
+        unit_.candidates.push_back(
+            {{world_.target, world_seed_, draw}, property, kinds, unit_.statistics.runs, events});
+      } else if (events < known->events) {
+        known->seed.draw = draw;
+        known->events = events;
+      }
     }
     unit_.statistics.violating += is_any ? 1 : 0;
   }
@@ -343,8 +362,18 @@ void Campaign::merge(std::vector<Unit>& units) {
       candidate.run += sum.runs;
       const std::uint32_t target = candidate.seed.target;
       state_.first.try_emplace({target, candidate.property}, candidate.run);
-      std::uint64_t& times = state_.violations[{target, candidate.property, candidate.kinds}];
-      if (times++ < kShrinksOfKind && options_.shrinks) chosen.push_back(std::move(candidate));
+      if (!options_.shrinks) continue;
+      const auto is_it = [&](const Candidate& c) {
+        return c.seed.target == target && c.property == candidate.property && c.kinds == candidate.kinds;
+      };
+      const auto same = std::find_if(chosen.begin(), chosen.end(), is_it);
+      if (same == chosen.end()) {
+        if (state_.shrunk[{target, candidate.property, candidate.kinds}]++ < kShrinksOfKind)
+          chosen.push_back(std::move(candidate));
+      } else if (candidate.events < same->events) {
+        same->seed = std::move(candidate.seed);
+        same->events = candidate.events;
+      }
     }
     sum.runs += unit.statistics.runs;
     sum.events += unit.statistics.events;
@@ -388,7 +417,7 @@ void Campaign::make_small(const std::vector<Candidate>& candidates) {
     }
     Shrunk& shrunk = std::get<Shrunk>(*results[i]);
     const auto known = std::find_if(state_.findings.begin(), state_.findings.end(),
-                                    [&](const FuzzFinding& finding) { return finding.cause == shrunk.cause; });
+                                    [&](const FuzzFinding& finding) { return explains(finding, shrunk); });
     if (known != state_.findings.end()) {
       ++known->times;
       continue;
@@ -398,6 +427,7 @@ void Campaign::make_small(const std::vector<Candidate>& candidates) {
                         .name = {},
                         .target = candidate.seed.target,
                         .cause = std::move(shrunk.cause),
+                        .faults = shrunk.faults,
                         .why = std::move(shrunk.why),
                         .title = shrunk.story.title.en,
                         .text = {},

@@ -77,7 +77,8 @@ class Campaign {
     FuzzSeed seed;
     std::uint32_t property = 0;  ///< of its target
     std::uint32_t kinds = 0;     ///< bit by kind of fault: which ones struck
-    std::uint64_t run = 0;       ///< of its unit
+    std::uint64_t run = 0;       ///< of its unit: the first such one
+    std::uint64_t events = 0;    ///< of the shortest such one, which `seed` is
   };
   struct Unit {
     std::uint64_t number = 0;

@@ -137,6 +137,8 @@ void add(Writing& out, const FuzzFinding& f) {
   for (const std::uint64_t n :
        {std::uint64_t{f.target}, f.run, f.after_ms, f.times, f.tried, std::uint64_t{f.is_minimal}})
     out.add(n);
+  out.add(f.faults.size());
+  for (const std::string& fault : f.faults) out.add(fault);
   out.end_line();
 }
 
@@ -149,19 +151,15 @@ FuzzFinding finding(Reading& in) {
   f.times = in.number();
   f.tried = in.number();
   f.is_minimal = in.number() != 0;
+  for (std::uint64_t n = in.count(); n > 0; --n) f.faults.push_back(in.text());
   return f;
 }
 
 }  // namespace
 
 std::string free_name(const FuzzFinding& finding, const std::vector<FuzzFinding>& others) {
-  // Of the cause: property|algorithm|faults|why.
-  std::size_t bar = finding.cause.find('|');
-  bar = finding.cause.find('|', bar + 1);
-  std::string faults = finding.cause.substr(bar + 1, finding.cause.find('|', bar + 1) - bar - 1);
-  std::replace(faults.begin(), faults.end(), '+', '-');
-  const std::string name =
-      fmt::format("{}-{}{}{}", finding.algorithm, finding.property, faults.empty() ? "" : "-", faults);
+  std::string name = fmt::format("{}-{}", finding.algorithm, finding.property);
+  for (const std::string& fault : finding.faults) name += "-" + fault;
   const auto is_taken = [&](const std::string& wanted) {
     return std::any_of(others.begin(), others.end(), [&](const FuzzFinding& f) { return f.name == wanted; });
   };
@@ -213,8 +211,8 @@ std::string to_text(const CampaignState& state) {
   out.add(state.corpus.size());
   out.end_line();
   for (const FuzzSeed& seed : state.corpus) add(out, seed);
-  out.add(state.violations.size());
-  for (const auto& [key, times] : state.violations) {
+  out.add(state.shrunk.size());
+  for (const auto& [key, times] : state.shrunk) {
     for (const std::uint64_t n :
          {std::uint64_t{std::get<0>(key)}, std::uint64_t{std::get<1>(key)}, std::uint64_t{std::get<2>(key)}, times}) {
       out.add(n);
@@ -259,7 +257,7 @@ std::variant<CampaignState, std::string> parse_campaign(std::string_view text) {
     const std::uint32_t target = in.small();
     const std::uint32_t property = in.small();
     const std::uint32_t kinds = in.small();
-    state.violations[{target, property, kinds}] = in.number();
+    state.shrunk[{target, property, kinds}] = in.number();
   }
   for (std::uint64_t n = in.count(); n > 0; --n) {
     const std::uint32_t target = in.small();

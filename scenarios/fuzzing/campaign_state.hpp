@@ -22,7 +22,8 @@ struct FuzzFinding {
   std::string algorithm;
   std::string name;  ///< of its file, without the ending; no two have the same
   std::uint32_t target = 0;
-  std::string cause;  ///< `Shrunk::cause`
+  std::string cause;                ///< `Shrunk::cause`
+  std::vector<std::string> faults;  ///< `Shrunk::faults`
   std::string why;
   std::string title;
   std::string text;            ///< the file
@@ -64,8 +65,8 @@ struct CampaignState {
   FuzzStatistics statistics;
   std::vector<Feature> features;  ///< in the order in which they were first seen
   std::vector<FuzzSeed> corpus;
-  /// By target, property and kinds of faults: how many such runs there were.
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint64_t> violations;
+  /// By target, property and kinds of faults: in how many batches there was such a run.
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint64_t> shrunk;
   /// By target and property: the first run that broke it.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> first;
   std::vector<FuzzFinding> findings;

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <iterator>
-#include <optional>
+#include <functional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -23,7 +22,6 @@ namespace {
 using sim::Duration;
 using sim::DurationRange;
 using What = sim::EventName::What;
-using Stories = std::vector<Scenario>;
 
 constexpr std::uint64_t kEventsMax = 60'000;  // of one run: what is smaller does not take longer
 
@@ -72,9 +70,8 @@ Scenario without_fault(const Scenario& story, std::size_t index) {
 }
 
 /// Each client starts when its first start in the schedule says, and not within a range.
-std::optional<Scenario> with_starts_of_schedule(const Scenario& story) {
+Scenario with_starts_of_schedule(const Scenario& story) {
   Scenario changed = story;
-  bool is_any = false;
   for (ClientSpec& client : changed.clients) {
     if (client.acquire_at.is_exact()) continue;
     const auto entry = std::find_if(story.schedule.begin(), story.schedule.end(), [&](const ScheduleEntry& e) {
@@ -83,53 +80,66 @@ std::optional<Scenario> with_starts_of_schedule(const Scenario& story) {
     if (entry == story.schedule.end() || entry->time < client.acquire_at.lo || entry->time > client.acquire_at.hi)
       continue;
     client.acquire_at = DurationRange::exactly(entry->time);
-    is_any = true;
   }
-  return is_any ? std::optional(std::move(changed)) : std::nullopt;
+  return changed;
+}
+
+/// What is tried, made only when its turn comes: of a large story most versions are never made.
+using Edit = std::function<Scenario(const Scenario&)>;
+using Edits = std::vector<Edit>;
+
+template <class Change>
+Edit edit(Change change) {
+  return [change](const Scenario& story) {
+    Scenario next = story;
+    change(next);
+    return next;
+  };
+}
+
+Scenario with_longest_holds(const Scenario& story) {
+  Scenario changed = story;
+  for (ClientSpec& client : changed.clients) client.hold = DurationRange::exactly(client.hold.hi);
+  return changed;
+}
+
+void forget_last_server(Scenario& story) {
+  const std::string name = story.servers.back().name;
+  story.servers.pop_back();
+  forget_process(story, name);
+  if (story.servers.size() == 1 && story.servers.front().name == "redis1") story.servers.front().name = "redis";
+}
+
+void forget_resource(Scenario& story) {
+  story.resource.reset();
+  std::erase_if(story.schedule, [](const ScheduleEntry& e) { return e.step == "read" || e.step == "write"; });
 }
 
 /// Large steps first: whole parts of the story.
-Stories without_parts(const Scenario& story) {
-  Stories smaller;
-  const auto changed = [&](auto change) {
-    Scenario next = story;
-    change(next);
-    smaller.push_back(std::move(next));
-  };
+Edits without_parts(const Scenario& story) {
+  Edits edits;
+  const auto without_schedule = [](Scenario& s) { s.schedule.clear(); };
   if (!story.schedule.empty()) {
-    changed([](Scenario& s) { s.schedule.clear(); });
-    if (auto started = with_starts_of_schedule(story)) {
-      smaller.push_back(*started);
-      started->schedule.clear();
-      smaller.push_back(*std::move(started));
-    }
-    changed([](Scenario& s) {
-      for (ClientSpec& client : s.clients) client.hold = DurationRange::exactly(client.hold.hi);
-      s.schedule.clear();
-    });
+    edits.push_back(edit(without_schedule));
+    edits.push_back([=](const Scenario& s) { return edit(without_schedule)(with_starts_of_schedule(s)); });
+    edits.push_back(
+        [=](const Scenario& s) { return edit(without_schedule)(with_longest_holds(with_starts_of_schedule(s))); });
+    const bool has_ranges = std::any_of(story.clients.begin(), story.clients.end(),
+                                        [](const ClientSpec& client) { return !client.acquire_at.is_exact(); });
+    if (has_ranges) edits.emplace_back(with_starts_of_schedule);
   }
   if (story.clients.size() > 1) {
-    for (std::size_t i = story.clients.size(); i-- > 0;) smaller.push_back(without_client(story, i));
+    for (std::size_t i = story.clients.size(); i-- > 0;)
+      edits.push_back([i](const Scenario& s) { return without_client(s, i); });
   }
-  for (std::size_t i = story.faults.size(); i-- > 0;) smaller.push_back(without_fault(story, i));
-  if (story.resource) {
-    changed([](Scenario& s) {
-      s.resource.reset();
-      std::erase_if(s.schedule, [](const ScheduleEntry& e) { return e.step == "read" || e.step == "write"; });
-    });
-  }
+  for (std::size_t i = story.faults.size(); i-- > 0;)
+    edits.push_back([i](const Scenario& s) { return without_fault(s, i); });
+  if (story.resource) edits.push_back(edit(forget_resource));
   const bool are_independent =
       !story.sentinels && std::all_of(story.servers.begin(), story.servers.end(),
                                       [](const ServerSpec& server) { return server.replica_of.empty(); });
-  if (story.servers.size() > 1 && are_independent && story.schedule.empty()) {
-    changed([](Scenario& s) {
-      const std::string name = s.servers.back().name;
-      s.servers.pop_back();
-      forget_process(s, name);
-      if (s.servers.size() == 1 && s.servers.front().name == "redis1") s.servers.front().name = "redis";
-    });
-  }
-  return smaller;
+  if (story.servers.size() > 1 && are_independent && story.schedule.empty()) edits.push_back(edit(forget_last_server));
+  return edits;
 }
 
 /// Values that a duration may be instead, simplest first.
@@ -163,25 +173,23 @@ class Details {
     settings();
     times();
   }
-  Stories take() { return std::move(smaller_); }
+  Edits take() { return std::move(edits_); }
 
  private:
   template <class Change>
   void add(Change change) {
-    Scenario next = story_;
-    change(next);
-    smaller_.push_back(std::move(next));
+    edits_.push_back(edit(change));
   }
 
   void number(std::int64_t value, std::int64_t least, auto set) {
     rc::Seq<std::int64_t> values = rc::shrink::towards(value, least);
     for (auto next = values.next(); next; next = values.next()) {
-      add([&](Scenario& s) { set(s, *next); });
+      add([set, n = *next](Scenario& s) { set(s, n); });
     }
   }
 
   void duration(Duration value, auto set) {
-    for (const Duration next : simpler(value)) add([&](Scenario& s) { set(s, next); });
+    for (const Duration next : simpler(value)) add([set, next](Scenario& s) { set(s, next); });
   }
 
   void numbers() {
@@ -198,6 +206,8 @@ class Details {
     for (std::size_t i = 0; i < story_.clients.size(); ++i) {
       if (story_.clients[i].clock != none) add([i](Scenario& s) { s.clients[i].clock = {}; });
       if (!story_.clients[i].release) add([i](Scenario& s) { s.clients[i].release = true; });
+      if (story_.clients[i].retry && story_.clients[i].attempts == 1)
+        add([i](Scenario& s) { s.clients[i].retry.reset(); });
       const bool uses_lock = story_.clients[i].commands.empty();
       if (uses_lock && story_.clients[i].between != DurationRange{})
         add([i](Scenario& s) { s.clients[i].between = {}; });
@@ -210,6 +220,7 @@ class Details {
       if (story_.servers[i].clock != none) add([i](Scenario& s) { s.servers[i].clock = {}; });
       if (story_.servers[i].latency) add([i](Scenario& s) { s.servers[i].latency.reset(); });
     }
+    if (story_.network.timeout && !story_.sentinels) add([](Scenario& s) { s.network.timeout.reset(); });
     if (!story_.network.latency.is_exact()) {
       add([](Scenario& s) { s.network.latency.hi = s.network.latency.lo; });
       add([](Scenario& s) { s.network.latency.lo = s.network.latency.hi; });
@@ -242,32 +253,35 @@ class Details {
   }
 
   const Scenario& story_;
-  Stories smaller_;
+  Edits edits_;
 };
 
-/// One after the other, made when it is asked for: most are not.
 rc::Seq<Scenario> smaller_versions(const Scenario& story) {
   using rc::seq::concat;
-  const auto chunks = [story]() {
-    return rc::seq::map(rc::shrink::removeChunks(story.schedule), [story](std::vector<ScheduleEntry> schedule) {
-      Scenario next = story;
-      next.schedule = std::move(schedule);
-      return next;
-    });
+  const auto made = [story](Edits edits) {
+    return rc::seq::map(rc::seq::fromContainer(std::move(edits)),
+                        [story](const Edit& change) { return change(story); });
   };
-  return concat(rc::seq::fromContainer(without_parts(story)), chunks(), rc::seq::fromContainer(Details(story).take()));
+  auto orders = rc::seq::map(rc::shrink::removeChunks(story.schedule), [story](std::vector<ScheduleEntry> schedule) {
+    Scenario next = story;
+    next.schedule = std::move(schedule);
+    return next;
+  });
+  return concat(made(without_parts(story)), std::move(orders), made(Details(story).take()));
 }
 
 class Shrinking {
  public:
-  Shrinking(const models::locks::Catalogue& catalogue, std::string_view property, std::uint64_t max_tries)
-      : catalogue_(catalogue), property_(property), max_tries_(max_tries) {}
+  Shrinking(const models::locks::Catalogue& catalogue, std::string_view property, std::uint64_t max_tries,
+            std::uint64_t max_events)
+      : catalogue_(catalogue), property_(property), max_tries_(max_tries), max_events_(max_events) {}
 
   bool violates(const Scenario& story) {
-    if (tried_ >= max_tries_) return false;
+    if (tried_ >= max_tries_ || events_ >= max_events_) return false;
     ++tried_;
     const auto result = run(story, catalogue_, {.max_events = kEventsMax});
     const auto* outcome = std::get_if<Outcome>(&result);
+    events_ += story.schedule.size() + (outcome == nullptr ? 0 : outcome->events);
     if (outcome == nullptr || !outcome->notes.empty()) return false;
     return std::any_of(outcome->properties.begin(), outcome->properties.end(), [&](const Judgement& judgement) {
       return judgement.finding.property == property_ && judgement.finding.verdict == checker::Verdict::violated;
@@ -280,9 +294,10 @@ class Shrinking {
     return rc::shrinkable::findLocalMin(tree, [this](const Scenario& smaller) { return violates(smaller); }).first;
   }
 
-  /// Whether each fault and each client is needed. Requires: as many tries are left.
+  /// Whether each fault and each client is needed.
   bool is_minimal(const Scenario& story) {
     max_tries_ = tried_ + story.faults.size() + story.clients.size();
+    max_events_ = UINT64_MAX;
     for (std::size_t i = 0; i < story.faults.size(); ++i) {
       if (violates(without_fault(story, i))) return false;
     }
@@ -298,7 +313,9 @@ class Shrinking {
   const models::locks::Catalogue& catalogue_;
   std::string_view property_;
   std::uint64_t max_tries_;
+  std::uint64_t max_events_;
   std::uint64_t tried_ = 0;
+  std::uint64_t events_ = 0;
 };
 
 /// Without names and times: "# got the lock at # while #, who got it at #, still believed to hold it (until #)".
@@ -349,7 +366,7 @@ bool has_skew(const Scenario& story) {
          std::any_of(story.servers.begin(), story.servers.end(), is_off);
 }
 
-std::string cause_of(const Scenario& story, std::string_view property, const std::string& why) {
+std::vector<std::string> faults_of(const Scenario& story) {
   std::vector<std::string> faults;
   for (const FaultSpec& fault : story.faults) {
     const bool is_of_server = std::any_of(story.servers.begin(), story.servers.end(),
@@ -359,8 +376,7 @@ std::string cause_of(const Scenario& story, std::string_view property, const std
   if (has_skew(story)) faults.emplace_back("skew");
   std::sort(faults.begin(), faults.end());
   faults.erase(std::unique(faults.begin(), faults.end()), faults.end());
-  return fmt::format("{}|{}|{}|{}", property, story.lock.algorithm, fmt::join(faults, "+"),
-                     without_particulars(why, story));
+  return faults;
 }
 
 /// The world's faults of the kinds that are still there, so that `check` asks how much of them it takes.
@@ -405,16 +421,32 @@ Scenario world_of(const Scenario& story, const Scenario& world) {
   return original;
 }
 
+Text lesson_of(const Shrunk& shrunk, std::string_view property) {
+  if (!shrunk.is_minimal) {
+    return {
+        fmt::format("Found by `lockstep fuzz` and made smaller, but perhaps not as small as can be: {} is violated.",
+                    property),
+        fmt::format("由 `lockstep fuzz` 找到并缩小，但可能还不是最小的：{} 被违反。", property)};
+  }
+  const bool has_faults = !shrunk.story.faults.empty();
+  return {
+      fmt::format("Found by `lockstep fuzz` and made small: without any one of its {}clients, {} is not violated here.",
+                  has_faults ? "faults or " : "", property),
+      fmt::format("由 `lockstep fuzz` 找到并缩小：去掉任何一个{}客户端，{} 都不再被违反。", has_faults ? "故障或" : "",
+                  property)};
+}
+
 }  // namespace
 
 std::variant<Shrunk, Unconfirmed> shrink(const Scenario& found, const Scenario& world,
                                          const models::locks::Catalogue& catalogue, std::string_view property,
-                                         std::uint64_t max_tries) {
-  Shrinking shrinking(catalogue, property, max_tries);
-  if (!shrinking.violates(found))
-    return confirm(found, world, catalogue, property, {}).index() == 0
-               ? Unconfirmed{"run does not show it within its bounds", to_toml(found)}
-               : Unconfirmed{"as a file the run does not break it", to_toml(found)};
+                                         std::uint64_t max_tries, std::uint64_t max_events) {
+  Shrinking shrinking(catalogue, property, max_tries, max_events);
+  if (!shrinking.violates(found)) {
+    std::variant<Witness, Unconfirmed> shown = confirm(found, world, catalogue, property, {});
+    if (auto* trouble = std::get_if<Unconfirmed>(&shown)) return std::move(*trouble);
+    return Unconfirmed{"the run is too long to be made small", to_toml(found)};
+  }
   Scenario smallest = shrinking.smallest(found);
   const bool is_minimal = shrinking.is_minimal(smallest);
   const Scenario original = world_of(smallest, world);
@@ -427,8 +459,11 @@ std::variant<Shrunk, Unconfirmed> shrink(const Scenario& found, const Scenario& 
                 .cause = {},
                 .tried = shrinking.tried(),
                 .is_minimal = is_minimal};
-  shrunk.cause = cause_of(shrunk.story, property, shrunk.why);
+  shrunk.faults = faults_of(shrunk.story);
+  shrunk.cause = fmt::format("{}|{}|{}|{}", property, world.lock.algorithm, fmt::join(shrunk.faults, "+"),
+                             without_particulars(shrunk.why, shrunk.story));
   shrunk.story.may = mays_for(shrunk.story, world);
+  shrunk.story.lesson = lesson_of(shrunk, property);
   shrunk.text = to_toml(shrunk.story);
   return shrunk;
 }

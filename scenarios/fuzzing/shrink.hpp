@@ -19,19 +19,20 @@ struct Shrunk {
       story;  ///< with the violation as the expectation of `run`; its [[may]] are those of the world whose kinds it still needs, for `check`
   std::string text;  ///< the same as a file
   std::string why;   ///< what run says of it
-  /// What makes two findings one: the property, the algorithm, the faults by kind and by whether they strike a client or a server, and the reason without
-  /// names and times.
+  /// What makes two findings one: the property, the algorithm, the faults by kind and by whether they strike a client or a server ("crash",
+  /// "server-crash"), and the reason without names and times.
   std::string cause;
-  std::uint64_t tried = 0;  ///< stories that were run
+  std::vector<std::string> faults;  ///< of these, ascending, each once
+  std::uint64_t tried = 0;          ///< stories that were run
   /// Removing any one of its faults or clients makes it pass: all were tried.
   bool is_minimal = false;
 };
 
 /// `found`: a story with exact times (`RandomRuns::story`) of a run in `world` that violates the property. Of its smaller versions the first that still
-/// violates it is taken, and so on (RapidCheck's search for a local minimum), for at most `max_tries` runs. The same arguments give the same
-/// result. Unconfirmed: the story itself does not show it.
+/// violates it is taken, and so on (RapidCheck's search for a local minimum), until so many runs were tried, or events were played. The same
+/// arguments give the same result. Unconfirmed: the story itself does not show it.
 std::variant<Shrunk, Unconfirmed> shrink(const Scenario& found, const Scenario& world,
                                          const models::locks::Catalogue& catalogue, std::string_view property,
-                                         std::uint64_t max_tries = 3'000);
+                                         std::uint64_t max_tries = 3'000, std::uint64_t max_events = 1'500'000);
 
 }  // namespace lockstep::scenarios
