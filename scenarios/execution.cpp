@@ -28,6 +28,11 @@ namespace {
 using sim::Duration;
 using sim::Instant;
 
+bool has_operation_of(const sim::History& history, sim::ProcessId process) {
+  return std::any_of(history.operations.begin(), history.operations.end(),
+                     [&](const sim::Operation& operation) { return operation.process == process; });
+}
+
 /// The history up to the moment at which the probe came: its own holds are no part of the story.
 sim::History story_of(const sim::History& history, sim::ProcessId probe) {
   sim::History story = history;
@@ -135,33 +140,50 @@ std::optional<Instant> Execution::decisive_probe() const {
   return checker::decisive_attempt(deployment_.world().history(), recoverable_question());
 }
 
-std::vector<checker::Finding> Execution::findings() {
+std::vector<checker::Finding> Execution::findings(const std::function<bool(std::string_view)>& is_wanted) {
   sim::World& world = deployment_.world();
   const checker::Names names = deployment_.names();
   const std::vector<sim::ProcessId> resources = deployment_.resources();
-  const sim::History story = story_of(world.history(), deployment_.probe());
+  std::optional<sim::History> before_probe;
+  if (has_operation_of(world.history(), deployment_.probe()))
+    before_probe = story_of(world.history(), deployment_.probe());
+  const sim::History& story = before_probe ? *before_probe : world.history();
   const std::int64_t places = deployment_.places().value_or(1);
   std::vector<checker::Finding> findings;
-  findings.push_back(checker::mutual_exclusion(story, names));
-  findings.push_back(deployment_.places() ? checker::linearizable_semaphore(story, names, scenario_.lock.key, places)
-                                          : checker::linearizable(story, names));
-  findings.push_back(checker::no_deadlock(story, names, deployment_.deadlock_bound().value_or(Duration::zero())));
-  checker::ProgressQuestion progress = deployment_.progress_question();
-  progress.end = quiescent_;
-  findings.push_back(checker::progress(story, names, progress));
-  findings.push_back(checker::own_release(story, names));
-  findings.push_back(checker::recoverable(world.history(), names, recoverable_question()));
-  findings.push_back(checker::reentrancy(story, names));
-  findings.push_back(checker::truthful_reports(story, names));
-  findings.push_back(checker::faithful_renewal(story, names));
-  checker::WakeupQuestion wakeup = deployment_.wakeup_question();
-  wakeup.end = quiescent_;
-  findings.push_back(checker::no_lost_wakeup(story, names, wakeup));
-  findings.push_back(checker::capacity(story, names, places));
-  findings.push_back(checker::fair(story, names, deployment_.overtakings().value_or(0)));
-  findings.push_back(checker::no_lost_update(story, names, resources));
-  findings.push_back(checker::no_oversell(story, names));
-  findings.push_back(checker::fencing(story, names, resources));
+  const auto judge = [&](std::string_view property, auto with) {
+    if (is_wanted(property)) {
+      findings.push_back(with());
+    } else {
+      findings.push_back({.property = property, .view = checker::find_property(property)->view, .why = "not asked"});
+    }
+  };
+  judge("mutual-exclusion", [&] { return checker::mutual_exclusion(story, names); });
+  judge("linearizable", [&] {
+    return deployment_.places() ? checker::linearizable_semaphore(story, names, scenario_.lock.key, places)
+                                : checker::linearizable(story, names);
+  });
+  judge("no-deadlock",
+        [&] { return checker::no_deadlock(story, names, deployment_.deadlock_bound().value_or(Duration::zero())); });
+  judge("progress", [&] {
+    checker::ProgressQuestion question = deployment_.progress_question();
+    question.end = quiescent_;
+    return checker::progress(story, names, question);
+  });
+  judge("own-release", [&] { return checker::own_release(story, names); });
+  judge("recoverable", [&] { return checker::recoverable(world.history(), names, recoverable_question()); });
+  judge("reentrancy", [&] { return checker::reentrancy(story, names); });
+  judge("truthful-reports", [&] { return checker::truthful_reports(story, names); });
+  judge("faithful-renewal", [&] { return checker::faithful_renewal(story, names); });
+  judge("no-lost-wakeup", [&] {
+    checker::WakeupQuestion question = deployment_.wakeup_question();
+    question.end = quiescent_;
+    return checker::no_lost_wakeup(story, names, question);
+  });
+  judge("capacity", [&] { return checker::capacity(story, names, places); });
+  judge("fair", [&] { return checker::fair(story, names, deployment_.overtakings().value_or(0)); });
+  judge("no-lost-update", [&] { return checker::no_lost_update(story, names, resources); });
+  judge("no-oversell", [&] { return checker::no_oversell(story, names); });
+  judge("fencing", [&] { return checker::fencing(story, names, resources); });
   const auto is_got = [](const sim::Operation& o) { return checker::is_successful(o, "acquire"); };
   const bool is_tried = std::any_of(story.operations.begin(), story.operations.end(), is_got);
   for (checker::Finding& finding : findings) {

@@ -3,6 +3,7 @@
 // One execution of a deployed story, to its end and judged: what `run` shows once, and brute force does again and again.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -32,7 +33,11 @@ class Execution {
   /// When it must come in another execution that is the same, to decide what this one leaves open: `checker::decisive_attempt`.
   std::optional<sim::Instant> decisive_probe() const;
   /// Then the verdicts, in the order of `checker/properties.hpp`.
-  std::vector<checker::Finding> findings();
+  std::vector<checker::Finding> findings() {
+    return findings([](std::string_view) { return true; });
+  }
+  /// Of these properties alone; the others are unknown.
+  std::vector<checker::Finding> findings(const std::function<bool(std::string_view)>& is_wanted);
   /// Instead, if there is no end: nothing else is known. Requires: `endless`.
   std::vector<checker::Finding> endless_findings() const;
 

@@ -374,7 +374,10 @@ std::optional<std::vector<checker::Finding>> RandomRuns::run(const RunDraw& draw
   if (!play(last_, false)) return std::nullopt;
   if (draw.asks_whether_it_recovers && execution_->probe(Execution::Patience::just_beyond_the_bound))
     return std::nullopt;
-  return execution_->findings();
+  const std::span<const std::string> wanted = draw.properties;
+  return execution_->findings([wanted](std::string_view property) {
+    return wanted.empty() || std::binary_search(wanted.begin(), wanted.end(), property);
+  });
 }
 
 std::optional<std::vector<checker::Finding>> RandomRuns::run(std::uint64_t seed, const std::optional<FaultLimit>& limit,

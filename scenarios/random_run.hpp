@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,7 @@ struct RunDraw {
   std::optional<FaultLimit> limit = std::nullopt;
   /// When it is over, the probe comes, and nothing is left to chance any more.
   bool asks_whether_it_recovers = false;
+  std::span<const std::string> properties = {};  ///< those that are judged, ascending; none: all
 };
 
 /// Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi, Nagarajaiah 2010) for messages: their order is what the delays make it, so

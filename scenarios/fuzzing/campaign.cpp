@@ -46,7 +46,9 @@ std::string without_faults(const std::string& cause) {
 
 /// The same breaks for the same reason, and it takes no more for that.
 bool explains(const FuzzFinding& known, const Shrunk& found) {
-  return without_faults(known.cause) == without_faults(found.cause) &&
+  if (known.cause == found.cause) return true;
+  // What breaks if nothing at all goes wrong says nothing of what faults break.
+  return !known.faults.empty() && without_faults(known.cause) == without_faults(found.cause) &&
          std::includes(found.faults.begin(), found.faults.end(), known.faults.begin(), known.faults.end());
 }
 
@@ -109,6 +111,7 @@ class Campaign::Player {
       RunDraw draw = next(first.has_value());
       if (draw.typical == 0) draw.typical = typical;
       draw.asks_whether_it_recovers = asks_recovery_ && i % kRecoveryEvery == 0;
+      draw.properties = target_.properties;
       run(draw);
       typical = std::max(typical, world_.runs.looked());
       if (world_.runs.is_only_one()) break;
