@@ -1,6 +1,6 @@
 // How fast a campaign is, and how soon it finds what is known to be there.
 //
-//   fuzz_bench                      worlds, runs and events per second, with all checkers on, on one thread and on two
+//   fuzz_bench [ALGORITHM...]       worlds, runs and events per second, with all checkers on, on one thread and on two
 //   fuzz_bench find [SEEDS [FILE...]]  each mutant of docs/lock-mutants.md and each violating story (those of FILE, files or folders, else of scenarios/):
 //                                   after how many runs it is found, by the portfolio, and by what is left of it without one of its parts
 
@@ -38,10 +38,11 @@ const Catalogue& built_in() {
 
 // --- Speed.
 
-void measure_speed() {
+void measure_speed(std::vector<std::string> ids) {
+  if (ids.empty()) ids = {"set-nx-px-lua", "setnx-ts-del-setnx", "redlock-seq", "redisson-lock", "ria-sem-fair"};
   fmt::print("{:<28} {:>9} {:>9} {:>10} {:>10} {:>9} {:>8}\n", "worlds made up for", "units/s", "runs/s", "events/s",
              "2 threads", "ratio", "virt h/s");
-  for (const char* id : {"set-nx-px-lua", "setnx-ts-del-setnx", "redlock-seq", "redisson-lock", "ria-sem-fair"}) {
+  for (const std::string& id : ids) {
     double rate[2] = {};
     FuzzStatistics statistics;
     double seconds = 0;
@@ -196,6 +197,6 @@ int main(int argc, char** argv) {
     measure_finding(argc > 2 ? std::atoi(argv[2]) : 3, files);
     return 0;
   }
-  measure_speed();
+  measure_speed({argv + 1, argv + argc});
   return 0;
 }

@@ -14,32 +14,48 @@ class Line {
  public:
   explicit Line(const sim::History& history) : history_(history) {
     collect_arrivals(history.operations, history.effects, arrivals_);
+    for (const Arrival& arrival : arrivals_)
+      given_back_.push_back(place_given_back(arrival.attempt->id, history.operations, history.effects));
   }
 
   std::span<const Arrival> arrivals() const { return arrivals_; }
   sim::Instant at(std::size_t effect) const { return history_.effects[effect].at; }
 
-  bool overtakes(const Arrival& x, const Arrival& y) const {
-    if (x.attempt->phase != sim::Phase::ok || x.attempt->process == y.attempt->process) return false;
-    if (x.attempt->object != y.attempt->object || x.arrived < y.arrived) return false;
-    if (y.attempt->phase == sim::Phase::ok) return x.granted < y.granted;
-    return std::all_of(arrivals_.begin(), arrivals_.end(), [&](const Arrival& z) {
-      return &z == &x || !holds_at(z, y.arrived, y) || holds_at(z, x.granted, y);
-    });
+  /// Who overtakes `y`, in the order in which they got it.
+  std::vector<const Arrival*> faster_than(const Arrival& y) const {
+    std::vector<std::size_t> holders;  // when y came
+    for (std::size_t z = 0; z < arrivals_.size() && y.attempt->phase != sim::Phase::ok; ++z) {
+      if (holds_at(z, y.arrived, y)) holders.push_back(z);
+    }
+    std::vector<const Arrival*> faster;
+    for (const Arrival& x : arrivals_) {
+      if (overtakes(x, y, holders)) faster.push_back(&x);
+    }
+    std::sort(faster.begin(), faster.end(), [](const Arrival* a, const Arrival* b) { return a->granted < b->granted; });
+    return faster;
   }
 
  private:
-  /// Whether `z` has one of the places when the effect happens.
-  bool holds_at(const Arrival& z, std::size_t effect, const Arrival& y) const {
+  bool overtakes(const Arrival& x, const Arrival& y, const std::vector<std::size_t>& holders) const {
+    if (x.attempt->phase != sim::Phase::ok || x.attempt->process == y.attempt->process) return false;
+    if (x.attempt->object != y.attempt->object || x.arrived < y.arrived) return false;
+    if (y.attempt->phase == sim::Phase::ok) return x.granted < y.granted;
+    return std::all_of(holders.begin(), holders.end(),
+                       [&](std::size_t z) { return &arrivals_[z] == &x || holds_at(z, x.granted, y); });
+  }
+
+  /// Whether this one has one of the places when the effect happens.
+  bool holds_at(std::size_t number, std::size_t effect, const Arrival& y) const {
+    const Arrival& z = arrivals_[number];
     if (z.attempt->phase != sim::Phase::ok || z.attempt->object != y.attempt->object || z.granted >= effect)
       return false;
-    const auto back = place_given_back(z.attempt->id, history_.operations, history_.effects);
-    if (back && *back < effect) return false;
+    if (given_back_[number] && *given_back_[number] < effect) return false;
     return !z.attempt->lease_until || compare(at(effect), *z.attempt->lease_until) < 0;
   }
 
   const sim::History& history_;
   std::vector<Arrival> arrivals_;
+  std::vector<std::optional<std::size_t>> given_back_;  ///< by arrival: the effect
 };
 
 }  // namespace
@@ -82,11 +98,7 @@ Finding fair(const sim::History& history, const Names& names, std::int64_t overt
   std::size_t most = 0;
   std::optional<std::size_t> earliest;
   for (const Arrival& y : line.arrivals()) {
-    std::vector<const Arrival*> faster;
-    for (const Arrival& x : line.arrivals()) {
-      if (line.overtakes(x, y)) faster.push_back(&x);
-    }
-    std::sort(faster.begin(), faster.end(), [](const Arrival* a, const Arrival* b) { return a->granted < b->granted; });
+    std::vector<const Arrival*> faster = line.faster_than(y);
     most = std::max(most, faster.size());
     if (faster.size() <= static_cast<std::size_t>(overtakings)) continue;
     faster.resize(static_cast<std::size_t>(overtakings) + 1);
