@@ -1,0 +1,118 @@
+// A run of a large world that breaks something becomes the story that one would have written by hand.
+
+#include "scenarios/fuzzing/shrink.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <optional>
+#include <variant>
+
+#include "scenarios/loader.hpp"
+#include "scenarios/random_run.hpp"
+
+namespace lockstep::scenarios::shrink_test {
+namespace {
+
+const models::locks::Catalogue& catalogue() {
+  static const models::locks::Catalogue built_in = models::locks::Catalogue::built_in();
+  return built_in;
+}
+
+Scenario parsed(const std::string& text) {
+  auto result = parse(
+      "title = { en = \"t\", zh = \"t\" }\nstory = { en = \"s\", zh = \"s\" }\nlesson = { en = \"l\", zh = \"l\" }\n" +
+          text,
+      "story.toml", catalogue());
+  if (const auto* problem = std::get_if<Diagnostic>(&result)) FAIL(problem->to_string() << "\n" << text);
+  return std::move(std::get<Scenario>(result));
+}
+
+/// Eight clients, five servers and four kinds of faults; only a pause of the holder breaks it.
+const std::string kLarge = R"(
+[lock]
+algorithm = "set-nx-px-lua"
+ttl = "100ms"
+[network]
+latency = ["1ms", "10ms"]
+timeout = "80ms"
+[[client]]
+name = ["A", "B", "C", "D", "E", "F"]
+acquire_at = ["0ms", "300ms"]
+hold = ["5ms", "20ms"]
+rounds = 3
+between = ["1ms", "9ms"]
+attempts = 4
+retry = ["3ms", "30ms"]
+[[may]]
+kind = "pause"
+length = ["0ms", "400ms"]
+times = 3
+[[may]]
+kind = "delay"
+length = ["0ms", "7ms"]
+times = 3
+)";
+
+std::optional<Scenario> some_violation(const Scenario& world, std::string_view property) {
+  RandomRuns runs(world, catalogue());
+  for (std::uint64_t seed = 1; seed < 2'000; ++seed) {
+    const auto findings = runs.run({.seed = seed, .fault_seed = seed * 7, .typical = 200});
+    if (!findings) continue;
+    for (const checker::Finding& finding : *findings) {
+      if (finding.property == property && finding.verdict == checker::Verdict::violated) return runs.story();
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+TEST_CASE("shrink: two clients, one pause, no order, round times") {
+  const Scenario world = parsed(kLarge);
+  const std::optional<Scenario> found = some_violation(world, "mutual-exclusion");
+  REQUIRE(found);
+  CHECK(found->clients.size() == 6);
+  auto result = shrink(*found, world, catalogue(), "mutual-exclusion");
+  if (const auto* trouble = std::get_if<Unconfirmed>(&result)) FAIL(trouble->reason << "\n" << trouble->text);
+  const Shrunk& shrunk = std::get<Shrunk>(result);
+  INFO(shrunk.text);
+  CHECK(shrunk.is_minimal);
+  CHECK(shrunk.story.clients.size() == 2);
+  CHECK(shrunk.story.faults.size() == 1);
+  CHECK(shrunk.faults == std::vector<std::string>{"pause"});
+  CHECK(shrunk.story.schedule.empty());
+  for (const ClientSpec& client : shrunk.story.clients) {
+    CHECK(client.rounds == 1);
+    CHECK(client.acquire_at.is_exact());
+  }
+  CHECK(shrunk.story.faults.front().length.lo ==
+        sim::Duration::milliseconds(shrunk.story.faults.front().length.lo.floor_ms()));
+  // For `check`: what the world allows of the same kind, and nothing else.
+  REQUIRE(shrunk.story.may.size() == 1);
+  CHECK(shrunk.story.may.front().kind == MaySpec::Kind::pause);
+  CHECK(shrunk.tried < 3'000);
+  // The same arguments, the same result.
+  auto again = shrink(*found, world, catalogue(), "mutual-exclusion");
+  REQUIRE(std::holds_alternative<Shrunk>(again));
+  CHECK(std::get<Shrunk>(again).text == shrunk.text);
+}
+
+TEST_CASE("shrink: what does not violate it is not made small") {
+  const Scenario world = parsed(kLarge);
+  RandomRuns runs(world, catalogue());
+  runs.run({.seed = 3, .fault_seed = 3, .without_faults = 3});
+  auto result = shrink(runs.story(), world, catalogue(), "mutual-exclusion");
+  REQUIRE(std::holds_alternative<Unconfirmed>(result));
+}
+
+TEST_CASE("shrink: a bound ends it early, and then it says that it may not be the smallest") {
+  const Scenario world = parsed(kLarge);
+  const std::optional<Scenario> found = some_violation(world, "mutual-exclusion");
+  REQUIRE(found);
+  auto result = shrink(*found, world, catalogue(), "mutual-exclusion", 3);
+  if (const auto* trouble = std::get_if<Unconfirmed>(&result)) FAIL(trouble->reason);
+  CHECK_FALSE(std::get<Shrunk>(result).is_minimal);
+  CHECK(std::get<Shrunk>(result).tried < 30);
+}
+
+}  // namespace lockstep::scenarios::shrink_test
