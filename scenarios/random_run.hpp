@@ -170,6 +170,8 @@ class RandomRuns {
                                                    bool asks_whether_it_recovers = false);
   /// The last run as a story with exact times.
   Scenario story();
+  /// Of that story. Requires: it was asked for last.
+  std::vector<NamedDelay> delays() const { return recorder_.delays(); }
 
   /// Of the last run.
   const AllowedFaults& faults() const { return faults_.allowed(); }

@@ -43,6 +43,7 @@ void RunRecorder::begin(bool writes) {
   schedule_.clear();
   called_off_.clear();
   offsets_.clear();
+  delays_.clear();
 }
 
 std::optional<Instant> RunRecorder::at_work_since(ProcessId process) const {
@@ -239,6 +240,30 @@ void RunRecorder::emitted(std::uint32_t slot) {
     if (present_) present_->was_bounced = present_->was_bounced || event.bounced;
   }
   deployment_.simulation().emitted(slot);
+  if (!writes_) return;
+  const sim::Event& due = world_.event(slot);
+  const Duration delay = due.at - due.base.offset();
+  if (delay <= due.delay.lo) return;
+  if (std::optional<EventKey> key = key_of_last()) delays_.push_back({*std::move(key), delay});
+}
+
+std::optional<EventKey> RunRecorder::key_of_last() const {
+  const std::optional<sim::EventName>& name = named_[last_emitted_].name;
+  if (!name) return std::nullopt;
+  EventKey key{.what = name->what, .process = names_[name->process.index], .occurrence = name->occurrence};
+  if (!sim::EventName::is_of_request(name->what)) return key;
+  key.step = name->step;
+  if (name->server.is_valid()) {
+    key.server = names_[name->server.index];
+    key.occurrence = name->occurrence_at_server;
+  }
+  return key;
+}
+
+std::vector<NamedDelay> RunRecorder::delays() const {
+  std::vector<NamedDelay> sorted = delays_;
+  std::sort(sorted.begin(), sorted.end());
+  return sorted;
 }
 
 void RunRecorder::lost(const sim::Event& message) {

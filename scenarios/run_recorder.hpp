@@ -2,6 +2,7 @@
 
 // A run of a simulation as a story with exact times: what happened when, and where its faults struck, so that `run` plays it again.
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -12,10 +13,27 @@
 
 #include "scenarios/deployment.hpp"
 #include "scenarios/scenario.hpp"
+#include "sim/event_name.hpp"
 #include "sim/event_namer.hpp"
 #include "sim/scheduler.hpp"
 
 namespace lockstep::scenarios {
+
+/// An event by what it is and how many-th, with names that stay when other processes go.
+struct EventKey {
+  sim::EventName::What what = sim::EventName::What::request;
+  std::string process;
+  std::string step;
+  std::string server;
+  std::int64_t occurrence = 1;
+  auto operator<=>(const EventKey&) const = default;
+};
+
+struct NamedDelay {
+  EventKey key;
+  sim::Duration delay;  ///< longer than the shortest
+  auto operator<=>(const NamedDelay&) const = default;
+};
 
 /// Stands between a world and its simulation, and sees what is emitted; what happens, and which faults strike, it is told by the `sim::Fate` of the run.
 /// It always knows who is at work; names cost more, and are kept of the runs that are to be written.
@@ -55,6 +73,10 @@ class RunRecorder final : public sim::Scheduler {
 
   /// Requires: it wrote, and the run is over.
   Scenario story();
+  /// Of the same run: what took longer than it had to, ascending.
+  std::vector<NamedDelay> delays() const;
+  /// Of the event that was emitted last; nothing if it has no name. Requires: it writes.
+  std::optional<EventKey> key_of_last() const;
 
   // --- sim::Scheduler.
 
@@ -107,6 +129,7 @@ class RunRecorder final : public sim::Scheduler {
   std::vector<ScheduleEntry> schedule_;
   std::vector<ScheduleEntry> called_off_;
   std::vector<std::pair<sim::ProcessId, sim::Duration>> offsets_;
+  std::vector<NamedDelay> delays_;
 };
 
 }  // namespace lockstep::scenarios

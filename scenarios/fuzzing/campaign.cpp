@@ -406,7 +406,8 @@ void Campaign::make_small(const std::vector<Candidate>& candidates) {
       const Scenario world = world_of(target, candidate.seed.world);
       RandomRuns runs(world, catalogue_);
       runs.run(candidate.seed.draw);
-      results[i] = shrink(runs.story(), world, catalogue_, target.properties[candidate.property]);
+      const Scenario found = runs.story();
+      results[i] = shrink(found, runs.delays(), world, catalogue_, target.properties[candidate.property]);
     }
   });
   for (std::size_t i = 0; i < candidates.size(); ++i) {

@@ -13,6 +13,7 @@
 #include <rapidcheck/shrinkable/Create.h>
 #include <rapidcheck/shrinkable/Operations.h>
 
+#include "scenarios/fuzzing/loose_replay.hpp"
 #include "scenarios/runner.hpp"
 #include "scenarios/writer.hpp"
 
@@ -144,6 +145,13 @@ Edits without_parts(const Scenario& story) {
   return edits;
 }
 
+/// As the loader has it: who could wait for ever must give up.
+bool needs_timeout(const Scenario& story) {
+  return story.sentinels || std::any_of(story.faults.begin(), story.faults.end(), [](const FaultSpec& fault) {
+           return fault.kind == FaultSpec::Kind::lose || fault.kind == FaultSpec::Kind::crash;
+         });
+}
+
 /// Values that a duration may be instead, simplest first.
 std::vector<Duration> simpler(Duration value) {
   std::vector<Duration> values;
@@ -170,8 +178,10 @@ std::vector<Duration> simpler(Duration value) {
 
 class Details {
  public:
-  explicit Details(const Scenario& story) : story_(story) {
+  enum class Which : std::uint8_t { all, numbers };
+  explicit Details(const Scenario& story, Which which = Which::all) : story_(story) {
     numbers();
+    if (which == Which::numbers) return;
     settings();
     times();
   }
@@ -222,7 +232,7 @@ class Details {
       if (story_.servers[i].clock != none) add([i](Scenario& s) { s.servers[i].clock = {}; });
       if (story_.servers[i].latency) add([i](Scenario& s) { s.servers[i].latency.reset(); });
     }
-    if (story_.network.timeout && !story_.sentinels) add([](Scenario& s) { s.network.timeout.reset(); });
+    if (story_.network.timeout && !needs_timeout(story_)) add([](Scenario& s) { s.network.timeout.reset(); });
     if (!story_.network.latency.is_exact()) {
       add([](Scenario& s) { s.network.latency.hi = s.network.latency.lo; });
       add([](Scenario& s) { s.network.latency.lo = s.network.latency.hi; });
@@ -258,18 +268,28 @@ class Details {
   Edits edits_;
 };
 
-rc::Seq<Scenario> smaller_versions(const Scenario& story) {
-  using rc::seq::concat;
-  const auto made = [story](Edits edits) {
-    return rc::seq::map(rc::seq::fromContainer(std::move(edits)),
-                        [story](const Edit& change) { return change(story); });
-  };
-  auto orders = rc::seq::map(rc::shrink::removeChunks(story.schedule), [story](std::vector<ScheduleEntry> schedule) {
-    Scenario next = story;
-    next.schedule = std::move(schedule);
-    return next;
-  });
-  return concat(made(without_parts(story)), std::move(orders), made(Details(story).take()));
+/// The versions that these edits make, each when it is asked for.
+template <class Version, class Make>
+rc::Seq<Version> versions(Edits edits, Make make) {
+  return rc::seq::map(rc::seq::fromContainer(std::move(edits)), std::move(make));
+}
+
+/// Leaves out what can be left out, in halves, quarters, … of the list: Zeller's delta debugging, without its complements.
+template <class Item, class Test>
+std::vector<Item> without_needless(std::vector<Item> items, Test is_enough) {
+  for (std::size_t size = items.size(); size > 0; size /= 2) {
+    for (std::size_t at = 0; at < items.size();) {
+      std::vector<Item> fewer = items;
+      const auto begin = fewer.begin() + static_cast<std::ptrdiff_t>(at);
+      fewer.erase(begin, begin + static_cast<std::ptrdiff_t>(std::min(size, fewer.size() - at)));
+      if (is_enough(fewer)) {
+        items = std::move(fewer);
+      } else {
+        at += size;
+      }
+    }
+  }
+  return items;
 }
 
 class Shrinking {
@@ -290,10 +310,55 @@ class Shrinking {
     });
   }
 
-  Scenario smallest(const Scenario& story) {
-    const auto tree =
-        rc::shrinkable::shrinkRecur(story, [](const Scenario& larger) { return smaller_versions(larger); });
-    return rc::shrinkable::findLocalMin(tree, [this](const Scenario& smaller) { return violates(smaller); }).first;
+  /// With a schedule again; nothing: without it the story is not violated.
+  std::optional<Scenario> smallest_loosely(LooseStory story) {
+    std::optional<Scenario> exact;
+    const auto is_violated = [&](const LooseStory& smaller) {
+      if (tried_ >= max_tries_ / 2 || events_ >= max_events_ / 2) return false;
+      ++tried_;
+      LooseRun run = play_loosely(smaller, catalogue_, property_, kEventsMax);
+      events_ += run.events;
+      if (run.violates) exact = std::move(run.exact);
+      return run.violates;
+    };
+    if (!is_violated(story)) return std::nullopt;
+    const auto shrinks = [](const LooseStory& larger) {
+      Edits edits = without_parts(larger.story);
+      Edits fewer = Details(larger.story, Details::Which::numbers).take();
+      edits.insert(edits.end(), fewer.begin(), fewer.end());
+      return versions<LooseStory>(
+          std::move(edits), [larger](const Edit& change) { return LooseStory{change(larger.story), larger.delays}; });
+    };
+    std::size_t before = 0;
+    do {
+      before = story.delays.size();
+      story = rc::shrinkable::findLocalMin(rc::shrinkable::shrinkRecur(story, shrinks), is_violated).first;
+      story.delays = without_needless(std::move(story.delays), [&](const std::vector<NamedDelay>& delays) {
+        return is_violated({story.story, delays});
+      });
+    } while (story.delays.size() < before);
+    return exact;
+  }
+
+  Scenario smallest(Scenario story) {
+    const auto is_violated = [this](const Scenario& smaller) { return violates(smaller); };
+    const auto shrinks = [](const Scenario& larger) {
+      Edits edits = without_parts(larger);
+      Edits details = Details(larger).take();
+      edits.insert(edits.end(), details.begin(), details.end());
+      return versions<Scenario>(std::move(edits), [larger](const Edit& change) { return change(larger); });
+    };
+    std::size_t before = 0;
+    do {
+      before = story.schedule.size();
+      story.schedule = without_needless(std::move(story.schedule), [&](const std::vector<ScheduleEntry>& schedule) {
+        Scenario smaller = story;
+        smaller.schedule = schedule;
+        return violates(smaller);
+      });
+      story = rc::shrinkable::findLocalMin(rc::shrinkable::shrinkRecur(story, shrinks), is_violated).first;
+    } while (story.schedule.size() < before);
+    return story;
   }
 
   /// Whether each fault and each client is needed.
@@ -440,12 +505,20 @@ Text lesson_of(const Shrunk& shrunk, std::string_view property) {
 
 }  // namespace
 
-std::variant<Shrunk, Unconfirmed> shrink(const Scenario& found, const Scenario& world,
-                                         const models::locks::Catalogue& catalogue, std::string_view property,
-                                         std::uint64_t max_tries, std::uint64_t max_events) {
+std::variant<Shrunk, Unconfirmed> shrink(const Scenario& found, const std::vector<NamedDelay>& delays,
+                                         const Scenario& world, const models::locks::Catalogue& catalogue,
+                                         std::string_view property, std::uint64_t max_tries, std::uint64_t max_events) {
   Shrinking shrinking(catalogue, property, max_tries, max_events);
+  // First without a schedule, which most of what can be left out would make impossible.
+  LooseStory loose{.story = found, .delays = delays};
+  loose.story.schedule.clear();
   Scenario smallest = found;
-  bool is_shown = shrinking.violates(found);
+  bool is_shown = false;
+  if (std::optional<Scenario> exact = shrinking.smallest_loosely(std::move(loose))) {
+    is_shown = shrinking.violates(*exact);
+    if (is_shown) smallest = *std::move(exact);
+  }
+  if (!is_shown) is_shown = shrinking.violates(found);
   // Where a schedule cannot say all of what happened, less of it may.
   for (const Edit& change : is_shown ? Edits() : without_parts(found)) {
     smallest = change(found);

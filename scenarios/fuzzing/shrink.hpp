@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/locks/catalogue.hpp"
+#include "scenarios/run_recorder.hpp"
 #include "scenarios/scenario.hpp"
 #include "scenarios/witness.hpp"
 
@@ -28,11 +29,12 @@ struct Shrunk {
   bool is_minimal = false;
 };
 
-/// `found`: a story with exact times (`RandomRuns::story`) of a run in `world` that violates the property. Of its smaller versions the first that still
+/// `found`: a story with exact times (`RandomRuns::story`) of a run in `world` that violates the property; `delays`: of the same run. Of its smaller versions the first that still
 /// violates it is taken, and so on (RapidCheck's search for a local minimum), until so many runs were tried, or events were played. The same
 /// arguments give the same result. Unconfirmed: the story itself does not show it.
-std::variant<Shrunk, Unconfirmed> shrink(const Scenario& found, const Scenario& world,
-                                         const models::locks::Catalogue& catalogue, std::string_view property,
-                                         std::uint64_t max_tries = 3'000, std::uint64_t max_events = 1'500'000);
+std::variant<Shrunk, Unconfirmed> shrink(const Scenario& found, const std::vector<NamedDelay>& delays,
+                                         const Scenario& world, const models::locks::Catalogue& catalogue,
+                                         std::string_view property, std::uint64_t max_tries = 2'000,
+                                         std::uint64_t max_events = 1'000'000);
 
 }  // namespace lockstep::scenarios
