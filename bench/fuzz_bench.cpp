@@ -145,7 +145,12 @@ Search search(const Known& what, const Way& way, std::uint64_t seed, double pati
   options.swarm = way.swarm;
   options.coverage = way.coverage;
   options.shrinks = false;
-  Campaign campaign({target_of(what.story, what.catalogue)}, what.catalogue, options);
+  // The lock with the mistake need not claim what it breaks.
+  FuzzTarget target = target_of(what.story, what.catalogue);
+  std::vector<std::string>& properties = target.properties;
+  if (std::find(properties.begin(), properties.end(), what.property) == properties.end())
+    properties.insert(std::upper_bound(properties.begin(), properties.end(), what.property), what.property);
+  Campaign campaign({std::move(target)}, what.catalogue, options);
   const double begin = now();
   while (now() - begin < patience && campaign.step()) {
     if (const auto run = campaign.first_violation(0, what.property)) return {run, now() - begin};

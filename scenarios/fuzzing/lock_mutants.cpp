@@ -1,7 +1,7 @@
 #include "scenarios/fuzzing/lock_mutants.hpp"
 
 #include <cstdlib>
-#include <deque>
+#include <memory>
 #include <utility>
 #include <variant>
 
@@ -225,13 +225,12 @@ hold = "5ms"
 
 // --- Mistakes.
 
-/// A script with one passage replaced.
-std::string_view replaced(std::string_view script, std::string_view passage, std::string_view by) {
-  static std::deque<std::string> texts;  // scripts outlive every world
+/// A script with one passage replaced. It lives as long as somebody has it.
+std::shared_ptr<const std::string> replaced(std::string_view script, std::string_view passage, std::string_view by) {
   const std::size_t at = script.find(passage);
   if (at == std::string_view::npos) std::abort();  // the script has changed: the mutant is none any more
-  return texts.emplace_back(std::string(script.substr(0, at)) + std::string(by) +
-                            std::string(script.substr(at + passage.size())));
+  return std::make_shared<const std::string>(std::string(script.substr(0, at)) + std::string(by) +
+                                             std::string(script.substr(at + passage.size())));
 }
 
 using Change = std::function<void(RLockRules&)>;
@@ -241,13 +240,13 @@ using models::scripts::redisson_renew_lua;
 using models::scripts::redisson_unlock_lua;
 
 Change in_lock(std::string_view passage, std::string_view by) {
-  return [text = replaced(redisson_lock_lua, passage, by)](RLockRules& rules) { rules.scripts.lock = text; };
+  return [text = replaced(redisson_lock_lua, passage, by)](RLockRules& rules) { rules.scripts.lock = *text; };
 }
 Change in_unlock(std::string_view passage, std::string_view by) {
-  return [text = replaced(redisson_unlock_lua, passage, by)](RLockRules& rules) { rules.scripts.unlock = text; };
+  return [text = replaced(redisson_unlock_lua, passage, by)](RLockRules& rules) { rules.scripts.unlock = *text; };
 }
 Change in_renew(std::string_view passage, std::string_view by) {
-  return [text = replaced(redisson_renew_lua, passage, by)](RLockRules& rules) { rules.renewal.script = text; };
+  return [text = replaced(redisson_renew_lua, passage, by)](RLockRules& rules) { rules.renewal.script = *text; };
 }
 
 const std::string kWatched = "watchdog_timeout = \"60ms\"\nwait = \"0ms\"\n";
