@@ -31,7 +31,7 @@ using scenarios::FuzzTarget;
 constexpr std::string_view kStateFile = "campaign.state";
 
 double now() {
-  using Clock = std::chrono::steady_clock;  // tidy: when it ends and what it shows
+  using Clock = std::chrono::steady_clock;  // tidy: progress only
   return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
 }
 
