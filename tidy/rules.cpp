@@ -22,6 +22,7 @@ const std::vector<std::pair<std::string_view, std::vector<std::string_view>>> kM
     {"reports", {"sim", "models", "checker", "scenarios"}},
     {"library", {"sim", "models", "checker", "scenarios", "reports"}},
     {"door", {"sim", "models", "checker", "scenarios"}},
+    {"ranks", {"sim", "models", "checker", "scenarios"}},
     {"cli", {"sim", "models", "checker", "scenarios", "reports", "door"}},
     {"bench", {"sim", "models", "checker", "scenarios", "reports", "door", "cli"}},
     {"examples", {"sim", "models", "checker", "scenarios", "reports", "door", "cli"}},
