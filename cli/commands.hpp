@@ -6,6 +6,7 @@
 
 #include "cli/call.hpp"
 #include "models/locks/catalogue.hpp"
+#include "scenarios/ranks.hpp"
 
 namespace lockstep::cli {
 
@@ -15,8 +16,15 @@ struct Output {
   std::ostream& err;
   std::size_t width = 100;
   bool colour = false;
-  bool progress = false;  ///< `err` is a terminal, where a line may come and go
+  bool progress = false;              ///< `err` is a terminal, where a line may come and go
+  scenarios::Ranks* ranks = nullptr;  ///< those that do the same call; null: this process is alone
+
+  /// Whether this process is the one that writes files.
+  bool is_first() const { return ranks == nullptr || ranks->rank() == 0; }
 };
+
+/// What somebody has to say against the call, in the same words on all ranks; empty: nobody has anything. `own` is what this one has.
+std::string objection_of_any(const std::string& own, const Output& output);
 
 Exit list(const Call& call, const models::locks::Catalogue& catalogue, Output& output);
 Exit linearize(const Call& call, Output& output);

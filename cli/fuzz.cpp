@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <ostream>
+#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/output_files.hpp"
 #include "reports/fuzzing.hpp"
+#include "scenarios/diagnostic.hpp"
 #include "scenarios/fuzzing/campaign.hpp"
 #include "scenarios/other_algorithm.hpp"
 #include "scenarios/suggestion.hpp"
@@ -146,19 +148,26 @@ Exit merge_folders(const Call& call, Output& output) {
   return exit_of(merged, false);
 }
 
-/// Nothing: it can begin, or go on. `campaign` has taken over what was there.
-std::optional<std::string> resume(const Call& call, Campaign& campaign) {
+/// The campaign to go on with, as its file has it; empty: a new one. Or what is wrong with the folder.
+std::variant<std::string, scenarios::Diagnostic> earlier(const Call& call) {
+  const auto wrong = [](std::string message) { return scenarios::Diagnostic{{}, {}, std::move(message)}; };
+  if (auto trouble = trouble_with(call.fuzz.found)) return wrong(*std::move(trouble));
   const std::string file = state_file(call.fuzz.found);
   if (!std::filesystem::exists(file)) {
-    if (!call.fuzz.resume) return std::nullopt;
-    return fmt::format("--resume: there is no campaign in {}", scenarios::one_line(call.fuzz.found));
+    if (!call.fuzz.resume) return std::string();
+    return wrong(fmt::format("--resume: there is no campaign in {}", scenarios::one_line(call.fuzz.found)));
   }
   if (!call.fuzz.resume) {
-    return fmt::format(
+    return wrong(fmt::format(
         "--found {}: there is a campaign in it; add --resume to go on with it, or name a folder without one",
-        scenarios::one_line(call.fuzz.found));
+        scenarios::one_line(call.fuzz.found)));
   }
-  auto parsed = scenarios::parse_campaign(text_of(file));
+  return text_of(file);
+}
+
+/// Nothing: `campaign` has taken over what was there.
+std::optional<std::string> resume(const Call& call, const std::string& text, Campaign& campaign) {
+  auto parsed = scenarios::parse_campaign(text);
   std::optional<std::string> trouble;
   if (auto* unreadable = std::get_if<std::string>(&parsed)) {
     trouble = *unreadable;
@@ -166,15 +175,43 @@ std::optional<std::string> resume(const Call& call, Campaign& campaign) {
     trouble = campaign.restore(std::get<CampaignState>(std::move(parsed)));
   }
   if (!trouble) return std::nullopt;
-  return fmt::format("--resume: {}: {}", scenarios::one_line(file), *trouble);
+  return fmt::format("--resume: {}: {}", scenarios::one_line(state_file(call.fuzz.found)), *trouble);
+}
+
+/// The folder is the first rank's, and what is in it all of them know. A message: it cannot begin, or go on.
+std::optional<std::string> prepare(const Call& call, Campaign& campaign, const Output& output) {
+  std::string text;
+  std::string trouble;
+  if (output.is_first()) {
+    auto found = earlier(call);
+    if (auto* problem = std::get_if<scenarios::Diagnostic>(&found))
+      trouble = std::move(problem->message);
+    else
+      text = std::get<std::string>(std::move(found));
+  }
+  trouble = objection_of_any(trouble, output);
+  if (!trouble.empty()) return trouble;
+  if (output.ranks != nullptr) {
+    const std::string own = std::to_string(campaign.state().fingerprint);
+    for (const std::string& other : output.ranks->exchange(own)) {
+      if (other != own) return "the processes of MPI have read different stories: all of them need the same files";
+    }
+    text = output.ranks->from_first(text);
+  }
+  return text.empty() && !call.fuzz.resume ? std::nullopt : resume(call, text, campaign);
 }
 
 }  // namespace
 
 Exit fuzz(const Call& call, const models::locks::Catalogue& catalogue, Output& output) {
-  if (!call.fuzz.merge.empty()) return merge_folders(call, output);
-  std::optional<std::vector<FuzzTarget>> targets = targets_of(call, catalogue, output.err);
-  if (!targets) return Exit::bad_input;
+  if (!call.fuzz.merge.empty()) return output.is_first() ? merge_folders(call, output) : Exit::as_expected;
+  std::ostringstream said;
+  std::optional<std::vector<FuzzTarget>> targets = targets_of(call, catalogue, said);
+  if (const std::string objection = objection_of_any(targets ? std::string() : said.str(), output);
+      !objection.empty()) {
+    output.err << objection;
+    return Exit::bad_input;
+  }
   const Interrupt interrupt;
   scenarios::FuzzOptions options;
   options.seed = call.seed.value_or(1);
@@ -189,11 +226,11 @@ Exit fuzz(const Call& call, const models::locks::Catalogue& catalogue, Output& o
   options.swarm = call.fuzz.swarm;
   options.coverage = call.fuzz.coverage;
   options.as_written = call.fuzz.as_written;
-  options.interrupted = [&interrupt] { return interrupt.is_requested(); };
+  bool is_failed = false;  // then the others need to be told
+  options.interrupted = [&] { return is_failed || interrupt.is_requested(); };
+  options.ranks = output.ranks;
   Campaign campaign(std::move(*targets), catalogue, options);
-  std::optional<std::string> trouble = trouble_with(call.fuzz.found);
-  if (!trouble) trouble = resume(call, campaign);
-  if (trouble) {
+  if (const auto trouble = prepare(call, campaign, output)) {
     output.err << "lockstep: " << *trouble << '\n';
     return Exit::bad_input;
   }
@@ -203,19 +240,23 @@ Exit fuzz(const Call& call, const models::locks::Catalogue& catalogue, Output& o
   double shown_at = 0;
   std::size_t known = campaign.state().findings.size();
   while (campaign.step()) {
+    if (!output.is_first() || is_failed) continue;
     const CampaignState& state = campaign.state();
     const bool is_new = state.findings.size() != known;
     known = state.findings.size();
-    if ((is_new || now() - written_at >= 1) && !folder.write(state)) return Exit::bad_input;
-    if (is_new || now() - written_at >= 1) written_at = now();
+    if (is_new || now() - written_at >= 1) {
+      is_failed = !folder.write(state);
+      written_at = now();
+    }
     if (output.progress && now() - shown_at >= 0.2) {
       output.err << "\r\x1b[K" << reports::fuzz_progress(state, output.width) << std::flush;
       shown_at = now();
     }
   }
   if (output.progress) output.err << "\r\x1b[K" << std::flush;
+  if (!output.is_first()) return Exit::as_expected;
   const CampaignState& state = campaign.state();
-  if (!folder.write(state)) return Exit::bad_input;
+  if (is_failed || !folder.write(state)) return Exit::bad_input;
   const reports::FuzzReportOptions how{.width = output.width, .folder = call.fuzz.found};
   output.out << (call.json ? reports::fuzz_json(state, how)
                            : reports::to_string(reports::fuzz_report(state, how), output.colour));

@@ -6,8 +6,11 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
+#include "cli/call.hpp"
+#include "cli/join_ranks.hpp"
 #include "cli/run.hpp"
 
 namespace {
@@ -38,6 +41,11 @@ lockstep::cli::Terminal present_terminal() {
 int main(int count, char** arguments) {
   std::set_new_handler(out_of_memory);
   const std::vector<std::string> args(arguments + std::min(count, 1), arguments + count);
+  const auto joined = lockstep::cli::join_ranks();
+  if (const auto* trouble = std::get_if<std::string>(&joined)) {
+    std::cerr << "lockstep: " << *trouble << '\n';
+    return static_cast<int>(lockstep::cli::Exit::bad_input);
+  }
   return lockstep::cli::run(args, std::cout, std::cerr, lockstep::models::locks::Catalogue::built_in(),
-                            present_terminal());
+                            present_terminal(), std::get<0>(joined).get());
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ostream>
+#include <sstream>
 
 #include "cli/commands.hpp"
 
@@ -36,11 +37,26 @@ Exit perform(const Call& call, const models::locks::Catalogue& catalogue, Output
   return Exit::bad_input;
 }
 
+/// Other commands are done by one process.
+bool is_split(Call::Command command) {
+  return command == Call::Command::fuzz || command == Call::Command::check || command == Call::Command::matrix;
+}
+
 }  // namespace
 
 int run(std::span<const std::string> args, std::ostream& out, std::ostream& err,
-        const models::locks::Catalogue& catalogue, Terminal terminal) {
+        const models::locks::Catalogue& catalogue, Terminal terminal, scenarios::Ranks* ranks) {
   const std::variant<Call, Answer> read = read_arguments(args);
+  if (ranks != nullptr && ranks->rank() > 0) {
+    const Call* call = std::get_if<Call>(&read);
+    if (call != nullptr && is_split(call->command)) {
+      std::ostringstream nobody_reads;
+      Output output{.out = nobody_reads, .err = nobody_reads};
+      output.ranks = ranks;
+      perform(*call, catalogue, output);
+    }
+    return static_cast<int>(Exit::as_expected);
+  }
   Exit exit = Exit::as_expected;
   if (const Answer* answer = std::get_if<Answer>(&read)) {
     (answer->exit == Exit::as_expected ? out : err) << answer->text;
@@ -48,6 +64,7 @@ int run(std::span<const std::string> args, std::ostream& out, std::ostream& err,
   } else {
     const Call& call = std::get<Call>(read);
     Output output = output_for(call, out, err, terminal);
+    output.ranks = is_split(call.command) ? ranks : nullptr;
     exit = perform(call, catalogue, output);
   }
   // A result that nobody could read is no result: a full disk must not look like success.

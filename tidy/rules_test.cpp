@@ -67,6 +67,8 @@ TEST_CASE("tidy: chance and time come from sim") {
       {real_chance_and_time, "cli/a.cpp", "std::chrono::system_clock::now();\n", 1},
       {real_chance_and_time, "reports/a.cpp", "std::chrono::high_resolution_clock::now(); // tidy: progress only\n", 1},
       {real_chance_and_time, "cli/a.cpp", "std::chrono::steady_clock::now();  // tidy: progress only\n", kNothing},
+      {real_chance_and_time, "library/a.cpp", "std::chrono::steady_clock::now();  // tidy: bounds only\n", kNothing},
+      {real_chance_and_time, "models/a.cpp", "std::chrono::steady_clock::now();  // tidy: bounds only\n", 1},
       {real_chance_and_time, "cli/a.cpp", "std::chrono::steady_clock::now();  // tidy: real clients\n", kNothing},
       {real_chance_and_time, "door/a.cpp", "std::chrono::steady_clock::now();  // tidy: real clients\n", 1},
       {real_chance_and_time, "bench/a_bench.cpp", "std::chrono::steady_clock::now();\n", kNothing},
@@ -164,6 +166,9 @@ TEST_CASE("tidy: tests and code are not switched off") {
       {disabled_code, "sim/a_test.cpp", test + "\"a claim\", \"[.]\") {\n", 1},
       {disabled_code, "sim/a_test.cpp", test + "\"a claim\", \"[.slow]\") {\n", 1},
       {disabled_code, "sim/a_test.cpp", test + "\"a claim\",\n          \"[!mayfail]\") {\n", 1},
+      {disabled_code, "examples/a_test.cpp", "// tidy: fails on purpose\n" + test + "\"a\", \"[!mayfail]\") {\n",
+       kNothing},
+      {disabled_code, "sim/a_test.cpp", test + "\"a claim\", \"[!mayfail]\") {  // tidy: fails on purpose\n", 1},
       {disabled_code, "sim/a.cpp", "int a;\n#if " + std::string("0\n"), 2},
       {disabled_code, "sim/a_test.cpp", test + "\"a claim\", \"[redis]\") {\n  f(\"[.]\");\n", kNothing},
   });

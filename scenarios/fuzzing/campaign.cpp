@@ -45,11 +45,11 @@ std::string without_faults(const std::string& cause) {
 }
 
 /// The same breaks for the same reason, and it takes no more for that.
-bool explains(const FuzzFinding& known, const Shrunk& found) {
-  if (known.cause == found.cause) return true;
+bool explains(const FuzzFinding& known, const std::string& cause, const std::vector<std::string>& faults) {
+  if (known.cause == cause) return true;
   // What breaks if nothing at all goes wrong says nothing of what faults break.
-  return !known.faults.empty() && without_faults(known.cause) == without_faults(found.cause) &&
-         std::includes(found.faults.begin(), found.faults.end(), known.faults.begin(), known.faults.end());
+  return !known.faults.empty() && without_faults(known.cause) == without_faults(cause) &&
+         std::includes(faults.begin(), faults.end(), known.faults.begin(), known.faults.end());
 }
 
 /// Of how many times as many runs: boundary 5, priority 2, uniform 1.
@@ -305,18 +305,27 @@ std::optional<std::uint64_t> Campaign::first_violation(std::size_t target, std::
 }
 
 bool Campaign::step() {
-  if (is_over()) return false;
+  Ranks* ranks = options_.ranks;
+  if (ranks != nullptr ? ranks->from_first(is_over()) : is_over()) return false;
   std::vector<Unit> units(kUnitsOfBatch);
   const std::uint64_t first = state_.statistics.batches * kUnitsOfBatch;
   std::atomic<std::size_t> next{0};
   std::atomic<bool> is_stopped{false};
   threads_.run([&](std::size_t thread) {
     for (std::size_t i = next++; i < units.size() && !is_stopped; i = next++) {
+      if (!is_mine(ranks, i)) continue;
       if (options_.interrupted && options_.interrupted()) is_stopped = true;
       units[i] = play((first + i) * options_.shards + options_.shard, caches_[thread]);
     }
   });
-  if (is_stopped) return false;
+  if (ranks != nullptr) {
+    for (const std::string& stopped : ranks->exchange(is_stopped ? "stopped" : "")) {
+      if (!stopped.empty()) return false;
+    }
+  } else if (is_stopped) {
+    return false;
+  }
+  exchange(units);
   merge(units);
   return true;
 }
@@ -395,33 +404,52 @@ void Campaign::merge(std::vector<Unit>& units) {
   make_small(chosen);
 }
 
+Campaign::Small Campaign::made_small(const Candidate& candidate) const {
+  const FuzzTarget& target = targets_[candidate.seed.target];
+  const Scenario world = world_of(target, candidate.seed.world);
+  RandomRuns runs(world, catalogue_);
+  runs.run(candidate.seed.draw);
+  const Scenario found = runs.story();
+  auto result = shrink(found, runs.delays(), world, catalogue_, target.properties[candidate.property]);
+  Small small;
+  if (auto* trouble = std::get_if<Unconfirmed>(&result)) {
+    small.why = std::move(trouble->reason);
+    small.text = std::move(trouble->text);
+    return small;
+  }
+  Shrunk& shrunk = std::get<Shrunk>(result);
+  shrunk.story.source = fmt::format("lockstep fuzz {}, seed {}, run {}", target.story.id, options_.seed, candidate.run);
+  small.cause = std::move(shrunk.cause);
+  small.faults = std::move(shrunk.faults);
+  small.why = std::move(shrunk.why);
+  small.title = shrunk.story.title.en;
+  small.text = to_toml(shrunk.story);
+  small.tried = shrunk.tried;
+  small.is_minimal = shrunk.is_minimal;
+  return small;
+}
+
 void Campaign::make_small(const std::vector<Candidate>& candidates) {
-  using Result = std::variant<Shrunk, Unconfirmed>;
-  std::vector<std::optional<Result>> results(candidates.size());
+  std::vector<Small> results(candidates.size());
   std::atomic<std::size_t> next{0};
   threads_.run([&](std::size_t) {
     for (std::size_t i = next++; i < candidates.size(); i = next++) {
-      const Candidate& candidate = candidates[i];
-      const FuzzTarget& target = targets_[candidate.seed.target];
-      const Scenario world = world_of(target, candidate.seed.world);
-      RandomRuns runs(world, catalogue_);
-      runs.run(candidate.seed.draw);
-      const Scenario found = runs.story();
-      results[i] = shrink(found, runs.delays(), world, catalogue_, target.properties[candidate.property]);
+      if (is_mine(options_.ranks, i)) results[i] = made_small(candidates[i]);
     }
   });
+  exchange(results);
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const Candidate& candidate = candidates[i];
     const FuzzTarget& target = targets_[candidate.seed.target];
     const std::string& property = target.properties[candidate.property];
-    if (auto* trouble = std::get_if<Unconfirmed>(&*results[i])) {
-      state_.mysteries.push_back(
-          {property, candidate.seed.target, std::move(trouble->reason), std::move(trouble->text)});
+    Small& small = results[i];
+    if (small.cause.empty()) {
+      state_.mysteries.push_back({property, candidate.seed.target, std::move(small.why), std::move(small.text)});
       continue;
     }
-    Shrunk& shrunk = std::get<Shrunk>(*results[i]);
-    const auto known = std::find_if(state_.findings.begin(), state_.findings.end(),
-                                    [&](const FuzzFinding& finding) { return explains(finding, shrunk); });
+    const auto known = std::find_if(state_.findings.begin(), state_.findings.end(), [&](const FuzzFinding& finding) {
+      return explains(finding, small.cause, small.faults);
+    });
     if (known != state_.findings.end()) {
       ++known->times;
       continue;
@@ -430,21 +458,16 @@ void Campaign::make_small(const std::vector<Candidate>& candidates) {
                         .algorithm = target.story.lock.algorithm,
                         .name = {},
                         .target = candidate.seed.target,
-                        .cause = std::move(shrunk.cause),
-                        .faults = shrunk.faults,
-                        .why = std::move(shrunk.why),
-                        .title = shrunk.story.title.en,
-                        .text = {},
+                        .cause = std::move(small.cause),
+                        .faults = std::move(small.faults),
+                        .why = std::move(small.why),
+                        .title = std::move(small.title),
+                        .text = std::move(small.text),
                         .run = candidate.run,
                         .after_ms = spent_ms(),
-                        .tried = shrunk.tried,
-                        .is_minimal = shrunk.is_minimal};
+                        .tried = small.tried,
+                        .is_minimal = small.is_minimal};
     finding.name = free_name(finding, state_.findings);
-    shrunk.story.id = finding.name;
-    shrunk.story.file = finding.name + ".toml";
-    shrunk.story.source =
-        fmt::format("lockstep fuzz {}, seed {}, run {}", target.story.id, options_.seed, candidate.run);
-    finding.text = to_toml(shrunk.story);
     state_.findings.push_back(std::move(finding));
   }
 }

@@ -18,6 +18,7 @@
 #include "scenarios/fuzzing/campaign_state.hpp"
 #include "scenarios/fuzzing/coverage.hpp"
 #include "scenarios/random_run.hpp"
+#include "scenarios/ranks.hpp"
 #include "scenarios/scenario.hpp"
 #include "scenarios/threads.hpp"
 
@@ -49,6 +50,9 @@ struct FuzzOptions {
   bool as_written = false;           ///< see `fuzzed_world`
   bool shrinks = true;               ///< false: findings stay as they were found (for figures alone)
   std::function<bool()> interrupted;
+  /// Processes that play this campaign together, with the same options but `jobs`; each has all of the result. When it is over is what the first
+  /// one says. Null: there is only this one.
+  Ranks* ranks = nullptr;
 };
 
 class Campaign {
@@ -59,7 +63,7 @@ class Campaign {
   Campaign(const Campaign&) = delete;
   Campaign& operator=(const Campaign&) = delete;
 
-  /// Plays one batch. False: the campaign was over before it, or was interrupted in it, and then nothing of it counts.
+  /// Plays one batch. False: the campaign was over before it, or was interrupted in it (in any of the ranks), and then nothing of it counts.
   bool step();
   bool is_over() const;
 
@@ -87,11 +91,24 @@ class Campaign {
     std::vector<FuzzSeed> seeds;
     std::vector<Candidate> candidates;
   };
+  /// A candidate that was made small; a mystery, if it has no cause.
+  struct Small {
+    std::string cause;
+    std::vector<std::string> faults;
+    std::string why;  ///< of a mystery: the reason
+    std::string title;
+    std::string text;
+    std::uint64_t tried = 0;
+    bool is_minimal = false;
+  };
   struct World;
   class Player;
 
   Unit play(std::uint64_t number, std::vector<std::unique_ptr<World>>& cache) const;
   Scenario world_of(const FuzzTarget& target, std::uint64_t seed) const;
+  void exchange(std::vector<Unit>& units) const;
+  void exchange(std::vector<Small>& smalls) const;
+  Small made_small(const Candidate& candidate) const;
   void merge(std::vector<Unit>& units);
   void make_small(const std::vector<Candidate>& candidates);
   std::uint64_t fingerprint() const;

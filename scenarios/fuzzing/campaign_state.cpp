@@ -1,8 +1,6 @@
 #include "scenarios/fuzzing/campaign_state.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <iterator>
 
 #include <fmt/format.h>
 
@@ -19,62 +17,7 @@ std::uint64_t sum_of(std::string_view text) {
   return sum;
 }
 
-/// Numbers end with a blank, texts begin with their length: "12 5:hello".
-class Writing {
- public:
-  void add(std::uint64_t number) { fmt::format_to(std::back_inserter(text_), "{} ", number); }
-  void add(const std::string& text) { fmt::format_to(std::back_inserter(text_), "{}:{}", text.size(), text); }
-  void end_line() { text_ += '\n'; }
-  std::string take() && { return std::move(text_); }
-
- private:
-  std::string text_{kHead};
-};
-
-/// After the first mistake all is zero, and `is_good` says so.
-class Reading {
- public:
-  explicit Reading(std::string_view text) : rest_(text) {}
-
-  std::uint64_t number(char end = ' ') {
-    while (!rest_.empty() && rest_.front() == '\n') rest_.remove_prefix(1);
-    std::uint64_t value = 0;
-    const auto [stop, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
-    if (error != std::errc() || stop == rest_.data() + rest_.size() || *stop != end) return fail();
-    rest_.remove_prefix(static_cast<std::size_t>(stop - rest_.data()) + 1);
-    return value;
-  }
-  std::uint32_t small() {
-    const std::uint64_t value = number();
-    return value > UINT32_MAX ? static_cast<std::uint32_t>(fail()) : static_cast<std::uint32_t>(value);
-  }
-  std::string text() {
-    const std::uint64_t size = number(':');
-    if (size > rest_.size()) {
-      fail();
-      return {};
-    }
-    std::string value(rest_.substr(0, size));
-    rest_.remove_prefix(size);
-    return value;
-  }
-  /// How many come: no more than there is text.
-  std::uint64_t count() {
-    const std::uint64_t value = number();
-    return value > rest_.size() ? fail() : value;
-  }
-  bool is_good() const { return is_good_; }
-  bool is_at_end() const { return rest_.find_first_not_of('\n') == std::string_view::npos; }
-
- private:
-  std::uint64_t fail() {
-    is_good_ = false;
-    rest_ = {};
-    return 0;
-  }
-  std::string_view rest_;
-  bool is_good_ = true;
-};
+}  // namespace
 
 void add(Writing& out, const FuzzStatistics& s) {
   for (const std::uint64_t n : {s.batches, s.runs, s.events, s.endless, s.violating,
@@ -84,7 +27,7 @@ void add(Writing& out, const FuzzStatistics& s) {
   out.end_line();
 }
 
-FuzzStatistics statistics(Reading& in) {
+FuzzStatistics read_statistics(Reading& in) {
   FuzzStatistics s;
   s.batches = in.number();
   s.runs = in.number();
@@ -111,7 +54,7 @@ void add(Writing& out, const FuzzSeed& seed) {
   out.end_line();
 }
 
-FuzzSeed seed(Reading& in) {
+FuzzSeed read_seed(Reading& in) {
   FuzzSeed seed;
   seed.target = in.small();
   seed.world = in.number();
@@ -130,6 +73,8 @@ FuzzSeed seed(Reading& in) {
   }
   return seed;
 }
+
+namespace {
 
 void add(Writing& out, const FuzzFinding& f) {
   for (const std::string* text : {&f.property, &f.algorithm, &f.name, &f.cause, &f.why, &f.title, &f.text})
@@ -200,7 +145,7 @@ void merge_into(CampaignState& all, const CampaignState& part) {
 }
 
 std::string to_text(const CampaignState& state) {
-  Writing out;
+  Writing out(kHead);
   out.add(state.fingerprint);
   out.add(state.spent_ms);
   out.end_line();
@@ -250,9 +195,9 @@ std::variant<CampaignState, std::string> parse_campaign(std::string_view text) {
   CampaignState state;
   state.fingerprint = in.number();
   state.spent_ms = in.number();
-  state.statistics = statistics(in);
+  state.statistics = read_statistics(in);
   for (std::uint64_t n = in.count(); n > 0; --n) state.features.push_back(in.small() % Coverage::size);
-  for (std::uint64_t n = in.count(); n > 0; --n) state.corpus.push_back(seed(in));
+  for (std::uint64_t n = in.count(); n > 0; --n) state.corpus.push_back(read_seed(in));
   for (std::uint64_t n = in.count(); n > 0; --n) {
     const std::uint32_t target = in.small();
     const std::uint32_t property = in.small();

@@ -13,6 +13,7 @@
 
 #include "scenarios/fuzzing/coverage.hpp"
 #include "scenarios/random_run.hpp"
+#include "scenarios/text_archive.hpp"
 #include "sim/time.hpp"
 
 namespace lockstep::scenarios {
@@ -84,5 +85,11 @@ std::string free_name(const FuzzFinding& finding, const std::vector<FuzzFinding>
 std::string to_text(const CampaignState& state);
 /// Or what is wrong with the text.
 std::variant<CampaignState, std::string> parse_campaign(std::string_view text);
+
+// Parts of it, for what processes of one campaign tell each other. Which properties a draw is judged by is not in the text.
+void add(Writing& out, const FuzzStatistics& statistics);
+void add(Writing& out, const FuzzSeed& seed);
+FuzzStatistics read_statistics(Reading& in);
+FuzzSeed read_seed(Reading& in);
 
 }  // namespace lockstep::scenarios
