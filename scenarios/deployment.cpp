@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cassert>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "models/redis/sha1.hpp"
+#include "scenarios/own_lock.hpp"
 #include "scenarios/suggestion.hpp"
 
 namespace lockstep::scenarios {
@@ -16,8 +18,8 @@ using models::workloads::Use;
 
 namespace {
 
-const models::locks::Entry& entry_of(const models::locks::Catalogue& catalogue, const std::string& id) {
-  const models::locks::Entry* entry = catalogue.find(id);
+const models::locks::Entry& entry_of(const models::locks::Catalogue& catalogue, const LockSpec& lock) {
+  const models::locks::Entry* entry = find_entry(lock, catalogue);
   assert(entry != nullptr && "the loader has checked it");
   return *entry;
 }
@@ -57,7 +59,7 @@ models::locks::Parameters parameters_of(const models::locks::Entry& entry, const
 Deployment::Deployment(const Scenario& scenario, const models::locks::Catalogue& catalogue, sim::Decisions& decisions,
                        Faults faults)
     : scenario_(scenario),
-      entry_(entry_of(catalogue, scenario.lock.algorithm)),
+      entry_(entry_of(catalogue, scenario.lock)),
       parameters_(parameters_of(entry_, scenario.lock)),
       lease_(longest_lease()),
       deadlock_bound_(least_deadlock()),
@@ -475,6 +477,7 @@ std::string Deployment::holdings() const {
 
 std::optional<Deployment::ScriptTrouble> Deployment::script_trouble() const {
   if (trouble_) return trouble_;
+  if (world_.given_up() != nullptr) return ScriptTrouble{world_.given_up(), {}};
   for (const models::redis::Node& server : servers_) {
     if (std::optional<std::string> message = server.database().limit_hit())
       return ScriptTrouble{std::move(*message), {}};
@@ -507,6 +510,13 @@ std::vector<std::string> Deployment::script_mistakes() const {
     sentences.push_back(fmt::format("{}: line {}: {}: {}", place_of_script(models::redis::sha1_hex(mistake.script)),
                                     mistake.line, one_line(mistake.message), in_quotes(said.substr(0, kShown))));
   }
+  std::set<std::string> of_locks;
+  for (const auto* locks : {&locks_, &own_locks_}) {
+    for (const auto& lock : *locks) {
+      for (const std::string& mistake : lock->mistakes()) of_locks.insert(one_line(mistake));
+    }
+  }
+  sentences.insert(sentences.end(), of_locks.begin(), of_locks.end());
   return sentences;
 }
 

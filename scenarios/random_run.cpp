@@ -1,4 +1,5 @@
 #include "scenarios/random_run.hpp"
+#include "scenarios/own_lock.hpp"
 
 #include <algorithm>
 
@@ -295,7 +296,7 @@ Instant RandomFaults::some_moment(ProcessId victim, Instant from, Instant until)
 
 RandomRuns::RandomRuns(const Scenario& scenario, const models::locks::Catalogue& catalogue)
     : scenario_(scenario),
-      telling_(telling_lengths(scenario, *catalogue.find(scenario.lock.algorithm))),
+      telling_(telling_lengths(scenario, *find_entry(scenario.lock, catalogue))),
       decisions_(telling_),
       deployment_(scenario, catalogue, decisions_, Deployment::Faults::none),
       recorder_(scenario, deployment_),
