@@ -68,6 +68,7 @@ Deployment::Deployment(const Scenario& scenario, const models::locks::Catalogue&
   for (const std::string& key : lock_keys(scenario)) {
     locks_.push_back(entry_.make(parameters_));
     locks_.back()->set_key(key);
+    locks_.back()->share(*locks_.front());
   }
   claims_fairness_ = std::find(entry_.claims.begin(), entry_.claims.end(), "fair") != entry_.claims.end();
   add_clients();
@@ -271,6 +272,7 @@ models::workloads::Trader Deployment::trader_of(const ClientSpec& client) const 
   trader.lock = [this, &client](const std::string& key) {
     auto lock = entry_.make(parameters_of(entry_, scenario_.lock, client));
     lock->set_key(key);
+    lock->share(*locks_.front());
     return lock;
   };
   return trader;
@@ -420,6 +422,7 @@ const models::locks::LockAlgorithm& Deployment::lock_of(const ClientSpec& client
   if (client.parameters.empty()) return lock_named(key);
   const auto& own = own_locks_.emplace_back(entry_.make(parameters_of(entry_, scenario_.lock, client)));
   own->set_key(key);
+  own->share(*locks_.front());
   return *own;
 }
 

@@ -82,6 +82,8 @@ class LockAlgorithm {
   /// Any call but `unlock`. Requires: the algorithm's entry has `answers_calls`.
   virtual sim::Task<Answer> call(Client& client, Call what) const;
 
+  /// `other` is a lock of the same world, with another key or parameters: before anybody uses this one.
+  virtual void share(const LockAlgorithm& other) { static_cast<void>(other); }
   /// Of a script: one sentence for each mistake that it has run into, in all executions of its world, with its file and line.
   virtual std::vector<std::string> mistakes() const { return {}; }
 

@@ -16,7 +16,7 @@ namespace lockstep::models::scripted {
 
 bool is_error(lua_State* lua, int index) {
   if (!lua_istable(lua, index) || lua_getmetatable(lua, index) == 0) return false;
-  Machine::of(lua).push_metatable(lua, "error");
+  Interpreter::of(lua).push_metatable(lua, "error");
   const bool is_one = lua_rawequal(lua, -1, -2) != 0;
   lua_pop(lua, 2);
   return is_one;
@@ -29,7 +29,7 @@ const char kNumber = 0;
 
 /// The run that executes. Fails in the main part, which happens before there is a world.
 Run& running(lua_State* lua) {
-  Run* run = Machine::of(lua).current;
+  Run* run = Interpreter::of(lua).current;
   if (run == nullptr) fail(lua, "this is for acquire and release; the main part of a script only declares");
   return *run;
 }
@@ -38,9 +38,8 @@ Run& running(lua_State* lua) {
 Machine::Context& context_of(lua_State* lua, int index = 1) {
   const std::size_t number = object_number(lua, index, "c");
   if (number == 0) fail(lua, "expected c in front of a colon, as in c:now()");
-  Machine& machine = Machine::of(lua);
   Run& run = running(lua);
-  Machine::Context& context = machine.context_at(number);
+  Machine::Context& context = run.machine().context_at(number);
   if (context.client != &run.client())
     fail(lua, "this c belongs to another thread: use the one that the function was called with");
   return context;
@@ -102,7 +101,7 @@ int sleep_until(lua_State* lua) {
   Run& run = running(lua);
   const sim::Instant moment = moment_at(lua, 2, "until when to sleep");
   if (client.clock().has_reached(moment)) return 0;
-  Machine& machine = Machine::of(lua);
+  Machine& machine = running(lua).machine();
   if (machine.latches.empty()) machine.latches.emplace_back();
   run.request.limits = {.after = PermitLimits::After{client.clock().true_time_of(moment),
                                                      sim::DurationRange::exactly(sim::Duration::zero())}};
@@ -134,7 +133,7 @@ int freed(lua_State* lua) {
 }
 
 sim::OperationId acquire_at(lua_State* lua, int index) {
-  Machine& machine = Machine::of(lua);
+  Machine& machine = running(lua).machine();
   if (lua_type(lua, index) == LUA_TNUMBER) {
     const lua_Number number = lua_tonumber(lua, index);
     const std::size_t known = running(lua).client().world().history().operations.size();
@@ -162,13 +161,13 @@ int hold(lua_State* lua) {
     fail(lua, "expected what is to be remembered of the hold: c:hold({ token = token })");
   }
   lua_pushvalue(lua, -1);
-  Machine::of(lua).keep_hold(lua, known.operation, context);
+  running(lua).machine().keep_hold(lua, known.operation, context);
   return 1;
 }
 
 /// hold:extend(until): until when the holder relies on it, from now on. False: its time was over.
 int extend(lua_State* lua) {
-  Machine& machine = Machine::of(lua);
+  Machine& machine = running(lua).machine();
   Machine::Holding* hold = machine.hold_at(number_of(lua, "hold", "hold:extend(c:now() + 1000)"));
   const sim::Instant until = moment_at(lua, 2, "until when");
   Client& client = running(lua).client();
@@ -193,7 +192,7 @@ int extend(lua_State* lua) {
 // --- In the background.
 
 void require_background(lua_State* lua, const char* what) {
-  if (Machine::of(lua).program().has_background) return;
+  if (running(lua).machine().program().has_background) return;
   fail(lua, fmt::format("{} runs in the background: write `background = true` at the top of the script", what));
 }
 
@@ -203,7 +202,7 @@ int every(lua_State* lua) {
   const sim::Duration period = length_at(lua, 2, "the period");
   if (period < sim::Duration::microseconds(1)) fail(lua, "the period of c:every is to be 1us or more");
   if (!lua_isfunction(lua, 3)) fail(lua, "expected a function: c:every(period, function(c) … end)");
-  Machine& machine = Machine::of(lua);
+  Machine& machine = running(lua).machine();
   auto watch = std::make_shared<Watch>();
   lua_pushvalue(lua, 3);
   watch->function = luaL_ref(lua, LUA_REGISTRYINDEX);
@@ -214,7 +213,7 @@ int every(lua_State* lua) {
                                            context.client->shared<MachineOfProcess>(machine.program().file).machine,
                                            context.lock, watch, period));
   lua_newtable(lua);
-  push_object(lua, machine, "watch", machine.watches.size());
+  push_object(lua, machine.interpreter(), "watch", machine.watches.size());
   return 1;
 }
 
@@ -222,7 +221,7 @@ int spawn(lua_State* lua) {
   Machine::Context& context = context_of(lua);
   require_background(lua, "c:spawn");
   if (!lua_isfunction(lua, 2)) fail(lua, "expected a function: c:spawn(function(c) … end)");
-  Machine& machine = Machine::of(lua);
+  Machine& machine = running(lua).machine();
   lua_pushvalue(lua, 2);
   const int function = luaL_ref(lua, LUA_REGISTRYINDEX);
   Client& background = context.client->background();
@@ -232,13 +231,13 @@ int spawn(lua_State* lua) {
 }
 
 int stop(lua_State* lua) {
-  Watch& watch = *Machine::of(lua).watches[number_of(lua, "watch", "watch:stop()") - 1];
+  Watch& watch = *running(lua).machine().watches[number_of(lua, "watch", "watch:stop()") - 1];
   if (!std::exchange(watch.is_stopped, true)) watch.is_over.release();
   return 0;
 }
 
 int renews(lua_State* lua) {
-  Watch& watch = *Machine::of(lua).watches[number_of(lua, "watch", "watch:renews(attempt)") - 1];
+  Watch& watch = *running(lua).machine().watches[number_of(lua, "watch", "watch:renews(attempt)") - 1];
   watch.renews = acquire_at(lua, 2);
   return 0;
 }
@@ -251,7 +250,7 @@ int make_patience(lua_State* lua) {
   if (!lua_isnoneornil(lua, 2)) length = length_at(lua, 2, "the patience");
   const std::size_t number = running(lua).make_patience(length);
   lua_newtable(lua);
-  push_object(lua, Machine::of(lua), "patience", number);
+  push_object(lua, Interpreter::of(lua), "patience", number);
   return 1;
 }
 
@@ -321,7 +320,7 @@ std::size_t server_at(lua_State* lua, int index) {
 int subscribe(lua_State* lua) {
   context_of(lua);
   Run& run = running(lua);
-  if (!Machine::of(lua).program().subscribes)
+  if (!running(lua).machine().program().subscribes)
     fail(lua, "c:subscribe needs a connection for messages: write `subscribes = true` at the top of the script");
   lua_settop(lua, 3);
   run.request.name = value_at(lua, 2, "a channel");
@@ -370,12 +369,12 @@ int leave(lua_State* lua) {
 
 int make_latch(lua_State* lua) {
   context_of(lua);
-  Machine& machine = Machine::of(lua);
+  Machine& machine = running(lua).machine();
   // The first is for those who only wait for time to pass.
   if (machine.latches.empty()) machine.latches.emplace_back();
   machine.latches.emplace_back();
   lua_newtable(lua);
-  push_object(lua, machine, "latch", machine.latches.size());
+  push_object(lua, machine.interpreter(), "latch", machine.latches.size());
   return 1;
 }
 
@@ -388,7 +387,7 @@ int wait_at_latch(lua_State* lua) {
 }
 
 int release_latch(lua_State* lua) {
-  Machine::of(lua).latches[number_of(lua, "latch", "latch:release()") - 1].release();
+  running(lua).machine().latches[number_of(lua, "latch", "latch:release()") - 1].release();
   return 0;
 }
 
@@ -517,7 +516,7 @@ int declare(lua_State* lua) {
                                                     "parameters", "claims",     "summary",     "servers",
                                                     "mode",       "background", "subscribes",  "blind_to_names"};
   const bool is_known = std::find(kNames.begin(), kNames.end(), name) != kNames.end();
-  if (Machine::of(lua).is_loaded())
+  if (Interpreter::of(lua).current != nullptr)
     fail(lua, fmt::format(
                   "{} is assigned to and is no local variable: write `local {}`, here or at the top, where it lives as "
                   "long as the process",
@@ -593,13 +592,19 @@ void install_globals(lua_State* lua) {
   lua_setfield(lua, -2, "unknown");
 
   lua_newtable(lua);
+  lua_pushcfunction(lua, refuse_global);
+  lua_setfield(lua, -2, "__index");
+  lua_setmetatable(lua, -2);
+}
+
+void push_metatable_of_globals(lua_State* lua) {
+  lua_newtable(lua);
   lua_pushboolean(lua, 0);
   lua_setfield(lua, -2, "__metatable");
-  lua_pushcfunction(lua, refuse_global);
+  lua_pushvalue(lua, -2);
   lua_setfield(lua, -2, "__index");
   lua_pushcfunction(lua, declare);
   lua_setfield(lua, -2, "__newindex");
-  lua_setmetatable(lua, -2);
 }
 
 void push_metatables(lua_State* lua) {
@@ -642,17 +647,17 @@ void push_metatables(lua_State* lua) {
   lua_setfield(lua, -2, "error");
 }
 
-void push_object(lua_State* lua, const Machine& machine, const char* kind, std::size_t number) {
+void push_object(lua_State* lua, const Interpreter& interpreter, const char* kind, std::size_t number) {
   lua_pushlightuserdata(lua, const_cast<char*>(&kNumber));
   lua_pushnumber(lua, static_cast<lua_Number>(number));
   lua_rawset(lua, -3);
-  machine.push_metatable(lua, kind);
+  interpreter.push_metatable(lua, kind);
   lua_setmetatable(lua, -2);
 }
 
 std::size_t object_number(lua_State* lua, int index, const char* kind) {
   if (!lua_istable(lua, index) || lua_getmetatable(lua, index) == 0) return 0;
-  Machine::of(lua).push_metatable(lua, kind);
+  Interpreter::of(lua).push_metatable(lua, kind);
   const bool is_one = lua_rawequal(lua, -1, -2) != 0;
   lua_pop(lua, 2);
   if (!is_one) return 0;

@@ -27,7 +27,7 @@ constexpr lua_Number kLongest = 1e14;     // milliseconds: more than `Duration::
 std::string kind_of(lua_State* lua, int index) {
   if (const LuaSymbol* symbol = redis::symbol_at(lua, index))
     return symbol->kind == LuaSymbol::Kind::number ? "a time" : "a time as text";
-  if (Machine::of(lua).is_unknown(lua, index)) return "unknown, the reply that never came";
+  if (Interpreter::of(lua).is_unknown(lua, index)) return "unknown, the reply that never came";
   switch (lua_type(lua, index)) {
     case LUA_TNONE:
     case LUA_TNIL: return "nil";
@@ -98,10 +98,10 @@ void fail(lua_State* lua, std::string_view message) {
   std::abort();  // luaL_error does not return
 }
 
-void push_reply(lua_State* lua, const Machine& machine, const Reply& reply) {
+void push_reply(lua_State* lua, const Interpreter& interpreter, const Reply& reply) {
   lua_checkstack(lua, 8);
   if (reply.is_unknown()) {
-    machine.push_unknown(lua);
+    interpreter.push_unknown(lua);
   } else if (reply.is_nil()) {
     lua_pushnil(lua);
   } else if (reply.is_time_left()) {
@@ -114,7 +114,7 @@ void push_reply(lua_State* lua, const Machine& machine, const Reply& reply) {
     const std::vector<Reply>& items = reply.items();
     lua_createtable(lua, static_cast<int>(items.size()), 1);
     for (std::size_t i = 0; i < items.size(); ++i) {
-      push_reply(lua, machine, items[i]);
+      push_reply(lua, interpreter, items[i]);
       lua_rawseti(lua, -2, static_cast<int>(i) + 1);
     }
     lua_pushnumber(lua, static_cast<lua_Number>(items.size()));
@@ -123,7 +123,7 @@ void push_reply(lua_State* lua, const Machine& machine, const Reply& reply) {
     lua_newtable(lua);
     lua_pushlstring(lua, reply.text().data(), reply.text().size());
     lua_setfield(lua, -2, "error");
-    machine.push_metatable(lua, "error");
+    interpreter.push_metatable(lua, "error");
     lua_setmetatable(lua, -2);
   } else {
     lua_pushlstring(lua, reply.text().data(), reply.text().size());
@@ -156,7 +156,7 @@ Duration length_at(lua_State* lua, int index, std::string_view what) {
 }
 
 sim::DurationRange lengths_at(lua_State* lua, int index, std::string_view what) {
-  if (!lua_istable(lua, index) || Machine::of(lua).is_unknown(lua, index))
+  if (!lua_istable(lua, index) || Interpreter::of(lua).is_unknown(lua, index))
     return sim::DurationRange::exactly(length_at(lua, index, what));
   lua_rawgeti(lua, index, 1);
   const Duration least = length_at(lua, -1, what);
@@ -191,7 +191,7 @@ void add_arguments(lua_State* lua, int first, redis::Command& command) {
   const int last = lua_gettop(lua);
   command.reserve(command.size() + static_cast<std::size_t>(std::max(last - first + 1, 0)));
   for (int i = first; i <= last; ++i) {
-    if (i == last && lua_istable(lua, i) && !Machine::of(lua).is_unknown(lua, i)) {
+    if (i == last && lua_istable(lua, i) && !Interpreter::of(lua).is_unknown(lua, i)) {
       add_options(lua, i, command);
     } else {
       command.push_back(value_at(lua, i, fmt::format("argument {} of {}", i - first + 1, command[0].text())));

@@ -15,7 +15,7 @@
 
 namespace lockstep::models::scripted {
 
-void push_reply(lua_State* lua, const Machine& machine, const redis::Reply& reply);
+void push_reply(lua_State* lua, const Interpreter& interpreter, const redis::Reply& reply);
 void push_moment(lua_State* lua, sim::Instant instant, sim::Duration unit);
 void push_milliseconds(lua_State* lua, sim::Duration length);
 

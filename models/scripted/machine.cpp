@@ -16,8 +16,8 @@ constexpr redis::ScriptLimits kLimits{.instructions = 1'000'000, .memory_bytes =
 constexpr std::size_t kLogged = 100;
 constexpr std::size_t kThreadsKept = 8;
 
-/// In the registry: the machine.
-const char kMachine = 0;
+/// In the registry: the interpreter.
+const char kInterpreter = 0;
 
 }  // namespace
 
@@ -42,24 +42,24 @@ const char* Log::keep(const std::string& text) {
   return kept_.emplace_back(text.c_str(), text.size()).c_str();
 }
 
-Machine::Machine(const Program& program) : program_(program), session_(kLimits, redis::LuaSession::OfWorld{}) {
+Interpreter::Interpreter(const Program& program) : program_(program), session_(kLimits, redis::LuaSession::OfWorld{}) {
   lua_ = lua_newstate(&redis::LuaSession::allocate, &session_);
   assert(lua_ != nullptr);
   open();
 }
 
-Machine::~Machine() { lua_close(lua_); }
+Interpreter::~Interpreter() { lua_close(lua_); }
 
-Machine& Machine::of(lua_State* lua) {
-  lua_pushlightuserdata(lua, const_cast<char*>(&kMachine));
+Interpreter& Interpreter::of(lua_State* lua) {
+  lua_pushlightuserdata(lua, const_cast<char*>(&kInterpreter));
   lua_rawget(lua, LUA_REGISTRYINDEX);
-  auto* machine = static_cast<Machine*>(lua_touserdata(lua, -1));
+  auto* interpreter = static_cast<Interpreter*>(lua_touserdata(lua, -1));
   lua_pop(lua, 1);
-  return *machine;
+  return *interpreter;
 }
 
-void Machine::open() {
-  lua_pushlightuserdata(lua_, const_cast<char*>(&kMachine));
+void Interpreter::open() {
+  lua_pushlightuserdata(lua_, const_cast<char*>(&kInterpreter));
   lua_pushlightuserdata(lua_, this);
   lua_rawset(lua_, LUA_REGISTRYINDEX);
 
@@ -69,28 +69,42 @@ void Machine::open() {
   redis::protect_libraries(lua_, kLibraries);
   lua_getfield(lua_, -1, "unknown");
   unknown_ = luaL_ref(lua_, LUA_REGISTRYINDEX);
-  environment_ = luaL_ref(lua_, LUA_REGISTRYINDEX);
+  push_metatable_of_globals(lua_);
+  metatable_of_globals_ = luaL_ref(lua_, LUA_REGISTRYINDEX);
+  lua_settop(lua_, 0);
   push_metatables(lua_);
   metatables_ = luaL_ref(lua_, LUA_REGISTRYINDEX);
   // What stands there is where a thread keeps the left sides of its comparisons.
   lua_newtable(lua_);
   lua_replace(lua_, LUA_GLOBALSINDEX);
+
+  const std::string& code = program_.bytecode;
+  const int status = luaL_loadbuffer(lua_, code.data(), code.size(), program_.file.c_str());
+  assert(status == 0 && "it has been compiled before");
+  static_cast<void>(status);
+  lua_pushcfunction(lua_, redis::answer_question);
+  lua_call(lua_, 1, 1);
+  maker_ = luaL_ref(lua_, LUA_REGISTRYINDEX);
 }
 
-std::optional<std::string> Machine::load(sim::World* world) {
-  std::optional<std::string> problem;
-  const std::string& code = program_.bytecode;
-  if (luaL_loadbuffer(lua_, code.data(), code.size(), program_.file.c_str()) != 0) {
-    problem = lua_tostring(lua_, -1);
-    lua_settop(lua_, 0);
-    return problem;
-  }
-  lua_rawgeti(lua_, LUA_REGISTRYINDEX, environment_);
+std::variant<int, std::string> Interpreter::execute_main(sim::World* world) {
+  lua_newtable(lua_);
+  lua_rawgeti(lua_, LUA_REGISTRYINDEX, metatable_of_globals_);
+  lua_setmetatable(lua_, -2);
+  lua_pushvalue(lua_, -1);
+  const int globals = luaL_ref(lua_, LUA_REGISTRYINDEX);
+  // A function for each process, since its local variables are the process's.
+  lua_rawgeti(lua_, LUA_REGISTRYINDEX, maker_);
+  lua_call(lua_, 0, 1);
+  lua_insert(lua_, -2);
   lua_setfenv(lua_, -2);
-  lua_pushcfunction(lua_, redis::answer_question);
+  Run* const outer = std::exchange(current, nullptr);
   session_.begin_turn(lua_, world, program_.text.size());
-  const int status = lua_pcall(lua_, 1, 0, 0);
+  session_.left_sides = 0;
+  const int status = lua_pcall(lua_, 0, 0, 0);
   session_.end_turn();
+  current = outer;
+  std::optional<std::string> problem;
   if (status != 0) {
     const char* text = lua_tostring(lua_, -1);
     problem = session_.is_stopped() ? program_.file + ": " + *session_.stopped()
@@ -98,8 +112,17 @@ std::optional<std::string> Machine::load(sim::World* world) {
                                     : program_.file + ": the main part ended with an error that is no text";
   }
   lua_settop(lua_, 0);
-  is_loaded_ = true;
-  return problem;
+  if (!problem) return globals;
+  luaL_unref(lua_, LUA_REGISTRYINDEX, globals);
+  return *problem;
+}
+
+Machine::~Machine() {
+  lua_State* const state = lua();
+  luaL_unref(state, LUA_REGISTRYINDEX, globals_);
+  for (const Context& context : contexts_) luaL_unref(state, LUA_REGISTRYINDEX, context.table);
+  for (const Holding& hold : holds_) luaL_unref(state, LUA_REGISTRYINDEX, hold.table);
+  for (const auto& watch : watches) luaL_unref(state, LUA_REGISTRYINDEX, watch->function);
 }
 
 std::size_t Machine::context(Client& client, const LockObject& lock) {
@@ -108,14 +131,14 @@ std::size_t Machine::context(Client& client, const LockObject& lock) {
   }
   contexts_.push_back({&client, lock, LUA_NOREF});
   const std::size_t number = contexts_.size();
-  lua_newtable(lua_);
-  push_object(lua_, *this, "c", number);
-  fill_context(lua_, *this, number);
-  contexts_.back().table = luaL_ref(lua_, LUA_REGISTRYINDEX);
+  lua_newtable(lua());
+  push_object(lua(), *interpreter_, "c", number);
+  fill_context(lua(), *this, number);
+  contexts_.back().table = luaL_ref(lua(), LUA_REGISTRYINDEX);
   return number;
 }
 
-std::size_t Machine::keep_hold(lua_State* lua, sim::OperationId acquire, std::size_t context) {
+std::size_t Machine::keep_hold(lua_State* state, sim::OperationId acquire, std::size_t context) {
   std::size_t number = 0;
   if (free_holds_.empty()) {
     holds_.emplace_back();
@@ -124,8 +147,8 @@ std::size_t Machine::keep_hold(lua_State* lua, sim::OperationId acquire, std::si
     number = free_holds_.back();
     free_holds_.pop_back();
   }
-  push_object(lua, *this, "hold", number);
-  holds_[number - 1] = {luaL_ref(lua, LUA_REGISTRYINDEX), acquire, context};
+  push_object(state, *interpreter_, "hold", number);
+  holds_[number - 1] = {luaL_ref(state, LUA_REGISTRYINDEX), acquire, context};
   return number;
 }
 
@@ -137,12 +160,12 @@ Machine::Holding* Machine::hold_at(std::size_t number) {
 void Machine::drop_hold(std::size_t number) {
   Holding* hold = hold_at(number);
   if (hold == nullptr) return;
-  luaL_unref(lua_, LUA_REGISTRYINDEX, hold->table);
+  luaL_unref(lua(), LUA_REGISTRYINDEX, hold->table);
   *hold = {};
   free_holds_.push_back(number);
 }
 
-bool Machine::is_unknown(lua_State* lua, int index) const {
+bool Interpreter::is_unknown(lua_State* lua, int index) const {
   if (!lua_istable(lua, index)) return false;
   lua_pushvalue(lua, index);
   push_unknown(lua);
@@ -152,19 +175,19 @@ bool Machine::is_unknown(lua_State* lua, int index) const {
 }
 
 void Machine::push_defined(const char* name) const {
-  lua_rawgeti(lua_, LUA_REGISTRYINDEX, environment_);
-  lua_pushstring(lua_, name);
-  lua_rawget(lua_, -2);
-  lua_remove(lua_, -2);
+  lua_rawgeti(lua(), LUA_REGISTRYINDEX, globals_);
+  lua_pushstring(lua(), name);
+  lua_rawget(lua(), -2);
+  lua_remove(lua(), -2);
 }
 
-void Machine::push_metatable(lua_State* lua, const char* kind) const {
+void Interpreter::push_metatable(lua_State* lua, const char* kind) const {
   lua_rawgeti(lua, LUA_REGISTRYINDEX, metatables_);
   lua_getfield(lua, -1, kind);
   lua_remove(lua, -2);
 }
 
-Machine::Thread Machine::take_thread() {
+Interpreter::Thread Interpreter::take_thread() {
   if (!threads_.empty()) {
     const Thread thread = threads_.back();
     threads_.pop_back();
@@ -178,7 +201,7 @@ Machine::Thread Machine::take_thread() {
   return thread;
 }
 
-void Machine::give_back(Thread thread, bool is_usable) {
+void Interpreter::give_back(Thread thread, bool is_usable) {
   if (is_usable && threads_.size() < kThreadsKept) {
     lua_settop(thread.lua, 0);
     threads_.push_back(thread);

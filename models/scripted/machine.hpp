@@ -1,6 +1,6 @@
 #pragma once
 
-// The interpreter of one process: what its script remembers. It lies in the world, and goes back with it.
+// What executes a script: Lua, and what each process remembers. Both lie in the world, and go back with it.
 
 #include <lua.hpp>
 
@@ -11,6 +11,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "models/client.hpp"
@@ -24,7 +26,6 @@
 namespace lockstep::models::scripted {
 
 class Run;
-class Machine;
 
 /// What is told of a script's mistakes, over all executions of a world.
 class Log {
@@ -54,23 +55,65 @@ struct Watch {
   Latch is_over;
 };
 
+/// Lua itself, with all that never changes: one for all processes of a world, since to make one takes longer than an execution.
+class Interpreter {
+ public:
+  explicit Interpreter(const Program& program);
+  ~Interpreter();
+  Interpreter(const Interpreter&) = delete;
+  Interpreter& operator=(const Interpreter&) = delete;
+
+  static Interpreter& of(lua_State* lua);
+  const Program& program() const { return program_; }
+  lua_State* lua() const { return lua_; }
+  redis::LuaSession& session() { return session_; }
+
+  /// The run that is executing; null: a main part.
+  Run* current = nullptr;
+
+  /// Executes the main part for a process, which declares what the script is; a reference to its globals. Or what is wrong with it.
+  std::variant<int, std::string> execute_main(sim::World* world);
+
+  void push_unknown(lua_State* lua) const { lua_rawgeti(lua, LUA_REGISTRYINDEX, unknown_); }
+  bool is_unknown(lua_State* lua, int index) const;
+  /// Of `c`, of holds, watches, patiences, channels and latches.
+  void push_metatable(lua_State* lua, const char* kind) const;
+
+  /// A thread for a run, from the registry.
+  struct Thread {
+    lua_State* lua = nullptr;
+    int reference = LUA_NOREF;
+  };
+  Thread take_thread();
+  /// `is_usable`: it ended without an error.
+  void give_back(Thread thread, bool is_usable);
+
+ private:
+  void open();
+
+  const Program& program_;
+  redis::LuaSession session_;
+  lua_State* lua_;
+  int metatable_of_globals_ = LUA_NOREF;
+  int unknown_ = LUA_NOREF;
+  int metatables_ = LUA_NOREF;
+  int maker_ = LUA_NOREF;
+  std::vector<Thread> threads_;
+};
+
+/// What one process remembers.
 class Machine {
  public:
-  explicit Machine(const Program& program);
+  /// `globals`: what the main part has left.
+  Machine(std::shared_ptr<Interpreter> interpreter, int globals)
+      : interpreter_(std::move(interpreter)), globals_(globals) {}
   ~Machine();
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
-  /// Executes the main part, which declares what the script is. What is wrong with it, or nothing.
-  std::optional<std::string> load(sim::World* world);
-
-  const Program& program() const { return program_; }
-  lua_State* lua() const { return lua_; }
-  redis::LuaSession& session() { return session_; }
-  static Machine& of(lua_State* lua);
-
-  /// The run that is executing; null: the main part.
-  Run* current = nullptr;
+  Interpreter& interpreter() { return *interpreter_; }
+  const Program& program() const { return interpreter_->program(); }
+  lua_State* lua() const { return interpreter_->lua(); }
 
   // --- What scripts refer to by number, from 1.
 
@@ -80,10 +123,9 @@ class Machine {
     int table;
     sim::OperationId operation = 0;  ///< of the latest run
   };
-  /// Pushes the `c` of this client and lock.
+  /// The `c` of this client and lock.
   std::size_t context(Client& client, const LockObject& lock);
   Context& context_at(std::size_t number) { return contexts_[number - 1]; }
-  std::size_t contexts() const { return contexts_.size(); }
 
   struct Holding {
     int table = LUA_NOREF;
@@ -98,39 +140,15 @@ class Machine {
   std::vector<std::shared_ptr<Watch>> watches;
   std::deque<Latch> latches;
 
-  void push_unknown(lua_State* lua) const { lua_rawgeti(lua, LUA_REGISTRYINDEX, unknown_); }
-  bool is_unknown(lua_State* lua, int index) const;
   /// Pushes the function of this name that the script has defined, or nil.
   void push_defined(const char* name) const;
-  /// The methods of `c`, of holds, watches, patiences, channels and latches.
-  void push_metatable(lua_State* lua, const char* kind) const;
-
-  /// A thread for a run, from the registry.
-  struct Thread {
-    lua_State* lua = nullptr;
-    int reference = LUA_NOREF;
-  };
-  Thread take_thread();
-  /// `is_usable`: it ended without an error.
-  void give_back(Thread thread, bool is_usable);
-
-  /// What `text` is as a value for servers: without a copy where the script's own text has it.
-  bool is_loaded() const { return is_loaded_; }
 
  private:
-  void open();
-
-  const Program& program_;
-  redis::LuaSession session_;
-  lua_State* lua_;
-  int environment_ = LUA_NOREF;
-  int unknown_ = LUA_NOREF;
-  int metatables_ = LUA_NOREF;
-  bool is_loaded_ = false;
+  std::shared_ptr<Interpreter> interpreter_;
+  int globals_;
   std::deque<Context> contexts_;
   std::vector<Holding> holds_;
   std::vector<std::size_t> free_holds_;
-  std::vector<Thread> threads_;
 };
 
 /// The machine of a process.

@@ -348,12 +348,16 @@ std::variant<locks::Entry, Mistake> read_script(std::string file, std::string te
   if (!asking)
     return wrong(fmt::format("its comparisons cannot be followed: it uses `...` in its main part, or the name {}",
                              redis::kQuestion));
-  if (const auto problem = compiler.load("local " + std::string(redis::kQuestion) + " = ... " + *asking, program->file))
-    return Mistake{*problem};
+  // A function that makes the main part: each process has one of its own.
+  const std::string maker =
+      "local " + std::string(redis::kQuestion) + " = ... return function() return function() " + *asking + "\nend end";
+  if (const auto problem = compiler.load(maker, program->file)) return Mistake{*problem};
   program->bytecode = compiler.bytecode();
 
-  Machine machine(*program);
-  if (auto problem = machine.load(nullptr)) return Mistake{*std::move(problem)};
+  const auto interpreter = std::make_shared<Interpreter>(*program);
+  auto globals = interpreter->execute_main(nullptr);
+  if (auto* problem = std::get_if<std::string>(&globals)) return Mistake{std::move(*problem)};
+  Machine machine(interpreter, std::get<int>(globals));
   try {
     locks::Entry entry = Declarations(machine, *program).entry();
     entry.make = [program](const locks::Parameters& parameters) {

@@ -32,7 +32,7 @@ Run::Run(std::shared_ptr<Machine> machine, Client& client, const LockObject& loc
     : machine_(std::move(machine)), client_(client), lock_(lock), where_(where) {
   context_ = machine_->context(client, lock);
   machine_->context_at(context_).operation = client.session().operation;
-  levels_.push_back({machine_->take_thread()});
+  levels_.push_back({machine_->interpreter().take_thread()});
 }
 
 Run::~Run() {
@@ -51,12 +51,12 @@ void Run::begin(int reference) {
 }
 
 void Run::end_level(bool is_usable) {
-  machine_->give_back(levels_.back().thread, is_usable);
+  machine_->interpreter().give_back(levels_.back().thread, is_usable);
   levels_.pop_back();
 }
 
 void Run::fail(lua_State* thread) {
-  redis::LuaSession& session = machine_->session();
+  redis::LuaSession& session = machine_->interpreter().session();
   client_.session().missed_reply = true;  // nobody knows what the attempt has done
   if (session.is_stopped()) {
     const std::string text =
@@ -78,7 +78,7 @@ void Run::fail(lua_State* thread) {
 }
 
 bool Run::resume(int arguments) {
-  redis::LuaSession& session = machine_->session();
+  redis::LuaSession& session = machine_->interpreter().session();
   while (true) {
     if (session.is_stopped()) {
       fail(lua());
@@ -87,11 +87,11 @@ bool Run::resume(int arguments) {
     request.kind = Request::Kind::none;
     lua_State* const thread = lua();
     session.left_sides = levels_.back().left_sides;
-    Run* const outer = std::exchange(machine_->current, this);
+    Run* const outer = std::exchange(machine_->interpreter().current, this);
     session.begin_turn(thread, &client_.world(), machine_->program().text.size());
     const int status = lua_resume(thread, arguments);
     session.end_turn();
-    machine_->current = outer;
+    machine_->interpreter().current = outer;
     levels_.back().left_sides = session.left_sides;
     // What the world threw in the middle of a comparison goes on here.
     if (session.host_failure) std::rethrow_exception(std::exchange(session.host_failure, nullptr));
@@ -99,7 +99,7 @@ bool Run::resume(int arguments) {
     if (status == LUA_YIELD) {
       if (request.kind != Request::Kind::protect) return true;
       // pcall: what it protects runs in a thread of its own, since it may wait.
-      Machine::Thread inner = machine_->take_thread();
+      Interpreter::Thread inner = machine_->interpreter().take_thread();
       lua_xmove(thread, inner.lua, request.values);
       lua_settop(thread, 0);
       arguments = request.values - 1;
@@ -166,12 +166,12 @@ sim::Task<void> drive(Client& client, Run& run, int arguments) {
     switch (request.kind) {
       case Request::Kind::command: {
         const redis::Reply reply = co_await request.connection->call(std::move(request.command));
-        push_reply(run.lua(), run.machine(), reply);
+        push_reply(run.lua(), run.machine().interpreter(), reply);
         break;
       }
       case Request::Kind::transaction: {
         const redis::Reply reply = co_await request.connection->transaction(std::move(request.commands));
-        push_reply(run.lua(), run.machine(), reply);
+        push_reply(run.lua(), run.machine().interpreter(), reply);
         break;
       }
       case Request::Kind::sleep: {
@@ -191,7 +191,7 @@ sim::Task<void> drive(Client& client, Run& run, int arguments) {
         }
         run.channels.push_back(channel);
         lua_newtable(run.lua());
-        push_object(run.lua(), run.machine(), "channel", run.channels.size());
+        push_object(run.lua(), run.machine().interpreter(), "channel", run.channels.size());
         break;
       }
       case Request::Kind::message: {

@@ -77,7 +77,7 @@ class Run {
 
  private:
   struct Level {
-    Machine::Thread thread;
+    Interpreter::Thread thread;
     int left_sides = 0;
   };
   void fail(lua_State* thread);

@@ -1,6 +1,7 @@
 #include "models/scripted/scripted_lock.hpp"
 
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -66,24 +67,35 @@ locks::Hold hold_of(Run& run) {
 
 }  // namespace
 
+void ScriptedLock::share(const locks::LockAlgorithm& other) {
+  const auto* twin = dynamic_cast<const ScriptedLock*>(&other);
+  if (twin != nullptr && &twin->program_ == &program_) interpreter_ = twin->interpreter_;
+}
+
 std::shared_ptr<Machine> ScriptedLock::machine_of(Client& client) const {
   MachineOfProcess& own = client.shared<MachineOfProcess>(program_.file);
   if (own.machine == nullptr) {
-    own.machine = std::make_shared<Machine>(program_);
-    // It has been executed before, when it was read.
-    if (const auto problem = own.machine->load(&client.world())) log_->note(*problem);
+    auto globals = interpreter_->execute_main(&client.world());
+    // It has been executed before, when it was read, and does the same again: unless there is no memory left.
+    if (const auto* problem = std::get_if<std::string>(&globals)) {
+      client.world().give_up(log_->keep(*problem));
+      return nullptr;
+    }
+    own.machine = std::make_shared<Machine>(interpreter_, std::get<int>(globals));
   }
   return own.machine;
 }
 
 sim::Task<std::optional<locks::Hold>> ScriptedLock::take(Client& client, const char* function) const {
-  Run run(machine_of(client), client, object(), function);
+  std::shared_ptr<Machine> machine = machine_of(client);
+  if (machine == nullptr) co_return std::nullopt;
+  Run run(std::move(machine), client, object(), function);
   run.begin(function);
   co_await drive(client, run, 1);
   // `return c.redis:set(…)` gives whatever the server said.
   lua_State* const lua = run.lua();
   const bool has_hold = run.returned() && lua_gettop(lua) > 0 && lua_toboolean(lua, 1) != 0 &&
-                        !run.machine().is_unknown(lua, 1) && !is_error(lua, 1);
+                        !run.machine().interpreter().is_unknown(lua, 1) && !is_error(lua, 1);
   if (!has_hold) co_return std::nullopt;
   co_return hold_of(run);
 }
@@ -97,7 +109,9 @@ sim::Task<std::optional<locks::Hold>> ScriptedLock::try_acquire(Client& client) 
 }
 
 sim::Task<bool> ScriptedLock::release(Client& client, locks::Hold hold) const {
-  Run run(machine_of(client), client, object(), "release");
+  std::shared_ptr<Machine> machine = machine_of(client);
+  if (machine == nullptr) co_return false;
+  Run run(std::move(machine), client, object(), "release");
   run.begin("release");
   if (const Machine::Holding* known = run.machine().hold_at(hold.number)) {
     lua_rawgeti(run.lua(), LUA_REGISTRYINDEX, known->table);
@@ -110,11 +124,13 @@ sim::Task<bool> ScriptedLock::release(Client& client, locks::Hold hold) const {
   co_await drive(client, run, 2);
   run.machine().drop_hold(hold.number);
   co_return run.returned() && lua_gettop(run.lua()) > 0 && lua_toboolean(run.lua(), 1) != 0 &&
-      !run.machine().is_unknown(run.lua(), 1) && !is_error(run.lua(), 1);
+      !run.machine().interpreter().is_unknown(run.lua(), 1) && !is_error(run.lua(), 1);
 }
 
 sim::Task<locks::Answer> ScriptedLock::call(Client& client, locks::Call what) const {
-  Run run(machine_of(client), client, object(), "call");
+  std::shared_ptr<Machine> machine = machine_of(client);
+  if (machine == nullptr) co_return locks::Answer::unknown;
+  Run run(std::move(machine), client, object(), "call");
   run.begin("call");
   for (const auto& [name, known] : locks::call_names) {
     if (known == what) lua_pushlstring(run.lua(), name.data(), name.size());

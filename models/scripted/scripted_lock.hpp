@@ -17,12 +17,13 @@ class ScriptedLock final : public locks::LockAlgorithm {
  public:
   /// Requires: `program` outlives it.
   ScriptedLock(const Program& program, const locks::Parameters& parameters)
-      : program_(program), parameters_(parameters) {}
+      : program_(program), parameters_(parameters), interpreter_(std::make_shared<Interpreter>(program)) {}
 
   sim::Task<std::optional<locks::Hold>> acquire(Client& client) const override;
   sim::Task<std::optional<locks::Hold>> try_acquire(Client& client) const override;
   sim::Task<bool> release(Client& client, locks::Hold hold) const override;
   sim::Task<locks::Answer> call(Client& client, locks::Call what) const override;
+  void share(const locks::LockAlgorithm& other) override;
   std::vector<std::string> mistakes() const override { return log_->sentences(); }
 
  private:
@@ -32,6 +33,7 @@ class ScriptedLock final : public locks::LockAlgorithm {
 
   const Program& program_;
   locks::Parameters parameters_;
+  std::shared_ptr<Interpreter> interpreter_;
   sim::Outlasting<Log> log_;
 };
 

@@ -26,11 +26,11 @@ void drop_self(lua_State* lua) {
 
 /// The run that goes on, with the connection for its request.
 Run& prepared(lua_State* lua) {
-  Machine& machine = Machine::of(lua);
-  if (machine.current == nullptr) fail(lua, "this is for acquire and release; the main part of a script only declares");
-  Run& run = *machine.current;
+  if (Interpreter::of(lua).current == nullptr)
+    fail(lua, "this is for acquire and release; the main part of a script only declares");
+  Run& run = *Interpreter::of(lua).current;
   const auto context = static_cast<std::size_t>(lua_tonumber(lua, lua_upvalueindex(kContext)));
-  if (machine.context_at(context).client != &run.client())
+  if (run.machine().context_at(context).client != &run.client())
     fail(lua, "this c belongs to another thread: use the one that the function was called with");
   const auto server = static_cast<std::size_t>(lua_tonumber(lua, lua_upvalueindex(kServer)));
   run.request.connection = run.client().redis_masters()[server];
@@ -118,7 +118,9 @@ int within(lua_State* lua) {
   length_at(lua, 2, "the patience");
   lua_settop(lua, 2);
   // The same for the same length: scripts ask for it again and again.
-  lua_pushfstring(lua, "within %s", lua_tostring(lua, 2));
+  lua_pushvalue(lua, 2);
+  lua_pushfstring(lua, "within %s", lua_tostring(lua, 3));
+  lua_remove(lua, 3);
   lua_pushvalue(lua, 3);
   lua_rawget(lua, 1);
   if (!lua_isnil(lua, -1)) return 1;
