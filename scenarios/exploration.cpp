@@ -60,7 +60,7 @@ std::uint64_t identity_of(const Scenario& scenario, const ExplorationOptions& op
   explored.expect_run.clear();
   explored.expect_check.clear();
   explored.expect_traces.reset();
-  return digest_of(to_toml(explored) + options.parameter +
+  return digest_of(identity_of(explored) + options.parameter +
                    (options.reduction ? options.thorough ? " thorough" : " reduced" : " all"));
 }
 

@@ -85,11 +85,16 @@ std::variant<OwnLock, std::string> read_own_lock(const fs::path& file) {
       return fmt::format("{}: claims: there is no property {}: {}", name, in_quotes(std::string(claim)),
                          suggestion(std::string(claim), known));
   }
-  lock.entry = std::make_shared<const models::locks::Entry>(std::move(entry));
   std::error_code error;
   const fs::path absolute = fs::absolute(file, error);
-  lock.path = (error ? file : absolute).lexically_normal().string();
+  lock.path = entry.script = (error ? file : absolute).lexically_normal().string();
+  lock.entry = std::make_shared<const models::locks::Entry>(std::move(entry));
   return lock;
+}
+
+OwnLock own_lock_of(const models::locks::Entry& entry) {
+  if (entry.script.empty()) return {};
+  return {std::make_shared<const models::locks::Entry>(entry), entry.script, ""};
 }
 
 std::string script_from(const OwnLock& lock, const fs::path& folder) {

@@ -15,6 +15,9 @@ namespace lockstep::scenarios {
 /// Reads a script from disk; or says what is wrong, with the script's file and line.
 std::variant<OwnLock, std::string> read_own_lock(const std::filesystem::path& file);
 
+/// For stories that are made for an algorithm: its script, if it is one.
+OwnLock own_lock_of(const models::locks::Entry& entry);
+
 /// Where the script lies as a file in `folder` would name it; no folder: from everywhere.
 std::string script_from(const OwnLock& lock, const std::filesystem::path& folder);
 

@@ -482,6 +482,14 @@ class Writer {
 
 }  // namespace
 
+std::string identity_of(const Scenario& scenario) {
+  const OwnLock& own = scenario.lock.own;
+  if (own.entry == nullptr) return to_toml(scenario);
+  Scenario story = scenario;
+  story.lock.own.path = std::filesystem::path(own.path).filename().string();
+  return to_toml(story) + own.text;
+}
+
 std::string to_toml(const Scenario& scenario, const std::filesystem::path& folder) {
   return Writer(scenario, folder)();
 }

@@ -16,6 +16,9 @@ namespace lockstep::scenarios {
 /// `folder`: where the file will lie; a script of the story's own is found from there. Empty: it is named from the root.
 std::string to_toml(const Scenario& scenario, const std::filesystem::path& folder = {});
 
+/// What tells the story from others, wherever its files lie: the same with the text of its script. For digests.
+std::string identity_of(const Scenario& scenario);
+
 /// The same story, said nowhere: two scenarios tell the same if these are equal.
 Scenario without_positions(Scenario scenario);
 
