@@ -321,7 +321,8 @@ std::variant<Call, Answer> new_call(const Typed& typed, Call call) {
   if (typed.algorithm) call.new_story.algorithm = *typed.algorithm;
   call.new_story.lock = typed.lock;
   if (typed.lock && typed.algorithm)
-    return wrong("--lock writes a lock of your own, and --algorithm names one that there is; leave out one of them", "new");
+    return wrong("--lock writes a lock of your own, and --algorithm names one that there is; leave out one of them",
+                 "new");
   if (call.new_story.lock && call.files.empty()) call.files.emplace_back("my-lock");
   if (call.files.size() != 1 || call.files.front().empty())
     return wrong("new needs the name of one story, e.g. lockstep new mine", "new");

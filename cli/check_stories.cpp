@@ -199,9 +199,9 @@ bool write_files(const Call& call, const std::vector<reports::ExploredStory>& st
     const reports::ExploredStory& story = stories.front();
     const std::optional<std::size_t> shown = reports::shown_witness(story);
     if (shown && *shown < story.witness_files.size())
-      done = write_file(*call.check.witness,
-                        scenarios::to_toml(*story.exploration.properties[*shown].witness, folder_of(*call.check.witness)),
-                        err);
+      done = write_file(
+          *call.check.witness,
+          scenarios::to_toml(*story.exploration.properties[*shown].witness, folder_of(*call.check.witness)), err);
     else
       err << fmt::format("lockstep: there is no witness, so {} is not written\n", *call.check.witness);
   }

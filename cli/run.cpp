@@ -41,8 +41,8 @@ Exit perform(const Call& call, const models::locks::Catalogue& catalogue, Output
 /// Where algorithms are named, a script is one, too. What is wrong with one of them, or nothing.
 std::string add_scripts(Call& call, models::locks::Catalogue& catalogue) {
   std::vector<std::string*> names;
-  const bool are_files = call.command == Call::Command::matrix ||
-                         (call.command == Call::Command::list && call.what == "algorithms");
+  const bool are_files =
+      call.command == Call::Command::matrix || (call.command == Call::Command::list && call.what == "algorithms");
   if (are_files) {
     for (std::string& name : call.files) names.push_back(&name);
   } else if (call.command == Call::Command::compare) {

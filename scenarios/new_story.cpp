@@ -18,8 +18,10 @@ std::string lock_table(const Entry& entry) {
   std::string text = fmt::format(
       "[lock]\n"
       "{}\n",
-      entry.script.empty() ? fmt::format("algorithm = {}  # lockstep list algorithms shows all of them", toml_text::in_quotes(entry.id))
-                           : fmt::format("script = {}  # docs/your-own-lock.md says what a script can do", toml_text::in_quotes(entry.id)));
+      entry.script.empty()
+          ? fmt::format("algorithm = {}  # lockstep list algorithms shows all of them", toml_text::in_quotes(entry.id))
+          : fmt::format("script = {}  # docs/your-own-lock.md says what a script can do",
+                        toml_text::in_quotes(entry.id)));
   const ParameterSpec* lease = models::locks::find_lease(entry.parameters);
   for (const ParameterSpec& spec : entry.parameters) {
     const bool is_lease = &spec == lease;

@@ -84,6 +84,7 @@ class Declarations {
     }
     locks::Entry entry;
     entry.id = program_.file;
+    entry.documents = {program_.file};
     entry.summary = keep(text("summary").value_or("a script of its own"));
     program_.has_try_acquire = has_function("try_acquire");
     program_.has_call = entry.answers_calls = has_function("call");
