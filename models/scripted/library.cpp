@@ -27,16 +27,16 @@ namespace {
 /// In an object: its number.
 const char kNumber = 0;
 
-/// The run that executes. Fails in the main part, which happens before there is a world.
+}  // namespace
+
 Run& running(lua_State* lua) {
   Run* run = Interpreter::of(lua).current;
   if (run == nullptr) fail(lua, "this is for acquire and release; the main part of a script only declares");
   return *run;
 }
 
-/// The `c` that a method was called with.
-Machine::Context& context_of(lua_State* lua, int index = 1) {
-  const std::size_t number = object_number(lua, index, "c");
+Machine::Context& context_of(lua_State* lua) {
+  const std::size_t number = object_number(lua, 1, "c");
   if (number == 0) fail(lua, "expected c in front of a colon, as in c:now()");
   Run& run = running(lua);
   Machine::Context& context = run.machine().context_at(number);
@@ -55,6 +55,8 @@ std::size_t number_of(lua_State* lua, const char* kind, const char* example) {
   if (number == 0) fail(lua, fmt::format("expected a {} in front of a colon, as in {}", kind, example));
   return number;
 }
+
+namespace {
 
 // --- Time.
 
@@ -81,7 +83,7 @@ int monotonic(lua_State* lua) {
   return 1;
 }
 
-int sleep_for(lua_State* lua, sim::TimerKind kind) {
+int rest_for(lua_State* lua, sim::TimerKind kind) {
   context_of(lua);
   Run& run = running(lua);
   if (lua_type(lua, 2) == LUA_TUSERDATA)
@@ -92,11 +94,11 @@ int sleep_for(lua_State* lua, sim::TimerKind kind) {
   run.request.timer = kind;
   return wait_for(lua, run, Request::Kind::sleep);
 }
-int sleep(lua_State* lua) { return sleep_for(lua, sim::TimerKind::sleep); }
-int tick(lua_State* lua) { return sleep_for(lua, sim::TimerKind::tick); }
+int sleep(lua_State* lua) { return rest_for(lua, sim::TimerKind::sleep); }
+int tick(lua_State* lua) { return rest_for(lua, sim::TimerKind::tick); }
 
 /// A latch that nobody releases.
-int sleep_until(lua_State* lua) {
+int rest_until(lua_State* lua) {
   Client& client = *context_of(lua).client;
   Run& run = running(lua);
   const sim::Instant moment = moment_at(lua, 2, "until when to sleep");
@@ -242,310 +244,16 @@ int renews(lua_State* lua) {
   return 0;
 }
 
-// --- Limits of time, and what wakes.
+}  // namespace
 
-int make_patience(lua_State* lua) {
-  context_of(lua);
-  std::optional<sim::Duration> length;
-  if (!lua_isnoneornil(lua, 2)) length = length_at(lua, 2, "the patience");
-  const std::size_t number = running(lua).make_patience(length);
-  lua_newtable(lua);
-  push_object(lua, Interpreter::of(lua), "patience", number);
-  return 1;
-}
-
-Patience& patience_at(lua_State* lua, int index) {
-  Patience* patience = running(lua).patience_at(object_number(lua, index, "patience"));
-  if (patience == nullptr)
-    fail(lua, "expected what c:patience(length) has made in this attempt, and has not been cancelled");
-  return *patience;
-}
-
-int is_over(lua_State* lua) {
-  lua_pushboolean(lua, patience_at(lua, 1).is_over());
-  return 1;
-}
-
-int cancel(lua_State* lua) {
-  patience_at(lua, 1);
-  running(lua).end_patience(object_number(lua, 1, "patience"));
-  return 0;
-}
-
-/// What stands behind a wait: nothing, a length, or { length = 50, patience = p, lease = reply }.
-void read_limits(lua_State* lua, int index, std::size_t server, PermitLimits& limits) {
-  limits = {};
-  if (lua_isnoneornil(lua, index)) return;
-  if (!lua_istable(lua, index)) {
-    limits.timeout = length_at(lua, index, "how long to wait");
-    return;
-  }
-  int known = 0;
-  lua_getfield(lua, index, "patience");
-  if (!lua_isnil(lua, -1)) {
-    ++known;
-    limits.patience = &patience_at(lua, lua_gettop(lua));
-  }
-  lua_pop(lua, 1);
-  lua_getfield(lua, index, "lease");
-  if (!lua_isnil(lua, -1)) {
-    ++known;
-    const std::optional<redis::Reply> left = time_left_at(lua, lua_gettop(lua));
-    if (!left) fail(lua, "lease is what is left of another's: what PTTL replied");
-    if (limits.patience == nullptr)
-      fail(lua, "a wait as long as a lease needs a patience, too: { lease = reply, patience = p }");
-    limits = locks::while_leased(*left, running(lua).client(), server, *limits.patience);
-  }
-  lua_pop(lua, 1);
-  lua_getfield(lua, index, "length");
-  if (!lua_isnil(lua, -1)) {
-    ++known;
-    limits.timeout = length_at(lua, lua_gettop(lua), "how long to wait");
-  }
-  lua_pop(lua, 1);
-  int all = 0;
-  for (lua_pushnil(lua); lua_next(lua, index) != 0; lua_pop(lua, 1)) ++all;
-  if (all != known) fail(lua, "a wait has \"length\", \"lease\" and \"patience\"");
-}
-
-std::size_t server_at(lua_State* lua, int index) {
-  if (lua_isnil(lua, index)) return 0;
-  const lua_Number number = lua_tonumber(lua, index);
-  const auto servers = static_cast<lua_Number>(running(lua).client().redis_masters().size());
-  if (!(number >= 1 && number <= servers))
-    fail(lua, fmt::format("there is no such server: there are 1 to {}", servers));
-  return static_cast<std::size_t>(number) - 1;
-}
-
-int subscribe(lua_State* lua) {
-  context_of(lua);
-  Run& run = running(lua);
-  if (!running(lua).machine().program().subscribes)
-    fail(lua, "c:subscribe needs a connection for messages: write `subscribes = true` at the top of the script");
-  lua_settop(lua, 3);
-  run.request.name = value_at(lua, 2, "a channel");
-  run.request.limits = {};
-  run.request.number = 0;
-  if (!lua_isnil(lua, 3)) {
-    if (!lua_istable(lua, 3)) fail(lua, "behind a channel's name: { patience = p, server = 1 }");
-    lua_getfield(lua, 3, "patience");
-    if (!lua_isnil(lua, -1)) run.request.limits.patience = &patience_at(lua, lua_gettop(lua));
-    lua_getfield(lua, 3, "server");
-    run.request.number = server_at(lua, lua_gettop(lua));
-  }
-  return wait_for(lua, run, Request::Kind::subscribe);
-}
-
-locks::Subscriptions::Channel& channel_at(lua_State* lua, std::size_t& number) {
-  number = number_of(lua, "channel", "channel:wait({ patience = p })");
-  Run& run = running(lua);
-  if (number > run.channels.size() || run.channels[number - 1] == nullptr)
-    fail(lua, "this channel has been left: it is one attempt's");
-  return *run.channels[number - 1];
-}
-
-int wait_for_message(lua_State* lua) {
-  std::size_t number = 0;
-  const locks::Subscriptions::Channel& channel = channel_at(lua, number);
-  Run& run = running(lua);
-  read_limits(lua, 2, channel.server, run.request.limits);
-  run.request.number = number;
-  return wait_for(lua, run, Request::Kind::message);
-}
-
-/// Wakes the next waiter of the same process.
-int pass_on(lua_State* lua) {
-  std::size_t number = 0;
-  channel_at(lua, number).message.release();
-  return 0;
-}
-
-int leave(lua_State* lua) {
-  std::size_t number = 0;
-  channel_at(lua, number);
-  running(lua).leave(number);
-  return 0;
-}
-
-int make_latch(lua_State* lua) {
-  context_of(lua);
-  Machine& machine = running(lua).machine();
-  // The first is for those who only wait for time to pass.
-  if (machine.latches.empty()) machine.latches.emplace_back();
-  machine.latches.emplace_back();
-  lua_newtable(lua);
-  push_object(lua, machine.interpreter(), "latch", machine.latches.size());
-  return 1;
-}
-
-int wait_at_latch(lua_State* lua) {
-  const std::size_t number = number_of(lua, "latch", "latch:wait(50)");
-  Run& run = running(lua);
-  read_limits(lua, 2, 0, run.request.limits);
-  run.request.number = number;
-  return wait_for(lua, run, Request::Kind::latch);
-}
-
-int release_latch(lua_State* lua) {
-  running(lua).machine().latches[number_of(lua, "latch", "latch:release()") - 1].release();
-  return 0;
-}
-
-// --- Several servers at once.
-
-using IsYes = bool (*)(const redis::Reply&);
-
-IsYes yes_at(lua_State* lua, int index) {
-  if (lua_isnil(lua, index)) return [](const redis::Reply& reply) { return reply.is_ok(); };
-  if (lua_type(lua, index) == LUA_TNUMBER && lua_tonumber(lua, index) == 1)
-    return [](const redis::Reply& reply) { return reply.is_integer(1); };
-  const char* text = lua_tostring(lua, index);
-  const std::string_view word = text == nullptr ? "" : text;
-  if (word == "OK") return [](const redis::Reply& reply) { return reply.is_ok(); };
-  if (word == "nil") return [](const redis::Reply& reply) { return reply.is_nil(); };
-  if (word == "integer") return [](const redis::Reply& reply) { return reply.is_integer(); };
-  if (word == "text") return [](const redis::Reply& reply) { return reply.is_bulk(); };
-  fail(lua, "yes is the reply that counts: \"OK\", 1, \"nil\", \"integer\" or \"text\"");
-}
-
-int ask(lua_State* lua) {
-  context_of(lua);
-  Run& run = running(lua);
-  lua_settop(lua, 3);
-  Request& request = run.request;
-  request.command = command_at(lua, 2);
-  request.servers = redis::kEveryServer;
-  request.rule = {.is_yes = [](const redis::Reply& reply) { return reply.is_ok(); }};
-  if (!lua_isnil(lua, 3)) {
-    if (!lua_istable(lua, 3))
-      fail(lua, "behind the command: { yes = \"OK\", within = 50, enough = 2, servers = { 1, 2 } }");
-    lua_getfield(lua, 3, "yes");
-    request.rule.is_yes = yes_at(lua, lua_gettop(lua));
-    lua_getfield(lua, 3, "within");
-    if (!lua_isnil(lua, -1)) request.rule.timeout = length_at(lua, lua_gettop(lua), "within");
-    lua_getfield(lua, 3, "enough");
-    if (!lua_isnil(lua, -1)) request.rule.enough = static_cast<std::size_t>(luaL_checkinteger(lua, -1));
-    lua_getfield(lua, 3, "servers");
-    if (!lua_isnil(lua, -1)) {
-      if (!lua_istable(lua, -1)) fail(lua, "servers is a list of numbers from 1: { 1, 3 }");
-      request.servers = 0;
-      const int table = lua_gettop(lua);
-      const auto count = static_cast<int>(lua_objlen(lua, table));
-      for (int i = 1; i <= count; ++i) {
-        lua_rawgeti(lua, table, i);
-        request.servers |= std::uint64_t{1} << server_at(lua, lua_gettop(lua));
-        lua_pop(lua, 1);
-      }
-    }
-  }
-  return wait_for(lua, run, Request::Kind::ask);
-}
-
-// --- Global functions.
-
-int protect(lua_State* lua) {
-  luaL_checkany(lua, 1);
-  Run& run = running(lua);
-  if (!run.can_nest()) fail(lua, "pcall inside of pcall, more than 50 deep");
-  run.request.kind = Request::Kind::protect;
-  run.request.values = lua_gettop(lua);
-  return lua_yield(lua, lua_gettop(lua));
-}
-
-int error_of(lua_State* lua) {
-  luaL_checkany(lua, 1);
-  if (is_error(lua, 1)) {
-    lua_getfield(lua, 1, "error");
-  } else {
-    lua_pushnil(lua);
-  }
-  return 1;
-}
-
-int refuse_random(lua_State* lua) {
-  fail(lua,
-       "there is no math.random: a pause of random length is c:sleep({ least, most }), a value that nobody else has is "
-       "c:token()");
-}
-
-struct Instead {
-  std::string_view name;
-  std::string_view use;
-};
-constexpr std::array<Instead, 17> kInstead{{
-    {"os", "the client's own clocks are c:now() and c:monotonic()"},
-    {"io", "a lock has no files"},
-    {"print", "a lock writes nothing: error(text) ends the attempt and is shown with its line"},
-    {"require", "a script is one file"},
-    {"module", "a script is one file"},
-    {"dofile", "a script is one file"},
-    {"loadfile", "a script is one file"},
-    {"load", "a script is one file"},
-    {"loadstring", "a script is one file"},
-    {"coroutine", "c:spawn(f) runs something beside the caller"},
-    {"xpcall", "use pcall"},
-    {"socket", "commands go through c.redis"},
-    {"redis", "commands go through c.redis: c.redis:get(key)"},
-    {"KEYS", "that is for scripts of the server: c.redis:eval(script, keys, arguments)"},
-    {"ARGV", "that is for scripts of the server: c.redis:eval(script, keys, arguments)"},
-    {"_G", "there is none: keep things in local variables at the top, which live as long as the process"},
-    {"collectgarbage", "memory is not the script's business"},
-}};
-
-int refuse_global(lua_State* lua) {
-  const std::string name = lua_type(lua, 2) == LUA_TSTRING ? lua_tostring(lua, 2) : "";
-  for (const Instead& one : kInstead) {
-    if (one.name == name) fail(lua, fmt::format("there is no {}: {}", name, one.use));
-  }
-  constexpr std::array<std::string_view, 14> kDeclared{
-      "try_acquire", "call",       "parameters",     "claims",  "summary", "servers",   "mode",
-      "background",  "subscribes", "blind_to_names", "acquire", "release", "documents", "repaired_by"};
-  for (const std::string_view declared : kDeclared) {
-    if (declared == name) {
-      lua_pushnil(lua);
-      return 1;
-    }
-  }
-  fail(lua, fmt::format("there is no variable {}", name));
-}
-
-/// What a script may declare.
-int declare(lua_State* lua) {
-  const std::string name = lua_type(lua, 2) == LUA_TSTRING ? lua_tostring(lua, 2) : "";
-  constexpr std::array<std::string_view, 12> kNames{"acquire",    "release",    "try_acquire", "call",
-                                                    "parameters", "claims",     "summary",     "servers",
-                                                    "mode",       "background", "subscribes",  "blind_to_names"};
-  const bool is_known = std::find(kNames.begin(), kNames.end(), name) != kNames.end();
-  if (Interpreter::of(lua).current != nullptr)
-    fail(lua, fmt::format(
-                  "{} is assigned to and is no local variable: write `local {}`, here or at the top, where it lives as "
-                  "long as the process",
-                  name, name));
-  if (!is_known)
-    fail(lua, fmt::format(
-                  "a script declares acquire, release, try_acquire, call, parameters, claims, summary, servers, mode, "
-                  "background, subscribes and blind_to_names; write `local {}`",
-                  name));
-  lua_settop(lua, 3);
-  lua_rawset(lua, 1);
-  return 0;
-}
-
-int refuse_unknown(lua_State* lua) {
-  fail(lua,
-       "a reply that never came is `unknown`: the command may have been carried out or not; compare with `unknown` "
-       "before its value is used");
-}
-
-int print_unknown(lua_State* lua) {
-  lua_pushliteral(lua, "unknown");
-  return 1;
-}
+namespace {
 
 int print_error(lua_State* lua) {
   lua_getfield(lua, 1, "error");
   return 1;
 }
+
+}  // namespace
 
 void add_metatable(lua_State* lua, const char* kind, const luaL_Reg* methods) {
   lua_newtable(lua);
@@ -557,88 +265,19 @@ void add_metatable(lua_State* lua, const char* kind, const luaL_Reg* methods) {
   lua_setfield(lua, -2, kind);
 }
 
-}  // namespace
-
-void install_globals(lua_State* lua) {
-  for (const Instead& one : kInstead) {
-    lua_pushnil(lua);
-    lua_setfield(lua, -2, std::string(one.name).c_str());
-  }
-  for (const char* name : {"gcinfo", "_VERSION"}) {
-    lua_pushnil(lua);
-    lua_setfield(lua, -2, name);
-  }
-  constexpr luaL_Reg kGlobals[] = {{"pcall", protect}, {"error_of", error_of}, {nullptr, nullptr}};
-  luaL_register(lua, nullptr, kGlobals);
-  lua_getfield(lua, -1, LUA_MATHLIBNAME);
-  for (const char* name : {"random", "randomseed"}) {
-    lua_pushcfunction(lua, refuse_random);
-    lua_setfield(lua, -2, name);
-  }
-  lua_pop(lua, 1);
-
-  lua_newtable(lua);
-  lua_newtable(lua);
-  lua_pushboolean(lua, 0);
-  lua_setfield(lua, -2, "__metatable");
-  for (const char* event : {"__index", "__newindex", "__add", "__sub", "__mul", "__div", "__mod", "__pow", "__unm",
-                            "__concat", "__lt", "__le", "__call"}) {
-    lua_pushcfunction(lua, refuse_unknown);
-    lua_setfield(lua, -2, event);
-  }
-  lua_pushcfunction(lua, print_unknown);
-  lua_setfield(lua, -2, "__tostring");
-  lua_setmetatable(lua, -2);
-  lua_setfield(lua, -2, "unknown");
-
-  lua_newtable(lua);
-  lua_pushcfunction(lua, refuse_global);
-  lua_setfield(lua, -2, "__index");
-  lua_setmetatable(lua, -2);
-}
-
-void push_metatable_of_globals(lua_State* lua) {
-  lua_newtable(lua);
-  lua_pushboolean(lua, 0);
-  lua_setfield(lua, -2, "__metatable");
-  lua_pushvalue(lua, -2);
-  lua_setfield(lua, -2, "__index");
-  lua_pushcfunction(lua, declare);
-  lua_setfield(lua, -2, "__newindex");
-}
-
 void push_metatables(lua_State* lua) {
-  constexpr luaL_Reg kContext[] = {{"now", now},
-                                   {"monotonic", monotonic},
-                                   {"sleep", sleep},
-                                   {"sleep_until", sleep_until},
-                                   {"tick", tick},
-                                   {"token", token},
-                                   {"attempt", attempt},
-                                   {"granted", granted},
-                                   {"freed", freed},
-                                   {"lost", lost},
-                                   {"hold", hold},
-                                   {"every", every},
-                                   {"spawn", spawn},
-                                   {"patience", make_patience},
-                                   {"subscribe", subscribe},
-                                   {"latch", make_latch},
-                                   {"ask", ask},
-                                   {nullptr, nullptr}};
+  constexpr luaL_Reg kContext[] = {
+      {"now", now},     {"monotonic", monotonic}, {"sleep", sleep},     {"sleep_until", rest_until},
+      {"tick", tick},   {"token", token},         {"attempt", attempt}, {"granted", granted},
+      {"freed", freed}, {"lost", lost},           {"hold", hold},       {"every", every},
+      {"spawn", spawn}, {nullptr, nullptr}};
   constexpr luaL_Reg kHold[] = {{"extend", extend}, {nullptr, nullptr}};
   constexpr luaL_Reg kWatch[] = {{"stop", stop}, {"renews", renews}, {nullptr, nullptr}};
-  constexpr luaL_Reg kPatience[] = {{"over", is_over}, {"cancel", cancel}, {nullptr, nullptr}};
-  constexpr luaL_Reg kChannel[] = {
-      {"wait", wait_for_message}, {"pass_on", pass_on}, {"leave", leave}, {nullptr, nullptr}};
-  constexpr luaL_Reg kLatch[] = {{"wait", wait_at_latch}, {"release", release_latch}, {nullptr, nullptr}};
   lua_newtable(lua);
   add_metatable(lua, "c", kContext);
   add_metatable(lua, "hold", kHold);
   add_metatable(lua, "watch", kWatch);
-  add_metatable(lua, "patience", kPatience);
-  add_metatable(lua, "channel", kChannel);
-  add_metatable(lua, "latch", kLatch);
+  add_waiting(lua);
   lua_newtable(lua);
   lua_pushboolean(lua, 0);
   lua_setfield(lua, -2, "__metatable");
