@@ -20,7 +20,7 @@ constexpr Key<LockSpec> kLock[] = {
        lock.algorithm = std::get<std::string>(value.value);
        lock.algorithm_at = value.at;
      }},
-    {"script", "path", "none", "instead of an algorithm: a Lua script, from the folder of this file",
+    {"script", "string", "none", "instead of an algorithm: a Lua script, from the folder of this file",
      [](const Node& value, LockSpec& lock) { lock.algorithm_at = value.at; }},
     {"key", "string", "\"lock\"", "the key that the lock is kept under",
      [](const Node& value, LockSpec& lock) { lock.key = text_of(value, "a key such as \"lock\""); }},
