@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -16,7 +18,7 @@ namespace lockstep::models::scripted {
 
 bool is_error(lua_State* lua, int index) {
   if (!lua_istable(lua, index) || lua_getmetatable(lua, index) == 0) return false;
-  Interpreter::of(lua).push_metatable(lua, "error");
+  Interpreter::of(lua).push_metatable(lua, Kind::error);
   const bool is_one = lua_rawequal(lua, -1, -2) != 0;
   lua_pop(lua, 2);
   return is_one;
@@ -36,13 +38,13 @@ Run& running(lua_State* lua) {
 }
 
 Machine::Context& context_of(lua_State* lua) {
-  const std::size_t number = object_number(lua, 1, "c");
+  const std::size_t number = object_number(lua, 1, Kind::context);
   if (number == 0) fail(lua, "expected c in front of a colon, as in c:now()");
   Run& run = running(lua);
-  Machine::Context& context = run.machine().context_at(number);
-  if (context.client != &run.client())
+  Machine::Context* context = run.machine().context_at(number);
+  if (context == nullptr || context->client != &run.client())
     fail(lua, "this c belongs to another thread: use the one that the function was called with");
-  return context;
+  return *context;
 }
 
 int wait_for(lua_State* lua, Run& run, Request::Kind kind) {
@@ -50,9 +52,9 @@ int wait_for(lua_State* lua, Run& run, Request::Kind kind) {
   return lua_yield(lua, 0);
 }
 
-std::size_t number_of(lua_State* lua, const char* kind, const char* example) {
+std::size_t number_of(lua_State* lua, Kind kind, const char* example) {
   const std::size_t number = object_number(lua, 1, kind);
-  if (number == 0) fail(lua, fmt::format("expected a {} in front of a colon, as in {}", kind, example));
+  if (number == 0) fail(lua, fmt::format("expected an object in front of a colon, as in {}", example));
   return number;
 }
 
@@ -141,7 +143,7 @@ sim::OperationId acquire_at(lua_State* lua, int index) {
     const std::size_t known = running(lua).client().world().history().operations.size();
     if (number >= 0 && number <= static_cast<lua_Number>(known)) return static_cast<sim::OperationId>(number);
   }
-  if (const Machine::Holding* hold = machine.hold_at(object_number(lua, index, "hold"))) return hold->acquire;
+  if (const Machine::Holding* hold = machine.hold_at(object_number(lua, index, Kind::hold))) return hold->acquire;
   fail(lua, "expected a hold that c:hold made, or what c:attempt() gave");
 }
 
@@ -152,12 +154,12 @@ int lost(lua_State* lua) {
 }
 
 int hold(lua_State* lua) {
-  const std::size_t context = object_number(lua, 1, "c");
+  const std::size_t context = object_number(lua, 1, Kind::context);
   Machine::Context& known = context_of(lua);
   lua_settop(lua, 2);
   if (lua_isnil(lua, 2)) {
     lua_newtable(lua);
-  } else if (lua_istable(lua, 2) && object_number(lua, 2, "hold") == 0) {
+  } else if (lua_istable(lua, 2) && object_number(lua, 2, Kind::hold) == 0) {
     lua_pushvalue(lua, 2);
   } else {
     fail(lua, "expected what is to be remembered of the hold: c:hold({ token = token })");
@@ -170,7 +172,7 @@ int hold(lua_State* lua) {
 /// hold:extend(until): until when the holder relies on it, from now on. False: its time was over.
 int extend(lua_State* lua) {
   Machine& machine = running(lua).machine();
-  Machine::Holding* hold = machine.hold_at(number_of(lua, "hold", "hold:extend(c:now() + 1000)"));
+  Machine::Holding* hold = machine.hold_at(number_of(lua, Kind::hold, "hold:extend(c:now() + 1000)"));
   const sim::Instant until = moment_at(lua, 2, "until when");
   Client& client = running(lua).client();
   sim::World& world = client.world();
@@ -215,7 +217,7 @@ int every(lua_State* lua) {
                                            context.client->shared<MachineOfProcess>(machine.program().file).machine,
                                            context.lock, watch, period));
   lua_newtable(lua);
-  push_object(lua, machine.interpreter(), "watch", machine.watches.size());
+  push_object(lua, machine.interpreter(), Kind::watch, machine.watches.size());
   return 1;
 }
 
@@ -232,14 +234,21 @@ int spawn(lua_State* lua) {
   return 0;
 }
 
+Watch& watch_of(lua_State* lua, const char* example) {
+  const std::size_t number = number_of(lua, Kind::watch, example);
+  std::vector<std::shared_ptr<Watch>>& watches = running(lua).machine().watches;
+  if (number > watches.size()) fail(lua, "there is no such watch");
+  return *watches[number - 1];
+}
+
 int stop(lua_State* lua) {
-  Watch& watch = *running(lua).machine().watches[number_of(lua, "watch", "watch:stop()") - 1];
+  Watch& watch = watch_of(lua, "watch:stop()");
   if (!std::exchange(watch.is_stopped, true)) watch.is_over.release();
   return 0;
 }
 
 int renews(lua_State* lua) {
-  Watch& watch = *running(lua).machine().watches[number_of(lua, "watch", "watch:renews(attempt)") - 1];
+  Watch& watch = watch_of(lua, "watch:renews(attempt)");
   watch.renews = acquire_at(lua, 2);
   return 0;
 }
@@ -255,14 +264,14 @@ int print_error(lua_State* lua) {
 
 }  // namespace
 
-void add_metatable(lua_State* lua, const char* kind, const luaL_Reg* methods) {
+void add_metatable(lua_State* lua, Kind kind, const luaL_Reg* methods) {
   lua_newtable(lua);
   lua_pushboolean(lua, 0);
   lua_setfield(lua, -2, "__metatable");
   lua_newtable(lua);
   luaL_register(lua, nullptr, methods);
   lua_setfield(lua, -2, "__index");
-  lua_setfield(lua, -2, kind);
+  lua_rawseti(lua, -2, static_cast<int>(kind));
 }
 
 void push_metatables(lua_State* lua) {
@@ -274,19 +283,19 @@ void push_metatables(lua_State* lua) {
   constexpr luaL_Reg kHold[] = {{"extend", extend}, {nullptr, nullptr}};
   constexpr luaL_Reg kWatch[] = {{"stop", stop}, {"renews", renews}, {nullptr, nullptr}};
   lua_newtable(lua);
-  add_metatable(lua, "c", kContext);
-  add_metatable(lua, "hold", kHold);
-  add_metatable(lua, "watch", kWatch);
+  add_metatable(lua, Kind::context, kContext);
+  add_metatable(lua, Kind::hold, kHold);
+  add_metatable(lua, Kind::watch, kWatch);
   add_waiting(lua);
   lua_newtable(lua);
   lua_pushboolean(lua, 0);
   lua_setfield(lua, -2, "__metatable");
   lua_pushcfunction(lua, print_error);
   lua_setfield(lua, -2, "__tostring");
-  lua_setfield(lua, -2, "error");
+  lua_rawseti(lua, -2, static_cast<int>(Kind::error));
 }
 
-void push_object(lua_State* lua, const Interpreter& interpreter, const char* kind, std::size_t number) {
+void push_object(lua_State* lua, const Interpreter& interpreter, Kind kind, std::size_t number) {
   lua_pushlightuserdata(lua, const_cast<char*>(&kNumber));
   lua_pushnumber(lua, static_cast<lua_Number>(number));
   lua_rawset(lua, -3);
@@ -294,7 +303,7 @@ void push_object(lua_State* lua, const Interpreter& interpreter, const char* kin
   lua_setmetatable(lua, -2);
 }
 
-std::size_t object_number(lua_State* lua, int index, const char* kind) {
+std::size_t object_number(lua_State* lua, int index, Kind kind) {
   if (!lua_istable(lua, index) || lua_getmetatable(lua, index) == 0) return 0;
   Interpreter::of(lua).push_metatable(lua, kind);
   const bool is_one = lua_rawequal(lua, -1, -2) != 0;
@@ -333,7 +342,7 @@ void set_text(lua_State* lua, const char* field, std::string_view text) {
 }  // namespace
 
 void fill_context(lua_State* lua, Machine& machine, std::size_t number) {
-  const Machine::Context& context = machine.context_at(number);
+  const Machine::Context& context = *machine.context_at(number);
   const Client& client = *context.client;
   set_text(lua, "key", context.lock.algorithm->key().text());
   set_text(lua, "name", client.name());
@@ -344,9 +353,9 @@ void fill_context(lua_State* lua, Machine& machine, std::size_t number) {
 
   // What one lock object of a process has for all its threads.
   std::size_t other = 1;
-  while (other < number && machine.context_at(other).lock.algorithm != context.lock.algorithm) ++other;
+  while (other < number && machine.context_at(other)->lock.algorithm != context.lock.algorithm) ++other;
   if (other < number) {
-    lua_rawgeti(lua, LUA_REGISTRYINDEX, machine.context_at(other).table);
+    lua_rawgeti(lua, LUA_REGISTRYINDEX, machine.context_at(other)->table);
     for (const char* field : {"parameters", "lock"}) {
       lua_getfield(lua, -1, field);
       lua_setfield(lua, -3, field);

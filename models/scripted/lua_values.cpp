@@ -59,36 +59,40 @@ Value number_in(lua_Number number) {
 
 /// What may stand behind a SET: its options, in the order in which they are sent.
 void add_options(lua_State* lua, int table, redis::Command& command) {
-  constexpr std::array<const char*, 7> kFlags{"nx", "xx", "get", "keepttl", "gt", "lt", "ch"};
-  constexpr std::array<const char*, 4> kValues{"ex", "px", "exat", "pxat"};
-  int known = 0;
-  for (const char* flag : kFlags) {
-    lua_getfield(lua, table, flag);
-    if (!lua_isnil(lua, -1)) ++known;
-    if (lua_toboolean(lua, -1) != 0) {
-      std::string word(flag);
-      std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return std::toupper(c); });
-      command.push_back(Value(word));
+  constexpr std::array<std::string_view, 7> kFlags{"NX", "XX", "GET", "KEEPTTL", "GT", "LT", "CH"};
+  constexpr std::array<std::string_view, 4> kValues{"EX", "PX", "EXAT", "PXAT"};
+  std::array<bool, kFlags.size()> flags{};
+  std::array<std::optional<Value>, kValues.size()> values;
+  const auto place = [](const auto& names, std::string_view name) {
+    const auto is_it = [&](std::string_view one) {
+      return one.size() == name.size() && std::equal(one.begin(), one.end(), name.begin(), [](char a, char b) {
+               return a == std::toupper(static_cast<unsigned char>(b));
+             });
+    };
+    return static_cast<std::size_t>(std::find_if(names.begin(), names.end(), is_it) - names.begin());
+  };
+  for (lua_pushnil(lua); lua_next(lua, table) != 0; lua_pop(lua, 1)) {
+    const std::string_view name = lua_type(lua, -2) == LUA_TSTRING ? lua_tostring(lua, -2) : "";
+    const std::size_t flag = place(kFlags, name), option = place(kValues, name);
+    if (flag < kFlags.size()) {
+      flags[flag] = lua_toboolean(lua, -1) != 0;
+    } else if (option < kValues.size()) {
+      values[option] = value_at(lua, lua_gettop(lua), kValues[option]);
+    } else {
+      fail(
+          lua,
+          "a table behind a command has its options: { nx = true, px = 30000 }; it knows nx, xx, get, keepttl, gt, lt, "
+          "ch, ex, px, exat and pxat");
     }
-    lua_pop(lua, 1);
   }
-  for (const char* option : kValues) {
-    lua_getfield(lua, table, option);
-    if (!lua_isnil(lua, -1)) {
-      ++known;
-      std::string word(option);
-      std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return std::toupper(c); });
-      command.push_back(Value(word));
-      command.push_back(value_at(lua, -1, option));
-    }
-    lua_pop(lua, 1);
+  for (std::size_t i = 0; i < flags.size(); ++i) {
+    if (flags[i]) command.push_back(Value::lasting(kFlags[i]));
   }
-  int all = 0;
-  for (lua_pushnil(lua); lua_next(lua, table) != 0; lua_pop(lua, 1)) ++all;
-  if (all != known)
-    fail(lua,
-         "a table behind a command has its options: { nx = true, px = 30000 }; it knows nx, xx, get, keepttl, "
-         "gt, lt, ch, ex, px, exat and pxat");
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!values[i]) continue;
+    command.push_back(Value::lasting(kValues[i]));
+    command.push_back(*std::move(values[i]));
+  }
 }
 
 }  // namespace
@@ -96,6 +100,10 @@ void add_options(lua_State* lua, int table, redis::Command& command) {
 void fail(lua_State* lua, std::string_view message) {
   luaL_error(lua, "%s", std::string(message).c_str());
   std::abort();  // luaL_error does not return
+}
+
+std::string What::text() const {
+  return number == 0 ? std::string(format) : fmt::format(fmt::runtime(format), number, name);
 }
 
 void push_reply(lua_State* lua, const Interpreter& interpreter, const Reply& reply) {
@@ -123,7 +131,7 @@ void push_reply(lua_State* lua, const Interpreter& interpreter, const Reply& rep
     lua_newtable(lua);
     lua_pushlstring(lua, reply.text().data(), reply.text().size());
     lua_setfield(lua, -2, "error");
-    interpreter.push_metatable(lua, "error");
+    interpreter.push_metatable(lua, Kind::error);
     lua_setmetatable(lua, -2);
   } else {
     lua_pushlstring(lua, reply.text().data(), reply.text().size());
@@ -138,7 +146,7 @@ void push_milliseconds(lua_State* lua, Duration length) {
   lua_pushnumber(lua, static_cast<lua_Number>(length.count_ns()) / kNanoseconds);
 }
 
-Value value_at(lua_State* lua, int index, std::string_view what) {
+Value value_at(lua_State* lua, int index, const What& what) {
   if (lua_type(lua, index) == LUA_TNUMBER) return number_in(lua_tonumber(lua, index));
   if (lua_type(lua, index) == LUA_TSTRING) {
     std::size_t size = 0;
@@ -146,16 +154,16 @@ Value value_at(lua_State* lua, int index, std::string_view what) {
     return Value(std::string_view(bytes, size));
   }
   if (std::optional<Value> time = redis::symbolic_value_at(lua, index)) return *std::move(time);
-  fail(lua, fmt::format("{} is {}; expected a text or a number", what, kind_of(lua, index)));
+  fail(lua, fmt::format("{} is {}; expected a text or a number", what.text(), kind_of(lua, index)));
 }
 
-Duration length_at(lua_State* lua, int index, std::string_view what) {
+Duration length_at(lua_State* lua, int index, const What& what) {
   if (const std::optional<Duration> length = length_in(lua, index)) return *length;
-  fail(lua, fmt::format("{} is {}; expected milliseconds, or a text with a unit such as \"1.5s\"", what,
+  fail(lua, fmt::format("{} is {}; expected milliseconds, or a text with a unit such as \"1.5s\"", what.text(),
                         kind_of(lua, index)));
 }
 
-sim::DurationRange lengths_at(lua_State* lua, int index, std::string_view what) {
+sim::DurationRange lengths_at(lua_State* lua, int index, const What& what) {
   if (!lua_istable(lua, index) || Interpreter::of(lua).is_unknown(lua, index))
     return sim::DurationRange::exactly(length_at(lua, index, what));
   lua_rawgeti(lua, index, 1);
@@ -164,16 +172,16 @@ sim::DurationRange lengths_at(lua_State* lua, int index, std::string_view what) 
   lua_rawgeti(lua, index, 2);
   const Duration most = length_at(lua, -1, what);
   lua_pop(lua, 1);
-  if (most < least) fail(lua, fmt::format("{}: the first of {{ least, most }} is larger than the second", what));
+  if (most < least) fail(lua, fmt::format("{}: the first of {{ least, most }} is larger than the second", what.text()));
   return {least, most};
 }
 
-sim::Instant moment_at(lua_State* lua, int index, std::string_view what) {
+sim::Instant moment_at(lua_State* lua, int index, const What& what) {
   const LuaSymbol* symbol = redis::symbol_at(lua, index);
   if (symbol != nullptr && !redis::is_rest(symbol)) {
     if (const auto time = redis::number_of(lua, *symbol).timestamp()) return time->instant;
   }
-  fail(lua, fmt::format("{} is {}; expected a time such as c:now() + 50", what,
+  fail(lua, fmt::format("{} is {}; expected a time such as c:now() + 50", what.text(),
                         symbol != nullptr ? "a length of time, or rounded" : kind_of(lua, index)));
 }
 
@@ -194,7 +202,7 @@ void add_arguments(lua_State* lua, int first, redis::Command& command) {
     if (i == last && lua_istable(lua, i) && !Interpreter::of(lua).is_unknown(lua, i)) {
       add_options(lua, i, command);
     } else {
-      command.push_back(value_at(lua, i, fmt::format("argument {} of {}", i - first + 1, command[0].text())));
+      command.push_back(value_at(lua, i, What("argument {} of {}", i - first + 1, command[0].bytes().value_or(""))));
     }
   }
 }
@@ -206,7 +214,7 @@ redis::Command command_at(lua_State* lua, int index) {
   if (count == 0 || count > 10'000) fail(lua, "expected a command such as { \"SET\", key, value }");
   for (int i = 1; i <= count; ++i) {
     lua_rawgeti(lua, index, i);
-    command.push_back(value_at(lua, lua_gettop(lua), fmt::format("part {} of a command", i)));
+    command.push_back(value_at(lua, lua_gettop(lua), What("part {} of a command", i, "")));
     lua_pop(lua, 1);
   }
   return command;

@@ -132,7 +132,7 @@ std::size_t Machine::context(Client& client, const LockObject& lock) {
   contexts_.push_back({&client, lock, LUA_NOREF});
   const std::size_t number = contexts_.size();
   lua_newtable(lua());
-  push_object(lua(), *interpreter_, "c", number);
+  push_object(lua(), *interpreter_, Kind::context, number);
   fill_context(lua(), *this, number);
   contexts_.back().table = luaL_ref(lua(), LUA_REGISTRYINDEX);
   return number;
@@ -147,7 +147,7 @@ std::size_t Machine::keep_hold(lua_State* state, sim::OperationId acquire, std::
     number = free_holds_.back();
     free_holds_.pop_back();
   }
-  push_object(state, *interpreter_, "hold", number);
+  push_object(state, *interpreter_, Kind::hold, number);
   holds_[number - 1] = {luaL_ref(state, LUA_REGISTRYINDEX), acquire, context};
   return number;
 }
@@ -181,9 +181,9 @@ void Machine::push_defined(const char* name) const {
   lua_remove(lua(), -2);
 }
 
-void Interpreter::push_metatable(lua_State* lua, const char* kind) const {
+void Interpreter::push_metatable(lua_State* lua, Kind kind) const {
   lua_rawgeti(lua, LUA_REGISTRYINDEX, metatables_);
-  lua_getfield(lua, -1, kind);
+  lua_rawgeti(lua, -1, static_cast<int>(kind));
   lua_remove(lua, -2);
 }
 

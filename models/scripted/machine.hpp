@@ -27,6 +27,9 @@ namespace lockstep::models::scripted {
 
 class Run;
 
+/// What scripts can have of ours.
+enum class Kind : std::uint8_t { context = 1, hold, watch, patience, channel, latch, error };
+
 /// What is told of a script's mistakes, over all executions of a world.
 class Log {
  public:
@@ -77,7 +80,7 @@ class Interpreter {
   void push_unknown(lua_State* lua) const { lua_rawgeti(lua, LUA_REGISTRYINDEX, unknown_); }
   bool is_unknown(lua_State* lua, int index) const;
   /// Of `c`, of holds, watches, patiences, channels and latches.
-  void push_metatable(lua_State* lua, const char* kind) const;
+  void push_metatable(lua_State* lua, Kind kind) const;
 
   /// A thread for a run, from the registry.
   struct Thread {
@@ -125,7 +128,10 @@ class Machine {
   };
   /// The `c` of this client and lock.
   std::size_t context(Client& client, const LockObject& lock);
-  Context& context_at(std::size_t number) { return contexts_[number - 1]; }
+  /// Null: there is none.
+  Context* context_at(std::size_t number) {
+    return number == 0 || number > contexts_.size() ? nullptr : &contexts_[number - 1];
+  }
 
   struct Holding {
     int table = LUA_NOREF;
@@ -138,7 +144,7 @@ class Machine {
   void drop_hold(std::size_t number);
 
   std::vector<std::shared_ptr<Watch>> watches;
-  std::deque<Latch> latches;
+  std::deque<Latch> latches;  ///< the first is for those who only wait for time to pass
 
   /// Pushes the function of this name that the script has defined, or nil.
   void push_defined(const char* name) const;

@@ -31,7 +31,7 @@ std::string in_terms_of_times(std::string text) {
 Run::Run(std::shared_ptr<Machine> machine, Client& client, const LockObject& lock, std::string_view where)
     : machine_(std::move(machine)), client_(client), lock_(lock), where_(where) {
   context_ = machine_->context(client, lock);
-  machine_->context_at(context_).operation = client.session().operation;
+  machine_->context_at(context_)->operation = client.session().operation;
   levels_.push_back({machine_->interpreter().take_thread()});
 }
 
@@ -42,12 +42,12 @@ Run::~Run() {
 void Run::begin(const char* function) {
   machine_->push_defined(function);
   lua_xmove(machine_->lua(), lua(), 1);
-  lua_rawgeti(lua(), LUA_REGISTRYINDEX, machine_->context_at(context_).table);
+  lua_rawgeti(lua(), LUA_REGISTRYINDEX, machine_->context_at(context_)->table);
 }
 
 void Run::begin(int reference) {
   lua_rawgeti(lua(), LUA_REGISTRYINDEX, reference);
-  lua_rawgeti(lua(), LUA_REGISTRYINDEX, machine_->context_at(context_).table);
+  lua_rawgeti(lua(), LUA_REGISTRYINDEX, machine_->context_at(context_)->table);
 }
 
 void Run::end_level(bool is_usable) {
@@ -191,7 +191,7 @@ sim::Task<void> drive(Client& client, Run& run, int arguments) {
         }
         run.channels.push_back(channel);
         lua_newtable(run.lua());
-        push_object(run.lua(), run.machine().interpreter(), "channel", run.channels.size());
+        push_object(run.lua(), run.machine().interpreter(), Kind::channel, run.channels.size());
         break;
       }
       case Request::Kind::message: {

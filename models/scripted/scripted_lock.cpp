@@ -59,9 +59,9 @@ locks::Hold hold_of(Run& run) {
   lua_getfield(lua, 1, "fencing_token");
   if (lua_isnumber(lua, -1) != 0) hold.fencing_token = static_cast<std::int64_t>(lua_tonumber(lua, -1));
   lua_pop(lua, 1);
-  hold.number = object_number(lua, 1, "hold");
+  hold.number = object_number(lua, 1, Kind::hold);
   if (machine.hold_at(hold.number) == nullptr)
-    hold.number = machine.keep_hold(lua, machine.context_at(run.context()).operation, run.context());
+    hold.number = machine.keep_hold(lua, machine.context_at(run.context())->operation, run.context());
   return hold;
 }
 

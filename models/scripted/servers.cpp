@@ -30,7 +30,7 @@ Run& prepared(lua_State* lua) {
     fail(lua, "this is for acquire and release; the main part of a script only declares");
   Run& run = *Interpreter::of(lua).current;
   const auto context = static_cast<std::size_t>(lua_tonumber(lua, lua_upvalueindex(kContext)));
-  if (run.machine().context_at(context).client != &run.client())
+  if (run.machine().context_at(context)->client != &run.client())
     fail(lua, "this c belongs to another thread: use the one that the function was called with");
   const auto server = static_cast<std::size_t>(lua_tonumber(lua, lua_upvalueindex(kServer)));
   run.request.connection = run.client().redis_masters()[server];
@@ -71,7 +71,7 @@ void add_all(lua_State* lua, int table, std::string_view what, redis::Command& c
   const auto count = static_cast<int>(lua_objlen(lua, table));
   for (int i = 1; i <= count; ++i) {
     lua_rawgeti(lua, table, i);
-    command.push_back(value_at(lua, lua_gettop(lua), fmt::format("number {} of the script's {}", i, what)));
+    command.push_back(value_at(lua, lua_gettop(lua), What{"number {} of the script's {}", i, what}));
     lua_pop(lua, 1);
   }
 }
@@ -117,19 +117,16 @@ int within(lua_State* lua) {
   luaL_checktype(lua, 1, LUA_TTABLE);
   length_at(lua, 2, "the patience");
   lua_settop(lua, 2);
-  // The same for the same length: scripts ask for it again and again.
+  // The same for the same length: scripts ask for it again and again. Upvalue: those that there are.
   lua_pushvalue(lua, 2);
-  lua_pushfstring(lua, "within %s", lua_tostring(lua, 3));
-  lua_remove(lua, 3);
-  lua_pushvalue(lua, 3);
-  lua_rawget(lua, 1);
+  lua_rawget(lua, lua_upvalueindex(kName));
   if (!lua_isnil(lua, -1)) return 1;
   lua_pop(lua, 1);
   push_server(lua, static_cast<std::size_t>(lua_tonumber(lua, lua_upvalueindex(kContext))),
               static_cast<std::size_t>(lua_tonumber(lua, lua_upvalueindex(kServer))), 2);
-  lua_pushvalue(lua, 3);
+  lua_pushvalue(lua, 2);
   lua_pushvalue(lua, -2);
-  lua_rawset(lua, 1);
+  lua_rawset(lua, lua_upvalueindex(kName));
   return 1;
 }
 
@@ -149,7 +146,8 @@ int find_command(lua_State* lua) {
   } else if (name == "transaction") {
     lua_pushcclosure(lua, transaction, 3);
   } else if (name == "within") {
-    lua_pushcclosure(lua, within, 3);
+    lua_newtable(lua);
+    lua_pushcclosure(lua, within, 4);
   } else if (name == "subscribe" || name == "psubscribe" || name == "ssubscribe") {
     fail(lua, "a subscription has a connection of its own: c:subscribe(channel)");
   } else if (name == "multi" || name == "exec") {
@@ -187,7 +185,7 @@ void push_server(lua_State* lua, std::size_t context, std::size_t server, int pa
 }  // namespace
 
 void push_servers(lua_State* lua, Machine& machine, std::size_t context) {
-  const std::size_t count = machine.context_at(context).client->redis_masters().size();
+  const std::size_t count = machine.context_at(context)->client->redis_masters().size();
   push_server(lua, context, 0, 0);
   for (std::size_t i = 0; i < count; ++i) {
     push_server(lua, context, i, 0);

@@ -21,12 +21,12 @@ int make_patience(lua_State* lua) {
   if (!lua_isnoneornil(lua, 2)) length = length_at(lua, 2, "the patience");
   const std::size_t number = running(lua).make_patience(length);
   lua_newtable(lua);
-  push_object(lua, Interpreter::of(lua), "patience", number);
+  push_object(lua, Interpreter::of(lua), Kind::patience, number);
   return 1;
 }
 
 Patience& patience_at(lua_State* lua, int index) {
-  Patience* patience = running(lua).patience_at(object_number(lua, index, "patience"));
+  Patience* patience = running(lua).patience_at(object_number(lua, index, Kind::patience));
   if (patience == nullptr)
     fail(lua, "expected what c:patience(length) has made in this attempt, and has not been cancelled");
   return *patience;
@@ -39,7 +39,7 @@ int is_over(lua_State* lua) {
 
 int cancel(lua_State* lua) {
   patience_at(lua, 1);
-  running(lua).end_patience(object_number(lua, 1, "patience"));
+  running(lua).end_patience(object_number(lua, 1, Kind::patience));
   return 0;
 }
 
@@ -108,7 +108,7 @@ int subscribe(lua_State* lua) {
 }
 
 locks::Subscriptions::Channel& channel_at(lua_State* lua, std::size_t& number) {
-  number = number_of(lua, "channel", "channel:wait({ patience = p })");
+  number = number_of(lua, Kind::channel, "channel:wait({ patience = p })");
   Run& run = running(lua);
   if (number > run.channels.size() || run.channels[number - 1] == nullptr)
     fail(lua, "this channel has been left: it is one attempt's");
@@ -145,12 +145,18 @@ int make_latch(lua_State* lua) {
   if (machine.latches.empty()) machine.latches.emplace_back();
   machine.latches.emplace_back();
   lua_newtable(lua);
-  push_object(lua, machine.interpreter(), "latch", machine.latches.size());
+  push_object(lua, machine.interpreter(), Kind::latch, machine.latches.size());
   return 1;
 }
 
+std::size_t latch_at(lua_State* lua, const char* example) {
+  const std::size_t number = number_of(lua, Kind::latch, example);
+  if (number > running(lua).machine().latches.size()) fail(lua, "there is no such latch");
+  return number;
+}
+
 int wait_at_latch(lua_State* lua) {
-  const std::size_t number = number_of(lua, "latch", "latch:wait(50)");
+  const std::size_t number = latch_at(lua, "latch:wait(50)");
   Run& run = running(lua);
   read_limits(lua, 2, 0, run.request.limits);
   run.request.number = number;
@@ -158,7 +164,7 @@ int wait_at_latch(lua_State* lua) {
 }
 
 int release_latch(lua_State* lua) {
-  running(lua).machine().latches[number_of(lua, "latch", "latch:release()") - 1].release();
+  running(lua).machine().latches[latch_at(lua, "latch:release()") - 1].release();
   return 0;
 }
 
@@ -219,12 +225,12 @@ void add_waiting(lua_State* lua) {
   constexpr luaL_Reg kChannel[] = {
       {"wait", wait_for_message}, {"pass_on", pass_on}, {"leave", leave}, {nullptr, nullptr}};
   constexpr luaL_Reg kLatch[] = {{"wait", wait_at_latch}, {"release", release_latch}, {nullptr, nullptr}};
-  add_metatable(lua, "patience", kPatience);
-  add_metatable(lua, "channel", kChannel);
-  add_metatable(lua, "latch", kLatch);
+  add_metatable(lua, Kind::patience, kPatience);
+  add_metatable(lua, Kind::channel, kChannel);
+  add_metatable(lua, Kind::latch, kLatch);
   constexpr luaL_Reg kContext[] = {
       {"patience", make_patience}, {"subscribe", subscribe}, {"latch", make_latch}, {"ask", ask}, {nullptr, nullptr}};
-  lua_getfield(lua, -1, "c");
+  lua_rawgeti(lua, -1, static_cast<int>(Kind::context));
   lua_getfield(lua, -1, "__index");
   luaL_register(lua, nullptr, kContext);
   lua_pop(lua, 2);
