@@ -31,7 +31,7 @@ constexpr std::array<std::string_view, 18> kOnlyCheck{
     "--thorough", "--no-second-opinion", "--given",     "--only-failures"};
 constexpr std::array<std::string_view, 6> kOnlyRun{"--timeline", "--no-timeline",   "--junit",
                                                    "--history",  "--only-failures", "--may-seed"};
-constexpr std::array<std::string_view, 1> kOnlyNew{"--algorithm"};
+constexpr std::array<std::string_view, 2> kOnlyNew{"--algorithm", "--lock"};
 constexpr std::array<std::string_view, 10> kOnlyLinearize{
     "--model",      "--format",      "--permits", "--initial", "--independent", "--check-failed", "--nil-reads-unknown",
     "--max-memory", "--max-seconds", "--html"};
@@ -323,6 +323,11 @@ std::variant<Call, Answer> new_call(const Typed& typed, Call call) {
   call.command = Call::Command::new_story;
   call.files = typed.files;
   if (typed.algorithm) call.new_story.algorithm = *typed.algorithm;
+  call.new_story.lock = typed.lock;
+  if (typed.lock && typed.algorithm)
+    return wrong("--lock writes a lock of your own, and --algorithm names one that there is; leave out one of them",
+                 "new");
+  if (call.new_story.lock && call.files.empty()) call.files.emplace_back("my-lock");
   if (call.files.size() != 1 || call.files.front().empty())
     return wrong("new needs the name of one story, e.g. lockstep new mine", "new");
   return call;
@@ -381,6 +386,7 @@ std::variant<Call, Answer> read_arguments(std::span<const std::string> args) {
   fresh->set_help_flag();
   fresh->add_option("name", typed.files);
   fresh->add_option("--algorithm", typed.algorithm)->take_last();
+  fresh->add_flag("--lock", typed.lock);
   CLI::App* schema = app.add_subcommand("schema");
   schema->set_help_flag();
   CLI::App* linearize = app.add_subcommand("linearize");

@@ -90,6 +90,7 @@ struct Call {
   /// What only `new` is told; the file is in `files`.
   struct NewStory {
     std::string algorithm = "set-nx-px-lua";
+    bool lock = false;  ///< a lock of one's own, too: a script
   } new_story;
 
   /// What only `fuzz` is told.

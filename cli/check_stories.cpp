@@ -157,6 +157,11 @@ std::vector<Result> check_each(const std::vector<Scenario>& stories, const model
   return results;
 }
 
+std::filesystem::path folder_of(const std::string& file) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  return folder.empty() ? "." : folder;
+}
+
 /// A run of the witness that is shown.
 void replay_witness(reports::ExploredStory& story, const models::locks::Catalogue& catalogue) {
   const std::optional<std::size_t> shown = reports::shown_witness(story);
@@ -194,7 +199,9 @@ bool write_files(const Call& call, const std::vector<reports::ExploredStory>& st
     const reports::ExploredStory& story = stories.front();
     const std::optional<std::size_t> shown = reports::shown_witness(story);
     if (shown && *shown < story.witness_files.size())
-      done = write_file(*call.check.witness, story.witness_files[*shown], err);
+      done = write_file(
+          *call.check.witness,
+          scenarios::to_toml(*story.exploration.properties[*shown].witness, folder_of(*call.check.witness)), err);
     else
       err << fmt::format("lockstep: there is no witness, so {} is not written\n", *call.check.witness);
   }

@@ -68,14 +68,18 @@ constexpr std::string_view kNew =
 try. A file that is there already is left as it is.
 
 usage: lockstep new NAME [OPTIONS]
+       lockstep new --lock [NAME]
 
   --algorithm NAME            of lockstep list algorithms (set-nx-px-lua)
+  --lock                      a lock of your own as well: NAME.lua, a Lua script, and NAME.toml, a story about it
+                              (my-lock, if no name is given; docs/your-own-lock.md)
   --json, --seed, --lang, --width, --color, --jobs
                               taken by every command; nothing depends on them here
   --help
 
 example: lockstep new mine
 example: lockstep new stories/mine.toml --algorithm redisson-lock
+example: lockstep new --lock my-lock
 )";
 
 constexpr std::string_view kRun = R"(Runs each scenario once, and compares what happens with what its file expects.

@@ -51,7 +51,7 @@ bool write_witnesses(const scenarios::Matrix& matrix, const std::string& folder,
       if (!answer.witness) continue;
       const std::string file =
           fmt::format("{}/{}-{}-{}.toml", folder, cell.algorithm, cell.fault->name, answer.question->name);
-      if (!write_file(file, scenarios::to_toml(*answer.witness), err)) return false;
+      if (!write_file(file, scenarios::to_toml(*answer.witness, folder), err)) return false;
     }
   }
   return true;

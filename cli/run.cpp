@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <ostream>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "cli/commands.hpp"
+#include "scenarios/own_lock.hpp"
 
 namespace lockstep::cli {
 namespace {
@@ -42,6 +45,24 @@ bool is_split(Call::Command command) {
   return command == Call::Command::fuzz || command == Call::Command::check || command == Call::Command::matrix;
 }
 
+/// Where algorithms are named, a script is one, too. What is wrong with one of them, or nothing.
+std::string add_scripts(Call& call, models::locks::Catalogue& catalogue) {
+  std::vector<std::string*> names;
+  const bool are_files =
+      call.command == Call::Command::matrix || (call.command == Call::Command::list && call.what == "algorithms");
+  if (are_files) {
+    for (std::string& name : call.files) names.push_back(&name);
+  } else if (call.command == Call::Command::compare) {
+    for (std::string& name : call.compare.algorithms) names.push_back(&name);
+  } else if (call.command == Call::Command::fuzz) {
+    for (std::string& name : call.fuzz.algorithms) names.push_back(&name);
+  }
+  for (std::string* name : names) {
+    if (std::string problem = scenarios::add_script(*name, catalogue); !problem.empty()) return problem;
+  }
+  return "";
+}
+
 }  // namespace
 
 int run(std::span<const std::string> args, std::ostream& out, std::ostream& err,
@@ -62,10 +83,16 @@ int run(std::span<const std::string> args, std::ostream& out, std::ostream& err,
     (answer->exit == Exit::as_expected ? out : err) << answer->text;
     exit = answer->exit;
   } else {
-    const Call& call = std::get<Call>(read);
+    Call call = std::get<Call>(read);
     Output output = output_for(call, out, err, terminal);
     output.ranks = is_split(call.command) ? ranks : nullptr;
-    exit = perform(call, catalogue, output);
+    models::locks::Catalogue with_scripts = catalogue;
+    if (const std::string problem = add_scripts(call, with_scripts); !problem.empty()) {
+      err << "lockstep: " << problem << '\n';
+      exit = Exit::bad_input;
+    } else {
+      exit = perform(call, with_scripts, output);
+    }
   }
   // A result that nobody could read is no result: a full disk must not look like success.
   if (!out.flush()) {

@@ -19,6 +19,7 @@ namespace lockstep::cli {
 
 /// Option values as they were typed: this file's own messages are better than a library's.
 struct Typed {
+  bool lock = false;
   bool help = false, version = false, json = false, timeline = false, no_timeline = false;
   bool no_reduction = false, all = false, resume = false, no_times = false, independent = false, check_failed = false,
        nil_reads_unknown = false;

@@ -295,12 +295,14 @@ ordered_json parameters_of_all(const models::locks::Catalogue& catalogue, bool o
 void add_algorithms(const models::locks::Catalogue& catalogue, ordered_json& schema) {
   ordered_json& definitions = schema["definitions"];
   ordered_json& lock = definitions["lock"];
-  lock["properties"]["algorithm"] = {{"enum", catalogue.ids()},
-                                     {"description", "the id of a lock algorithm (required)"}};
+  lock["properties"]["algorithm"] = {{"enum", catalogue.ids()}, {"description", "the id of a lock algorithm"}};
+  // One of them; a script declares what parameters it has, and a schema cannot look.
+  lock["oneOf"] = {{{"required", {"algorithm"}}}, {{"required", {"script"}}}};
   std::vector<std::string> common;
   for (const auto& [name, ignored] : lock["properties"].items()) common.push_back(name);
   lock["properties"].update(parameters_of_all(catalogue, false));
   definitions["own-lock"] = table_of(parameters_of_all(catalogue, true));
+  for (const char* open : {"lock", "own-lock"}) definitions[open].erase("additionalProperties");
   for (const Entry& entry : catalogue.entries()) {
     ordered_json parameters = ordered_json::object(), own = ordered_json::array();
     ordered_json names = common;
@@ -319,7 +321,9 @@ void add_algorithms(const models::locks::Catalogue& catalogue, ordered_json& sch
     };
     ordered_json of_clients{{"items", {{"properties", {{"lock", only(own)}}}}}};
     schema["allOf"].push_back(
-        {{"if", {{"properties", {{"lock", {{"properties", {{"algorithm", {{"const", entry.id}}}}}}}}}}},
+        {{"if",
+          {{"properties",
+            {{"lock", {{"properties", {{"algorithm", {{"const", entry.id}}}}}, {"required", {"algorithm"}}}}}}}},
          {"then", {{"properties", {{"lock", only(names)}, {"client", std::move(of_clients)}}}}}});
   }
 }

@@ -1,4 +1,5 @@
 #include "scenarios/alike.hpp"
+#include "scenarios/own_lock.hpp"
 
 #include <algorithm>
 
@@ -32,7 +33,7 @@ bool strike_alike(const Scenario& scenario, const std::string& a, const std::str
 std::vector<std::vector<std::size_t>> alike_clients(const Scenario& scenario,
                                                     const models::locks::Catalogue& catalogue) {
   std::vector<std::vector<std::size_t>> lists;
-  const models::locks::Entry* entry = catalogue.find(scenario.lock.algorithm);
+  const models::locks::Entry* entry = find_entry(scenario.lock, catalogue);
   if (!entry->is_blind_to_names || scenario.market || scenario.sentinels) return lists;
   for (std::size_t i = 0; i < scenario.clients.size(); ++i) {
     const ClientSpec& client = scenario.clients[i];

@@ -9,6 +9,7 @@
 #include "scenarios/allowed_faults.hpp"
 #include "scenarios/expectation.hpp"
 #include "scenarios/grid.hpp"
+#include "scenarios/own_lock.hpp"
 #include "scenarios/second_opinion.hpp"
 
 namespace lockstep::scenarios {
@@ -43,7 +44,7 @@ std::variant<Exploration, Diagnostic> check(const Scenario& scenario, const mode
       exploration->seconds = how.stopwatch() - begin;
   }
   if (Exploration* exploration = std::get_if<Exploration>(&result)) {
-    const models::locks::Entry* entry = catalogue.find(scenario.lock.algorithm);
+    const models::locks::Entry* entry = find_entry(scenario.lock, catalogue);
     compare(scenario, *exploration,
             {.parameter = how.parameter,
              .counts_traces = how.reduction && !how.thorough && !options.tick,

@@ -9,6 +9,7 @@
 #include "scenarios/in_parallel.hpp"
 #include "scenarios/interruptible.hpp"
 #include "scenarios/other_algorithm.hpp"
+#include "scenarios/own_lock.hpp"
 #include "sim/decisions.hpp"
 
 namespace lockstep::scenarios {
@@ -146,7 +147,10 @@ std::variant<std::vector<ComparedRun>, Diagnostic> compare_costs(const Scenario&
   std::vector<std::size_t> counts = options.clients;
   if (counts.empty()) counts.push_back(scenario.clients.size());
   for (const std::size_t clients : counts) {
-    for (const std::string& algorithm : algorithms) tasks.push_back({catalogue.find(algorithm), clients});
+    for (const std::string& algorithm : algorithms) {
+      const bool is_own = algorithm == scenario.lock.algorithm;
+      tasks.push_back({is_own ? find_entry(scenario.lock, catalogue) : catalogue.find(algorithm), clients});
+    }
   }
 
   std::vector<std::optional<ComparedRun>> runs(tasks.size());

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cassert>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "models/redis/sha1.hpp"
+#include "scenarios/own_lock.hpp"
 #include "scenarios/suggestion.hpp"
 
 namespace lockstep::scenarios {
@@ -16,8 +18,8 @@ using models::workloads::Use;
 
 namespace {
 
-const models::locks::Entry& entry_of(const models::locks::Catalogue& catalogue, const std::string& id) {
-  const models::locks::Entry* entry = catalogue.find(id);
+const models::locks::Entry& entry_of(const models::locks::Catalogue& catalogue, const LockSpec& lock) {
+  const models::locks::Entry* entry = find_entry(lock, catalogue);
   assert(entry != nullptr && "the loader has checked it");
   return *entry;
 }
@@ -57,7 +59,7 @@ models::locks::Parameters parameters_of(const models::locks::Entry& entry, const
 Deployment::Deployment(const Scenario& scenario, const models::locks::Catalogue& catalogue, sim::Decisions& decisions,
                        Faults faults)
     : scenario_(scenario),
-      entry_(entry_of(catalogue, scenario.lock.algorithm)),
+      entry_(entry_of(catalogue, scenario.lock)),
       parameters_(parameters_of(entry_, scenario.lock)),
       lease_(longest_lease()),
       deadlock_bound_(least_deadlock()),
@@ -66,6 +68,7 @@ Deployment::Deployment(const Scenario& scenario, const models::locks::Catalogue&
   for (const std::string& key : lock_keys(scenario)) {
     locks_.push_back(entry_.make(parameters_));
     locks_.back()->set_key(key);
+    locks_.back()->share(*locks_.front());
   }
   claims_fairness_ = std::find(entry_.claims.begin(), entry_.claims.end(), "fair") != entry_.claims.end();
   add_clients();
@@ -269,6 +272,7 @@ models::workloads::Trader Deployment::trader_of(const ClientSpec& client) const 
   trader.lock = [this, &client](const std::string& key) {
     auto lock = entry_.make(parameters_of(entry_, scenario_.lock, client));
     lock->set_key(key);
+    lock->share(*locks_.front());
     return lock;
   };
   return trader;
@@ -418,6 +422,7 @@ const models::locks::LockAlgorithm& Deployment::lock_of(const ClientSpec& client
   if (client.parameters.empty()) return lock_named(key);
   const auto& own = own_locks_.emplace_back(entry_.make(parameters_of(entry_, scenario_.lock, client)));
   own->set_key(key);
+  own->share(*locks_.front());
   return *own;
 }
 
@@ -475,6 +480,7 @@ std::string Deployment::holdings() const {
 
 std::optional<Deployment::ScriptTrouble> Deployment::script_trouble() const {
   if (trouble_) return trouble_;
+  if (world_.given_up() != nullptr) return ScriptTrouble{world_.given_up(), {}};
   for (const models::redis::Node& server : servers_) {
     if (std::optional<std::string> message = server.database().limit_hit())
       return ScriptTrouble{std::move(*message), {}};
@@ -507,6 +513,13 @@ std::vector<std::string> Deployment::script_mistakes() const {
     sentences.push_back(fmt::format("{}: line {}: {}: {}", place_of_script(models::redis::sha1_hex(mistake.script)),
                                     mistake.line, one_line(mistake.message), in_quotes(said.substr(0, kShown))));
   }
+  std::set<std::string> of_locks;
+  for (const auto* locks : {&locks_, &own_locks_}) {
+    for (const auto& lock : *locks) {
+      for (const std::string& mistake : lock->mistakes()) of_locks.insert(one_line(mistake));
+    }
+  }
+  sentences.insert(sentences.end(), of_locks.begin(), of_locks.end());
   return sentences;
 }
 

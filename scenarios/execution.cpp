@@ -97,7 +97,9 @@ std::optional<Diagnostic> Execution::probe(Patience patience, Instant first) {
 std::optional<Diagnostic> Execution::execute() {
   const sim::Simulation::End end = run_in_slices();
   if (const auto script = deployment_.script_trouble()) {
-    return trouble(scenario_, script->at, script->message + "; scripts of a story must end and stay small");
+    const bool is_of_lock = deployment_.world().given_up() != nullptr;
+    return trouble(scenario_, script->at,
+                   script->message + (is_of_lock ? "" : "; scripts of a story must end and stay small"));
   }
   if (const auto pin = deployment_.simulation().pin_failure()) {
     const PinEntry& entry = scenario_.pin[pin->entry];

@@ -20,6 +20,7 @@
 #include "scenarios/endless.hpp"
 #include "scenarios/execution.hpp"
 #include "scenarios/explored_story.hpp"
+#include "scenarios/own_lock.hpp"
 #include "scenarios/threads.hpp"
 #include "scenarios/trace_judge.hpp"
 #include "scenarios/witness.hpp"
@@ -59,7 +60,7 @@ std::uint64_t identity_of(const Scenario& scenario, const ExplorationOptions& op
   explored.expect_run.clear();
   explored.expect_check.clear();
   explored.expect_traces.reset();
-  return digest_of(to_toml(explored) + options.parameter +
+  return digest_of(identity_of(explored) + options.parameter +
                    (options.reduction ? options.thorough ? " thorough" : " reduced" : " all"));
 }
 
@@ -528,7 +529,7 @@ namespace {
 bool sentinels_look_for_ever(const Scenario& scenario) { return scenario.sentinels && !scenario.sentinels->rounds; }
 
 std::string_view why_not_explored(const Scenario& scenario, const models::locks::Catalogue& catalogue) {
-  const models::locks::Entry* entry = catalogue.find(scenario.lock.algorithm);
+  const models::locks::Entry* entry = find_entry(scenario.lock, catalogue);
   if (entry->not_explored == nullptr) return "";
   std::string_view why = entry->not_explored(parameters_of(*entry, scenario.lock));
   for (const ClientSpec& client : scenario.clients) {

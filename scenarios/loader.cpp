@@ -147,7 +147,7 @@ std::variant<Scenario, Diagnostic> parse(std::string_view text, std::string file
   if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
   try {
     schema::screen(text);
-    Scenario scenario = schema::read_scenario(schema::parse_tree(text), catalogue);
+    Scenario scenario = schema::read_scenario(schema::parse_tree(text), catalogue, fs::path(file_name).parent_path());
     scenario.id = fs::path(file_name).stem().string();
     scenario.file = std::move(file_name);
     return scenario;

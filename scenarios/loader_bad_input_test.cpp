@@ -62,7 +62,7 @@ lenght = "2ms"
   CHECK(refusal(several) ==
         R"(1:9: title: expected a text, or { en = "...", zh = "..." }, not 3
 x:2:8: cost: there is no "slwo": did you mean "slow"?
-x:5:1: unknown key "colour" in [lock] of plain: expected one of algorithm, key
+x:5:1: unknown key "colour" in [lock] of plain: expected one of algorithm, script, key
 x:8:8: hold: expected a duration such as "5ms" (units: ns, us, ms, s, min), not "5 parsecs"
 x:16:1: unknown key "lenght" in a [[fault]]: did you mean "length"?)");
   // Names are asked about when all tables could be read, and what fits together when all names are known.

@@ -38,7 +38,7 @@ inline std::vector<BadInput> missing_keys() {
       {"title  =", "# title  =", R"(a scenario needs "title": one line, in English or in both languages)"},
       {R"(, zh = "A 很慢。")", R"(, zh = "")", R"(2:36: zh: expected a text in Chinese, not an empty string)"},
       {R"(algorithm = "sample")", "# no algorithm",
-       R"(8:1: [lock] needs "algorithm": the id of a lock algorithm; `lockstep list algorithms` shows them)"},
+       R"(8:1: [lock] needs "algorithm": the id of a lock algorithm; `lockstep list algorithms` shows them; or "script": a lock of your own in Lua)"},
       {"kind = \"counter\"\n", "\n",
        R"(28:1: [resource] needs "kind": a counter is read and then written one higher; a register is only written)"},
       {"name = \"operator\"\n", "\n",

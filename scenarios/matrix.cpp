@@ -9,6 +9,7 @@
 
 #include "scenarios/check.hpp"
 #include "scenarios/in_parallel.hpp"
+#include "scenarios/own_lock.hpp"
 #include "scenarios/random_faults.hpp"
 #include "scenarios/runner.hpp"
 #include "sim/random.hpp"
@@ -309,6 +310,7 @@ Scenario matrix_world(const Entry& entry, const MatrixFault& fault, const Matrix
                      fmt::format("要问的是：{}。", question.meaning_zh)};
   scenario.source = "lockstep matrix";
   scenario.lock.algorithm = entry.id;
+  scenario.lock.own = own_lock_of(entry);
   scenario.network.latency = kLatency;
   set_parameters(entry, has_primary(entry, fault) ? kLeaseOverFailover : kLease, scenario);
   add_processes(entry, question, world, scenario);

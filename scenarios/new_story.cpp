@@ -17,8 +17,11 @@ constexpr std::string_view kShortLease = "\"100ms\"";
 std::string lock_table(const Entry& entry) {
   std::string text = fmt::format(
       "[lock]\n"
-      "algorithm = {}  # lockstep list algorithms shows all of them\n",
-      toml_text::in_quotes(entry.id));
+      "{}\n",
+      entry.script.empty()
+          ? fmt::format("algorithm = {}  # lockstep list algorithms shows all of them", toml_text::in_quotes(entry.id))
+          : fmt::format("script = {}  # docs/your-own-lock.md says what a script can do",
+                        toml_text::in_quotes(entry.id)));
   const ParameterSpec* lease = models::locks::find_lease(entry.parameters);
   for (const ParameterSpec& spec : entry.parameters) {
     const bool is_lease = &spec == lease;
@@ -84,6 +87,47 @@ std::string new_story(const Entry& entry, std::string_view title, std::string_vi
       "# [expect.check]\n"
       "# mutual-exclusion = \"violated\"\n";
   return text;
+}
+
+std::string new_lock() {
+  return R"(-- A lock of your own, for Lockstep: docs/your-own-lock.md says what a script can do.
+-- One attempt to get the lock is `acquire`; waiting and trying again is the story's business (attempts, retry).
+
+summary = "SET NX PX, release by a script that compares and deletes"
+
+-- What it promises: each is judged. `lockstep list properties` shows all of them.
+claims = { "mutual-exclusion", "own-release", "recoverable" }
+
+-- Keys of [lock] in a story, with their defaults; c.parameters.ttl is a number of milliseconds.
+parameters = {
+  ttl = { default = "30s", role = "lease", meaning = "time to live of the key" },
+}
+
+-- What it does with the names of clients is to ask whether two are the same: then `check` need not tell them apart.
+blind_to_names = true
+
+local delete_if_mine = [[
+if redis.call('GET', KEYS[1]) == ARGV[1] then
+  return redis.call('DEL', KEYS[1])
+end
+return 0
+]]
+
+-- Every command is a place where others may come in between. Its reply is a number, a text, a table or nil; a reply that
+-- never came is `unknown`: the command may have been carried out or not.
+function acquire(c)
+  local token = c:token()
+  if c.redis:set(c.key, token, { nx = true, px = c.parameters.ttl }) == "OK" then
+    return { token = token }
+  end
+  return nil
+end
+
+-- True: "I was the owner and released it". That is judged, too.
+function release(c, hold)
+  return c.redis:eval(delete_if_mine, { c.key }, { hold.token }) == 1
+end
+)";
 }
 
 }  // namespace lockstep::scenarios

@@ -11,4 +11,7 @@ namespace lockstep::scenarios {
 /// lock. `run` shows all it claims to hold; `check` asks about the pause. `file`: how the comments call it.
 std::string new_story(const models::locks::Entry& entry, std::string_view title, std::string_view file);
 
+/// A lock of one's own to begin with: a script with comments that say what can be changed.
+std::string new_lock();
+
 }  // namespace lockstep::scenarios

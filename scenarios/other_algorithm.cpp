@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "scenarios/loader.hpp"
+#include "scenarios/own_lock.hpp"
 #include "scenarios/writer.hpp"
 
 namespace lockstep::scenarios {
@@ -26,6 +27,7 @@ void keep_declared(LockParameters& parameters, const models::locks::Entry& entry
 Scenario replace_algorithm(const Scenario& story, const models::locks::Entry& entry) {
   Scenario other = story;
   other.lock.algorithm = entry.id;
+  other.lock.own = own_lock_of(entry);
   keep_declared(other.lock.parameters, entry, false);
   if (entry.many_nodes && other.servers.size() == 1) {
     for (std::size_t i = 1; i < 3; ++i) other.servers.push_back(other.servers.front());

@@ -1,4 +1,5 @@
 #include "scenarios/random_run.hpp"
+#include "scenarios/own_lock.hpp"
 
 #include <algorithm>
 
@@ -345,7 +346,7 @@ std::uint64_t DrawnDecisions::choose(sim::Choice choice, std::uint64_t options, 
 
 RandomRuns::RandomRuns(const Scenario& scenario, const models::locks::Catalogue& catalogue)
     : scenario_(scenario),
-      telling_(telling_lengths(scenario, *catalogue.find(scenario.lock.algorithm))),
+      telling_(telling_lengths(scenario, *find_entry(scenario.lock, catalogue))),
       deployment_(scenario, catalogue, door_, Deployment::Faults::none),
       recorder_(scenario, deployment_),
       decisions_(telling_, deployment_.world(), recorder_),

@@ -1,4 +1,5 @@
 #include "scenarios/random_scenario.hpp"
+#include "scenarios/own_lock.hpp"
 
 #include <array>
 
@@ -67,7 +68,7 @@ void choose_lock(Random& random, const models::locks::Catalogue& catalogue, Scen
 void give_own_lease(std::uint64_t seed, const models::locks::Catalogue& catalogue, Scenario& scenario) {
   Random random(sim::combine64(0x6c65617365, seed));
   const models::locks::ParameterSpec* lease =
-      models::locks::find_lease(catalogue.find(scenario.lock.algorithm)->parameters);
+      models::locks::find_lease(find_entry(scenario.lock, catalogue)->parameters);
   if (lease == nullptr || !random.one_in(8)) return;
   ClientSpec& client = scenario.clients[random.below(scenario.clients.size())];
   client.parameters.emplace(lease->name, Duration::seconds(random.between(1, 2)) / (random.one_in(2) ? 1 : 20));

@@ -5,6 +5,7 @@
 #include "scenarios/deployment.hpp"
 #include "scenarios/execution.hpp"
 #include "scenarios/expectation.hpp"
+#include "scenarios/own_lock.hpp"
 #include "scenarios/random_faults.hpp"
 
 namespace lockstep::scenarios {
@@ -20,7 +21,7 @@ void expect_an_end(Judgement& judgement) {
 
 Outcome outcome_of(const Scenario& scenario, const models::locks::Catalogue& catalogue, Deployment& deployment,
                    Execution& execution) {
-  const models::locks::Entry* entry = catalogue.find(scenario.lock.algorithm);
+  const models::locks::Entry* entry = find_entry(scenario.lock, catalogue);
   sim::World& world = deployment.world();
   Outcome outcome;
   for (checker::Finding& finding : execution.endless() ? execution.endless_findings() : execution.findings()) {

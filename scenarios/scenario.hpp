@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +21,10 @@
 #include "sim/event_name.hpp"
 #include "sim/faults.hpp"
 #include "sim/time.hpp"
+
+namespace lockstep::models::locks {
+struct Entry;
+}
 
 namespace lockstep::scenarios {
 
@@ -51,9 +56,19 @@ struct ClockSpec {
 /// Parameters of a lock algorithm, by name: only what the file sets.
 using LockParameters = std::map<std::string, models::locks::ParameterValue, std::less<>>;
 
+/// A lock that the file brings along.
+struct OwnLock {
+  std::shared_ptr<const models::locks::Entry> entry;  ///< null: there is none
+  std::string path;                                   ///< of the script, absolute
+  std::string text;
+  /// The same lock, wherever its script lies.
+  bool operator==(const OwnLock& other) const { return text == other.text; }
+};
+
 struct LockSpec {
-  std::string algorithm;
+  std::string algorithm;  ///< its id; of a script the name of its file
   Position algorithm_at;
+  OwnLock own;
   std::string key = "lock";
   LockParameters parameters;
   bool operator==(const LockSpec&) const = default;

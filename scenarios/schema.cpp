@@ -4,6 +4,7 @@
 #include <set>
 
 #include "scenarios/failures.hpp"
+#include "scenarios/own_lock.hpp"
 #include "scenarios/schema_parts.hpp"
 #include "scenarios/schema_value.hpp"
 #include "scenarios/suggestion.hpp"
@@ -176,7 +177,7 @@ void check_threads(const Scenario& scenario) {
 }
 
 void check_overrides(const Draft& draft) {
-  const models::locks::Entry* entry = draft.catalogue.find(draft.scenario.lock.algorithm);
+  const models::locks::Entry* entry = find_entry(draft.scenario.lock, draft.catalogue);
   const auto declares = [&](std::string_view name) {
     return std::any_of(entry->parameters.begin(), entry->parameters.end(),
                        [&](const models::locks::ParameterSpec& spec) { return spec.name == name; });
@@ -194,13 +195,14 @@ void check_overrides(const Draft& draft) {
 
 }  // namespace
 
-Scenario read_scenario(const Node& root, const models::locks::Catalogue& catalogue) {
-  Draft draft{catalogue, {}, {}};
+Scenario read_scenario(const Node& root, const models::locks::Catalogue& catalogue,
+                       const std::filesystem::path& folder) {
+  Draft draft{catalogue, folder, {}, {}};
   read_table(root, {"a scenario"}, kTop, draft);
   Scenario& scenario = draft.scenario;
   if (scenario.clients.empty()) throw Bad{find(root, "client")->at, "client: expected at least one [[client]]"};
   if (scenario.servers.empty()) scenario.servers.emplace_back().name = "redis";
-  const models::locks::Entry& entry = *catalogue.find(scenario.lock.algorithm);
+  const models::locks::Entry& entry = *find_entry(scenario.lock, catalogue);
   draft.names.resolve(scenario, entry.has_background);
   Mistakes mistakes;
   mistakes.attempt([&] { read_own_parameters(draft); });

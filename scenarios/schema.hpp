@@ -20,7 +20,8 @@
 namespace lockstep::scenarios::schema {
 
 /// Everything but `file` and `id`. Throws `Bad`.
-Scenario read_scenario(const Node& root, const models::locks::Catalogue& catalogue);
+Scenario read_scenario(const Node& root, const models::locks::Catalogue& catalogue,
+                       const std::filesystem::path& folder);
 
 /// Every table of the format with its keys, in the order of the reference. The parameters of the algorithms, which are
 /// keys of [lock] as well, are in the catalogue.

@@ -1,5 +1,6 @@
 // [[client]]: who uses the lock, and who sends commands past it.
 
+#include "scenarios/own_lock.hpp"
 #include "scenarios/schema_parts.hpp"
 #include "scenarios/schema_step.hpp"
 #include "scenarios/schema_value.hpp"
@@ -49,7 +50,7 @@ void read_calls(const Node& value, ClientDraft& client) {
   client.settings.finally.clear();
   for (const Node& call : calls) {
     client.settings.finally.push_back(choice_of(call, models::locks::call_names));
-    const models::locks::Entry* entry = client.draft.catalogue.find(client.draft.scenario.lock.algorithm);
+    const models::locks::Entry* entry = find_entry(client.draft.scenario.lock, client.draft.catalogue);
     if (client.settings.finally.back() != models::locks::Call::unlock && entry != nullptr && !entry->answers_calls)
       fail(call, std::string(entry->id) + " has no such call; \"unlock\" is the only one that every lock has");
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "scenarios/own_lock.hpp"
 #include "scenarios/schema_parts.hpp"
 #include "scenarios/schema_value.hpp"
 #include "scenarios/suggestion.hpp"
@@ -13,11 +14,14 @@ using models::locks::ParameterSpec;
 using models::locks::ParameterValue;
 
 constexpr Key<LockSpec> kLock[] = {
-    {"algorithm", "string", kRequired, "the id of a lock algorithm; `lockstep list algorithms` shows them",
+    {"algorithm", "string", "required without a script",
+     "the id of a lock algorithm; `lockstep list algorithms` shows them",
      [](const Node& value, LockSpec& lock) {
        lock.algorithm = std::get<std::string>(value.value);
        lock.algorithm_at = value.at;
      }},
+    {"script", "string", "none", "instead of an algorithm: a Lua script, from the folder of this file",
+     [](const Node& value, LockSpec& lock) { lock.algorithm_at = value.at; }},
     {"key", "string", "\"lock\"", "the key that the lock is kept under",
      [](const Node& value, LockSpec& lock) { lock.key = text_of(value, "a key such as \"lock\""); }},
 };
@@ -47,26 +51,44 @@ struct ReadParameter {
   }
 };
 
-const models::locks::Entry& algorithm_of(const Node& lock, const models::locks::Catalogue& catalogue) {
+/// The lock that the file brings along.
+const models::locks::Entry& own_lock_of(const Node& lock, const Node& script, Draft& draft) {
+  const std::string& path = text_of(script, "the path of a Lua script such as \"my-lock.lua\"");
+  if (find(lock, "algorithm") != nullptr)
+    throw Bad{script.at, "both \"script\" and \"algorithm\"; a lock has one of them: leave out the other"};
+  auto read = read_own_lock(draft.folder / path);
+  if (const auto* problem = std::get_if<std::string>(&read)) throw Bad{script.at, "script: " + *problem};
+  draft.scenario.lock.own = std::get<OwnLock>(std::move(read));
+  draft.scenario.lock.algorithm = draft.scenario.lock.own.entry->id;
+  return *draft.scenario.lock.own.entry;
+}
+
+const models::locks::Entry& algorithm_of(const Node& lock, Draft& draft) {
   const Node* id = find(lock, "algorithm");
+  if (const Node* script = std::holds_alternative<Table>(lock.value) ? find(lock, "script") : nullptr)
+    return own_lock_of(lock, *script, draft);
+  const models::locks::Catalogue& catalogue = draft.catalogue;
   if (id == nullptr) {
     table_of(lock, "the table [lock]");
-    throw Bad{lock.at, "[lock] needs \"algorithm\": " + std::string(kLock[0].meaning)};
+    throw Bad{lock.at, "[lock] needs \"algorithm\": " + std::string(kLock[0].meaning) +
+                           "; or \"script\": a lock of your own in Lua"};
   }
   const std::string& text = text_of(*id, "the id of a lock algorithm");
   if (const models::locks::Entry* entry = catalogue.find(text)) return *entry;
   const std::vector<std::string_view> ids = catalogue.ids();
   std::string hint = suggestion(text, ids);
   if (hint.starts_with("there are")) hint += "; lockstep list algorithms shows all of them";
-  fail(*id, "there is no algorithm " + in_quotes(text) + ": " + hint);
+  const bool is_script = text.ends_with(".lua");
+  fail(*id, "there is no algorithm " + in_quotes(text) + ": " +
+                (is_script ? "a script of your own is `script = " + in_quotes(text) + "`" : hint));
 }
 
 }  // namespace
 
 void read_lock(const Node& node, Draft& draft) {
   LockSpec& lock = draft.scenario.lock;
-  const models::locks::Entry& entry = algorithm_of(node, draft.catalogue);
-  // The keys of this table: the two above, then the algorithm's own.
+  const models::locks::Entry& entry = algorithm_of(node, draft);
+  // The keys of this table: those above, then the algorithm's own.
   std::vector<KeyRow> rows = rows_of(std::span<const Key<LockSpec>>(kLock));
   const std::size_t own = rows.size();
   for (const ParameterSpec& spec : entry.parameters) rows.push_back({spec.name, "", "", spec.meaning});
@@ -129,7 +151,7 @@ LockParameters own_parameters(const Node& node, const models::locks::Entry& entr
 }  // namespace
 
 void read_own_parameters(Draft& draft) {
-  const models::locks::Entry& entry = *draft.catalogue.find(draft.scenario.lock.algorithm);
+  const models::locks::Entry& entry = *find_entry(draft.scenario.lock, draft.catalogue);
   Mistakes mistakes;
   for (const Draft::OwnLock& own : draft.own_locks) {
     mistakes.attempt([&] {

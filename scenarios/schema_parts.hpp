@@ -2,6 +2,7 @@
 
 // The readers of the tables of a scenario file; schema.cpp puts them together.
 
+#include <filesystem>
 #include <vector>
 
 #include "models/locks/catalogue.hpp"
@@ -13,6 +14,7 @@ namespace lockstep::scenarios::schema {
 /// A scenario while its file is being read.
 struct Draft {
   const models::locks::Catalogue& catalogue;
+  std::filesystem::path folder;  ///< of the file
   Scenario scenario;
   Names names;
   /// What clients have of the lock's parameters; which these are, is known when [lock] is read, which may stand below.

@@ -37,7 +37,7 @@ std::uint64_t seed_of(const Scenario& scenario) {
   explored.pin.clear();
   explored.schedule.clear();
   std::uint64_t seed = 0x6f70696e696f6e;
-  for (const char c : to_toml(explored)) seed = sim::combine64(seed, static_cast<unsigned char>(c));
+  for (const char c : identity_of(explored)) seed = sim::combine64(seed, static_cast<unsigned char>(c));
   return seed;
 }
 

@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "models/locks/catalogue.hpp"
 #include "models/redis/value.hpp"
+#include "scenarios/own_lock.hpp"
 #include "scenarios/toml_text.hpp"
 #include "sim/schedule.hpp"
 
@@ -114,7 +116,7 @@ std::string literal(const std::string& line) {
 
 class Writer {
  public:
-  explicit Writer(const Scenario& scenario) : scenario_(scenario) {}
+  Writer(const Scenario& scenario, const std::filesystem::path& folder) : scenario_(scenario), folder_(folder) {}
 
   std::string operator()() {
     top();
@@ -170,7 +172,12 @@ class Writer {
 
   void lock() {
     table("[lock]");
-    key("algorithm", in_quotes(scenario_.lock.algorithm));
+    const OwnLock& own = scenario_.lock.own;
+    if (own.entry != nullptr && own.entry->id == scenario_.lock.algorithm) {
+      key("script", in_quotes(script_from(own, folder_)));
+    } else {
+      key("algorithm", in_quotes(scenario_.lock.algorithm));
+    }
     unless_default("key", scenario_.lock.key, LockSpec{}.key);
     for (const auto& [name, value] : scenario_.lock.parameters) {
       key(name, toml_value(value));
@@ -469,12 +476,23 @@ class Writer {
   }
 
   const Scenario& scenario_;
+  std::filesystem::path folder_;
   std::string out_;
 };
 
 }  // namespace
 
-std::string to_toml(const Scenario& scenario) { return Writer(scenario)(); }
+std::string identity_of(const Scenario& scenario) {
+  const OwnLock& own = scenario.lock.own;
+  if (own.entry == nullptr) return to_toml(scenario);
+  Scenario story = scenario;
+  story.lock.own.path = std::filesystem::path(own.path).filename().string();
+  return to_toml(story) + own.text;
+}
+
+std::string to_toml(const Scenario& scenario, const std::filesystem::path& folder) {
+  return Writer(scenario, folder)();
+}
 
 std::string to_string(const ScheduleEntry& entry) {
   const bool is_never = entry.time == sim::ScheduledEvent::never;

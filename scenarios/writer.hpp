@@ -2,6 +2,7 @@
 
 // A story as a scenario file: the loader's way back.
 
+#include <filesystem>
 #include <string>
 
 #include "scenarios/scenario.hpp"
@@ -12,7 +13,11 @@ namespace lockstep::scenarios {
 /// Reading it gives the same story (see `without_positions`).
 /// Requires: the scenario came out of the loader, or is as consistent: texts are not blank, and what a kind of fault does
 /// not know (the length of a crash) has its default value.
-std::string to_toml(const Scenario& scenario);
+/// `folder`: where the file will lie; a script of the story's own is found from there. Empty: it is named from the root.
+std::string to_toml(const Scenario& scenario, const std::filesystem::path& folder = {});
+
+/// What tells the story from others, wherever its files lie: the same with the text of its script. For digests.
+std::string identity_of(const Scenario& scenario);
 
 /// The same story, said nowhere: two scenarios tell the same if these are equal.
 Scenario without_positions(Scenario scenario);

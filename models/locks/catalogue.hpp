@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct Entry {
   /// Why an exploration cannot follow it with these parameters, in one sentence; empty: it can. Null: it always can.
   std::string_view (*not_explored)(const Parameters&) = nullptr;
   Mode mode = Mode::exclusive;  ///< how clients take it that do not say how
+  std::string script = "";      ///< of a script: where it lies
   std::function<std::unique_ptr<LockAlgorithm>(const Parameters&)> make;
 };
 

@@ -3,11 +3,13 @@
 // What a lock algorithm is. Start here to read or to write one; the catalogue lists them all.
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "models/redis/value.hpp"
 #include "sim/task.hpp"
@@ -31,6 +33,7 @@ struct Hold {
   std::optional<std::int64_t> fencing_token = std::nullopt;
   /// Something renews the lease in the background for as long as the lock is held.
   bool is_renewed = false;
+  std::size_t number = 0;  ///< of what a script remembers of it
 };
 
 /// What a lock object of a library can be asked, or be told, beside taking the lock. Names are Redisson's.
@@ -78,6 +81,11 @@ class LockAlgorithm {
 
   /// Any call but `unlock`. Requires: the algorithm's entry has `answers_calls`.
   virtual sim::Task<Answer> call(Client& client, Call what) const;
+
+  /// `other` is a lock of the same world, with another key or parameters: before anybody uses this one.
+  virtual void share(const LockAlgorithm& other) { static_cast<void>(other); }
+  /// Of a script: one sentence for each mistake that it has run into, in all executions of its world, with its file and line.
+  virtual std::vector<std::string> mistakes() const { return {}; }
 
  private:
   redis::Value key_ = "lock";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <climits>
 #include <cmath>
+#include <span>
 #include <string>
 
 #include "models/redis/lua_libraries.hpp"
@@ -441,7 +442,7 @@ void protect_string_metatable(lua_State* lua) {
 
 }  // namespace
 
-void open_safe_libraries(lua_State* lua) {
+void open_plain_libraries(lua_State* lua) {
   open_library(lua, "", luaopen_base);
   open_library(lua, LUA_TABLIBNAME, luaopen_table);
   open_library(lua, LUA_STRLIBNAME, luaopen_string);
@@ -491,14 +492,21 @@ void open_safe_libraries(lua_State* lua) {
   lua_pop(lua, 1);
 
   install_timestamps(lua);
+}
+
+void protect_libraries(lua_State* lua, std::span<const char* const> names) {
+  for (const char* name : names) protect_library(lua, name);
+  protect_string_metatable(lua);
+  forget_printed_objects(lua);
+}
+
+void open_safe_libraries(lua_State* lua) {
+  open_plain_libraries(lua);
   install_json(lua);
   install_message_pack(lua);
   install_bit_operations(lua);
-  for (const char* name : {LUA_TABLIBNAME, LUA_STRLIBNAME, LUA_MATHLIBNAME, "cjson", "cmsgpack", "bit"}) {
-    protect_library(lua, name);
-  }
-  protect_string_metatable(lua);
-  forget_printed_objects(lua);
+  constexpr const char* kLibraries[] = {LUA_TABLIBNAME, LUA_STRLIBNAME, LUA_MATHLIBNAME, "cjson", "cmsgpack", "bit"};
+  protect_libraries(lua, kLibraries);
 }
 
 void require_order(lua_State* lua, int table) {

@@ -4,11 +4,17 @@
 
 #include <lua.hpp>
 
+#include <span>
+
 namespace lockstep::models::redis {
 
 /// Opens the base, table, string and math libraries, cjson, cmsgpack and bit, without what could reach outside, leak addresses or run without
 /// bound. Afterwards the table of globals is on top of the stack, still writable.
 void open_safe_libraries(lua_State* lua);
+/// The same in two parts, and without the last three: base, table, string and math, which can still be changed; then those of these
+/// names cannot be any more.
+void open_plain_libraries(lua_State* lua);
+void protect_libraries(lua_State* lua, std::span<const char* const> names);
 
 /// Lua orders keys that are tables or functions, and everything that shares a hash chain with them, by their addresses.
 /// A result that depends on that is different on every machine and in every run of a real server, so there is nothing to

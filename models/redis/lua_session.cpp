@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 #include <cstdlib>
+#include <cstring>
+#include <limits>
 #include <memory>
 #include <new>
 
@@ -25,7 +27,7 @@ std::string with_commas(std::uint64_t number) {
 void* LuaSession::allocate(void* ud, void* block, std::size_t old_size, std::size_t new_size) {
   auto& session = *static_cast<LuaSession*>(ud);
   if (new_size == 0) {
-    std::free(block);
+    reallocate(block, old_size, 0, session.is_of_world_);
     session.used_ -= old_size;
     return nullptr;
   }
@@ -40,6 +42,29 @@ void* LuaSession::allocate(void* ud, void* block, std::size_t old_size, std::siz
       if (session.price() != before && !session.is_stopped()) session.arm();
     }
   }
+  void* const moved = reallocate(block, old_size, new_size, session.is_of_world_);
+  session.used_ = session.used_ - old_size + new_size;
+  return moved;
+}
+
+void* LuaSession::reallocate(void* block, std::size_t old_size, std::size_t new_size, bool is_of_world) {
+  if (is_of_world) {
+    // What a world allocates lies where `new` puts it.
+    if (new_size == 0) {
+      operator delete(block);
+      return nullptr;
+    }
+    void* const moved = operator new(new_size);
+    if (block != nullptr) {
+      std::memcpy(moved, block, std::min(old_size, new_size));
+      operator delete(block);
+    }
+    return moved;
+  }
+  if (new_size == 0) {
+    std::free(block);
+    return nullptr;
+  }
   void* moved = std::realloc(block, new_size);
   while (moved == nullptr) {  // as `operator new` does it
     const std::new_handler handler = std::get_new_handler();
@@ -47,8 +72,23 @@ void* LuaSession::allocate(void* ud, void* block, std::size_t old_size, std::siz
     handler();
     moved = std::realloc(block, new_size);
   }
-  session.used_ = session.used_ - old_size + new_size;
   return moved;
+}
+
+void LuaSession::begin_turn(lua_State* thread, sim::World* world, std::size_t largest) {
+  host_world = world;
+  explores = world != nullptr && world->is_explored();
+  executed_ = 0;
+  largest_ = largest;
+  used_at_begin_ = 0;
+  collect_above_ = std::numeric_limits<std::size_t>::max();
+  lua_ = thread;
+  arm();
+}
+
+void LuaSession::end_turn() {
+  lua_sethook(lua_, nullptr, 0, 0);
+  lua_ = nullptr;
 }
 
 void LuaSession::begin(lua_State* lua, ScriptHost& script_host, bool script_may_write, std::size_t largest) {
@@ -124,7 +164,8 @@ void LuaSession::require_memory(std::uint64_t bytes) {
 
 void LuaSession::mark_stopped(std::string_view reason) {
   if (!stopped_) {
-    const sim::Region::Outside outside;
+    std::optional<sim::Region::Outside> outside;
+    if (!is_of_world_) outside.emplace();
     stopped_ = std::string(reason);
   }
   // A pcall of the script may catch the error, but its next instruction fails again.

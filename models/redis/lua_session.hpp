@@ -25,6 +25,10 @@ namespace lockstep::models::redis {
 class LuaSession {
  public:
   explicit LuaSession(const ScriptLimits& limits) : limits_(limits) {}
+  /// For an interpreter that is a part of a world: all that it has goes back with the world, and it keeps times as times, also where they have
+  /// digits (`keeps_times`).
+  struct OfWorld {};
+  LuaSession(const ScriptLimits& limits, OfWorld) : keeps_times(true), limits_(limits), is_of_world_(true) {}
 
   /// For lua_newstate, with the session as its `ud`.
   static void* allocate(void* session, void* block, std::size_t old_size, std::size_t new_size);
@@ -37,6 +41,9 @@ class LuaSession {
   /// From here to `end` the limits hold. `largest` is the longest of the script's own text and arguments.
   void begin(lua_State* lua, ScriptHost& host, bool may_write, std::size_t largest);
   void end();
+  /// Of a world: from here to `end` one of its threads runs. What it has used before counts, too.
+  void begin_turn(lua_State* thread, sim::World* world, std::size_t largest);
+  void end_turn();
   /// Frees what scripts left behind. Between scripts only, so that nothing within a script depends on when it happens.
   void collect_if_worthwhile(lua_State* lua);
 
@@ -64,6 +71,7 @@ class LuaSession {
   bool has_met_symbols = false;      ///< it was given a symbolic timestamp
   sim::World* host_world = nullptr;  ///< of the script that ran last, too
   int left_sides = 0;                ///< what is kept of comparisons that are going on (lua_timestamps.cpp)
+  bool keeps_times = false;          ///< a time is no number and no text, whatever it is known of it
   bool explores = false;             ///< its instants are symbolic
   bool has_blind_part = false;       ///< a part of it cannot ask how symbols compare: none may be met then
 
@@ -72,6 +80,7 @@ class LuaSession {
   void count_hook();
   void arm();
   std::uint64_t price() const { return 1 + largest_ / 1024; }
+  static void* reallocate(void* block, std::size_t old_size, std::size_t new_size, bool is_of_world);
 
   ScriptLimits limits_;
   lua_State* lua_ = nullptr;  ///< while limits hold
@@ -83,6 +92,7 @@ class LuaSession {
   std::uint64_t executed_ = 0;
   int period_ = 0;  ///< instructions between two hooks
   std::optional<std::string> stopped_;
+  bool is_of_world_ = false;
 };
 
 }  // namespace lockstep::models::redis

@@ -15,6 +15,15 @@ using Kind = LuaSymbol::Kind;
 /// In the registry: the left sides of comparisons that are going on, each behind how deep its function is called.
 const char kLeftSides = 0;
 
+/// Threads wait in the middle of a comparison, so each has its own: in the table that it has in the place of globals.
+void push_left_sides(lua_State* lua) {
+  if (LuaSession::of(lua).keeps_times) {
+    lua_pushvalue(lua, LUA_GLOBALSINDEX);
+  } else {
+    push_own(lua, kLeftSides);
+  }
+}
+
 int depth_of(lua_State* lua) {
   lua_Debug at;
   int depth = 0;
@@ -33,7 +42,7 @@ void push_placeholder(lua_State* lua, const LuaSymbol& symbol) {
 
 int keep_left_side(lua_State* lua) {
   LuaSession& session = LuaSession::of(lua);
-  push_own(lua, kLeftSides);
+  push_left_sides(lua);
   lua_pushinteger(lua, depth_of(lua));
   lua_rawseti(lua, -2, ++session.left_sides);
   lua_pushvalue(lua, 2);
@@ -50,7 +59,7 @@ int keep_left_side(lua_State* lua) {
 void push_left_side(lua_State* lua) {
   LuaSession& session = LuaSession::of(lua);
   const int depth = depth_of(lua);
-  push_own(lua, kLeftSides);
+  push_left_sides(lua);
   for (;;) {
     session.left_sides -= 2;
     lua_rawgeti(lua, -1, session.left_sides + 1);
@@ -161,6 +170,9 @@ int give_right_side(lua_State* lua, Sign sign) {
 
 int check_key(lua_State* lua) {
   const LuaSymbol* symbol = symbol_at(lua, 2);
+  if (symbol != nullptr && LuaSession::of(lua).keeps_times) {
+    return luaL_error(lua, "a time is no key of a table here: use a number or a text of your own");
+  }
   if (symbol != nullptr &&
       !(symbol->kind == Kind::number ? symbol->number.timestamp().has_value() : !is_rest(symbol))) {
     stop_for_digits(lua, "takes a length of time for a table's key");

@@ -28,6 +28,8 @@ std::string line_of(lua_State* lua) {
 
 /// A timestamp as it is written, or a number that is one.
 void push_named(lua_State* lua, const LuaSymbol& symbol, Instant instant, Duration unit, std::string_view more) {
+  // Where threads live as long as a world, nothing says when to forget: there a time is no key of a table.
+  if (LuaSession::of(lua).keeps_times) return push_symbol(lua, symbol);
   luaL_checkstack(lua, 6, "too many values");
   const std::string name = std::to_string(static_cast<int>(symbol.kind)) + " " + std::to_string(instant.anchor()) +
                            " " + std::to_string(instant.offset().count_ns()) + " " + std::to_string(unit.count_ns()) +
@@ -76,7 +78,8 @@ void push_text(lua_State* lua, Timestamp time) {
 }
 
 void push_symbolic_number(lua_State* lua, const SymbolicNumber& number, Duration longest) {
-  if (const std::optional<Number> known = number.constant()) {
+  const bool is_kept = LuaSession::of(lua).keeps_times && number.timestamp().has_value();
+  if (const std::optional<Number> known = number.constant(); known && !is_kept) {
     lua_pushnumber(lua, *known);
     return;
   }

@@ -213,7 +213,7 @@ void wrap(lua_State* lua, const char* name, lua_CFunction function) {
 
 void push_value(lua_State* lua, const Value& value) {
   const Timestamp* time = value.timestamp();
-  if (time == nullptr || time->instant.anchor() == 0) {
+  if (time == nullptr || (time->instant.anchor() == 0 && !LuaSession::of(lua).keeps_times)) {
     std::string scratch;
     const std::string_view bytes = value.view(scratch);
     lua_pushlstring(lua, bytes.data(), bytes.size());

@@ -9,6 +9,7 @@
 #include "checker/properties.hpp"
 #include "scenarios/fuzzing/fuzzed_world.hpp"
 #include "scenarios/fuzzing/shrink.hpp"
+#include "scenarios/own_lock.hpp"
 #include "scenarios/writer.hpp"
 
 namespace lockstep::scenarios {
@@ -62,7 +63,7 @@ Strategy some_strategy(Random& random) {
 
 FuzzTarget target_of(const Scenario& file, const models::locks::Catalogue& catalogue) {
   FuzzTarget target{.story = file, .is_made_up = false, .properties = {}};
-  for (const std::string_view claim : catalogue.find(file.lock.algorithm)->claims) add_sorted(target.properties, claim);
+  for (const std::string_view claim : find_entry(file.lock, catalogue)->claims) add_sorted(target.properties, claim);
   for (const auto* expectations : {&file.expect_run, &file.expect_check}) {
     for (const Expectation& expectation : *expectations) add_sorted(target.properties, expectation.property);
   }
@@ -72,6 +73,7 @@ FuzzTarget target_of(const Scenario& file, const models::locks::Catalogue& catal
 FuzzTarget target_of(const models::locks::Entry& entry) {
   FuzzTarget target{.story = {}, .is_made_up = true, .properties = {}};
   target.story.lock.algorithm = entry.id;
+  target.story.lock.own = own_lock_of(entry);
   target.story.id = entry.id;
   target.story.file = entry.id;
   for (const std::string_view claim : entry.claims) add_sorted(target.properties, claim);
@@ -268,7 +270,7 @@ std::uint64_t Campaign::fingerprint() const {
     add(number);
   }
   for (const FuzzTarget& target : targets_) {
-    add_text(target.is_made_up ? target.story.lock.algorithm : to_toml(target.story));
+    add_text(target.is_made_up ? target.story.lock.algorithm + target.story.lock.own.text : identity_of(target.story));
     for (const std::string& property : target.properties) add_text(property);
   }
   return sum;
@@ -332,7 +334,7 @@ bool Campaign::step() {
 
 Scenario Campaign::world_of(const FuzzTarget& target, std::uint64_t seed) const {
   if (!target.is_made_up) return fuzzed_world(target.story, seed, options_.as_written);
-  return generated_world(*catalogue_.find(target.story.lock.algorithm), seed);
+  return generated_world(*find_entry(target.story.lock, catalogue_), seed);
 }
 
 Campaign::Unit Campaign::play(std::uint64_t number, std::vector<std::unique_ptr<World>>& cache) const {

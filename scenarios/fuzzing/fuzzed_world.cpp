@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "scenarios/own_lock.hpp"
+
 namespace lockstep::scenarios {
 namespace {
 
@@ -229,6 +231,7 @@ Scenario generated_world(const Entry& entry, std::uint64_t seed) {
   world.title = world.story = world.lesson = {"-", "-"};
   world.source = "lockstep fuzz";
   world.lock.algorithm = entry.id;
+  world.lock.own = own_lock_of(entry);
   // EXPIRE knows whole seconds alone.
   const Duration lease =
       random.one_in(2) || entry.id == "setnx-expire-two-step" ? Duration::seconds(1) : ms(random, 30, 300);

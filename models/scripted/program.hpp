@@ -1,0 +1,44 @@
+#pragma once
+
+// A lock algorithm that is a Lua script: what its text says of itself. Start here; for people: docs/your-own-lock.md.
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "models/locks/catalogue.hpp"
+
+namespace lockstep::models::scripted {
+
+/// A script that has been read. Never changes afterwards; lies outside of every world, and worlds refer to it.
+struct Program {
+  std::string file;      ///< as messages name it: "my-lock.lua"
+  std::string text;      ///< as it was read
+  std::string bytecode;  ///< of the text in which comparisons ask (models/redis/lua_questions.hpp)
+  bool has_background = false;
+  bool subscribes = false;
+  bool has_try_acquire = false;
+  bool has_call = false;
+
+  // What the entry refers to.
+  std::deque<std::string> strings;
+  std::deque<std::vector<std::string_view>> choices;
+};
+
+/// Longer than any lock.
+inline constexpr std::size_t kScriptBytesMax = std::size_t{256} << 10;
+
+/// What is wrong with a script: "my-lock.lua:12: …".
+struct Mistake {
+  std::string message;
+};
+
+/// Runs the main part of the script, within bounds, to see what it declares. `file` is the name of the algorithm and of its script in messages. The
+/// entry's `make` keeps what it refers to alive.
+std::variant<locks::Entry, Mistake> read_script(std::string file, std::string text);
+
+}  // namespace lockstep::models::scripted
