@@ -4,7 +4,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(folders sim models checker scenarios reports door cli)
+set(folders sim models checker scenarios reports door confirm cli)
 list(TRANSFORM folders PREPEND lockstep_ OUTPUT_VARIABLE libraries)
 
 add_library(lockstep_everything INTERFACE)
