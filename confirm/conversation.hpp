@@ -18,7 +18,7 @@ namespace lockstep::confirm {
 struct Exchange {
   enum class Sameness : std::uint8_t {
     same,
-    as_times,  ///< they tell how much time is left, or what time it is, and mean the same
+    as_times,  ///< they tell how much time is left, what time it is, or how far replicas are, and mean the same
     differs
   };
   sim::Duration at;  ///< time of the story
@@ -30,10 +30,12 @@ struct Exchange {
   Sameness sameness = Sameness::same;
 };
 
-/// Whether the command may answer how much time is left, or what time it is.
-bool may_answer_times(const models::redis::Request& request);
+/// What may differ between two answers that mean the same.
+enum class Kin : std::uint8_t { nothing, times, offsets };
+/// Of this request: times, as above; offsets, of a replication stream, which a real server also fills with its pings.
+Kin kin_of(const models::redis::Request& request);
 /// `tolerance`: how far apart two times may be.
-Exchange::Sameness compare(const models::redis::Reply& model, const models::redis::Reply& real, bool may_be_times,
+Exchange::Sameness compare(const models::redis::Reply& model, const models::redis::Reply& real, Kin kin,
                            sim::Duration tolerance);
 
 /// Runs beside the simulated servers of a story and lets them answer for themselves: how close events come to the ends of leases, whether

@@ -45,6 +45,8 @@ bool is_order_to_follow(const Command& command) {
   return command.size() == 3 && (command[0].is_word("REPLICAOF") || command[0].is_word("SLAVEOF"));
 }
 
+constexpr std::int64_t kPortInStories = 6379;
+
 std::string shown(const std::optional<Reply>& reply) { return reply ? reply->describe() : "(waits)"; }
 
 }  // namespace
@@ -76,7 +78,7 @@ std::optional<Reply> RealSide::answered(Node& node, sim::ConnectionId connection
   }
   if (settings_.tampering && settings_.tampering->with_model) settings_.tampering->with_model(request, answer);
   Line& line = line_of(node, connection);
-  line.may_be_times = may_answer_times(request);
+  line.kin = kin_of(request);
   line.said = request.describe();
   line.answer.reset();
   std::string bytes;
@@ -93,7 +95,7 @@ std::optional<Reply> RealSide::answered(Node& node, sim::ConnectionId connection
   while (replies.size() < wanted) {
     const bool is_last = !answer && replies.size() + 1 == wanted;
     if (!take_in(line, is_last ? kBlocksAfterMs : kAnswersWithinMs)) break;
-    replies.push_back(*std::exchange(line.answer, std::nullopt));
+    replies.push_back(as_in_story(*std::exchange(line.answer, std::nullopt)));
   }
   note_lateness(node);
   std::optional<Reply> real;
@@ -107,7 +109,7 @@ std::optional<Reply> RealSide::answered(Node& node, sim::ConnectionId connection
   } else {
     line.is_awaited = true;
   }
-  if (real || answer) add(node, connection, request.describe(), answer, real, may_answer_times(request));
+  if (real || answer) add(node, connection, request.describe(), answer, real, kin_of(request));
   Server& there = servers_[server];
   if (there.process) there.log.emplace_back(world().now().offset(), there.process->log_size());
   if (real && answer) compare_keys(node);
@@ -172,6 +174,36 @@ Command RealSide::translated(const Command& command, std::size_t server) const {
   return settings_.tampering && settings_.tampering->with_real ? settings_.tampering->with_real(command) : command;
 }
 
+/// Servers call each other by ports of this machine, and clients know them by their names.
+Reply RealSide::as_in_story(const Reply& reply) const {
+  if (!links_ || !reply.is_array()) return reply;
+  std::vector<Reply> items;
+  for (const Reply& item : reply.items()) {
+    const bool follows_host = !items.empty() && items.back().is_bulk() && items.back().value() == "127.0.0.1";
+    const Server* server = follows_host ? server_at(item) : nullptr;
+    if (server == nullptr) {
+      items.push_back(as_in_story(item));
+      continue;
+    }
+    items.back() = Reply::bulk(server->name);
+    items.push_back(item.is_integer() ? Reply::integer(kPortInStories) : Reply::bulk(kPortInStories));
+  }
+  return Reply::array(std::move(items));
+}
+
+/// Null: there is none at such a port.
+const RealSide::Server* RealSide::server_at(const Reply& port) const {
+  const std::optional<std::int64_t> number =
+      port.is_integer() ? port.integer() : port.is_bulk() ? port.value().integer() : std::nullopt;
+  for (std::size_t i = 0; number && i < servers_.size(); ++i) {
+    bool is_its_own = servers_[i].process->port() == *number;
+    for (std::size_t follower = 0; follower < servers_.size(); ++follower)
+      is_its_own = is_its_own || links_->port(follower, i) == *number;
+    if (is_its_own) return &servers_[i];
+  }
+  return nullptr;
+}
+
 // --- What nobody asks for.
 
 std::optional<Reply> RealSide::delivered(Node& node, const Delivery& delivery) {
@@ -201,7 +233,7 @@ std::optional<Reply> RealSide::delivered(Node& node, const Delivery& delivery) {
       line.messages.pop_front();
     }
   }
-  add(node, connection, is_answer ? line.said : "(message)", delivery.reply, real, is_answer && line.may_be_times);
+  add(node, connection, is_answer ? line.said : "(message)", delivery.reply, real, is_answer ? line.kin : Kin::nothing);
   return real;
 }
 
@@ -220,18 +252,18 @@ void RealSide::bring_in() {
     if (line.is_awaited && line.answer) {
       line.is_awaited = false;
       const Reply answer = *std::exchange(line.answer, std::nullopt);
-      add(*line.node, {connection}, line.said, std::nullopt, answer, line.may_be_times);
+      add(*line.node, {connection}, line.said, std::nullopt, answer, line.kin);
       line.node->pass_on({connection}, answer);
     }
     for (const Reply& message : std::exchange(line.messages, {})) {
-      add(*line.node, {connection}, "(message)", std::nullopt, message, false);
+      add(*line.node, {connection}, "(message)", std::nullopt, message, Kin::nothing);
       line.node->pass_on({connection}, message);
     }
   }
 }
 
 void RealSide::add(const Node& node, sim::ConnectionId connection, std::string said, const std::optional<Reply>& model,
-                   const std::optional<Reply>& real, bool may_be_times) {
+                   const std::optional<Reply>& real, Kin kin) {
   Exchange exchange{.at = world().now().offset(),
                     .client = world().name(world().client_of(connection)),
                     .server = node.name(),
@@ -239,7 +271,7 @@ void RealSide::add(const Node& node, sim::ConnectionId connection, std::string s
                     .model = shown(model),
                     .real = shown(real)};
   exchange.sameness =
-      model && real ? compare(*model, *real, may_be_times, tolerance()) : Exchange::Sameness::differs;
+      model && real ? compare(*model, *real, kin, tolerance()) : Exchange::Sameness::differs;
   exchanges_.push_back(std::move(exchange));
 }
 

@@ -87,7 +87,7 @@ class RealSide final : public models::redis::Relay, public sim::Pace {
   struct Line {
     std::optional<Wire> wire;
     bool is_awaited = false;     ///< a request of it has no answer yet
-    bool may_be_times = false;   ///< and the answer may be a time
+    Kin kin = Kin::nothing;      ///< of that answer
     bool hears_messages = false;
     std::deque<Reply> messages;  ///< of channels, that have come and have not been passed on
     std::optional<Reply> answer;
@@ -113,12 +113,14 @@ class RealSide final : public models::redis::Relay, public sim::Pace {
   void connect_links();
   void follow(std::size_t follower, std::size_t primary);
   models::redis::Command translated(const models::redis::Command& command, std::size_t server) const;
+  Reply as_in_story(const Reply& reply) const;
+  const Server* server_at(const Reply& port) const;
   Line& line_of(Node& node, sim::ConnectionId connection);
   void sort_in(Line& line, Reply reply) const;
   bool take_in(Line& line, int milliseconds) const;
   void carry_out_orders(const Node& node, const models::redis::Request& request);
   void add(const Node& node, sim::ConnectionId connection, std::string said, const std::optional<Reply>& model,
-           const std::optional<Reply>& real, bool may_be_times);
+           const std::optional<Reply>& real, Kin kin);
   void note_lateness(const Node& node);
   void compare_keys(const Node& node);
   void remark(std::string sentence);

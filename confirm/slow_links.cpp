@@ -149,10 +149,9 @@ void SlowLinks::accept_on(std::size_t index) {
 void SlowLinks::read_from(Session& session, Direction& direction) {
   std::array<char, 65536> piece;
   const ssize_t size = recv(direction.from, piece.data(), piece.size(), MSG_DONTWAIT);
-  if (size > 0)
-    direction.pieces.push_back({due(links_[session.link], now_()), std::string(piece.data(), static_cast<std::size_t>(size))});
-  else
-    direction.has_ended = true;
+  direction.has_ended = size <= 0;
+  const auto bytes = static_cast<std::size_t>(std::max<ssize_t>(size, 0));
+  direction.pieces.push_back({due(links_[session.link], now_()), std::string(piece.data(), bytes)});
 }
 
 void SlowLinks::write_due(Session& session, Direction& direction) const {
@@ -160,13 +159,9 @@ void SlowLinks::write_due(Session& session, Direction& direction) const {
   while (!session.is_over && !direction.pieces.empty() && direction.pieces.front().due <= now) {
     std::string& bytes = direction.pieces.front().bytes;
     const ssize_t written = send(direction.to, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (written < 0 || static_cast<std::size_t>(written) < bytes.size()) {
-      session.is_over = true;
-      return;
-    }
+    session.is_over = written <= 0 || static_cast<std::size_t>(written) < bytes.size();
     direction.pieces.pop_front();
   }
-  if (direction.has_ended && direction.pieces.empty()) session.is_over = true;
 }
 
 void SlowLinks::end_sessions() {

@@ -42,6 +42,7 @@ class SlowLinks {
   void cut(std::size_t server);
 
  private:
+  /// Of the bytes that one side has sent. None: its end.
   struct Piece {
     sim::Duration due;
     std::string bytes;
