@@ -258,8 +258,7 @@ std::variant<Call, Answer> linearize_call(const Typed& typed, Call call) {
 std::optional<Answer> take_redis(const std::string& text, Call::Confirm& confirm) {
   if (text.empty()) return std::nullopt;
   const std::size_t colon = text.rfind(':');
-  const auto port =
-      colon == std::string::npos ? std::nullopt : whole_number(text.substr(colon + 1), 1, UINT16_MAX);
+  const auto port = colon == std::string::npos ? std::nullopt : whole_number(text.substr(colon + 1), 1, UINT16_MAX);
   if (!port || colon == 0) {
     return wrong(fmt::format("--redis={}: expected HOST:PORT, e.g. --redis=127.0.0.1:6379, or --redis alone",
                              scenarios::in_quotes(text)),
@@ -276,7 +275,8 @@ std::variant<Call, Answer> confirm_call(const Typed& typed, Call call) {
   if (call.files.empty())
     return wrong("confirm needs scenario files or directories, e.g. lockstep confirm scenarios/redis-lock-java --redis",
                  "confirm");
-  if (!typed.redis) return wrong("confirm needs to know which kind of server: --redis, or --redis=HOST:PORT", "confirm");
+  if (!typed.redis)
+    return wrong("confirm needs to know which kind of server: --redis, or --redis=HOST:PORT", "confirm");
   if (auto answer = take_redis(*typed.redis, call.confirm)) return *answer;
   call.confirm.flush = typed.flush;
   if (call.confirm.flush && !call.confirm.host)

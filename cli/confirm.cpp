@@ -1,13 +1,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <mutex>
+#include <optional>
 #include <ostream>
+#include <string>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/output_files.hpp"
 #include "confirm/confirm.hpp"
+#include "confirm/record.hpp"
 #include "confirm/report.hpp"
 #include "scenarios/in_parallel.hpp"
 
@@ -55,7 +66,8 @@ std::variant<std::vector<Confirmation>, Stopped> confirm_each(const std::vector<
       results[i] = confirm::confirm(stories[i], catalogue, options);
       const std::lock_guard lock(mutex);
       ++done;
-      if (output.progress) output.err << fmt::format("\r{} of {} stories played\x1b[K", done, stories.size()) << std::flush;
+      if (output.progress)
+        output.err << fmt::format("\r{} of {} stories played\x1b[K", done, stories.size()) << std::flush;
     } catch (const confirm::Interrupted&) {
       stop({.by_user = true});
     } catch (const confirm::ServerTrouble& trouble) {
@@ -76,11 +88,60 @@ Exit exit_of(const std::vector<Confirmation>& results) {
   return any(Standing::disturbed, Standing::cannot_be_played) ? Exit::incomplete : Exit::as_expected;
 }
 
+std::string today() {
+  // tidy: real processes — a record says when they were there.
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
+}
+
+/// What stands in the record of other stories, stays. Nothing after a message, if it is no record.
+std::optional<confirm::Record> read_record_file(const std::string& file, std::ostream& err) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return confirm::Record();
+  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  auto read = confirm::read_record(text);
+  if (const auto* trouble = std::get_if<std::string>(&read)) {
+    err << fmt::format("lockstep: {} is no record of confirmations: {}; name another file, or remove it\n", file,
+                       *trouble);
+    return std::nullopt;
+  }
+  return std::get<confirm::Record>(std::move(read));
+}
+
+/// Records are about the stories of their folder, and of those below it.
+bool is_below(const Scenario& story, const std::string& folder) {
+  return !confirm::key_of(story.file, folder).starts_with("..");
+}
+
 }  // namespace
 
 Exit confirm_stories(const Call& call, const models::locks::Catalogue& catalogue, Output& output) {
   const std::optional<std::vector<Scenario>> loaded = load_all(call.files, catalogue, output.err);
   if (!loaded) return Exit::bad_input;
+  std::vector<std::string> inputs;
+  for (const Scenario& story : *loaded) inputs.push_back(story.file);
+  const OutputOption outputs[] = {{"--record", call.confirm.record}, {"--table", call.confirm.table}};
+  if (const std::optional<std::string> trouble = refuse_outputs(outputs, inputs)) {
+    output.err << "lockstep: " << *trouble << '\n';
+    return Exit::bad_input;
+  }
+  std::optional<confirm::Record> record;
+  const std::string folder =
+      call.confirm.record ? std::filesystem::path(*call.confirm.record).parent_path().string() : ".";
+  if (call.confirm.record) {
+    const auto stray =
+        std::find_if(loaded->begin(), loaded->end(), [&](const Scenario& s) { return !is_below(s, folder); });
+    if (stray != loaded->end()) {
+      output.err << fmt::format(
+          "lockstep: --record {}: {} is not in a folder below it; put the record above the stories\n",
+          *call.confirm.record, stray->file);
+      return Exit::bad_input;
+    }
+    record = read_record_file(*call.confirm.record, output.err);
+    if (!record) return Exit::bad_input;
+  }
   const auto result = confirm_each(*loaded, catalogue, call, output);
   if (const Stopped* stopped = std::get_if<Stopped>(&result)) {
     output.err << (stopped->by_user ? "lockstep: interrupted\n" : fmt::format("lockstep: {}\n", stopped->trouble));
@@ -94,6 +155,12 @@ Exit confirm_stories(const Call& call, const models::locks::Catalogue& catalogue
                                                                : confirm::report(confirmations, output.width),
                                      output.colour);
   }
+  if (!record) record.emplace();
+  confirm::add(*record, confirmations, folder, today());
+  if (call.confirm.record && !write_file(*call.confirm.record, confirm::text_of(*record), output.err))
+    return Exit::bad_input;
+  if (call.confirm.table && !write_file(*call.confirm.table, confirm::table_of(*record), output.err))
+    return Exit::bad_input;
   return exit_of(confirmations);
 }
 

@@ -202,15 +202,17 @@ void look_at_server(const ConfirmOptions& options) {
   std::int64_t keys = 0;
   const std::string info = [&] {
     const models::redis::Reply reply = wire.ask(Command{"INFO", "keyspace"});
-    if (!reply.is_bulk()) throw ServerTrouble("the server at " + options.server->host + " refuses: " + reply.describe());
+    if (!reply.is_bulk())
+      throw ServerTrouble("the server at " + options.server->host + " refuses: " + reply.describe());
     return reply.value().text();
   }();
   keys = static_cast<std::int64_t>(std::count(info.begin(), info.end(), '='));
   if (keys == 0) return;
   if (!options.flush) {
-    throw ServerTrouble(fmt::format("the server at {}:{} holds keys, and a story needs an empty one: take another, or say "
-                                    "--flush to have everything on it deleted",
-                                    options.server->host, options.server->port));
+    throw ServerTrouble(
+        fmt::format("the server at {}:{} holds keys, and a story needs an empty one: take another, or say "
+                    "--flush to have everything on it deleted",
+                    options.server->host, options.server->port));
   }
   wire.ask(Command{"FLUSHALL"});
 }
@@ -288,8 +290,9 @@ Confirmation confirm(const Scenario& scenario, const Catalogue& catalogue, const
     result.version = side.version();
     if (plan.margin && side.lateness() + kRounding > *plan.margin) {
       result.standing = Standing::disturbed;
-      result.reason = fmt::format("a command came {} late, and a lease ends {} from another: try again when the machine is idle",
-                                  sim::to_string(side.lateness()), sim::to_string(*plan.margin));
+      result.reason =
+          fmt::format("a command came {} late, and a lease ends {} from another: try again when the machine is idle",
+                      sim::to_string(side.lateness()), sim::to_string(*plan.margin));
       continue;
     }
     result.reason.clear();

@@ -28,7 +28,8 @@ bool has_argument(const Request& request, Wanted wanted) {
 bool mentions(const Value& value, std::string_view word) {
   std::string scratch;
   std::string text(value.view(scratch));
-  std::transform(text.begin(), text.end(), text.begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
   return text.find(word) != std::string::npos;
 }
 
@@ -93,9 +94,12 @@ std::optional<Reply> Listener::answered(Node& node, sim::ConnectionId connection
                                         std::optional<Reply> answer) {
   const auto is_moment = [](const Value& value) {
     constexpr std::array<std::string_view, 3> kWords{"EXPIREAT", "EXAT", "PXAT"};
-    if (std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) { return value.is_word(word) || value.is_word("P" + std::string(word)); }))
+    if (std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) {
+          return value.is_word(word) || value.is_word("P" + std::string(word));
+        }))
       return true;
-    return value.is_word("TIME") || mentions(value, "'TIME'") || mentions(value, "\"TIME\"") || mentions(value, "EXPIREAT'") || mentions(value, "EXPIREAT\"");
+    return value.is_word("TIME") || mentions(value, "'TIME'") || mentions(value, "\"TIME\"") ||
+           mentions(value, "EXPIREAT'") || mentions(value, "EXPIREAT\"");
   };
   if (has_argument(request, is_moment)) asks_for_time_ = true;
   const sim::World& world = node.world();

@@ -57,10 +57,11 @@ RealServer::~RealServer() { kill(); }
 
 void RealServer::launch() {
   std::filesystem::remove(endpoint().host);
-  std::vector<std::string> words{"redis-server", "--port", std::to_string(port_), "--bind", "127.0.0.1", "--unixsocket",
-                                 endpoint().host, "--dir", folder_, "--save", "", "--daemonize", "no",
-                                 // A blocked client's time is looked at as often as that: the default is a tenth of a second.
-                                 "--hz", "500", "--dynamic-hz", "no", "--repl-diskless-sync-delay", "0"};
+  std::vector<std::string> words{
+      "redis-server", "--port", std::to_string(port_), "--bind", "127.0.0.1", "--unixsocket", endpoint().host, "--dir",
+      folder_, "--save", "", "--daemonize", "no",
+      // A blocked client's time is looked at as often as that: the default is a tenth of a second.
+      "--hz", "500", "--dynamic-hz", "no", "--repl-diskless-sync-delay", "0"};
   words.insert(words.end(), arguments_.begin(), arguments_.end());
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());

@@ -57,8 +57,8 @@ sim::Duration RealSide::elapsed() const {
 }
 
 std::size_t RealSide::number_of(const Node& node) const {
-  const auto found = std::find_if(servers_.begin(), servers_.end(),
-                                  [&](const Server& server) { return server.name == node.name(); });
+  const auto found =
+      std::find_if(servers_.begin(), servers_.end(), [&](const Server& server) { return server.name == node.name(); });
   return static_cast<std::size_t>(found - servers_.begin());
 }
 
@@ -101,8 +101,13 @@ std::optional<Reply> RealSide::answered(Node& node, sim::ConnectionId connection
   std::optional<Reply> real;
   if (replies.size() == wanted && own > 1) {
     real = Reply::several({replies.end() - static_cast<std::ptrdiff_t>(own), replies.end()});
-  } else if (replies.size() == wanted) {
+  } else if (replies.size() == wanted && answer) {
     real = std::move(replies.back());
+  } else if (replies.size() == wanted) {
+    // It may only be a little earlier than the model's: replicas have acknowledged at once.
+    line.answer = std::move(replies.back());
+    line.is_awaited = true;
+    early_.emplace(connection.index, elapsed());
   } else if (line.wire->is_over()) {
     real = Reply::unknown();
     lines_.erase(connection.index);
@@ -193,8 +198,9 @@ Reply RealSide::as_in_story(const Reply& reply) const {
 
 /// Null: there is none at such a port.
 const RealSide::Server* RealSide::server_at(const Reply& port) const {
-  const std::optional<std::int64_t> number =
-      port.is_integer() ? port.integer() : port.is_bulk() ? port.value().integer() : std::nullopt;
+  const std::optional<std::int64_t> number = port.is_integer() ? port.integer()
+                                             : port.is_bulk()  ? port.value().integer()
+                                                               : std::nullopt;
   for (std::size_t i = 0; number && i < servers_.size(); ++i) {
     bool is_its_own = servers_[i].process->port() == *number;
     for (std::size_t follower = 0; follower < servers_.size(); ++follower)
@@ -270,8 +276,7 @@ void RealSide::add(const Node& node, sim::ConnectionId connection, std::string s
                     .said = std::move(said),
                     .model = shown(model),
                     .real = shown(real)};
-  exchange.sameness =
-      model && real ? compare(*model, *real, kin, tolerance()) : Exchange::Sameness::differs;
+  exchange.sameness = model && real ? compare(*model, *real, kin, tolerance()) : Exchange::Sameness::differs;
   exchanges_.push_back(std::move(exchange));
 }
 
@@ -330,7 +335,8 @@ void RealSide::look_for_answers(Duration now, Duration patience) {
 }
 
 bool RealSide::let_in_early_answers(Duration now) {
-  const bool any = std::any_of(early_.begin(), early_.end(), [&](const auto& each) { return now >= each.second + kEarly; });
+  const bool any =
+      std::any_of(early_.begin(), early_.end(), [&](const auto& each) { return now >= each.second + kEarly; });
   if (any) world().start(entrance_.id(), sim::DurationRange::exactly(std::max(now, world().now().offset())));
   return any;
 }

@@ -86,8 +86,8 @@ class RealSide final : public models::redis::Relay, public sim::Pace {
   /// The real connection that belongs to one of the story's.
   struct Line {
     std::optional<Wire> wire;
-    bool is_awaited = false;     ///< a request of it has no answer yet
-    Kin kin = Kin::nothing;      ///< of that answer
+    bool is_awaited = false;  ///< a request of it has no answer yet
+    Kin kin = Kin::nothing;   ///< of that answer
     bool hears_messages = false;
     std::deque<Reply> messages;  ///< of channels, that have come and have not been passed on
     std::optional<Reply> answer;
@@ -136,7 +136,8 @@ class RealSide final : public models::redis::Relay, public sim::Pace {
   std::deque<Server> servers_;
   std::unique_ptr<SlowLinks> links_;
   std::map<std::uint32_t, Line> lines_;
-  std::map<std::uint32_t, sim::Duration> early_;  ///< connections on which something came that the story does not have yet, and when
+  std::map<std::uint32_t, sim::Duration>
+      early_;  ///< connections on which something came that the story does not have yet, and when
   std::vector<Exchange> exchanges_;
   std::vector<std::string> remarks_;
   std::string version_;

@@ -107,13 +107,14 @@ std::vector<std::string> RealSide::arguments_of(const scenarios::ServerSpec& spe
     return fault.kind == scenarios::FaultSpec::Kind::crash && fault.who == spec.name && fault.keep;
   });
   std::vector<std::string> words{"--min-replicas-to-write", std::to_string(spec.min_replicas),
-                                 "--min-replicas-max-lag", std::to_string(spec.min_replicas_max_lag.floor_ms() / 1000),
-                                 "--replica-priority", std::to_string(spec.priority),
-                                 "--enable-debug-command", "yes"};
+                                 "--min-replicas-max-lag",  std::to_string(spec.min_replicas_max_lag.floor_ms() / 1000),
+                                 "--replica-priority",      std::to_string(spec.priority),
+                                 "--enable-debug-command",  "yes"};
   const AppendOnly policy = spec.persistence.append_only;
   if (policy == AppendOnly::off && !is_kept) {
     for (const auto& point : spec.persistence.save) {
-      words.insert(words.end(), {"--save", std::to_string(point.after.floor_ms() / 1000), std::to_string(point.changes)});
+      words.insert(words.end(),
+                   {"--save", std::to_string(point.after.floor_ms() / 1000), std::to_string(point.changes)});
     }
     return words;
   }
@@ -141,7 +142,8 @@ void RealSide::start_servers() {
 }
 
 void RealSide::connect_links() {
-  if (std::all_of(scenario_.servers.begin(), scenario_.servers.end(), [](const auto& spec) { return spec.replica_of.empty(); }))
+  if (std::all_of(scenario_.servers.begin(), scenario_.servers.end(),
+                  [](const auto& spec) { return spec.replica_of.empty(); }))
     return;
   std::vector<std::uint16_t> ports;
   for (const Server& server : servers_) ports.push_back(server.process->port());
@@ -217,7 +219,8 @@ void RealSide::restarted(Node& node) {
   if (links_ && !spec.replica_of.empty()) {
     for (std::size_t i = 0; i < servers_.size(); ++i) {
       if (servers_[i].name == spec.replica_of)
-        server.inspector->ask(Command{"REPLICAOF", "127.0.0.1", static_cast<std::int64_t>(links_->port(number_of(node), i))});
+        server.inspector->ask(
+            Command{"REPLICAOF", "127.0.0.1", static_cast<std::int64_t>(links_->port(number_of(node), i))});
     }
   }
 }
@@ -240,16 +243,23 @@ void RealSide::compare_keys(const Node& node) {
       if (left <= tolerance()) continue;
       const std::string model = std::visit(Content(), entry.object);
       const std::string real = content_of(entry, wire.ask(question_for(entry)));
+      const Duration asked = elapsed();
       const std::int64_t time = wire.ask(Command{"PTTL", entry.key}).integer();
+      const Duration told = elapsed();
       const std::string where = fmt::format("{} at {}: {}", node.name(), sim::to_string(now), entry.key);
-      if (model != real && !are_near(model, real, tolerance())) remark(fmt::format("{} is {} in the model and {} in reality", where, model, real));
+      if (model != real && !are_near(model, real, tolerance()))
+        remark(fmt::format("{} is {} in the model and {} in reality", where, model, real));
       if ((time >= 0) != entry.expires)
-        remark(fmt::format("{} {} in the model, and {} in reality", where, entry.expires ? "has a lease" : "has no lease",
-                           time >= 0 ? "it has one" : "it has none"));
-      const Duration apart = Duration::milliseconds(time) - left;
-      if (time >= 0 && entry.expires && (apart > tolerance() || -apart > tolerance()))
+        remark(fmt::format("{} {} in the model, and {} in reality", where,
+                           entry.expires ? "has a lease" : "has no lease", time >= 0 ? "it has one" : "it has none"));
+      if (time < 0 || !entry.expires) continue;
+      // It was asked a little after the command, and the lease began as late as a command may have come.
+      const Duration end = now + left;
+      const Duration slack = Duration::milliseconds(2);
+      const Duration real_left = Duration::milliseconds(time);
+      if (real_left < end - told - slack || real_left > end - asked + lateness_ + slack)
         remark(fmt::format("{} lives {} longer in the model, and {} in reality", where, sim::to_string(left),
-                           sim::to_string(Duration::milliseconds(time))));
+                           sim::to_string(real_left)));
     }
     const Reply keys = wire.ask(Command{"KEYS", "*"});
     if (!keys.is_array()) continue;

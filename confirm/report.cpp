@@ -33,14 +33,6 @@ std::string_view sign_of(Standing standing) {
   return standing == Standing::confirmed ? "✓" : standing == Standing::differs ? "✗" : "?";
 }
 
-std::string pace_of(const scenarios::TimeScale& scale) {
-  if (scale.numerator > scale.denominator)
-    return fmt::format("{} times slower than told", scale.numerator / scale.denominator);
-  if (scale.numerator < scale.denominator)
-    return fmt::format("{} times faster than told", scale.denominator / scale.numerator);
-  return "as fast as told";
-}
-
 std::string rounded(sim::Duration d) {
   return sim::to_string(sim::Duration::microseconds(d.count_ns() / 1'000 / 100 * 100));
 }
@@ -52,20 +44,6 @@ std::string violations_of(const Confirmation& confirmation) {
     text += (text.empty() ? "" : ", ") + property.property;
   }
   return text;
-}
-
-/// What is said behind the name of the standing.
-std::string summary_of(const Confirmation& confirmation) {
-  switch (confirmation.standing) {
-    case Standing::confirmed: {
-      const std::string broken = violations_of(confirmation);
-      return broken.empty() ? "nothing is violated" : "violated: " + broken;
-    }
-    case Standing::differs: return confirmation.differences.front();
-    case Standing::disturbed:
-    case Standing::cannot_be_played: break;
-  }
-  return confirmation.reason;
 }
 
 ordered_json json_of(const Confirmation& c) {
@@ -106,6 +84,27 @@ ordered_json json_of(const Confirmation& c) {
 
 }  // namespace
 
+std::string pace_text(const scenarios::TimeScale& scale) {
+  if (scale.numerator > scale.denominator)
+    return fmt::format("{} times slower than told", scale.numerator / scale.denominator);
+  if (scale.numerator < scale.denominator)
+    return fmt::format("{} times faster than told", scale.denominator / scale.numerator);
+  return {};
+}
+
+std::string observed_text(const Confirmation& confirmation) {
+  switch (confirmation.standing) {
+    case Standing::confirmed: {
+      const std::string broken = violations_of(confirmation);
+      return broken.empty() ? "nothing is violated" : "violated: " + broken;
+    }
+    case Standing::differs: return confirmation.differences.front();
+    case Standing::disturbed:
+    case Standing::cannot_be_played: break;
+  }
+  return confirmation.reason;
+}
+
 Lines report(const Confirmation& c, std::size_t width) {
   Lines lines;
   lines.emplace_back(Line(c.id, Ink::strong).append(" · " + c.algorithm, Ink::faint));
@@ -113,10 +112,12 @@ Lines report(const Confirmation& c, std::size_t width) {
     reports::add_prose(lines, "? cannot be played: " + printable(c.reason), width, 0, Ink::warning);
     return lines;
   }
-  lines.emplace_back(fmt::format("redis-server {}, {}; it took {}, the latest command came {} late{}", c.version,
-                                 pace_of(c.scale), rounded(c.length), rounded(c.lateness),
-                                 c.margin ? ", and nothing comes nearer to the end of a lease than " + rounded(*c.margin) : ""),
-                     Ink::faint);
+  const std::string pace = pace_text(c.scale);
+  lines.emplace_back(
+      fmt::format("redis-server {}, {}; it took {}, the latest command came {} late{}", c.version,
+                  pace.empty() ? "as fast as told" : pace, rounded(c.length), rounded(c.lateness),
+                  c.margin ? ", and nothing comes nearer to the end of a lease than " + rounded(*c.margin) : ""),
+      Ink::faint);
   lines.emplace_back();
   reports::Table table({{"time", 6}, {"who", 3}, {"at", 5}, {"says", 20}, {"the real server answers", 16}});
   for (const Exchange& exchange : c.exchanges) {
@@ -140,7 +141,8 @@ Lines report(const Confirmation& c, std::size_t width) {
   for (const Compared& property : c.properties) {
     if (property.real != Verdict::violated && property.is_same) continue;
     const std::string by = property.by.empty() ? "" : fmt::format(" by {}", fmt::join(property.by, ", "));
-    const std::string standing = property.is_same ? ", as in the model" : fmt::format(", in the model {}", to_string(property.model));
+    const std::string standing =
+        property.is_same ? ", as in the model" : fmt::format(", in the model {}", to_string(property.model));
     lines.emplace_back(fmt::format("{} {} {}{}{}", property.real == Verdict::violated ? "✗" : "·", property.property,
                                    to_string(property.real), by, standing),
                        property.is_same ? Ink::plain : Ink::bad);
@@ -153,8 +155,10 @@ Lines report(const Confirmation& c, std::size_t width) {
                        Ink::good);
     return lines;
   }
-  lines.emplace_back(fmt::format("✗ differs: {}", reports::counted(c.differences.size(), "difference", "differences")), Ink::bad);
-  for (const std::string& difference : c.differences) reports::add_prose(lines, printable(difference), width, 2, Ink::bad);
+  lines.emplace_back(fmt::format("✗ differs: {}", reports::counted(c.differences.size(), "difference", "differences")),
+                     Ink::bad);
+  for (const std::string& difference : c.differences)
+    reports::add_prose(lines, printable(difference), width, 2, Ink::bad);
   return lines;
 }
 
@@ -165,11 +169,13 @@ Lines report(std::span<const Confirmation> confirmations, std::size_t width) {
     confirmed += c.standing == Standing::confirmed ? 1 : 0;
     table.add({{printable(c.id)},
                {fmt::format("{} {}", sign_of(c.standing), to_string(c.standing)), ink_of(c.standing)},
-               {printable(summary_of(c))}});
+               {printable(observed_text(c))}});
   }
   Lines lines = table.lines(width);
   lines.emplace_back();
-  lines.emplace_back(fmt::format("{} of {} confirmed", confirmed, reports::counted(confirmations.size(), "story", "stories")), confirmed == confirmations.size() ? Ink::good : Ink::plain);
+  lines.emplace_back(
+      fmt::format("{} of {} confirmed", confirmed, reports::counted(confirmations.size(), "story", "stories")),
+      confirmed == confirmations.size() ? Ink::good : Ink::plain);
   return lines;
 }
 

@@ -14,6 +14,10 @@ namespace lockstep::confirm {
 reports::Lines report(const Confirmation& confirmation, std::size_t width);
 /// Several: a row for each, and how many were confirmed.
 reports::Lines report(std::span<const Confirmation> confirmations, std::size_t width);
+/// What came out, in a line: "violated: mutual-exclusion", or the first difference, or why there is nothing.
+std::string observed_text(const Confirmation& confirmation);
+/// "10 times slower than told"; empty: as told.
+std::string pace_text(const scenarios::TimeScale& scale);
 std::string json(std::span<const Confirmation> confirmations);
 
 }  // namespace lockstep::confirm

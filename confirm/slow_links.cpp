@@ -18,7 +18,8 @@ int listen_at(std::uint16_t& port) {
   port = free_port();
   const sockaddr_in address = loopback(port);
   constexpr int kWaiting = 16;
-  if (bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 && listen(fd, kWaiting) == 0) return fd;
+  if (bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 && listen(fd, kWaiting) == 0)
+    return fd;
   close(fd);
   throw ServerTrouble("cannot listen at a port of 127.0.0.1");
 }

@@ -50,8 +50,7 @@ int connect_to_host(const Endpoint& endpoint) {
 Wire::Wire(const Endpoint& endpoint)
     : fd_(endpoint.port == 0 ? connect_to_path(endpoint.host) : connect_to_host(endpoint)) {
   if (fd_ >= 0) return;
-  const std::string where =
-      endpoint.port == 0 ? endpoint.host : endpoint.host + ":" + std::to_string(endpoint.port);
+  const std::string where = endpoint.port == 0 ? endpoint.host : endpoint.host + ":" + std::to_string(endpoint.port);
   throw ServerTrouble("no server answers at " + where + ": start one there, or leave the address out");
 }
 

@@ -40,8 +40,7 @@ class Scaler {
  private:
   /// What is for ever stays so, and `never` does.
   void some(sim::Duration& d) const {
-    if (d < sim::Duration::forever() && d > -sim::Duration::forever())
-      d = d * scale_.numerator / scale_.denominator;
+    if (d < sim::Duration::forever() && d > -sim::Duration::forever()) d = d * scale_.numerator / scale_.denominator;
   }
   void some(sim::DurationRange& range) const {
     some(range.lo);
