@@ -71,7 +71,10 @@ std::variant<std::vector<Confirmation>, Stopped> confirm_each(const std::vector<
     } catch (const confirm::Interrupted&) {
       stop({.by_user = true});
     } catch (const confirm::ServerTrouble& trouble) {
-      stop({.trouble = trouble.what()});
+      // Of somebody else's server every story says the same.
+      if (options.server) return stop({.trouble = trouble.what()});
+      results[i] = {.file = stories[i].file, .id = stories[i].id, .algorithm = stories[i].lock.algorithm};
+      results[i].reason = trouble.what();
     }
   });
   if (output.progress) output.err << "\r\x1b[K" << std::flush;
@@ -120,6 +123,11 @@ bool is_below(const Scenario& story, const std::string& folder) {
 Exit confirm_stories(const Call& call, const models::locks::Catalogue& catalogue, Output& output) {
   const std::optional<std::vector<Scenario>> loaded = load_all(call.files, catalogue, output.err);
   if (!loaded) return Exit::bad_input;
+  if (!call.confirm.host && confirm::installed_redis_version().empty()) {
+    output.err << "lockstep: no redis-server is installed: apt-get install redis-server, or name one that runs "
+                  "elsewhere by --redis=HOST:PORT\n";
+    return Exit::bad_input;
+  }
   std::vector<std::string> inputs;
   for (const Scenario& story : *loaded) inputs.push_back(story.file);
   const OutputOption outputs[] = {{"--record", call.confirm.record}, {"--table", call.confirm.table}};

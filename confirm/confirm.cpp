@@ -256,9 +256,9 @@ std::optional<std::uint64_t> digest_of(const Scenario& scenario, const Catalogue
 
 Confirmation confirm(const Scenario& scenario, const Catalogue& catalogue, const ConfirmOptions& options) {
   Confirmation result{.file = scenario.file, .id = scenario.id, .algorithm = scenario.lock.algorithm};
+  result.digest = digest_of(scenario, catalogue).value_or(0);
   result.reason = why_not(scenario, options);
   if (!result.reason.empty()) return result;
-  result.digest = digest_of(scenario, catalogue).value_or(0);
 
   Plan told = *plan_at(scenario, catalogue, {}, true, nullptr);
   if (!told.model.trouble.empty()) {
@@ -288,11 +288,12 @@ Confirmation confirm(const Scenario& scenario, const Catalogue& catalogue, const
     result.length = side.elapsed();
     result.lateness = side.lateness();
     result.version = side.version();
-    if (plan.margin && side.lateness() + kRounding > *plan.margin) {
+    const Duration lateness = side.lateness_at_difference().value_or(side.lateness());
+    if (plan.margin && lateness + kRounding > *plan.margin) {
       result.standing = Standing::disturbed;
       result.reason =
           fmt::format("a command came {} late, and a lease ends {} from another: try again when the machine is idle",
-                      sim::to_string(side.lateness()), sim::to_string(*plan.margin));
+                      sim::to_string(lateness), sim::to_string(*plan.margin));
       continue;
     }
     result.reason.clear();

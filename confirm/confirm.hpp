@@ -65,7 +65,7 @@ struct ConfirmOptions {
   /// Of somebody else's server that holds keys: delete them all.
   bool flush = false;
   /// A story that takes longer, however fast it is played, is not played.
-  sim::Duration longest = sim::Duration::seconds(60);
+  sim::Duration longest = sim::Duration::seconds(120);
   std::function<bool()> interrupted;
   std::optional<Tampering> tampering;
 };

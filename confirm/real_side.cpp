@@ -24,7 +24,7 @@ using sim::Duration;
 /// A server that has not said by then that it waits for something will not say it.
 constexpr int kBlocksAfterMs = 3;
 /// What the model has now, the real server has had this long to bring.
-constexpr int kOverdueAfterMs = 400;
+constexpr int kOverdueAfterMs = 200;
 constexpr int kAnswersWithinMs = 5'000;
 /// How long something that came early waits for the story.
 constexpr Duration kEarly = Duration::milliseconds(25);
@@ -79,6 +79,7 @@ std::optional<Reply> RealSide::answered(Node& node, sim::ConnectionId connection
   if (settings_.tampering && settings_.tampering->with_model) settings_.tampering->with_model(request, answer);
   Line& line = line_of(node, connection);
   line.kin = kin_of(request);
+  has_told_times_ = has_told_times_ || line.kin == Kin::times;
   line.said = request.describe();
   line.answer.reset();
   std::string bytes;
@@ -277,10 +278,16 @@ void RealSide::add(const Node& node, sim::ConnectionId connection, std::string s
                     .model = shown(model),
                     .real = shown(real)};
   exchange.sameness = model && real ? compare(*model, *real, kin, tolerance()) : Exchange::Sameness::differs;
+  if (exchange.sameness == Exchange::Sameness::differs) note_difference();
   exchanges_.push_back(std::move(exchange));
 }
 
+void RealSide::note_difference() {
+  if (!lateness_at_difference_) lateness_at_difference_ = lateness_;
+}
+
 void RealSide::remark(std::string sentence) {
+  note_difference();
   if (std::find(remarks_.begin(), remarks_.end(), sentence) == remarks_.end()) remarks_.push_back(std::move(sentence));
 }
 

@@ -55,6 +55,8 @@ class RealSide final : public models::redis::Relay, public sim::Pace {
   const std::vector<std::string>& remarks() const { return remarks_; }
   /// How late, at most, a command came to a real server.
   sim::Duration lateness() const { return lateness_; }
+  /// The same up to the first difference; nothing: there is none. What comes after it may wait in vain for what the model has.
+  std::optional<sim::Duration> lateness_at_difference() const { return lateness_at_difference_; }
   const std::string& version() const { return version_; }
   /// Time of the story, which is real time.
   sim::Duration elapsed() const;
@@ -123,6 +125,7 @@ class RealSide final : public models::redis::Relay, public sim::Pace {
            const std::optional<Reply>& real, Kin kin);
   void note_lateness(const Node& node);
   void compare_keys(const Node& node);
+  void note_difference();
   void remark(std::string sentence);
   sim::Duration tolerance() const;
   void pause_servers(sim::Duration now);
@@ -142,6 +145,9 @@ class RealSide final : public models::redis::Relay, public sim::Pace {
   std::vector<std::string> remarks_;
   std::string version_;
   sim::Duration lateness_;
+  std::optional<sim::Duration> lateness_at_difference_;
+  bool has_told_times_ =
+      false;  ///< some request was about time: keys may hold times that were reckoned from the answer
   std::atomic<std::int64_t> began_ = 0;  ///< nanoseconds of the real clock; 0: the story has not begun
 };
 

@@ -75,7 +75,7 @@ std::string content_of(const Entry& entry, const Reply& reply) {
 
 /// A script may keep a time that it has reckoned from how much was left of a lease: "A=1060, B=1090".
 bool are_near(const std::string& model, const std::string& real, Duration tolerance) {
-  constexpr std::int64_t kLeastTime = 100;
+  constexpr std::int64_t kLeastTime = 20;
   std::size_t i = 0;
   std::size_t j = 0;
   const auto number_at = [](const std::string& text, std::size_t& at) {
