@@ -16,6 +16,8 @@ install(TARGETS lockstep_everything ${libraries} EXPORT lockstep ARCHIVE DESTINA
 if(TARGET lockstep)
   install(TARGETS lockstep RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+# Where the program looks for it: confirm/real_server.cpp.
+install(TARGETS lockstep_shifted_clock LIBRARY DESTINATION lib/lockstep)
 foreach(folder ${folders})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION include/lockstep
     FILES_MATCHING PATTERN "*.hpp" PATTERN corpus EXCLUDE PATTERN testing EXCLUDE)

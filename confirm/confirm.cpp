@@ -91,13 +91,11 @@ bool is_server(const Scenario& scenario, const std::string& name) {
 
 /// What of the story no real server can do. Empty: nothing.
 std::string why_not(const Scenario& scenario, const ConfirmOptions& options) {
-  for (const FaultSpec& fault : scenario.faults) {
-    if (fault.kind == FaultSpec::Kind::jump && is_server(scenario, fault.who))
-      return fmt::format("the clock of {} jumps, and that of a real server is its machine's", fault.who);
-  }
   for (const scenarios::ServerSpec& server : scenario.servers) {
-    if (server.clock.drift_ppm != 0 || server.clock.offset != Duration::zero())
-      return fmt::format("the clock of {} is wrong, and that of a real server is its machine's", server.name);
+    if (!has_clock_of_its_own(scenario, server) || (!options.server && can_shift_clocks())) continue;
+    return fmt::format(
+        "the clock of {} is off or jumps, and that of a real server is its machine's: {}", server.name,
+        options.server ? "leave the address out" : "liblockstep_shifted_clock.so is not beside the program");
   }
   if (!options.server) return {};
   if (scenario.servers.size() > 1) return "it has several servers, and there is one address: leave the address out";
@@ -152,10 +150,13 @@ Plan best_plan(const Scenario& scenario, const Catalogue& catalogue, const Plan&
   return best;
 }
 
-Scenario with_epoch(Scenario scenario) {
+Duration since_epoch() {
   // tidy: real processes — a server that is asked for the time tells that of its machine.
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  const auto epoch = Duration::nanoseconds(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+  return Duration::nanoseconds(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+}
+
+Scenario with_epoch(Scenario scenario, Duration epoch) {
   for (scenarios::ClientSpec& client : scenario.clients) client.clock.offset += epoch;
   for (scenarios::ServerSpec& server : scenario.servers) server.clock.offset += epoch;
   return scenario;
@@ -226,6 +227,9 @@ void note_what_was_not_real(Confirmation& result, const Plan& plan) {
   if (plan.scenario.sentinels)
     result.notes.emplace_back("the sentinels are the model's; what they order is carried out by the real servers");
   if (plan.scenario.resource) result.notes.emplace_back("the resource that the lock protects is the model's");
+  if (std::any_of(plan.scenario.servers.begin(), plan.scenario.servers.end(),
+                  [&](const auto& server) { return has_clock_of_its_own(plan.scenario, server); }))
+    result.notes.emplace_back("the clock of a server is off by a library that is loaded into it");
   if (!plan.probes)
     result.notes.emplace_back("whether the lock comes back (recoverable) was not asked: it takes too long");
 }
@@ -279,8 +283,9 @@ Confirmation confirm(const Scenario& scenario, const Catalogue& catalogue, const
       return result;
     }
     look_at_server(options);
-    RealSide side(plan.scenario, {options.server, options.interrupted, options.tampering});
-    if (plan.asks_for_time) plan.scenario = with_epoch(std::move(plan.scenario));
+    const Duration epoch = plan.asks_for_time ? since_epoch() : Duration::zero();
+    RealSide side(plan.scenario, {options.server, options.interrupted, options.tampering, epoch});
+    if (plan.asks_for_time) plan.scenario = with_epoch(std::move(plan.scenario), epoch);
     const Played real = play(plan.scenario, catalogue, side, &side, plan.probes);
     clean_server(options);
     result.scale = plan.scale;

@@ -1,11 +1,13 @@
 #include "confirm/real_server.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -27,7 +29,20 @@ std::string output_of(const char* command) {
   return out;
 }
 
+/// Beside the program, or where it was installed with it; empty: nowhere.
+std::string shifted_clock_library() {
+  std::error_code failed;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failed).parent_path();
+  for (const char* folder : {".", "..", "../lib/lockstep"}) {
+    const std::filesystem::path file = program / folder / "liblockstep_shifted_clock.so";
+    if (std::filesystem::exists(file, failed)) return file.lexically_normal().string();
+  }
+  return {};
+}
+
 }  // namespace
+
+bool can_shift_clocks() { return !shifted_clock_library().empty(); }
 
 std::string installed_redis_version() {
   const std::string text = output_of("redis-server --version 2>/dev/null");
@@ -47,13 +62,29 @@ TemporaryFolder::~TemporaryFolder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-RealServer::RealServer(std::string folder, std::vector<std::string> arguments)
+RealServer::RealServer(std::string folder, std::vector<std::string> arguments, Clock clock)
     : folder_(std::move(folder)), arguments_(std::move(arguments)), port_(free_port()) {
   std::filesystem::create_directories(folder_);
+  if (clock == Clock::shifted) {
+    const std::string file = folder_ + "/clock";
+    const int fd = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    void* memory = MAP_FAILED;
+    if (fd >= 0 && ftruncate(fd, sizeof *shift_) == 0)
+      memory = mmap(nullptr, sizeof *shift_, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (fd >= 0) close(fd);
+    if (memory == MAP_FAILED) throw ServerTrouble("cannot write " + file);
+    shift_ = static_cast<std::int64_t*>(memory);
+    environment_ = {"LD_PRELOAD=" + shifted_clock_library(), "LOCKSTEP_CLOCK_SHIFT=" + file};
+  }
   launch();
 }
 
-RealServer::~RealServer() { kill(); }
+RealServer::~RealServer() {
+  kill();
+  if (shift_ != nullptr) munmap(shift_, sizeof *shift_);
+}
+
+void RealServer::shift_clock(std::int64_t nanoseconds) { std::atomic_ref(*shift_).store(nanoseconds); }
 
 void RealServer::launch() {
   std::filesystem::remove(endpoint().host);
@@ -66,6 +97,10 @@ void RealServer::launch() {
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
+  std::vector<char*> environment;
+  for (std::string& each : environment_) environment.push_back(each.data());
+  for (char** each = environ; *each != nullptr; ++each) environment.push_back(*each);
+  environment.push_back(nullptr);
   const pid_t parent = getpid();
   const pid_t child = fork();
   if (child < 0) throw ServerTrouble("cannot start another process");
@@ -79,7 +114,7 @@ void RealServer::launch() {
     sigprocmask(SIG_SETMASK, &none, nullptr);
     const int nowhere = open("/dev/null", O_RDWR);
     for (const int fd : {0, 1, 2}) dup2(nowhere, fd);
-    execvp("redis-server", pointers.data());
+    execvpe("redis-server", pointers.data(), environment.data());
     _exit(127);
   }
   pid_ = child;

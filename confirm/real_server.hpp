@@ -17,6 +17,9 @@ namespace lockstep::confirm {
 /// "7.0.15" of the redis-server that is installed; empty: there is none.
 std::string installed_redis_version();
 
+/// Whether the library is there by which a server's clock can be off from the machine's.
+bool can_shift_clocks();
+
 /// A folder that is gone with the object.
 class TemporaryFolder {
  public:
@@ -33,8 +36,10 @@ class TemporaryFolder {
 /// Also if this program is killed nothing of it is left but its folder: the kernel ends the process with the thread that started it.
 class RealServer {
  public:
-  /// `arguments`: as redis-server takes them, after those that all have. Throws ServerTrouble.
-  RealServer(std::string folder, std::vector<std::string> arguments);
+  enum class Clock : std::uint8_t { of_machine, shifted };
+  /// `arguments`: as redis-server takes them, after those that all have. A clock that is to be off needs `can_shift_clocks`. Throws
+  /// ServerTrouble.
+  RealServer(std::string folder, std::vector<std::string> arguments, Clock clock = Clock::of_machine);
   ~RealServer();
   RealServer(const RealServer&) = delete;
   RealServer& operator=(const RealServer&) = delete;
@@ -51,6 +56,9 @@ class RealServer {
   void go_on();
   bool is_stopped() const { return is_stopped_; }
 
+  /// From now on its wall clock shows so much more than the machine's. Requires: its clock is shifted.
+  void shift_clock(std::int64_t nanoseconds);
+
   /// For clients.
   Endpoint endpoint() const { return {folder_ + "/s", 0}; }
   /// For other servers.
@@ -66,6 +74,8 @@ class RealServer {
 
   std::string folder_;
   std::vector<std::string> arguments_;
+  std::vector<std::string> environment_;  ///< besides this program's own
+  std::int64_t* shift_ = nullptr;         ///< in a file that the process reads
   std::uint16_t port_ = 0;
   pid_t pid_ = 0;
   bool is_stopped_ = false;

@@ -305,6 +305,7 @@ bool RealSide::wait_until(sim::Instant instant) {
     if (settings_.interrupted && settings_.interrupted()) throw Interrupted();
     const Duration now = elapsed();
     pause_servers(now);
+    set_clocks(now);
     if (let_in_early_answers(now)) return false;
     if (now >= moment) return true;
     look_for_answers(now, moment - now);
@@ -346,6 +347,18 @@ bool RealSide::let_in_early_answers(Duration now) {
       std::any_of(early_.begin(), early_.end(), [&](const auto& each) { return now >= each.second + kEarly; });
   if (any) world().start(entrance_.id(), sim::DurationRange::exactly(std::max(now, world().now().offset())));
   return any;
+}
+
+void RealSide::set_clocks(Duration now) {
+  for (std::size_t p = 0; p < world().process_count(); ++p) {
+    const sim::ProcessState& state = world().state(sim::ProcessId{static_cast<std::uint16_t>(p)});
+    for (Server& server : servers_) {
+      if (server.name != state.name || !server.has_own_clock) continue;
+      const sim::Instant moment = sim::Instant::at(std::max(now, world().now().offset()));
+      server.process->shift_clock(
+          (state.wall.reading_at(moment).offset() - moment.offset() - settings_.epoch).count_ns());
+    }
+  }
 }
 
 void RealSide::pause_servers(Duration now) {

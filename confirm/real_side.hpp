@@ -28,6 +28,9 @@ namespace lockstep::confirm {
 /// Ctrl-C.
 struct Interrupted {};
 
+/// Whether the clock of this server is off, drifts or jumps.
+bool has_clock_of_its_own(const scenarios::Scenario& scenario, const scenarios::ServerSpec& server);
+
 /// For tests: what is done to a simulated server's answers, or to what the real one is sent, before they meet.
 struct Tampering {
   std::function<void(const models::redis::Request&, std::optional<models::redis::Reply>&)> with_model;
@@ -42,6 +45,8 @@ class RealSide final : public models::redis::Relay, public sim::Pace {
     std::optional<Endpoint> server;  ///< somebody else's; nothing: our own
     std::function<bool()> interrupted;
     std::optional<Tampering> tampering;
+    /// What the clocks of the story show at its beginning besides what it says: the time of the machine, or nothing.
+    sim::Duration epoch;
   };
   /// Starts the servers, and lets replicas catch up. Requires: `scenario` outlives it. Throws ServerTrouble.
   RealSide(const scenarios::Scenario& scenario, Settings settings);
@@ -103,6 +108,7 @@ class RealSide final : public models::redis::Relay, public sim::Pace {
     /// When the append-only file had how many bytes.
     std::vector<std::pair<sim::Duration, std::uint64_t>> log;
     bool is_paused = false;
+    bool has_own_clock = false;
   };
 
   sim::World& world() const { return entrance_.world(); }
@@ -129,6 +135,7 @@ class RealSide final : public models::redis::Relay, public sim::Pace {
   void remark(std::string sentence);
   sim::Duration tolerance() const;
   void pause_servers(sim::Duration now);
+  void set_clocks(sim::Duration now);
   void look_for_answers(sim::Duration now, sim::Duration patience);
   bool let_in_early_answers(sim::Duration now);
 

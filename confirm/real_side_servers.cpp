@@ -96,6 +96,13 @@ bool are_near(const std::string& model, const std::string& real, Duration tolera
 
 }  // namespace
 
+bool has_clock_of_its_own(const scenarios::Scenario& scenario, const scenarios::ServerSpec& server) {
+  if (server.clock.drift_ppm != 0 || server.clock.offset != Duration::zero()) return true;
+  return std::any_of(scenario.faults.begin(), scenario.faults.end(), [&](const scenarios::FaultSpec& fault) {
+    return fault.kind == scenarios::FaultSpec::Kind::jump && fault.who == server.name;
+  });
+}
+
 RealSide::RealSide(const scenarios::Scenario& scenario, Settings settings)
     : scenario_(scenario), settings_(std::move(settings)) {
   start_servers();
@@ -128,8 +135,11 @@ void RealSide::start_servers() {
   for (const scenarios::ServerSpec& spec : scenario_.servers) {
     Server& server = servers_.emplace_back();
     server.name = spec.name;
-    if (!settings_.server)
-      server.process = std::make_unique<RealServer>(folder_.path() + "/" + spec.name, arguments_of(spec));
+    server.has_own_clock = has_clock_of_its_own(scenario_, spec);
+    if (settings_.server) continue;
+    const auto clock = server.has_own_clock ? RealServer::Clock::shifted : RealServer::Clock::of_machine;
+    server.process = std::make_unique<RealServer>(folder_.path() + "/" + spec.name, arguments_of(spec), clock);
+    if (server.has_own_clock) server.process->shift_clock(spec.clock.offset.count_ns());
   }
   for (Server& server : servers_) {
     if (server.process) server.process->await_ready();
