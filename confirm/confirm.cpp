@@ -53,6 +53,7 @@ Played play(const Scenario& scenario, const Catalogue& catalogue, models::redis:
   std::optional<scenarios::Diagnostic> problem = execution.play();
   if (!problem && probes) problem = execution.probe(scenarios::Execution::Patience::just_beyond_the_bound);
   played.end = deployment.world().now().offset();
+  if (real != nullptr && !problem) real->finish();
   if (problem)
     played.trouble = problem->message;
   else
@@ -223,8 +224,10 @@ void clean_server(const ConfirmOptions& options) {
   if (options.server) Wire(*options.server).ask(Command{"FLUSHALL"});
 }
 
-void note_what_was_not_real(Confirmation& result, const Plan& plan) {
-  if (plan.scenario.sentinels)
+void note_what_was_not_real(Confirmation& result, const Plan& plan, const RealSide& side) {
+  if (side.has_sentinels())
+    result.notes.emplace_back("real sentinels watched the servers; clients asked the model's who is primary");
+  else if (plan.scenario.sentinels)
     result.notes.emplace_back("the sentinels are the model's; what they order is carried out by the real servers");
   if (plan.scenario.resource) result.notes.emplace_back("the resource that the lock protects is the model's");
   if (std::any_of(plan.scenario.servers.begin(), plan.scenario.servers.end(),
@@ -303,7 +306,7 @@ Confirmation confirm(const Scenario& scenario, const Catalogue& catalogue, const
     }
     result.reason.clear();
     judge(result, plan, real, side);
-    note_what_was_not_real(result, plan);
+    note_what_was_not_real(result, plan, side);
     return result;
   }
   return result;

@@ -12,6 +12,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <memory>
 #include <optional>
 #include <system_error>
 
@@ -63,8 +65,13 @@ TemporaryFolder::~TemporaryFolder() {
 }
 
 RealServer::RealServer(std::string folder, std::vector<std::string> arguments, Clock clock)
-    : folder_(std::move(folder)), arguments_(std::move(arguments)), port_(free_port()) {
+    : RealServer(std::move(folder)) {
   std::filesystem::create_directories(folder_);
+  words_ = {"redis-server", "--port", std::to_string(port_), "--bind", "127.0.0.1", "--unixsocket", endpoint().host,
+            "--dir", folder_, "--save", "", "--daemonize", "no",
+            // A blocked client's time is looked at as often as that: the default is a tenth of a second.
+            "--hz", "500", "--dynamic-hz", "no", "--repl-diskless-sync-delay", "0"};
+  words_.insert(words_.end(), arguments.begin(), arguments.end());
   if (clock == Clock::shifted) {
     const std::string file = folder_ + "/clock";
     const int fd = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -79,6 +86,19 @@ RealServer::RealServer(std::string folder, std::vector<std::string> arguments, C
   launch();
 }
 
+/// It writes its configuration anew, so there must be a file of it.
+std::unique_ptr<RealServer> RealServer::sentinel(std::string folder, const std::string& configuration) {
+  std::unique_ptr<RealServer> server(new RealServer(std::move(folder)));
+  std::filesystem::create_directories(server->folder_);
+  const std::string file = server->folder_ + "/sentinel.conf";
+  std::ofstream(file) << "port " << server->port_ << "\nbind 127.0.0.1\nunixsocket " << server->endpoint().host
+                      << "\ndir " << server->folder_ << '\n'
+                      << configuration;
+  server->words_ = {"redis-server", file, "--sentinel"};
+  server->launch();
+  return server;
+}
+
 RealServer::~RealServer() {
   kill();
   if (shift_ != nullptr) munmap(shift_, sizeof *shift_);
@@ -88,14 +108,8 @@ void RealServer::shift_clock(std::int64_t nanoseconds) { std::atomic_ref(*shift_
 
 void RealServer::launch() {
   std::filesystem::remove(endpoint().host);
-  std::vector<std::string> words{
-      "redis-server", "--port", std::to_string(port_), "--bind", "127.0.0.1", "--unixsocket", endpoint().host, "--dir",
-      folder_, "--save", "", "--daemonize", "no",
-      // A blocked client's time is looked at as often as that: the default is a tenth of a second.
-      "--hz", "500", "--dynamic-hz", "no", "--repl-diskless-sync-delay", "0"};
-  words.insert(words.end(), arguments_.begin(), arguments_.end());
   std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
+  for (std::string& word : words_) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   std::vector<char*> environment;
   for (std::string& each : environment_) environment.push_back(each.data());

@@ -40,6 +40,8 @@ class RealServer {
   /// `arguments`: as redis-server takes them, after those that all have. A clock that is to be off needs `can_shift_clocks`. Throws
   /// ServerTrouble.
   RealServer(std::string folder, std::vector<std::string> arguments, Clock clock = Clock::of_machine);
+  /// A sentinel, with these lines in its configuration.
+  static std::unique_ptr<RealServer> sentinel(std::string folder, const std::string& configuration);
   ~RealServer();
   RealServer(const RealServer&) = delete;
   RealServer& operator=(const RealServer&) = delete;
@@ -70,10 +72,11 @@ class RealServer {
   void cut_log(std::uint64_t size) const;
 
  private:
+  explicit RealServer(std::string folder) : folder_(std::move(folder)), port_(free_port()) {}
   std::string log_file() const;
 
   std::string folder_;
-  std::vector<std::string> arguments_;
+  std::vector<std::string> words_;        ///< the whole command
   std::vector<std::string> environment_;  ///< besides this program's own
   std::int64_t* shift_ = nullptr;         ///< in a file that the process reads
   std::uint16_t port_ = 0;

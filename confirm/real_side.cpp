@@ -71,6 +71,7 @@ Endpoint RealSide::endpoint_of(const Server& server) const {
 std::optional<Reply> RealSide::answered(Node& node, sim::ConnectionId connection, const Request& request,
                                         std::optional<Reply> answer) {
   const sim::ProcessId client = world().client_of(connection);
+  nodes_.insert_or_assign(node.name(), &node);
   if (scenario_.sentinels && std::any_of(scenario_.sentinels->each.begin(), scenario_.sentinels->each.end(),
                                          [&](const auto& each) { return each.name == world().name(client); })) {
     carry_out_orders(node, request);
@@ -142,6 +143,8 @@ void RealSide::sort_in(Line& line, Reply reply) const {
 
 RealSide::Line& RealSide::line_of(Node& node, sim::ConnectionId connection) {
   Line& line = lines_[connection.index];
+  // Messages may be there, or its end: sentinels hang up on the clients of a server that they promote.
+  if (line.wire && !line.is_awaited) take_in(line, 0);
   if (line.wire && !line.wire->is_over()) return line;
   line = Line{};
   line.node = &node;
@@ -149,13 +152,14 @@ RealSide::Line& RealSide::line_of(Node& node, sim::ConnectionId connection) {
   return line;
 }
 
-/// What sentinels ask is answered by the model, as they are its own; what they order is done.
+/// What the model's sentinels ask is answered by the model. What they order is done, unless real ones have to find out for themselves.
 void RealSide::carry_out_orders(const Node& node, const Request& request) {
+  if (sentinels_) return;
   const std::size_t server = number_of(node);
   const auto obey = [&](const Command& command) {
     if (!is_order_to_follow(command)) return;
     Server& there = servers_[server];
-    const Reply reply = there.inspector->ask(translated(command, server));
+    const Reply reply = ask(there, translated(command, server));
     Exchange exchange{.at = world().now().offset(),
                       .client = "sentinel",
                       .server = there.name,

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "confirm/conversation.hpp"
+#include "confirm/real_sentinels.hpp"
 #include "confirm/real_server.hpp"
 #include "confirm/slow_links.hpp"
 #include "confirm/wire.hpp"
@@ -54,6 +55,11 @@ class RealSide final : public models::redis::Relay, public sim::Pace {
   /// What comes from outside enters the world as an event of this process. Requires: it is added to the story's world.
   sim::Process& process() { return entrance_; }
 
+  /// The story is over, and its world is still there: whether the same servers lead.
+  void finish();
+
+  /// Whether real sentinels watch the servers.
+  bool has_sentinels() const { return sentinels_ != nullptr; }
   /// What was said, in order.
   const std::vector<Exchange>& exchanges() const { return exchanges_; }
   /// Differences that are no answer: what real servers hold besides, what came late.
@@ -113,6 +119,9 @@ class RealSide final : public models::redis::Relay, public sim::Pace {
 
   sim::World& world() const { return entrance_.world(); }
   void bring_in();
+  Reply ask(Server& server, const models::redis::Command& command);
+  bool leads(Server& server);
+  void start_sentinels();
   std::size_t number_of(const Node& node) const;
   Server& server_of(const Node& node) { return servers_[number_of(node)]; }
   Endpoint endpoint_of(const Server& server) const;
@@ -145,6 +154,8 @@ class RealSide final : public models::redis::Relay, public sim::Pace {
   TemporaryFolder folder_;
   std::deque<Server> servers_;
   std::unique_ptr<SlowLinks> links_;
+  std::unique_ptr<RealSentinels> sentinels_;  ///< null: there are none, or the model's
+  std::map<std::string, Node*, std::less<>> nodes_;
   std::map<std::uint32_t, Line> lines_;
   std::map<std::uint32_t, sim::Duration>
       early_;  ///< connections on which something came that the story does not have yet, and when

@@ -107,6 +107,7 @@ RealSide::RealSide(const scenarios::Scenario& scenario, Settings settings)
     : scenario_(scenario), settings_(std::move(settings)) {
   start_servers();
   connect_links();
+  start_sentinels();
 }
 
 std::vector<std::string> RealSide::arguments_of(const scenarios::ServerSpec& spec) const {
@@ -146,7 +147,7 @@ void RealSide::start_servers() {
     server.inspector.emplace(endpoint_of(server));
     if (server.process) server.log.emplace_back(-Duration::forever(), server.process->log_size());
   }
-  const std::string info = servers_.front().inspector->ask(Command{"INFO", "server"}).value().text();
+  const std::string info = ask(servers_.front(), Command{"INFO", "server"}).value().text();
   const std::size_t begin = info.find("redis_version:");
   if (begin != std::string::npos) version_ = info.substr(begin + 14, info.find('\r', begin) - begin - 14);
 }
@@ -175,6 +176,54 @@ void RealSide::connect_links() {
   links_ = std::make_unique<SlowLinks>(ports, latency, std::move(gaps), [this] { return elapsed(); });
   for (std::size_t i = 0; i < servers_.size(); ++i) {
     if (!scenario_.servers[i].replica_of.empty()) follow(i, number(scenario_.servers[i].replica_of));
+  }
+}
+
+void RealSide::start_sentinels() {
+  if (settings_.server || !RealSentinels::can_watch(scenario_)) return;
+  const std::string& primary = scenario_.sentinels->primary;
+  std::size_t replicas = 0;
+  for (const scenarios::ServerSpec& spec : scenario_.servers) replicas += spec.replica_of == primary ? 1 : 0;
+  for (const Server& server : servers_) {
+    if (server.name == primary)
+      sentinels_ = std::make_unique<RealSentinels>(scenario_, folder_.path(), server.process->port(), replicas);
+  }
+}
+
+/// On a connection of our own, which somebody may have ended.
+Reply RealSide::ask(Server& server, const Command& command) {
+  server.inspector->receive_within(0);
+  if (server.inspector->is_over()) server.inspector.emplace(endpoint_of(server));
+  return server.inspector->ask(command);
+}
+
+bool RealSide::leads(Server& server) {
+  const Reply role = ask(server, Command{"ROLE"});
+  return role.is_array() && role.items().front().value() == "master";
+}
+
+/// Real sentinels, and what they order, take a little longer or shorter than the model's.
+void RealSide::finish() {
+  if (!links_) return;
+  constexpr int kTries = 200;
+  for (Server& server : servers_) {
+    const auto node = nodes_.find(server.name);
+    if (node == nodes_.end() || !server.inspector) continue;
+    const bool model_leads = !node->second->database().replication().is_replica();
+    bool is_same = leads(server) == model_leads;
+    for (int i = 0; i < kTries && !is_same; ++i) {
+      server.inspector->receive_within(10);
+      is_same = leads(server) == model_leads;
+    }
+    if (!is_same)
+      remark(fmt::format("in the end {} is a {} in the model, and a {} in reality", server.name,
+                         model_leads ? "primary" : "replica", model_leads ? "replica" : "primary"));
+    if (!sentinels_ || !model_leads) continue;
+    for (int i = 0; i < kTries && sentinels_->primary() != server.process->port(); ++i)
+      server.inspector->receive_within(10);
+    if (sentinels_->primary() != server.process->port())
+      remark(fmt::format("in the end the real sentinels do not call {} the primary, as those of the model do",
+                         server.name));
   }
 }
 
@@ -229,8 +278,7 @@ void RealSide::restarted(Node& node) {
   if (links_ && !spec.replica_of.empty()) {
     for (std::size_t i = 0; i < servers_.size(); ++i) {
       if (servers_[i].name == spec.replica_of)
-        server.inspector->ask(
-            Command{"REPLICAOF", "127.0.0.1", static_cast<std::int64_t>(links_->port(number_of(node), i))});
+        ask(server, Command{"REPLICAOF", "127.0.0.1", static_cast<std::int64_t>(links_->port(number_of(node), i))});
     }
   }
 }
@@ -240,21 +288,21 @@ void RealSide::restarted(Node& node) {
 /// A replica has what has reached it, and when that was only its primary's network knows.
 void RealSide::compare_keys(const Node& node) {
   if (node.database().replication().is_replica()) return;
-  Wire& wire = *server_of(node).inspector;
+  Server& server = server_of(node);
   const Duration now = world().now().offset();
   for (models::redis::DatabaseId database = 0; database < models::redis::kDatabases; ++database) {
     const auto entries = node.database().keys().entries(database);
     if (entries.empty() && database > 0) continue;
-    wire.ask(Command{"SELECT", static_cast<std::int64_t>(database)});
+    ask(server, Command{"SELECT", static_cast<std::int64_t>(database)});
     std::set<std::string> expected;
     for (const Entry& entry : entries) {
       expected.insert(entry.key);
       const Duration left = entry.expires ? node.clock().true_time_of(entry.at).offset() - now : Duration::forever();
       if (left <= tolerance()) continue;
       const std::string model = std::visit(Content(), entry.object);
-      const std::string real = content_of(entry, wire.ask(question_for(entry)));
+      const std::string real = content_of(entry, ask(server, question_for(entry)));
       const Duration asked = elapsed();
-      const std::int64_t time = wire.ask(Command{"PTTL", entry.key}).integer();
+      const std::int64_t time = ask(server, Command{"PTTL", entry.key}).integer();
       const Duration told = elapsed();
       const std::string where = fmt::format("{} at {}: {}", node.name(), sim::to_string(now), entry.key);
       if (model != real && !are_near(model, real, tolerance()))
@@ -271,7 +319,7 @@ void RealSide::compare_keys(const Node& node) {
         remark(fmt::format("{} lives {} longer in the model, and {} in reality", where, sim::to_string(left),
                            sim::to_string(real_left)));
     }
-    const Reply keys = wire.ask(Command{"KEYS", "*"});
+    const Reply keys = ask(server, Command{"KEYS", "*"});
     if (!keys.is_array()) continue;
     for (const Reply& key : keys.items()) {
       if (!expected.contains(key.value().text()))

@@ -39,6 +39,7 @@ std::int64_t shifted(clockid_t clock) {
 
 extern "C" {
 
+// tidy: real processes — what a server asks the machine.
 int clock_gettime(clockid_t clock, timespec* out) {
   if (clock != CLOCK_REALTIME && clock != CLOCK_REALTIME_COARSE)
     return static_cast<int>(syscall(SYS_clock_gettime, clock, out));
@@ -48,6 +49,7 @@ int clock_gettime(clockid_t clock, timespec* out) {
   return 0;
 }
 
+// tidy: real processes — and this.
 int gettimeofday(timeval* out, void*) {
   const std::int64_t now = shifted(CLOCK_REALTIME);
   out->tv_sec = now / kSecond;
