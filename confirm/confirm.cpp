@@ -27,6 +27,8 @@ constexpr std::uint64_t kMostEvents = 5'000'000;
 constexpr Duration kRounding = Duration::milliseconds(2);
 /// What a machine that is not idle is late by, with room.
 constexpr Duration kComfortable = Duration::milliseconds(20);
+/// A machine that is nearly idle does that.
+constexpr Duration kLeastMargin = Duration::milliseconds(5);
 /// Slower than this nobody waits for.
 constexpr std::array<std::int64_t, 8> kSlower{1, 2, 5, 10, 20, 50, 100, 200};
 constexpr std::array<std::int64_t, 6> kFaster{100, 50, 20, 10, 5, 2};
@@ -130,7 +132,7 @@ std::optional<Plan> plan_at(const Scenario& scenario, const Catalogue& catalogue
 
 bool is_comfortable(const Plan& plan, Duration wanted) { return !plan.margin || *plan.margin >= wanted; }
 
-/// As fast as leaves room between leases and commands, or else as slow as it takes.
+/// As fast as leaves room between commands and the ends of leases, or else as slow as it takes.
 Plan best_plan(const Scenario& scenario, const Catalogue& catalogue, const Plan& told, Duration wanted) {
   constexpr Duration kShort = Duration::seconds(2);
   // Replicas hear of a write as late as told, or a little later: their network is real.
@@ -142,13 +144,14 @@ Plan best_plan(const Scenario& scenario, const Catalogue& catalogue, const Plan&
       if (plan && is_comfortable(*plan, wanted) && plan->model.end >= kShort / 4) return std::move(*plan);
     }
   }
-  Plan best = told;
+  if (is_comfortable(told, wanted)) return told;
+  const std::int64_t needed = wanted.count_ns() / told.margin->count_ns() + 1;
   for (const std::int64_t factor : kSlower) {
-    if (is_comfortable(best, wanted)) break;
+    if (factor < needed) continue;
     auto plan = plan_at(scenario, catalogue, {factor, 1}, told.probes, &told);
-    if (plan) best = std::move(*plan);
+    return plan ? std::move(*plan) : told;
   }
-  return best;
+  return told;
 }
 
 Duration since_epoch() {
@@ -279,6 +282,12 @@ Confirmation confirm(const Scenario& scenario, const Catalogue& catalogue, const
       told = *plan_at(scenario, catalogue, {}, false, nullptr);
       plan = best_plan(scenario, catalogue, told, kComfortable * (1 << (attempt - 1)));
     }
+    if (plan.margin && *plan.margin < kLeastMargin) {
+      result.reason =
+          fmt::format("a command comes {} before the end of a lease, which no machine can be relied on to do",
+                      sim::to_string(*plan.margin));
+      return result;
+    }
     if (plan.model.end > options.longest) {
       result.standing = attempt == 1 ? Standing::cannot_be_played : Standing::disturbed;
       result.reason = fmt::format("it takes {} to play, which is more than {}: give it more by --max-seconds",
@@ -299,9 +308,9 @@ Confirmation confirm(const Scenario& scenario, const Catalogue& catalogue, const
     const Duration lateness = side.lateness_at_difference().value_or(side.lateness());
     if (plan.margin && lateness + kRounding > *plan.margin) {
       result.standing = Standing::disturbed;
-      result.reason =
-          fmt::format("a command came {} late, and a lease ends {} from another: try again when the machine is idle",
-                      sim::to_string(lateness), sim::to_string(*plan.margin));
+      result.reason = fmt::format(
+          "a command came {} late, and one must come {} before the end of a lease: try again when the machine is idle",
+          sim::to_string(lateness), sim::to_string(*plan.margin));
       continue;
     }
     result.reason.clear();

@@ -173,6 +173,72 @@ TEST_CASE("confirm: a primary that dies has told its replica nothing, over a net
   CHECK(verdict_on(result, "mutual-exclusion").real == checker::Verdict::violated);
 }
 
+TEST_CASE("confirm: a replica that nobody promotes lets nobody in") {
+  if (!has_redis()) return;
+  const Confirmation result = played(
+      "lock-summary/f001-10-failover-forgets-lock",
+      with_real([](const Command& command) { return command[0].is_word("REPLICAOF") ? Command{"PING"} : command; }));
+  CHECK(result.standing == Standing::differs);
+  CHECK(tells(result, "READONLY"));
+  CHECK(tells(result, "in the end redis2 is a primary in the model, and a replica in reality"));
+  CHECK(verdict_on(result, "mutual-exclusion").real == checker::Verdict::holds);
+}
+
+TEST_CASE("confirm: a command at the very end of a lease, as check finds them, comes after that end in reality, too") {
+  if (!has_redis()) return;
+  const std::string text = R"(
+title = "A's pause ends as late as it takes"
+[lock]
+algorithm = "set-nx-px-lua"
+ttl = "100ms"
+[network]
+latency = ["1ms", "10ms"]
+[[client]]
+name = ["A", "B"]
+acquire_at = ["0ms", "1s"]
+hold = "20ms"
+attempts = 1
+[[fault]]
+kind = "pause"
+client = "A"
+at = "31ms"
+length = "72ms"
+[schedule]
+events = ["0ms A start", "1ms A.SET#1", "11ms A.SET#1 reply", "31ms A pause", "91ms B start", "101ms B.SET#1",
+  "102ms B.SET#1 reply", "103ms A work", "104ms A.EVAL#1", "105ms A.EVAL#1 reply", "122ms B work"]
+)";
+  auto loaded = scenarios::parse(text, "end.toml", catalogue());
+  REQUIRE(std::holds_alternative<Scenario>(loaded));
+  const Confirmation result = confirm(std::get<Scenario>(loaded), catalogue(), {});
+  CHECK(result.standing == Standing::confirmed);
+  CHECK(verdict_on(result, "mutual-exclusion").real == checker::Verdict::violated);
+}
+
+TEST_CASE("confirm: a command that must come a nanosecond before the end of a lease is not played") {
+  const std::string text = R"(
+title = "Too near"
+[lock]
+algorithm = "set-nx-px-lua"
+ttl = "100ms"
+[[client]]
+name = "A"
+hold = "20ms"
+[[client]]
+name = "B"
+acquire_at = "99999999ns"
+attempts = 1
+[[fault]]
+kind = "crash"
+client = "A"
+after = "SET"
+)";
+  auto loaded = scenarios::parse(text, "near.toml", catalogue());
+  REQUIRE(std::holds_alternative<Scenario>(loaded));
+  const Confirmation result = confirm(std::get<Scenario>(loaded), catalogue(), {});
+  CHECK(result.standing == Standing::cannot_be_played);
+  CHECK(result.reason.find("before the end of a lease") != std::string::npos);
+}
+
 TEST_CASE("confirm: a disk that was not written forgets the lock, and one that was keeps it") {
   if (!has_redis()) return;
   CHECK(played("lock-summary/power-loss-forgets-lock").standing == Standing::confirmed);

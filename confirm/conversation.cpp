@@ -114,9 +114,7 @@ std::optional<Reply> Listener::delivered(Node& node, const models::redis::Delive
   return delivery.reply;
 }
 
-void Listener::crashed(Node& node, bool) {
-  std::erase_if(ends_, [&](const End& end) { return end.node == &node; });
-}
+void Listener::crashed(Node& node, bool) { ends_.forget(node); }
 
 void Listener::note(const Node& node, std::string_view said, std::string_view answer) {
   ++exchanges_;
@@ -126,26 +124,36 @@ void Listener::note(const Node& node, std::string_view said, std::string_view an
     digest_ = models::redis::digest_bytes(text, digest_);
 }
 
-/// Ends that were there before the command count as well as those that are there now: it may have moved one that it came close to.
+/// Ends that were there before the command count as well as those that are there now: it may have moved one that it came close to, and a
+/// lease of a millisecond is near its own beginning.
 void Listener::measure(const Node& node) {
   const sim::Duration now = node.world().now().offset();
   const auto look = [&] {
-    for (const End& end : ends_) {
-      if (end.node != &node) continue;
-      const sim::Duration apart = end.at > now ? end.at - now : now - end.at;
-      margin_ = std::min(margin_.value_or(apart), apart);
+    for (const sim::Duration end : ends_.of(node)) {
+      if (end > now) margin_ = std::min(margin_.value_or(end - now), end - now);
     }
   };
   look();
-  // One that is over has been met; the next command is judged by those that are still to come, and by the one that has come last.
-  std::erase_if(ends_, [&](const End& end) { return end.node == &node; });
-  for (models::redis::DatabaseId database = 0; database < models::redis::kDatabases; ++database) {
-    for (const models::redis::Entry& entry : node.database().keys().entries(database)) {
-      if (entry.expires) ends_.push_back({&node, node.clock().true_time_of(entry.at).offset()});
-    }
-  }
-  // A lease of a millisecond is near its own beginning.
+  ends_.follow(node);
   look();
 }
+
+const std::vector<sim::Duration>& LeaseEnds::of(const Node& node) const {
+  static const std::vector<sim::Duration> none;
+  const auto found = ends_.find(node.name());
+  return found == ends_.end() ? none : found->second;
+}
+
+void LeaseEnds::follow(const Node& node) {
+  std::vector<sim::Duration>& ends = ends_[node.name()];
+  ends.clear();
+  for (models::redis::DatabaseId database = 0; database < models::redis::kDatabases; ++database) {
+    for (const models::redis::Entry& entry : node.database().keys().entries(database)) {
+      if (entry.expires) ends.push_back(node.clock().true_time_of(entry.at).offset());
+    }
+  }
+}
+
+void LeaseEnds::forget(const Node& node) { ends_.erase(node.name()); }
 
 }  // namespace lockstep::confirm

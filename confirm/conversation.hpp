@@ -3,6 +3,8 @@
 // What clients and servers said to each other in a run, and how the answers of two servers compare.
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,6 +40,19 @@ Kin kin_of(const models::redis::Request& request);
 Exchange::Sameness compare(const models::redis::Reply& model, const models::redis::Reply& real, Kin kin,
                            sim::Duration tolerance);
 
+/// When the leases end that a server holds or held, as its commands come. What has just ended counts until a command has come after it.
+class LeaseEnds {
+ public:
+  /// A command is about to be compared with the ends. All of them are true times.
+  const std::vector<sim::Duration>& of(const models::redis::Node& node) const;
+  /// It has been carried out.
+  void follow(const models::redis::Node& node);
+  void forget(const models::redis::Node& node);
+
+ private:
+  std::map<std::string, std::vector<sim::Duration>, std::less<>> ends_;  ///< by server
+};
+
 /// Runs beside the simulated servers of a story and lets them answer for themselves: how close events come to the ends of leases, whether
 /// anybody asks for the server's time, and the digest by which a story is known.
 class Listener final : public models::redis::Relay {
@@ -51,7 +66,8 @@ class Listener final : public models::redis::Relay {
   void crashed(models::redis::Node& node, bool keep) override;
   void restarted(models::redis::Node&) override {}
 
-  /// How near, at least, a command comes to the end of a key's time, or to the end of a wait. Nothing: there is no such end.
+  /// How long, at least, before the end of a lease a command comes. One that comes after it may as well come later. Nothing: there is no
+  /// such command.
   std::optional<sim::Duration> margin() const { return margin_; }
   bool asks_for_time() const { return asks_for_time_; }
   std::size_t exchanges() const { return exchanges_; }
@@ -59,14 +75,10 @@ class Listener final : public models::redis::Relay {
   std::uint64_t digest() const { return digest_; }
 
  private:
-  struct End {
-    const models::redis::Node* node = nullptr;
-    sim::Duration at;  ///< true time
-  };
   void note(const models::redis::Node& node, std::string_view said, std::string_view answer);
   void measure(const models::redis::Node& node);
 
-  std::vector<End> ends_;  ///< of keys, that have been or are to come
+  LeaseEnds ends_;
   std::optional<sim::Duration> margin_;
   bool asks_for_time_ = false;
   std::size_t exchanges_ = 0;

@@ -89,7 +89,9 @@ std::optional<Reply> RealSide::answered(Node& node, sim::ConnectionId connection
   append_request(bytes, translated(request.command, server));
   const bool subscribes = request.command[0].is_word("SUBSCRIBE") || request.command[0].is_word("PSUBSCRIBE");
   line.hears_messages = line.hears_messages || subscribes;
+  wait_for_ends(node);
   line.wire->send(bytes);
+  ends_.follow(node);
 
   std::vector<Reply> replies;
   const std::size_t own = answer && answer->is_several() ? answer->items().size() : 1;
@@ -296,6 +298,22 @@ void RealSide::remark(std::string sentence) {
 }
 
 // --- Time.
+
+/// A lease that is over when a command comes ends in reality as late as it began, and Redis counts milliseconds. A command that comes at the very
+/// end comes after it here, too. One that is to come just before it cannot be helped so: `Plan` sees to those.
+void RealSide::wait_for_ends(const Node& node) const {
+  constexpr Duration kBehindEnd = Duration::milliseconds(5);
+  const Duration now = world().now().offset();
+  Duration until;
+  for (const Duration end : ends_.of(node)) {
+    if (end <= now) until = std::max(until, end + lateness_ + kBehindEnd);
+  }
+  while (elapsed() < until) {
+    const std::int64_t left = (until - elapsed()).count_ns();
+    const timespec time{.tv_sec = left / 1'000'000'000, .tv_nsec = left % 1'000'000'000};
+    if (left > 0) ppoll(nullptr, 0, &time, nullptr);
+  }
+}
 
 void RealSide::note_lateness(const Node&) { lateness_ = std::max(lateness_, elapsed() - world().now().offset()); }
 

@@ -138,6 +138,7 @@ class RealSide final : public models::redis::Relay, public sim::Pace {
   void carry_out_orders(const Node& node, const models::redis::Request& request);
   void add(const Node& node, sim::ConnectionId connection, std::string said, const std::optional<Reply>& model,
            const std::optional<Reply>& real, Kin kin);
+  void wait_for_ends(const Node& node) const;
   void note_lateness(const Node& node);
   void compare_keys(const Node& node);
   void note_difference();
@@ -157,6 +158,7 @@ class RealSide final : public models::redis::Relay, public sim::Pace {
   std::unique_ptr<RealSentinels> sentinels_;  ///< null: there are none, or the model's
   std::map<std::string, Node*, std::less<>> nodes_;
   std::map<std::uint32_t, Line> lines_;
+  LeaseEnds ends_;
   std::map<std::uint32_t, sim::Duration>
       early_;  ///< connections on which something came that the story does not have yet, and when
   std::vector<Exchange> exchanges_;

@@ -251,6 +251,7 @@ void RealSide::crashed(Node& node, bool keep) {
     early_.erase(line->first);
     line = lines_.erase(line);
   }
+  ends_.forget(node);
   server.inspector.reset();
   server.is_paused = false;
   if (links_) links_->cut(number);

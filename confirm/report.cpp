@@ -116,7 +116,7 @@ Lines report(const Confirmation& c, std::size_t width) {
   lines.emplace_back(
       fmt::format("redis-server {}, {}; it took {}, the latest command came {} late{}", c.version,
                   pace.empty() ? "as fast as told" : pace, rounded(c.length), rounded(c.lateness),
-                  c.margin ? ", and nothing comes nearer to the end of a lease than " + rounded(*c.margin) : ""),
+                  c.margin ? ", and nothing comes later before the end of a lease than " + rounded(*c.margin) : ""),
       Ink::faint);
   lines.emplace_back();
   reports::Table table({{"time", 6}, {"who", 3}, {"at", 5}, {"says", 20}, {"the real server answers", 16}});
