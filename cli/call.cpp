@@ -39,7 +39,8 @@ constexpr std::array<std::string_view, 10> kOnlyLinearize{
 constexpr std::array<std::string_view, 3> kOnlyCompare{"--algorithms", "--clients", "--seconds"};
 constexpr std::array<std::string_view, 5> kOnlyMatrix{"--faults", "--max-traces", "--max-events", "--runs",
                                                       "--witnesses"};
-constexpr std::array<std::string_view, 5> kOnlyConfirm{"--redis", "--flush", "--max-seconds", "--record", "--table"};
+constexpr std::array<std::string_view, 6> kOnlyConfirm{"--redis",  "--flush", "--max-seconds",
+                                                       "--record", "--table", "--junit"};
 constexpr std::array<std::string_view, 2> kOnlyServe{"--port", "--step"};
 
 /// Unknown options, commands and whatever else nobody wanted.
@@ -283,6 +284,11 @@ std::variant<Call, Answer> confirm_call(const Typed& typed, Call call) {
     return wrong("--flush is for a server that is not ours: --redis=HOST:PORT", "confirm");
   call.confirm.record = typed.record;
   call.confirm.table = typed.table;
+  call.junit = typed.junit;
+  for (const auto& [option, file] : {std::pair{"--record", call.confirm.record},
+                                     std::pair{"--table", call.confirm.table}, std::pair{"--junit", call.junit}}) {
+    if (file && file->empty()) return wrong(fmt::format("{} needs the name of a file", option), "confirm");
+  }
   if (typed.max_seconds) {
     const std::optional<double> seconds = seconds_of(*typed.max_seconds);
     constexpr double kDay = 86'400;
@@ -304,6 +310,7 @@ void declare_confirm(CLI::App& confirm, Typed& typed) {
   confirm.add_option("--max-seconds", typed.max_seconds)->take_last();
   confirm.add_option("--record", typed.record)->take_last();
   confirm.add_option("--table", typed.table)->take_last();
+  confirm.add_option("--junit", typed.junit)->take_last();
 }
 
 std::variant<Call, Answer> serve_call(const Typed& typed, Call call) {

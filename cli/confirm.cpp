@@ -130,7 +130,8 @@ Exit confirm_stories(const Call& call, const models::locks::Catalogue& catalogue
   }
   std::vector<std::string> inputs;
   for (const Scenario& story : *loaded) inputs.push_back(story.file);
-  const OutputOption outputs[] = {{"--record", call.confirm.record}, {"--table", call.confirm.table}};
+  const OutputOption outputs[] = {
+      {"--record", call.confirm.record}, {"--table", call.confirm.table}, {"--junit", call.junit}};
   if (const std::optional<std::string> trouble = refuse_outputs(outputs, inputs)) {
     output.err << "lockstep: " << *trouble << '\n';
     return Exit::bad_input;
@@ -163,6 +164,8 @@ Exit confirm_stories(const Call& call, const models::locks::Catalogue& catalogue
                                                                : confirm::report(confirmations, output.width),
                                      output.colour);
   }
+  if (call.junit && !write_file(*call.junit, confirm::junit_xml(*loaded, confirmations), output.err))
+    return Exit::bad_input;
   if (!record) record.emplace();
   confirm::add(*record, confirmations, folder, today());
   if (call.confirm.record && !write_file(*call.confirm.record, confirm::text_of(*record), output.err))

@@ -261,6 +261,7 @@ scenario so that nothing comes near the end of a lease. docs/confirm.md has more
   --record FILE               keep what came out, beside what the file knows of other scenarios; lockstep
                               list failures reads scenarios/confirmed.json
   --table FILE                the same as a table for people (Markdown)
+  --junit FILE                a test report for build servers
 
   --json                      one JSON document on stdout, nothing else
   --jobs N                    threads (as many as there are cores); four scenarios at once for each

@@ -175,9 +175,11 @@ TEST_CASE("confirm: a primary that dies has told its replica nothing, over a net
 
 TEST_CASE("confirm: a replica that nobody promotes lets nobody in") {
   if (!has_redis()) return;
-  const Confirmation result = played(
-      "lock-summary/f001-10-failover-forgets-lock",
-      with_real([](const Command& command) { return command[0].is_word("REPLICAOF") ? Command{"PING"} : command; }));
+  Scenario scenario = story("lock-summary/f001-10-failover-forgets-lock");
+  scenario.lock.parameters.insert_or_assign("ttl", sim::Duration::milliseconds(700));
+  const Confirmation result = confirm(scenario, catalogue(), with_real([](const Command& command) {
+                                        return command[0].is_word("REPLICAOF") ? Command{"PING"} : command;
+                                      }));
   CHECK(result.standing == Standing::differs);
   CHECK(tells(result, "READONLY"));
   CHECK(tells(result, "in the end redis2 is a primary in the model, and a replica in reality"));

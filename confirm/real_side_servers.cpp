@@ -205,13 +205,13 @@ bool RealSide::leads(Server& server) {
 /// Real sentinels, and what they order, take a little longer or shorter than the model's.
 void RealSide::finish() {
   if (!links_) return;
-  constexpr int kTries = 200;
+  const int tries = sentinels_ ? 300 : 50;
   for (Server& server : servers_) {
     const auto node = nodes_.find(server.name);
     if (node == nodes_.end() || !server.inspector) continue;
     const bool model_leads = !node->second->database().replication().is_replica();
     bool is_same = leads(server) == model_leads;
-    for (int i = 0; i < kTries && !is_same; ++i) {
+    for (int i = 0; i < tries && !is_same; ++i) {
       server.inspector->receive_within(10);
       is_same = leads(server) == model_leads;
     }
@@ -219,7 +219,7 @@ void RealSide::finish() {
       remark(fmt::format("in the end {} is a {} in the model, and a {} in reality", server.name,
                          model_leads ? "primary" : "replica", model_leads ? "replica" : "primary"));
     if (!sentinels_ || !model_leads) continue;
-    for (int i = 0; i < kTries && sentinels_->primary() != server.process->port(); ++i)
+    for (int i = 0; i < tries && sentinels_->primary() != server.process->port(); ++i)
       server.inspector->receive_within(10);
     if (sentinels_->primary() != server.process->port())
       remark(fmt::format("in the end the real sentinels do not call {} the primary, as those of the model do",

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "reports/junit.hpp"
 #include "reports/table.hpp"
 #include "reports/text.hpp"
 #include "reports/verdicts.hpp"
@@ -177,6 +178,22 @@ Lines report(std::span<const Confirmation> confirmations, std::size_t width) {
       fmt::format("{} of {} confirmed", confirmed, reports::counted(confirmations.size(), "story", "stories")),
       confirmed == confirmations.size() ? Ink::good : Ink::plain);
   return lines;
+}
+
+std::string junit_xml(std::span<const scenarios::Scenario> stories, std::span<const Confirmation> confirmations) {
+  using Kind = reports::JUnitCase::Trouble::Kind;
+  std::vector<reports::JUnitCase> cases;
+  for (std::size_t i = 0; i < confirmations.size(); ++i) {
+    const Confirmation& c = confirmations[i];
+    reports::JUnitCase& each = cases.emplace_back();
+    each.scenario = &stories[i];
+    if (c.standing == Standing::confirmed) continue;
+    each.trouble.kind = c.standing == Standing::differs ? Kind::failure : Kind::error;
+    each.trouble.message = fmt::format("{}: {}", to_string(c.standing), observed_text(c));
+    for (const std::string& difference : c.differences) each.trouble.details += printable(difference) + "\n";
+    each.trouble.details += fmt::format("lockstep confirm {} --redis\n", printable(c.file));
+  }
+  return reports::junit_xml("lockstep confirm", cases);
 }
 
 std::string json(std::span<const Confirmation> confirmations) {
