@@ -127,7 +127,7 @@ TEST_CASE("confirm: what is recorded is listed, until the story changes") {
   CHECK(confirmed == 1);
 
   std::string text = content_of(copy);
-  const std::size_t at = text.find("\nhold");
+  const std::size_t at = text.rfind("\nhold");
   REQUIRE(at != std::string::npos);
   const std::size_t number = text.find_first_of("0123456789", at);
   text.insert(number, "1");
