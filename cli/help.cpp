@@ -255,7 +255,7 @@ redis-server, and what clients hear is what those answer. Time is real, slowed d
 scenario so that nothing comes near the end of a lease. docs/confirm.md has more.
 
   --redis                     our own servers, started in a temporary folder and gone afterwards
-  --redis=HOST:PORT           a server that is there; it must be empty, and is empty again afterwards
+  --redis=HOST:PORT           a server that is there; it must be empty, and keeps nothing of it
   --flush                     of that server: delete whatever is on it first
   --max-seconds N             a scenario that takes longer, however fast it is played, is not played (120)
   --record FILE               keep what came out, beside what the file knows of other scenarios; lockstep

@@ -268,6 +268,17 @@ TEST_CASE("confirm: somebody else's server has to be empty, and is empty again")
   options.server = Endpoint{"127.0.0.1", server.port()};
   CHECK(played("redis-lock-java/f000-2-both-delete-expired", options).standing == Standing::confirmed);
   CHECK(wire.ask(Command{"DBSIZE"}) == Reply::integer(0));
+  // Whoever comes meanwhile keeps what is his, though the story differs for it.
+  int commands = 0;
+  options.tampering = Tampering{.with_model = {}, .with_real = [&](const Command& command) {
+                                  if (++commands == 3) wire.ask(Command{"SET", "theirs", "1"});
+                                  return command;
+                                }};
+  const Confirmation met = played("redis-lock-java/f000-2-both-delete-expired", options);
+  CHECK(tells(met, "theirs is there in reality, and not in the model"));
+  options.tampering.reset();
+  CHECK(wire.ask(Command{"KEYS", "*"}) == Reply::array({Reply::bulk("theirs")}));
+  wire.ask(Command{"DEL", "theirs"});
 
   wire.ask(Command{"SET", "precious", "1"});
   CHECK_THROWS_AS(played("redis-lock-java/f000-2-both-delete-expired", options), ServerTrouble);

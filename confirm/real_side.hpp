@@ -10,7 +10,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "confirm/conversation.hpp"
@@ -51,6 +53,8 @@ class RealSide final : public models::redis::Relay, public sim::Pace {
   };
   /// Starts the servers, and lets replicas catch up. Requires: `scenario` outlives it. Throws ServerTrouble.
   RealSide(const scenarios::Scenario& scenario, Settings settings);
+  /// Our own servers are gone; on somebody else's the story's keys are.
+  ~RealSide() override;
 
   /// What comes from outside enters the world as an event of this process. Requires: it is added to the story's world.
   sim::Process& process() { return entrance_; }
@@ -126,6 +130,8 @@ class RealSide final : public models::redis::Relay, public sim::Pace {
   Server& server_of(const Node& node) { return servers_[number_of(node)]; }
   Endpoint endpoint_of(const Server& server) const;
   std::vector<std::string> arguments_of(const scenarios::ServerSpec& spec) const;
+  void launch(Server& server, const scenarios::ServerSpec& spec);
+  void await_ready(Server& server, const scenarios::ServerSpec& spec);
   void start_servers();
   void connect_links();
   void follow(std::size_t follower, std::size_t primary);
@@ -157,6 +163,7 @@ class RealSide final : public models::redis::Relay, public sim::Pace {
   std::unique_ptr<SlowLinks> links_;
   std::unique_ptr<RealSentinels> sentinels_;  ///< null: there are none, or the model's
   std::map<std::string, Node*, std::less<>> nodes_;
+  std::set<std::pair<models::redis::DatabaseId, std::string>> keys_;  ///< that were there once
   std::map<std::uint32_t, Line> lines_;
   LeaseEnds ends_;
   std::map<std::uint32_t, sim::Duration>

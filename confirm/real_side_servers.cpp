@@ -110,6 +110,19 @@ RealSide::RealSide(const scenarios::Scenario& scenario, Settings settings)
   start_sentinels();
 }
 
+RealSide::~RealSide() {
+  if (!settings_.server) return;
+  try {
+    Wire wire(*settings_.server);
+    for (const auto& [database, key] : keys_) {
+      wire.ask(Command{"SELECT", static_cast<std::int64_t>(database)});
+      wire.ask(Command{"DEL", key});
+    }
+  } catch (const ServerTrouble&) {
+    // It has gone, and what it held is no longer ours to tidy.
+  }
+}
+
 std::vector<std::string> RealSide::arguments_of(const scenarios::ServerSpec& spec) const {
   const bool is_kept = std::any_of(scenario_.faults.begin(), scenario_.faults.end(), [&](const auto& fault) {
     return fault.kind == scenarios::FaultSpec::Kind::crash && fault.who == spec.name && fault.keep;
@@ -132,18 +145,35 @@ std::vector<std::string> RealSide::arguments_of(const scenarios::ServerSpec& spe
   return words;
 }
 
+void RealSide::launch(Server& server, const scenarios::ServerSpec& spec) {
+  const auto clock = server.has_own_clock ? RealServer::Clock::shifted : RealServer::Clock::of_machine;
+  server.process = std::make_unique<RealServer>(folder_.path() + "/" + spec.name, arguments_of(spec), clock);
+  if (server.has_own_clock) server.process->shift_clock(spec.clock.offset.count_ns());
+}
+
+/// Between looking for a free port and listening there, somebody else may have taken it.
+void RealSide::await_ready(Server& server, const scenarios::ServerSpec& spec) {
+  constexpr int kLaunches = 3;
+  for (int i = 1;; ++i) {
+    try {
+      return server.process->await_ready();
+    } catch (const ServerTrouble&) {
+      if (i == kLaunches) throw;
+      launch(server, spec);
+    }
+  }
+}
+
 void RealSide::start_servers() {
   for (const scenarios::ServerSpec& spec : scenario_.servers) {
     Server& server = servers_.emplace_back();
     server.name = spec.name;
     server.has_own_clock = has_clock_of_its_own(scenario_, spec);
-    if (settings_.server) continue;
-    const auto clock = server.has_own_clock ? RealServer::Clock::shifted : RealServer::Clock::of_machine;
-    server.process = std::make_unique<RealServer>(folder_.path() + "/" + spec.name, arguments_of(spec), clock);
-    if (server.has_own_clock) server.process->shift_clock(spec.clock.offset.count_ns());
+    if (!settings_.server) launch(server, spec);
   }
-  for (Server& server : servers_) {
-    if (server.process) server.process->await_ready();
+  for (std::size_t i = 0; i < servers_.size(); ++i) {
+    Server& server = servers_[i];
+    if (server.process) await_ready(server, scenario_.servers[i]);
     server.inspector.emplace(endpoint_of(server));
     if (server.process) server.log.emplace_back(-Duration::forever(), server.process->log_size());
   }
@@ -209,6 +239,7 @@ void RealSide::finish() {
   for (Server& server : servers_) {
     const auto node = nodes_.find(server.name);
     if (node == nodes_.end() || !server.inspector) continue;
+    server.process->go_on();
     const bool model_leads = !node->second->database().replication().is_replica();
     bool is_same = leads(server) == model_leads;
     for (int i = 0; i < tries && !is_same; ++i) {
@@ -298,6 +329,7 @@ void RealSide::compare_keys(const Node& node) {
     std::set<std::string> expected;
     for (const Entry& entry : entries) {
       expected.insert(entry.key);
+      keys_.emplace(database, entry.key);
       const Duration left = entry.expires ? node.clock().true_time_of(entry.at).offset() - now : Duration::forever();
       if (left <= tolerance()) continue;
       const std::string model = std::visit(Content(), entry.object);
