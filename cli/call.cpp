@@ -42,6 +42,8 @@ constexpr std::array<std::string_view, 5> kOnlyMatrix{"--faults", "--max-traces"
 constexpr std::array<std::string_view, 12> kOnlyFuzz{"--algorithm", "--max-seconds", "--runs",        "--found",
                                                      "--resume",    "--shard",       "--merge",       "--strategy",
                                                      "--depth",     "--no-swarm",    "--no-coverage", "--as-written"};
+constexpr std::array<std::string_view, 6> kOnlyConfirm{"--redis",  "--flush", "--max-seconds",
+                                                       "--record", "--table", "--junit"};
 constexpr std::array<std::string_view, 2> kOnlyServe{"--port", "--step"};
 
 /// Unknown options, commands and whatever else nobody wanted.
@@ -56,6 +58,7 @@ Answer unexpected(const std::vector<std::string>& words, std::string_view comman
     if (command == "linearize") valid.insert(valid.end(), kOnlyLinearize.begin(), kOnlyLinearize.end());
     if (command == "fuzz") valid.insert(valid.end(), kOnlyFuzz.begin(), kOnlyFuzz.end());
     if (command == "new") valid.insert(valid.end(), kOnlyNew.begin(), kOnlyNew.end());
+    if (command == "confirm") valid.insert(valid.end(), kOnlyConfirm.begin(), kOnlyConfirm.end());
     if (command == "serve") valid.insert(valid.end(), kOnlyServe.begin(), kOnlyServe.end());
     if (command.empty()) valid.emplace_back("--version");
     const std::string name = word.substr(0, word.find('='));
@@ -256,6 +259,64 @@ std::variant<Call, Answer> linearize_call(const Typed& typed, Call call) {
   return call;
 }
 
+/// "HOST:PORT", or nothing at all: a server of our own.
+std::optional<Answer> take_redis(const std::string& text, Call::Confirm& confirm) {
+  if (text.empty()) return std::nullopt;
+  const std::size_t colon = text.rfind(':');
+  const auto port = colon == std::string::npos ? std::nullopt : whole_number(text.substr(colon + 1), 1, UINT16_MAX);
+  if (!port || colon == 0) {
+    return wrong(fmt::format("--redis={}: expected HOST:PORT, e.g. --redis=127.0.0.1:6379, or --redis alone",
+                             scenarios::in_quotes(text)),
+                 "confirm");
+  }
+  confirm.host = text.substr(0, colon);
+  confirm.port = static_cast<std::uint16_t>(*port);
+  return std::nullopt;
+}
+
+std::variant<Call, Answer> confirm_call(const Typed& typed, Call call) {
+  call.command = Call::Command::confirm;
+  call.files = typed.files;
+  if (call.files.empty())
+    return wrong("confirm needs scenario files or directories, e.g. lockstep confirm scenarios/redis-lock-java --redis",
+                 "confirm");
+  if (!typed.redis)
+    return wrong("confirm needs to know which kind of server: --redis, or --redis=HOST:PORT", "confirm");
+  if (auto answer = take_redis(*typed.redis, call.confirm)) return *answer;
+  call.confirm.flush = typed.flush;
+  if (call.confirm.flush && !call.confirm.host)
+    return wrong("--flush is for a server that is not ours: --redis=HOST:PORT", "confirm");
+  call.confirm.record = typed.record;
+  call.confirm.table = typed.table;
+  call.junit = typed.junit;
+  for (const auto& [option, file] : {std::pair{"--record", call.confirm.record},
+                                     std::pair{"--table", call.confirm.table}, std::pair{"--junit", call.junit}}) {
+    if (file && file->empty()) return wrong(fmt::format("{} needs the name of a file", option), "confirm");
+  }
+  if (typed.max_seconds) {
+    const std::optional<double> seconds = seconds_of(*typed.max_seconds);
+    constexpr double kDay = 86'400;
+    if (!seconds || *seconds > kDay) {
+      return wrong(fmt::format("--max-seconds {}: expected seconds, up to a day, such as 60 or 0.5",
+                               scenarios::in_quotes(*typed.max_seconds)),
+                   "confirm");
+    }
+    call.confirm.longest = sim::Duration::nanoseconds(static_cast<std::int64_t>(*seconds * 1e9));
+  }
+  return call;
+}
+
+void declare_confirm(CLI::App& confirm, Typed& typed) {
+  confirm.set_help_flag();
+  confirm.add_option("files", typed.files);
+  confirm.add_option("--redis", typed.redis)->expected(0, 1)->take_last();
+  confirm.add_flag("--flush", typed.flush);
+  confirm.add_option("--max-seconds", typed.max_seconds)->take_last();
+  confirm.add_option("--record", typed.record)->take_last();
+  confirm.add_option("--table", typed.table)->take_last();
+  confirm.add_option("--junit", typed.junit)->take_last();
+}
+
 std::variant<Call, Answer> serve_call(const Typed& typed, Call call) {
   call.command = Call::Command::serve;
   call.files = typed.files;
@@ -397,6 +458,8 @@ std::variant<Call, Answer> read_arguments(std::span<const std::string> args) {
   declare_compare(*compare, typed);
   CLI::App* fuzz = app.add_subcommand("fuzz");
   declare_fuzz(*fuzz, typed);
+  CLI::App* confirm = app.add_subcommand("confirm");
+  declare_confirm(*confirm, typed);
 
   std::vector<std::string> reversed(args.rbegin(), args.rend());
   std::optional<std::string> trouble;
@@ -415,6 +478,7 @@ std::variant<Call, Answer> read_arguments(std::span<const std::string> args) {
                                    : matrix->parsed()    ? "matrix"
                                    : compare->parsed()   ? "compare"
                                    : fuzz->parsed()      ? "fuzz"
+                                   : confirm->parsed()   ? "confirm"
                                    : serve->parsed()     ? "serve"
                                    : fresh->parsed()     ? "new"
                                    : schema->parsed()    ? "schema"
@@ -439,6 +503,7 @@ std::variant<Call, Answer> read_arguments(std::span<const std::string> args) {
   if (command == "compare") return compare_call(typed, std::move(call));
   if (command == "matrix") return matrix_call(typed, std::move(call));
   if (command == "fuzz") return fuzz_call(typed, std::move(call));
+  if (command == "confirm") return confirm_call(typed, std::move(call));
   if (command == "serve") return serve_call(typed, std::move(call));
   if (command == "new") return new_call(typed, std::move(call));
   if (command == "schema") {

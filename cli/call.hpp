@@ -23,7 +23,19 @@ inline constexpr std::string_view kVersion = "0.1.0";
 enum class Exit : std::uint8_t { as_expected = 0, not_as_expected = 1, bad_input = 2, incomplete = 3 };
 
 struct Call {
-  enum class Command : std::uint8_t { list, run, check, linearize, matrix, compare, serve, new_story, schema, fuzz };
+  enum class Command : std::uint8_t {
+    list,
+    run,
+    check,
+    linearize,
+    matrix,
+    compare,
+    confirm,
+    serve,
+    new_story,
+    schema,
+    fuzz
+  };
   enum class Colour : std::uint8_t { automatic, always, never };
   Command command = Command::run;
   std::string what = "algorithms";  ///< list: of what
@@ -109,6 +121,16 @@ struct Call {
     bool coverage = true;
     bool as_written = false;
   } fuzz;
+
+  /// What only `confirm` is told.
+  struct Confirm {
+    std::optional<std::string> host;  ///< of a server that is not ours; nothing: our own
+    std::uint16_t port = 0;
+    bool flush = false;
+    std::optional<sim::Duration> longest;  ///< of each story
+    std::optional<std::string> record;     ///< a file
+    std::optional<std::string> table;      ///< a file
+  } confirm;
 
   /// What only `serve` is told.
   struct Serve {

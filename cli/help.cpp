@@ -5,8 +5,8 @@
 namespace lockstep::cli {
 namespace {
 
-constexpr std::array<std::string_view, 10> kCommands{"list",      "new",    "run",     "check", "fuzz",
-                                                     "linearize", "matrix", "compare", "serve", "schema"};
+constexpr std::array<std::string_view, 11> kCommands{"list",   "new",     "run",     "check", "fuzz",  "linearize",
+                                                     "matrix", "compare", "confirm", "serve", "schema"};
 
 constexpr std::string_view kProgram =
     R"(Runs distributed locks on simulated servers, in virtual time, and says which promise breaks.
@@ -29,6 +29,8 @@ usage: lockstep COMMAND [OPTIONS]
               example: lockstep matrix set-nx-px-lua redlock-seq
   compare     what locks cost under the same workload: messages, waiting, handover, fairness, recovery
               example: lockstep compare scenarios/compare --algorithms set-nx-px-lua,redlock-par --clients 2,8,32
+  confirm     play scenario files at real Redis servers: does what the model shows happen there, too?
+              example: lockstep confirm scenarios/redis-lock-java --redis
   serve       let redis-cli and other real clients talk to a scenario's servers
               example: lockstep serve scenarios/reference/set-nx-px-lua-3x2.toml --port 6400
   schema      the scenario format as a JSON schema, for editors
@@ -283,6 +285,37 @@ example: lockstep linearize store/latest/history.edn --model cas-register --html
 example: lockstep run story.toml --history story.edn; lockstep linearize story.edn
 )";
 
+constexpr std::string_view kConfirm =
+    R"(Plays what run shows at real Redis servers, and says whether the same happens there.
+
+usage: lockstep confirm FILE|DIR... --redis[=HOST:PORT] [OPTIONS]
+
+The clients, their lock code, the network and the faults are the scenario's; the servers are processes of
+redis-server, and what clients hear is what those answer. Time is real, slowed down or sped up for each
+scenario so that nothing comes near the end of a lease. docs/confirm.md has more.
+
+  --redis                     our own servers, started in a temporary folder and gone afterwards
+  --redis=HOST:PORT           a server that is there; it must be empty, and keeps nothing of it
+  --flush                     of that server: delete whatever is on it first
+  --max-seconds N             a scenario that takes longer, however fast it is played, is not played (120)
+  --record FILE               keep what came out, beside what the file knows of other scenarios; lockstep
+                              list failures reads scenarios/confirmed.json
+  --table FILE                the same as a table for people (Markdown)
+  --junit FILE                a test report for build servers
+
+  --json                      one JSON document on stdout, nothing else
+  --jobs N                    threads (as many as there are cores); four scenarios at once for each
+  --width N                   columns to use (40 to 1000)
+  --color auto|always|never   colours; auto: on a terminal without NO_COLOR
+  --seed N, --lang en|zh      taken by every command; nothing depends on them here
+  --help
+
+Exit status: 0 all confirmed, 1 something differs, 2 the input or the call was wrong or no server could be
+had, 3 something could not be played, or this machine was too busy for it.
+
+example: lockstep confirm scenarios/redis-lock-java/f000-2-both-delete-expired.toml --redis
+)";
+
 constexpr std::string_view kServe =
     R"(Serves a scenario's Redis servers to real clients: redis-cli, client libraries, test suites.
 
@@ -340,6 +373,7 @@ std::string_view help_of(std::string_view command) {
   if (command == "matrix") return kMatrix;
   if (command == "compare") return kCompare;
   if (command == "linearize") return kLinearize;
+  if (command == "confirm") return kConfirm;
   if (command == "serve") return kServe;
   if (command == "schema") return kSchema;
   return kProgram;

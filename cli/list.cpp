@@ -1,16 +1,62 @@
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
 #include <ostream>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "confirm/confirm.hpp"
+#include "confirm/record.hpp"
 #include "reports/json.hpp"
 #include "reports/linearization.hpp"
 #include "reports/listing.hpp"
 #include "scenarios/suggestion.hpp"
 
 namespace lockstep::cli {
+namespace {
+
+/// The record that has something to say of this story: of its folder, or of one above it.
+const confirm::Recorded* recorded(const std::string& file, std::map<std::string, confirm::Record>& records) {
+  namespace fs = std::filesystem;
+  constexpr int kFoldersUp = 3;
+  fs::path folder = fs::absolute(file).lexically_normal().parent_path();
+  for (int i = 0; i < kFoldersUp; ++i, folder = folder.parent_path()) {
+    const auto [record, is_new] = records.try_emplace(folder.string());
+    if (is_new) {
+      std::ifstream in(folder / confirm::kRecordName, std::ios::binary);
+      const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+      auto read = confirm::read_record(text);
+      // A record that cannot be read confirms nothing.
+      if (auto* content = std::get_if<confirm::Record>(&read)) record->second = std::move(*content);
+    }
+    const auto entry = record->second.find(confirm::key_of(file, folder.string()));
+    if (entry != record->second.end()) return &entry->second;
+  }
+  return nullptr;
+}
+
+/// What was confirmed once, and has not changed since.
+reports::ConfirmedFiles still_confirmed(const std::vector<scenarios::Scenario>& stories,
+                                        const models::locks::Catalogue& catalogue) {
+  reports::ConfirmedFiles confirmed;
+  std::map<std::string, confirm::Record> records;
+  for (const scenarios::Scenario& story : stories) {
+    if (story.reproduces.empty()) continue;
+    const confirm::Recorded* entry = recorded(story.file, records);
+    if (entry == nullptr || entry->standing != to_string(confirm::Standing::confirmed)) continue;
+    if (confirm::digest_of(story, catalogue) == entry->digest) confirmed.emplace(story.file, entry->redis);
+  }
+  return confirmed;
+}
+
+}  // namespace
 
 Exit list(const Call& call, const models::locks::Catalogue& catalogue, Output& output) {
   const reports::ListingOptions options{.width = output.width, .language = call.language};
@@ -20,9 +66,11 @@ Exit list(const Call& call, const models::locks::Catalogue& catalogue, Output& o
     if (!loaded) return Exit::bad_input;
     const bool failures = call.what == "failures";
     if (call.json)
-      output.out << (failures ? reports::failures_json(*loaded) : reports::scenarios_json(*loaded));
+      output.out << (failures ? reports::failures_json(*loaded, still_confirmed(*loaded, catalogue))
+                              : reports::scenarios_json(*loaded));
     else
-      show(failures ? reports::list_failures(*loaded, options) : reports::list_scenarios(*loaded, options));
+      show(failures ? reports::list_failures(*loaded, still_confirmed(*loaded, catalogue), options)
+                    : reports::list_scenarios(*loaded, options));
   } else if (call.what == "algorithms") {
     std::vector<models::locks::Entry> named;
     const std::vector<std::string_view> known = catalogue.ids();

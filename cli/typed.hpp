@@ -23,14 +23,14 @@ struct Typed {
   bool help = false, version = false, json = false, timeline = false, no_timeline = false;
   bool no_reduction = false, all = false, resume = false, no_times = false, independent = false, check_failed = false,
        nil_reads_unknown = false;
-  bool only_failures = false;
+  bool only_failures = false, flush = false;
   bool no_swarm = false, no_coverage = false, as_written = false;
   bool step = false, thorough = false, no_second_opinion = false;
   std::optional<std::string> seed, may_seed, jobs, colour, language, width, junit, history;
   std::optional<std::string> witness, parameter, ticks, max_seconds, max_traces, max_events, checkpoint, graph,
       wait_for;
   std::optional<std::string> model, format, permits, initial, max_memory, html, port;
-  std::optional<std::string> runs, witnesses, seconds, algorithm, found, shard, strategy, depth;
+  std::optional<std::string> runs, witnesses, seconds, algorithm, found, shard, strategy, depth, redis, record, table;
   std::vector<std::string> list_words, files, faults, algorithms, clients, given, merge;
 };
 

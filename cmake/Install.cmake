@@ -4,7 +4,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(folders sim models checker scenarios reports library door cli)
+set(folders sim models checker scenarios reports library door confirm cli)
 list(TRANSFORM folders PREPEND lockstep_ OUTPUT_VARIABLE libraries)
 
 add_library(lockstep_everything INTERFACE)
@@ -20,6 +20,8 @@ endif()
 # What tests of others include has its place above the folders; what else is in `library` is nobody's business.
 install(FILES ${PROJECT_SOURCE_DIR}/library/lockstep.hpp DESTINATION include/lockstep)
 list(REMOVE_ITEM folders library)
+# Where the program looks for it: confirm/real_server.cpp.
+install(TARGETS lockstep_shifted_clock LIBRARY DESTINATION lib/lockstep)
 foreach(folder ${folders})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION include/lockstep
     FILES_MATCHING PATTERN "*.hpp" PATTERN corpus EXCLUDE PATTERN testing EXCLUDE)

@@ -290,16 +290,20 @@ std::string faults_json() {
   return written(json);
 }
 
-std::string failures_json(std::span<const scenarios::Scenario> scenarios) {
+std::string failures_json(std::span<const scenarios::Scenario> scenarios, const ConfirmedFiles& confirmed) {
   ordered_json json = document("list");
   json["failures"] = ordered_json::array();
   for (const scenarios::Failure& failure : scenarios::failures()) {
+    const std::vector<std::string> files = files_that_reproduce(failure.id, scenarios);
+    std::vector<std::string> in_reality = files;
+    std::erase_if(in_reality, [&](const std::string& file) { return !confirmed.contains(file); });
     json["failures"].push_back({{"id", failure.id},
                                 {"document", failure.document},
                                 {"algorithm", failure.algorithm},
                                 {"meaning", {{"en", failure.meaning}, {"zh", failure.meaning_zh}}},
                                 {"told", failure.told},
-                                {"files", files_that_reproduce(failure.id, scenarios)}});
+                                {"files", files},
+                                {"confirmed", in_reality}});
   }
   return written(json);
 }

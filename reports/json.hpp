@@ -10,6 +10,7 @@
 
 #include "models/locks/catalogue.hpp"
 #include "reports/explored.hpp"
+#include "reports/listing.hpp"
 #include "reports/verdicts.hpp"
 
 namespace lockstep::reports {
@@ -35,6 +36,6 @@ std::string algorithms_json(std::span<const models::locks::Entry> entries);
 std::string properties_json();
 std::string faults_json();
 /// "files" are those of the given stories that reproduce the failure; "told" false: no document says so, it was deduced.
-std::string failures_json(std::span<const scenarios::Scenario> scenarios);
+std::string failures_json(std::span<const scenarios::Scenario> scenarios, const ConfirmedFiles& confirmed);
 
 }  // namespace lockstep::reports

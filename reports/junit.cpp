@@ -13,17 +13,7 @@
 namespace lockstep::reports {
 namespace {
 
-/// What one test case has to say besides its name.
-struct Trouble {
-  enum class Kind : std::uint8_t { none, failure, error } kind = Kind::none;
-  std::string message;
-  std::string details;
-};
-
-struct Case {
-  const scenarios::Scenario* scenario = nullptr;
-  Trouble trouble;
-};
+using Trouble = JUnitCase::Trouble;
 
 void add_line(Trouble& trouble, const std::string& line, const std::string& why) {
   trouble.message += (trouble.message.empty() ? "" : "; ") + line;
@@ -65,10 +55,12 @@ Trouble trouble_of(const ExploredStory& story) {
   return trouble;
 }
 
-std::string document_of(const char* suite_name, const std::vector<Case>& cases) {
+}  // namespace
+
+std::string junit_xml(const char* suite_name, std::span<const JUnitCase> cases) {
   const auto count = [&](Trouble::Kind kind) {
     return static_cast<unsigned long long>(
-        std::count_if(cases.begin(), cases.end(), [&](const Case& c) { return c.trouble.kind == kind; }));
+        std::count_if(cases.begin(), cases.end(), [&](const JUnitCase& c) { return c.trouble.kind == kind; }));
   };
   pugi::xml_document document;
   pugi::xml_node declaration = document.append_child(pugi::node_declaration);
@@ -100,18 +92,16 @@ std::string document_of(const char* suite_name, const std::vector<Case>& cases) 
   return out.str();
 }
 
-}  // namespace
-
 std::string junit_xml(std::span<const Story> stories) {
-  std::vector<Case> cases;
+  std::vector<JUnitCase> cases;
   for (const Story& story : stories) cases.push_back({&story.scenario, trouble_of(story)});
-  return document_of("lockstep run", cases);
+  return junit_xml("lockstep run", cases);
 }
 
 std::string junit_xml(std::span<const ExploredStory> stories) {
-  std::vector<Case> cases;
+  std::vector<JUnitCase> cases;
   for (const ExploredStory& story : stories) cases.push_back({&story.scenario, trouble_of(story)});
-  return document_of("lockstep check", cases);
+  return junit_xml("lockstep check", cases);
 }
 
 }  // namespace lockstep::reports

@@ -108,10 +108,12 @@ Lines list_faults(const ListingOptions& options) {
   return table.lines(options.width);
 }
 
-Lines list_failures(std::span<const scenarios::Scenario> scenarios, const ListingOptions& options) {
+Lines list_failures(std::span<const scenarios::Scenario> scenarios, const ConfirmedFiles& confirmed,
+                    const ListingOptions& options) {
   const bool zh = options.language == Language::zh;
   Lines lines;
   std::size_t reproduced = 0;
+  std::size_t shown_in_reality = 0;
   for (const scenarios::Failure& failure : scenarios::failures()) {
     Line head;
     head.append(std::string(failure.id), Ink::strong).fill_to(9);
@@ -122,16 +124,31 @@ Lines list_failures(std::span<const scenarios::Scenario> scenarios, const Listin
     add_wrapped(lines, meaning, options, 9, Ink::plain);
     // One file a line and never broken, so that it can be copied.
     const std::vector<std::string> files = files_that_reproduce(failure.id, scenarios);
-    for (const std::string& file : files) lines.emplace_back(Line().fill_to(9).append(printable(file), Ink::good));
+    bool is_confirmed = false;
+    for (const std::string& file : files) {
+      Line line = Line().fill_to(9).append(printable(file), Ink::good);
+      if (const auto found = confirmed.find(file); found != confirmed.end()) {
+        line.append(zh ? fmt::format("  在真实的 redis {} 上证实", found->second)
+                       : fmt::format("  confirmed on redis {}", found->second),
+                    Ink::faint);
+        is_confirmed = true;
+      }
+      lines.push_back(std::move(line));
+    }
+    shown_in_reality += is_confirmed ? 1 : 0;
     if (files.empty())
       add_wrapped(lines, zh ? "尚无场景重现" : "no scenario reproduces it yet", options, 9, Ink::warning);
     reproduced += files.empty() ? 0 : 1;
   }
   lines.emplace_back();
   const std::size_t all = scenarios::failures().size();
-  lines.emplace_back(zh ? fmt::format("{} 个记载的故障，其中 {} 个有场景重现", all, reproduced)
-                        : fmt::format("{} documented failures, {} of them reproduced by a scenario", all, reproduced),
-                     Ink::faint);
+  std::string sum = zh ? fmt::format("{} 个记载的故障，其中 {} 个有场景重现", all, reproduced)
+                       : fmt::format("{} documented failures, {} of them reproduced by a scenario", all, reproduced);
+  if (shown_in_reality > 0) {
+    sum += zh ? fmt::format("，{} 个在真实服务器上证实（docs/confirmed.md）", shown_in_reality)
+              : fmt::format(", {} confirmed on real servers (docs/confirmed.md)", shown_in_reality);
+  }
+  lines.emplace_back(sum, Ink::faint);
   return lines;
 }
 

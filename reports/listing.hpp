@@ -2,6 +2,7 @@
 
 // What `lockstep list` shows to people.
 
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,8 +26,11 @@ Lines describe_algorithms(std::span<const models::locks::Entry> entries, const L
 Lines list_scenarios(std::span<const scenarios::Scenario> scenarios, const ListingOptions& options);
 Lines list_properties(const ListingOptions& options);
 Lines list_faults(const ListingOptions& options);
+/// Which stories have shown at a real server what they show here: the server's version, by file.
+using ConfirmedFiles = std::map<std::string, std::string, std::less<>>;
 /// The documented failures, each with the files that reproduce it.
-Lines list_failures(std::span<const scenarios::Scenario> scenarios, const ListingOptions& options);
+Lines list_failures(std::span<const scenarios::Scenario> scenarios, const ConfirmedFiles& confirmed,
+                    const ListingOptions& options);
 
 /// The files of these stories that name this failure in `reproduces`, in their order.
 std::vector<std::string> files_that_reproduce(std::string_view failure, std::span<const scenarios::Scenario> scenarios);

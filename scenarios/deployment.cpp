@@ -381,6 +381,10 @@ void Deployment::begin() {
   for (models::redis::Node& server : servers_) server.begin();
 }
 
+void Deployment::relay_through(models::redis::Relay& relay) {
+  for (models::redis::Node& server : servers_) server.set_relay(relay);
+}
+
 void Deployment::tell_of_clients() {
   for (models::redis::Node& server : servers_) server.tell_of_clients();
 }

@@ -51,6 +51,8 @@ class Deployment {
   void begin();
   /// The same without the clients: servers and sentinels.
   void begin_servers();
+  /// What servers answer is what `relay` says. Requires: it outlives the deployment's last event.
+  void relay_through(models::redis::Relay& relay);
   /// For real clients: INFO has its section on them.
   void tell_of_clients();
   /// When the probe asks for the lock: every `poll`, but every `often` from one true time to another, until it got it or gives up.

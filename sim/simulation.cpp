@@ -149,6 +149,8 @@ bool Simulation::step_until(Duration until) {
   if (schedule_) return step_on_schedule(until);
   // What is due in time may be put off until later, so each turn looks anew.
   while (!heap_.empty() && heap_.front().at() <= until) {
+    if (pace_ != nullptr && !pace_->wait_until(Instant::at(heap_.front().at()))) [[unlikely]]
+      continue;
     const std::uint32_t slot = heap_.size() == 1 ? pop() : pick_among_simultaneous();
     const Event& event = world_.event(slot);
     if (!held_.empty() && !failure_) {

@@ -44,6 +44,16 @@ class Fate {
   ~Fate() = default;
 };
 
+/// Lets a run take its time: by some clock outside.
+class Pace {
+ public:
+  /// The next event is due at `moment`. Returns when it may happen. False: meanwhile something was emitted that is due before it.
+  virtual bool wait_until(Instant moment) = 0;
+
+ protected:
+  ~Pace() = default;
+};
+
 class Simulation final : public Scheduler {
  public:
   /// Becomes the scheduler of `world`. Requires: outlives the world's last event.
@@ -63,6 +73,8 @@ class Simulation final : public Scheduler {
   void set_tick(Duration tick) { tick_ = tick; }
   /// Requires: `fate` outlives the run. Null: all that is due happens.
   void set_fate(Fate* fate) { fate_ = fate; }
+  /// Requires: `pace` outlives the run. Null: as fast as it can.
+  void set_pace(Pace* pace) { pace_ = pace; }
   /// Fixes the times of certain events: see `Schedule`. Requires: called before anything is emitted; there are no pins;
   /// the times do not go back.
   void schedule(std::vector<ScheduledEvent> events);
@@ -140,6 +152,7 @@ class Simulation final : public Scheduler {
   World& world_;
   std::optional<Duration> tick_;
   Fate* fate_ = nullptr;
+  Pace* pace_ = nullptr;
   std::vector<Key> heap_;
   std::vector<std::uint32_t> heap_position_;  ///< by slot; meaningless for slots that are not in the heap
   std::vector<Duration> channel_floor_;       ///< latest arrival on each channel: the next may not be earlier

@@ -20,6 +20,8 @@ std::optional<Schedule::Failure> Simulation::schedule_failure() const {
 bool Simulation::step_on_schedule(Duration until) {
   while (!heap_.empty() && heap_.front().at() <= until && !schedule_->failure()) {
     const Duration now = heap_.front().at();
+    if (pace_ != nullptr && !pace_->wait_until(Instant::at(now))) [[unlikely]]
+      continue;
     if (schedule_->is_overdue(now)) return false;
     take_simultaneous(pop());
     const auto has_before = [&](std::uint32_t position, const auto& comes_before) {

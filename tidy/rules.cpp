@@ -23,9 +23,10 @@ const std::vector<std::pair<std::string_view, std::vector<std::string_view>>> kM
     {"library", {"sim", "models", "checker", "scenarios", "reports"}},
     {"door", {"sim", "models", "checker", "scenarios"}},
     {"ranks", {"sim", "models", "checker", "scenarios"}},
-    {"cli", {"sim", "models", "checker", "scenarios", "reports", "door"}},
-    {"bench", {"sim", "models", "checker", "scenarios", "reports", "door", "cli"}},
-    {"examples", {"sim", "models", "checker", "scenarios", "reports", "door", "cli"}},
+    {"confirm", {"sim", "models", "checker", "scenarios", "reports"}},
+    {"cli", {"sim", "models", "checker", "scenarios", "reports", "door", "confirm"}},
+    {"bench", {"sim", "models", "checker", "scenarios", "reports", "door", "confirm", "cli"}},
+    {"examples", {"sim", "models", "checker", "scenarios", "reports", "door", "confirm", "cli"}},
     {"tidy", {}},
 };
 
@@ -136,8 +137,8 @@ Findings real_chance_and_time(const File& file) {
       if (has_word(line, ban.word)) report(ban.word, ban.instead);
     }
     const auto is_about = [&](std::string_view reason) { return is_excused(raw, i, reason); };
-    if (file.folder() == "cli" && (is_about("progress only") || is_about("real clients") || is_about("real processes")))
-      return;
+    const bool meets_reality = file.folder() == "cli" || file.folder() == "confirm";
+    if (meets_reality && (is_about("progress only") || is_about("real clients") || is_about("real processes"))) return;
     if (file.folder() == "library" && is_about("bounds only")) return;
     for (const Ban& ban : kRealTime) {
       if (has_word(line, ban.word)) report(ban.word, ban.instead);

@@ -82,6 +82,8 @@ void Node::end_session(sim::ConnectionId connection) {
   world().access_all();
   database_.close(connection.index);
   take_blocked(connection);
+  if (relay_ != nullptr) [[unlikely]]
+    relay_->closed(*this, connection);
 }
 
 bool Node::is_held_back(const Request& request) {
@@ -119,6 +121,8 @@ void Node::handle(const Request& request, sim::ConnectionId connection) {
     answer = Reply::unknown();
     world().note_approximation();
   }
+  if (relay_ != nullptr) [[unlikely]]
+    answer = relayed(request, connection, std::move(answer));
   if (answer) {
     reply(request, connection, std::move(*answer));
   } else {
@@ -182,8 +186,14 @@ void Node::reply(const Request& request, sim::ConnectionId connection, Reply&& c
 void Node::send_deliveries() {
   for (const Delivery& delivery : database_.deliveries()) {
     const sim::ConnectionId connection{delivery.to};
+    Reply content = delivery.reply;
+    if (relay_ != nullptr) [[unlikely]] {
+      std::optional<Reply> relayed = relay_->delivered(*this, delivery);
+      if (!relayed) continue;
+      content = std::move(*relayed);
+    }
     if (delivery.kind == Delivery::Kind::message) {
-      world().send_push(connection, world().make<Response>("MESSAGE", Reply(delivery.reply)));
+      world().send_push(connection, world().make<Response>("MESSAGE", std::move(content)));
       continue;
     }
     const std::unique_ptr<Pending> waiting = take_blocked(connection);
@@ -192,15 +202,33 @@ void Node::send_deliveries() {
       if (waiting) reply(waiting->request, connection, Reply::unknown());
       world().send_push(connection, world().make<Response>("CLOSE", Reply::unknown()));
     } else if (waiting) {
-      reply(waiting->request, connection, Reply(delivery.reply));
+      reply(waiting->request, connection, std::move(content));
     }
   }
+}
+
+/// A session that waits here and has its answer there waits no longer, and the other way round.
+std::optional<Reply> Node::relayed(const Request& request, sim::ConnectionId connection, std::optional<Reply> answer) {
+  std::optional<Reply> real = relay_->answered(*this, connection, request, std::move(answer));
+  if (real && database_.is_blocked(connection.index)) database_.close(connection.index);
+  return real;
+}
+
+void Node::pass_on(sim::ConnectionId connection, Reply content) {
+  const std::unique_ptr<Pending> waiting = take_blocked(connection);
+  if (!waiting) {
+    world().send_push(connection, world().make<Response>("MESSAGE", std::move(content)));
+    return;
+  }
+  if (database_.is_blocked(connection.index)) database_.close(connection.index);
+  reply(waiting->request, connection, std::move(content));
 }
 
 // --- Blocked requests.
 
 void Node::block(const Request& request, sim::ConnectionId connection) {
   Pending& waiting = *blocked_.emplace_back(std::make_unique<Pending>(*this, connection, request));
+  if (!database_.is_blocked(connection.index)) return;  // it waits for the relay
   if (const auto patience = database_.patience(connection.index)) {
     waiting.timer = world().set_timer(id(), sim::DurationRange::exactly(clock().true_length(*patience)),
                                       sim::TimerKind::deadline, waiting);
@@ -247,6 +275,8 @@ void Node::crashed(bool keep) {
   if (!keep) keys_before_.load(database_.keys());
   restart(keep);
   if (!keep) record_losses();
+  if (relay_ != nullptr) [[unlikely]]
+    relay_->crashed(*this, keep);
 }
 
 /// Who had something there has it no longer. Requires: `keys_before_` are those that were there.

@@ -17,6 +17,7 @@
 #include "models/redis/link.hpp"
 #include "models/redis/messages.hpp"
 #include "models/redis/persistence.hpp"
+#include "models/redis/relay.hpp"
 #include "models/redis/reply.hpp"
 #include "models/redis/script_engine.hpp"
 #include "sim/message.hpp"
@@ -76,6 +77,11 @@ class Node final : public sim::Process, private KeyWatcher {
   void tell_of_clients() { database_.set_tells_of_clients(true); }
   void expect_anything() { expects_anything_ = true; }
   bool is_service() const override { return true; }
+
+  /// From now on what it answers is what `relay` says. Requires: it outlives the last event.
+  void set_relay(Relay& relay) { relay_ = &relay; }
+  /// The relay has got an answer for a client that is kept waiting, or a message for a subscriber. Call in an event, or between two.
+  void pass_on(sim::ConnectionId connection, Reply content);
 
   /// See `Database::set_script_memory`.
   void set_script_memory(ScriptMemory* memory) { database_.set_script_memory(memory); }
@@ -146,6 +152,7 @@ class Node final : public sim::Process, private KeyWatcher {
   void give_what_was_asked();
   void record_effects(sim::OperationId operation);
   void send_deliveries();
+  std::optional<Reply> relayed(const Request& request, sim::ConnectionId connection, std::optional<Reply> answer);
   void block(const Request& request, sim::ConnectionId connection);
   void time_out(const Pending& blocked);
   void reply(const Request& request, sim::ConnectionId connection, Reply&& reply);
@@ -204,6 +211,7 @@ class Node final : public sim::Process, private KeyWatcher {
   void record_losses();
 
   Database database_;
+  Relay* relay_ = nullptr;  ///< null: it answers for itself
   std::vector<std::unique_ptr<Pending>> blocked_;
   std::vector<std::unique_ptr<Pending>> held_;  ///< by CLIENT PAUSE, in order of arrival
   PauseEnd pause_end_;

@@ -431,6 +431,8 @@ void Node::say_reachable() {
 
 void Node::start() {
   world().access_all();
+  if (relay_ != nullptr) [[unlikely]]
+    relay_->restarted(*this);
   if (loading_time_ == sim::Duration::zero()) {
     serve_others();
     return;
