@@ -10,6 +10,7 @@
 //   schema_step       commands and steps, "SET#2"                   schema_schedule  [schedule]
 //                                                                   schema           the top of a file
 
+#include <filesystem>
 #include <span>
 #include <vector>
 
