@@ -241,6 +241,17 @@ TEST_CASE("own lock: an error that nobody catches ends the attempt, and is told 
   check("local function f() pcall(f) error('deep') end f()", "deep");
 }
 
+TEST_CASE("own lock: one that nobody ever gets, and that asks nobody, is not recoverable") {
+  const Folder folder;
+  const Scenario story = good(folder, acquiring("return nil"));
+  const auto found = explore(story, catalogue(), {});
+  CHECK(std::get<Exploration>(found).property("recoverable").verdict == Verdict::violated);
+  const auto happened = run(story, catalogue());
+  for (const Judgement& judgement : std::get<Outcome>(happened).properties) {
+    if (judgement.finding.property == "recoverable") CHECK(judgement.finding.verdict == Verdict::violated);
+  }
+}
+
 TEST_CASE("own lock: a script that runs away is stopped, and the run says so") {
   const Folder folder;
   const auto check = [&](const std::string& body, std::string_view expected) {
