@@ -302,7 +302,8 @@ Exit check_stories(const Call& call, const models::locks::Catalogue& catalogue, 
     story.exploration = std::get<Exploration>(std::move(results[i]));
     warn_of_scripts(story.scenario, story.exploration.script_mistakes, output.err);
     for (const scenarios::ExploredProperty& property : story.exploration.properties)
-      story.witness_files.push_back(property.witness ? scenarios::to_toml(*property.witness) : std::string());
+      story.witness_files.push_back(
+          property.witness ? scenarios::to_toml(*property.witness, folder_of(story.scenario.file)) : std::string());
     story.tick = call.check.tick;
     story.parameter = call.check.parameter;
     for (const auto& [parameter, value] : call.check.given) story.given.emplace_back(parameter, sim::to_string(value));

@@ -159,7 +159,7 @@ ordered_json json_of(const MatrixAnswer& answer) {
                                   {"attained", threshold.infimum.attained}});
   }
   json["why"] = answer.why;
-  json["witness"] = answer.witness ? ordered_json(scenarios::to_toml(*answer.witness)) : ordered_json();
+  json["witness"] = answer.witness ? ordered_json(scenarios::to_toml(*answer.witness, ".")) : ordered_json();
   return json;
 }
 

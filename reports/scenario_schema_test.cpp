@@ -246,6 +246,10 @@ TEST_CASE("scenario schema: parameters are those of the algorithm, for [lock] an
   CHECK(check("algorithm = \"redisson-multilock\"", "parts = 3") != "");
   CHECK(check("algorithm = \"redlock-par\", wait = \"all\"", "wait = \"decided\"") == "");
   CHECK(check("algorithm = \"redlock-par\", wait = \"5s\"", "") != "");
+  // What a script declares no schema knows.
+  CHECK(check("script = \"mine.lua\", ttl = \"5ms\", size = 3", "size = 4") == "");
+  CHECK(check("script = \"mine.lua\", algorithm = \"redlock-par\"", "") != "");
+  CHECK(check("script = 3", "") != "");
 }
 
 TEST_CASE("scenario schema: durations are those that the loader reads") {

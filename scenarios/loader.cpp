@@ -142,12 +142,13 @@ std::variant<Scenario, Diagnostic> load(const fs::path& file, const models::lock
 }
 
 std::variant<Scenario, Diagnostic> parse(std::string_view text, std::string file_name,
-                                         const models::locks::Catalogue& catalogue) {
+                                         const models::locks::Catalogue& catalogue, const OwnLock* known) {
   constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
   if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
   try {
     schema::screen(text);
-    Scenario scenario = schema::read_scenario(schema::parse_tree(text), catalogue, fs::path(file_name).parent_path());
+    Scenario scenario =
+        schema::read_scenario(schema::parse_tree(text), catalogue, fs::path(file_name).parent_path(), known);
     scenario.id = fs::path(file_name).stem().string();
     scenario.file = std::move(file_name);
     return scenario;

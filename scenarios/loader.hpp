@@ -21,8 +21,9 @@ namespace lockstep::scenarios {
 std::variant<Scenario, Diagnostic> load(const std::filesystem::path& file, const models::locks::Catalogue& catalogue);
 
 /// The same from text; `file_name` is for messages, and its stem is the scenario's id.
+/// `known`: a script that need not be read again if the text names it; null: none is.
 std::variant<Scenario, Diagnostic> parse(std::string_view text, std::string file_name,
-                                         const models::locks::Catalogue& catalogue);
+                                         const models::locks::Catalogue& catalogue, const OwnLock* known = nullptr);
 
 /// The scenario files that a command line names: files as they are, and of directories every *.toml below, sorted
 /// bytewise. Each file once, where it is first named, however it is spelled. Links to directories are not followed.

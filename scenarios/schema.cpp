@@ -195,9 +195,9 @@ void check_overrides(const Draft& draft) {
 
 }  // namespace
 
-Scenario read_scenario(const Node& root, const models::locks::Catalogue& catalogue,
-                       const std::filesystem::path& folder) {
-  Draft draft{catalogue, folder, {}, {}};
+Scenario read_scenario(const Node& root, const models::locks::Catalogue& catalogue, const std::filesystem::path& folder,
+                       const OwnLock* known) {
+  Draft draft{catalogue, folder, known, {}, {}};
   read_table(root, {"a scenario"}, kTop, draft);
   Scenario& scenario = draft.scenario;
   if (scenario.clients.empty()) throw Bad{find(root, "client")->at, "client: expected at least one [[client]]"};

@@ -20,9 +20,9 @@
 
 namespace lockstep::scenarios::schema {
 
-/// Everything but `file` and `id`. Throws `Bad`.
-Scenario read_scenario(const Node& root, const models::locks::Catalogue& catalogue,
-                       const std::filesystem::path& folder);
+/// Everything but `file` and `id`. `known`: a script that need not be read again; null: none is. Throws `Bad`.
+Scenario read_scenario(const Node& root, const models::locks::Catalogue& catalogue, const std::filesystem::path& folder,
+                       const OwnLock* known);
 
 /// Every table of the format with its keys, in the order of the reference. The parameters of the algorithms, which are
 /// keys of [lock] as well, are in the catalogue.

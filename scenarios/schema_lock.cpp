@@ -56,7 +56,8 @@ const models::locks::Entry& own_lock_of(const Node& lock, const Node& script, Dr
   const std::string& path = text_of(script, "the path of a Lua script such as \"my-lock.lua\"");
   if (find(lock, "algorithm") != nullptr)
     throw Bad{script.at, "both \"script\" and \"algorithm\"; a lock has one of them: leave out the other"};
-  auto read = read_own_lock(draft.folder / path);
+  const bool is_known = draft.known != nullptr && draft.known->entry != nullptr && draft.known->path == path;
+  auto read = is_known ? std::variant<OwnLock, std::string>(*draft.known) : read_own_lock(draft.folder / path);
   if (const auto* problem = std::get_if<std::string>(&read)) throw Bad{script.at, "script: " + *problem};
   draft.scenario.lock.own = std::get<OwnLock>(std::move(read));
   draft.scenario.lock.algorithm = draft.scenario.lock.own.entry->id;

@@ -15,6 +15,7 @@ namespace lockstep::scenarios::schema {
 struct Draft {
   const models::locks::Catalogue& catalogue;
   std::filesystem::path folder;  ///< of the file
+  const OwnLock* known;          ///< a script that need not be read again, or null
   Scenario scenario;
   Names names;
   /// What clients have of the lock's parameters; which these are, is known when [lock] is read, which may stand below.

@@ -321,8 +321,8 @@ std::optional<std::string> objection(const Outcome& outcome, std::string_view pr
 }
 
 std::variant<Outcome, std::string> run_text(const std::string& text, const std::string& file,
-                                            const models::locks::Catalogue& catalogue) {
-  const auto parsed = parse(text, file, catalogue);
+                                            const models::locks::Catalogue& catalogue, const OwnLock& lock) {
+  const auto parsed = parse(text, file, catalogue, &lock);
   if (const auto* problem = std::get_if<Diagnostic>(&parsed)) return problem->to_string();
   auto result = run(std::get<Scenario>(parsed), catalogue, {.trace = true});
   if (const auto* problem = std::get_if<Diagnostic>(&result)) return problem->to_string();
@@ -338,7 +338,7 @@ std::variant<Witness, Unconfirmed> confirm(Scenario candidate, const Scenario& o
   Scenario& story = witness.scenario;
 
   witness.text = to_toml(story);
-  auto first = run_text(witness.text, story.file, catalogue);
+  auto first = run_text(witness.text, story.file, catalogue, story.lock.own);
   if (const auto* trouble = std::get_if<std::string>(&first)) return Unconfirmed{*trouble, witness.text};
   if (auto reason = objection(std::get<Outcome>(first), property, by, witness.by)) {
     return Unconfirmed{*std::move(reason), witness.text};
@@ -354,7 +354,7 @@ std::variant<Witness, Unconfirmed> confirm(Scenario candidate, const Scenario& o
 
   // The file as people get it is what has to show it.
   witness.text = to_toml(story);
-  auto second = run_text(witness.text, story.file, catalogue);
+  auto second = run_text(witness.text, story.file, catalogue, story.lock.own);
   if (const auto* trouble = std::get_if<std::string>(&second)) return Unconfirmed{*trouble, witness.text};
   if (!std::get<Outcome>(second).as_expected)
     return Unconfirmed{"run does not show what it showed before", witness.text};

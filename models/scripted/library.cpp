@@ -211,13 +211,14 @@ int every(lua_State* lua) {
   lua_pushvalue(lua, 3);
   watch->function = luaL_ref(lua, LUA_REGISTRYINDEX);
   watch->renews = context.operation;
+  watch->number = ++machine.watches_made;
   machine.watches.push_back(watch);
   Client& background = context.client->background();
   context.client->run_in_background(repeat(background,
                                            context.client->shared<MachineOfProcess>(machine.program().file).machine,
                                            context.lock, watch, period));
   lua_newtable(lua);
-  push_object(lua, machine.interpreter(), Kind::watch, machine.watches.size());
+  push_object(lua, machine.interpreter(), Kind::watch, watch->number);
   return 1;
 }
 
@@ -234,22 +235,25 @@ int spawn(lua_State* lua) {
   return 0;
 }
 
-Watch& watch_of(lua_State* lua, const char* example) {
+/// Null: it has ended.
+Watch* watch_of(lua_State* lua, const char* example) {
   const std::size_t number = number_of(lua, Kind::watch, example);
-  std::vector<std::shared_ptr<Watch>>& watches = running(lua).machine().watches;
-  if (number > watches.size()) fail(lua, "there is no such watch");
-  return *watches[number - 1];
+  Machine& machine = running(lua).machine();
+  if (number > machine.watches_made) fail(lua, "there is no such watch");
+  const auto found = std::find_if(machine.watches.begin(), machine.watches.end(),
+                                  [&](const auto& watch) { return watch->number == number; });
+  return found == machine.watches.end() ? nullptr : found->get();
 }
 
 int stop(lua_State* lua) {
-  Watch& watch = watch_of(lua, "watch:stop()");
-  if (!std::exchange(watch.is_stopped, true)) watch.is_over.release();
+  Watch* watch = watch_of(lua, "watch:stop()");
+  if (watch != nullptr && !std::exchange(watch->is_stopped, true)) watch->is_over.release();
   return 0;
 }
 
 int renews(lua_State* lua) {
-  Watch& watch = watch_of(lua, "watch:renews(attempt)");
-  watch.renews = acquire_at(lua, 2);
+  const sim::OperationId acquire = acquire_at(lua, 2);
+  if (Watch* watch = watch_of(lua, "watch:renews(attempt)")) watch->renews = acquire;
   return 0;
 }
 

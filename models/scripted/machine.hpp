@@ -52,6 +52,7 @@ struct LockObject {
 
 /// Something that is done again and again in the background.
 struct Watch {
+  std::size_t number = 0;  ///< never given twice in a process
   int function = LUA_NOREF;
   sim::OperationId renews = 0;  ///< whose lease; 0: nobody's
   bool is_stopped = false;
@@ -143,7 +144,9 @@ class Machine {
   Holding* hold_at(std::size_t number);
   void drop_hold(std::size_t number);
 
+  /// Only those that go on.
   std::vector<std::shared_ptr<Watch>> watches;
+  std::size_t watches_made = 0;
   std::deque<Latch> latches;  ///< the first is for those who only wait for time to pass
 
   /// Pushes the function of this name that the script has defined, or nil.

@@ -257,6 +257,7 @@ sim::Task<void> repeat(Client& background, std::shared_ptr<Machine> machine, Loc
     if (!goes_on || watch->is_stopped) break;
   }
   watch->is_stopped = true;
+  std::erase(machine->watches, watch);
   luaL_unref(machine->lua(), LUA_REGISTRYINDEX, std::exchange(watch->function, LUA_NOREF));
 }
 
