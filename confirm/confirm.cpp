@@ -275,6 +275,7 @@ Confirmation confirm(const Scenario& scenario, const Catalogue& catalogue, const
     return result;
   }
   constexpr int kAttempts = 4;
+  int slow_elections = 0;
   for (int attempt = 1; attempt <= kAttempts; ++attempt) {
     Plan plan = best_plan(scenario, catalogue, told, kComfortable * (1 << (attempt - 1)));
     if (plan.model.end > options.longest && told.probes) {
@@ -315,7 +316,17 @@ Confirmation confirm(const Scenario& scenario, const Catalogue& catalogue, const
     const Duration most = has_servers_among_themselves(plan.scenario) ? kLeastMargin : kComfortable;
     if (side.lateness_at_difference().value_or(Duration::zero()) > most && attempt < kAttempts) continue;
     result.reason.clear();
+    result.differences.clear();
+    result.properties.clear();
     judge(result, plan, real, side);
+    if (result.standing == Standing::differs && side.has_sentinels() && attempt < kAttempts) {
+      ++slow_elections;
+      continue;
+    }
+    if (slow_elections > 0) {
+      result.notes.push_back(fmt::format(
+          "played {} times: real sentinels draw lots whom to elect, and may have to vote again", slow_elections + 1));
+    }
     note_what_was_not_real(result, plan, side);
     return result;
   }
