@@ -257,6 +257,7 @@ void RealSide::closed(Node&, sim::ConnectionId connection) {
 
 /// What has come early, and what the story does not bring, comes into it now: the world goes on with what is real.
 void RealSide::bring_in() {
+  is_entering_ = false;
   const auto due = std::exchange(early_, {});
   for (const auto& [connection, since] : due) {
     const auto found = lines_.find(connection);
@@ -365,10 +366,11 @@ void RealSide::look_for_answers(Duration now, Duration patience) {
 }
 
 bool RealSide::let_in_early_answers(Duration now) {
-  const bool any =
+  if (is_entering_) return false;
+  is_entering_ =
       std::any_of(early_.begin(), early_.end(), [&](const auto& each) { return now >= each.second + kEarly; });
-  if (any) world().start(entrance_.id(), sim::DurationRange::exactly(std::max(now, world().now().offset())));
-  return any;
+  if (is_entering_) world().start(entrance_.id(), sim::DurationRange::exactly(std::max(now, world().now().offset())));
+  return is_entering_;
 }
 
 void RealSide::set_clocks(Duration now) {

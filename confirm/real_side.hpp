@@ -167,7 +167,8 @@ class RealSide final : public models::redis::Relay, public sim::Pace {
   std::map<std::uint32_t, Line> lines_;
   LeaseEnds ends_;
   std::map<std::uint32_t, sim::Duration>
-      early_;  ///< connections on which something came that the story does not have yet, and when
+      early_;                 ///< connections on which something came that the story does not have yet, and when
+  bool is_entering_ = false;  ///< an event is under way that brings them in
   std::vector<Exchange> exchanges_;
   std::vector<std::string> remarks_;
   std::string version_;
