@@ -296,6 +296,24 @@ TEST_CASE("own lock: a script cannot make up objects of ours, nor reach those of
           "cannot be called from an iterator, a metamethod");
 }
 
+TEST_CASE("own lock: a time that is sent where no server wants one is an error reply, in an exploration as well") {
+  const std::string script = R"(
+function acquire(c)
+  assert(error_of(c.redis:call("NOSUCH", c.key, c:now())):find("unknown command"))
+  assert(error_of(c.redis:call("SCRIPT", c:now())))
+  assert(error_of(c.redis:set(c.key, 1, { px = c:now() - c:now() })))
+  return c:token()
+end
+)" + std::string(kRelease);
+  const Scenario story = story_of(script, kTwo);
+  for (const bool goes_back : {true, false}) {
+    ExplorationOptions options;
+    options.goes_back = goes_back;
+    const auto found = explore(story, catalogue(), options);
+    CHECK(std::get<Exploration>(found).counts.complete);
+  }
+}
+
 TEST_CASE("own lock: a random wait is explored in full, and a wait is one place where others come in between") {
   const std::string script = R"(
 function acquire(c)

@@ -275,6 +275,25 @@ TEST_CASE("own lock: a script that runs away is stopped, and the run says so") {
   check("return ('a'):rep(30):find(('a?'):rep(30) .. ('a'):rep(30))", "instructions");
 }
 
+TEST_CASE("own lock: what stopped a script in one execution does not stop it in the next") {
+  const Folder folder;
+  // It runs away if another has the lock: in some executions. A table's name tells nothing of other executions either.
+  const Scenario story = good(folder, acquiring(R"(
+    c.redis:set(tostring({}), 1)
+    if c.redis:setnx(c.key, c.name) == 1 then return c:token() end
+    while true do end)"),
+                              "", "[[client]]\nname = [\"A\", \"B\"]\nacquire_at = [\"0ms\", \"20ms\"]\n");
+  for (const bool goes_back : {true, false}) {
+    ExplorationOptions options;
+    options.goes_back = goes_back;
+    const auto found = explore(story, catalogue(), options);
+    const Exploration& exploration = std::get<Exploration>(found);
+    CHECK(exploration.counts.complete);
+    CHECK(exploration.counts.traces > 1);
+    CHECK(exploration.property("own-release").verdict != Verdict::holds);
+  }
+}
+
 TEST_CASE("own lock: nil, an error and a reply that never came are told apart") {
   const Folder folder;
   const std::string script = acquiring(R"(

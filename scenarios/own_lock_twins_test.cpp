@@ -116,4 +116,26 @@ TEST_CASE("own lock: a script is explored as its twin in C++ is: verdicts, margi
   CHECK(compared > 60);
 }
 
+TEST_CASE("own lock: a world with a script that goes back is explored as one that runs each trace from its beginning") {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kStories{
+      {{"redisson-source/f003-2-watchdog-pause.toml", "redisson.lua"},
+       {"redisson-source/f003-lost-wakeup.toml", "redisson.lua"},
+       {"lock-summary/redlock-crash-restart.toml", "redlock.lua"},
+       {"lock-summary/f001-7-no-renewal-fixed.toml", "redisson.lua"},
+       {"redisson-source/f003-semaphore-crash.toml", "semaphore.lua"},
+       {"redisson-source/f003-fair-dead-waiter.toml", "fair.lua"}}};
+  for (const auto& [file, script] : kStories) {
+    auto loaded = load(in_tree("scenarios") + "/" + std::string(file), catalogue());
+    REQUIRE(std::holds_alternative<Scenario>(loaded));
+    const Scenario story = with_script(std::get<Scenario>(std::move(loaded)), script);
+    INFO(file << " with " << script);
+    ExplorationOptions options;
+    options.max_traces = 200;
+    const auto back = explore(story, catalogue(), options);
+    options.goes_back = false;
+    const auto again = explore(story, catalogue(), options);
+    CHECK(told(std::get<Exploration>(back)) == told(std::get<Exploration>(again)));
+  }
+}
+
 }  // namespace lockstep::scenarios::own_lock_twins_test

@@ -133,6 +133,11 @@ int setmetatable(lua_State* lua) {
 /// A table has no name but its address: number them in the order in which they are printed. The numbers' table holds its
 /// objects, so that no address is used twice within a script.
 void push_printed(lua_State* lua, int object) {
+  // Where several processes share an interpreter, a number would tell one of them what another has printed.
+  if (LuaSession::of(lua).keeps_times) {
+    lua_pushstring(lua, luaL_typename(lua, object));
+    return;
+  }
   push_own(lua, LUA_REGISTRYINDEX, kPrintedObjects);
   lua_pushvalue(lua, object);
   lua_rawget(lua, -2);

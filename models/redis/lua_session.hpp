@@ -56,6 +56,8 @@ class LuaSession {
   /// The same without throwing: its next instruction fails.
   void mark_stopped(std::string_view reason);
   bool is_stopped() const { return stopped_.has_value(); }
+  /// Of a world that begins again.
+  void forget_stop() { stopped_.reset(); }
   const std::optional<std::string>& stopped() const { return stopped_; }
 
   std::size_t memory_bytes() const { return used_; }

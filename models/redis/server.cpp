@@ -34,7 +34,9 @@ Reply invalid_expire_time(const Call& call) {
 
 Reply not_positive() { return Reply::error("ERR value is out of range, must be positive"); }
 std::string up_to_zero(const Value& argument, std::size_t most) {
-  const std::string text = argument.text();
+  // In an exploration a time has no digits; what is shown here is for people.
+  const Timestamp* time = argument.timestamp();
+  const std::string text = time != nullptr && time->instant.anchor() != 0 ? "(timestamp)" : argument.text();
   return text.substr(0, std::min(text.find('\0'), most));
 }
 Reply wrong_number_of_arguments(const Call& call) {

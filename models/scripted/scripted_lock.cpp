@@ -75,6 +75,8 @@ void ScriptedLock::share(const locks::LockAlgorithm& other) {
 std::shared_ptr<Machine> ScriptedLock::machine_of(Client& client) const {
   MachineOfProcess& own = client.shared<MachineOfProcess>(program_.file);
   if (own.machine == nullptr) {
+    // An interpreter outlives a world that begins again, and what stopped it does not.
+    if (client.world().given_up() == nullptr) interpreter_->session().forget_stop();
     auto globals = interpreter_->execute_main(&client.world());
     // It has been executed before, when it was read, and does the same again: unless there is no memory left.
     if (const auto* problem = std::get_if<std::string>(&globals)) {
