@@ -31,6 +31,11 @@ inline bool is_mine(const Ranks* ranks, std::size_t i) {
   return ranks == nullptr || i % ranks->size() == ranks->rank();
 }
 
+/// How many of the tasks are.
+inline std::size_t share_of(const Ranks* ranks, std::size_t tasks) {
+  return ranks == nullptr ? tasks : (tasks + ranks->size() - 1 - ranks->rank()) / ranks->size();
+}
+
 /// Fills in the results that others have. `write(out, i)` for each that is mine, `read(in, i)` for the rest; both in the order of the tasks.
 /// Returns false if what somebody said cannot be read: then they are not the same program.
 template <class Write, class Read>
