@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -22,6 +23,7 @@
 #include "scenarios/runner.hpp"
 #include "scenarios/state_graph.hpp"
 #include "scenarios/suggestion.hpp"
+#include "scenarios/told_results.hpp"
 #include "scenarios/writer.hpp"
 
 namespace lockstep::cli {
@@ -135,12 +137,36 @@ scenarios::CheckOptions options_of(const Call& call, const Interrupt& interrupt)
   return options;
 }
 
+/// What the other processes have explored.
+void share_results(const std::vector<Scenario>& stories, const models::locks::Catalogue& catalogue,
+                   const scenarios::CheckOptions& options, scenarios::Ranks* ranks, std::vector<Result>& results) {
+  const auto write = [&](scenarios::Writing& out, std::size_t i) {
+    const auto* trouble = std::get_if<Diagnostic>(&results[i]);
+    out.add(std::uint64_t{trouble != nullptr});
+    if (trouble != nullptr)
+      scenarios::add(out, *trouble);
+    else
+      scenarios::add(out, std::get<Exploration>(results[i]));
+  };
+  const auto read = [&](scenarios::Reading& in, std::size_t i) {
+    if (in.number() != 0) {
+      results[i] = scenarios::read_diagnostic(in);
+      return;
+    }
+    results[i] = scenarios::read_exploration(in, catalogue);
+    scenarios::compare_with_file(stories[i], catalogue, options, std::get<Exploration>(results[i]));
+  };
+  [[maybe_unused]] const bool is_read = scenarios::share(ranks, stories.size(), write, read);
+  assert(is_read && "all ranks run the same program");
+}
+
 /// One story with all threads, or several side by side; the results are in the order of the stories.
 std::vector<Result> check_each(const std::vector<Scenario>& stories, const models::locks::Catalogue& catalogue,
                                const scenarios::CheckOptions& options, scenarios::Threads& threads,
-                               ProgressLine& progress) {
+                               ProgressLine& progress, scenarios::Ranks* ranks) {
   std::vector<Result> results(stories.size());
   const auto check = [&](std::size_t i, scenarios::Threads* all) {
+    if (!scenarios::is_mine(ranks, i)) return;
     scenarios::CheckOptions own = options;
     own.exploration.threads = all;
     if (progress.is_shown()) {
@@ -154,6 +180,7 @@ std::vector<Result> check_each(const std::vector<Scenario>& stories, const model
   } else {
     scenarios::in_parallel(stories.size(), threads, [&](std::size_t i) { check(i, nullptr); });
   }
+  share_results(stories, catalogue, options, ranks, results);
   return results;
 }
 
@@ -252,17 +279,25 @@ Exit exit_of(const std::vector<reports::ExploredStory>& stories) {
 
 Exit check_stories(const Call& call, const models::locks::Catalogue& catalogue, Output& output) {
   scenarios::Threads threads(call.jobs);  // they begin while the files are read
-  std::optional<std::vector<Scenario>> loaded = load_all(call.files, catalogue, output.err);
-  if (!loaded) return Exit::bad_input;
-  const reports::LeftOut left_out = leave_out(*loaded, catalogue, call.files, call.check.all);
-  if (const std::optional<std::string> trouble = objection(call, *loaded, left_out)) {
-    output.err << "lockstep: " << *trouble << '\n';
+  std::ostringstream said;
+  std::optional<std::vector<Scenario>> loaded = load_all(call.files, catalogue, said);
+  reports::LeftOut left_out;
+  if (loaded) {
+    left_out = leave_out(*loaded, catalogue, call.files, call.check.all);
+    std::optional<std::string> trouble = objection(call, *loaded, left_out);
+    if (!trouble) trouble = give_all(call, *loaded);
+    if (trouble) said << "lockstep: " << *trouble << '\n';
+  }
+  if (const std::string trouble = objection_of_any(said.str(), output); !trouble.empty()) {
+    output.err << trouble;
     return Exit::bad_input;
   }
-
-  if (const std::optional<std::string> trouble = give_all(call, *loaded)) {
-    output.err << "lockstep: " << *trouble << '\n';
-    return Exit::bad_input;
+  if (loaded->size() == 1 && output.ranks != nullptr) {
+    // One search is split over threads, and not over processes.
+    if (!output.is_first()) return Exit::as_expected;
+    if (output.ranks->size() > 1)
+      output.err << "lockstep: a single story is explored by one process, with --jobs threads; the others do nothing\n";
+    output.ranks = nullptr;
   }
 
   const Interrupt interrupt;
@@ -283,8 +318,9 @@ Exit check_stories(const Call& call, const models::locks::Catalogue& catalogue, 
   {
     ProgressLine progress(output.progress ? &output.err : nullptr, seconds_now,
                           {.width = output.width, .language = call.language, .stories = loaded->size()});
-    results = check_each(*loaded, catalogue, options, threads, progress);
+    results = check_each(*loaded, catalogue, options, threads, progress, output.ranks);
   }
+  if (!output.is_first()) return Exit::as_expected;
   if (not_saved) {
     output.err << fmt::format("lockstep: {}\n", cannot_write(*call.check.checkpoint, *not_saved));
     return Exit::bad_input;

@@ -61,9 +61,9 @@ bool write_witnesses(const scenarios::Matrix& matrix, const std::string& folder,
 
 Exit matrix(const Call& call, const models::locks::Catalogue& catalogue, Output& output) {
   std::optional<std::string> trouble = objection(call, catalogue);
-  if (!trouble && call.matrix.witnesses) trouble = trouble_with_folder(*call.matrix.witnesses);
-  if (trouble) {
-    output.err << "lockstep: " << *trouble << '\n';
+  if (!trouble && call.matrix.witnesses && output.is_first()) trouble = trouble_with_folder(*call.matrix.witnesses);
+  if (const std::string said = objection_of_any(trouble.value_or(""), output); !said.empty()) {
+    output.err << "lockstep: " << said << '\n';
     return Exit::bad_input;
   }
   const Interrupt interrupt;
@@ -75,6 +75,7 @@ Exit matrix(const Call& call, const models::locks::Catalogue& catalogue, Output&
   if (call.matrix.runs) options.runs = *call.matrix.runs;
   if (call.seed) options.seed = *call.seed;
   options.jobs = static_cast<unsigned>(call.jobs);
+  options.ranks = output.ranks;
   options.interrupted = [&interrupt] { return interrupt.is_requested(); };
   if (output.progress) {
     options.progress = [&](std::size_t done, std::size_t all) {
@@ -88,6 +89,7 @@ Exit matrix(const Call& call, const models::locks::Catalogue& catalogue, Output&
     return Exit::bad_input;
   }
   const scenarios::Matrix& found = std::get<scenarios::Matrix>(result);
+  if (!output.is_first()) return Exit::as_expected;
   if (call.matrix.witnesses && !write_witnesses(found, *call.matrix.witnesses, output.err)) return Exit::bad_input;
   if (call.json) {
     output.out << reports::matrix_json(found, options);

@@ -2,6 +2,7 @@
 
 #include "library/lockstep.hpp"
 #include "scenarios/loader.hpp"
+#include "scenarios/own_lock.hpp"
 #include "scenarios/suggestion.hpp"
 #include "scenarios/writer.hpp"
 
@@ -18,7 +19,7 @@ Scenario loaded(std::variant<Scenario, Diagnostic> result) {
 
 /// A value is read as the file that says the same, so that it is checked as one is.
 Scenario checked(Scenario story, const Catalogue& catalogue) {
-  if (catalogue.find(story.lock.algorithm) == nullptr) {
+  if (scenarios::find_entry(story.lock, catalogue) == nullptr) {
     throw Error(fmt::format("the scenario's algorithm {}: {}", scenarios::in_quotes(story.lock.algorithm),
                             scenarios::suggestion(story.lock.algorithm, catalogue.ids())));
   }

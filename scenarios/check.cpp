@@ -43,14 +43,19 @@ std::variant<Exploration, Diagnostic> check(const Scenario& scenario, const mode
     if (exploration != nullptr && how.stopwatch && exploration->seconds == 0)
       exploration->seconds = how.stopwatch() - begin;
   }
-  if (Exploration* exploration = std::get_if<Exploration>(&result)) {
-    const models::locks::Entry* entry = find_entry(scenario.lock, catalogue);
-    compare(scenario, *exploration,
-            {.parameter = how.parameter,
-             .counts_traces = how.reduction && !how.thorough && !options.tick,
-             .claims = entry == nullptr ? std::span<const std::string_view>() : entry->claims});
-  }
+  if (Exploration* exploration = std::get_if<Exploration>(&result))
+    compare_with_file(scenario, catalogue, options, *exploration);
   return result;
+}
+
+void compare_with_file(const Scenario& scenario, const models::locks::Catalogue& catalogue, const CheckOptions& options,
+                       Exploration& exploration) {
+  const ExplorationOptions& how = options.exploration;
+  const models::locks::Entry* entry = find_entry(scenario.lock, catalogue);
+  compare(scenario, exploration,
+          {.parameter = how.parameter,
+           .counts_traces = how.reduction && !how.thorough && !options.tick,
+           .claims = entry == nullptr ? std::span<const std::string_view>() : entry->claims});
 }
 
 std::optional<std::string> give(Scenario& story, std::string_view parameter, sim::Duration value) {

@@ -23,6 +23,10 @@ struct CheckOptions {
 std::variant<Exploration, Diagnostic> check(const Scenario& scenario, const models::locks::Catalogue& catalogue,
                                             const CheckOptions& options = {});
 
+/// Fills in what the file expects and the algorithm claims, as `check` does.
+void compare_with_file(const Scenario& scenario, const models::locks::Catalogue& catalogue, const CheckOptions& options,
+                       Exploration& exploration);
+
 /// The story with faults of this parameter that are no larger than `value`: pauses, and jumps and skews to either side. Restarts take just that long, since
 /// it is the short ones that do harm. It expects nothing of `check` any more: what the file expects is of its whole ranges. Returns what is wrong with the value.
 std::optional<std::string> give(Scenario& story, std::string_view parameter, sim::Duration value);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <mutex>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "scenarios/own_lock.hpp"
 #include "scenarios/random_faults.hpp"
 #include "scenarios/runner.hpp"
+#include "scenarios/told_results.hpp"
 #include "sim/random.hpp"
 
 namespace lockstep::scenarios {
@@ -343,6 +345,7 @@ std::variant<Matrix, Diagnostic> matrix(const models::locks::Catalogue& catalogu
   in_parallel(tasks.size(), options.jobs, [&](std::size_t i) {
     result.cells[i].algorithm = tasks[i].entry->id;
     result.cells[i].fault = tasks[i].fault;
+    if (!is_mine(options.ranks, i)) return;
     if (options.interrupted && options.interrupted()) return;
     auto cell = Row(*tasks[i].entry, catalogue, options).cell(*tasks[i].fault);
     if (auto* trouble = std::get_if<Diagnostic>(&cell))
@@ -351,12 +354,26 @@ std::variant<Matrix, Diagnostic> matrix(const models::locks::Catalogue& catalogu
       result.cells[i] = std::move(std::get<MatrixCell>(cell));
     const std::lock_guard lock(told);
     ++done;
-    if (options.progress) options.progress(done, tasks.size());
+    if (options.progress) options.progress(done, share_of(options.ranks, tasks.size()));
   });
+  bool is_interrupted = options.interrupted && options.interrupted();
+  const auto write = [&](Writing& out, std::size_t i) {
+    out.add(std::uint64_t{is_interrupted});
+    add(out, result.cells[i].answers);
+    out.add(std::uint64_t{troubles[i].has_value()});
+    if (troubles[i]) add(out, *troubles[i]);
+  };
+  const auto read = [&](Reading& in, std::size_t i) {
+    is_interrupted = in.number() != 0 || is_interrupted;
+    result.cells[i].answers = read_answers(in, catalogue);
+    if (in.number() != 0) troubles[i] = read_diagnostic(in);
+  };
+  [[maybe_unused]] const bool is_read = share(options.ranks, tasks.size(), write, read);
+  assert(is_read && "all ranks run the same program");
   for (std::optional<Diagnostic>& trouble : troubles) {
     if (trouble) return *std::move(trouble);
   }
-  result.is_complete = !(options.interrupted && options.interrupted());
+  result.is_complete = !is_interrupted;
   return result;
 }
 

@@ -15,6 +15,7 @@
 #include "models/locks/catalogue.hpp"
 #include "scenarios/diagnostic.hpp"
 #include "scenarios/exploration.hpp"
+#include "scenarios/ranks.hpp"
 #include "scenarios/scenario.hpp"
 
 namespace lockstep::scenarios {
@@ -67,7 +68,8 @@ struct MatrixOptions {
   std::uint64_t max_events = 5'000'000;  ///< likewise, of its executions, those that are no traces included
   std::uint64_t runs = 300;              ///< random ones of each question that the small world did not break
   std::uint64_t seed = 1;
-  unsigned jobs = 1;  ///< threads; the result is the same for any number
+  unsigned jobs = 1;       ///< threads; the result is the same for any number
+  Ranks* ranks = nullptr;  ///< processes that fill in these cells together; each has all of the result
   std::function<bool()> interrupted;
   std::function<void(std::size_t done, std::size_t all)> progress;
 };

@@ -31,11 +31,16 @@ inline bool is_mine(const Ranks* ranks, std::size_t i) {
   return ranks == nullptr || i % ranks->size() == ranks->rank();
 }
 
+/// How many of the tasks are.
+inline std::size_t share_of(const Ranks* ranks, std::size_t tasks) {
+  return ranks == nullptr ? tasks : (tasks + ranks->size() - 1 - ranks->rank()) / ranks->size();
+}
+
 /// Fills in the results that others have. `write(out, i)` for each that is mine, `read(in, i)` for the rest; both in the order of the tasks.
 /// Returns false if what somebody said cannot be read: then they are not the same program.
 template <class Write, class Read>
 bool share(Ranks* ranks, std::size_t tasks, const Write& write, const Read& read) {
-  if (ranks == nullptr || ranks->size() == 1) return true;
+  if (ranks == nullptr || ranks->size() == 1 || tasks == 0) return true;
   Writing out;
   for (std::size_t i = ranks->rank(); i < tasks; i += ranks->size()) write(out, i);
   const std::vector<std::string> all = ranks->exchange(std::move(out).take());

@@ -4,6 +4,8 @@
 #include <utility>
 #include <variant>
 
+#include "scenarios/own_lock.hpp"
+
 namespace lockstep::scenarios {
 namespace {
 
@@ -96,7 +98,7 @@ Scenario scaled(Scenario scenario, const models::locks::Catalogue& catalogue, Ti
   const Scaler scaler(scale);
   // What the file does not say is a default, and takes as long as the rest.
   LockParameters complete;
-  if (const models::locks::Entry* entry = catalogue.find(scenario.lock.algorithm)) {
+  if (const models::locks::Entry* entry = find_entry(scenario.lock, catalogue)) {
     for (const models::locks::ParameterSpec& spec : entry->parameters) complete.emplace(spec.name, spec.fallback);
   }
   for (auto& [name, value] : scenario.lock.parameters) complete.insert_or_assign(name, std::move(value));

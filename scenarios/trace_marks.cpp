@@ -96,6 +96,10 @@ RanOut leases_that_ran_out(const sim::History& story) {
 
 }  // namespace
 
+const std::array<std::pair<std::string_view, std::string_view>, TraceMarks::kCount>& TraceMarks::names() {
+  return kNames;
+}
+
 void TraceMarks::look(const checker::Explorer& explorer, const sim::History& story) {
   std::array<bool, kCount> is_reached{};
   is_reached[taken] =

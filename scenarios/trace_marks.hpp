@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "checker/explorer.hpp"
@@ -29,6 +30,8 @@ class TraceMarks {
   std::vector<Mark> marks(std::span<const checker::FaultBudget> budgets) const;
 
   static constexpr std::size_t kCount = 14;
+  /// Of all marks, in English and Chinese.
+  static const std::array<std::pair<std::string_view, std::string_view>, kCount>& names();
   const std::array<std::uint64_t, kCount>& counts() const { return counts_; }
   void set_counts(const std::array<std::uint64_t, kCount>& counts) { counts_ = counts; }
 
