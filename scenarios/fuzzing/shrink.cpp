@@ -275,10 +275,10 @@ rc::Seq<Version> versions(Edits edits, Make make) {
 }
 
 /// Leaves out what can be left out, in halves, quarters, … of the list: Zeller's delta debugging, without its complements.
-template <class Item, class Test>
-std::vector<Item> without_needless(std::vector<Item> items, Test is_enough) {
+template <class Item, class Test, class Over>
+std::vector<Item> without_needless(std::vector<Item> items, Test is_enough, Over is_over) {
   for (std::size_t size = items.size(); size > 0; size /= 2) {
-    for (std::size_t at = 0; at < items.size();) {
+    for (std::size_t at = 0; at < items.size() && !is_over();) {
       std::vector<Item> fewer = items;
       const auto begin = fewer.begin() + static_cast<std::ptrdiff_t>(at);
       fewer.erase(begin, begin + static_cast<std::ptrdiff_t>(std::min(size, fewer.size() - at)));
@@ -298,12 +298,15 @@ class Shrinking {
             std::uint64_t max_events)
       : catalogue_(catalogue), property_(property), max_tries_(max_tries), max_events_(max_events) {}
 
+  bool is_over() const { return tried_ >= max_tries_ || events_ >= max_events_; }
+
   bool violates(const Scenario& story) {
-    if (tried_ >= max_tries_ || events_ >= max_events_) return false;
+    if (is_over()) return false;
     ++tried_;
     const auto result = run(story, catalogue_, {.max_events = kEventsMax});
     const auto* outcome = std::get_if<Outcome>(&result);
-    events_ += story.schedule.size() + (outcome == nullptr ? 0 : outcome->events);
+    // Each event is looked for in the whole schedule.
+    events_ += story.schedule.size() * story.schedule.size() / 16 + (outcome == nullptr ? 0 : outcome->events);
     if (outcome == nullptr || !outcome->notes.empty()) return false;
     return std::any_of(outcome->properties.begin(), outcome->properties.end(), [&](const Judgement& judgement) {
       return judgement.finding.property == property_ && judgement.finding.verdict == checker::Verdict::violated;
@@ -313,8 +316,9 @@ class Shrinking {
   /// With a schedule again; nothing: without it the story is not violated.
   std::optional<Scenario> smallest_loosely(LooseStory story) {
     std::optional<Scenario> exact;
+    const auto is_over = [&] { return tried_ >= max_tries_ / 2 || events_ >= max_events_ / 2; };
     const auto is_violated = [&](const LooseStory& smaller) {
-      if (tried_ >= max_tries_ / 2 || events_ >= max_events_ / 2) return false;
+      if (is_over()) return false;
       ++tried_;
       LooseRun run = play_loosely(smaller, catalogue_, property_, kEventsMax);
       events_ += run.events;
@@ -333,9 +337,9 @@ class Shrinking {
     do {
       before = story.delays.size();
       story = rc::shrinkable::findLocalMin(rc::shrinkable::shrinkRecur(story, shrinks), is_violated).first;
-      story.delays = without_needless(std::move(story.delays), [&](const std::vector<NamedDelay>& delays) {
-        return is_violated({story.story, delays});
-      });
+      story.delays = without_needless(
+          std::move(story.delays),
+          [&](const std::vector<NamedDelay>& delays) { return is_violated({story.story, delays}); }, is_over);
     } while (story.delays.size() < before);
     return exact;
   }
@@ -351,11 +355,14 @@ class Shrinking {
     std::size_t before = 0;
     do {
       before = story.schedule.size();
-      story.schedule = without_needless(std::move(story.schedule), [&](const std::vector<ScheduleEntry>& schedule) {
-        Scenario smaller = story;
-        smaller.schedule = schedule;
-        return violates(smaller);
-      });
+      story.schedule = without_needless(
+          std::move(story.schedule),
+          [&](const std::vector<ScheduleEntry>& schedule) {
+            Scenario smaller = story;
+            smaller.schedule = schedule;
+            return violates(smaller);
+          },
+          [this] { return is_over(); });
       story = rc::shrinkable::findLocalMin(rc::shrinkable::shrinkRecur(story, shrinks), is_violated).first;
     } while (story.schedule.size() < before);
     return story;
