@@ -1,6 +1,7 @@
 #include "scenarios/run_recorder.hpp"
 
 #include <algorithm>
+#include <cassert>
 
 #include "scenarios/fault_step.hpp"
 #include "scenarios/step_name.hpp"
@@ -248,6 +249,7 @@ void RunRecorder::emitted(std::uint32_t slot) {
 }
 
 std::optional<EventKey> RunRecorder::key_of_last() const {
+  assert(writes_);
   const std::optional<sim::EventName>& name = named_[last_emitted_].name;
   if (!name) return std::nullopt;
   EventKey key{.what = name->what, .process = names_[name->process.index], .occurrence = name->occurrence};

@@ -64,28 +64,34 @@ bool Simulation::step_on_schedule(Duration until) {
           return schedule_->is_listed(slot) && schedule_->time_of(slot) == now;
         });
     // A run that ends here leaves every event where it can still be cancelled, by programs that end with their world.
-    const auto end_with = [this](std::uint32_t first_left) {
-      for (std::uint32_t i = first_left; i < simultaneous_.size(); ++i) push(simultaneous_[i]);
+    const auto end = [this] {
+      for (const std::uint32_t left : simultaneous_) push(left);
       return false;
     };
     if (is_turn_of_another) {
       schedule_->fail_next();
-      return end_with(0);
+      return end();
     }
-    std::uint32_t slot = 0;
+    if (!chosen) {
+      // What is not listed and may not come now stands behind something that is, and comes when that does at the earliest.
+      Duration last_look = now;
+      for (const std::uint32_t waiting : simultaneous_) {
+        if (!schedule_->is_listed(waiting)) continue;
+        const std::optional<Duration> look = schedule_->next_look(waiting, now);
+        if (!look) return end();
+        world_.event(waiting).at = *look;
+        last_look = std::max(last_look, *look);
+      }
+      for (const std::uint32_t waiting : simultaneous_) {
+        if (!schedule_->is_listed(waiting)) world_.event(waiting).at = last_look;
+        push(waiting);
+      }
+      continue;
+    }
+    const std::uint32_t slot = simultaneous_[*chosen];
     for (std::uint32_t i = 0; i < simultaneous_.size(); ++i) {
-      if (chosen == i) {
-        slot = simultaneous_[i];
-        continue;
-      }
-      if (!chosen) {
-        const std::optional<Duration> look = schedule_->next_look(simultaneous_[i], now);
-        if (!look) return end_with(i);
-        world_.event(simultaneous_[i]).at = *look;
-      }
-      push(simultaneous_[i]);
+      if (chosen != i) push(simultaneous_[i]);
     }
-    if (!chosen) continue;
     if (!listed) {
       if (put_off(slot)) continue;
       const Event& event = world_.event(slot);

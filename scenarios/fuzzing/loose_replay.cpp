@@ -21,8 +21,11 @@ class DelaysByName final : public sim::Decisions {
     world_ = &world;
   }
 
+  /// From here on nothing has a name any more, and all is as it is by default.
+  void calm_down() { is_calm_ = true; }
+
   std::uint64_t choose(sim::Choice choice, std::uint64_t options, sim::EventId) override {
-    if (choice != sim::Choice::delay) return 0;
+    if (choice != sim::Choice::delay || is_calm_) return 0;
     const std::optional<EventKey> key = recorder_->key_of_last();
     if (!key) return 0;
     const auto known = std::lower_bound(delays_.begin(), delays_.end(), *key,
@@ -37,6 +40,7 @@ class DelaysByName final : public sim::Decisions {
   const std::vector<NamedDelay>& delays_;
   const RunRecorder* recorder_ = nullptr;
   const sim::World* world_ = nullptr;
+  bool is_calm_ = false;
 };
 
 /// Lets everything happen, and tells the recorder.
@@ -71,6 +75,7 @@ LooseRun play_loosely(const LooseStory& loose, const models::locks::Catalogue& c
   Scenario exact = recorder.story();
   exact.faults = loose.story.faults;
   recorder.begin(false);
+  decisions.calm_down();
   if (property == "recoverable" && execution.probe()) return result;
   for (const checker::Finding& finding : execution.findings([&](std::string_view name) { return name == property; })) {
     result.violates = result.violates || finding.verdict == checker::Verdict::violated;

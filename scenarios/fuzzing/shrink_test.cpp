@@ -9,6 +9,7 @@
 
 #include "scenarios/loader.hpp"
 #include "scenarios/random_run.hpp"
+#include "scenarios/runner.hpp"
 
 namespace lockstep::scenarios::shrink_test {
 namespace {
@@ -110,6 +111,32 @@ TEST_CASE("shrink: what does not violate it is not made small") {
   const Scenario story = runs.story();
   auto result = shrink(story, runs.delays(), world, catalogue(), "mutual-exclusion");
   REQUIRE(std::holds_alternative<Unconfirmed>(result));
+}
+
+TEST_CASE("a schedule that lists the first of two messages on a connection, whose server is paused") {
+  const Scenario story = parsed(R"(
+[lock]
+algorithm = "set-nx-px-lua"
+ttl = "100ms"
+[network]
+latency = ["1ms", "10ms"]
+timeout = "5ms"
+[[client]]
+name = "A"
+hold = "5ms"
+attempts = 2
+retry = "1ms"
+[[fault]]
+kind = "pause"
+server = "redis"
+at = "0.5ms"
+length = "30ms"
+[schedule]
+events = ["30.5ms A.SET#1"]
+)");
+  const auto result = run(story, catalogue());
+  if (const auto* problem = std::get_if<Diagnostic>(&result)) FAIL(problem->to_string());
+  CHECK(std::get<Outcome>(result).history.operations.size() >= 2);
 }
 
 TEST_CASE("shrink: a bound ends it early, and then it says that it may not be the smallest") {
