@@ -59,7 +59,8 @@ std::optional<Instant> RunRecorder::at_work_since(ProcessId process) const {
 void RunRecorder::happens(std::uint32_t slot, Instant moment) {
   const sim::Event& event = world_.event(slot);
   if (is_work(event)) std::erase(works_, slot);
-  if (!writes_) return;
+  // What concerns no process, such as a planned partition, is no step of anybody.
+  if (!writes_ || !event.process.is_valid()) return;
   finish_present();
   present_ = Present{.process = event.process,
                      .at = moment.offset(),
@@ -237,7 +238,8 @@ void RunRecorder::emitted(std::uint32_t slot) {
   if (is_work(event)) works_.push_back(slot);
   if (writes_) {
     if (slot >= named_.size()) named_.resize(slot + 1);
-    named_[slot] = {namer_.name(event), count_message(event)};
+    named_[slot] = {};
+    if (event.process.is_valid()) named_[slot] = {namer_.name(event), count_message(event)};
     if (present_) present_->was_bounced = present_->was_bounced || event.bounced;
   }
   deployment_.simulation().emitted(slot);
