@@ -280,6 +280,7 @@ Exit exit_of(const std::vector<reports::ExploredStory>& stories) {
 Exit check_stories(const Call& call, const models::locks::Catalogue& catalogue, Output& output) {
   scenarios::Threads threads(call.jobs);  // they begin while the files are read
   std::ostringstream said;
+  const Interrupt interrupt;  // from here on: reading many files takes its time, too
   std::optional<std::vector<Scenario>> loaded = load_all(call.files, catalogue, said);
   reports::LeftOut left_out;
   if (loaded) {
@@ -300,7 +301,6 @@ Exit check_stories(const Call& call, const models::locks::Catalogue& catalogue, 
     output.ranks = nullptr;
   }
 
-  const Interrupt interrupt;
   std::vector<Result> results;
   scenarios::CheckOptions options = options_of(call, interrupt);
   std::optional<std::string> not_saved;

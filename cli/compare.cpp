@@ -69,6 +69,7 @@ Exit compare_guards(const Call& call, const models::locks::Catalogue& catalogue,
 }  // namespace
 
 Exit compare(const Call& call, const models::locks::Catalogue& catalogue, Output& output) {
+  const Interrupt interrupt;  // from here on: reading many files takes its time, too
   std::optional<std::vector<scenarios::Scenario>> loaded = load_all(call.files, catalogue, output.err);
   if (!loaded) return Exit::bad_input;
   if (const auto trouble = objection(call, *loaded, catalogue)) {
@@ -76,7 +77,6 @@ Exit compare(const Call& call, const models::locks::Catalogue& catalogue, Output
     return Exit::bad_input;
   }
   if (loaded->front().market) return compare_guards(call, catalogue, *loaded, output);
-  const Interrupt interrupt;
   scenarios::CompareOptions options;
   options.algorithms = call.compare.algorithms;
   options.clients = call.compare.clients;
