@@ -290,6 +290,9 @@ TEST_CASE("own lock: a script cannot make up objects of ours, nor reach those of
   refused("string.rep = nil", "Attempt to modify a readonly table");
   refused("c.redis.set = nil c.redis:now()", "nothing");
   refused("stolen = stolen or c:hold() return stolen.extend(c, c:now())", "expected an object in front of a colon");
+  refused("error(unknown)", "an error that is no text");
+  refused("error(setmetatable({}, { __index = error }))", "an error that is no text");
+  refused("return setmetatable({ token = 'x' }, { __index = error, __newindex = error })", "nothing");
   refused("local function f(n) return pcall(f, n + 1) end assert(f(1))", "");
   refused("return {} .. 'x'", "attempt to concatenate a table value");
   refused("return setmetatable({}, { __index = function() c:sleep(1) end }).x",

@@ -66,7 +66,9 @@ void Run::fail(lua_State* thread) {
   }
   std::string said;
   if (lua_istable(thread, -1)) {
-    lua_getfield(thread, -1, "error");
+    // Whatever table that is: nothing of the script runs here.
+    lua_pushliteral(thread, "error");
+    lua_rawget(thread, -2);
     if (const char* text = lua_tostring(thread, -1))
       said = fmt::format("{}: error reply: {}", machine_->program().file, text);
     lua_pop(thread, 1);

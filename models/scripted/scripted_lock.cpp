@@ -14,8 +14,14 @@
 namespace lockstep::models::scripted {
 namespace {
 
+/// Pushes a field, whatever metatable the script has given its table: nothing of the script runs here.
+void push_field(lua_State* lua, int table, const char* field) {
+  lua_pushstring(lua, field);
+  lua_rawget(lua, table);
+}
+
 std::optional<sim::Instant> moment_in(lua_State* lua, int table, const char* field, Log& log, const std::string& file) {
-  lua_getfield(lua, table, field);
+  push_field(lua, table, field);
   std::optional<sim::Instant> moment;
   if (!lua_isnil(lua, -1)) {
     const redis::LuaSymbol* symbol = redis::symbol_at(lua, -1);
@@ -30,7 +36,7 @@ std::optional<sim::Instant> moment_in(lua_State* lua, int table, const char* fie
 }
 
 bool flag_in(lua_State* lua, int table, const char* field) {
-  lua_getfield(lua, table, field);
+  push_field(lua, table, field);
   const bool flag = lua_toboolean(lua, -1) != 0;
   lua_pop(lua, 1);
   return flag;
@@ -49,14 +55,14 @@ locks::Hold hold_of(Run& run) {
     lua_setfield(lua, 1, "token");
   }
   locks::Hold hold;
-  lua_getfield(lua, 1, "token");
+  push_field(lua, 1, "token");
   if (lua_type(lua, -1) == LUA_TSTRING) hold.token = redis::Value(std::string_view(lua_tostring(lua, -1)));
   lua_pop(lua, 1);
   hold.valid_until = moment_in(lua, 1, "valid_until", log, file);
   hold.lease_until = moment_in(lua, 1, "lease_until", log, file);
   hold.on_monotonic_clock = flag_in(lua, 1, "monotonic");
   hold.is_renewed = flag_in(lua, 1, "renewed");
-  lua_getfield(lua, 1, "fencing_token");
+  push_field(lua, 1, "fencing_token");
   if (lua_isnumber(lua, -1) != 0) hold.fencing_token = static_cast<std::int64_t>(lua_tonumber(lua, -1));
   lua_pop(lua, 1);
   hold.number = object_number(lua, 1, Kind::hold);
