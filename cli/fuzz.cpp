@@ -206,13 +206,13 @@ std::optional<std::string> prepare(const Call& call, Campaign& campaign, const O
 Exit fuzz(const Call& call, const models::locks::Catalogue& catalogue, Output& output) {
   if (!call.fuzz.merge.empty()) return output.is_first() ? merge_folders(call, output) : Exit::as_expected;
   std::ostringstream said;
+  const Interrupt interrupt;  // from here on: reading many files takes its time, too
   std::optional<std::vector<FuzzTarget>> targets = targets_of(call, catalogue, said);
   if (const std::string objection = objection_of_any(targets ? std::string() : said.str(), output);
       !objection.empty()) {
     output.err << objection;
     return Exit::bad_input;
   }
-  const Interrupt interrupt;
   scenarios::FuzzOptions options;
   options.seed = call.seed.value_or(1);
   options.jobs = call.jobs;
