@@ -1,14 +1,11 @@
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <ostream>
 #include <sstream>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -86,16 +83,6 @@ std::optional<std::vector<FuzzTarget>> targets_of(const Call& call, const models
   return targets;
 }
 
-/// A folder that exists, and that files can be written to. Nothing if it can be used.
-std::optional<std::string> trouble_with(const std::string& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (!error && !std::filesystem::is_directory(folder)) error = std::make_error_code(std::errc::not_a_directory);
-  if (!error && ::access(folder.c_str(), W_OK | X_OK) != 0) error = std::error_code(errno, std::generic_category());
-  if (!error) return std::nullopt;
-  return fmt::format("--found {}: cannot write there: {}", scenarios::one_line(folder), error.message());
-}
-
 /// The findings first, then the state that knows of them: whoever is killed in between finds them again.
 class Folder {
  public:
@@ -132,7 +119,7 @@ Exit merge_folders(const Call& call, Output& output) {
     }
     scenarios::merge_into(merged, std::get<CampaignState>(parsed));
   }
-  if (const auto trouble = trouble_with(call.fuzz.found)) {
+  if (const auto trouble = trouble_with_folder("--found", call.fuzz.found)) {
     output.err << "lockstep: " << *trouble << '\n';
     return Exit::bad_input;
   }
@@ -151,7 +138,7 @@ Exit merge_folders(const Call& call, Output& output) {
 /// The campaign to go on with, as its file has it; empty: a new one. Or what is wrong with the folder.
 std::variant<std::string, scenarios::Diagnostic> earlier(const Call& call) {
   const auto wrong = [](std::string message) { return scenarios::Diagnostic{{}, {}, std::move(message)}; };
-  if (auto trouble = trouble_with(call.fuzz.found)) return wrong(*std::move(trouble));
+  if (auto trouble = trouble_with_folder("--found", call.fuzz.found)) return wrong(*std::move(trouble));
   const std::string file = state_file(call.fuzz.found);
   if (!std::filesystem::exists(file)) {
     if (!call.fuzz.resume) return std::string();

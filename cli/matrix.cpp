@@ -1,11 +1,7 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <filesystem>
 #include <ostream>
-#include <system_error>
 
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
@@ -34,16 +30,6 @@ std::optional<std::string> objection(const Call& call, const models::locks::Cata
   return std::nullopt;
 }
 
-/// A folder that exists, and that a file can be written to: an hour of work is not to be lost. Nothing if it can.
-std::optional<std::string> trouble_with_folder(const std::string& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (!error && !std::filesystem::is_directory(folder)) error = std::make_error_code(std::errc::not_a_directory);
-  if (!error && ::access(folder.c_str(), W_OK | X_OK) != 0) error = std::error_code(errno, std::generic_category());
-  if (!error) return std::nullopt;
-  return fmt::format("--witnesses {}: cannot write there: {}", scenarios::one_line(folder), error.message());
-}
-
 /// Each witness as a file of its own. False after a message.
 bool write_witnesses(const scenarios::Matrix& matrix, const std::string& folder, std::ostream& err) {
   for (const scenarios::MatrixCell& cell : matrix.cells) {
@@ -61,7 +47,8 @@ bool write_witnesses(const scenarios::Matrix& matrix, const std::string& folder,
 
 Exit matrix(const Call& call, const models::locks::Catalogue& catalogue, Output& output) {
   std::optional<std::string> trouble = objection(call, catalogue);
-  if (!trouble && call.matrix.witnesses && output.is_first()) trouble = trouble_with_folder(*call.matrix.witnesses);
+  if (!trouble && call.matrix.witnesses && output.is_first())
+    trouble = trouble_with_folder("--witnesses", *call.matrix.witnesses);
   if (const std::string said = objection_of_any(trouble.value_or(""), output); !said.empty()) {
     output.err << "lockstep: " << said << '\n';
     return Exit::bad_input;

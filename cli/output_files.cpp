@@ -1,7 +1,9 @@
 #include "cli/output_files.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <filesystem>
 #include <ostream>
@@ -55,6 +57,15 @@ std::optional<std::string> refuse_outputs(std::span<const OutputOption> options,
 
 std::string cannot_write(const std::string& file, std::string_view why) {
   return fmt::format("cannot write {}: {}", one_line(file), why);
+}
+
+std::optional<std::string> trouble_with_folder(std::string_view option, const std::string& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (!error && !fs::is_directory(folder)) error = std::make_error_code(std::errc::not_a_directory);
+  if (!error && ::access(folder.c_str(), W_OK | X_OK) != 0) error = std::error_code(errno, std::generic_category());
+  if (!error) return std::nullopt;
+  return fmt::format("{} {}: cannot write there: {}", option, one_line(folder), error.message());
 }
 
 bool write_file(const std::string& file, std::string_view content, std::ostream& err) {

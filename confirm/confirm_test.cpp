@@ -14,20 +14,18 @@
 
 #include "confirm/real_server.hpp"
 #include "scenarios/loader.hpp"
+#include "scenarios/stories_testing.hpp"
 #include "sim/in_tree.hpp"
 
 namespace lockstep::confirm::confirm_test {
 namespace {
 
+using scenarios::testing::catalogue;
+
 using models::redis::Command;
 using models::redis::Reply;
 using models::redis::Request;
 using scenarios::Scenario;
-
-const models::locks::Catalogue& catalogue() {
-  static const models::locks::Catalogue built_in = models::locks::Catalogue::built_in();
-  return built_in;
-}
 
 bool has_redis() {
   if (!installed_redis_version().empty()) return true;

@@ -12,15 +12,13 @@
 #include <vector>
 
 #include "scenarios/loader.hpp"
+#include "scenarios/stories_testing.hpp"
 #include "sim/in_tree.hpp"
 
 namespace lockstep::confirm::record_test {
 namespace {
 
-const models::locks::Catalogue& catalogue() {
-  static const models::locks::Catalogue built_in = models::locks::Catalogue::built_in();
-  return built_in;
-}
+using scenarios::testing::catalogue;
 
 scenarios::Scenario story(const std::string& file) {
   auto loaded = scenarios::load(file, catalogue());

@@ -16,10 +16,13 @@
 #include "scenarios/new_story.hpp"
 #include "scenarios/schema.hpp"
 #include "scenarios/schema_tree.hpp"
+#include "scenarios/stories_testing.hpp"
 #include "sim/in_tree.hpp"
 
 namespace lockstep::reports::scenario_schema_test {
 namespace {
+
+using scenarios::testing::catalogue;
 
 using nlohmann::json;
 using scenarios::schema::Node;
@@ -164,11 +167,6 @@ class Validator {
                                "propertyNames", "minProperties", "additionalProperties",
                                "dependencies"};
 };
-
-const models::locks::Catalogue& catalogue() {
-  static const models::locks::Catalogue built_in = models::locks::Catalogue::built_in();
-  return built_in;
-}
 
 std::string content_of(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);

@@ -11,11 +11,14 @@
 #include "scenarios/check.hpp"
 #include "scenarios/explored_verdicts.hpp"
 #include "scenarios/loader.hpp"
+#include "scenarios/stories_testing.hpp"
 #include "sim/random.hpp"
 #include "sim/test_effort.hpp"
 
 namespace lockstep::scenarios::alike_test {
 namespace {
+
+using testing::catalogue;
 
 using models::locks::Catalogue;
 using Groups = std::vector<std::vector<std::size_t>>;
@@ -23,11 +26,6 @@ using Kind = MaySpec::Kind;
 using namespace sim::literals;
 
 constexpr std::uint64_t kStories = sim::cases<std::uint64_t>(4, 1);  // of each algorithm
-
-const Catalogue& catalogue() {
-  static const Catalogue built_in = Catalogue::built_in();
-  return built_in;
-}
 
 Scenario story(const std::string& lock, const std::string& rest) {
   const std::string text =

@@ -37,11 +37,6 @@ class MessageCount final : public sim::Fate {
   std::uint64_t count_ = 0;
 };
 
-/// A, B, … Z, C27, C28, …
-std::string name_of_client(std::size_t i) {
-  return i < 26 ? std::string(1, static_cast<char>('A' + i)) : fmt::format("C{}", i + 1);
-}
-
 Scenario workload(const Scenario& file, const models::locks::Entry& entry, std::size_t clients) {
   Scenario scenario = replace_algorithm(file, entry);
   scenario.faults.clear();
@@ -52,7 +47,7 @@ Scenario workload(const Scenario& file, const models::locks::Entry& entry, std::
   scenario.clients.clear();
   for (std::size_t i = 0; i < clients; ++i) {
     ClientSpec client = users[i % users.size()];
-    if (clients != users.size()) client.name = name_of_client(i);
+    if (clients != users.size()) client.name = client_name(i);
     client.rounds = kForEver;
     client.attempts = kForEver;
     scenario.clients.push_back(std::move(client));

@@ -8,9 +8,12 @@
 #include <catch2/catch.hpp>
 
 #include "scenarios/loader.hpp"
+#include "scenarios/stories_testing.hpp"
 
 namespace lockstep::scenarios::comparison_test {
 namespace {
+
+using testing::catalogue;
 
 using namespace sim::literals;
 using sim::Duration;
@@ -18,11 +21,6 @@ using sim::Effect;
 using sim::Instant;
 using sim::Operation;
 using sim::Phase;
-
-const models::locks::Catalogue& catalogue() {
-  static const models::locks::Catalogue built_in = models::locks::Catalogue::built_in();
-  return built_in;
-}
 
 class HandMade {
  public:

@@ -7,14 +7,12 @@
 #include "scenarios/check.hpp"
 #include "scenarios/loader.hpp"
 #include "scenarios/runner.hpp"
+#include "scenarios/stories_testing.hpp"
 
 namespace lockstep::scenarios::endless_test {
 namespace {
 
-const models::locks::Catalogue& catalogue() {
-  static const models::locks::Catalogue built_in = models::locks::Catalogue::built_in();
-  return built_in;
-}
+using testing::catalogue;
 
 constexpr std::string_view kBegin = R"(title  = { en = "t", zh = "t" }
 story  = { en = "s", zh = "s" }

@@ -10,6 +10,7 @@
 #include "scenarios/exploration.hpp"
 #include "scenarios/explored_verdicts.hpp"
 #include "scenarios/loader.hpp"
+#include "scenarios/stories_testing.hpp"
 #include "scenarios/tiny_story.hpp"
 #include "scenarios/writer.hpp"
 #include "sim/random.hpp"
@@ -18,6 +19,9 @@
 namespace lockstep::scenarios::exploration_search_test {
 namespace {
 
+using testing::catalogue;
+using testing::parsed;
+
 using checker::Verdict;
 using Kind = MaySpec::Kind;
 using namespace sim::literals;
@@ -25,11 +29,6 @@ using namespace sim::literals;
 constexpr std::uint64_t kStories = sim::cases<std::uint64_t>(30, 4);
 constexpr std::uint64_t kTracesMax = sim::cases<std::uint64_t>(2'000, 700);
 constexpr Kind kKinds[] = {Kind::pause, Kind::crash, Kind::lose, Kind::jump, Kind::skew};
-
-const models::locks::Catalogue& catalogue() {
-  static const models::locks::Catalogue built_in = models::locks::Catalogue::built_in();
-  return built_in;
-}
 
 Exploration explored(const Scenario& scenario, const ExplorationOptions& options = {}) {
   auto result = explore(scenario, catalogue(), options);
@@ -51,12 +50,6 @@ std::string all_of(const Exploration& exploration) {
     if (property.witness) out << to_toml(*property.witness);
   }
   return std::move(out).str();
-}
-
-Scenario parsed(const std::string& text) {
-  auto scenario = parse(text, "story.toml", catalogue());
-  if (const auto* problem = std::get_if<Diagnostic>(&scenario)) FAIL(problem->to_string());
-  return std::get<Scenario>(std::move(scenario));
 }
 
 /// Three clients, none of which is like another, one server, one pause.

@@ -5,12 +5,15 @@
 
 #include "scenarios/exploration.hpp"
 #include "scenarios/grid.hpp"
+#include "scenarios/stories_testing.hpp"
 #include "scenarios/tiny_story.hpp"
 #include "scenarios/writer.hpp"
 #include "sim/test_effort.hpp"
 
 namespace lockstep::scenarios::grid_downward_test {
 namespace {
+
+using testing::catalogue;
 
 using checker::Verdict;
 using sim::Duration;
@@ -19,11 +22,6 @@ using namespace sim::literals;
 using Kind = MaySpec::Kind;
 
 constexpr std::uint64_t kSeeds = sim::cases<std::uint64_t>(3'000, 40);
-
-const models::locks::Catalogue& catalogue() {
-  static const models::locks::Catalogue built_in = models::locks::Catalogue::built_in();
-  return built_in;
-}
 
 Exploration explored(const Scenario& scenario) {
   auto result = explore(scenario, catalogue());

@@ -5,6 +5,7 @@
 
 #include "scenarios/exploration.hpp"
 #include "scenarios/grid.hpp"
+#include "scenarios/stories_testing.hpp"
 #include "scenarios/tiny_story.hpp"
 #include "scenarios/writer.hpp"
 #include "sim/test_effort.hpp"
@@ -12,17 +13,14 @@
 namespace lockstep::scenarios::grid_faults_test {
 namespace {
 
+using testing::catalogue;
+
 using checker::Verdict;
 using sim::Duration;
 using namespace sim::literals;
 using Kind = MaySpec::Kind;
 
 constexpr std::uint64_t kStories = sim::cases<std::uint64_t>(100, 6);
-
-const models::locks::Catalogue& catalogue() {
-  static const models::locks::Catalogue built_in = models::locks::Catalogue::built_in();
-  return built_in;
-}
 
 bool is_on_grid(Duration d) { return d == Duration::milliseconds(d.floor_ms()); }
 

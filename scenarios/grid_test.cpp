@@ -6,20 +6,18 @@
 #include <catch2/catch.hpp>
 
 #include "scenarios/loader.hpp"
+#include "scenarios/stories_testing.hpp"
 #include "sim/random.hpp"
 #include "sim/test_effort.hpp"
 
 namespace lockstep::scenarios::grid_test {
 namespace {
 
+using testing::catalogue;
+
 using sim::Duration;
 using sim::DurationRange;
 using namespace sim::literals;
-
-const models::locks::Catalogue& catalogue() {
-  static const models::locks::Catalogue built_in = models::locks::Catalogue::built_in();
-  return built_in;
-}
 
 Scenario story(const std::string& ttl, const std::string& more) {
   auto scenario = parse(R"(

@@ -10,20 +10,18 @@
 #include "scenarios/hunted_story.hpp"
 #include "scenarios/loader.hpp"
 #include "scenarios/second_opinion.hpp"
+#include "scenarios/stories_testing.hpp"
 #include "sim/test_effort.hpp"
 
 namespace lockstep::scenarios::judging_mutants_test {
 namespace {
 
+using testing::catalogue;
+
 using checker::ExplorerOptions;
 using checker::JudgingMutant;
 
 constexpr std::uint64_t kStories = sim::cases<std::uint64_t>(100, 0);
-
-const models::locks::Catalogue& catalogue() {
-  static const models::locks::Catalogue built_in = models::locks::Catalogue::built_in();
-  return built_in;
-}
 
 /// Whether runs contradict this search. Nothing: there is nothing to contradict, since it came to no end.
 std::optional<Exploration> judged(const Scenario& scenario, ExplorationOptions options, std::uint64_t effort) {

@@ -6,20 +6,18 @@
 #include "scenarios/check.hpp"
 #include "scenarios/exploration.hpp"
 #include "scenarios/loader.hpp"
+#include "scenarios/stories_testing.hpp"
 #include "sim/test_effort.hpp"
 
 namespace lockstep::scenarios::margins_by_hand_test {
 namespace {
 
+using testing::catalogue;
+
 using namespace sim::literals;
 using checker::Extent;
 using checker::Verdict;
 using sim::Duration;
-
-const models::locks::Catalogue& catalogue() {
-  static const models::locks::Catalogue built_in = models::locks::Catalogue::built_in();
-  return built_in;
-}
 
 Scenario story_of(const std::string& text) {
   const std::string head =

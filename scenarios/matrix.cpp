@@ -92,7 +92,7 @@ void add_processes(const Entry& entry, const MatrixQuestion& question, MatrixWor
   const std::size_t clients = world == MatrixWorld::two ? 2 : 3;
   for (std::size_t i = 0; i < clients; ++i) {
     ClientSpec client;
-    client.name = std::string(1, static_cast<char>('A' + i));
+    client.name = client_name(i);
     client.acquire_at = kStart;
     client.hold = DurationRange::exactly(kWork);
     client.rounds = small ? 1 : 2;

@@ -9,19 +9,17 @@
 #include "scenarios/loader.hpp"
 #include "scenarios/random_faults.hpp"
 #include "scenarios/runner.hpp"
+#include "scenarios/stories_testing.hpp"
 #include "scenarios/writer.hpp"
 #include "sim/test_effort.hpp"
 
 namespace lockstep::scenarios::matrix_test {
 namespace {
 
+using testing::catalogue;
+
 using namespace sim::literals;
 using Ground = MatrixAnswer::Ground;
-
-const models::locks::Catalogue& catalogue() {
-  static const models::locks::Catalogue built_in = models::locks::Catalogue::built_in();
-  return built_in;
-}
 
 constexpr std::uint64_t kRuns = sim::cases<std::uint64_t>(300, 60);
 

@@ -8,14 +8,12 @@
 #include "scenarios/check.hpp"
 #include "scenarios/loader.hpp"
 #include "scenarios/runner.hpp"
+#include "scenarios/stories_testing.hpp"
 
 namespace lockstep::scenarios::new_story_test {
 namespace {
 
-const models::locks::Catalogue& catalogue() {
-  static const models::locks::Catalogue built_in = models::locks::Catalogue::built_in();
-  return built_in;
-}
+using testing::catalogue;
 
 Scenario good(const std::string& text) {
   auto result = parse(text, "mine.toml", catalogue());

@@ -9,6 +9,7 @@
 #include "scenarios/grid.hpp"
 #include "scenarios/loader.hpp"
 #include "scenarios/runner.hpp"
+#include "scenarios/stories_testing.hpp"
 #include "scenarios/writer.hpp"
 #include "sim/random.hpp"
 #include "sim/test_effort.hpp"
@@ -16,17 +17,14 @@
 namespace lockstep::scenarios::no_deadlock_test {
 namespace {
 
+using testing::catalogue;
+
 using checker::Verdict;
 using sim::Duration;
 using sim::DurationRange;
 using namespace sim::literals;
 
 constexpr std::uint64_t kStories = sim::cases<std::uint64_t>(150, 10);
-
-const models::locks::Catalogue& catalogue() {
-  static const models::locks::Catalogue built_in = models::locks::Catalogue::built_in();
-  return built_in;
-}
 
 Scenario story(const std::string& lock, const std::string& clients, const std::string& more = "") {
   auto scenario = parse(R"(

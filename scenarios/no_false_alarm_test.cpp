@@ -11,17 +11,15 @@
 #include "scenarios/grid.hpp"
 #include "scenarios/loader.hpp"
 #include "scenarios/runner.hpp"
+#include "scenarios/stories_testing.hpp"
 
 namespace lockstep::scenarios::no_false_alarm_test {
 namespace {
 
+using testing::catalogue;
+
 using checker::Verdict;
 using namespace sim::literals;
-
-const models::locks::Catalogue& catalogue() {
-  static const models::locks::Catalogue built_in = models::locks::Catalogue::built_in();
-  return built_in;
-}
 
 Scenario story(const std::string& text) {
   const std::string head =

@@ -14,18 +14,16 @@
 #include "scenarios/exploration.hpp"
 #include "scenarios/loader.hpp"
 #include "scenarios/runner.hpp"
+#include "scenarios/stories_testing.hpp"
 
 namespace lockstep::scenarios::own_lock_calls_test {
 namespace {
 
+using testing::catalogue;
+
 namespace fs = std::filesystem;
 using checker::Verdict;
 using sim::Duration;
-
-const models::locks::Catalogue& catalogue() {
-  static const models::locks::Catalogue built_in = models::locks::Catalogue::built_in();
-  return built_in;
-}
 
 Scenario story_of(const std::string& script, const std::string& rest) {
   const fs::path folder = fs::temp_directory_path() / ("lockstep-own-lock-calls-" + std::to_string(::getpid()));

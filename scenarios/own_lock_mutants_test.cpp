@@ -11,18 +11,16 @@
 #include "scenarios/exploration.hpp"
 #include "scenarios/loader.hpp"
 #include "scenarios/own_lock.hpp"
+#include "scenarios/stories_testing.hpp"
 #include "sim/in_tree.hpp"
 
 namespace lockstep::scenarios::own_lock_mutants_test {
 namespace {
 
+using testing::catalogue;
+
 namespace fs = std::filesystem;
 using checker::Verdict;
-
-const models::locks::Catalogue& catalogue() {
-  static const models::locks::Catalogue built_in = models::locks::Catalogue::built_in();
-  return built_in;
-}
 
 struct Mutant {
   const char* script;

@@ -12,18 +12,16 @@
 #include "scenarios/loader.hpp"
 #include "scenarios/own_lock.hpp"
 #include "scenarios/runner.hpp"
+#include "scenarios/stories_testing.hpp"
 #include "scenarios/writer.hpp"
 
 namespace lockstep::scenarios::own_lock_test {
 namespace {
 
+using testing::catalogue;
+
 namespace fs = std::filesystem;
 using checker::Verdict;
-
-const models::locks::Catalogue& catalogue() {
-  static const models::locks::Catalogue built_in = models::locks::Catalogue::built_in();
-  return built_in;
-}
 
 /// A folder that goes with the test.
 class Folder {

@@ -11,15 +11,13 @@
 #include "scenarios/loader.hpp"
 #include "scenarios/own_lock.hpp"
 #include "scenarios/runner.hpp"
+#include "scenarios/stories_testing.hpp"
 #include "sim/in_tree.hpp"
 
 namespace lockstep::scenarios::own_lock_twins_test {
 namespace {
 
-const models::locks::Catalogue& catalogue() {
-  static const models::locks::Catalogue built_in = models::locks::Catalogue::built_in();
-  return built_in;
-}
+using testing::catalogue;
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kTwins{
     {{"set-nx-px-lua", "set-nx-px.lua"},

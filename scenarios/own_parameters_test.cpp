@@ -9,18 +9,16 @@
 #include "scenarios/exploration.hpp"
 #include "scenarios/loader.hpp"
 #include "scenarios/runner.hpp"
+#include "scenarios/stories_testing.hpp"
 #include "scenarios/writer.hpp"
 
 namespace lockstep::scenarios::own_parameters_test {
 namespace {
 
+using testing::catalogue;
+
 using namespace sim::literals;
 using checker::Verdict;
-
-const models::locks::Catalogue& catalogue() {
-  static const models::locks::Catalogue built_in = models::locks::Catalogue::built_in();
-  return built_in;
-}
 
 Scenario story_of(const std::string& text) {
   auto loaded = parse("title = \"t\"\n" + text, "own.toml", catalogue());

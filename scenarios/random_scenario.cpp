@@ -137,7 +137,7 @@ Scenario random_scenario(std::uint64_t seed, const models::locks::Catalogue& cat
   const std::uint64_t clients = 1 + random.below(5);
   for (std::uint64_t i = 0; i < clients; ++i) {
     ClientSpec client;
-    client.name = std::string(1, static_cast<char>('A' + i));
+    client.name = client_name(i);
     client.acquire_at = range(random, 0, 200);
     client.hold = range(random, 0, 80);
     client.rounds = random.between(1, 3);

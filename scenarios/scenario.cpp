@@ -19,6 +19,22 @@ std::string_view name_of(MaySpec::Kind kind) {
   return "?";
 }
 
+std::string_view name_of(FaultSpec::Kind kind) {
+  switch (kind) {
+    case FaultSpec::Kind::pause: return "pause";
+    case FaultSpec::Kind::crash: return "crash";
+    case FaultSpec::Kind::jump: return "jump";
+    case FaultSpec::Kind::lose: return "lose";
+    case FaultSpec::Kind::delay: return "delay";
+    case FaultSpec::Kind::partition: return "partition";
+  }
+  return "?";
+}
+
+std::string client_name(std::size_t i) {
+  return i < 26 ? std::string(1, static_cast<char>('A' + i)) : fmt::format("C{}", i + 1);
+}
+
 std::vector<std::string> lock_keys(const Scenario& scenario) {
   std::vector<std::string> keys;
   const auto add = [&](const std::string& key) {

@@ -240,6 +240,10 @@ struct MaySpec {
 
 /// As files have it.
 std::string_view name_of(MaySpec::Kind kind);
+std::string_view name_of(FaultSpec::Kind kind);
+
+/// What clients are called that nobody named: A, B, … Z, C27, C28, …
+std::string client_name(std::size_t i);
 
 /// One entry of a pinned order: a command of a client, at a server.
 struct PinEntry {

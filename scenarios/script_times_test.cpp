@@ -12,20 +12,18 @@
 #include "scenarios/exploration.hpp"
 #include "scenarios/grid.hpp"
 #include "scenarios/loader.hpp"
+#include "scenarios/stories_testing.hpp"
 #include "sim/random.hpp"
 #include "sim/test_effort.hpp"
 
 namespace lockstep::scenarios::script_times_test {
 namespace {
 
+using testing::catalogue;
+
 using sim::Duration;
 using sim::DurationRange;
 using namespace sim::literals;
-
-const models::locks::Catalogue& catalogue() {
-  static const models::locks::Catalogue built_in = models::locks::Catalogue::built_in();
-  return built_in;
-}
 
 constexpr std::uint64_t kStories = sim::cases<std::uint64_t>(300, 12);
 

@@ -27,12 +27,13 @@ constexpr std::uint64_t kEventsMin = 300'000;
 constexpr std::uint64_t kRecoveryEvery = 8;
 constexpr Duration kJust = Duration::microseconds(1);
 
-/// Of the story as it is explored, so that another expectation or comment gives the same runs.
+/// Of the story as it is explored, so that other expectations, comments and texts give the same runs.
 std::uint64_t seed_of(const Scenario& scenario) {
   Scenario explored = without_positions(scenario);
   explored.expect_run.clear();
   explored.expect_check.clear();
   explored.expect_traces.reset();
+  explored.title = explored.story = explored.lesson = {};
   explored.faults.clear();
   explored.pin.clear();
   explored.schedule.clear();

@@ -12,29 +12,19 @@
 #include "scenarios/loader.hpp"
 #include "scenarios/random_run.hpp"
 #include "scenarios/runner.hpp"
+#include "scenarios/stories_testing.hpp"
 #include "scenarios/writer.hpp"
 #include "sim/test_effort.hpp"
 
 namespace lockstep::scenarios::second_opinion_test {
 namespace {
 
+using testing::catalogue;
+using testing::parsed;
+
 using checker::Verdict;
 using sim::Duration;
 using namespace sim::literals;
-
-const models::locks::Catalogue& catalogue() {
-  static const models::locks::Catalogue built_in = models::locks::Catalogue::built_in();
-  return built_in;
-}
-
-Scenario parsed(const std::string& text) {
-  auto result = parse(
-      "title = { en = \"t\", zh = \"t\" }\nstory = { en = \"s\", zh = \"s\" }\nlesson = { en = \"l\", zh = \"l\" }\n" +
-          text,
-      "story.toml", catalogue());
-  if (const auto* problem = std::get_if<Diagnostic>(&result)) FAIL(problem->to_string() << "\n" << text);
-  return std::move(std::get<Scenario>(result));
-}
 
 /// The key lives from 1ms at the earliest; A knows of it when it works. The margin of the pause is 71ms.
 const std::string kMargin = R"(

@@ -14,16 +14,14 @@
 #include "scenarios/failures.hpp"
 #include "scenarios/loader.hpp"
 #include "scenarios/runner.hpp"
+#include "scenarios/stories_testing.hpp"
 #include "sim/in_tree.hpp"
 #include "sim/test_effort.hpp"
 
 namespace lockstep::scenarios::stories_test {
 namespace {
 
-const models::locks::Catalogue& catalogue() {
-  static const models::locks::Catalogue built_in = models::locks::Catalogue::built_in();
-  return built_in;
-}
+using testing::catalogue;
 
 std::vector<Scenario> stories() {
   const std::vector<std::string> where{in_tree("scenarios")};

@@ -5,14 +5,12 @@
 #include <catch2/catch.hpp>
 
 #include "scenarios/loader.hpp"
+#include "scenarios/stories_testing.hpp"
 
 namespace lockstep::scenarios::trace_marks_test {
 namespace {
 
-const models::locks::Catalogue& catalogue() {
-  static const models::locks::Catalogue built_in = models::locks::Catalogue::built_in();
-  return built_in;
-}
+using testing::catalogue;
 
 /// One lock of 20ms, one millisecond each way. Clients A (from 0ms) and perhaps B.
 struct Story {

@@ -5,18 +5,16 @@
 
 #include "scenarios/loader.hpp"
 #include "scenarios/runner.hpp"
+#include "scenarios/stories_testing.hpp"
 
 namespace lockstep::scenarios::triggers_test {
 namespace {
 
+using testing::catalogue;
+
 using sim::Duration;
 using namespace sim::literals;
 using Kind = sim::Interruption::Kind;
-
-const models::locks::Catalogue& catalogue() {
-  static const models::locks::Catalogue built_in = models::locks::Catalogue::built_in();
-  return built_in;
-}
 
 /// A takes a lock of 100ms, works 5ms, and gives it back.
 std::string story(const std::string& network, const std::string& client, const std::string& more) {

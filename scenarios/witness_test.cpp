@@ -14,6 +14,7 @@
 #include "scenarios/loader.hpp"
 #include "scenarios/random_scenario.hpp"
 #include "scenarios/runner.hpp"
+#include "scenarios/stories_testing.hpp"
 #include "scenarios/writer.hpp"
 #include "sim/random.hpp"
 #include "sim/test_effort.hpp"
@@ -21,23 +22,15 @@
 namespace lockstep::scenarios::witness_test {
 namespace {
 
+using testing::catalogue;
+using testing::parsed;
+
 using checker::Belief;
 using checker::Constraint;
 using checker::ExploredFault;
 using checker::Explorer;
 using sim::Duration;
 using namespace sim::literals;
-
-const models::locks::Catalogue& catalogue() {
-  static const models::locks::Catalogue built_in = models::locks::Catalogue::built_in();
-  return built_in;
-}
-
-Scenario parsed(const std::string& text) {
-  auto result = parse(text, "story.toml", catalogue());
-  if (const auto* problem = std::get_if<Diagnostic>(&result)) FAIL(problem->to_string() << "\n" << text);
-  return std::move(std::get<Scenario>(result));
-}
 
 class Subject final : public checker::Explorable {
  public:

@@ -67,18 +67,6 @@ std::string step_of(const std::string& step, std::int64_t occurrence) {
   return occurrence == 1 ? step : fmt::format("{}#{}", step, occurrence);
 }
 
-std::string_view name_of(FaultSpec::Kind kind) {
-  switch (kind) {
-    case FaultSpec::Kind::pause: return "pause";
-    case FaultSpec::Kind::crash: return "crash";
-    case FaultSpec::Kind::jump: return "jump";
-    case FaultSpec::Kind::lose: return "lose";
-    case FaultSpec::Kind::delay: return "delay";
-    case FaultSpec::Kind::partition: return "partition";
-  }
-  return "?";
-}
-
 std::string_view name_of(sim::Activity activity) {
   switch (activity) {
     case sim::Activity::anything: return "anything";

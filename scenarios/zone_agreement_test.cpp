@@ -9,22 +9,20 @@
 #include <sstream>
 
 #include "scenarios/exploration.hpp"
+#include "scenarios/stories_testing.hpp"
 #include "sim/random.hpp"
 #include "sim/test_effort.hpp"
 
 namespace lockstep::scenarios::zone_agreement_test {
 namespace {
 
+using testing::catalogue;
+
 using checker::testing::LockWorld;
 using checker::testing::Margin;
 using checker::testing::Ticks;
 using sim::Duration;
 using sim::DurationRange;
-
-const models::locks::Catalogue& catalogue() {
-  static const models::locks::Catalogue built_in = models::locks::Catalogue::built_in();
-  return built_in;
-}
 
 /// Half milliseconds are six ticks, so that two or three pauses that add up to some of them are whole ticks each.
 constexpr std::int64_t kTicksPerMs = 12;

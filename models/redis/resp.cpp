@@ -177,13 +177,18 @@ std::optional<ReplyParser::Result> ReplyParser::element(std::string_view line) {
       return begin_block(number, false);
     case '=': return begin_block(number, true);
     case '*':
-      if (number == -1) return finished(Reply::null_array());
+      if (number == -1) return finished(inside_resp3() ? Reply::nil() : Reply::null_array());
       return begin_items(number, Form::plain);
     case '%': return begin_items(number, Form::map);
     case '~': return begin_items(number, Form::set);
     case '>': return begin_items(number, Form::push);
     default: return fail(std::string("unknown type '") + line[0] + "'");
   }
+}
+
+/// RESP3 has one null: inside its maps, sets and messages RESP2's two are the same.
+bool ReplyParser::inside_resp3() const {
+  return std::ranges::any_of(open_, [](const Open& array) { return array.form != Form::plain; });
 }
 
 std::optional<ReplyParser::Result> ReplyParser::begin_block(std::optional<std::int64_t> size, bool is_verbatim) {

@@ -98,6 +98,7 @@ class ReplyParser {
   };
   Result fail(std::string message);
   std::optional<Result> element(std::string_view line);
+  bool inside_resp3() const;
   std::optional<Result> begin_block(std::optional<std::int64_t> size, bool is_verbatim);
   std::optional<Result> begin_items(std::optional<std::int64_t> count, Form form);
   std::optional<Result> block_arrived(std::string_view bytes);

@@ -188,6 +188,8 @@ TEST_CASE("RESP3 is parsed and printed without a difference") {
         "*-1\r\n$-1\r\n"}) {
     CHECK(parsed(bytes) == bytes);
   }
+  // Mixed, as no server sends it: in RESP3 there is one null.
+  CHECK(parsed("*2\r\n*-1\r\n%1\r\n*-1\r\n*1\r\n*-1\r\n") == "*2\r\n*-1\r\n%1\r\n_\r\n*1\r\n_\r\n");
   CHECK(parsed("%x\r\n") == "Protocol error: invalid multibulk length");
   CHECK(parsed("%-1\r\n") == "Protocol error: invalid multibulk length");
   CHECK(parsed("=3\r\nabc\r\n") == "Protocol error: invalid bulk length");

@@ -9,18 +9,16 @@
 #include "scenarios/fuzzing/campaign.hpp"
 #include "scenarios/loader.hpp"
 #include "scenarios/ranks_in_threads.hpp"
+#include "scenarios/stories_testing.hpp"
 #include "sim/in_tree.hpp"
 #include "sim/test_effort.hpp"
 
 namespace lockstep::scenarios::campaign_ranks_test {
 namespace {
 
-using models::locks::Catalogue;
+using testing::catalogue;
 
-const Catalogue& catalogue() {
-  static const Catalogue built_in = Catalogue::built_in();
-  return built_in;
-}
+using models::locks::Catalogue;
 
 /// A story that breaks: something is made small.
 std::vector<FuzzTarget> targets() {

@@ -11,27 +11,17 @@
 #include "scenarios/fuzzing/lock_mutants.hpp"
 #include "scenarios/loader.hpp"
 #include "scenarios/runner.hpp"
+#include "scenarios/stories_testing.hpp"
 #include "sim/random.hpp"
 #include "sim/test_effort.hpp"
 
 namespace lockstep::scenarios::campaign_test {
 namespace {
 
+using testing::catalogue;
+using testing::parsed;
+
 using models::locks::Catalogue;
-
-const Catalogue& catalogue() {
-  static const Catalogue built_in = Catalogue::built_in();
-  return built_in;
-}
-
-Scenario parsed(const std::string& text) {
-  auto result = parse(
-      "title = { en = \"t\", zh = \"t\" }\nstory = { en = \"s\", zh = \"s\" }\nlesson = { en = \"l\", zh = \"l\" }\n" +
-          text,
-      "story.toml", catalogue());
-  if (const auto* problem = std::get_if<Diagnostic>(&result)) FAIL(problem->to_string() << "\n" << text);
-  return std::move(std::get<Scenario>(result));
-}
 
 /// A lock that gives way to a pause of more than 71ms (docs/exploring.md), and to nothing below.
 std::string margin_story(std::string_view longest) {

@@ -179,7 +179,7 @@ void add_clients(Random& random, const Entry& entry, Duration lease, Scenario& s
   const bool can_reenter = std::find(entry.claims.begin(), entry.claims.end(), "reentrancy") != entry.claims.end();
   for (std::uint64_t i = 0; i < clients; ++i) {
     ClientSpec& client = scenario.clients.emplace_back();
-    client.name = i < 26 ? std::string(1, static_cast<char>('A' + i)) : fmt::format("C{}", i + 1);
+    client.name = client_name(i);
     client.acquire_at = up_to(lease * random.between(0, 3));
     // Around the lease, and far from it.
     const std::int64_t whole = lease.floor_ms();

@@ -8,25 +8,15 @@
 #include <variant>
 
 #include "scenarios/loader.hpp"
+#include "scenarios/stories_testing.hpp"
 #include "scenarios/writer.hpp"
 #include "sim/test_effort.hpp"
 
 namespace lockstep::scenarios::fuzzed_world_test {
 namespace {
 
-const models::locks::Catalogue& catalogue() {
-  static const models::locks::Catalogue built_in = models::locks::Catalogue::built_in();
-  return built_in;
-}
-
-Scenario parsed(const std::string& text) {
-  auto result = parse(
-      "title = { en = \"t\", zh = \"t\" }\nstory = { en = \"s\", zh = \"s\" }\nlesson = { en = \"l\", zh = \"l\" }\n" +
-          text,
-      "story.toml", catalogue());
-  if (const auto* problem = std::get_if<Diagnostic>(&result)) FAIL(problem->to_string() << "\n" << text);
-  return std::move(std::get<Scenario>(result));
-}
+using testing::catalogue;
+using testing::parsed;
 
 constexpr std::string_view kStory = R"(
 [lock]

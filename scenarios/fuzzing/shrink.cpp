@@ -422,18 +422,6 @@ std::string without_particulars(const std::string& why, const Scenario& story) {
   return text;
 }
 
-std::string_view kind_name(FaultSpec::Kind kind) {
-  switch (kind) {
-    case FaultSpec::Kind::pause: return "pause";
-    case FaultSpec::Kind::crash: return "crash";
-    case FaultSpec::Kind::jump: return "jump";
-    case FaultSpec::Kind::lose: return "lose";
-    case FaultSpec::Kind::delay: return "delay";
-    case FaultSpec::Kind::partition: break;
-  }
-  return "partition";
-}
-
 bool has_skew(const Scenario& story) {
   const auto is_off = [](const auto& process) { return process.clock.offset != Duration::zero(); };
   return std::any_of(story.clients.begin(), story.clients.end(), is_off) ||
@@ -445,7 +433,7 @@ std::vector<std::string> faults_of(const Scenario& story) {
   for (const FaultSpec& fault : story.faults) {
     const bool is_of_server = std::any_of(story.servers.begin(), story.servers.end(),
                                           [&](const ServerSpec& server) { return server.name == fault.who; });
-    faults.push_back(fmt::format("{}{}", is_of_server ? "server-" : "", kind_name(fault.kind)));
+    faults.push_back(fmt::format("{}{}", is_of_server ? "server-" : "", name_of(fault.kind)));
   }
   if (has_skew(story)) faults.emplace_back("skew");
   std::sort(faults.begin(), faults.end());
@@ -465,7 +453,7 @@ std::vector<MaySpec> mays_for(const Scenario& story, const Scenario& world) {
     const bool is_needed = may.kind == MaySpec::Kind::skew
                                ? has_skew(story)
                                : std::any_of(story.faults.begin(), story.faults.end(), [&](const FaultSpec& fault) {
-                                   return kind_name(fault.kind) == name_of(may.kind);
+                                   return name_of(fault.kind) == name_of(may.kind);
                                  });
     if (!is_needed) continue;
     MaySpec kept = may;

@@ -10,23 +10,13 @@
 #include "scenarios/loader.hpp"
 #include "scenarios/random_run.hpp"
 #include "scenarios/runner.hpp"
+#include "scenarios/stories_testing.hpp"
 
 namespace lockstep::scenarios::shrink_test {
 namespace {
 
-const models::locks::Catalogue& catalogue() {
-  static const models::locks::Catalogue built_in = models::locks::Catalogue::built_in();
-  return built_in;
-}
-
-Scenario parsed(const std::string& text) {
-  auto result = parse(
-      "title = { en = \"t\", zh = \"t\" }\nstory = { en = \"s\", zh = \"s\" }\nlesson = { en = \"l\", zh = \"l\" }\n" +
-          text,
-      "story.toml", catalogue());
-  if (const auto* problem = std::get_if<Diagnostic>(&result)) FAIL(problem->to_string() << "\n" << text);
-  return std::move(std::get<Scenario>(result));
-}
+using testing::catalogue;
+using testing::parsed;
 
 /// Eight clients, five servers and four kinds of faults; only a pause of the holder breaks it.
 const std::string kLarge = R"(
