@@ -368,10 +368,11 @@ sim::Task<void> Deployment::probe_program(Client& client) {
     const bool has_all = taken == locks_.size();
     world_.complete(id, has_all ? sim::Phase::ok : sim::Phase::fail);
     client.session().operation = 0;
-    if (has_all || is_over || (probes_for_ && attempts == kMaxProbeAttempts)) co_return;
+    if (has_all || is_over) co_return;
     if (probes_for_) {
       // A script may give up without asking anybody, which takes no time: the last attempt has to come after the bound all the same.
       if (world_.now().identical(began)) co_await client.sleep(std::max(*probes_for_ / 4, least));
+      if (attempts >= kQuickProbeAttempts) co_await client.sleep(std::max(*probes_for_ / 8, least));
       continue;
     }
     co_await client.sleep(std::max(until_next_probe(), least));

@@ -78,8 +78,9 @@ class Deployment {
   /// Lets the probe start at any time, as an explorer says, and attempt one time after the other until it has the lock, or has failed in an
   /// attempt that began after so long.
   void begin_probing_for(sim::Duration time);
-  /// Of `begin_probing_for`: after so many it stops before its time, and its silence proves nothing.
-  static constexpr int kMaxProbeAttempts = 64;
+  /// Of `begin_probing_for`: after so many the probe takes its time between attempts, but goes on until its time is over. Had it stopped, the
+  /// search would have called kept what nobody had looked at.
+  static constexpr int kQuickProbeAttempts = 64;
   /// Whether no server holds a key: then a fresh client finds the lock free.
   bool holds_nothing() const;
   /// Whether `begin_probing_for` was called since `begin`.

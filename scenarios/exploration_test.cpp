@@ -67,6 +67,32 @@ TEST_CASE("a probe that can go several ways goes each of them, also where nothin
   CHECK(together.counts.traces == result.counts.traces);
 }
 
+TEST_CASE("a probe that has time for very many attempts uses it: a lock that stays taken is not called free") {
+  // Three servers that may be silent for 50ms each let the probe come early; at the one that is asked an attempt takes 2ms.
+  for (const int servers : {1, 2, 3, 5}) {
+    CAPTURE(servers);
+    const Exploration exploration = exploration_of(R"(
+title = { en = "t" }
+[lock]
+algorithm = "setnx-del"
+[network]
+latency = ["1ms", "5ms"]
+timeout = "50ms"
+[servers]
+count = )" + std::to_string(servers) + R"(
+[[client]]
+name = ["A", "B"]
+hold = "20ms"
+acquire_at = ["0ms", "30ms"]
+[[may]]
+kind = "lose"
+client = "A"
+)");
+    CHECK(exploration.counts.complete);
+    CHECK(exploration.property("recoverable").verdict == checker::Verdict::violated);
+  }
+}
+
 TEST_CASE("set-nx-px-lua breaks for every pause above 71ms, and for none up to it") {
   // A learns 10ms late, works 20ms and the pause; B learns 1ms after the expiry: 10 + 20 + P > 101.
   const Exploration result = exploration_of(story(kLua, 2, pause("0ms", "10s")));
