@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "models/redis/sha1.hpp"
+#include "scenarios/key_states.hpp"
 #include "scenarios/own_lock.hpp"
 #include "scenarios/suggestion.hpp"
 
@@ -27,18 +28,6 @@ const models::locks::Entry& entry_of(const models::locks::Catalogue& catalogue, 
 Use use_of(const std::optional<ResourceSpec>& resource) {
   if (!resource) return Use::none;
   return resource->kind == ResourceSpec::Kind::counter ? Use::increment : Use::overwrite;
-}
-
-/// Quoted where it could be taken for something else.
-std::string plain_or_quoted(const std::string& bytes) {
-  const bool is_plain = !bytes.empty() && std::all_of(bytes.begin(), bytes.end(), [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' || c == '_' ||
-           c == ':' || c == '.';
-  });
-  if (is_plain) return bytes;
-  std::string quoted;
-  models::redis::append_quoted(quoted, bytes);
-  return quoted;
 }
 
 }  // namespace
@@ -486,6 +475,13 @@ std::string Deployment::holdings() const {
   }
   if (resource_) lines += fmt::format("resource: {}\n", resource_->value());
   return lines;
+}
+
+std::vector<KeyStateRecorder::Server> Deployment::looked_at_servers() const {
+  std::vector<KeyStateRecorder::Server> servers;
+  for (std::size_t i = 0; i < servers_.size(); ++i)
+    servers.push_back({server_ids_[i], &servers_[i].database(), &servers_[i].clock()});
+  return servers;
 }
 
 std::optional<Deployment::ScriptTrouble> Deployment::script_trouble() const {

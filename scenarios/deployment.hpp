@@ -18,6 +18,7 @@
 #include "models/resources/resource.hpp"
 #include "models/workloads/lock_user.hpp"
 #include "models/workloads/market.hpp"
+#include "scenarios/key_states.hpp"
 #include "scenarios/outcome.hpp"
 #include "scenarios/scenario.hpp"
 #include "sim/region.hpp"
@@ -119,6 +120,7 @@ class Deployment {
   /// What the servers and the resource hold now, a line each, for people: "redis: lock = A-1, with a lease". Says nothing
   /// of instants, so states that differ only in those read the same.
   std::string holdings() const;
+  std::vector<KeyStateRecorder::Server> looked_at_servers() const;
   /// A script ran away: the message, and the line of the file whose command it was (0:0: an algorithm's own).
   struct ScriptTrouble {
     std::string message;

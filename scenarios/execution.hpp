@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "checker/recoverable.hpp"
@@ -22,6 +23,8 @@ class Execution {
   Execution(const Scenario& scenario, Deployment& deployment, std::uint64_t max_events)
       : scenario_(scenario), deployment_(deployment), max_events_(max_events) {}
 
+  /// Called after each event from now on.
+  void watch(std::function<void()> after_event) { after_event_ = std::move(after_event); }
   /// The story, until every client is done or dead. A diagnostic when it cannot happen as the file has it, or does not end.
   std::optional<Diagnostic> play();
   /// If the story does not end: `progress`, where that is the reason. Somebody tries in vain, or never waits, so that no time goes on.
@@ -46,6 +49,7 @@ class Execution {
 
  private:
   std::optional<Diagnostic> execute();
+  sim::Simulation::End run_slice(std::uint64_t events);
   sim::Simulation::End run_in_slices();
   void look_for_endless();
   checker::RecoverableQuestion recoverable_question() const;
@@ -55,6 +59,7 @@ class Execution {
   const Scenario& scenario_;
   Deployment& deployment_;
   std::uint64_t max_events_;
+  std::function<void()> after_event_;
   sim::Instant quiescent_;
   sim::Duration within_;  ///< of `recoverable`
   bool has_ended_ = true;

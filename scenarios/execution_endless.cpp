@@ -18,6 +18,17 @@ constexpr std::uint64_t kEventsAtOnce = 20'000;
 
 }  // namespace
 
+sim::Simulation::End Execution::run_slice(std::uint64_t events) {
+  const auto for_ever = sim::Instant::at(sim::Duration::forever());
+  if (!after_event_) return deployment_.simulation().run(for_ever, events);
+  auto end = sim::Simulation::End::too_many_events;
+  for (std::uint64_t i = 0; i < events && end == sim::Simulation::End::too_many_events; ++i) {
+    end = deployment_.simulation().run(for_ever, 1);
+    after_event_();
+  }
+  return end;
+}
+
 /// Ends early when no time goes on.
 sim::Simulation::End Execution::run_in_slices() {
   sim::World& world = deployment_.world();
@@ -26,7 +37,7 @@ sim::Simulation::End Execution::run_in_slices() {
     const std::uint64_t slice = std::min(left, kEventsAtOnce);
     const sim::Instant before = world.now();
     const std::size_t operations = world.history().operations.size();
-    end = deployment_.simulation().run(sim::Instant::at(sim::Duration::forever()), slice);
+    end = run_slice(slice);
     left -= slice;
     const bool is_whole = slice == kEventsAtOnce && end == sim::Simulation::End::too_many_events;
     if (is_whole && checker::compare(before, world.now()) == 0) stuck_since_ = operations;

@@ -34,14 +34,27 @@ struct Judgement {
   bool as_expected = true;  ///< true when nothing was expected
 };
 
+/// What a server holds under one key from a step on.
+struct KeyState {
+  sim::Step step = sim::no_step;  ///< after it
+  sim::Instant at;                ///< true time of that step
+  sim::ProcessId server;
+  std::string key;                                   ///< as histories name it
+  std::string type;                                  ///< as TYPE names it; empty: the key is not there any more
+  std::string text;                                  ///< for people: "A-1", "{A:1: 2}", cut where it is long
+  std::optional<sim::Instant> expires_by_own_clock;  ///< nothing: it has no time to live
+  std::optional<sim::Instant> expires;  ///< the same in true time, with the server's clock as it is set in that step
+};
+
 struct Outcome {
   std::vector<Judgement> properties;  ///< in the order of `checker/properties.hpp`
   bool as_expected = true;
   std::uint64_t digest = 0;
   std::vector<Lane> lanes;  ///< by process index
   sim::History history;
-  sim::Trace trace;        ///< empty unless it was asked for
-  sim::Instant quiescent;  ///< true time at which every client was done or dead; the probe starts here
+  sim::Trace trace;                  ///< empty unless it was asked for
+  std::vector<KeyState> key_states;  ///< every change, by step; empty unless it was asked for
+  sim::Instant quiescent;            ///< true time at which every client was done or dead; the probe starts here
   std::uint64_t events = 0;
   std::optional<std::int64_t> places;  ///< of a semaphore: how many may hold it at once
   /// What a reader of the result should know besides, e.g. a fault of the file whose moment never came.

@@ -5,6 +5,7 @@
 #include "scenarios/deployment.hpp"
 #include "scenarios/execution.hpp"
 #include "scenarios/expectation.hpp"
+#include "scenarios/key_states.hpp"
 #include "scenarios/own_lock.hpp"
 #include "scenarios/random_faults.hpp"
 
@@ -54,10 +55,13 @@ std::variant<Outcome, Diagnostic> run_once(const Scenario& scenario, const model
   Deployment deployment(scenario, catalogue, options.decisions != nullptr ? *options.decisions : own);
   if (options.trace) deployment.world().enable_trace();
   Execution execution(scenario, deployment, options.max_events);
+  KeyStateRecorder key_states(deployment.world(), deployment.looked_at_servers());
+  if (options.key_states) execution.watch([&] { key_states.look(); });
   if (std::optional<Diagnostic> problem = execution.play()) {
     if (!execution.endless()) return std::move(*problem);
     Outcome outcome = outcome_of(scenario, catalogue, deployment, execution);
     outcome.notes.push_back(std::move(problem->message));
+    outcome.key_states = key_states.take();
     return outcome;
   }
   const auto patience = Execution::Patience::as_good_as_for_ever;
@@ -65,7 +69,9 @@ std::variant<Outcome, Diagnostic> run_once(const Scenario& scenario, const model
           execution.probe(patience, std::exchange(first, std::nullopt).value_or(sim::Instant())))
     return std::move(*problem);
   first = execution.decisive_probe();
-  return outcome_of(scenario, catalogue, deployment, execution);
+  Outcome outcome = outcome_of(scenario, catalogue, deployment, execution);
+  outcome.key_states = key_states.take();
+  return outcome;
 }
 
 }  // namespace

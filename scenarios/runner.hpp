@@ -23,6 +23,8 @@ struct RunOptions {
   sim::Decisions* decisions = nullptr;
   /// Fill `Outcome::trace`.
   bool trace = false;
+  /// Fill `Outcome::key_states`. Costs time: for people only.
+  bool key_states = false;
   std::uint64_t max_events = 5'000'000;
 };
 
