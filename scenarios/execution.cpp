@@ -28,23 +28,21 @@ namespace {
 using sim::Duration;
 using sim::Instant;
 
-bool has_operation_of(const sim::History& history, sim::ProcessId process) {
-  return std::any_of(history.operations.begin(), history.operations.end(),
-                     [&](const sim::Operation& operation) { return operation.process == process; });
+/// Whether anything was begun after everything had come to rest in that step.
+bool goes_on_after(const sim::History& history, sim::Step rest) {
+  return (!history.operations.empty() && history.operations.back().invoked_in > rest) ||
+         (!history.effects.empty() && history.effects.back().step > rest);
 }
 
-/// The history up to the moment at which the probe came: its own holds are no part of the story.
-sim::History story_of(const sim::History& history, sim::ProcessId probe) {
+/// The history up to the step in which everything came to rest. What the probe does afterwards is no part of the story; nor are the ticks that come
+/// before the probe asks for the first time, at the same moment or much later: an exploration, whose story ends with that step, too, does not judge them.
+sim::History story_of(const sim::History& history, sim::Step rest) {
   sim::History story = history;
-  const auto first = std::find_if(story.operations.begin(), story.operations.end(),
-                                  [&](const sim::Operation& operation) { return operation.process == probe; });
-  if (first == story.operations.end()) return story;
-  const sim::Step begin = first->invoked_in;
-  story.operations.erase(first, story.operations.end());
-  std::erase_if(story.effects, [&](const sim::Effect& effect) { return effect.step >= begin; });
+  std::erase_if(story.operations, [&](const sim::Operation& operation) { return operation.invoked_in > rest; });
+  std::erase_if(story.effects, [&](const sim::Effect& effect) { return effect.step > rest; });
   // What was under way (a renewal: a story does not wait for it) had not ended, and what came of it is no longer told.
   for (sim::Operation& operation : story.operations) {
-    if (operation.phase == sim::Phase::invoke || operation.completed_in < begin) continue;
+    if (operation.phase == sim::Phase::invoke || operation.completed_in <= rest) continue;
     operation.phase = sim::Phase::invoke;
     operation.completed = {};
     operation.completed_in = sim::no_step;
@@ -72,6 +70,7 @@ Diagnostic trouble(const Scenario& scenario, Position at, std::string message) {
 std::optional<Diagnostic> Execution::play() {
   deployment_.begin();
   std::optional<Diagnostic> problem = execute();
+  rest_ = deployment_.world().step();
   quiescent_ = end_of_pauses(deployment_.world(), deployment_.lanes());
   if (!has_ended_) look_for_endless();
   return problem;
@@ -146,10 +145,9 @@ std::vector<checker::Finding> Execution::findings(const std::function<bool(std::
   sim::World& world = deployment_.world();
   const checker::Names names = deployment_.names();
   const std::vector<sim::ProcessId> resources = deployment_.resources();
-  std::optional<sim::History> before_probe;
-  if (has_operation_of(world.history(), deployment_.probe()))
-    before_probe = story_of(world.history(), deployment_.probe());
-  const sim::History& story = before_probe ? *before_probe : world.history();
+  std::optional<sim::History> until_rest;
+  if (goes_on_after(world.history(), rest_)) until_rest = story_of(world.history(), rest_);
+  const sim::History& story = until_rest ? *until_rest : world.history();
   const std::int64_t places = deployment_.places().value_or(1);
   std::vector<checker::Finding> findings;
   const auto judge = [&](std::string_view property, auto with) {

@@ -61,6 +61,7 @@ class Execution {
   std::uint64_t max_events_;
   std::function<void()> after_event_;
   sim::Instant quiescent_;
+  sim::Step rest_ = 0;    ///< in which everything came to rest: the story's last
   sim::Duration within_;  ///< of `recoverable`
   bool has_ended_ = true;
   /// How many operations there were when time last went on, if it does not any more.
