@@ -1,17 +1,11 @@
 #include "reports/reasons.hpp"
 
-#include <utility>
-#include <vector>
+#include <span>
+
+#include "reports/sentences.hpp"
 
 namespace lockstep::reports {
 namespace {
-
-/// `{}` stands for whatever is there: names, times, numbers. In Chinese `{0}` is the first of them, and `{0~}` the first as an object of
-/// `kObjects`.
-struct Sentence {
-  std::string_view english;
-  std::string_view chinese;
-};
 
 constexpr Sentence kObjects[] = {
     {"a mutex that only its owner releases", "只有持有者能释放的互斥锁"},
@@ -113,51 +107,10 @@ constexpr Sentence kSentences[] = {
      "{0~}；最后一个持有而没有归还的是 {1}，从 {2} 起"},
 };
 
-/// What stands for each `{}`; nothing if the text is not of this form. Each is as short as can be.
-std::optional<std::vector<std::string_view>> parts_of(std::string_view text, std::string_view form) {
-  std::vector<std::string_view> parts;
-  std::size_t hole = form.find("{}");
-  if (!text.starts_with(form.substr(0, hole))) return std::nullopt;
-  text.remove_prefix(std::min(hole, form.size()));
-  while (hole != std::string_view::npos) {
-    form.remove_prefix(hole + 2);
-    hole = form.find("{}");
-    const std::string_view literal = form.substr(0, hole);
-    // The last reaches to the end.
-    const bool ends = hole == std::string_view::npos;
-    const std::size_t at = !ends ? text.find(literal) : text.size() - literal.size();
-    if (literal.size() > text.size() || at == std::string_view::npos || text.substr(at, literal.size()) != literal)
-      return std::nullopt;
-    if (literal.empty() && !ends) return std::nullopt;
-    parts.push_back(text.substr(0, at));
-    text.remove_prefix(at + literal.size());
-  }
-  if (!text.empty()) return std::nullopt;
-  return parts;
-}
-
-std::optional<std::string> translated(std::string_view text, std::span<const Sentence> sentences) {
-  for (const Sentence& sentence : sentences) {
-    const auto parts = parts_of(text, sentence.english);
-    if (!parts) continue;
-    std::string chinese;
-    bool is_known = true;
-    for (std::size_t i = 0; i < sentence.chinese.size(); ++i) {
-      if (sentence.chinese[i] != '{') {
-        chinese += sentence.chinese[i];
-        continue;
-      }
-      const std::string_view part = (*parts)[static_cast<std::size_t>(sentence.chinese[i + 1] - '0')];
-      const bool is_sentence = sentence.chinese[i + 2] == '~';
-      std::optional<std::string> inner = is_sentence ? translated(part, kObjects) : std::string(part);
-      if (!inner) inner = in_chinese(part);
-      is_known = is_known && inner;
-      chinese += inner.value_or("");
-      i = sentence.chinese.find('}', i);
-    }
-    if (is_known) return chinese;
-  }
-  return std::nullopt;
+/// A kind of object, or else a reason within a reason.
+std::optional<std::string> within_reason(std::string_view part) {
+  if (auto object = said_in_chinese(part, kObjects)) return object;
+  return in_chinese(part);
 }
 
 }  // namespace
@@ -166,8 +119,8 @@ std::optional<std::string> in_chinese(std::string_view reason) {
   // The sentence that goes on would match its beginning as well.
   constexpr std::size_t kLast = std::size(kSentences) - 1;
   if (reason.find("; the last to hold it") != std::string_view::npos)
-    return translated(reason, std::span(kSentences).subspan(kLast));
-  return translated(reason, std::span(kSentences).first(kLast));
+    return said_in_chinese(reason, std::span(kSentences).subspan(kLast), within_reason);
+  return said_in_chinese(reason, std::span(kSentences).first(kLast), within_reason);
 }
 
 std::string reason_in(Language language, const std::string& reason) {
