@@ -178,9 +178,12 @@ class Pen {
       add(Shape::Kind::line, "cross", {x_end - 5, end + 5, x_end + 5, end - 5}, row);
     }
     if (message.is_reply || widths_.pitch < 100) return;
-    const int x_name = *from + direction * std::min(std::abs(*to - *from), widths_.pitch) / 2;
-    add(Shape::Kind::text, "command", {x_name, start + (end - start) / 2 - 4}, row).markup =
-        escaped_markup(clip(message.name, static_cast<std::size_t>(widths_.pitch / 9)));
+    // Half way to the next lane, on the arrow: names of longer arrows would meet those of others.
+    const int distance = std::abs(*to - *from);
+    const int on_the_way = std::min(distance, widths_.pitch) / 2;
+    add(Shape::Kind::text, "command",
+        {*from + direction * on_the_way, start + (end - start) * on_the_way / distance - 3}, row)
+        .markup = escaped_markup(clip(message.name, static_cast<std::size_t>(widths_.pitch / 9)));
   }
 
   void add_row(std::size_t i) {
@@ -192,7 +195,7 @@ class Pen {
     Shape& time = add(Shape::Kind::text, "time" + crowded, {kTimeWidth - 12, y + 4}, number);
     // One element for each row in both kinds of axis, so that one drawing can become the other.
     time.markup = is_new_time ? escaped_markup(time_text(row.event.at)) : "";
-    if (const auto x = row.event.who.is_valid() ? lane_x(row.event.who) : std::nullopt) {
+    if (const auto x = lane_x(place_of(row.event))) {
       Shape& dot =
           add(Shape::Kind::circle, row.is_evidence ? "dot evidence" : "dot", {*x, y, row.is_evidence ? 5 : 3}, number);
       dot.title_en = row.event.text;
@@ -202,6 +205,12 @@ class Pen {
     text.markup = text_of(i, row);
     text.title_en = row.event.text;
     text.title_zh = row.text_zh;
+  }
+
+  /// A command happens where it is handled.
+  static sim::ProcessId place_of(const Event& event) {
+    const bool is_handled = event.arrow && event.arrow->fate == Arrow::Fate::arrives;
+    return is_handled ? event.arrow->to : event.who;
   }
 
   static std::string_view ink_of(const DiagramRow& row) {

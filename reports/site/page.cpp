@@ -1,0 +1,176 @@
+#include "reports/site/page.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+
+#include <fmt/format.h>
+#include <kainjow/mustache.hpp>
+#include <nettle/base64.h>
+#include <nettle/sha2.h>
+
+#include "reports/embedded_text.hpp"
+#include "reports/picture/shape.hpp"
+
+namespace lockstep::reports::site {
+namespace {
+
+using picture::escaped_markup;
+
+const std::vector<Link>& main_pages() {
+  static const std::vector<Link> pages = {
+      {"index.html", {"Overview", "总览"}},
+      {"algorithms/index.html", {"Algorithms", "算法"}},
+      {"history.html", {"History of a lock", "一把锁的历史"}},
+      {"market.html", {"Market experiment", "市场实验"}},
+  };
+  return pages;
+}
+
+std::string trimmed(std::string_view line) {
+  const std::size_t first = line.find_first_not_of(" \t\r");
+  return first == std::string_view::npos ? "" : std::string(line.substr(first));
+}
+
+/// Modules of a page become one: what they import is in it.
+std::string joined_scripts(const std::vector<std::string>& paths) {
+  std::string script;
+  for (const std::string& path : paths) {
+    std::string_view text = embedded_text(path);
+    while (!text.empty()) {
+      const std::size_t end = std::min(text.find('\n'), text.size());
+      std::string line = trimmed(text.substr(0, end));
+      text.remove_prefix(std::min(end + 1, text.size()));
+      if (line.empty() || line.starts_with("//") || line.starts_with("/*") || line.starts_with("*")) continue;
+      if (line.starts_with("import ")) continue;
+      if (line.starts_with("export ")) line.erase(0, std::string_view("export ").size());
+      script += line + "\n";
+    }
+  }
+  return script;
+}
+
+std::string navigation(const Page& page) {
+  std::string links;
+  for (const Link& link : main_pages()) {
+    const std::string_view current = link.path == page.path ? " aria-current=\"page\"" : "";
+    links += fmt::format("<a href=\"{}\"{}>{}</a>\n", path_between(page.path, link.path), current, both(link.text));
+  }
+  return links;
+}
+
+std::string breadcrumbs(const Page& page) {
+  std::string items;
+  for (const Link& link : page.above) items += fmt::format("<li>{}</li>\n", link_to(page.path, link));
+  return items;
+}
+
+}  // namespace
+
+std::string sha256_of(std::string_view bytes) {
+  sha256_ctx context;
+  sha256_init(&context);
+  sha256_update(&context, bytes.size(), reinterpret_cast<const std::uint8_t*>(bytes.data()));
+  std::array<std::uint8_t, SHA256_DIGEST_SIZE> digest{};
+  sha256_digest(&context, digest.size(), digest.data());
+  std::string text(BASE64_ENCODE_RAW_LENGTH(SHA256_DIGEST_SIZE), '\0');
+  base64_encode_raw(text.data(), digest.size(), digest.data());
+  return text;
+}
+
+std::string without_comments(std::string_view text) {
+  std::string out;
+  bool is_comment = false;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string line = trimmed(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    is_comment = is_comment || line.starts_with("/*");
+    if (!is_comment && !line.empty()) out += line + "\n";
+    if (is_comment && line.ends_with("*/")) is_comment = false;
+  }
+  return out;
+}
+
+std::string both_markup(std::string_view en, std::string_view zh) {
+  if (zh.empty() || en == zh) return std::string(en);
+  return fmt::format("<span lang=\"en\">{}</span><span lang=\"zh-Hans\">{}</span>", en, zh);
+}
+
+std::string both(std::string_view en, std::string_view zh) {
+  return both_markup(escaped_markup(en), escaped_markup(zh));
+}
+
+std::string both(const Text& text) { return both(text.en, text.zh); }
+
+std::string path_between(std::string_view from, std::string_view to) {
+  std::string path;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(std::count(from.begin(), from.end(), '/')); ++i) path += "../";
+  return path + std::string(to);
+}
+
+std::string link_to(std::string_view from, const Link& link) {
+  return fmt::format("<a href=\"{}\">{}</a>", escaped_markup(path_between(from, link.path)), both(link.text));
+}
+
+std::string anchor_of(std::string_view text) {
+  std::string anchor;
+  for (const char c : text) {
+    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    const bool is_capital = c >= 'A' && c <= 'Z';
+    if (is_letter || is_capital) {
+      anchor += is_capital ? static_cast<char>(c - 'A' + 'a') : c;
+    } else if (!anchor.empty() && anchor.back() != '-') {
+      anchor += '-';
+    }
+  }
+  while (anchor.ends_with('-')) anchor.pop_back();
+  return anchor.empty() ? "x" : anchor;
+}
+
+std::string json_for_page(std::string_view json) {
+  std::string out;
+  for (const char c : json) {
+    switch (c) {
+      // Within a JSON text these stand in strings only, where they may be written so.
+      case '<': out += "\\u003c"; break;
+      case '>': out += "\\u003e"; break;
+      case '&': out += "\\u0026"; break;
+      default: out += c;
+    }
+  }
+  return out;
+}
+
+std::string html_of(const Page& page) {
+  std::string style = without_comments(embedded_text("reports/picture/colours.css"));
+  style += without_comments(embedded_text("reports/site/site.css"));
+  style += without_comments(embedded_text("reports/picture/diagram.css"));
+  std::vector<std::string> scripts = {"reports/site/site.js"};
+  scripts.insert(scripts.end(), page.scripts.begin(), page.scripts.end());
+  const std::string script = joined_scripts(scripts);
+  // Their elements hold them as they are: neither may end its own.
+  assert(style.find("</") == std::string::npos && script.find("</") == std::string::npos);
+
+  using kainjow::mustache::data;
+  data values;
+  values.set("style", style);
+  values.set("script", script);
+  values.set("policy", fmt::format("default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; img-src data:; "
+                                   "base-uri 'none'; form-action 'none'",
+                                   sha256_of(style), sha256_of(script)));
+  values.set("title_text", escaped_markup(page.title.en));
+  values.set("title", both(page.title));
+  values.set("home", path_between(page.path, "index.html"));
+  values.set("navigation", page.is_single ? "" : navigation(page));
+  values.set("is_in_site", !page.is_single);
+  values.set("breadcrumbs", breadcrumbs(page));
+  values.set("has_breadcrumbs", !page.above.empty() && !page.is_single);
+  values.set("body", page.body);
+  values.set("has_data", !page.data.empty());
+  values.set("data", json_for_page(page.data));
+  kainjow::mustache::mustache frame{std::string(embedded_text("reports/site/page.mustache"))};
+  return frame.render(values);
+}
+
+}  // namespace lockstep::reports::site
