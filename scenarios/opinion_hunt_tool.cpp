@@ -1,8 +1,9 @@
 // Looks for a random story on which the explorer and concrete runs disagree, in as many as one likes, and prints each with its seed.
 //
-//   opinion_hunt [STORIES [FIRST]]     1,000 from story 0 if not said otherwise; exit 1 if there was a disagreement
-//   opinion_hunt story SEED            the story as a file
-//   opinion_hunt recall FILE...        how well it looks: what the explorer finds broken is called kept, and the second opinion has to find it again
+//   opinion_hunt [STORIES [FIRST]]       1,000 from story 0 if not said otherwise; exit 1 if there was a disagreement
+//   opinion_hunt fuzz [STORIES [FIRST]]  the same with campaigns of `fuzz` of 2,000 runs, as far as the search is complete: what it calls kept, none may break
+//   opinion_hunt story SEED              the story as a file
+//   opinion_hunt recall FILE...          how well it looks: what the explorer finds broken is called kept, and the second opinion has to find it again
 
 #include <cstdlib>
 #include <map>
@@ -12,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "scenarios/check.hpp"
+#include "scenarios/fuzzing/fuzzed_opinion.hpp"
 #include "scenarios/hunted_story.hpp"
 #include "scenarios/loader.hpp"
 #include "scenarios/second_opinion.hpp"
@@ -69,8 +71,49 @@ int hunt(std::uint64_t stories, std::uint64_t first) {
   return found > 0 ? 1 : 0;
 }
 
+/// How much of what the search breaks is broken by runs, by property.
+using Recalled = std::map<std::string, std::pair<std::uint64_t, std::uint64_t>>;
+
+void tell(const Recalled& of_property) {
+  for (const auto& [name, counts] : of_property) fmt::print("{}: {} of {}\n", name, counts.first, counts.second);
+}
+
+int hunt_by_fuzzing(std::uint64_t stories, std::uint64_t first) {
+  constexpr std::uint64_t kRuns = 2'000;
+  Recalled of_property;
+  std::uint64_t complete = 0;
+  std::uint64_t runs = 0;
+  std::uint64_t disagreements = 0;
+  for (std::uint64_t seed = first; seed < first + stories; ++seed) {
+    const Scenario story = scenarios::hunted_story(seed);
+    const auto result = scenarios::check(story, catalogue(), bounds());
+    const auto* exploration = std::get_if<Exploration>(&result);
+    if (exploration == nullptr || !exploration->counts.complete) continue;
+    ++complete;
+    const scenarios::FuzzedOpinion opinion = scenarios::fuzzed_opinion(story, catalogue(), *exploration, kRuns);
+    runs += opinion.runs;
+    for (const std::string& property : opinion.broken_too) {
+      ++of_property[property].first;
+      ++of_property[property].second;
+    }
+    for (const std::string& property : opinion.not_broken) ++of_property[property].second;
+    for (const auto& disagreement : opinion.disagreements) {
+      ++disagreements;
+      fmt::print("{} {} {}: kept, and broken by run {}: {}\n", seed, story.lock.algorithm, disagreement.property,
+                 disagreement.run, disagreement.why);
+      if (stories == 1) fmt::print("{}\n", disagreement.file);
+    }
+    std::fflush(stdout);
+  }
+  fmt::print("stories {} to {}: {} explored completely, {} runs; {} times what is kept was broken\n", first,
+             first + stories - 1, complete, runs, disagreements);
+  fmt::print("what the search calls violated, and runs broke, too:\n");
+  tell(of_property);
+  return disagreements > 0 ? 1 : 0;
+}
+
 int recall(int count, char** files) {
-  std::map<std::string, std::pair<int, int>> of_property;
+  Recalled of_property;
   for (int i = 0; i < count; ++i) {
     const auto loaded = scenarios::load(files[i], catalogue());
     const auto* story = std::get_if<Scenario>(&loaded);
@@ -101,7 +144,7 @@ int recall(int count, char** files) {
       if (again.verdict == Verdict::unknown) fmt::print("{}\n", again.unconfirmed);
     }
   }
-  for (const auto& [name, counts] : of_property) fmt::print("{}: {} of {}\n", name, counts.first, counts.second);
+  tell(of_property);
   return 0;
 }
 
@@ -113,7 +156,9 @@ int main(int argc, char** argv) {
     fmt::print("{}", scenarios::to_toml(scenarios::hunted_story(std::strtoull(argv[2], nullptr, 10))));
     return 0;
   }
-  const std::uint64_t stories = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1000;
-  const std::uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 0;
-  return hunt(stories, first);
+  const bool fuzzes = argc > 1 && std::string(argv[1]) == "fuzz";
+  const int at = fuzzes ? 2 : 1;
+  const std::uint64_t stories = argc > at ? std::strtoull(argv[at], nullptr, 10) : 1000;
+  const std::uint64_t first = argc > at + 1 ? std::strtoull(argv[at + 1], nullptr, 10) : 0;
+  return fuzzes ? hunt_by_fuzzing(stories, first) : hunt(stories, first);
 }
