@@ -243,16 +243,20 @@ class Pen {
   Shapes shapes_;
 };
 
-/// Patterns and heads have names of their own in each drawing of a page.
+/// Patterns and heads are the same for all drawings of a page, and belong to the one that is called "diagram".
 std::string definitions(std::string_view id, int height, int width) {
+  std::string marks;
+  if (id == "diagram") {
+    marks =
+        "<pattern id=\"diagram-hatch\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
+        "patternTransform=\"rotate(45)\"><line class=\"hatch\" x1=\"0\" y1=\"0\" x2=\"0\" y2=\"6\"/></pattern>\n"
+        "<marker id=\"diagram-head\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" "
+        "markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path class=\"head\" d=\"M0 0.5L8 4L0 7.5z\"/></marker>\n";
+  }
   return fmt::format(
-      "<defs><pattern id=\"{0}-hatch\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
-      "patternTransform=\"rotate(45)\"><line class=\"hatch\" x1=\"0\" y1=\"0\" x2=\"0\" y2=\"6\"/></pattern>\n"
-      "<marker id=\"{0}-head\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" "
-      "markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path class=\"head\" d=\"M0 0.5L8 4L0 7.5z\"/></marker>\n"
-      "<clipPath id=\"{0}-past\"><rect class=\"past\" x=\"0\" y=\"0\" width=\"{2}\" "
-      "height=\"{1}\"/></clipPath></defs>\n",
-      id, height, width);
+      "<defs>{}<clipPath id=\"{}-past\"><rect class=\"past\" x=\"0\" y=\"0\" width=\"{}\" height=\"{}\"/></clipPath>"
+      "</defs>\n",
+      marks, id, width, height);
 }
 
 std::string svg_of(const Diagram& diagram, const DrawingOptions& options, std::string_view style) {

@@ -55,7 +55,8 @@ std::string svg_elements(const Shapes& shapes, const Shapes& other) {
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     const Shape& shape = shapes[i];
     const Element element = element_of(shape.kind);
-    out += fmt::format("<{} class=\"{}\"", element.name, shape.style);
+    const bool is_crowded_there = !other.empty() && other[i].style.ends_with(" crowded");
+    out += fmt::format("<{} class=\"{}{}\"", element.name, shape.style, is_crowded_there ? " crowded-there" : "");
     for (std::size_t p = 0; p < shape.place.size(); ++p)
       out += fmt::format(" {}=\"{}\"", element.attributes[p], shape.place[p]);
     if (shape.row >= 0) out += fmt::format(" data-row=\"{}\"", shape.row);

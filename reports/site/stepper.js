@@ -1,0 +1,258 @@
+// Steps through a diagram: keys, buttons, a slider, links to single steps; and moves it to a scale on which equal times are equally long.
+import { inLanguage, isChinese } from "./site.js";
+
+/**
+ * @typedef {{server: string, key: string, value?: string}} Change
+ * @typedef {{holders: string[], changes?: Change[]}} Row
+ * @typedef {{rows: Row[], servers?: string[]}} Data
+ */
+
+/** @type {Record<string, string[]>} */
+const placesOf = {
+  line: ["x1", "y1", "x2", "y2"],
+  rect: ["x", "y", "width", "height"],
+  circle: ["cx", "cy", "r"],
+  text: ["x", "y"],
+};
+
+/** @param {Element} element @returns {number[]} */
+function placeOf(element) {
+  return placesOf[element.tagName].map((name) => Number(element.getAttribute(name)));
+}
+
+/** Milliseconds that the move to scale takes; none for readers who want none. @returns {number} */
+function lengthOfMove() {
+  return matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 350;
+}
+
+class Stepper {
+  /** @param {SVGSVGElement} svg @param {Data} data */
+  constructor(svg, data) {
+    this.svg = svg;
+    this.data = data;
+    this.count = data.rows.length;
+    this.at = this.count;
+    this.isToScale = false;
+    this.past = /** @type {SVGRectElement} */ (svg.querySelector(".past"));
+    this.cursor = /** @type {SVGRectElement} */ (svg.querySelector(".cursor"));
+    this.stage = /** @type {HTMLElement} */ (document.getElementById("stage"));
+    this.panel = /** @type {HTMLElement} */ (document.getElementById("panel"));
+    this.slider = /** @type {HTMLInputElement} */ (document.getElementById("at"));
+    this.output = /** @type {HTMLOutputElement} */ (document.getElementById("step"));
+    this.whole = Number(this.past.getAttribute("height"));
+    /** @type {Element[][]} */
+    this.ofRow = Array.from({ length: this.count }, () => []);
+    /** @type {(Element | undefined)[]} */
+    this.texts = [];
+    for (const element of svg.querySelectorAll("[data-row]")) {
+      const row = Number(element.getAttribute("data-row"));
+      this.ofRow[row].push(element);
+      if (element.classList.contains("row")) this.texts[row] = element;
+    }
+    /** @type {{element: Element, here: number[], there: number[]}[]} */
+    this.moves = [...svg.querySelectorAll("[data-to]")].map((element) => ({
+      element,
+      here: placeOf(element),
+      there: (element.getAttribute("data-to") ?? "").split(" ").map(Number),
+    }));
+    this.heights = [Number(svg.getAttribute("height")), Number(svg.dataset.heightTo ?? svg.getAttribute("height"))];
+    this.tableRows = [...document.querySelectorAll("#steps tbody tr")];
+    this.setUp();
+  }
+
+  setUp() {
+    /** @param {string} id @param {() => void} action */
+    const onClick = (id, action) => document.getElementById(id)?.addEventListener("click", action);
+    /** @type {HTMLElement} */ (document.getElementById("controls")).hidden = false;
+    onClick("first", () => this.go(1));
+    onClick("back", () => this.go(this.at - 1));
+    onClick("next", () => this.go(this.at === this.count && !this.isStepping() ? 1 : this.at + 1));
+    onClick("last", () => this.showAll());
+    onClick("scale", () => this.scale(!this.isToScale));
+    this.slider.addEventListener("input", () => this.go(Number(this.slider.value)));
+    document.addEventListener("keydown", (event) => this.key(event));
+    this.svg.addEventListener("click", (event) => {
+      const row = /** @type {Element} */ (event.target).closest("[data-row]")?.getAttribute("data-row");
+      if (row) this.go(Number(row) + 1);
+    });
+    addEventListener("hashchange", () => this.goToHash());
+    document.addEventListener("language", () => this.isStepping() && this.showPanel());
+    this.goToHash();
+  }
+
+  isStepping() {
+    return this.svg.classList.contains("stepping");
+  }
+
+  goToHash() {
+    const found = /^#s(\d+)$/.exec(location.hash);
+    if (found) this.go(Number(found[1]), false);
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    const target = /** @type {HTMLElement} */ (event.target);
+    if (event.ctrlKey || event.metaKey || event.altKey || target.closest("input, textarea, select")) return;
+    /** @type {Record<string, () => void>} */
+    const actions = {
+      j: () => this.go(this.isStepping() ? this.at + 1 : 1),
+      k: () => this.go(this.at - 1),
+      Home: () => this.go(1),
+      End: () => this.showAll(),
+      s: () => this.scale(!this.isToScale),
+    };
+    const action = actions[event.key];
+    if (!action) return;
+    event.preventDefault();
+    action();
+  }
+
+  /** @param {number} step From 1. @param {boolean} [tellsAddress] */
+  go(step, tellsAddress = true) {
+    if (this.count === 0) return;
+    const before = this.isStepping() ? this.at : this.count;
+    this.at = Math.min(Math.max(step, 1), this.count);
+    this.svg.classList.add("stepping");
+    const [from, to] = [Math.min(before, this.at), Math.max(before, this.at)];
+    for (let row = from; row < to; row++) {
+      for (const element of this.ofRow[row]) element.classList.toggle("future", row >= this.at);
+    }
+    this.tableRows[before - 1]?.classList.remove("now");
+    this.tableRows[this.at - 1]?.classList.add("now");
+    this.showPlace();
+    this.showPanel();
+    if (tellsAddress) history.replaceState(null, "", `#s${this.at}`);
+  }
+
+  showAll() {
+    this.svg.classList.remove("stepping");
+    for (const elements of this.ofRow) for (const element of elements) element.classList.remove("future");
+    this.tableRows[this.at - 1]?.classList.remove("now");
+    this.at = this.count;
+    this.past.setAttribute("height", String(this.whole));
+    this.cursor.setAttribute("y", "-40");
+    this.panel.hidden = true;
+    this.tell();
+    history.replaceState(null, "", location.pathname + location.search);
+  }
+
+  tell() {
+    this.slider.value = String(this.at);
+    this.slider.setAttribute("aria-valuetext", `${this.at} / ${this.count}`);
+    this.output.textContent = `${this.at} / ${this.count}`;
+  }
+
+  showPlace() {
+    this.tell();
+    const y = Number(this.texts[this.at - 1]?.getAttribute("y")) - 4;
+    this.past.setAttribute("height", String(y + 2));
+    this.cursor.setAttribute("y", String(y - 11));
+    const above = this.stage.scrollTop + 80;
+    const below = this.stage.scrollTop + this.stage.clientHeight - 60;
+    if (y < above || y > below) this.stage.scrollTop = y - this.stage.clientHeight / 2;
+  }
+
+  /** What the servers hold after the present step. @returns {Map<string, Map<string, string>>} */
+  keys() {
+    /** @type {Map<string, Map<string, string>>} */
+    const servers = new Map((this.data.servers ?? []).map((name) => [name, new Map()]));
+    for (const row of this.data.rows.slice(0, this.at)) {
+      for (const change of row.changes ?? []) {
+        const keys = servers.get(change.server);
+        if (change.value === undefined) keys?.delete(change.key);
+        else keys?.set(change.key, change.value);
+      }
+    }
+    return servers;
+  }
+
+  showPanel() {
+    const cells = this.tableRows[this.at - 1]?.querySelectorAll("td");
+    if (!cells) return;
+    this.panel.replaceChildren();
+    this.panel.hidden = false;
+    const isClocked = cells.length > 6;
+    /** @param {string} en @param {string} zh @param {(Node | string)[]} content */
+    const line = (en, zh, content) => {
+      const paragraph = document.createElement("p");
+      const label = document.createElement("span");
+      label.className = "faint";
+      label.textContent = inLanguage(`${en}: `, `${zh}：`);
+      paragraph.append(label, ...content);
+      this.panel.append(paragraph);
+    };
+    /** @param {number} i @returns {Node[]} */
+    const copyOf = (i) => [...cells[i].childNodes].map((node) => node.cloneNode(true));
+    const shift = isClocked ? 1 : 0;
+    const title = document.createElement("p");
+    const strong = document.createElement("strong");
+    strong.append(`${this.at} · `, ...copyOf(1), " · ", ...copyOf(2 + shift));
+    title.append(strong, " ", ...copyOf(3 + shift));
+    this.panel.append(title);
+    if (isClocked && cells[2].textContent) line("own clock", "自己的时钟", copyOf(2));
+    if (cells[4 + shift].textContent) line("changes", "变化", copyOf(4 + shift));
+    const holders = this.data.rows[this.at - 1].holders;
+    const comma = isChinese() ? "、" : ", ";
+    line("believes to hold it", "认为自己持有", [holders.length ? holders.join(comma) : inLanguage("nobody", "没有人")]);
+    for (const [server, keys] of this.keys()) {
+      const text = [...keys].map(([key, value]) => `${key} = ${value}`).join("; ");
+      const code = document.createElement("code");
+      code.textContent = text || "∅";
+      line(server, server, [code]);
+    }
+  }
+
+  /** @param {boolean} toScale */
+  scale(toScale) {
+    this.isToScale = toScale;
+    document.getElementById("scale")?.setAttribute("aria-pressed", String(toScale));
+    this.svg.classList.toggle("to-scale", toScale);
+    const from = toScale ? 0 : 1;
+    const length = lengthOfMove();
+    const begin = performance.now();
+    /** @param {number} now */
+    const frame = (now) => {
+      const done = length > 0 ? Math.min((now - begin) / length, 1) : 1;
+      const part = Math.abs(from - done * done * (3 - 2 * done));
+      this.place(part);
+      if (done < 1) requestAnimationFrame(frame);
+      else if (this.isStepping()) this.showPlace();
+    };
+    requestAnimationFrame(frame);
+  }
+
+  /** @param {number} part 0: by event, 1: to scale. */
+  place(part) {
+    const height = String(Math.round(this.heights[0] + (this.heights[1] - this.heights[0]) * part));
+    this.svg.setAttribute("height", height);
+    this.svg.setAttribute("viewBox", `0 0 ${this.svg.getAttribute("width")} ${height}`);
+    for (const { element, here, there } of this.moves) {
+      const names = placesOf[element.tagName];
+      for (let i = 0; i < here.length; i++) {
+        if (here[i] !== there[i]) element.setAttribute(names[i], String(here[i] + (there[i] - here[i]) * part));
+      }
+    }
+  }
+}
+
+function setUpCopying() {
+  for (const pre of document.querySelectorAll("pre")) {
+    const code = pre.querySelector("code");
+    if (!code || !navigator.clipboard) continue;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "copy";
+    button.textContent = inLanguage("copy", "复制");
+    button.addEventListener("click", () => navigator.clipboard.writeText(code.textContent ?? ""));
+    pre.append(button);
+  }
+}
+
+function setUpDiagram() {
+  const svg = /** @type {SVGSVGElement | null} */ (document.querySelector("svg#diagram"));
+  const data = document.getElementById("data")?.textContent;
+  if (svg && data) new Stepper(svg, JSON.parse(data));
+}
+
+setUpDiagram();
+setUpCopying();

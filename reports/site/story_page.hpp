@@ -1,0 +1,34 @@
+#pragma once
+
+// The page of one story: the question, its run as a diagram to step through, why it failed, what every other execution does, what
+// repairs it. All that is said of the run and of the others was computed from them.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reports/explored.hpp"
+#include "reports/site/page.hpp"
+
+namespace lockstep::reports::site {
+
+struct RepairedTwin {
+  Story story;               ///< with trace and key states
+  std::optional<Link> link;  ///< its own page, if it has one
+};
+
+struct StoryToTell {
+  std::string path;                           ///< of the page
+  const Story* story = nullptr;               ///< with trace and key states
+  const ExploredStory* explored = nullptr;    ///< null: it was not
+  const RepairedTwin* repaired = nullptr;     ///< null: there is none
+  std::optional<Link> broken_twin;            ///< of a repaired story: what it repairs
+  std::optional<std::string> algorithm_page;  ///< path in the site
+  std::vector<Link> above;                    ///< from the root of the site down to the page
+  std::string source;                         ///< the story's file
+  bool is_single = false;                     ///< the page stands alone
+};
+
+Page story_page(const StoryToTell& told);
+
+}  // namespace lockstep::reports::site
