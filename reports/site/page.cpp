@@ -145,6 +145,7 @@ std::string json_for_page(std::string_view json) {
 std::string html_of(const Page& page) {
   std::string style = without_comments(embedded_text("reports/picture/colours.css"));
   style += without_comments(embedded_text("reports/site/site.css"));
+  style += without_comments(embedded_text("reports/site/pages.css"));
   style += without_comments(embedded_text("reports/picture/diagram.css"));
   std::vector<std::string> scripts = {"reports/site/site.js"};
   scripts.insert(scripts.end(), page.scripts.begin(), page.scripts.end());
