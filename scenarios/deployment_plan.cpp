@@ -40,7 +40,9 @@ void Deployment::plan_faults() {
     if (spec.kind == FaultSpec::Kind::partition) {
       plan_partition(spec);
     } else {
-      world_.plan(planned(spec));
+      sim::PlannedFault fault = planned(spec);
+      fault.number = static_cast<std::uint32_t>(&spec - scenario_.faults.data());
+      world_.plan(std::move(fault));
       planned_faults_.push_back(&spec);
     }
   }

@@ -54,6 +54,7 @@ std::variant<Outcome, Diagnostic> run_once(const Scenario& scenario, const model
   sim::Decisions& own = options.seed ? static_cast<sim::Decisions&>(random) : defaults;
   Deployment deployment(scenario, catalogue, options.decisions != nullptr ? *options.decisions : own);
   if (options.trace) deployment.world().enable_trace();
+  if (options.tick) deployment.simulation().set_tick(*options.tick);
   Execution execution(scenario, deployment, options.max_events);
   KeyStateRecorder key_states(deployment.world(), deployment.looked_at_servers());
   if (options.key_states) execution.watch([&] { key_states.look(); });

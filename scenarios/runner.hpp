@@ -21,6 +21,8 @@ struct RunOptions {
   std::optional<std::uint64_t> may_seed;
   /// Answers every question of the run: for recording and replay. Takes the place of `seed`.
   sim::Decisions* decisions = nullptr;
+  /// With `decisions`: delays are multiples of this. Nothing: microseconds beyond the least.
+  std::optional<sim::Duration> tick = std::nullopt;
   /// Fill `Outcome::trace`.
   bool trace = false;
   /// Fill `Outcome::key_states`. Costs time: for people only.

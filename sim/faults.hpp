@@ -59,6 +59,9 @@ struct PlannedFault {
 
   /// crash: strikes only who is at that; else it does nothing.
   Activity during = Activity::anything;
+
+  /// By which whoever planned it knows it again.
+  std::uint32_t number = 0xffffffff;
 };
 
 std::string_view to_string(PlannedFault::Kind kind);

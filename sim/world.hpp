@@ -198,6 +198,11 @@ class World {
     return scheduler_->sum(a, plus, minus);
   }
 
+  /// Whole units from one reading to another, rounded down. Nothing: these instants have no numbers.
+  std::optional<std::int64_t> whole_units(Instant from, Instant until, Duration unit) const {
+    return scheduler_->whole_units(from, until, unit);
+  }
+
   /// Tells an explorer what the event that is being handled reads or changes of its process's state, before it does so.
   /// Parts are told apart by number; two events that share no part which one of them changes may come in either order.
   void access(std::uint64_t part, bool changes) {
@@ -338,7 +343,7 @@ class World {
   bool strike_message(Event& event, ProcessId client, std::string_view step_name);
   bool pass_partitions(Event& message) const;
   void strike(const PlannedFault& fault);
-  void pause(ProcessId process, Duration length);
+  void pause(const PlannedFault& fault);
   void postpone_frozen(ProcessId process, Instant until);
   void crash_now(ProcessId process);
   std::vector<ProcessId> with_parts(ProcessId process) const;

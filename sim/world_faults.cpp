@@ -23,6 +23,10 @@ bool contains(const std::vector<ProcessId>& processes, ProcessId process) {
 
 }  // namespace
 
+Instant Scheduler::moved(Instant at, const PlannedFault& fault, bool later) {
+  return later ? at + fault.length : at - fault.length;
+}
+
 Activity activity_of(std::string_view function) {
   if (function == "acquire" || function == "reenter") return Activity::acquire;
   if (function == "release" || function == "leave") return Activity::release;
@@ -59,6 +63,7 @@ bool World::strike_message(Event& event, ProcessId client, std::string_view step
     const bool of_messages = fault.kind == PlannedFault::Kind::lose || fault.kind == PlannedFault::Kind::delay;
     if (!of_messages || fault.process != client || fault.of_reply == is_request || fault.step != step_name) continue;
     if (++planned.seen != fault.occurrence) continue;
+    scheduler_->about_to_strike(fault);
     if (fault.kind == PlannedFault::Kind::lose) is_lost = true;
     event.delay = {event.delay.lo + fault.length, event.delay.hi + fault.length};
   }
@@ -129,8 +134,9 @@ void World::strike(const PlannedFault& fault) {
     else
       trace_.records.back().text = note.text;
   }
+  scheduler_->about_to_strike(fault);
   switch (fault.kind) {
-    case PlannedFault::Kind::pause: pause(fault.process, fault.length); return;
+    case PlannedFault::Kind::pause: pause(fault); return;
     case PlannedFault::Kind::crash:
       victim.doomed = true;
       victim.doom = &fault;
@@ -143,7 +149,7 @@ void World::strike(const PlannedFault& fault) {
         if (operation.process != fault.process) continue;
         const auto advance = [&](std::optional<Instant>& deadline) {
           if (!deadline || is_at_or_after(now_, *deadline)) return;
-          deadline = scheduler_->later_of(now_, *deadline - fault.length);
+          deadline = scheduler_->later_of(now_, scheduler_->moved(*deadline, fault, false));
         };
         if (operation.valid_on_wall_clock) advance(operation.valid_until);
         advance(operation.lease_until);
@@ -161,19 +167,22 @@ void World::strike_now(const PlannedFault& fault, Instant at) {
   doomed_.clear();
 }
 
-void World::pause(ProcessId process, Duration length) {
+void World::pause(const PlannedFault& fault) {
+  const ProcessId process = fault.process;
   ProcessState& victim = state(process);
-  const Instant until = now_ + length;
-  Duration added = length;
+  const Instant until = scheduler_->moved(now_, fault, true);
+  Duration added = fault.length;
+  bool overlaps = false;
   if (victim.was_paused && !is_at_or_after(now_, victim.frozen_until)) {
     // Two pauses that overlap are one longer pause.
-    assert(until.anchor() == victim.frozen_until.anchor());
-    added = std::max(Duration::zero(), until.offset() - victim.frozen_until.offset());
+    overlaps = true;
+    const bool is_longer = is_at_or_after(until, victim.frozen_until);
+    added = is_longer ? until.offset() - victim.frozen_until.offset() : Duration::zero();
   }
   victim.frozen_until = victim.was_paused ? scheduler_->later_of(until, victim.frozen_until) : until;
   victim.was_paused = true;
   victim.paused_total += added;
-  if (added != length) postpone_frozen(process, victim.frozen_until);
+  if (overlaps) postpone_frozen(process, victim.frozen_until);
   for (const ProcessId who : with_parts(process)) {
     history_.interruptions.push_back({Interruption::Kind::pause, who, now_, step_, until});
   }
@@ -192,7 +201,6 @@ void World::postpone_frozen(ProcessId process, Instant until) {
             [&](std::uint32_t a, std::uint32_t b) { return events_[a].sequence < events_[b].sequence; });
   for (const std::uint32_t slot : slots) {
     Event& event = events_[slot];
-    assert(event.base.anchor() == until.anchor());
     const Duration by = until.offset() - event.base.offset();
     event.base = until;
     event.paused_before = state(process).paused_total;

@@ -117,6 +117,9 @@ Reply time_left(Call& call, TimeUnit unit, TimeBase base) {
     return Reply::integer(unit == TimeUnit::milliseconds ? left : left / 1000 + (left % 1000 + 500) / 1000);
   }
   if (from.anchor() != entry->at.anchor()) {
+    const sim::Instant until = entry->at + to_round_down(sim::Duration::zero(), unit);
+    if (const auto left = call.clock.world().whole_units(from, until, length))
+      return Reply::integer(base == TimeBase::now ? std::max<std::int64_t>(*left, 0) : *left);
     // The difference of two symbolic instants has no number; what is known is how long the key was to live.
     const bool is_known = base == TimeBase::now && entry->lifetime > sim::Duration::zero();
     const auto longest = is_known ? entry->lifetime : sim::Duration::forever();

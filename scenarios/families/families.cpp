@@ -1,0 +1,334 @@
+#include "scenarios/families/families.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "checker/ownership.hpp"
+#include "scenarios/families/family_story.hpp"
+
+namespace lockstep::scenarios {
+namespace {
+
+using checker::Verdict;
+using sim::Duration;
+
+std::int64_t floor_of_ratio(std::int64_t n, std::int64_t by) { return n / by - (n % by < 0 ? 1 : 0); }
+
+/// The whole nanoseconds around a point for which the bounds hold.
+sim::DurationRange interval_of(const FamilyPoint& point, Duration at, sim::DurationRange range) {
+  sim::DurationRange interval = range;
+  for (const sim::LinearBound& bound : point.bounds) {
+    // value + slope * d >= 0, where d is whole.
+    const std::int64_t value = bound.value - (bound.strict ? 1 : 0);
+    const std::int64_t slope = bound.slope.x;
+    if (slope > 0) interval.lo = std::max(interval.lo, at - Duration::nanoseconds(floor_of_ratio(value, slope)));
+    if (slope < 0) interval.hi = std::min(interval.hi, at + Duration::nanoseconds(floor_of_ratio(value, -slope)));
+  }
+  return interval;
+}
+
+/// A line through two points, if it is one in whole nanoseconds.
+std::optional<LinearTime> line_through(Duration p, Duration at_p, Duration q, Duration at_q) {
+  if (p == q) return LinearTime{at_p, 0};
+  const std::int64_t rise = (at_q - at_p).count_ns();
+  const std::int64_t run = (q - p).count_ns();
+  if (rise % run != 0) return std::nullopt;
+  return LinearTime{at_p - p * (rise / run), rise / run};
+}
+
+/// The beliefs of the story; the probe's are no part of it.
+std::vector<checker::OwnershipInterval> beliefs_of(const Outcome& outcome) {
+  std::vector<checker::OwnershipInterval> beliefs = checker::ownership_intervals(outcome.history);
+  std::erase_if(beliefs, [&](const checker::OwnershipInterval& belief) {
+    return outcome.lanes[belief.process.index].role == Lane::Role::probe;
+  });
+  return beliefs;
+}
+
+bool do_overlap(const checker::OwnershipInterval& a, const checker::OwnershipInterval& b) {
+  return a.object == b.object && a.process != b.process && !(a.is_shared && b.is_shared) && !a.is_empty() &&
+         !b.is_empty() && (a.contains(b.from) || b.contains(a.from));
+}
+
+/// Who believes at once: a bit for each pair, in the order of their acquires.
+std::vector<bool> overlaps_of(const Outcome& outcome) {
+  const std::vector<checker::OwnershipInterval> beliefs = beliefs_of(outcome);
+  std::vector<bool> pairs;
+  for (std::size_t i = 0; i < beliefs.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) pairs.push_back(do_overlap(beliefs[j], beliefs[i]));
+  }
+  return pairs;
+}
+
+/// What is the same all over a piece.
+struct Shown {
+  std::vector<FamilyVerdict> verdicts;
+  std::vector<bool> overlaps;
+  bool is_impossible = false;
+  bool operator==(const Shown&) const = default;
+};
+
+Shown shown_by(const FamilyPoints::Ran& ran) {
+  const auto* outcome = std::get_if<Outcome>(&ran);
+  if (outcome == nullptr) return {{}, {}, true};
+  return {verdicts_of(*outcome), overlaps_of(*outcome), false};
+}
+
+/// A piece before it is put together with its neighbours.
+struct Raw {
+  Duration from;
+  Duration to;
+  FamilyPoint point;  ///< at `from`
+  Shown shown;
+  bool is_exact = true;
+};
+
+/// Whether two neighbours are one.
+bool is_continued(const Raw& a, const Raw& b) {
+  const Duration step = b.from - a.from;
+  return a.is_exact && b.is_exact && a.shown == b.shown &&
+         std::equal(a.point.events.begin(), a.point.events.end(), b.point.events.begin(), b.point.events.end(),
+                    [&](const PointEvent& x, const PointEvent& y) {
+                      return x.id == y.id && x.sent_slope == y.sent_slope && x.at_slope == y.at_slope &&
+                             x.sent + step * x.sent_slope.x == y.sent && x.at + step * x.at_slope.x == y.at;
+                    });
+}
+
+class FamilyMaker {
+ public:
+  FamilyMaker(const FamilyStory& story, const models::locks::Catalogue& catalogue, const FamilyParameter& parameter,
+              const FamilyOptions& options)
+      : story_(story), options_(options), points_(story, catalogue, parameter, nullptr, options.mutant) {
+    family_.property = story.property;
+    family_.parameter = parameter;
+  }
+
+  Family operator()() {
+    make_raw();
+    for (std::size_t begin = 0, end = 0; begin < raw_.size(); begin = end) {
+      end = begin + 1;
+      while (end < raw_.size() && is_continued(raw_[end - 1], raw_[end])) ++end;
+      finish(begin, end);
+    }
+    add_margins();
+    return std::move(family_);
+  }
+
+ private:
+  void stop(std::string why) {
+    family_.is_complete = false;
+    family_.stopped = std::move(why);
+  }
+
+  void make_raw() {
+    const sim::DurationRange range = family_.parameter.range;
+    for (Duration next = range.lo; next <= range.hi; next = raw_.back().to + Duration::nanoseconds(1)) {
+      if (raw_.size() == options_.max_pieces)
+        return stop(fmt::format("{} pieces, up to {}", raw_.size(), sim::to_string(raw_.back().to)));
+      if (options_.interrupted && options_.interrupted()) return stop("interrupted");
+      raw_.push_back(raw_at(next));
+    }
+  }
+
+  /// Where a run shows what the point says it is the point that is right; else the point that takes instants for symbolic, as scripts need it.
+  Raw raw_at(Duration value) {
+    std::optional<Raw> first;
+    for (const bool explores : {false, true}) {
+      Raw raw;
+      raw.from = value;
+      raw.point = points_.at(value, {}, SameOrder::of_history, explores);
+      raw.to = interval_of(raw.point, value, {value, family_.parameter.range.hi}).hi;
+      raw.is_exact = !raw.point.is_unknown && points_.shows(raw.point, value, {}, value) &&
+                     points_.shows(raw.point, value, {}, raw.to);
+      if (!first || raw.is_exact) first = std::move(raw);
+      if (first->is_exact) break;
+    }
+    if (!first->is_exact) first->to = value;
+    first->shown = shown_by(points_.run_at(value));
+    first->to = last_of_same(value, first->to, first->shown);
+    return *std::move(first);
+  }
+
+  /// Properties that compare a length of time with a bound are not decided by any order. Where the ends differ, halving finds where it changes.
+  Duration last_of_same(Duration from, Duration to, const Shown& shown) {
+    if (options_.mutant == FamilyMutant::no_confirmation || shown_by(points_.run_at(to)) == shown) return to;
+    Duration same = from;
+    Duration other = to;
+    while (other - same > Duration::nanoseconds(1)) {
+      const Duration middle = same + (other - same) / 2;
+      (shown_by(points_.run_at(middle)) == shown ? same : other) = middle;
+    }
+    return same;
+  }
+
+  void finish(std::size_t begin, std::size_t end) {
+    FamilyPiece& piece = family_.pieces.emplace_back();
+    const Raw& first = raw_[begin];
+    piece.from = first.from;
+    piece.to = raw_[end - 1].to;
+    piece.is_confirmed = first.is_exact;
+    // The borders were asked for already; the middle has not been, and neither has what lies between pieces that were put together.
+    const Duration middle = piece.from + (piece.to - piece.from) / 2;
+    for (const Duration value : {piece.from, middle, piece.to}) {
+      piece.is_confirmed =
+          piece.is_confirmed && points_.shows(first.point, first.from, {}, value) && shown_by(points_.run_at(value)) == first.shown;
+    }
+    const FamilyPoints::Ran& at_from = points_.run_at(piece.from);
+    if (const auto* why = std::get_if<Diagnostic>(&at_from)) {
+      piece.impossible = why->message;
+      return;
+    }
+    piece.verdicts = first.shown.verdicts;
+    const Outcome& low = std::get<Outcome>(at_from);
+    add_events(piece, first, low);
+    if (const auto* high = std::get_if<Outcome>(&points_.run_at(piece.to))) add_holds(piece, low, *high);
+  }
+
+  void add_events(FamilyPiece& piece, const Raw& raw, const Outcome& low) {
+    const std::size_t length = std::min(raw.point.events.size(), story_length(low));
+    for (std::size_t i = 0; i < length; ++i) {
+      const sim::TraceRecord& record = low.trace.records[i];
+      const PointEvent& event = raw.point.events[i];
+      const auto form = [&](Duration at, sim::Slope slope) { return LinearTime{at - raw.from * slope.x, slope.x}; };
+      piece.events.push_back({.id = record.id,
+                              .kind = record.kind,
+                              .process = record.process,
+                              .from = record.from,
+                              .name = record.name,
+                              .text = record.text,
+                              .is_reply = record.is_reply,
+                              .lost = record.lost,
+                              .sent = form(event.sent, event.sent_slope),
+                              .at = form(event.at, event.at_slope)});
+    }
+  }
+
+  void add_holds(FamilyPiece& piece, const Outcome& low, const Outcome& high) {
+    const std::vector<checker::OwnershipInterval> a = beliefs_of(low);
+    const std::vector<checker::OwnershipInterval> b = beliefs_of(high);
+    const auto form = [&](sim::Instant at_low, sim::Instant at_high) {
+      const std::optional<LinearTime> moment = line_through(piece.from, at_low.offset(), piece.to, at_high.offset());
+      piece.is_confirmed = piece.is_confirmed && moment;
+      return moment.value_or(LinearTime{at_low.offset(), 0});
+    };
+    if (a.size() != b.size()) {
+      piece.is_confirmed = false;
+      return;
+    }
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      FamilyHold& hold = piece.holds.emplace_back(
+          FamilyHold{a[i].process, std::string(a[i].object), form(a[i].from, b[i].from), std::nullopt});
+      if (a[i].to && b[i].to) hold.to = form(*a[i].to, *b[i].to);
+    }
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      for (std::size_t j = 0; j < a.size(); ++j) {
+        const bool is_first = a[j].from.offset() < a[i].from.offset() || (a[j].from.offset() == a[i].from.offset() && j < i);
+        if (i != j && is_first && do_overlap(a[j], a[i])) add_overlap(piece, a, j, i);
+      }
+    }
+  }
+
+  /// It ends when the first of both does; which that is, is the same all over the piece.
+  static void add_overlap(FamilyPiece& piece, const std::vector<checker::OwnershipInterval>& beliefs, std::size_t first,
+                          std::size_t second) {
+    const std::optional<sim::Instant>& a = beliefs[first].to;
+    const std::optional<sim::Instant>& b = beliefs[second].to;
+    const bool first_ends = a && (!b || a->offset() <= b->offset());
+    piece.overlaps.push_back({beliefs[first].process, beliefs[second].process, piece.holds[second].from,
+                              first_ends ? piece.holds[first].to : piece.holds[second].to});
+  }
+
+  /// The first piece that breaks it, going away from 0.
+  void add_margins() {
+    std::vector<const FamilyPiece*> up, down;
+    for (const FamilyPiece& piece : family_.pieces) {
+      if (piece.to >= Duration::zero()) up.push_back(&piece);
+      if (piece.from < Duration::zero()) down.insert(down.begin(), &piece);
+    }
+    const std::size_t properties = family_.pieces.empty() ? 0 : widest().size();
+    for (std::size_t i = 0; i < properties; ++i) {
+      add_margin(i, up, true);
+      add_margin(i, down, false);
+    }
+  }
+
+  const std::vector<FamilyVerdict>& widest() const {
+    const auto has_more = [](const FamilyPiece& a, const FamilyPiece& b) { return a.verdicts.size() < b.verdicts.size(); };
+    return std::max_element(family_.pieces.begin(), family_.pieces.end(), has_more)->verdicts;
+  }
+
+  void add_margin(std::size_t property, const std::vector<const FamilyPiece*>& pieces, bool is_upward) {
+    const auto breaks = [&](const FamilyPiece* piece) {
+      return !piece->verdicts.empty() && piece->verdicts[property].verdict == Verdict::violated;
+    };
+    const auto first = std::find_if(pieces.begin(), pieces.end(), breaks);
+    if (first == pieces.end()) return;
+    FamilyMargin margin{(*first)->verdicts[property].property, Duration::zero(), true, is_upward};
+    const Duration nanosecond = Duration::nanoseconds(1);
+    if (first != pieces.begin()) {
+      margin.value = is_upward ? (*first)->from - nanosecond : (*first)->to + nanosecond;
+      margin.attained = false;
+    } else if (is_upward && (*first)->from > Duration::zero()) {
+      margin.value = (*first)->from;
+    }
+    family_.margins.push_back(margin);
+  }
+
+  const FamilyStory& story_;
+  const FamilyOptions& options_;
+  FamilyPoints points_;
+  std::vector<Raw> raw_;
+  Family family_;
+};
+
+bool is_fault_or_clock(const FamilyParameter& parameter) { return parameter.kind != FamilyParameter::Kind::latency; }
+
+}  // namespace
+
+Family family_of(const FamilyStory& story, const models::locks::Catalogue& catalogue, const FamilyParameter& parameter,
+                 const FamilyOptions& options) {
+  return FamilyMaker(story, catalogue, parameter, options)();
+}
+
+std::vector<FamilyStory> family_stories(const Scenario& scenario, const models::locks::Catalogue& catalogue,
+                                        const Exploration* exploration) {
+  std::vector<FamilyStory> stories;
+  if (std::optional<FamilyStory> told = as_told(scenario)) stories.push_back(*std::move(told));
+  if (exploration == nullptr) return stories;
+  for (const ExploredProperty& property : exploration->properties) {
+    if (property.verdict != Verdict::violated || !property.witness) continue;
+    if (property.claim == Claim::none && !property.expected && property.thresholds.empty()) continue;
+    std::optional<FamilyStory> shown = as_witnessed(*property.witness, scenario, property.name, catalogue);
+    if (!shown) continue;
+    const bool is_known = std::any_of(stories.begin(), stories.end(), [&](const FamilyStory& other) {
+      return !other.property.empty() && other.beyond == shown->beyond && other.scenario.faults == shown->scenario.faults &&
+             other.scenario.clients == shown->scenario.clients && other.scenario.servers == shown->scenario.servers;
+    });
+    if (!is_known) stories.push_back(*std::move(shown));
+  }
+  return stories;
+}
+
+StoryFamilies families_of(const Scenario& scenario, const models::locks::Catalogue& catalogue,
+                          const Exploration* exploration, const FamilyOptions& options) {
+  StoryFamilies all;
+  for (const FamilyStory& story : family_stories(scenario, catalogue, exploration)) {
+    const std::vector<FamilyParameter> parameters = family_parameters(story.scenario, catalogue);
+    std::vector<FamilyParameter> in_planes;
+    for (const FamilyParameter& parameter : parameters) {
+      // The delays of a witness are all its own: there is no one latency behind them.
+      if (!story.property.empty() && !is_fault_or_clock(parameter)) continue;
+      all.families.push_back(family_of(story, catalogue, parameter, options));
+      if (is_fault_or_clock(parameter)) in_planes.push_back(parameter);
+    }
+    for (std::size_t i = 0; i < in_planes.size(); ++i) {
+      for (std::size_t j = i + 1; j < in_planes.size(); ++j)
+        all.planes.push_back(plane_of(story, catalogue, in_planes[i], in_planes[j], options));
+    }
+  }
+  return all;
+}
+
+}  // namespace lockstep::scenarios

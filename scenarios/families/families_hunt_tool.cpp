@@ -1,0 +1,48 @@
+// Families of stories: how many pieces, how many of them confirmed by runs, and what they say of margins beside what check says.
+//
+//   families_hunt FILE|DIR...
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "scenarios/check.hpp"
+#include "scenarios/families/families.hpp"
+#include "scenarios/families/family_story.hpp"
+#include "scenarios/loader.hpp"
+
+using namespace lockstep;
+
+int main(int argc, char** argv) {
+  const models::locks::Catalogue catalogue = models::locks::Catalogue::built_in();
+  for (int i = 1; i < argc; ++i) {
+    const auto loaded = scenarios::load(argv[i], catalogue);
+    if (const auto* trouble = std::get_if<scenarios::Diagnostic>(&loaded)) {
+      fmt::print("{}\n", trouble->to_string());
+      continue;
+    }
+    const auto& story = std::get<scenarios::Scenario>(loaded);
+    scenarios::CheckOptions how;
+    how.second_opinion = false;
+    how.exploration.max_events = 3'000'000;
+    const auto checked = scenarios::check(story, catalogue, how);
+    const auto* exploration = std::get_if<scenarios::Exploration>(&checked);
+    const scenarios::StoryFamilies all = scenarios::families_of(story, catalogue, exploration);
+    for (const scenarios::Family& family : all.families) {
+      std::size_t confirmed = 0;
+      for (const scenarios::FamilyPiece& piece : family.pieces) confirmed += piece.is_confirmed ? 1 : 0;
+      fmt::print("{} {} {}: {} pieces, {} confirmed{}\n", story.id, family.property.empty() ? "run" : family.property,
+                 scenarios::name_of(family.parameter), family.pieces.size(), confirmed,
+                 family.is_complete ? "" : ", stopped: " + family.stopped);
+      for (const scenarios::FamilyMargin& margin : family.margins)
+        fmt::print("    {} {} {}{}\n", margin.property, margin.is_upward ? "from" : "down from",
+                   sim::to_string(margin.value), margin.attained ? " on" : "");
+    }
+    if (exploration == nullptr) continue;
+    for (const auto& property : exploration->properties) {
+      for (const auto& t : property.thresholds)
+        fmt::print("    check: {} {} {}{}\n", property.name, t.parameter, sim::to_string(t.infimum.value),
+                   t.infimum.attained ? " attained" : "");
+    }
+  }
+}

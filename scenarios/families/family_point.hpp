@@ -1,0 +1,84 @@
+#pragma once
+
+// A story at one value of its parameters: what happens there, how each moment moves, and for which values the same happens; and the run that proves it.
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "models/locks/catalogue.hpp"
+#include "scenarios/diagnostic.hpp"
+#include "scenarios/families/family.hpp"
+#include "scenarios/outcome.hpp"
+#include "sim/linear_simulation.hpp"
+
+namespace lockstep::scenarios {
+
+/// How the story's moments move.
+struct PointEvent {
+  sim::EventId id;
+  sim::Duration sent;
+  sim::Duration at;
+  sim::Slope sent_slope;
+  sim::Slope at_slope;
+};
+
+/// What happens at a point, told by `LinearSimulation`.
+struct FamilyPoint {
+  std::vector<PointEvent> events;  ///< of the trace, without the probe
+  std::vector<sim::LinearBound> bounds;  ///< for these values the same
+  bool is_impossible = false;
+  bool is_unknown = false;  ///< something here depends on the parameters in a way that is not known
+};
+
+/// For tests alone: points that are wrong on purpose, and must be found out.
+enum class FamilyMutant : std::uint8_t {
+  none,
+  forget_bound,   ///< the closest bound is not told
+  late_border,    ///< bounds are a nanosecond too far out
+  stiff_pauses,   ///< what a pause puts off does not move with it
+  no_confirmation  ///< no run is asked
+};
+
+/// Which order of moments is to be the same, besides that of the events.
+enum class SameOrder : std::uint8_t {
+  of_beliefs,  ///< of all that begins and ends what clients believe: then who believes at once is the same
+  of_history   ///< of all that checkers see
+};
+
+class FamilyPoints {
+ public:
+  /// Requires: `story`, `catalogue` outlive it, and the parameters. `y`: null if there is one parameter.
+  FamilyPoints(const FamilyStory& story, const models::locks::Catalogue& catalogue, const FamilyParameter& x,
+               const FamilyParameter* y, FamilyMutant mutant = FamilyMutant::none)
+      : story_(story), catalogue_(catalogue), x_(x), y_(y), mutant_(mutant) {}
+
+  Scenario scenario(sim::Duration x, sim::Duration y = {}) const;
+  /// `explores`: `LinearSimulation::Settings::explores`.
+  FamilyPoint at(sim::Duration x, sim::Duration y, SameOrder order, bool explores) const;
+  /// A run there, with its trace; or why there is none. Runs are kept.
+  using Ran = std::variant<Outcome, Diagnostic>;
+  const Ran& run_at(sim::Duration x, sim::Duration y = {});
+  /// Whether the run there shows what the point says, moved so far.
+  bool shows(const FamilyPoint& point, sim::Duration point_x, sim::Duration point_y, sim::Duration x, sim::Duration y = {});
+  std::size_t runs() const { return count_; }
+
+ private:
+  const FamilyStory& story_;
+  const models::locks::Catalogue& catalogue_;
+  const FamilyParameter& x_;
+  const FamilyParameter* y_;
+  FamilyMutant mutant_;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::unique_ptr<Ran>> runs_;
+  std::size_t count_ = 0;
+};
+
+std::vector<FamilyVerdict> verdicts_of(const Outcome& outcome);
+/// How many lines of the trace are the story's, before the probe comes.
+std::size_t story_length(const Outcome& outcome);
+
+}  // namespace lockstep::scenarios
