@@ -339,9 +339,8 @@ bool LinearSimulation::is_overdue(Instant at) {
     const Event& event = world_.event(slot);
     if (event.pin == Event::kNoPin) continue;
     const Instant by_network =
-        tilted(event.base + event.delay.hi, event.channel == Event::kNoChannel
-                                                ? Slope{}
-                                                : settings_.latencies[event.channel / 2]);
+        tilted(event.base + event.delay.hi,
+               event.channel == Event::kNoChannel ? Slope{} : settings_.latencies[event.channel / 2]);
     Instant latest = later_of(by_network, of_slot_[slot].arrived);
     const ProcessState& receiver = world_.state(event.process);
     if (receiver.was_paused && receiver.alive) latest = later_of(latest, receiver.frozen_until);

@@ -48,7 +48,8 @@ class LinearSimulation final : public Scheduler {
   struct Settings {
     /// The world is to take instants for symbolic, as in an exploration: scripts then calculate with them. Else it does all that a run does.
     bool explores = false;
-    std::vector<Slope> faults;     ///< by `PlannedFault::number`: of its length, or of a crash: of the time until its restart
+    std::vector<Slope>
+        faults;  ///< by `PlannedFault::number`: of its length, or of a crash: of the time until its restart
     std::vector<Slope> latencies;  ///< by connection
     std::vector<Slope> clocks;     ///< by process: of the offset of its wall clock
     std::vector<Pin> pins;
@@ -129,8 +130,8 @@ class LinearSimulation final : public Scheduler {
   std::vector<std::uint32_t> held_;  ///< events that wait for their turn, or behind such an event
   std::vector<Pending> of_slot_;
   std::vector<Instant> channel_floor_;
-  std::vector<Slope> paused_;   ///< by process: of all its pauses so far
-  std::vector<Slope> restart_;  ///< by process: of its next start
+  std::vector<Slope> paused_;     ///< by process: of all its pauses so far
+  std::vector<Slope> restart_;    ///< by process: of its next start
   std::optional<Slope> delayed_;  ///< of the message that is about to leave
   std::uint32_t sequence_ = 0;
   std::optional<Instant> background_since_;

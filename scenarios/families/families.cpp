@@ -29,6 +29,16 @@ sim::DurationRange interval_of(const FamilyPoint& point, Duration at, sim::Durat
   return interval;
 }
 
+Duration before_next_millisecond(Duration d) {
+  return Duration::milliseconds(d.floor_ms() + 1) - Duration::nanoseconds(1);
+}
+
+/// Whether it compares lengths of time with a bound: then no order of moments decides it.
+bool is_of_lengths(std::string_view property) {
+  return property == "recoverable" || property == "progress" || property == "no-deadlock" ||
+         property == "no-lost-wakeup";
+}
+
 /// A line through two points, if it is one in whole nanoseconds.
 std::optional<LinearTime> line_through(Duration p, Duration at_p, Duration q, Duration at_q) {
   if (p == q) return LinearTime{at_p, 0};
@@ -83,7 +93,28 @@ struct Raw {
   FamilyPoint point;  ///< at `from`
   Shown shown;
   bool is_exact = true;
+  std::vector<FamilyHold> holds;  ///< as long as the story is possible
 };
+
+/// Whether a line of one piece goes on in the next. A piece of a single value has no direction of its own, and takes on the other's.
+bool goes_on(LinearTime& before, Duration a_from, Duration a_to, const LinearTime& after, Duration b_from,
+             Duration b_to) {
+  if (a_from == a_to && before.at(a_from) == after.at(a_from)) before = after;
+  return before == after || (b_from == b_to && before.at(b_from) == after.at(b_from));
+}
+
+/// The same of all that clients believe.
+bool go_on(Raw& a, const Raw& b) {
+  if (a.holds.size() != b.holds.size()) return false;
+  for (std::size_t i = 0; i < a.holds.size(); ++i) {
+    FamilyHold& before = a.holds[i];
+    const FamilyHold& after = b.holds[i];
+    if (before.to.has_value() != after.to.has_value()) return false;
+    if (!goes_on(before.from, a.from, a.to, after.from, b.from, b.to)) return false;
+    if (before.to && !goes_on(*before.to, a.from, a.to, *after.to, b.from, b.to)) return false;
+  }
+  return true;
+}
 
 /// Whether two neighbours are one.
 bool is_continued(const Raw& a, const Raw& b) {
@@ -108,9 +139,11 @@ class FamilyMaker {
   Family operator()() {
     make_raw();
     for (std::size_t begin = 0, end = 0; begin < raw_.size(); begin = end) {
-      end = begin + 1;
-      while (end < raw_.size() && is_continued(raw_[end - 1], raw_[end])) ++end;
-      finish(begin, end);
+      Raw whole = raw_[begin];
+      for (end = begin + 1; end < raw_.size() && is_continued(raw_[end - 1], raw_[end]) && go_on(whole, raw_[end]);
+           ++end)
+        whole.to = raw_[end].to;
+      finish(whole);
     }
     add_margins();
     return std::move(family_);
@@ -127,6 +160,8 @@ class FamilyMaker {
     for (Duration next = range.lo; next <= range.hi; next = raw_.back().to + Duration::nanoseconds(1)) {
       if (raw_.size() == options_.max_pieces)
         return stop(fmt::format("{} pieces, up to {}", raw_.size(), sim::to_string(raw_.back().to)));
+      if (points_.events() > options_.max_events)
+        return stop(fmt::format("{} events, up to {}", points_.events(), sim::to_string(raw_.back().to)));
       if (options_.interrupted && options_.interrupted()) return stop("interrupted");
       raw_.push_back(raw_at(next));
     }
@@ -135,7 +170,7 @@ class FamilyMaker {
   /// Where a run shows what the point says it is the point that is right; else the point that takes instants for symbolic, as scripts need it.
   Raw raw_at(Duration value) {
     std::optional<Raw> first;
-    for (const bool explores : {false, true}) {
+    for (const bool explores : points_.worlds()) {
       Raw raw;
       raw.from = value;
       raw.point = points_.at(value, {}, SameOrder::of_history, explores);
@@ -145,9 +180,10 @@ class FamilyMaker {
       if (!first || raw.is_exact) first = std::move(raw);
       if (first->is_exact) break;
     }
-    if (!first->is_exact) first->to = value;
+    if (!first->is_exact) first->to = std::min(family_.parameter.range.hi, before_next_millisecond(value));
     first->shown = shown_by(points_.run_at(value));
-    first->to = last_of_same(value, first->to, first->shown);
+    if (first->is_exact) first->to = last_of_same(value, first->to, first->shown);
+    add_holds(*first);
     return *std::move(first);
   }
 
@@ -163,27 +199,41 @@ class FamilyMaker {
     return same;
   }
 
-  void finish(std::size_t begin, std::size_t end) {
+  void finish(const Raw& first) {
     FamilyPiece& piece = family_.pieces.emplace_back();
-    const Raw& first = raw_[begin];
     piece.from = first.from;
-    piece.to = raw_[end - 1].to;
+    piece.to = first.to;
     piece.is_confirmed = first.is_exact;
     // The borders were asked for already; the middle has not been, and neither has what lies between pieces that were put together.
     const Duration middle = piece.from + (piece.to - piece.from) / 2;
+    piece.verdicts = first.shown.verdicts;
     for (const Duration value : {piece.from, middle, piece.to}) {
+      if (!piece.is_confirmed || options_.mutant == FamilyMutant::no_confirmation) break;
       piece.is_confirmed =
-          piece.is_confirmed && points_.shows(first.point, first.from, {}, value) && shown_by(points_.run_at(value)) == first.shown;
+          points_.shows(first.point, first.from, {}, value) && agrees(piece, shown_by(points_.run_at(value)), first);
     }
     const FamilyPoints::Ran& at_from = points_.run_at(piece.from);
     if (const auto* why = std::get_if<Diagnostic>(&at_from)) {
       piece.impossible = why->message;
+      piece.verdicts.clear();
       return;
     }
-    piece.verdicts = first.shown.verdicts;
     const Outcome& low = std::get<Outcome>(at_from);
     add_events(piece, first, low);
-    if (const auto* high = std::get_if<Outcome>(&points_.run_at(piece.to))) add_holds(piece, low, *high);
+    piece.holds = first.holds;
+    add_overlaps(piece, low);
+  }
+
+  /// What a bound on a length decides may be one thing here and another there: then it is not known.
+  static bool agrees(FamilyPiece& piece, const Shown& shown, const Raw& first) {
+    if (shown.is_impossible != first.shown.is_impossible || shown.overlaps != first.shown.overlaps) return false;
+    for (std::size_t i = 0; i < piece.verdicts.size(); ++i) {
+      FamilyVerdict& verdict = piece.verdicts[i];
+      if (shown.verdicts[i] == first.shown.verdicts[i]) continue;
+      if (!is_of_lengths(verdict.property)) return false;
+      verdict.verdict = Verdict::unknown;
+    }
+    return true;
   }
 
   void add_events(FamilyPiece& piece, const Raw& raw, const Outcome& low) {
@@ -205,26 +255,33 @@ class FamilyMaker {
     }
   }
 
-  void add_holds(FamilyPiece& piece, const Outcome& low, const Outcome& high) {
-    const std::vector<checker::OwnershipInterval> a = beliefs_of(low);
-    const std::vector<checker::OwnershipInterval> b = beliefs_of(high);
+  /// Beliefs change their ends where moments change their order, which they do not within a piece: so each end is a line through what two runs show.
+  void add_holds(Raw& raw) {
+    const auto* low = std::get_if<Outcome>(&points_.run_at(raw.from));
+    const auto* high = std::get_if<Outcome>(&points_.run_at(raw.is_exact ? raw.to : raw.from));
+    if (low == nullptr || high == nullptr) return;
+    const std::vector<checker::OwnershipInterval> a = beliefs_of(*low);
+    const std::vector<checker::OwnershipInterval> b = beliefs_of(*high);
     const auto form = [&](sim::Instant at_low, sim::Instant at_high) {
-      const std::optional<LinearTime> moment = line_through(piece.from, at_low.offset(), piece.to, at_high.offset());
-      piece.is_confirmed = piece.is_confirmed && moment;
+      const Duration to = raw.is_exact ? raw.to : raw.from;
+      const std::optional<LinearTime> moment = line_through(raw.from, at_low.offset(), to, at_high.offset());
+      raw.is_exact = raw.is_exact && moment;
       return moment.value_or(LinearTime{at_low.offset(), 0});
     };
-    if (a.size() != b.size()) {
-      piece.is_confirmed = false;
-      return;
-    }
-    for (std::size_t i = 0; i < a.size(); ++i) {
-      FamilyHold& hold = piece.holds.emplace_back(
+    raw.is_exact = raw.is_exact && a.size() == b.size();
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+      FamilyHold& hold = raw.holds.emplace_back(
           FamilyHold{a[i].process, std::string(a[i].object), form(a[i].from, b[i].from), std::nullopt});
       if (a[i].to && b[i].to) hold.to = form(*a[i].to, *b[i].to);
     }
-    for (std::size_t i = 0; i < a.size(); ++i) {
-      for (std::size_t j = 0; j < a.size(); ++j) {
-        const bool is_first = a[j].from.offset() < a[i].from.offset() || (a[j].from.offset() == a[i].from.offset() && j < i);
+  }
+
+  static void add_overlaps(FamilyPiece& piece, const Outcome& low) {
+    const std::vector<checker::OwnershipInterval> a = beliefs_of(low);
+    for (std::size_t i = 0; i < piece.holds.size(); ++i) {
+      for (std::size_t j = 0; j < piece.holds.size(); ++j) {
+        const bool is_first =
+            a[j].from.offset() < a[i].from.offset() || (a[j].from.offset() == a[i].from.offset() && j < i);
         if (i != j && is_first && do_overlap(a[j], a[i])) add_overlap(piece, a, j, i);
       }
     }
@@ -255,7 +312,9 @@ class FamilyMaker {
   }
 
   const std::vector<FamilyVerdict>& widest() const {
-    const auto has_more = [](const FamilyPiece& a, const FamilyPiece& b) { return a.verdicts.size() < b.verdicts.size(); };
+    const auto has_more = [](const FamilyPiece& a, const FamilyPiece& b) {
+      return a.verdicts.size() < b.verdicts.size();
+    };
     return std::max_element(family_.pieces.begin(), family_.pieces.end(), has_more)->verdicts;
   }
 
@@ -265,13 +324,13 @@ class FamilyMaker {
     };
     const auto first = std::find_if(pieces.begin(), pieces.end(), breaks);
     if (first == pieces.end()) return;
-    FamilyMargin margin{(*first)->verdicts[property].property, Duration::zero(), true, is_upward};
-    const Duration nanosecond = Duration::nanoseconds(1);
-    if (first != pieces.begin()) {
-      margin.value = is_upward ? (*first)->from - nanosecond : (*first)->to + nanosecond;
-      margin.attained = false;
-    } else if (is_upward && (*first)->from > Duration::zero()) {
-      margin.value = (*first)->from;
+    const Duration nearest = is_upward ? (*first)->from : (*first)->to;
+    const Duration nanosecond = Duration::nanoseconds(is_upward ? 1 : -1);
+    FamilyMargin margin{(*first)->verdicts[property].property, nearest, std::nullopt, is_upward};
+    if (first == pieces.begin()) {
+      margin.broken_from = is_upward ? std::max(nearest, Duration::zero()) : std::min(nearest, nanosecond);
+    } else {
+      margin.kept_up_to = nearest - nanosecond;
     }
     family_.margins.push_back(margin);
   }
@@ -303,8 +362,9 @@ std::vector<FamilyStory> family_stories(const Scenario& scenario, const models::
     std::optional<FamilyStory> shown = as_witnessed(*property.witness, scenario, property.name, catalogue);
     if (!shown) continue;
     const bool is_known = std::any_of(stories.begin(), stories.end(), [&](const FamilyStory& other) {
-      return !other.property.empty() && other.beyond == shown->beyond && other.scenario.faults == shown->scenario.faults &&
-             other.scenario.clients == shown->scenario.clients && other.scenario.servers == shown->scenario.servers;
+      return !other.property.empty() && other.beyond == shown->beyond &&
+             other.scenario.faults == shown->scenario.faults && other.scenario.clients == shown->scenario.clients &&
+             other.scenario.servers == shown->scenario.servers;
     });
     if (!is_known) stories.push_back(*std::move(shown));
   }
@@ -313,19 +373,19 @@ std::vector<FamilyStory> family_stories(const Scenario& scenario, const models::
 
 StoryFamilies families_of(const Scenario& scenario, const models::locks::Catalogue& catalogue,
                           const Exploration* exploration, const FamilyOptions& options) {
+  constexpr std::size_t kPlanes = 3;  // of one story: the first pairs tell most
   StoryFamilies all;
   for (const FamilyStory& story : family_stories(scenario, catalogue, exploration)) {
-    const std::vector<FamilyParameter> parameters = family_parameters(story.scenario, catalogue);
-    std::vector<FamilyParameter> in_planes;
-    for (const FamilyParameter& parameter : parameters) {
-      // The delays of a witness are all its own: there is no one latency behind them.
-      if (!story.property.empty() && !is_fault_or_clock(parameter)) continue;
+    std::vector<FamilyParameter> parameters = family_parameters(story.scenario, catalogue);
+    // The delays of a witness are all its own: there is no one latency behind them.
+    if (!story.property.empty())
+      std::erase_if(parameters, [](const FamilyParameter& p) { return !is_fault_or_clock(p); });
+    for (const FamilyParameter& parameter : parameters)
       all.families.push_back(family_of(story, catalogue, parameter, options));
-      if (is_fault_or_clock(parameter)) in_planes.push_back(parameter);
-    }
-    for (std::size_t i = 0; i < in_planes.size(); ++i) {
-      for (std::size_t j = i + 1; j < in_planes.size(); ++j)
-        all.planes.push_back(plane_of(story, catalogue, in_planes[i], in_planes[j], options));
+    std::size_t planes = 0;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      for (std::size_t j = i + 1; j < parameters.size() && planes < kPlanes; ++j, ++planes)
+        all.planes.push_back(plane_of(story, catalogue, parameters[i], parameters[j], options));
     }
   }
   return all;

@@ -3,6 +3,7 @@
 // All values of a length of a story, in pieces; and all pairs of values of two, in regions. Start at family.hpp.
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -14,8 +15,9 @@
 namespace lockstep::scenarios {
 
 struct FamilyOptions {
-  std::size_t max_pieces = 200;   ///< of one family, before those that show the same are put together
-  std::size_t max_regions = 300;  ///< of one plane
+  std::size_t max_pieces = 200;          ///< of one family, before those that show the same are put together
+  std::size_t max_regions = 300;         ///< of one plane
+  std::uint64_t max_events = 1'000'000;  ///< of all runs that one family or plane takes
   /// Asked now and then: true ends what is being made, as a bound does.
   std::function<bool()> interrupted;
   /// For tests alone.
@@ -38,7 +40,7 @@ std::vector<FamilyStory> family_stories(const Scenario& scenario, const models::
 /// All that there is to tell of a story's margins.
 struct StoryFamilies {
   std::vector<Family> families;
-  std::vector<FamilyPlane> planes;  ///< of the faults and clocks of one story, each pair; links are left out
+  std::vector<FamilyPlane> planes;  ///< of each story the first three pairs of its lengths
 };
 StoryFamilies families_of(const Scenario& scenario, const models::locks::Catalogue& catalogue,
                           const Exploration* exploration, const FamilyOptions& options = {});

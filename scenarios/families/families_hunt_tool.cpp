@@ -30,13 +30,27 @@ int main(int argc, char** argv) {
     const scenarios::StoryFamilies all = scenarios::families_of(story, catalogue, exploration);
     for (const scenarios::Family& family : all.families) {
       std::size_t confirmed = 0;
+      int shown_left = 5;
       for (const scenarios::FamilyPiece& piece : family.pieces) confirmed += piece.is_confirmed ? 1 : 0;
       fmt::print("{} {} {}: {} pieces, {} confirmed{}\n", story.id, family.property.empty() ? "run" : family.property,
                  scenarios::name_of(family.parameter), family.pieces.size(), confirmed,
                  family.is_complete ? "" : ", stopped: " + family.stopped);
+      for (const scenarios::FamilyPiece& piece : family.pieces)
+        if (!piece.is_confirmed && --shown_left > 0)
+          fmt::print("    not confirmed: {} to {} {}\n", sim::to_string(piece.from), sim::to_string(piece.to),
+                     piece.impossible);
       for (const scenarios::FamilyMargin& margin : family.margins)
         fmt::print("    {} {} {}{}\n", margin.property, margin.is_upward ? "from" : "down from",
-                   sim::to_string(margin.value), margin.attained ? " on" : "");
+                   sim::to_string(margin.broken_from),
+                   margin.kept_up_to ? ", kept up to " + sim::to_string(*margin.kept_up_to) : "");
+    }
+    for (const scenarios::FamilyPlane& plane : all.planes) {
+      std::size_t confirmed = 0;
+      for (const scenarios::FamilyRegion& region : plane.regions) confirmed += region.is_confirmed ? 1 : 0;
+      fmt::print("{} {} {} x {}: {} regions, {} confirmed{}\n", story.id,
+                 plane.property.empty() ? "run" : plane.property, scenarios::name_of(plane.x),
+                 scenarios::name_of(plane.y), plane.regions.size(), confirmed,
+                 plane.is_complete ? "" : ", stopped: " + plane.stopped);
     }
     if (exploration == nullptr) continue;
     for (const auto& property : exploration->properties) {

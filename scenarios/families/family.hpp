@@ -44,8 +44,8 @@ std::string name_of(const FamilyParameter& parameter);
 
 /// A story that has families: what `run` shows of a file, or what shows how `check` breaks a property.
 struct FamilyStory {
-  Scenario scenario;     ///< without a schedule
-  std::string property;  ///< that the witness breaks; empty: it is the file's own run
+  Scenario scenario;                             ///< without a schedule
+  std::string property;                          ///< that the witness breaks; empty: it is the file's own run
   std::map<sim::EventId, sim::Duration> beyond;  ///< how much longer than it must an event takes
 };
 
@@ -103,15 +103,16 @@ struct FamilyPiece {
   std::vector<FamilyHold> holds;
   std::vector<FamilyOverlap> overlaps;
   std::vector<FamilyVerdict> verdicts;  ///< in the order of checker/properties.hpp
-  /// Runs at both ends, and between them, show the very events, times and verdicts.
+  /// Runs at both ends, and between them, show the very events, times and verdicts. Else how it moves is not known (it depends on digits of a time): the piece ends at the next whole
+  /// millisecond, and what it tells is true of its first value.
   bool is_confirmed = false;
 };
 
 /// From which value on, going up from 0 or down from it, a property is broken.
 struct FamilyMargin {
   std::string_view property;
-  sim::Duration value;  ///< of the last one before, if there is one: "above 71ms"
-  bool attained = false;  ///< that value itself breaks it: there is none before
+  sim::Duration broken_from;
+  std::optional<sim::Duration> kept_up_to;  ///< the value before, in whole nanoseconds; nothing: there is none
   bool is_upward = true;
   bool operator==(const FamilyMargin&) const = default;
 };

@@ -13,7 +13,8 @@ using sim::Duration;
 using sim::Instant;
 using sim::Slope;
 
-constexpr std::uint64_t kMostEvents = 100'000;
+constexpr std::uint64_t kMostEvents =
+    20'000;  // of one run: a story that has not ended by then does not, or is too long to be run hundreds of times
 
 /// All moments of what a client believes, and of whatever may end it.
 std::vector<Instant> moments_of_beliefs(const sim::History& history) {
@@ -70,7 +71,7 @@ Scenario FamilyPoints::scenario(Duration x, Duration y) const {
   return y_ == nullptr ? valued : with_value(std::move(valued), *y_, y);
 }
 
-FamilyPoint FamilyPoints::at(Duration x, Duration y, SameOrder order, bool explores) const {
+FamilyPoint FamilyPoints::at(Duration x, Duration y, SameOrder order, bool explores) {
   const Scenario valued = scenario(x, y);
   sim::DefaultDecisions decisions;
   Deployment deployment(valued, catalogue_, decisions);
@@ -83,13 +84,15 @@ FamilyPoint FamilyPoints::at(Duration x, Duration y, SameOrder order, bool explo
   plan_partitions(valued, deployment, simulation, x_, y_);
   deployment.begin();
   const sim::LinearSimulation::End end = simulation.run(kMostEvents);
+  events_ += world.events_executed();
   FamilyPoint point;
   point.is_impossible = end == sim::LinearSimulation::End::pin_impossible;
-  point.is_unknown = simulation.is_approximate() || world.given_up() != nullptr ||
-                     end == sim::LinearSimulation::End::too_many_events;
+  point.is_unknown =
+      simulation.is_approximate() || world.given_up() != nullptr || end == sim::LinearSimulation::End::too_many_events;
   if (!point.is_impossible) {
-    note_orders(order == SameOrder::of_beliefs ? moments_of_beliefs(world.history()) : moments_of_history(world.history()),
-                simulation);
+    note_orders(
+        order == SameOrder::of_beliefs ? moments_of_beliefs(world.history()) : moments_of_history(world.history()),
+        simulation);
     for (const sim::TraceRecord& record : world.trace().records) {
       point.events.push_back({record.id, record.sent.offset(), record.at.offset(), simulation.slope(record.sent),
                               simulation.slope(record.at)});
@@ -103,15 +106,17 @@ FamilyPoint FamilyPoints::at(Duration x, Duration y, SameOrder order, bool explo
 const FamilyPoints::Ran& FamilyPoints::run_at(Duration x, Duration y) {
   std::unique_ptr<Ran>& known = runs_[{x.count_ns(), y.count_ns()}];
   if (known) return *known;
-  ++count_;
   const Scenario valued = scenario(x, y);
   if (story_.beyond.empty() && story_.property.empty()) {
-    known = std::make_unique<Ran>(run(valued, catalogue_, {.trace = true}));
+    known = std::make_unique<Ran>(run(valued, catalogue_, {.trace = true, .max_events = kMostEvents}));
   } else {
     FixedDelays decisions(story_);
     known = std::make_unique<Ran>(
-        run(valued, catalogue_, {.decisions = &decisions, .tick = Duration::nanoseconds(1), .trace = true}));
+        run(valued, catalogue_,
+            {.decisions = &decisions, .tick = Duration::nanoseconds(1), .trace = true, .max_events = kMostEvents}));
   }
+  const auto* outcome = std::get_if<Outcome>(known.get());
+  events_ += outcome != nullptr ? outcome->events : kMostEvents;
   return *known;
 }
 
@@ -120,9 +125,7 @@ bool FamilyPoints::shows(const FamilyPoint& point, Duration point_x, Duration po
   const Ran& ran = run_at(x, y);
   const auto* outcome = std::get_if<Outcome>(&ran);
   if (outcome == nullptr || point.is_impossible) return outcome == nullptr && point.is_impossible;
-  const auto moved = [&](Duration at, Slope slope) {
-    return at + (x - point_x) * slope.x + (y - point_y) * slope.y;
-  };
+  const auto moved = [&](Duration at, Slope slope) { return at + (x - point_x) * slope.x + (y - point_y) * slope.y; };
   const std::size_t length = story_length(*outcome);
   if (length != point.events.size()) return false;
   return std::equal(point.events.begin(), point.events.end(), outcome->trace.records.begin(),
@@ -148,8 +151,8 @@ std::size_t story_length(const Outcome& outcome) {
   const auto is_probe = [&](const sim::TraceRecord& record) {
     return is_of_probe(record.process) || is_of_probe(record.from);
   };
-  return static_cast<std::size_t>(
-      std::find_if(outcome.trace.records.begin(), outcome.trace.records.end(), is_probe) - outcome.trace.records.begin());
+  return static_cast<std::size_t>(std::find_if(outcome.trace.records.begin(), outcome.trace.records.end(), is_probe) -
+                                  outcome.trace.records.begin());
 }
 
 }  // namespace lockstep::scenarios

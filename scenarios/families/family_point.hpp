@@ -29,7 +29,7 @@ struct PointEvent {
 
 /// What happens at a point, told by `LinearSimulation`.
 struct FamilyPoint {
-  std::vector<PointEvent> events;  ///< of the trace, without the probe
+  std::vector<PointEvent> events;        ///< of the trace, without the probe
   std::vector<sim::LinearBound> bounds;  ///< for these values the same
   bool is_impossible = false;
   bool is_unknown = false;  ///< something here depends on the parameters in a way that is not known
@@ -38,9 +38,9 @@ struct FamilyPoint {
 /// For tests alone: points that are wrong on purpose, and must be found out.
 enum class FamilyMutant : std::uint8_t {
   none,
-  forget_bound,   ///< the closest bound is not told
-  late_border,    ///< bounds are a nanosecond too far out
-  stiff_pauses,   ///< what a pause puts off does not move with it
+  forget_bound,    ///< the closest bound is not told
+  late_border,     ///< bounds are a nanosecond too far out
+  stiff_pauses,    ///< what a pause puts off does not move with it
   no_confirmation  ///< no run is asked
 };
 
@@ -59,13 +59,19 @@ class FamilyPoints {
 
   Scenario scenario(sim::Duration x, sim::Duration y = {}) const;
   /// `explores`: `LinearSimulation::Settings::explores`.
-  FamilyPoint at(sim::Duration x, sim::Duration y, SameOrder order, bool explores) const;
+  FamilyPoint at(sim::Duration x, sim::Duration y, SameOrder order, bool explores);
   /// A run there, with its trace; or why there is none. Runs are kept.
   using Ran = std::variant<Outcome, Diagnostic>;
   const Ran& run_at(sim::Duration x, sim::Duration y = {});
   /// Whether the run there shows what the point says, moved so far.
-  bool shows(const FamilyPoint& point, sim::Duration point_x, sim::Duration point_y, sim::Duration x, sim::Duration y = {});
-  std::size_t runs() const { return count_; }
+  bool shows(const FamilyPoint& point, sim::Duration point_x, sim::Duration point_y, sim::Duration x,
+             sim::Duration y = {});
+  /// Of all that was run so far: a measure of the work that is the same on every machine.
+  std::uint64_t events() const { return events_; }
+  /// In which ways `at` can be asked: in a world that takes its instants for symbolic sentinels have no end.
+  std::vector<bool> worlds() const {
+    return story_.scenario.sentinels ? std::vector<bool>{false} : std::vector<bool>{false, true};
+  }
 
  private:
   const FamilyStory& story_;
@@ -74,7 +80,7 @@ class FamilyPoints {
   const FamilyParameter* y_;
   FamilyMutant mutant_;
   std::map<std::pair<std::int64_t, std::int64_t>, std::unique_ptr<Ran>> runs_;
-  std::size_t count_ = 0;
+  std::uint64_t events_ = 0;
 };
 
 std::vector<FamilyVerdict> verdicts_of(const Outcome& outcome);

@@ -74,9 +74,8 @@ Duration value_of(const FaultSpec& fault) {
 }
 
 bool is_client(const Scenario& story, const std::string& name) {
-  return std::any_of(story.clients.begin(), story.clients.end(), [&](const ClientSpec& c) {
-    return name == c.name || name.starts_with(c.name + "/");
-  });
+  return std::any_of(story.clients.begin(), story.clients.end(),
+                     [&](const ClientSpec& c) { return name == c.name || name.starts_with(c.name + "/"); });
 }
 
 bool has_drift(const Scenario& story) {
@@ -93,7 +92,8 @@ void add_latencies(const Scenario& valued, const models::locks::Catalogue& catal
                    const FamilyParameter& parameter, bool is_y, sim::LinearSimulation::Settings& settings) {
   const sim::World& world = deployment.world();
   settings.latencies.resize(world.connection_count());
-  const Duration value = parameter.index == 0 ? valued.network.latency.lo : valued.servers[parameter.index - 1].latency->lo;
+  const Duration value =
+      parameter.index == 0 ? valued.network.latency.lo : valued.servers[parameter.index - 1].latency->lo;
   const Scenario slower = with_value(valued, parameter, value + Duration::nanoseconds(1));
   sim::DefaultDecisions decisions;
   const Deployment other(slower, catalogue, decisions);
@@ -154,7 +154,8 @@ std::vector<FamilyParameter> family_parameters(const Scenario& story, const mode
     const ClockSpec& clock = clock_of_process(story, i);
     if (clock.offset == Duration::zero()) continue;
     const bool is_of_client = i < story.clients.size();
-    add(LengthKind::skew, i, is_of_client ? story.clients[i].name : story.servers[i - story.clients.size()].name, clock.offset);
+    add(LengthKind::skew, i, is_of_client ? story.clients[i].name : story.servers[i - story.clients.size()].name,
+        clock.offset);
   }
   add(LengthKind::latency, 0, "", story.network.latency.lo);
   all.back().range.hi = std::max(all.back().range.hi, story.network.latency.hi);
