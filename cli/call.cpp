@@ -25,10 +25,25 @@ constexpr std::array<std::string_view, 3> kColours{"auto", "always", "never"};
 constexpr std::array<std::string_view, 2> kLanguages{"en", "zh"};
 constexpr std::array<std::string_view, 7> kEverywhere{"--json", "--seed",  "--jobs", "--color",
                                                       "--lang", "--width", "--help"};
-constexpr std::array<std::string_view, 18> kOnlyCheck{
-    "--graph",    "--witness",           "--parameter", "--no-reduction", "--ticks",    "--max-seconds", "--max-traces",
-    "--all",      "--checkpoint",        "--resume",    "--junit",        "--no-times", "--wait-for",    "--max-events",
-    "--thorough", "--no-second-opinion", "--given",     "--only-failures"};
+constexpr std::array<std::string_view, 19> kOnlyCheck{"--graph",
+                                                      "--margins-json",
+                                                      "--witness",
+                                                      "--parameter",
+                                                      "--no-reduction",
+                                                      "--ticks",
+                                                      "--max-seconds",
+                                                      "--max-traces",
+                                                      "--all",
+                                                      "--checkpoint",
+                                                      "--resume",
+                                                      "--junit",
+                                                      "--no-times",
+                                                      "--wait-for",
+                                                      "--max-events",
+                                                      "--thorough",
+                                                      "--no-second-opinion",
+                                                      "--given",
+                                                      "--only-failures"};
 constexpr std::array<std::string_view, 6> kOnlyRun{"--timeline", "--no-timeline",   "--junit",
                                                    "--history",  "--only-failures", "--may-seed"};
 constexpr std::array<std::string_view, 2> kOnlyNew{"--algorithm", "--lock"};

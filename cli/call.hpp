@@ -56,6 +56,7 @@ struct Call {
   struct Check {
     std::optional<std::string> witness;   ///< a file; needs exactly one story, as `checkpoint` and `graph` do
     std::optional<std::string> graph;     ///< a file that ends in .dot or .graphml
+    std::optional<std::string> margins;   ///< a file for the families of the one story
     std::optional<std::string> wait_for;  ///< a file: who waits for whom in a deadlock, as DOT
     std::string parameter;                ///< look for this threshold alone; empty: for all
     std::vector<std::pair<std::string, sim::Duration>> given;  ///< faults of this parameter are no larger

@@ -69,6 +69,8 @@ std::optional<Answer> exclude(const Typed& typed) {
     return wrong("--ticks and --checkpoint exclude each other: the grid keeps no checkpoints", "check");
   if (typed.witness)
     return wrong("--ticks and --witness exclude each other: leave --ticks out to get a witness", "check");
+  if (typed.margins)
+    return wrong("--ticks and --margins-json exclude each other: leave --ticks out to get the margins", "check");
   if (typed.wait_for)
     return wrong("--ticks and --wait-for exclude each other: leave --ticks out to get a deadlock's graph", "check");
   return std::nullopt;
@@ -84,6 +86,7 @@ std::variant<Call, Answer> check_call(const Typed& typed, Call call) {
   Call::Check& check = call.check;
   check.witness = typed.witness;
   check.graph = typed.graph;
+  check.margins = typed.margins;
   check.wait_for = typed.wait_for;
   check.checkpoint = typed.checkpoint;
   check.reduction = !typed.no_reduction;
@@ -94,7 +97,8 @@ std::variant<Call, Answer> check_call(const Typed& typed, Call call) {
   check.times = !typed.no_times;
   for (const auto& [option, file] :
        {std::pair("--junit", call.junit), std::pair("--witness", check.witness),
-        std::pair("--checkpoint", check.checkpoint), std::pair("--wait-for", check.wait_for)}) {
+        std::pair("--checkpoint", check.checkpoint), std::pair("--wait-for", check.wait_for),
+        std::pair("--margins-json", check.margins)}) {
     if (file && file->empty()) return wrong(fmt::format("{} needs the name of a file", option), "check");
   }
   if (check.graph) {
@@ -123,6 +127,7 @@ void declare_check(CLI::App& check, Typed& typed) {
   check.add_option("--witness", typed.witness)->take_last();
   check.add_option("--graph", typed.graph)->take_last();
   check.add_option("--wait-for", typed.wait_for)->take_last();
+  check.add_option("--margins-json", typed.margins)->take_last();
   check.add_option("--parameter", typed.parameter)->take_last();
   check.add_option("--given", typed.given)->allow_extra_args(false);
   check.add_flag("--no-reduction", typed.no_reduction);

@@ -16,9 +16,11 @@
 #include "reports/exploration.hpp"
 #include "reports/json.hpp"
 #include "reports/junit.hpp"
+#include "reports/margins_json.hpp"
 #include "reports/output_file.hpp"
 #include "scenarios/check.hpp"
 #include "scenarios/expectation.hpp"
+#include "scenarios/families/families.hpp"
 #include "scenarios/in_parallel.hpp"
 #include "scenarios/runner.hpp"
 #include "scenarios/state_graph.hpp"
@@ -70,17 +72,16 @@ std::optional<std::string> objection(const Call& call, const std::vector<Scenari
   }
   for (const auto& [option, file] :
        {std::pair("--witness", call.check.witness), std::pair("--graph", call.check.graph),
-        std::pair("--wait-for", call.check.wait_for), std::pair("--checkpoint", call.check.checkpoint)}) {
+        std::pair("--wait-for", call.check.wait_for), std::pair("--checkpoint", call.check.checkpoint),
+        std::pair("--margins-json", call.check.margins)}) {
     if (file && stories.size() != 1)
       return fmt::format("{} needs exactly one story, and here are {}; name a single file", option, stories.size());
   }
   std::vector<std::string> inputs;
   for (const Scenario& story : stories) inputs.push_back(story.file);
-  const OutputOption outputs[] = {{"--witness", call.check.witness},
-                                  {"--graph", call.check.graph},
-                                  {"--wait-for", call.check.wait_for},
-                                  {"--checkpoint", call.check.checkpoint},
-                                  {"--junit", call.junit}};
+  const OutputOption outputs[] = {{"--witness", call.check.witness},       {"--graph", call.check.graph},
+                                  {"--wait-for", call.check.wait_for},     {"--margins-json", call.check.margins},
+                                  {"--checkpoint", call.check.checkpoint}, {"--junit", call.junit}};
   if (std::optional<std::string> trouble = refuse_outputs(outputs, inputs)) return trouble;
   const std::string& parameter = call.check.parameter;
   const auto has_it = [&](const Scenario& story) { return scenarios::has_parameter(story, parameter); };
@@ -219,6 +220,17 @@ bool write_wait_for(const std::string& path, const reports::ExploredStory& story
   return true;
 }
 
+/// What one length of the story after the other does. Ctrl-C ends it early, and the document says so.
+bool write_margins(const Call& call, const reports::ExploredStory& story, const models::locks::Catalogue& catalogue,
+                   const Interrupt& interrupt, std::ostream& err) {
+  if (!call.check.margins) return true;
+  scenarios::FamilyOptions options;
+  options.interrupted = [&interrupt] { return interrupt.is_requested(); };
+  const scenarios::StoryFamilies families =
+      scenarios::families_of(story.scenario, catalogue, &story.exploration, options);
+  return write_file(*call.check.margins, reports::margins_json(story.scenario, story.exploration, families), err);
+}
+
 /// True unless a file that should be written could not be.
 bool write_files(const Call& call, const std::vector<reports::ExploredStory>& stories, std::ostream& err) {
   bool done = true;
@@ -352,7 +364,8 @@ Exit check_stories(const Call& call, const models::locks::Catalogue& catalogue, 
     if (stories.size() == 1) replay_witness(stories.front(), catalogue);
     show(stories, left_out, call, output);
   }
-  const bool written = write_files(call, stories, output.err);
+  const bool written =
+      write_files(call, stories, output.err) && write_margins(call, stories.front(), catalogue, interrupt, output.err);
   const Exit graph = write_graph(call, stories.front().scenario, catalogue, output.err);
   if (stories.size() < results.size()) {
     output.err << fmt::format("lockstep: {} of {} stories could not be explored\n", results.size() - stories.size(),

@@ -208,6 +208,9 @@ TEST_CASE("check: a wrong call exits 2, says how to go on, and writes nothing") 
       {{stories.folder(), "--checkpoint", stories / "c"}, "--checkpoint needs exactly one story"},
       {{good, "--graph", "g.png"}, "--graph: "},
       {{stories.folder(), "--graph", stories / "g.dot"}, "--graph needs exactly one story"},
+      {{stories.folder(), "--margins-json", stories / "m.json"}, "--margins-json needs exactly one story"},
+      {{good, "--margins-json", ""}, "--margins-json needs the name of a file"},
+      {{good, "--ticks", "1ms", "--margins-json", "m.json"}, "exclude each other"},
       {{good, "--witness", good}, "would overwrite an input"},
   };
   for (const Case& c : cases) {
@@ -253,6 +256,32 @@ TEST_CASE("check: --junit writes the results, and --witness says when there is n
   const std::string xml((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   CHECK(cli::contains(xml, "<testsuite name=\"lockstep check\" tests=\"1\" failures=\"0\""));
   CHECK(cli::called({"check", calm, "--junit", stories / "missing/out.xml"}).exit == 2);
+}
+
+TEST_CASE("check: --margins-json writes what happens for each length, the same bytes each time") {
+  const Stories stories;
+  const std::string good = stories / "good.toml";
+  const auto written = [&](const char* name) {
+    CHECK(cli::called({"check", good, "--margins-json", stories / name}).exit == 0);
+    std::ifstream in(stories / name);
+    return std::string((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  };
+  const std::string text = written("a.json");
+  CHECK(text == written("b.json"));
+  const auto document = nlohmann::json::parse(text);
+  CHECK(document["document"] == "margins");
+  bool has_margin = false;
+  for (const auto& family : document["families"]) {
+    CHECK(!family["pieces"].empty());
+    CHECK(family["pieces"][0]["from_ns"] == family["parameter"]["least_ns"]);
+    for (const auto& piece : family["pieces"]) {
+      for (const auto& event : piece["events"]) CHECK(event[0] < family["events"].size());
+    }
+    for (const auto& margin : family["margins"]) {
+      has_margin = has_margin || margin["kept_up_to_ns"] == document["check"][0]["infimum_ns"];
+    }
+  }
+  CHECK(has_margin);
 }
 
 TEST_CASE("check: --graph writes the states") {

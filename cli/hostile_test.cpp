@@ -248,6 +248,7 @@ TEST_CASE("hostile: what is written never takes the place of what is read") {
       {"check", story, "--witness", folder / "other.toml"},
       {"check", story, "--checkpoint", story},
       {"check", story, "--wait-for", story},
+      {"check", story, "--margins-json", story},
       {"check", story, "--junit", folder / "x", "--witness", folder / "x"},
       {"linearize", history, "--model", "mutex", "--html", history}};
   for (const std::vector<std::string>& call : calls) {

@@ -27,7 +27,7 @@ struct Typed {
   bool no_swarm = false, no_coverage = false, as_written = false;
   bool step = false, thorough = false, no_second_opinion = false;
   std::optional<std::string> seed, may_seed, jobs, colour, language, width, junit, history;
-  std::optional<std::string> witness, parameter, ticks, max_seconds, max_traces, max_events, checkpoint, graph,
+  std::optional<std::string> witness, parameter, ticks, max_seconds, max_traces, max_events, checkpoint, graph, margins,
       wait_for;
   std::optional<std::string> model, format, permits, initial, max_memory, html, port;
   std::optional<std::string> runs, witnesses, seconds, algorithm, found, shard, strategy, depth, redis, record, table;

@@ -1,11 +1,14 @@
 #include "scenarios/families/families.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "checker/ownership.hpp"
+#include "scenarios/deployment.hpp"
+#include "scenarios/families/closest_witness.hpp"
 #include "scenarios/families/family_story.hpp"
 
 namespace lockstep::scenarios {
@@ -371,22 +374,67 @@ std::vector<FamilyStory> family_stories(const Scenario& scenario, const models::
   return stories;
 }
 
+namespace {
+
+/// All families of one story, links left out where they have no latency of their own.
+void add_families(const FamilyStory& story, const std::vector<FamilyParameter>& parameters,
+                  const models::locks::Catalogue& catalogue, const FamilyOptions& options, StoryFamilies& all) {
+  constexpr std::size_t kPlanes = 3;  // of one story: the first pairs tell most
+  for (const FamilyParameter& parameter : parameters)
+    all.families.push_back(family_of(story, catalogue, parameter, options));
+  std::size_t planes = 0;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    for (std::size_t j = i + 1; j < parameters.size() && planes < kPlanes; ++j, ++planes)
+      all.planes.push_back(plane_of(story, catalogue, parameters[i], parameters[j], options));
+  }
+}
+
+std::vector<FamilyParameter> free_parameters(const FamilyStory& story, const models::locks::Catalogue& catalogue) {
+  std::vector<FamilyParameter> parameters = family_parameters(story.scenario, catalogue);
+  // The delays of a witness are all its own: there is no one latency behind them.
+  if (!story.property.empty())
+    std::erase_if(parameters, [](const FamilyParameter& p) { return !is_fault_or_clock(p); });
+  return parameters;
+}
+
+/// The first threshold that none of the witness's families begins at, though one of them is of its parameter.
+const Threshold* missed_threshold(const StoryFamilies& found, const ExploredProperty& property) {
+  for (const Threshold& threshold : property.thresholds) {
+    const auto is_of_it = [&](const Family& family) { return to_string(family.parameter.kind) == threshold.parameter; };
+    const auto shows = [&](const Family& family) {
+      return is_of_it(family) && agrees(family, property.name, threshold);
+    };
+    if (std::any_of(found.families.begin(), found.families.end(), is_of_it) &&
+        std::none_of(found.families.begin(), found.families.end(), shows))
+      return &threshold;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 StoryFamilies families_of(const Scenario& scenario, const models::locks::Catalogue& catalogue,
                           const Exploration* exploration, const FamilyOptions& options) {
-  constexpr std::size_t kPlanes = 3;  // of one story: the first pairs tell most
   StoryFamilies all;
+  sim::DefaultDecisions decisions;
+  all.lanes = Deployment(scenario, catalogue, decisions, Deployment::Faults::none).lanes();
+  const auto take = [&](StoryFamilies found) {
+    std::move(found.families.begin(), found.families.end(), std::back_inserter(all.families));
+    std::move(found.planes.begin(), found.planes.end(), std::back_inserter(all.planes));
+  };
   for (const FamilyStory& story : family_stories(scenario, catalogue, exploration)) {
-    std::vector<FamilyParameter> parameters = family_parameters(story.scenario, catalogue);
-    // The delays of a witness are all its own: there is no one latency behind them.
-    if (!story.property.empty())
-      std::erase_if(parameters, [](const FamilyParameter& p) { return !is_fault_or_clock(p); });
-    for (const FamilyParameter& parameter : parameters)
-      all.families.push_back(family_of(story, catalogue, parameter, options));
-    std::size_t planes = 0;
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
-      for (std::size_t j = i + 1; j < parameters.size() && planes < kPlanes; ++j, ++planes)
-        all.planes.push_back(plane_of(story, catalogue, parameters[i], parameters[j], options));
+    StoryFamilies found;
+    add_families(story, free_parameters(story, catalogue), catalogue, options, found);
+    const Threshold* missed =
+        story.property.empty() ? nullptr : missed_threshold(found, exploration->property(story.property));
+    if (missed != nullptr) {
+      StoryFamilies closer;
+      if (const auto closest = closest_witness(scenario, catalogue, story.property, *missed))
+        add_families(*closest, free_parameters(*closest, catalogue), catalogue, options, closer);
+      if (!closer.families.empty() && missed_threshold(closer, exploration->property(story.property)) == nullptr)
+        found = std::move(closer);
     }
+    take(std::move(found));
   }
   return all;
 }

@@ -11,6 +11,7 @@
 #include "scenarios/exploration.hpp"
 #include "scenarios/families/family.hpp"
 #include "scenarios/families/family_point.hpp"
+#include "scenarios/outcome.hpp"
 
 namespace lockstep::scenarios {
 
@@ -39,6 +40,7 @@ std::vector<FamilyStory> family_stories(const Scenario& scenario, const models::
 
 /// All that there is to tell of a story's margins.
 struct StoryFamilies {
+  std::vector<Lane> lanes;  ///< by process: what the numbers mean
   std::vector<Family> families;
   std::vector<FamilyPlane> planes;  ///< of each story the first three pairs of its lengths
 };

@@ -4,9 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "scenarios/check.hpp"
+#include "scenarios/families/closest_witness.hpp"
 #include "scenarios/families/families.hpp"
 #include "scenarios/families/family_story.hpp"
 #include "scenarios/loader.hpp"
@@ -54,9 +56,19 @@ int main(int argc, char** argv) {
     }
     if (exploration == nullptr) continue;
     for (const auto& property : exploration->properties) {
-      for (const auto& t : property.thresholds)
+      for (const auto& t : property.thresholds) {
+        const auto is_it = [&](const scenarios::Family& f) {
+          return f.property == property.name && scenarios::to_string(f.parameter.kind) == t.parameter;
+        };
+        const auto agrees = [&](const scenarios::Family& f) {
+          return is_it(f) && scenarios::agrees(f, property.name, t);
+        };
+        const bool has = std::any_of(all.families.begin(), all.families.end(), is_it);
+        const bool same = std::any_of(all.families.begin(), all.families.end(), agrees);
+        fmt::print("    {}\n", !has ? "no family of it" : same ? "AGREES" : "DIFFERS");
         fmt::print("    check: {} {} {}{}\n", property.name, t.parameter, sim::to_string(t.infimum.value),
                    t.infimum.attained ? " attained" : "");
+      }
     }
   }
 }

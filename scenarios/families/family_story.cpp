@@ -253,8 +253,9 @@ std::map<sim::EventId, Duration> delays_of(const Outcome& outcome) {
       const bool is_work = record.kind == sim::EventKind::timer && record.name == "work";
       const bool is_within = pause.from.offset() >= record.sent.offset() && pause.from.offset() < record.at.offset();
       if (is_work && is_within) delay -= pause.until->offset() - pause.from.offset();
-      // It waited for the end of the pause: it may have come at any time before.
-      if (!is_work && is_within && pause.until->offset() == record.at.offset()) delay = Duration::zero();
+      // It waited for the end of the pause, so it did not come before its beginning.
+      if (!is_work && pause.until->offset() == record.at.offset())
+        delay = std::max(Duration::zero(), pause.from.offset() - record.sent.offset());
     }
     delays[record.id] = delay;
   }
