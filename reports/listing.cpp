@@ -57,11 +57,10 @@ Lines describe_algorithms(std::span<const models::locks::Entry> entries, const L
     add_wrapped(lines, facts, options, 2, Ink::faint);
     std::size_t widest = 0;
     for (const auto& parameter : entry.parameters) {
-      widest =
-          std::max(widest, fmt::format("{} = {}", parameter.name, std::visit(ValueText{}, parameter.fallback)).size());
+      widest = std::max(widest, fmt::format("{} = {}", parameter.name, value_text(parameter.fallback)).size());
     }
     for (const auto& parameter : entry.parameters) {
-      const std::string setting = fmt::format("{} = {}", parameter.name, std::visit(ValueText{}, parameter.fallback));
+      const std::string setting = fmt::format("{} = {}", parameter.name, value_text(parameter.fallback));
       const std::string meaning = fmt::format("{} ({}{})", parameter.meaning, models::locks::kind_of(parameter),
                                               parameter.one_for_all.empty() ? "" : "; the same for all clients");
       bool is_first = true;
@@ -151,6 +150,8 @@ Lines list_failures(std::span<const scenarios::Scenario> scenarios, const Confir
   lines.emplace_back(sum, Ink::faint);
   return lines;
 }
+
+std::string value_text(const models::locks::ParameterValue& value) { return std::visit(ValueText{}, value); }
 
 std::vector<std::string> files_that_reproduce(std::string_view failure,
                                               std::span<const scenarios::Scenario> scenarios) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/locks/catalogue.hpp"
+#include "models/locks/parameters.hpp"
 #include "reports/line.hpp"
 #include "reports/verdicts.hpp"
 
@@ -31,6 +32,9 @@ using ConfirmedFiles = std::map<std::string, std::string, std::less<>>;
 /// The documented failures, each with the files that reproduce it.
 Lines list_failures(std::span<const scenarios::Scenario> scenarios, const ConfirmedFiles& confirmed,
                     const ListingOptions& options);
+
+/// A parameter's value as files have it, without quotes: "30s", "true".
+std::string value_text(const models::locks::ParameterValue& value);
 
 /// The files of these stories that name this failure in `reproduces`, in their order.
 std::vector<std::string> files_that_reproduce(std::string_view failure, std::span<const scenarios::Scenario> scenarios);

@@ -100,7 +100,7 @@ std::string matrices(const Findings& findings) {
     const bool is_first = &question == &scenarios::matrix_questions().front();
     html += fmt::format("<details{}>\n<summary><strong>{}</strong>: {}</summary>\n{}</details>\n",
                         is_first ? " open=\"open\"" : "", question.name, both(question.meaning, question.meaning_zh),
-                        matrix_table(findings, kIndex, question, {}));
+                        matrix_table(findings, kIndex, question));
   }
   return html + matrix_bounds(findings);
 }
@@ -167,42 +167,39 @@ std::string all_stories(const Findings& findings) {
 
 }  // namespace
 
-std::string matrix_table(const Findings& findings, std::string_view from, const scenarios::MatrixQuestion& question,
-                         const std::vector<std::string>& rows) {
+std::string linked_cell(const Findings& findings, std::string_view from, const scenarios::MatrixCell& cell,
+                        std::string_view question) {
+  using Ground = scenarios::MatrixAnswer::Ground;
+  const scenarios::MatrixAnswer* answer = find_answer(cell, question);
+  const CellText text = cell_text(answer);
+  const std::string shown = fmt::format("<span class=\"{}\">{}</span>", text.look, both(text.text));
+  if (answer == nullptr || answer->ground == Ground::inapplicable) return shown;
+  const ListedStory* story = answer->ground == Ground::broken ? story_of_cell(findings, cell, *answer) : nullptr;
+  const std::string to = story != nullptr
+                             ? story->path
+                             : fmt::format("{}#cell-{}-{}", algorithm_path(cell.algorithm), cell.fault->name, question);
+  return fmt::format("<a href=\"{}\">{}</a>", path_between(from, to), shown);
+}
+
+std::string matrix_table(const Findings& findings, std::string_view from, const scenarios::MatrixQuestion& question) {
   if (findings.matrix == nullptr) return "";
   std::vector<std::string> heads{both("Algorithm", "算法")};
-  std::vector<std::string_view> faults;
-  for (const scenarios::MatrixFault& fault : scenarios::matrix_faults()) {
-    faults.push_back(fault.name);
+  for (const scenarios::MatrixFault& fault : scenarios::matrix_faults())
     heads.push_back(
         fmt::format("{}<br/><span class=\"small\">{}</span>", fault.name, both(fault.meaning, fault.meaning_zh)));
-  }
-  std::vector<std::vector<std::string>> cells;
+  std::vector<std::vector<std::string>> rows;
   for (const models::locks::Entry& entry : findings.catalogue->entries()) {
-    if (!rows.empty() && std::find(rows.begin(), rows.end(), entry.id) == rows.end()) continue;
     std::vector<std::string> row{algorithm_link(findings, from, entry.id)};
     bool has_any = false;
-    for (const std::string_view fault : faults) {
-      const scenarios::MatrixCell* cell = find_cell(findings, entry.id, fault);
-      const scenarios::MatrixAnswer* answer = cell == nullptr ? nullptr : find_answer(*cell, question.name);
-      const CellText text = cell_text(answer);
+    for (const scenarios::MatrixFault& fault : scenarios::matrix_faults()) {
+      const scenarios::MatrixCell* cell = find_cell(findings, entry.id, fault.name);
       has_any = has_any || cell != nullptr;
-      std::string shown = fmt::format("<span class=\"{}\">{}</span>", text.look, both(text.text));
-      if (answer != nullptr && answer->ground != scenarios::MatrixAnswer::Ground::inapplicable) {
-        const ListedStory* story = answer->ground == scenarios::MatrixAnswer::Ground::broken
-                                       ? story_of_cell(findings, *cell, *answer)
-                                       : nullptr;
-        const std::string to = story != nullptr
-                                   ? story->path
-                                   : fmt::format("{}#cell-{}-{}", algorithm_path(entry.id), fault, question.name);
-        shown = fmt::format("<a href=\"{}\">{}</a>", path_between(from, to), shown);
-      }
-      row.push_back(std::move(shown));
+      row.push_back(cell == nullptr ? "" : linked_cell(findings, from, *cell, question.name));
     }
-    if (has_any) cells.push_back(std::move(row));
+    if (has_any) rows.push_back(std::move(row));
   }
-  if (cells.empty()) return "";
-  return table_of({fmt::format("Matrix: {}", question.name), fmt::format("矩阵：{}", question.name)}, heads, cells);
+  if (rows.empty()) return "";
+  return table_of({fmt::format("Matrix: {}", question.name), fmt::format("矩阵：{}", question.name)}, heads, rows);
 }
 
 std::string matrix_bounds(const Findings& findings) {

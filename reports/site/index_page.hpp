@@ -9,9 +9,11 @@ namespace lockstep::reports::site {
 /// Requires: pages of all stories and of the catalogue's algorithms are beside it.
 Page index_page(const Findings& findings);
 
-/// The matrix for one question; `rows` empty: all. Cells link to a story that shows it, or to the algorithm's page.
-std::string matrix_table(const Findings& findings, std::string_view from, const scenarios::MatrixQuestion& question,
-                         const std::vector<std::string>& rows);
+/// The matrix for one question. Cells link to a story that shows it, or to the algorithm's page.
+std::string matrix_table(const Findings& findings, std::string_view from, const scenarios::MatrixQuestion& question);
+/// What a cell says, as a link.
+std::string linked_cell(const Findings& findings, std::string_view from, const scenarios::MatrixCell& cell,
+                        std::string_view question);
 /// Within which bounds it was found.
 std::string matrix_bounds(const Findings& findings);
 

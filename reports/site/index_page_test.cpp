@@ -100,8 +100,7 @@ TEST_CASE("index: a cell that is broken leads to a story that breaks it, others 
   const auto matrix = std::get<scenarios::Matrix>(scenarios::matrix(catalogue(), options));
   shelf.findings.matrix = &matrix;
   shelf.findings.matrix_bounds = options;
-  const std::string table =
-      matrix_table(shelf.findings, "index.html", scenarios::matrix_questions().front(), {"set-nx-px-lua"});
+  const std::string table = matrix_table(shelf.findings, "index.html", scenarios::matrix_questions().front());
   pugi::xml_document document;
   REQUIRE(document.load_string(table.c_str()));
   const pugi::xml_node rows = document.child("div").child("table");
