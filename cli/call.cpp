@@ -44,8 +44,8 @@ constexpr std::array<std::string_view, 19> kOnlyCheck{"--graph",
                                                       "--no-second-opinion",
                                                       "--given",
                                                       "--only-failures"};
-constexpr std::array<std::string_view, 6> kOnlyRun{"--timeline", "--no-timeline",   "--junit",
-                                                   "--history",  "--only-failures", "--may-seed"};
+constexpr std::array<std::string_view, 7> kOnlyRun{"--timeline", "--no-timeline",   "--junit",   "--history",
+                                                   "--export",   "--only-failures", "--may-seed"};
 constexpr std::array<std::string_view, 2> kOnlyNew{"--algorithm", "--lock"};
 constexpr std::array<std::string_view, 10> kOnlyLinearize{
     "--model",      "--format",      "--permits", "--initial", "--independent", "--check-failed", "--nil-reads-unknown",
@@ -198,6 +198,7 @@ std::variant<Call, Answer> run_call(const Typed& typed, Call call) {
         fmt::format("--history {}: expected a name that ends in .edn or .jsonl", scenarios::in_quotes(*call.history)),
         "run");
   }
+  if (auto answer = take_exports(typed, call)) return *answer;
   if (call.files.empty()) return wrong("run needs scenario files or directories, e.g. lockstep run scenarios", "run");
   return call;
 }
@@ -453,6 +454,7 @@ std::variant<Call, Answer> read_arguments(std::span<const std::string> args) {
   CLI::App* check = app.add_subcommand("check");
   declare_check(*check, typed);
   run->add_option("--history", typed.history)->take_last();
+  run->add_option("--export", typed.exports)->allow_extra_args(false);
   CLI::App* serve = app.add_subcommand("serve");
   serve->set_help_flag();
   serve->add_option("files", typed.files);

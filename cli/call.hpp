@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "checker/history_formats/format.hpp"
+#include "reports/export/export.hpp"
 #include "reports/verdicts.hpp"
 #include "scenarios/fuzzing/strategy.hpp"
 #include "sim/time.hpp"
@@ -51,6 +52,11 @@ struct Call {
   bool only_failures = false;    ///< of several stories: no rows of those that are as expected
   std::optional<std::string> junit;
   std::optional<std::string> history;  ///< run: where the operations of the one story go
+  struct Export {
+    reports::ExportKind kind = reports::ExportKind::shiviz;
+    std::string file;
+  };
+  std::vector<Export> exports;  ///< run
 
   /// What only `check` is told.
   struct Check {

@@ -100,6 +100,9 @@ impossible gets a message, and the others are run; the exit status is 2 then.
   --json                      one JSON document on stdout, nothing else
   --junit FILE                also write the results as JUnit XML
   --history FILE              also write the operations of the one story, as EDN (FILE.edn) or JSON lines (FILE.jsonl)
+  --export KIND=FILE          also write the run for another tool, as often as you like (docs/exports.md)
+                              of one story: shiviz, chrome-trace, itf, edn, dot, graphml, markdown (and FILE.svg)
+                              of any number: sarif (what was not as expected), junit (as --junit)
   --lang en|zh                language of titles, stories and lessons
   --width N                   columns to use (40 to 1000)
   --color auto|always|never   colours; auto: on a terminal without NO_COLOR
@@ -108,6 +111,7 @@ impossible gets a message, and the others are run; the exit status is 2 then.
 
 example: lockstep run scenarios/redis-lock-java/f000-2-both-delete-expired.toml
 example: lockstep run scenarios --junit build/lockstep.xml
+example: lockstep run mine.toml --export shiviz=mine.log --export markdown=mine.md
 )";
 
 constexpr std::string_view kCompare =

@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "cli/commands.hpp"
+#include "cli/export_files.hpp"
 #include "cli/output_files.hpp"
 #include "reports/history_file.hpp"
 #include "reports/json.hpp"
@@ -53,8 +54,13 @@ Exit run_stories(const Call& call, const models::locks::Catalogue& catalogue, Ou
   if (!loaded) return Exit::bad_input;
 
   std::vector<std::string> inputs;
-  for (const Scenario& story : *loaded) inputs.push_back(story.file);
-  const OutputOption outputs[] = {{"--junit", call.junit}, {"--history", call.history}};
+  for (const Scenario& story : *loaded) {
+    inputs.push_back(story.file);
+    if (story.lock.own.entry) inputs.push_back(story.lock.own.path);
+  }
+  const std::vector<ExportFile> exported = files_of_exports(call);
+  std::vector<OutputOption> outputs{{"--junit", call.junit}, {"--history", call.history}};
+  for (const ExportFile& each : exported) outputs.push_back({each.option, each.file});
   if (const std::optional<std::string> trouble = refuse_outputs(outputs, inputs)) {
     output.err << "lockstep: " << *trouble << '\n';
     return Exit::bad_input;
@@ -64,19 +70,26 @@ Exit run_stories(const Call& call, const models::locks::Catalogue& catalogue, Ou
         "lockstep: --history takes the operations of one story, but there are {}; name one file\n", loaded->size());
     return Exit::bad_input;
   }
+  if (const std::optional<std::string> trouble = refuse_exports(call, loaded->size())) {
+    output.err << "lockstep: " << *trouble << '\n';
+    return Exit::bad_input;
+  }
   const bool with_timelines = !call.json && call.timeline.value_or(loaded->size() == 1);
   scenarios::RunOptions options;
   options.seed = call.seed;
   options.may_seed = call.may_seed;
-  options.trace = with_timelines;
+  options.trace = with_timelines || exports_need_trace(call);
+  options.key_states = exports_need_key_states(call);
   std::vector<std::variant<Outcome, Diagnostic>> results = run_each(*loaded, catalogue, options, call.jobs);
 
   // A story that cannot happen as its file has it is bad input, too. The others have happened.
   Exit of_trouble = Exit::incomplete;
   std::vector<reports::Story> stories;
+  std::vector<Diagnostic> not_run;
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (const auto* trouble = std::get_if<Diagnostic>(&results[i])) {
       output.err << trouble->to_string() << '\n';
+      not_run.push_back(*trouble);
       if (trouble->kind != scenarios::Diagnostic::Kind::bound) of_trouble = Exit::bad_input;
     } else {
       stories.push_back({std::move((*loaded)[i]), std::get<Outcome>(std::move(results[i]))});
@@ -95,6 +108,7 @@ Exit run_stories(const Call& call, const models::locks::Catalogue& catalogue, Ou
     const std::string text = reports::history_text(stories.front().outcome, *reports::history_format_of(*call.history));
     if (!write_file(*call.history, text, output.err)) return Exit::bad_input;
   }
+  if (!write_exports(call, stories, not_run, output.err)) return Exit::bad_input;
   if (stories.size() < results.size()) {
     output.err << fmt::format("lockstep: {} of {} stories could not be run\n", results.size() - stories.size(),
                               results.size());

@@ -31,7 +31,7 @@ struct Typed {
       wait_for;
   std::optional<std::string> model, format, permits, initial, max_memory, html, port;
   std::optional<std::string> runs, witnesses, seconds, algorithm, found, shard, strategy, depth, redis, record, table;
-  std::vector<std::string> list_words, files, faults, algorithms, clients, given, merge;
+  std::vector<std::string> list_words, files, faults, algorithms, clients, given, merge, exports;
 };
 
 /// A message about the call; every one of them says how to go on.
@@ -54,6 +54,8 @@ std::optional<Answer> take_bound(const char* option, const std::optional<std::st
   return std::nullopt;
 }
 
+/// Of `run`: each is KIND=FILE.
+std::optional<Answer> take_exports(const Typed& typed, Call& call);
 void declare_check(CLI::App& check, Typed& typed);
 std::variant<Call, Answer> check_call(const Typed& typed, Call call);
 void declare_fuzz(CLI::App& fuzz, Typed& typed);

@@ -12,6 +12,7 @@
 #include "checker/evidence.hpp"
 #include "checker/ownership.hpp"
 #include "reports/verdicts.hpp"
+#include "sim/utf8.hpp"
 
 namespace lockstep::reports {
 namespace {
@@ -255,14 +256,19 @@ void put_invocations_first(std::vector<Written>& events) {
   events = std::move(ordered);
 }
 
+/// Bytes that are no UTF-8 become U+FFFD, as in JSON lines: no reader takes them.
 std::string edn_string(std::string_view text) {
   std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) < 0x20) {
-      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+  while (!text.empty()) {
+    const sim::Character c = sim::first_character(text);
+    text.remove_prefix(c.bytes.size());
+    if (c.code == '"' || c.code == '\\') out += '\\';
+    if (c.code < 0x20) {
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c.code));
+    } else if (c.code == sim::no_character) {
+      out += "\xEF\xBF\xBD";
     } else {
-      out += c;
+      out += c.bytes;
     }
   }
   return out + '"';

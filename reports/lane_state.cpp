@@ -7,19 +7,6 @@
 #include "checker/places.hpp"
 
 namespace lockstep::reports {
-namespace {
-
-bool covers(const checker::OwnershipInterval& hold, Moment moment) {
-  const sim::Duration at = moment.at.offset();
-  if (at < hold.from.offset() || (at == hold.from.offset() && moment.step < hold.from_step)) return false;
-  if (!hold.to || at < hold.to->offset()) return true;
-  const bool ends_in_a_step = hold.end != checker::BeliefEnd::deadline && hold.to_step != sim::no_step;
-  if (at != hold.to->offset() || !ends_in_a_step) return false;
-  const bool crashes_next = hold.end == checker::BeliefEnd::crashed && moment.before_faults;
-  return moment.step < hold.to_step || (moment.step == hold.to_step && crashes_next);
-}
-
-}  // namespace
 
 bool keeps_keys(const scenarios::Scenario& scenario, const std::string& server) {
   return std::any_of(scenario.faults.begin(), scenario.faults.end(), [&](const scenarios::FaultSpec& fault) {
@@ -53,6 +40,16 @@ LaneStates::LaneStates(const Story& story)
     }
     key_names_.insert(key_names_.end(), parts.begin(), parts.end());
   }
+}
+
+bool LaneStates::covers(const checker::OwnershipInterval& hold, Moment moment) {
+  const sim::Duration at = moment.at.offset();
+  if (at < hold.from.offset() || (at == hold.from.offset() && moment.step < hold.from_step)) return false;
+  if (!hold.to || at < hold.to->offset()) return true;
+  const bool ends_in_a_step = hold.end != checker::BeliefEnd::deadline && hold.to_step != sim::no_step;
+  if (at != hold.to->offset() || !ends_in_a_step) return false;
+  const bool crashes_next = hold.end == checker::BeliefEnd::crashed && moment.before_faults;
+  return moment.step < hold.to_step || (moment.step == hold.to_step && crashes_next);
 }
 
 bool LaneStates::holds(sim::ProcessId process, Moment moment) const {

@@ -27,6 +27,8 @@ class LaneStates {
   /// Requires: `story` outlives this.
   explicit LaneStates(const Story& story);
 
+  /// Whether somebody has this hold at that moment.
+  static bool covers(const checker::OwnershipInterval& hold, Moment moment);
   bool holds(sim::ProcessId process, Moment moment) const;
   bool is_paused(sim::ProcessId process, Moment moment) const;
   bool is_dead(sim::ProcessId process, Moment moment) const;

@@ -1,0 +1,117 @@
+#include "reports/export/sarif.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+
+#include "checker/properties.hpp"
+#include "reports/text.hpp"
+
+namespace lockstep::reports {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// A path as a URI reference (RFC 3986): relative paths stay relative, and to what, SARIF leaves open.
+std::string uri_of(std::string_view path) {
+  const bool is_absolute = path.starts_with('/');
+  std::string uri = is_absolute ? "file://" : "";
+  // In the first segment of a relative reference a colon would end a scheme.
+  if (!is_absolute && path.substr(0, path.find('/')).find(':') != std::string_view::npos) uri = "./";
+  for (const char c : path) {
+    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    const bool is_plain =
+        is_letter || (c >= '0' && c <= '9') || std::string_view("-._~/!$&'()*+,;=:@").find(c) != std::string_view::npos;
+    uri += is_plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return uri;
+}
+
+ordered_json location_of(const std::string& file, scenarios::Position at) {
+  ordered_json physical;
+  physical["artifactLocation"] = {{"uri", uri_of(file)}};
+  // SARIF counts from 1, and has no region where nothing is known.
+  if (at.line > 0) {
+    physical["region"] = {{"startLine", at.line}};
+    if (at.column > 0) physical["region"]["startColumn"] = at.column;
+  }
+  return {{"physicalLocation", std::move(physical)}};
+}
+
+ordered_json message_of(std::string_view text) { return {{"text", printable(text)}}; }
+
+ordered_json sarif_rules() {
+  ordered_json rules = ordered_json::array();
+  for (const checker::Property& property : checker::properties()) {
+    rules.push_back({{"id", property.name},
+                     {"shortDescription", message_of(property.meaning)},
+                     {"defaultConfiguration", {{"level", "error"}}},
+                     {"properties", {{"view", checker::to_string(property.view)}}}});
+  }
+  return rules;
+}
+
+std::size_t rule_index(std::string_view property) {
+  const auto all = checker::properties();
+  return static_cast<std::size_t>(
+      std::find_if(all.begin(), all.end(), [&](const checker::Property& p) { return p.name == property; }) -
+      all.begin());
+}
+
+ordered_json sarif_result(const Story& story, const scenarios::Judgement& judgement) {
+  const checker::Finding& finding = judgement.finding;
+  std::string text = fmt::format("{}: {}", finding.property, surprise_text(story.outcome, judgement));
+  if (!finding.why.empty()) text += ". " + finding.why;
+  const scenarios::Position at = judgement.expected ? judgement.expected->position : story.scenario.lock.algorithm_at;
+  ordered_json result;
+  result["ruleId"] = finding.property;
+  result["ruleIndex"] = rule_index(finding.property);
+  result["level"] = "error";
+  result["message"] = message_of(text);
+  result["locations"] = ordered_json::array({location_of(story.scenario.file, at)});
+  result["properties"] = {{"story", printable(story.scenario.id)},
+                          {"algorithm", printable(story.scenario.lock.algorithm)},
+                          {"by", printable(joined(blamed(story.outcome, finding)))},
+                          {"digest", digest_text(story.outcome.digest)}};
+  return result;
+}
+
+void add_notification(ordered_json& notifications, const scenarios::Diagnostic& diagnostic) {
+  notifications.push_back({{"level", "error"},
+                           {"message", message_of(diagnostic.message)},
+                           {"locations", ordered_json::array({location_of(diagnostic.file, diagnostic.at)})}});
+  for (const scenarios::Diagnostic& other : diagnostic.others) add_notification(notifications, other);
+}
+
+}  // namespace
+
+std::string sarif_log(std::span<const Story> stories, std::span<const scenarios::Diagnostic> not_run,
+                      std::string_view version) {
+  ordered_json results = ordered_json::array();
+  for (const Story& story : stories) {
+    for (const scenarios::Judgement& judgement : story.outcome.properties) {
+      if (!judgement.as_expected) results.push_back(sarif_result(story, judgement));
+    }
+  }
+  ordered_json invocation{{"executionSuccessful", not_run.empty()}};
+  if (!not_run.empty()) {
+    invocation["toolExecutionNotifications"] = ordered_json::array();
+    for (const scenarios::Diagnostic& diagnostic : not_run)
+      add_notification(invocation["toolExecutionNotifications"], diagnostic);
+  }
+  ordered_json run;
+  run["tool"] = {{"driver", {{"name", "lockstep"}, {"version", version}, {"rules", sarif_rules()}}}};
+  run["invocations"] = ordered_json::array({std::move(invocation)});
+  run["columnKind"] = "unicodeCodePoints";
+  run["results"] = std::move(results);
+  ordered_json document;
+  document["$schema"] = "https://json.schemastore.org/sarif-2.1.0.json";
+  document["version"] = "2.1.0";
+  document["runs"] = ordered_json::array({std::move(run)});
+  return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace lockstep::reports
