@@ -1,13 +1,16 @@
 // How fast a campaign is, and how soon it finds what is known to be there.
 //
 //   fuzz_bench [ALGORITHM...]       worlds, runs and events per second, with all checkers on, on one thread and on two
+//   fuzz_bench against PROGRAM [ALGORITHM...]  the same of one thread, in turn with another build's fuzz_bench, by processor time: how many times as fast this one is
 //   fuzz_bench find [SEEDS [FILE...]]  each mutant of docs/lock-mutants.md and each violating story (those of FILE, files or folders, else of scenarios/):
 //                                   after how many runs it is found, by the portfolio, and by what is left of it without one of its parts
+//   fuzz_bench made-up [SEEDS [RUNS]]  every algorithm in made-up worlds: which properties, of all that can be judged, so many runs break, and how soon
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -19,6 +22,7 @@
 
 #include <fmt/format.h>
 
+#include "checker/properties.hpp"
 #include "scenarios/fuzzing/campaign.hpp"
 #include "scenarios/fuzzing/lock_mutants.hpp"
 #include "scenarios/loader.hpp"
@@ -38,8 +42,12 @@ const Catalogue& built_in() {
 
 // --- Speed.
 
+std::vector<std::string> speed_ids() {
+  return {"set-nx-px-lua", "setnx-ts-del-setnx", "redlock-seq", "redisson-lock", "ria-sem-fair"};
+}
+
 void measure_speed(std::vector<std::string> ids) {
-  if (ids.empty()) ids = {"set-nx-px-lua", "setnx-ts-del-setnx", "redlock-seq", "redisson-lock", "ria-sem-fair"};
+  if (ids.empty()) ids = speed_ids();
   fmt::print("{:<28} {:>9} {:>9} {:>10} {:>10} {:>9} {:>8}\n", "worlds made up for", "units/s", "runs/s", "events/s",
              "2 threads", "ratio", "virt h/s");
   for (const std::string& id : ids) {
@@ -65,9 +73,56 @@ void measure_speed(std::vector<std::string> ids) {
       }
     }
     fmt::print("{:<28} {:>9.0f} {:>9.0f} {:>9.2f}M {:>9.2f}M {:>9.2f} {:>8.1f}\n", id,
-               static_cast<double>(statistics.batches) * 32 / seconds, static_cast<double>(statistics.runs) / seconds,
+               static_cast<double>(statistics.batches) * 64 / seconds, static_cast<double>(statistics.runs) / seconds,
                rate[0] / 1e6, rate[1] / 1e6, rate[1] / rate[0],
                static_cast<double>(statistics.virtual_time.count_ns()) / 3.6e12 / seconds);
+    std::fflush(stdout);
+  }
+}
+
+// --- Against another build.
+
+/// Events and seconds of processor time of so many batches on one thread.
+struct Work {
+  double events = 0;
+  double seconds = 0;
+};
+
+Work work(const std::string& id, int batches) {
+  FuzzOptions options;
+  options.shrinks = false;
+  Campaign campaign({target_of(*built_in().find(id))}, built_in(), options);
+  const std::clock_t begin = std::clock();
+  for (int i = 0; i < batches; ++i) campaign.step();
+  return {static_cast<double>(campaign.state().statistics.events),
+          static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC};
+}
+
+Work work_of(const std::string& program, const std::string& id, int batches) {
+  Work done;
+  const std::string command = fmt::format("'{}' work {} {}", program, id, batches);
+  FILE* out = popen(command.c_str(), "r");
+  if (out == nullptr || std::fscanf(out, "%lf %lf", &done.events, &done.seconds) != 2) {
+    fmt::print(stderr, "fuzz_bench: {} does not do its work\n", command);
+    std::exit(2);
+  }
+  pclose(out);
+  return done;
+}
+
+void measure_against(const std::string& self, const std::string& other, std::vector<std::string> ids) {
+  if (ids.empty()) ids = speed_ids();
+  fmt::print("{:<28} {:>10} {:>10} {:>8}   least of processor time of 7 in turn\n", "worlds made up for", "this",
+             "other", "ratio");
+  for (const std::string& id : ids) {
+    double best[2] = {};
+    for (int round = 0; round < 7; ++round) {
+      for (const std::size_t which : {0U, 1U}) {
+        const Work done = work_of(which == 0 ? self : other, id, 6);
+        best[which] = std::max(best[which], done.events / done.seconds);
+      }
+    }
+    fmt::print("{:<28} {:>9.2f}M {:>9.2f}M {:>8.3f}\n", id, best[0] / 1e6, best[1] / 1e6, best[0] / best[1]);
     std::fflush(stdout);
   }
 }
@@ -122,16 +177,14 @@ std::vector<Known> known(const std::vector<std::string>& files) {
 struct Way {
   const char* name;
   std::optional<Strategy> strategy;
-  bool swarm = true;
   bool coverage = true;
 };
 
 constexpr Way kWays[] = {{"portfolio", std::nullopt},
-                         {"uniform", Strategy::uniform, false, false},
+                         {"uniform", Strategy::uniform, false},
                          {"boundary", Strategy::boundary},
                          {"priority", Strategy::priority},
-                         {"no swarm", std::nullopt, false, true},
-                         {"no coverage", std::nullopt, true, false}};
+                         {"no coverage", std::nullopt, false}};
 
 struct Search {
   std::optional<std::uint64_t> runs;
@@ -142,7 +195,6 @@ Search search(const Known& what, const Way& way, std::uint64_t seed, double pati
   FuzzOptions options;
   options.seed = seed;
   options.strategy = way.strategy;
-  options.swarm = way.swarm;
   options.coverage = way.coverage;
   options.shrinks = false;
   // The lock with the mistake need not claim what it breaks.
@@ -194,12 +246,86 @@ void measure_finding(int seeds, const std::vector<std::string>& files) {
   }
 }
 
+/// What runs in made-up worlds break, claimed or not, and when: by algorithm, property and seed.
+using Broken = std::map<std::string, std::uint64_t>;
+
+Broken broken_in_made_up_worlds(const Way& way, int seeds, std::uint64_t runs) {
+  Broken broken;
+  for (const models::locks::Entry& entry : built_in().entries()) {
+    for (int seed = 1; seed <= seeds; ++seed) {
+      FuzzOptions options;
+      options.seed = static_cast<std::uint64_t>(seed);
+      options.max_runs = runs;
+      options.strategy = way.strategy;
+      options.coverage = way.coverage;
+      options.shrinks = false;
+      options.jobs = 1;
+      FuzzTarget target = target_of(entry);
+      target.properties.clear();
+      for (const checker::Property& property : checker::properties()) target.properties.emplace_back(property.name);
+      std::sort(target.properties.begin(), target.properties.end());
+      Campaign campaign({target}, built_in(), options);
+      while (campaign.step()) {
+      }
+      for (const std::string& property : target.properties) {
+        if (const auto run = campaign.first_violation(0, property))
+          broken.emplace(fmt::format("{} {} {}", entry.id, property, seed), *run);
+      }
+    }
+  }
+  return broken;
+}
+
+void measure_made_up(int seeds, std::uint64_t runs) {
+  fmt::print("every algorithm in made-up worlds, {} seeds, {} runs each\n", seeds, runs);
+  std::map<std::string_view, Broken> all;
+  Broken any;
+  for (const Way& way : kWays) {
+    all[way.name] = broken_in_made_up_worlds(way, seeds, runs);
+    any.insert(all[way.name].begin(), all[way.name].end());
+  }
+  const Broken& portfolio = all[kWays[0].name];
+  for (const Way& way : kWays) {
+    const Broken& broken = all[way.name];
+    std::vector<std::uint64_t> until;
+    int sooner = 0;
+    int later = 0;
+    for (const auto& [what, ignored] : any) {
+      const auto own = broken.find(what);
+      const auto other = portfolio.find(what);
+      const std::uint64_t own_run = own == broken.end() ? ~std::uint64_t{0} : own->second;
+      const std::uint64_t other_run = other == portfolio.end() ? ~std::uint64_t{0} : other->second;
+      until.push_back(own_run);
+      sooner += own_run < other_run ? 1 : 0;
+      later += own_run > other_run ? 1 : 0;
+    }
+    std::sort(until.begin(), until.end());
+    fmt::print("{:<12} {} of {} found; median {}, three in four below {}; sooner than the {} {}, later {}\n", way.name,
+               broken.size(), any.size(), until[until.size() / 2], until[until.size() * 3 / 4], kWays[0].name, sooner,
+               later);
+    std::fflush(stdout);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "find") {
     std::vector<std::string> files(argv + std::min(argc, 3), argv + argc);
     measure_finding(argc > 2 ? std::atoi(argv[2]) : 3, files);
+    return 0;
+  }
+  if (argc > 3 && std::string_view(argv[1]) == "work") {
+    const Work done = work(argv[2], std::atoi(argv[3]));
+    fmt::print("{} {}\n", done.events, done.seconds);
+    return 0;
+  }
+  if (argc > 2 && std::string_view(argv[1]) == "against") {
+    measure_against(argv[0], argv[2], {argv + 3, argv + argc});
+    return 0;
+  }
+  if (argc > 1 && std::string_view(argv[1]) == "made-up") {
+    measure_made_up(argc > 2 ? std::atoi(argv[2]) : 2, argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 20'000);
     return 0;
   }
   measure_speed({argv + 1, argv + argc});

@@ -54,9 +54,9 @@ constexpr std::array<std::string_view, 10> kOnlyLinearize{
 constexpr std::array<std::string_view, 3> kOnlyCompare{"--algorithms", "--clients", "--seconds"};
 constexpr std::array<std::string_view, 5> kOnlyMatrix{"--faults", "--max-traces", "--max-events", "--runs",
                                                       "--witnesses"};
-constexpr std::array<std::string_view, 12> kOnlyFuzz{"--algorithm", "--max-seconds", "--runs",        "--found",
-                                                     "--resume",    "--shard",       "--merge",       "--strategy",
-                                                     "--depth",     "--no-swarm",    "--no-coverage", "--as-written"};
+constexpr std::array<std::string_view, 11> kOnlyFuzz{"--algorithm", "--max-seconds", "--runs",      "--found",
+                                                     "--resume",    "--shard",       "--merge",     "--strategy",
+                                                     "--depth",     "--no-coverage", "--as-written"};
 constexpr std::array<std::string_view, 6> kOnlyConfirm{"--redis",  "--flush", "--max-seconds",
                                                        "--record", "--table", "--junit"};
 constexpr std::array<std::string_view, 2> kOnlyServe{"--port", "--step"};

@@ -124,7 +124,6 @@ struct Call {
     std::uint64_t shards = 1;
     std::optional<scenarios::Strategy> strategy;
     std::uint32_t depth = 3;
-    bool swarm = true;
     bool coverage = true;
     bool as_written = false;
   } fuzz;

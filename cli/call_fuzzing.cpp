@@ -81,7 +81,6 @@ std::variant<Call, Answer> fuzz_call(const Typed& typed, Call call) {
   }
   if (std::optional<Answer> answer = take_strategy(typed, fuzz)) return *answer;
   fuzz.resume = typed.resume;
-  fuzz.swarm = !typed.no_swarm;
   fuzz.coverage = !typed.no_coverage;
   fuzz.as_written = typed.as_written;
   if (call.files.empty() && fuzz.algorithms.empty()) {
@@ -103,7 +102,6 @@ void declare_fuzz(CLI::App& fuzz, Typed& typed) {
   fuzz.add_option("--merge", typed.merge);
   fuzz.add_option("--strategy", typed.strategy)->take_last();
   fuzz.add_option("--depth", typed.depth)->take_last();
-  fuzz.add_flag("--no-swarm", typed.no_swarm);
   fuzz.add_flag("--no-coverage", typed.no_coverage);
   fuzz.add_flag("--as-written", typed.as_written);
 }

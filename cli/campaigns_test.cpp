@@ -180,7 +180,7 @@ TEST_CASE("fuzz: bad calls, and folders that must not be overwritten") {
   refuses({folder.in("missing.toml")}, "missing.toml");
   refuses({"--merge", folder.in("none"), "--found", folder.in("all")}, "there is no campaign that could be read");
   refuses({folder.story(), "--merge", folder.in("none")}, "--merge joins the folders of campaigns");
-  refuses({folder.story(), "--no-swam"}, "did you mean \"--no-swarm\"");
+  refuses({folder.story(), "--no-coverag"}, "did you mean \"--no-coverage\"");
 
   const std::vector<std::string> call{"fuzz", folder.story(), "--runs", "2048", "--found", folder.in("found")};
   REQUIRE(called(call).exit == 1);

@@ -209,7 +209,6 @@ Exit fuzz(const Call& call, const models::locks::Catalogue& catalogue, Output& o
   options.shards = call.fuzz.shards;
   options.strategy = call.fuzz.strategy;
   options.depth = call.fuzz.depth;
-  options.swarm = call.fuzz.swarm;
   options.coverage = call.fuzz.coverage;
   options.as_written = call.fuzz.as_written;
   bool is_failed = false;  // then the others need to be told

@@ -154,7 +154,6 @@ sometimes something else. Without FILE: worlds of 2 to 64 clients and 1 to 9 ser
   --merge DIR...              fuzz nothing: join the findings of these folders in --found
   --strategy NAME             how delays are drawn: boundary, uniform, priority, or a portfolio of all (portfolio)
   --depth N                   priority: N - 1 changes of who is slow (3)
-  --no-swarm                  every run has all faults of its world, instead of half of the runs only some
   --no-coverage               do not go on from runs that showed something new
   --as-written                nothing but [[may]] goes wrong: the bounds of check
   --json                      one JSON document on stdout, nothing else

@@ -24,7 +24,7 @@ struct Typed {
   bool no_reduction = false, all = false, resume = false, no_times = false, independent = false, check_failed = false,
        nil_reads_unknown = false;
   bool only_failures = false, flush = false;
-  bool no_swarm = false, no_coverage = false, as_written = false;
+  bool no_coverage = false, as_written = false;
   bool step = false, thorough = false, no_second_opinion = false;
   std::optional<std::string> seed, may_seed, jobs, colour, language, width, junit, history;
   std::optional<std::string> witness, parameter, ticks, max_seconds, max_traces, max_events, checkpoint, graph, margins,

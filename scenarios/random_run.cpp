@@ -143,17 +143,14 @@ RandomFaults::RandomFaults(const Scenario& scenario, Deployment& deployment, Run
                            const TellingLengths& telling)
     : world_(deployment.world()), recorder_(recorder), telling_(telling), allowed_(scenario, deployment) {}
 
-void RandomFaults::begin(Random& random, const std::optional<FaultLimit>& limit, std::uint64_t typical,
-                         std::uint64_t without) {
+void RandomFaults::begin(Random& random, const std::optional<FaultLimit>& limit, std::uint64_t typical) {
   random_ = &random;
   allowed_.begin();
   planned_.clear();
   looked_ = 0;
   last_ = {};
   focus_ = random.below(std::max<std::uint64_t>(typical, 8));
-  for (std::size_t i = 0; i < allowed_.budgets().size(); ++i) {
-    if (i >= 64 || (without >> i & 1U) == 0) plan(i, limit, typical);
-  }
+  for (std::size_t i = 0; i < allowed_.budgets().size(); ++i) plan(i, limit, typical);
 }
 
 void RandomFaults::plan(std::size_t index, const std::optional<FaultLimit>& limit, std::uint64_t typical) {
@@ -362,7 +359,7 @@ bool RandomRuns::play(const RunDraw& draw, bool writes) {
   Random random(draw.seed);
   Random own(draw.fault_seed.value_or(0));
   decisions_.begin(draw, random);
-  faults_.begin(draw.fault_seed ? own : random, draw.limit, draw.typical, draw.without_faults);
+  faults_.begin(draw.fault_seed ? own : random, draw.limit, draw.typical);
   execution_.emplace(scenario_, deployment_, kEventsMax);
   const bool has_ended = !execution_->play();
   simulation.set_fate(nullptr);

@@ -49,7 +49,6 @@ struct RunDraw {
   std::optional<std::uint64_t> fault_seed = std::nullopt;
   Strategy strategy = Strategy::boundary;
   std::uint32_t depth = 3;           ///< priority: how many of its processes change their speed, less one
-  std::uint64_t without_faults = 0;  ///< bit i: the story's [[may]] number i strikes nobody
   std::uint64_t typical = 0;         ///< events: within so many faults are placed
   std::vector<Reseed> reseeds = {};  ///< by question
   std::optional<FaultLimit> limit = std::nullopt;
@@ -101,9 +100,7 @@ class RandomFaults final : public sim::Fate {
  public:
   RandomFaults(const Scenario& scenario, Deployment& deployment, RunRecorder& recorder, const TellingLengths& telling);
   /// Requires: the simulation was restarted, and nothing has happened. `typical`: how many events a run has.
-  /// `without`: bit i for the [[may]] number i that strikes nobody.
-  void begin(sim::Random& random, const std::optional<FaultLimit>& limit, std::uint64_t typical,
-             std::uint64_t without = 0);
+  void begin(sim::Random& random, const std::optional<FaultLimit>& limit, std::uint64_t typical);
   Answer of(std::uint32_t slot, sim::Instant moment) override;
   sim::Duration late_by(const sim::Event& message) override;
 

@@ -17,9 +17,10 @@ namespace {
 
 using sim::Random;
 
-constexpr std::size_t kUnitsOfBatch = 32;
-constexpr std::uint64_t kRunsOfUnit = 64;
-constexpr std::uint64_t kEventsOfUnit = 40'000;  // a unit ends there, however few runs it had
+// Short ones, and many: at the end of a batch every thread waits for the one that plays the last.
+constexpr std::size_t kUnitsOfBatch = 64;
+constexpr std::uint64_t kRunsOfUnit = 32;
+constexpr std::uint64_t kEventsOfUnit = 20'000;  // a unit ends there, however few runs it had
 constexpr std::size_t kCorpusMax = 512;
 /// Runs that break the same property of the same target with the same kinds of faults mostly do so for the same reason.
 constexpr std::uint32_t kShrinksOfKind = 2;
@@ -134,30 +135,22 @@ class Campaign::Player {
     draw.fault_seed = random_.next();
     draw.strategy = options_.strategy ? *options_.strategy : some_strategy(random_);
     draw.depth = options_.depth;
-    draw.without_faults = some_without();
     return draw;
   }
 
-  std::uint64_t some_without() {
-    if (!options_.swarm || world_.story.may.size() < 2 || random_.one_in(2)) return 0;
-    return random_.next() & ((std::uint64_t{1} << std::min<std::size_t>(world_.story.may.size(), 63)) - 1);
-  }
-
-  /// Nearly the same run: another end, other faults, the same faults at another pace, or with other kinds of faults.
+  /// Nearly the same run: another end, other faults, or the same faults at another pace.
   RunDraw changed(const RunDraw& from) {
     RunDraw draw = from;
-    const std::uint64_t ticket = random_.below(8);
+    const std::uint64_t ticket = random_.below(7);
     if (ticket < 4) {
       const auto question = static_cast<std::uint32_t>(random_.below(questions_ + 1));
       std::erase_if(draw.reseeds, [&](const Reseed& reseed) { return reseed.question >= question; });
       draw.reseeds.push_back({question, random_.next()});
     } else if (ticket < 6) {
       draw.fault_seed = random_.next();
-    } else if (ticket == 6) {
+    } else {
       draw.seed = random_.next();
       draw.reseeds.clear();
-    } else {
-      draw.without_faults = some_without();
     }
     return draw;
   }
@@ -265,8 +258,8 @@ std::uint64_t Campaign::fingerprint() const {
   };
   for (const std::uint64_t number :
        {options_.shard, options_.shards, options_.strategy ? 1 + static_cast<std::uint64_t>(*options_.strategy) : 0,
-        std::uint64_t{options_.depth}, std::uint64_t{options_.swarm}, std::uint64_t{options_.coverage},
-        std::uint64_t{options_.as_written}, std::uint64_t{options_.shrinks}}) {
+        std::uint64_t{options_.depth}, std::uint64_t{options_.coverage}, std::uint64_t{options_.as_written},
+        std::uint64_t{options_.shrinks}}) {
     add(number);
   }
   for (const FuzzTarget& target : targets_) {

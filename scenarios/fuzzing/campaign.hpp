@@ -45,7 +45,6 @@ struct FuzzOptions {
   std::uint64_t shard = 0, shards = 1;
   std::optional<Strategy> strategy;  ///< nothing: a portfolio of all
   std::uint32_t depth = 3;           ///< of the priority strategy
-  bool swarm = true;                 ///< half of the runs have but some of the world's faults
   bool coverage = true;              ///< runs that showed something new are changed and played again
   bool as_written = false;           ///< see `fuzzed_world`
   bool shrinks = true;               ///< false: findings stay as they were found (for figures alone)

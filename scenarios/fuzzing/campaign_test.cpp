@@ -102,7 +102,7 @@ TEST_CASE("campaign: a state of another campaign is refused") {
   };
   CHECK_FALSE(refuses(two_targets(), {.seed = 9, .jobs = 3}));
   CHECK(refuses(two_targets(), {.seed = 10}));
-  CHECK(refuses(two_targets(), {.seed = 9, .swarm = false}));
+  CHECK(refuses(two_targets(), {.seed = 9, .coverage = false}));
   CHECK(refuses(two_targets(), {.seed = 9, .shard = 1, .shards = 2}));
   CHECK(refuses({two_targets().front()}, {.seed = 9}));
   CHECK(refuses({two_targets().back(), two_targets().front()}, {.seed = 9}));
@@ -119,6 +119,9 @@ TEST_CASE("campaign: a torn or changed state is known for what it is") {
     CHECK(std::holds_alternative<std::string>(parse_campaign(changed)));
   }
   CHECK(std::holds_alternative<std::string>(parse_campaign("")));
+  const auto older = parse_campaign("lockstep campaign 1\n" + state.substr(state.find('\n') + 1));
+  REQUIRE(std::holds_alternative<std::string>(older));
+  CHECK(std::get<std::string>(older).find("it is of format 1") == 0);
 }
 
 TEST_CASE("campaign: shards play different worlds, and together those of one") {
