@@ -151,29 +151,31 @@ bool Simulation::step_until(Duration until) {
   while (!heap_.empty() && heap_.front().at() <= until) {
     if (pace_ != nullptr && !pace_->wait_until(Instant::at(heap_.front().at()))) [[unlikely]]
       continue;
-    const std::uint32_t slot = heap_.size() == 1 ? pop() : pick_among_simultaneous();
+    // It is pending until it happens: programs that end with their world, and a crash, may still cancel it. And what is taken out and put back costs
+    // twice.
+    const std::uint32_t slot = heap_.size() == 1 ? heap_.front().slot : pick_among_simultaneous();
     const Event& event = world_.event(slot);
     if (!held_.empty() && !failure_) {
       failure_ = overdue_pin(event.at);
-      if (failure_) {
-        push(slot);  // programs that end with their world can still cancel it
-        return false;
-      }
+      if (failure_) return false;
     }
-    if (may_be_put_off(event) && put_off(slot)) continue;
-    if (!pins_.empty() && hold_back(slot)) continue;
+    if (may_be_put_off(event) && put_off(slot)) {
+      remove(heap_position_[slot]);
+      push(slot);
+      continue;
+    }
+    if (!pins_.empty() && hold_back(slot)) {
+      remove(heap_position_[slot]);
+      continue;
+    }
     const bool was_pinned = event.pin != Event::kNoPin;
     const Duration at = event.at;
-    if (fate_ != nullptr) {
-      // It is pending until that is decided: a crash may cancel it.
-      push(slot);
-      const Fate::Answer answer = fate_->of(slot, Instant::at(at));
-      if (answer == Fate::Answer::look_again) continue;
-      remove(heap_position_[slot]);
-      if (answer == Fate::Answer::lost) {
-        world_.lose(slot);
-        continue;
-      }
+    const Fate::Answer answer = fate_ == nullptr ? Fate::Answer::happens : fate_->of(slot, Instant::at(at));
+    if (answer == Fate::Answer::look_again) continue;
+    remove(heap_position_[slot]);
+    if (answer == Fate::Answer::lost) {
+      world_.lose(slot);
+      continue;
     }
     world_.execute(slot, Instant::at(at));
     if (was_pinned) pinned_event_happened();
@@ -182,15 +184,14 @@ bool Simulation::step_until(Duration until) {
   return false;
 }
 
-/// Takes the earliest event out of the heap. Where several are due at the same moment, which one comes first is a
+/// The earliest event of the heap, which stays there. Where several are due at the same moment, which one comes first is a
 /// decision, except that nothing overtakes on its own channel, and that a process which wakes from a pause handles what
 /// waited for it in the order of arrival.
 std::uint32_t Simulation::pick_among_simultaneous() {
-  const std::uint32_t first = pop();
-  const Duration at = world_.event(first).at;
-  if (heap_.empty() || heap_.front().at() != at || world_.decisions().always_first()) return first;
+  const std::uint32_t first = heap_.front().slot;
+  if (!has_simultaneous() || world_.decisions().always_first()) return first;
 
-  take_simultaneous(first);
+  find_simultaneous();
   const auto must_wait = [&](std::size_t position) {
     const Event& event = world_.event(simultaneous_[position]);
     for (std::size_t i = 0; i < position; ++i) {
@@ -208,11 +209,35 @@ std::uint32_t Simulation::pick_among_simultaneous() {
   if (candidates_.size() > 1) {
     answer = world_.decisions().choose(Choice::order, candidates_.size(), world_.event(first).id);
   }
-  const std::size_t chosen = candidates_[answer];
-  for (std::size_t i = 0; i < simultaneous_.size(); ++i) {
-    if (i != chosen) push(simultaneous_[i]);
+  return simultaneous_[candidates_[answer]];
+}
+
+/// Whether something is due together with the first. It would be a child of the first: nothing in a heap comes before its parent.
+bool Simulation::has_simultaneous() const {
+  const Duration at = heap_.front().at();
+  const std::size_t end = std::min<std::size_t>(heap_.size(), 5);
+  for (std::size_t child = 1; child < end; ++child) {
+    if (heap_[child].at() == at) return true;
   }
-  return simultaneous_[chosen];
+  return false;
+}
+
+/// All that is due together with the first, in the order of the heap, where it stays: with each its parent is due, too, so nothing else is looked at but
+/// their children.
+void Simulation::find_simultaneous() {
+  const Duration at = heap_.front().at();
+  together_.assign(1, 0);
+  for (std::size_t i = 0; i < together_.size(); ++i) {
+    const std::uint32_t first = 4 * together_[i] + 1;
+    const auto end = static_cast<std::uint32_t>(std::min<std::size_t>(first + 4, heap_.size()));
+    for (std::uint32_t child = first; child < end; ++child) {
+      if (heap_[child].at() == at) together_.push_back(child);
+    }
+  }
+  std::sort(together_.begin(), together_.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return heap_[a].before(heap_[b]); });
+  simultaneous_.clear();
+  for (const std::uint32_t position : together_) simultaneous_.push_back(heap_[position].slot);
 }
 
 /// Collects all that is due together with `first`, which is out of the heap already, in the order of the heap.
@@ -228,7 +253,7 @@ bool Simulation::may_be_put_off(const Event& event) const {
          (event.kind == EventKind::timer && event.timer_kind == TimerKind::work);
 }
 
-/// A frozen process handles nothing; work that a pause interrupted takes that much longer.
+/// Whether the event is due later than that: a frozen process handles nothing; work that a pause interrupted takes that much longer.
 bool Simulation::put_off(std::uint32_t slot) {
   Event& event = world_.event(slot);
   const ProcessState& process = world_.state(event.process);
@@ -241,7 +266,6 @@ bool Simulation::put_off(std::uint32_t slot) {
   if (process.was_paused && process.alive) at = std::max(at, process.frozen_until.offset());
   if (at == event.at) return false;
   event.at = at;
-  push(slot);
   return true;
 }
 

@@ -141,6 +141,8 @@ class Simulation final : public Scheduler {
   void sift_down(std::uint32_t position);
   void place(std::uint32_t position, Key key);
   std::uint32_t pick_among_simultaneous();
+  bool has_simultaneous() const;
+  void find_simultaneous();
   void take_simultaneous(std::uint32_t first);
   bool may_be_put_off(const Event& event) const;
   bool put_off(std::uint32_t slot);
@@ -159,6 +161,7 @@ class Simulation final : public Scheduler {
   std::uint32_t sequence_ = 0;
   std::optional<Duration> background_since_;  ///< nothing else has been pending since this true time
   std::vector<std::uint32_t> simultaneous_;
+  std::vector<std::uint32_t> together_;    ///< where in the heap those are
   std::vector<std::uint32_t> candidates_;  ///< those of the simultaneous ones that may come first
 
   std::vector<Pin> pins_;

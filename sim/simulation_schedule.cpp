@@ -93,7 +93,10 @@ bool Simulation::step_on_schedule(Duration until) {
       if (chosen != i) push(simultaneous_[i]);
     }
     if (!listed) {
-      if (put_off(slot)) continue;
+      if (put_off(slot)) {
+        push(slot);
+        continue;
+      }
       const Event& event = world_.event(slot);
       if (event.kind != EventKind::fault) schedule_->note_arrival(event.process, now, event.arrived);
     } else if (!schedule_->admit(slot)) {
