@@ -12,6 +12,7 @@
 #include "scenarios/families/families.hpp"
 #include "scenarios/families/family_story.hpp"
 #include "scenarios/loader.hpp"
+#include "scenarios/no_return.hpp"
 
 using namespace lockstep;
 
@@ -53,6 +54,23 @@ int main(int argc, char** argv) {
                  plane.property.empty() ? "run" : plane.property, scenarios::name_of(plane.x),
                  scenarios::name_of(plane.y), plane.regions.size(), confirmed,
                  plane.is_complete ? "" : ", stopped: " + plane.stopped);
+    }
+    for (const auto& property :
+         exploration == nullptr ? std::vector<scenarios::ExploredProperty>{} : exploration->properties) {
+      if (property.verdict != checker::Verdict::violated) continue;
+      const auto point = scenarios::no_return(story, catalogue, property.name);
+      if (!point) continue;
+      using Answer = scenarios::NoReturn::Answer;
+      fmt::print("{} no return {}: {}{} step {} of {} at {} ({} {} {}), broken at {}, {} traces {}\n", story.id,
+                 property.name,
+                 point->answer == Answer::beginning  ? "BEGINNING"
+                 : point->answer == Answer::at_event ? "EVENT"
+                 : point->answer == Answer::at_end   ? "END"
+                                                     : "UNKNOWN",
+                 point->is_exact ? "" : " (inexact)", point->step, point->events.size(),
+                 sim::to_string(point->events[point->step].at), point->events[point->step].process.index,
+                 static_cast<int>(point->events[point->step].kind), point->events[point->step].name,
+                 sim::to_string(point->violated_at), point->traces, point->why);
     }
     if (exploration == nullptr) continue;
     for (const auto& property : exploration->properties) {
