@@ -22,6 +22,7 @@
 #include "scenarios/expectation.hpp"
 #include "scenarios/families/families.hpp"
 #include "scenarios/in_parallel.hpp"
+#include "scenarios/no_return.hpp"
 #include "scenarios/runner.hpp"
 #include "scenarios/state_graph.hpp"
 #include "scenarios/suggestion.hpp"
@@ -228,7 +229,10 @@ bool write_margins(const Call& call, const reports::ExploredStory& story, const 
   options.interrupted = [&interrupt] { return interrupt.is_requested(); };
   const scenarios::StoryFamilies families =
       scenarios::families_of(story.scenario, catalogue, &story.exploration, options);
-  return write_file(*call.check.margins, reports::margins_json(story.scenario, story.exploration, families), err);
+  const std::vector<scenarios::NoReturn> points =
+      scenarios::points_of_no_return(story.scenario, catalogue, story.exploration);
+  return write_file(*call.check.margins, reports::margins_json(story.scenario, story.exploration, families, points),
+                    err);
 }
 
 /// True unless a file that should be written could not be.

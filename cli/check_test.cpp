@@ -282,6 +282,9 @@ TEST_CASE("check: --margins-json writes what happens for each length, the same b
     }
   }
   CHECK(has_margin);
+  REQUIRE(!document["no_return"].empty());
+  CHECK(document["no_return"][0]["property"] == "mutual-exclusion");
+  CHECK(document["no_return"][0]["answer"] == "end");
 }
 
 TEST_CASE("check: --graph writes the states") {

@@ -211,8 +211,8 @@ explored; a file that is named is explored whatever it costs.
   --wait-for FILE             write who waits for whom in the deadlock that was found, as DOT (needs exactly one
                               story)
   --margins-json FILE         write what happens for every pause, delay, skew and latency of the run and of the
-                              witnesses, in pieces within which all times are linear (docs/margins.md; needs
-                              exactly one story)
+                              witnesses, in pieces within which all times are linear, and from which event on a
+                              violation cannot be avoided any more (docs/margins.md; needs exactly one story)
   --parameter P               look for the threshold of P alone: pause, jump, skew or restart_after
   --given P=LENGTH            with faults of parameter P of at most LENGTH (restarts: of just that), as in
                               --parameter pause --given skew=20ms; nothing is then compared with the file

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <tuple>
+
+#include "scenarios/writer.hpp"
 
 namespace lockstep::reports {
 namespace {
@@ -165,10 +168,46 @@ ordered_json plane_json(const FamilyPlane& plane) {
   return json;
 }
 
+std::string_view name_of_answer(scenarios::NoReturn::Answer answer) {
+  using Answer = scenarios::NoReturn::Answer;
+  switch (answer) {
+    case Answer::beginning: return "beginning";
+    case Answer::at_event: return "event";
+    case Answer::at_end: return "end";
+    case Answer::unknown: return "unknown";
+  }
+  return "?";
+}
+
+ordered_json point_json(const scenarios::NoReturn& point, const std::filesystem::path& folder) {
+  const bool has_step =
+      point.answer == scenarios::NoReturn::Answer::at_event || point.answer == scenarios::NoReturn::Answer::at_end;
+  ordered_json json;
+  json["property"] = point.property;
+  json["answer"] = name_of_answer(point.answer);
+  json["step"] = has_step ? ordered_json(point.step) : ordered_json();
+  json["at_ns"] = has_step ? ordered_json(point.events[point.step].at.count_ns()) : ordered_json();
+  json["violated_at_ns"] = point.violated_at.count_ns();
+  json["exact"] = point.is_exact;
+  json["why"] = point.why.empty() ? ordered_json() : ordered_json(point.why);
+  json["traces"] = point.traces;
+  json["events"] = ordered_json::array();
+  for (const scenarios::NoReturnEvent& event : point.events) {
+    json["events"].push_back({{"id", fmt::format("{:016x}", event.id.value)},
+                              {"kind", name_of_kind(event.kind)},
+                              {"process", process_json(event.process)},
+                              {"name", event.name},
+                              {"is_reply", event.is_reply},
+                              {"at_ns", event.at.count_ns()}});
+  }
+  json["witness"] = scenarios::to_toml(point.witness, folder);
+  return json;
+}
+
 }  // namespace
 
 std::string margins_json(const scenarios::Scenario& scenario, const scenarios::Exploration& exploration,
-                         const scenarios::StoryFamilies& families) {
+                         const scenarios::StoryFamilies& families, std::span<const scenarios::NoReturn> points) {
   ordered_json json;
   json["lockstep"] = 1;
   json["command"] = "check";
@@ -192,6 +231,9 @@ std::string margins_json(const scenarios::Scenario& scenario, const scenarios::E
   for (const Family& family : families.families) json["families"].push_back(family_json(family));
   json["planes"] = ordered_json::array();
   for (const FamilyPlane& plane : families.planes) json["planes"].push_back(plane_json(plane));
+  json["no_return"] = ordered_json::array();
+  const std::filesystem::path folder = std::filesystem::path(scenario.file).parent_path();
+  for (const scenarios::NoReturn& point : points) json["no_return"].push_back(point_json(point, folder));
   return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 

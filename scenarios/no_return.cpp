@@ -407,4 +407,16 @@ std::optional<NoReturn> no_return(const Scenario& scenario, const models::locks:
                         std::get<std::vector<checker::FaultBudget>>(std::move(budgets)))();
 }
 
+std::vector<NoReturn> points_of_no_return(const Scenario& scenario, const models::locks::Catalogue& catalogue,
+                                          const Exploration& exploration, const NoReturnOptions& options) {
+  std::vector<NoReturn> points;
+  for (const ExploredProperty& property : exploration.properties) {
+    const bool is_asked = property.claim != Claim::none || property.expected || !property.thresholds.empty();
+    if (property.verdict != checker::Verdict::violated || !is_asked) continue;
+    if (std::optional<NoReturn> point = no_return(scenario, catalogue, property.name, options))
+      points.push_back(*std::move(point));
+  }
+  return points;
+}
+
 }  // namespace lockstep::scenarios

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "models/locks/catalogue.hpp"
+#include "scenarios/exploration.hpp"
 #include "scenarios/scenario.hpp"
 #include "sim/ids.hpp"
 #include "sim/time.hpp"
@@ -72,5 +73,9 @@ struct NoReturnOptions {
 /// that order alone decides (it is one that the probe asks, or that compares lengths with a bound).
 std::optional<NoReturn> no_return(const Scenario& scenario, const models::locks::Catalogue& catalogue,
                                   std::string_view property, const NoReturnOptions& options = {});
+
+/// Of each property that `check` found broken and that is claimed, or expected, or has a margin.
+std::vector<NoReturn> points_of_no_return(const Scenario& scenario, const models::locks::Catalogue& catalogue,
+                                          const Exploration& exploration, const NoReturnOptions& options = {});
 
 }  // namespace lockstep::scenarios
