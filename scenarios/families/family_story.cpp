@@ -52,7 +52,7 @@ DurationRange range_of(const Scenario& story, LengthKind kind, Duration value, D
   const Duration far = std::max(size * 2, size + lease * 2);
   DurationRange range{has_sign ? -far : Duration::zero(), far};
   if (const auto may = allowed(story, kind)) {
-    range = {has_sign ? std::min(may->lo, value) : Duration::zero(), std::max(may->hi, value)};
+    range = {std::min(may->lo, value), std::max(may->hi, value)};
   }
   return range;
 }
