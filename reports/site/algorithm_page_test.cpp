@@ -186,12 +186,14 @@ TEST_CASE("graph picture: names are exchanged as words, and a state and its mirr
   checker::StateGraph graph;
   graph.states = {{.label = "A: holds lock, works\nB: done\nredis: lock = A-1", .initial = true},
                   {.label = "A: done\nB: holds lock, works\nredis: lock = B-1"},
-                  {.label = "A: done\nB: holds lock\nredis: lock = ABBA"}};
+                  {.label = "A: holds lock\nB: done\nredis: lock = ABBA"}};
   graph.transitions = {
       {.from = 0, .to = 1, .event = "x"}, {.from = 1, .to = 2, .event = "y"}, {.from = 0, .to = 2, .event = "y"}};
   const FoldedGraph folded = fold(graph, {"A", "B"});
   REQUIRE(folded.nodes.size() == 2);
   REQUIRE(folded.nodes[0].states == 2);
+  REQUIRE(folded.nodes[0].lines == std::vector<std::string>{"A: done", "B: holds lock", "redis: lock = B-1"});
+  REQUIRE(folded.nodes[1].lines == std::vector<std::string>{"A: done", "B: holds lock", "redis: lock = ABBA"});
   REQUIRE(folded.edges.size() == 1);
   REQUIRE(folded.edges[0].events == std::vector<std::string>{"y"});
   REQUIRE(fold(graph, {}).nodes.size() == 3);
