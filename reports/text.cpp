@@ -114,7 +114,8 @@ std::string printable(std::string_view text) {
     text.remove_prefix(c.bytes.size());
     if (c.code == '\n' || c.code == '\r' || c.code == '\t') {
       clean += ' ';
-    } else if (c.code == sim::no_character || is_control(c.code)) {
+    } else if (c.code == sim::no_character || is_control(c.code) || c.code == 0xFFFE || c.code == 0xFFFF) {
+      // The last two are no characters, and in XML nothing that is well-formed has them.
       clean += kReplacement;
     } else {
       clean += c.bytes;

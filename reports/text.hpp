@@ -14,7 +14,7 @@ namespace lockstep::reports {
 /// ambiguous width (box drawing, arrows, “quotes”) count as one, as all terminals do outside East Asian legacy modes.
 std::size_t display_width(std::string_view text);
 
-/// The same text without control characters and broken UTF-8. Line breaks become blanks.
+/// The same text without control characters, broken UTF-8 and what XML may not contain. Line breaks become blanks.
 std::string printable(std::string_view text);
 
 /// At most `width` columns: what is cut off leaves an ellipsis. A wide character is never cut in half.

@@ -93,9 +93,10 @@ bool is_violated(const Story& story, std::string_view property) {
 
 /// No byte that a terminal would obey, but for line breaks.
 bool is_harmless(std::string_view text) {
-  const bool has_control = std::any_of(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7f;
-  });
+  const bool has_noncharacter = text.find("\xEF\xBF\xBE") != std::string_view::npos;
+  const bool has_control = has_noncharacter || std::any_of(text.begin(), text.end(), [](char c) {
+                             return (static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7f;
+                           });
   return !has_control && text.find("\xE2\x80\xAE") == std::string_view::npos &&
          text.find("\xE2\x80\xA8") == std::string_view::npos && text.find('\xFF') == std::string_view::npos;
 }
