@@ -60,6 +60,7 @@ constexpr std::array<std::string_view, 11> kOnlyFuzz{"--algorithm", "--max-secon
 constexpr std::array<std::string_view, 6> kOnlyConfirm{"--redis",  "--flush", "--max-seconds",
                                                        "--record", "--table", "--junit"};
 constexpr std::array<std::string_view, 2> kOnlyServe{"--port", "--step"};
+constexpr std::array<std::string_view, 2> kOnlyReport{"--single", "--stories"};
 
 /// Unknown options, commands and whatever else nobody wanted.
 Answer unexpected(const std::vector<std::string>& words, std::string_view command) {
@@ -72,6 +73,7 @@ Answer unexpected(const std::vector<std::string>& words, std::string_view comman
     if (command == "matrix") valid.insert(valid.end(), kOnlyMatrix.begin(), kOnlyMatrix.end());
     if (command == "linearize") valid.insert(valid.end(), kOnlyLinearize.begin(), kOnlyLinearize.end());
     if (command == "fuzz") valid.insert(valid.end(), kOnlyFuzz.begin(), kOnlyFuzz.end());
+    if (command == "report") valid.insert(valid.end(), kOnlyReport.begin(), kOnlyReport.end());
     if (command == "new") valid.insert(valid.end(), kOnlyNew.begin(), kOnlyNew.end());
     if (command == "confirm") valid.insert(valid.end(), kOnlyConfirm.begin(), kOnlyConfirm.end());
     if (command == "serve") valid.insert(valid.end(), kOnlyServe.begin(), kOnlyServe.end());
@@ -477,6 +479,8 @@ std::variant<Call, Answer> read_arguments(std::span<const std::string> args) {
   declare_fuzz(*fuzz, typed);
   CLI::App* confirm = app.add_subcommand("confirm");
   declare_confirm(*confirm, typed);
+  CLI::App* report = app.add_subcommand("report");
+  declare_report(*report, typed);
 
   std::vector<std::string> reversed(args.rbegin(), args.rend());
   std::optional<std::string> trouble;
@@ -498,6 +502,7 @@ std::variant<Call, Answer> read_arguments(std::span<const std::string> args) {
                                    : confirm->parsed()   ? "confirm"
                                    : serve->parsed()     ? "serve"
                                    : fresh->parsed()     ? "new"
+                                   : report->parsed()    ? "report"
                                    : schema->parsed()    ? "schema"
                                                          : "";
   std::vector<std::string> extras = app.remaining(true);
@@ -521,6 +526,7 @@ std::variant<Call, Answer> read_arguments(std::span<const std::string> args) {
   if (command == "matrix") return matrix_call(typed, std::move(call));
   if (command == "fuzz") return fuzz_call(typed, std::move(call));
   if (command == "confirm") return confirm_call(typed, std::move(call));
+  if (command == "report") return report_call(typed, std::move(call));
   if (command == "serve") return serve_call(typed, std::move(call));
   if (command == "new") return new_call(typed, std::move(call));
   if (command == "schema") {

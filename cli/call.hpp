@@ -35,7 +35,8 @@ struct Call {
     serve,
     new_story,
     schema,
-    fuzz
+    fuzz,
+    report
   };
   enum class Colour : std::uint8_t { automatic, always, never };
   Command command = Command::run;
@@ -137,6 +138,12 @@ struct Call {
     std::optional<std::string> record;     ///< a file
     std::optional<std::string> table;      ///< a file
   } confirm;
+
+  /// What only `report` is told; the folder is in `files`.
+  struct Report {
+    std::vector<std::string> stories;   ///< files and folders
+    std::optional<std::string> single;  ///< a file: one page instead
+  } report;
 
   /// What only `serve` is told.
   struct Serve {

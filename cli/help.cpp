@@ -5,8 +5,8 @@
 namespace lockstep::cli {
 namespace {
 
-constexpr std::array<std::string_view, 11> kCommands{"list",   "new",     "run",     "check", "fuzz",  "linearize",
-                                                     "matrix", "compare", "confirm", "serve", "schema"};
+constexpr std::array<std::string_view, 12> kCommands{"list",   "new",     "run",    "check",   "fuzz",  "linearize",
+                                                     "matrix", "compare", "report", "confirm", "serve", "schema"};
 
 constexpr std::string_view kProgram =
     R"(Runs distributed locks on simulated servers, in virtual time, and says which promise breaks.
@@ -29,6 +29,8 @@ usage: lockstep COMMAND [OPTIONS]
               example: lockstep matrix set-nx-px-lua redlock-seq
   compare     what locks cost under the same workload: messages, waiting, handover, fairness, recovery
               example: lockstep compare scenarios/compare --algorithms set-nx-px-lua,redlock-par --clients 2,8,32
+  report      a site of pages: each story's run to step through, why it failed, what holds and what does not
+              example: lockstep report out
   confirm     play scenario files at real Redis servers: does what the model shows happen there, too?
               example: lockstep confirm scenarios/redis-lock-java --redis
   serve       let redis-cli and other real clients talk to a scenario's servers
@@ -322,6 +324,24 @@ had, 3 something could not be played, or this machine was too busy for it.
 example: lockstep confirm scenarios/redis-lock-java/f000-2-both-delete-expired.toml --redis
 )";
 
+constexpr std::string_view kReport =
+    R"(Writes a site of pages that opens from disk, in English and Chinese: an overview, and for each story its run as a
+diagram to step through, why it failed, what every other execution does and by which margin, what repairs it, questions.
+
+usage: lockstep report [FOLDER] [OPTIONS]
+
+  FOLDER                      where to write, "report" if not said otherwise: a new folder, an empty one, or an earlier report's
+  --stories FILE|DIR...       of these stories, "scenarios" if not said otherwise
+  --single FILE               instead: one page of one story that needs no other file, to be mailed
+  --jobs N                    threads
+
+What was explored is kept in FOLDER/.results, and used again where story, program and bounds are the same.
+Stories that take long, or do not end, are run and not explored; their pages say so.
+
+example: lockstep report out
+example: lockstep report --single f003-2.html --stories scenarios/redisson-source/f003-2-pause-outlives-lease.toml
+)";
+
 constexpr std::string_view kServe =
     R"(Serves a scenario's Redis servers to real clients: redis-cli, client libraries, test suites.
 
@@ -380,6 +400,7 @@ std::string_view help_of(std::string_view command) {
   if (command == "compare") return kCompare;
   if (command == "linearize") return kLinearize;
   if (command == "confirm") return kConfirm;
+  if (command == "report") return kReport;
   if (command == "serve") return kServe;
   if (command == "schema") return kSchema;
   return kProgram;

@@ -31,7 +31,8 @@ struct Typed {
       wait_for;
   std::optional<std::string> model, format, permits, initial, max_memory, html, port;
   std::optional<std::string> runs, witnesses, seconds, algorithm, found, shard, strategy, depth, redis, record, table;
-  std::vector<std::string> list_words, files, faults, algorithms, clients, given, merge, exports;
+  std::vector<std::string> list_words, files, faults, algorithms, clients, given, merge, exports, stories;
+  std::optional<std::string> single;
 };
 
 /// A message about the call; every one of them says how to go on.
@@ -58,6 +59,8 @@ std::optional<Answer> take_bound(const char* option, const std::optional<std::st
 std::optional<Answer> take_exports(const Typed& typed, Call& call);
 void declare_check(CLI::App& check, Typed& typed);
 std::variant<Call, Answer> check_call(const Typed& typed, Call call);
+void declare_report(CLI::App& report, Typed& typed);
+std::variant<Call, Answer> report_call(const Typed& typed, Call call);
 void declare_fuzz(CLI::App& fuzz, Typed& typed);
 std::variant<Call, Answer> fuzz_call(const Typed& typed, Call call);
 

@@ -41,7 +41,9 @@ std::string joined_scripts(const std::vector<std::string>& paths) {
       const std::size_t end = std::min(text.find('\n'), text.size());
       std::string line = trimmed(text.substr(0, end));
       text.remove_prefix(std::min(end + 1, text.size()));
-      if (line.empty() || line.starts_with("//") || line.starts_with("/*") || line.starts_with("*")) continue;
+      // A cast is a comment with code behind it.
+      const bool is_comment = line.starts_with("/*") && (line.ends_with("*/") || line.find("*/") == std::string::npos);
+      if (line.empty() || line.starts_with("//") || is_comment || line.starts_with("*")) continue;
       if (line.starts_with("import ")) continue;
       if (line.starts_with("export ")) line.erase(0, std::string_view("export ").size());
       script += line + "\n";

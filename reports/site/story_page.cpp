@@ -86,7 +86,8 @@ std::string repaired_twin(const StoryToTell& told, const Diagram& diagram) {
                       both("The repaired one", "修复之后"), story_of_rows(twin, from, kShown));
   return html +
          fmt::format(
-             "<details><summary>{}</summary>\n<div class=\"stage\">{}</div></details>\n",
+             "<details><summary>{}</summary>\n<div class=\"stage\" tabindex=\"0\" role=\"group\" aria-label=\"Diagram "
+             "of the repaired run / 修复之后的时空图\">{}</div></details>\n",
              both("The repaired run as a diagram", "修复之后的时空图"),
              picture::page_svg(
                  twin, {.id = "twin", .title_en = other.title.en, .title_zh = other.title.zh, .has_scale = false}));
@@ -110,7 +111,7 @@ Page story_page(const StoryToTell& told) {
   body += section("why", "Why it failed", "为什么失败", chain_of_causes(story, diagram));
   body += section("promises", "What was promised, and what holds", "承诺了什么，什么成立", promises(told));
   if (told.explored != nullptr)
-    body += section("all", "Every other execution", "所有其他执行", all_executions(*told.explored));
+    body += section("all", "Every other execution", "所有其他执行", all_executions(*told.explored, told.version));
   body += section("repaired", "The same, repaired", "修复之后", repaired_twin(told, diagram));
   body += section("lesson", "Lesson", "教训", paragraphs(story.scenario.lesson));
   body += section("questions", "Questions", "练习", questions(told, diagram, steps));

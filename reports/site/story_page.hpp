@@ -25,6 +25,7 @@ struct StoryToTell {
   std::optional<Link> broken_twin;            ///< of a repaired story: what it repairs
   std::optional<std::string> algorithm_page;  ///< path in the site
   std::vector<Link> above;                    ///< from the root of the site down to the page
+  std::string version;                        ///< of the program
   std::string source;                         ///< the story's file
   bool is_single = false;                     ///< the page stands alone
 };

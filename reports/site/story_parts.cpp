@@ -220,7 +220,7 @@ std::string promises(const StoryToTell& told) {
   return html + "</tbody></table></div>\n";
 }
 
-std::string all_executions(const ExploredStory& explored) {
+std::string all_executions(const ExploredStory& explored, const std::string& version) {
   const auto list = [](const std::vector<std::string>& en, const std::vector<std::string>& zh) {
     std::string items;
     for (std::size_t i = 0; i < en.size(); ++i) items += fmt::format("<li>{}</li>\n", both(en[i], zh[i]));
@@ -228,12 +228,13 @@ std::string all_executions(const ExploredStory& explored) {
   };
   const auto faults = [&](Language language) { return faults_in_words(explored.scenario, language); };
   const auto ranges = [&](Language language) { return ranges_in_words(explored.scenario, language); };
-  std::string html = fmt::format(
-      "<p>{}</p>\n",
-      both(fmt::format("Explored: {}, {}.", traces_text(explored.exploration.counts.traces, false, Language::en),
-                       completeness_text(explored, Language::en)),
-           fmt::format("探索：{}，{}。", traces_text(explored.exploration.counts.traces, false, Language::zh),
-                       completeness_text(explored, Language::zh))));
+  std::string html =
+      fmt::format("<p>{}</p>\n", both(fmt::format("Explored by lockstep {}: {}, {}.", version,
+                                                  traces_text(explored.exploration.counts.traces, false, Language::en),
+                                                  completeness_text(explored, Language::en)),
+                                      fmt::format("由 lockstep {} 探索：{}，{}。", version,
+                                                  traces_text(explored.exploration.counts.traces, false, Language::zh),
+                                                  completeness_text(explored, Language::zh))));
   html += fmt::format("<h3>{}</h3>\n{}", both("What may vary", "什么可以变化"),
                       list(ranges(Language::en), ranges(Language::zh)));
   if (const auto may = faults(Language::en); !may.empty()) {

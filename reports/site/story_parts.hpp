@@ -21,7 +21,7 @@ std::string chain_of_causes(const Story& story, const picture::Diagram& diagram)
 /// Each property: in this run, in all of them, promised, expected.
 std::string promises(const StoryToTell& told);
 /// What was explored, and what it says besides.
-std::string all_executions(const ExploredStory& explored);
+std::string all_executions(const ExploredStory& explored, const std::string& version);
 std::string repaired_twin(const StoryToTell& told, const picture::Diagram& diagram);
 /// Questions with answers that are hidden.
 std::string questions(const StoryToTell& told, const picture::Diagram& diagram, const std::vector<StepOfRun>& steps);

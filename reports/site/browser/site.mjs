@@ -1,0 +1,242 @@
+// Opens the pages of a report in Debian's chromium, as readers do: node site.mjs FOLDER [SCREENSHOTS]
+// Ends with "N passed, N failed".
+
+import { readFileSync, readdirSync, mkdirSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join, relative, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+import { FileSystemConfigLoader, HtmlValidate } from "html-validate";
+
+const require = createRequire(import.meta.url);
+const axeSource = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+
+const folder = resolve(process.argv[2] ?? "report");
+const screenshots = process.argv[3] ? resolve(process.argv[3]) : null;
+if (screenshots) mkdirSync(screenshots, { recursive: true });
+
+let passed = 0;
+const failures = [];
+
+function check(condition, what) {
+  if (condition) passed++;
+  else {
+    failures.push(what);
+    console.log(`FAILED ${what}`);
+  }
+}
+
+function pagesBelow(path) {
+  return readdirSync(path, { withFileTypes: true }).flatMap((entry) => {
+    if (entry.name.startsWith(".")) return [];
+    const inner = join(path, entry.name);
+    return entry.isDirectory() ? pagesBelow(inner) : entry.name.endsWith(".html") ? [inner] : [];
+  });
+}
+
+const pages = pagesBelow(folder).sort();
+const nameOf = (path) => relative(folder, path);
+const urlOf = (path, hash = "") => pathToFileURL(path).href + hash;
+// Of a kind of page one each, and those that are unlike others.
+const kindOf = (path) => nameOf(path).split("/").slice(0, -1).join("/") || nameOf(path);
+const samples = pages.filter((path, i) => {
+  const same = pages.filter((other) => kindOf(other) === kindOf(path));
+  return same.indexOf(path) % Math.ceil(same.length / 4) === 0 || /pause-outlives-lease\.html$/.test(path);
+});
+
+const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+
+/** A page that notes what goes wrong in it. */
+async function opened(path, { hash = "", width = 1280, height = 900, ...rest } = {}) {
+  const context = await browser.newContext({ viewport: { width, height }, ...rest });
+  const page = await context.newPage();
+  const troubles = [];
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) troubles.push(message.text());
+  });
+  page.on("pageerror", (error) => troubles.push(String(error)));
+  page.on("request", (request) => {
+    if (!request.url().startsWith("file:") && !request.url().startsWith("data:")) troubles.push(`asks for ${request.url()}`);
+  });
+  await page.goto(urlOf(path, hash));
+  return { page, troubles, close: () => context.close() };
+}
+
+async function testEveryPage() {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+  const page = await context.newPage();
+  const troubles = [];
+  page.on("console", (message) => ["error", "warning"].includes(message.type()) && troubles.push(message.text()));
+  page.on("pageerror", (error) => troubles.push(String(error)));
+  page.on("request", (request) => {
+    if (!request.url().startsWith("file:") && !request.url().startsWith("data:")) troubles.push(`asks for ${request.url()}`);
+  });
+  const links = new Map();
+  for (const path of pages) {
+    troubles.length = 0;
+    await page.goto(urlOf(path));
+    check(troubles.length === 0, `${nameOf(path)}: ${troubles.join("; ")}`);
+    const found = await page.evaluate(() => ({
+      wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      headings: [...document.querySelectorAll("h1,h2,h3,h4")].map((h) => Number(h.tagName[1])),
+      links: [...document.querySelectorAll("a[href]")].map((a) => /** @type {HTMLAnchorElement} */ (a).href),
+      ids: [...document.querySelectorAll("[id]")].map((element) => element.id),
+    }));
+    check(found.wide <= 0, `${nameOf(path)}: is ${found.wide}px wider than the window`);
+    check(new Set(found.ids).size === found.ids.length, `${nameOf(path)}: an id is there twice`);
+    const inOrder = found.headings.every((level, i) => (i === 0 ? level === 1 : level <= found.headings[i - 1] + 1));
+    check(inOrder, `${nameOf(path)}: headings out of order: ${found.headings}`);
+    links.set(urlOf(path), found);
+  }
+  for (const [from, { links: targets }] of links) {
+    for (const target of new Set(targets)) {
+      const [file, hash] = target.split("#");
+      if (!file.startsWith("file:")) {
+        check(false, `${from}: a link out of the report: ${target}`);
+        continue;
+      }
+      const there = links.get(file);
+      check(there && (!hash || hash === "zh" || there.ids.includes(decodeURIComponent(hash))), `${from}: nothing at ${target}`);
+    }
+  }
+  await context.close();
+}
+
+async function testAccessibility() {
+  for (const path of samples) {
+    for (const colorScheme of ["light", "dark"]) {
+      const { page, close } = await opened(path, { colorScheme, bypassCSP: true });
+      await page.evaluate(() => document.querySelectorAll("details").forEach((d) => (d.open = true)));
+      await page.evaluate(axeSource);
+      const result = await page.evaluate(() => /** @type {any} */ (window).axe.run());
+      const found = result.violations.map((v) => `${v.id} (${v.nodes.length}): ${v.nodes[0].html.slice(0, 160)}`);
+      check(found.length === 0, `${nameOf(path)} ${colorScheme}: axe: ${found.join("; ")}`);
+      await close();
+    }
+  }
+}
+
+async function testValidity() {
+  const validator = new HtmlValidate(
+    new FileSystemConfigLoader({
+      root: true,
+      extends: ["html-validate:standard"],
+      // Of style: whitespace, entities and how empty elements are written.
+      rules: { "void-style": "off", "no-trailing-whitespace": "off", "long-title": "off", "doctype-style": "off", "require-sri": "off",
+        "attribute-boolean-style": "off", "no-inline-style": "error", "prefer-native-element": "off" },
+    }),
+  );
+  for (const path of samples) {
+    const report = await validator.validateFile(path);
+    const found = report.results.flatMap((r) => r.messages.map((m) => `${m.line}: ${m.ruleId}: ${m.message}`));
+    check(report.valid, `${nameOf(path)}: ${found.slice(0, 4).join("; ")}`);
+  }
+}
+
+async function testStory(path) {
+  const name = nameOf(path);
+  const { page, troubles, close } = await opened(path);
+  const step = () => page.locator("#step").textContent();
+  const rows = await page.locator("#steps tbody tr").count();
+  check((await step()) === `${rows} / ${rows}`, `${name}: all steps are shown first`);
+  await page.keyboard.press("j");
+  check((await step()) === `1 / ${rows}`, `${name}: j begins at the first step`);
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await page.keyboard.press("k");
+  check((await step()) === `2 / ${rows}`, `${name}: k goes back`);
+  check(page.url().endsWith("#s2"), `${name}: the address says the step`);
+  check(await page.locator("#panel").isVisible(), `${name}: the panel tells of the step`);
+  const hidden = await page.locator("#diagram .row.future").count();
+  check(hidden === rows - 2, `${name}: what comes later is faint (${hidden})`);
+  await page.locator("#at").fill(String(rows));
+  check((await step()) === `${rows} / ${rows}`, `${name}: the slider goes to the end`);
+  await page.locator("#scale").click();
+  await page.waitForTimeout(600);
+  const scaled = await page.evaluate(() => {
+    const times = [...document.querySelectorAll("#diagram .dot")].map((dot) => Number(dot.getAttribute("cy")));
+    return times.every((y, i) => i === 0 || y >= times[i - 1]);
+  });
+  check(scaled, `${name}: to scale, rows stay in order`);
+  if (screenshots) await page.screenshot({ path: join(screenshots, "story-to-scale.png") });
+  await page.locator("#scale").click();
+  await page.locator("#last").click();
+  check(await page.locator("#panel").isHidden(), `${name}: the panel goes`);
+  await page.locator("#language").click();
+  check((await page.locator("html").getAttribute("lang")) === "zh-Hans", `${name}: Chinese`);
+  const english = await page.evaluate(() => {
+    const isSeen = (element) => element.getClientRects().length > 0;
+    return [...document.querySelectorAll('body [lang="en"]')].filter(isSeen).length;
+  });
+  check(english === 0, `${name}: in Chinese no English is left: ${english}`);
+  if (screenshots) await page.screenshot({ path: join(screenshots, "story-zh.png"), fullPage: true });
+  await page.locator("#language").click();
+  await page.locator("#theme").click();
+  check((await page.locator("html").getAttribute("data-theme")) === "dark", `${name}: dark`);
+  if (screenshots) await page.screenshot({ path: join(screenshots, "story-dark.png"), fullPage: true });
+  check(troubles.length === 0, `${name}: ${troubles.join("; ")}`);
+  await close();
+
+  const linked = await opened(path, { hash: "#s3" });
+  check((await linked.page.locator("#step").textContent()) === `3 / ${rows}`, `${name}: a link leads to its step`);
+  await linked.close();
+
+  const silent = await opened(path, { javaScriptEnabled: false });
+  check(await silent.page.locator("#diagram").isVisible(), `${name}: the diagram is there without scripts`);
+  check(await silent.page.locator("#controls").isHidden(), `${name}: no buttons without scripts`);
+  check(await silent.page.locator("#steps").isVisible(), `${name}: the steps are there without scripts`);
+  await silent.page.goto(urlOf(path, "#zh"));
+  check((await silent.page.locator("h1 [lang=zh-Hans]").isVisible()) && (await silent.page.locator("h1 [lang=en]").isHidden()),
+    `${name}: Chinese without scripts`);
+  await silent.close();
+
+  const printed = await opened(path);
+  await printed.page.emulateMedia({ media: "print" });
+  check(await printed.page.locator("header.top").isHidden(), `${name}: print has no buttons`);
+  await printed.close();
+}
+
+/** Frames while somebody holds down j: how many take longer than a sixtieth of a second. */
+async function testSpeed(path) {
+  const { page, close } = await opened(path);
+  const figures = await page.evaluate(async () => {
+    const rows = document.querySelectorAll("#steps tbody tr").length;
+    const steps = Math.min(rows, 300);
+    const work = [];
+    for (let i = 0; i < steps; i++) {
+      const begin = performance.now();
+      document.dispatchEvent(new KeyboardEvent("keydown", { key: "j" }));
+      document.body.getBoundingClientRect();
+      work.push(performance.now() - begin);
+      await new Promise((next) => requestAnimationFrame(next));
+    }
+    work.sort((a, b) => a - b);
+    return { rows, median: work[work.length >> 1], worst: work[Math.floor(work.length * 0.95)] };
+  });
+  console.log(`${nameOf(path)}: ${figures.rows} rows, a step takes ${figures.median.toFixed(1)} ms (95 %: ${figures.worst.toFixed(1)} ms)`);
+  check(figures.median < 16, `${nameOf(path)}: a step takes ${figures.median.toFixed(1)} ms of the 16 of a frame`);
+  await close();
+}
+
+async function makeScreenshots() {
+  for (const path of samples) {
+    for (const width of [1280, 390]) {
+      const { page, close } = await opened(path, { width });
+      const name = nameOf(path).replaceAll("/", "-").replace(".html", "");
+      await page.screenshot({ path: join(screenshots, `${name}-${width}.png`), fullPage: true });
+      await close();
+    }
+  }
+}
+
+const story = pages.find((path) => path.endsWith("f003-2-pause-outlives-lease.html")) ?? pages.find((path) => /stories/.test(path));
+const bySize = pages.filter((path) => /stories/.test(path)).sort((a, b) => readFileSync(b).length - readFileSync(a).length);
+await testEveryPage();
+await testStory(story);
+await testSpeed(bySize[0]);
+await testAccessibility();
+await testValidity();
+if (screenshots) await makeScreenshots();
+await browser.close();
+console.log(`${passed} passed, ${failures.length} failed`);
+process.exit(failures.length ? 1 : 0);

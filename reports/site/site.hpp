@@ -1,0 +1,54 @@
+#pragma once
+
+// All pages of a report, from stories that were run and explored. Start here for `lockstep report`.
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reports/explored.hpp"
+#include "reports/site/page.hpp"
+#include "scenarios/matrix.hpp"
+
+namespace lockstep::reports::site {
+
+/// A story with all that its page tells.
+struct ToldStory {
+  std::string source;                     ///< its file, as a reader finds it: "scenarios/redisson-source/x.toml"
+  std::string path;                       ///< of its page
+  Story story;                            ///< with trace and key states
+  std::optional<ExploredStory> explored;  ///< nothing: it cannot be, or takes too long
+  std::string not_explored;               ///< why; empty: it was
+};
+
+struct SiteInput {
+  std::vector<ToldStory> stories;  ///< in the order of their files
+  scenarios::Matrix matrix;
+  scenarios::MatrixOptions matrix_bounds;
+  std::string version;
+};
+
+struct SiteFile {
+  std::string path;  ///< from the root of the site
+  std::string content;
+};
+
+/// Calls `work(i)` for each i below a number, on as many threads as the caller likes.
+using ForEach = std::function<void(std::size_t count, const std::function<void(std::size_t)>& work)>;
+
+/// Every page, by path. The same input gives the same bytes.
+std::vector<SiteFile> site_of(const SiteInput& input, const models::locks::Catalogue& catalogue,
+                              const ForEach& for_each);
+
+/// One page that needs no other: to be mailed.
+std::string single_page(const ToldStory& told, const models::locks::Catalogue& catalogue, const std::string& version);
+
+/// "stories/f003-2-pause-outlives-lease.html": by its name, and its folder's where two have the same. In the order of the stories.
+std::vector<std::string> paths_of(const std::vector<std::string>& sources);
+
+/// Runs it as its page shows it. A diagnostic: it cannot happen as the file has it.
+std::variant<Story, scenarios::Diagnostic> run_for_page(const scenarios::Scenario& scenario,
+                                                        const models::locks::Catalogue& catalogue);
+
+}  // namespace lockstep::reports::site
