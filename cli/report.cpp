@@ -130,13 +130,21 @@ class Maker {
     auto story = reports::site::run_for_page(scenario, catalogue_);
     if (auto* trouble = std::get_if<Diagnostic>(&story)) return std::move(*trouble);
     told.story = std::get<reports::Story>(std::move(story));
+    tell_explored(scenario, told);
+    if (is_interrupted()) return std::nullopt;
+    told.margins =
+        reports::site::margins_to_tell(scenario, catalogue_, told.explored ? &told.explored->exploration : nullptr);
+    return std::nullopt;
+  }
+
+  void tell_explored(const Scenario& scenario, ToldStory& told) {
     if (!scenarios::can_be_explored(scenario, catalogue_)) {
       told.not_explored = "its executions do not end";
-      return std::nullopt;
+      return;
     }
     if (scenario.cost != scenarios::Cost::fast) {
       told.not_explored = "it takes long: lockstep check explores it";
-      return std::nullopt;
+      return;
     }
     scenarios::CheckOptions options;
     options.exploration.max_traces = kTracesMax;
@@ -150,13 +158,13 @@ class Maker {
       if (in.is_good()) {
         scenarios::compare_with_file(scenario, catalogue_, options, exploration);
         told.explored = reports::ExploredStory{.scenario = scenario, .exploration = std::move(exploration)};
-        return std::nullopt;
+        return;
       }
     }
     auto result = scenarios::check(scenario, catalogue_, options);
     if (std::holds_alternative<Diagnostic>(result)) {
       told.not_explored = std::get<Diagnostic>(result).message;
-      return std::nullopt;
+      return;
     }
     Exploration& exploration = std::get<Exploration>(result);
     if (exploration.bound != "interrupted") {
@@ -165,7 +173,6 @@ class Maker {
       kept_.keep(name, std::move(out).take());
     }
     told.explored = reports::ExploredStory{.scenario = scenario, .exploration = std::move(exploration)};
-    return std::nullopt;
   }
 
   static std::string text_of(const scenarios::Matrix& matrix) {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "reports/picture/shape.hpp"
+#include "reports/site/index_page.hpp"
 #include "reports/site/story_page.hpp"
 #include "reports/text.hpp"
 #include "scenarios/other_algorithm.hpp"
@@ -35,6 +36,7 @@ class Builder {
     to_tell.above = {kHome};
     to_tell.source = told.source;
     if (told.explored) to_tell.explored = &*told.explored;
+    to_tell.margins = &told.margins;
     if (catalogue_.find(told.story.scenario.lock.algorithm) != nullptr)
       to_tell.algorithm_page = fmt::format("algorithms/{}.html", told.story.scenario.lock.algorithm);
     if (const ToldStory* broken = broken_twin_of(told)) to_tell.broken_twin = Link{broken->path, title_of(*broken)};
@@ -112,6 +114,16 @@ std::variant<Story, scenarios::Diagnostic> run_for_page(const scenarios::Scenari
   return Story{scenario, std::get<scenarios::Outcome>(std::move(outcome))};
 }
 
+Findings findings_of(const SiteInput& input, const models::locks::Catalogue& catalogue) {
+  Findings findings;
+  findings.catalogue = &catalogue;
+  for (const ToldStory& told : input.stories)
+    findings.stories.push_back({told.source, told.path, &told.story, told.explored ? &*told.explored : nullptr});
+  findings.matrix = &input.matrix;
+  findings.matrix_bounds = input.matrix_bounds;
+  return findings;
+}
+
 std::vector<SiteFile> site_of(const SiteInput& input, const models::locks::Catalogue& catalogue,
                               const ForEach& for_each) {
   const Builder builder(input, catalogue);
@@ -120,6 +132,9 @@ std::vector<SiteFile> site_of(const SiteInput& input, const models::locks::Catal
     const Page page = builder.page_of(input.stories[i]);
     files[i] = {page.path, html_of(page)};
   });
+  const Findings findings = findings_of(input, catalogue);
+  const Page index = index_page(findings);
+  files.push_back({index.path, html_of(index)});
   std::sort(files.begin(), files.end(), [](const SiteFile& a, const SiteFile& b) { return a.path < b.path; });
   return files;
 }
@@ -129,6 +144,7 @@ std::string single_page(const ToldStory& told, const models::locks::Catalogue& c
   to_tell.is_single = true;
   to_tell.source = told.source;
   if (told.explored) to_tell.explored = &*told.explored;
+  to_tell.margins = &told.margins;
   const std::optional<RepairedTwin> repaired = Builder::repaired_twin_of(told, catalogue, nullptr);
   if (repaired) to_tell.repaired = &*repaired;
   return html_of(story_page(to_tell));

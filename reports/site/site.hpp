@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "reports/explored.hpp"
+#include "reports/site/findings.hpp"
+#include "reports/site/margins_part.hpp"
 #include "reports/site/page.hpp"
 #include "scenarios/matrix.hpp"
 
@@ -19,7 +21,8 @@ struct ToldStory {
   std::string path;                       ///< of its page
   Story story;                            ///< with trace and key states
   std::optional<ExploredStory> explored;  ///< nothing: it cannot be, or takes too long
-  std::string not_explored;               ///< why; empty: it was
+  ToldMargins margins;
+  std::string not_explored;  ///< why; empty: it was
 };
 
 struct SiteInput {
@@ -36,6 +39,8 @@ struct SiteFile {
 
 /// Calls `work(i)` for each i below a number, on as many threads as the caller likes.
 using ForEach = std::function<void(std::size_t count, const std::function<void(std::size_t)>& work)>;
+
+Findings findings_of(const SiteInput& input, const models::locks::Catalogue& catalogue);
 
 /// Every page, by path. The same input gives the same bytes.
 std::vector<SiteFile> site_of(const SiteInput& input, const models::locks::Catalogue& catalogue,

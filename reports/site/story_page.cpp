@@ -99,7 +99,8 @@ Page story_page(const StoryToTell& told) {
   const std::vector<StepOfRun> steps = steps_of(story, diagram);
   Page page{.path = told.path, .title = story.scenario.title, .above = told.above, .is_single = told.is_single};
   page.scripts = {"reports/site/stepper.js"};
-  page.data = data_for_steps(diagram, steps);
+  page.data = data_for_steps(diagram, steps, told.margins != nullptr ? data_for_sliders(*told.margins) : "");
+  if (told.margins != nullptr && !told.margins->families.empty()) page.scripts.emplace_back("reports/site/margins.js");
   std::string& body = page.body;
   body += facts(told);
   body += paragraphs(story.scenario.story);
@@ -112,6 +113,8 @@ Page story_page(const StoryToTell& told) {
   body += section("promises", "What was promised, and what holds", "承诺了什么，什么成立", promises(told));
   if (told.explored != nullptr)
     body += section("all", "Every other execution", "所有其他执行", all_executions(*told.explored, told.version));
+  if (told.margins != nullptr)
+    body += section("margin", "The margin, made visible", "看得见的余量", margins_part(*told.margins));
   body += section("repaired", "The same, repaired", "修复之后", repaired_twin(told, diagram));
   body += section("lesson", "Lesson", "教训", paragraphs(story.scenario.lesson));
   body += section("questions", "Questions", "练习", questions(told, diagram, steps));

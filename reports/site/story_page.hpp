@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reports/explored.hpp"
+#include "reports/site/margins_part.hpp"
 #include "reports/site/page.hpp"
 
 namespace lockstep::reports::site {
@@ -21,6 +22,7 @@ struct StoryToTell {
   std::string path;                           ///< of the page
   const Story* story = nullptr;               ///< with trace and key states
   const ExploredStory* explored = nullptr;    ///< null: it was not
+  const ToldMargins* margins = nullptr;       ///< null: none were computed
   const RepairedTwin* repaired = nullptr;     ///< null: there is none
   std::optional<Link> broken_twin;            ///< of a repaired story: what it repairs
   std::optional<std::string> algorithm_page;  ///< path in the site

@@ -271,7 +271,7 @@ std::string commands(const StoryToTell& told) {
   return html;
 }
 
-std::string data_for_steps(const Diagram& diagram, const std::vector<StepOfRun>& steps) {
+std::string data_for_steps(const Diagram& diagram, const std::vector<StepOfRun>& steps, const std::string& sliders) {
   ordered_json data;
   data["rows"] = ordered_json::array();
   for (const StepOfRun& step : steps) {
@@ -287,6 +287,7 @@ std::string data_for_steps(const Diagram& diagram, const std::vector<StepOfRun>&
   for (const picture::DiagramLane& lane : diagram.lanes) {
     if (lane.role == scenarios::Lane::Role::server) data["servers"].push_back(lane.name);
   }
+  if (!sliders.empty()) data["sliders"] = ordered_json::parse(sliders);
   return data.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 

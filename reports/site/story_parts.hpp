@@ -28,6 +28,8 @@ std::string questions(const StoryToTell& told, const picture::Diagram& diagram, 
 std::string commands(const StoryToTell& told);
 
 /// JSON for the script that steps through.
-std::string data_for_steps(const picture::Diagram& diagram, const std::vector<StepOfRun>& steps);
+/// `sliders`: JSON of `data_for_sliders`, or empty.
+std::string data_for_steps(const picture::Diagram& diagram, const std::vector<StepOfRun>& steps,
+                           const std::string& sliders);
 
 }  // namespace lockstep::reports::site

@@ -1,0 +1,293 @@
+#include "reports/site/margins_part.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "reports/picture/shape.hpp"
+#include "reports/site/page.hpp"
+#include "reports/text.hpp"
+#include "scenarios/deployment.hpp"
+#include "scenarios/families/family_story.hpp"
+
+namespace lockstep::reports::site {
+namespace {
+
+using nlohmann::ordered_json;
+using picture::escaped_markup;
+using scenarios::FamilyPiece;
+using scenarios::FamilyPlane;
+using scenarios::FamilyRegion;
+using sim::Duration;
+
+constexpr std::size_t kFamiliesMax = 2;
+constexpr std::size_t kPiecesMax = 60;
+constexpr std::size_t kRegionsMax = 120;
+constexpr std::uint64_t kEventsMax = 150'000;
+/// A page has no room for more numbers.
+constexpr std::size_t kMessagesMax = 4'000;
+
+scenarios::FamilyOptions bounds_of_page() {
+  return {.max_pieces = kPiecesMax, .max_regions = kRegionsMax, .max_events = kEventsMax};
+}
+
+bool is_message(const scenarios::FamilyEvent& event) { return event.kind == sim::EventKind::message; }
+
+std::size_t messages_of(const scenarios::Family& family) {
+  std::size_t count = 0;
+  for (const FamilyPiece& piece : family.pieces)
+    count += static_cast<std::size_t>(std::count_if(piece.events.begin(), piece.events.end(), is_message));
+  return count;
+}
+
+bool breaks_in(const std::vector<scenarios::FamilyVerdict>& verdicts, std::string_view property) {
+  return std::any_of(verdicts.begin(), verdicts.end(), [&](const scenarios::FamilyVerdict& v) {
+    return v.property == property && v.verdict == checker::Verdict::violated;
+  });
+}
+
+std::string parameter_zh(const scenarios::FamilyParameter& parameter) {
+  using Kind = scenarios::FamilyParameter::Kind;
+  const std::string of = parameter.who.empty() ? "" : printable(parameter.who) + " 的";
+  switch (parameter.kind) {
+    case Kind::pause: return of + "停顿";
+    case Kind::delay: return of + "消息延迟";
+    case Kind::partition: return of + "网络分区时长";
+    case Kind::restart_after: return of + "重启时间";
+    case Kind::jump: return of + "时钟跳变";
+    case Kind::skew: return of + "时钟偏差";
+    case Kind::latency: break;
+  }
+  return of + "网络延迟";
+}
+
+std::string heading_of(const scenarios::Family& family) {
+  const std::string name = printable(name_of(family.parameter));
+  const std::string zh = parameter_zh(family.parameter);
+  if (family.property.empty())
+    return both(fmt::format("{}, in the run above", name), fmt::format("上面这次运行中的{}", zh));
+  return both(fmt::format("{}, in a run that breaks {}", name, family.property),
+              fmt::format("一次破坏 {} 的运行中的{}", family.property, zh));
+}
+
+std::string margin_line(const scenarios::FamilyMargin& margin) {
+  const std::string from = sim::to_string(margin.broken_from);
+  if (!margin.kept_up_to)
+    return both(fmt::format("{} is broken from the very beginning, {}.", margin.property, from),
+                fmt::format("{} 从一开始（{}）就被破坏。", margin.property, from));
+  const std::string kept = sim::to_string(*margin.kept_up_to);
+  return both(fmt::format("{} is kept up to {}, and broken from {} on.", margin.property, kept, from),
+              fmt::format("{} 到 {} 为止成立，从 {} 起被破坏。", margin.property, kept, from));
+}
+
+std::string pieces_table(const scenarios::Family& family) {
+  constexpr std::size_t kRows = 16;
+  std::string rows;
+  for (std::size_t i = 0; i < std::min(family.pieces.size(), kRows); ++i) {
+    const FamilyPiece& piece = family.pieces[i];
+    std::vector<std::string> broken;
+    for (const scenarios::FamilyVerdict& verdict : piece.verdicts) {
+      if (verdict.verdict == checker::Verdict::violated)
+        broken.push_back(fmt::format("<code>{}</code>", verdict.property));
+    }
+    std::string what = broken.empty() ? fmt::format("<span class=\"good\">✓ {}</span>", both("kept", "成立"))
+                                      : fmt::format("<span class=\"bad\">✗</span> {}", joined(broken));
+    if (!piece.impossible.empty()) what = both("cannot happen: ", "不可能发生：") + escaped_markup(piece.impossible);
+    rows += fmt::format("<tr><td class=\"number\">{}</td><td class=\"number\">{}</td><td>{}</td></tr>\n",
+                        sim::to_string(piece.from), sim::to_string(piece.to), what);
+  }
+  if (family.pieces.size() > kRows)
+    rows += fmt::format("<tr><td colspan=\"3\" class=\"faint\">{}</td></tr>\n",
+                        both(counted(family.pieces.size() - kRows, "more piece", "more pieces"),
+                             fmt::format("还有 {} 段", family.pieces.size() - kRows)));
+  return fmt::format(
+      "<details><summary>{}</summary>\n<table><thead><tr><th scope=\"col\" class=\"number\">{}</th><th "
+      "scope=\"col\" class=\"number\">{}</th><th scope=\"col\">{}</th></tr></thead>\n<tbody>\n{}</tbody></table>"
+      "</details>\n",
+      both("All pieces: within each the same happens in the same order", "所有分段：每一段内事件及其顺序都相同"),
+      both("from", "从"), both("to", "到"), both("broken", "被破坏"), rows);
+}
+
+std::string family_part(const scenarios::Family& family, std::size_t number) {
+  std::string html = fmt::format("<div class=\"family\">\n<h3>{}</h3>\n", heading_of(family));
+  for (const scenarios::FamilyMargin& margin : family.margins) html += fmt::format("<p>{}</p>\n", margin_line(margin));
+  html += fmt::format("<div class=\"slider\" id=\"slider-{}\" hidden=\"hidden\"></div>\n", number);
+  html += pieces_table(family);
+  if (!family.is_complete)
+    html += fmt::format("<p class=\"warning\">{}</p>\n", both("Not all values were looked at: " + family.stopped,
+                                                              "并非所有取值都已检查：" + family.stopped));
+  return html + "</div>\n";
+}
+
+/// Of a map: what colours it.
+std::string_view property_of(const FamilyPlane& plane) {
+  for (const FamilyRegion& region : plane.regions) {
+    if (breaks_in(region.verdicts, "mutual-exclusion")) return "mutual-exclusion";
+  }
+  for (const FamilyRegion& region : plane.regions) {
+    for (const scenarios::FamilyVerdict& verdict : region.verdicts) {
+      if (verdict.verdict == checker::Verdict::violated) return verdict.property;
+    }
+  }
+  return "";
+}
+
+/// Pixels for nanoseconds, in whole tenths, so that every build draws the same.
+class MapScale {
+ public:
+  MapScale(sim::DurationRange range, int from, int to) : range_(range), from_(from), to_(to) {}
+  std::string of(const checker::Fraction& value) const { return tenths(value.numerator(), value.denominator()); }
+  std::string of(Duration value) const { return tenths(value.count_ns(), 1); }
+
+ private:
+  std::string tenths(__int128 numerator, __int128 denominator) const {
+    const __int128 width = (range_.hi - range_.lo).count_ns();
+    const __int128 past = numerator - denominator * range_.lo.count_ns();
+    const __int128 moved = width == 0 ? 0 : past * (to_ - from_) * 10 / (denominator * width);
+    const int place = from_ * 10 + static_cast<int>(moved);
+    return fmt::format("{}.{}", place / 10, place % 10);
+  }
+  sim::DurationRange range_;
+  int from_, to_;
+};
+
+std::string plane_part(const FamilyPlane& plane) {
+  constexpr int kLeft = 110, kRight = 560, kTop = 20, kBottom = 360;
+  const std::string_view property = property_of(plane);
+  const MapScale x(plane.x.range, kLeft, kRight), y(plane.y.range, kBottom, kTop);
+  const std::string name_x = printable(name_of(plane.x)), name_y = printable(name_of(plane.y));
+  std::string shapes;
+  for (const FamilyRegion& region : plane.regions) {
+    std::string corners;
+    for (const FamilyRegion::Corner& corner : region.corners)
+      corners += fmt::format("{},{} ", x.of(corner.x), y.of(corner.y));
+    const bool is_broken = breaks_in(region.verdicts, property);
+    const std::string_view look = !region.impossible.empty() ? "impossible" : is_broken ? "broken" : "kept";
+    shapes += fmt::format("<polygon class=\"{}\" points=\"{}\"><title>{} = {}, {} = {}: {} {}</title></polygon>\n",
+                          look, corners, escaped_markup(name_x), sim::to_string(region.x), escaped_markup(name_y),
+                          sim::to_string(region.y), property,
+                          look == "impossible" ? "cannot happen / 不可能"
+                          : is_broken          ? "broken / 被破坏"
+                                               : "kept / 成立");
+  }
+  std::string axes;
+  for (const Duration value : {plane.x.range.lo, plane.x.range.hi})
+    axes += fmt::format("<text class=\"tick-x\" x=\"{}\" y=\"{}\">{}</text>\n", x.of(value), kBottom + 18,
+                        sim::to_string(value));
+  for (const Duration value : {plane.y.range.lo, plane.y.range.hi})
+    axes += fmt::format("<text class=\"tick-y\" x=\"{}\" y=\"{}\">{}</text>\n", kLeft - 8, y.of(value),
+                        sim::to_string(value));
+  axes += fmt::format("<text class=\"tick-x\" x=\"{}\" y=\"{}\">{}</text>\n", (kLeft + kRight) / 2, kBottom + 36,
+                      escaped_markup(name_x));
+  axes += fmt::format("<text class=\"tick-y\" x=\"{}\" y=\"{}\">{}</text>\n", kLeft - 8, (kTop + kBottom) / 2,
+                      escaped_markup(clip(name_y, 14)));
+  std::string html =
+      fmt::format("<h3>{}</h3>\n", both(fmt::format("{} and {} together", name_x, name_y),
+                                        fmt::format("{}与{}一起", parameter_zh(plane.x), parameter_zh(plane.y))));
+  html += fmt::format(
+      "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Map / 图\"><svg class=\"map\" role=\"img\" "
+      "aria-label=\"Where {} breaks, for all values of {} and {}. / {} 在哪里被破坏\" width=\"600\" height=\"410\" "
+      "viewBox=\"0 0 600 410\">\n{}{}</svg></div>\n",
+      property, escaped_markup(name_x), escaped_markup(name_y), property, shapes, axes);
+  html += fmt::format(
+      "<p class=\"faint\">{}</p>\n",
+      both(fmt::format("Each region is an exact set of runs in which the same happens; red ones break {}.{}", property,
+                       plane.is_complete ? " Together they are all of the rectangle."
+                                         : " Not all were found: " + plane.stopped),
+           fmt::format("每个区域精确对应发生同样事情的一组运行；红色区域破坏 {}。{}", property,
+                       plane.is_complete ? "它们合起来就是整个矩形。" : "并未找到全部：" + plane.stopped)));
+  return html;
+}
+
+ordered_json linear(const scenarios::LinearTime& time) { return {time.at_zero.count_ns(), time.slope}; }
+
+ordered_json json_of(const FamilyPiece& piece) {
+  ordered_json json = {{"from", piece.from.count_ns()}, {"to", piece.to.count_ns()}};
+  for (const char* key : {"messages", "holds", "overlaps", "broken"}) json[key] = ordered_json::array();
+  for (const scenarios::FamilyEvent& event : piece.events) {
+    if (!is_message(event)) continue;
+    json["messages"].push_back({event.from.index, event.process.index, linear(event.sent), linear(event.at),
+                                printable(event.name), event.is_reply ? 1 : 0, event.lost ? 1 : 0});
+  }
+  const auto end = [](const std::optional<scenarios::LinearTime>& to) {
+    return to ? linear(*to) : ordered_json(nullptr);
+  };
+  for (const scenarios::FamilyHold& hold : piece.holds)
+    json["holds"].push_back({hold.process.index, linear(hold.from), end(hold.to)});
+  for (const scenarios::FamilyOverlap& overlap : piece.overlaps)
+    json["overlaps"].push_back({overlap.first.index, overlap.second.index, linear(overlap.from), end(overlap.to)});
+  for (const scenarios::FamilyVerdict& verdict : piece.verdicts) {
+    if (verdict.verdict == checker::Verdict::violated) json["broken"].push_back(verdict.property);
+  }
+  if (!piece.impossible.empty()) json["impossible"] = piece.impossible;
+  return json;
+}
+
+}  // namespace
+
+ToldMargins margins_to_tell(const scenarios::Scenario& scenario, const models::locks::Catalogue& catalogue,
+                            const scenarios::Exploration* explored) {
+  ToldMargins told;
+  for (const scenarios::FamilyStory& story : scenarios::family_stories(scenario, catalogue, explored)) {
+    std::vector<scenarios::FamilyParameter> decisive;
+    for (const scenarios::FamilyParameter& parameter : scenarios::family_parameters(story.scenario, catalogue)) {
+      if (told.families.size() >= kFamiliesMax && decisive.size() >= 2) break;
+      scenarios::Family family = scenarios::family_of(story, catalogue, parameter, bounds_of_page());
+      const bool is_margin = std::any_of(family.margins.begin(), family.margins.end(),
+                                         [](const scenarios::FamilyMargin& m) { return m.kept_up_to.has_value(); });
+      if (!is_margin) continue;
+      decisive.push_back(parameter);
+      if (told.families.size() < kFamiliesMax && messages_of(family) <= kMessagesMax)
+        told.families.push_back(std::move(family));
+    }
+    if (decisive.size() >= 2 && told.planes.empty()) {
+      FamilyPlane plane = scenarios::plane_of(story, catalogue, decisive[0], decisive[1], bounds_of_page());
+      if (!property_of(plane).empty()) told.planes.push_back(std::move(plane));
+    }
+    if (told.families.size() >= kFamiliesMax && !told.planes.empty()) break;
+  }
+  if (told.families.empty()) return told;
+  sim::DefaultDecisions decisions;
+  told.lanes = scenarios::Deployment(scenario, catalogue, decisions).lanes();
+  return told;
+}
+
+std::string margins_part(const ToldMargins& margins) {
+  std::string html;
+  for (std::size_t i = 0; i < margins.families.size(); ++i) html += family_part(margins.families[i], i);
+  for (const FamilyPlane& plane : margins.planes) html += plane_part(plane);
+  if (html.empty()) return html;
+  return fmt::format("<p>{}</p>\n", both("One length of a run varies; all else stays. Every border below is computed "
+                                         "from what the run compares, and "
+                                         "was confirmed by runs on both sides: nothing is sampled.",
+                                         "只改变一次运行中的一个时长，其余不变。下面的每个边界都由运行中的比较计算得出"
+                                         "，并由两侧的运行证实：没有抽样。")) +
+         html;
+}
+
+std::string data_for_sliders(const ToldMargins& margins) {
+  if (margins.families.empty()) return "";
+  ordered_json data = ordered_json::array();
+  for (const scenarios::Family& family : margins.families) {
+    ordered_json json = {{"name", printable(name_of(family.parameter))}, {"nameZh", parameter_zh(family.parameter)}};
+    std::set<std::size_t> used;
+    for (const FamilyPiece& piece : family.pieces) {
+      for (const scenarios::FamilyEvent& event : piece.events) {
+        if (is_message(event)) used.insert({event.from.index, event.process.index});
+      }
+    }
+    for (const std::size_t lane : used) {
+      const bool is_known = lane < margins.lanes.size();
+      json["lanes"].push_back({lane, is_known ? printable(margins.lanes[lane].name) : fmt::format("process {}", lane)});
+    }
+    for (const scenarios::FamilyMargin& margin : family.margins)
+      json["margins"].push_back({std::string(margin.property), margin.broken_from.count_ns()});
+    for (const FamilyPiece& piece : family.pieces) json["pieces"].push_back(json_of(piece));
+    data.push_back(std::move(json));
+  }
+  return data.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+}  // namespace lockstep::reports::site

@@ -1,0 +1,30 @@
+#pragma once
+
+// The margin made visible: a slider over one length of a story, and a map over two. From what `scenarios/families` computed, exactly.
+
+#include <string>
+#include <vector>
+
+#include "models/locks/catalogue.hpp"
+#include "reports/explored.hpp"
+#include "scenarios/families/families.hpp"
+
+namespace lockstep::reports::site {
+
+/// What a page shows of a story's margins.
+struct ToldMargins {
+  std::vector<scenarios::Lane> lanes;
+  std::vector<scenarios::Family> families;     ///< along which a property breaks, a few
+  std::vector<scenarios::FamilyPlane> planes;  ///< likewise
+};
+
+/// Bounded, so that a site of many stories is made within a minute. `explored`: null if there is none.
+ToldMargins margins_to_tell(const scenarios::Scenario& scenario, const models::locks::Catalogue& catalogue,
+                            const scenarios::Exploration* explored);
+
+/// HTML; empty if there is nothing to show.
+std::string margins_part(const ToldMargins& margins);
+/// JSON for the sliders: one for each that `margins_part` has made room for, in the same order.
+std::string data_for_sliders(const ToldMargins& margins);
+
+}  // namespace lockstep::reports::site
