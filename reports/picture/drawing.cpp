@@ -196,15 +196,14 @@ class Pen {
     // One element for each row in both kinds of axis, so that one drawing can become the other.
     time.markup = is_new_time ? escaped_markup(time_text(row.event.at)) : "";
     if (const auto x = lane_x(place_of(row.event))) {
-      Shape& dot =
-          add(Shape::Kind::circle, row.is_evidence ? "dot evidence" : "dot", {*x, y, row.is_evidence ? 5 : 3}, number);
-      dot.title_en = row.event.text;
-      dot.title_zh = row.text_zh;
+      add(Shape::Kind::circle, row.is_evidence ? "dot evidence" : "dot", {*x, y, row.is_evidence ? 5 : 3}, number);
     }
     Shape& text = add(Shape::Kind::text, fmt::format("row {}{}", ink_of(row), crowded), {widths_.text, y + 4}, number);
     text.markup = text_of(i, row);
-    text.title_en = row.event.text;
-    text.title_zh = row.text_zh;
+    if (std::max(display_width(row.event.text), display_width(row.text_zh)) > kTextColumns / 2) {
+      text.title_en = row.event.text;
+      text.title_zh = row.text_zh;
+    }
   }
 
   /// A command happens where it is handled.
