@@ -123,6 +123,11 @@ class Maker {
     return result;
   }
 
+  reports::site::Measured measured(const std::vector<Scenario>& scenarios) {
+    return reports::site::measured(catalogue_, scenarios, static_cast<unsigned>(call_.jobs),
+                                   [&] { return is_interrupted(); });
+  }
+
   std::string version() const { return std::string(kVersion); }
 
  private:
@@ -254,12 +259,14 @@ Exit report(const Call& call, const models::locks::Catalogue& catalogue, Output&
     output.err << trouble->to_string() << '\n';
     return Exit::bad_input;
   }
+  reports::site::Measured measured = maker.measured(*scenarios);
   if (maker.is_interrupted()) {
     output.err << "lockstep: interrupted, and no page is written; what is known so far is kept for the next time\n";
     return Exit::incomplete;
   }
   const reports::site::SiteInput input{.stories = std::move(*told),
                                        .matrix = std::get<scenarios::Matrix>(std::move(matrix)),
+                                       .measured = std::move(measured),
                                        .matrix_bounds = maker.matrix_bounds(),
                                        .version = maker.version()};
   const auto for_each = [&](std::size_t count, const std::function<void(std::size_t)>& work) {

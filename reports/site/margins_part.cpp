@@ -154,9 +154,9 @@ class MapScale {
 };
 
 std::string plane_part(const FamilyPlane& plane) {
-  constexpr int kLeft = 110, kRight = 560, kTop = 20, kBottom = 360;
+  constexpr int kMapLeft = 110, kMapRight = 560, kMapTop = 20, kMapBottom = 360;
   const std::string_view property = property_of(plane);
-  const MapScale x(plane.x.range, kLeft, kRight), y(plane.y.range, kBottom, kTop);
+  const MapScale x(plane.x.range, kMapLeft, kMapRight), y(plane.y.range, kMapBottom, kMapTop);
   const std::string name_x = printable(name_of(plane.x)), name_y = printable(name_of(plane.y));
   std::string shapes;
   for (const FamilyRegion& region : plane.regions) {
@@ -174,14 +174,14 @@ std::string plane_part(const FamilyPlane& plane) {
   }
   std::string axes;
   for (const Duration value : {plane.x.range.lo, plane.x.range.hi})
-    axes += fmt::format("<text class=\"tick-x\" x=\"{}\" y=\"{}\">{}</text>\n", x.of(value), kBottom + 18,
+    axes += fmt::format("<text class=\"tick-x\" x=\"{}\" y=\"{}\">{}</text>\n", x.of(value), kMapBottom + 18,
                         sim::to_string(value));
   for (const Duration value : {plane.y.range.lo, plane.y.range.hi})
-    axes += fmt::format("<text class=\"tick-y\" x=\"{}\" y=\"{}\">{}</text>\n", kLeft - 8, y.of(value),
+    axes += fmt::format("<text class=\"tick-y\" x=\"{}\" y=\"{}\">{}</text>\n", kMapLeft - 8, y.of(value),
                         sim::to_string(value));
-  axes += fmt::format("<text class=\"tick-x\" x=\"{}\" y=\"{}\">{}</text>\n", (kLeft + kRight) / 2, kBottom + 36,
-                      escaped_markup(name_x));
-  axes += fmt::format("<text class=\"tick-y\" x=\"{}\" y=\"{}\">{}</text>\n", kLeft - 8, (kTop + kBottom) / 2,
+  axes += fmt::format("<text class=\"tick-x\" x=\"{}\" y=\"{}\">{}</text>\n", (kMapLeft + kMapRight) / 2,
+                      kMapBottom + 36, escaped_markup(name_x));
+  axes += fmt::format("<text class=\"tick-y\" x=\"{}\" y=\"{}\">{}</text>\n", kMapLeft - 8, (kMapTop + kMapBottom) / 2,
                       escaped_markup(clip(name_y, 14)));
   std::string html =
       fmt::format("<h3>{}</h3>\n", both(fmt::format("{} and {} together", name_x, name_y),

@@ -121,6 +121,11 @@ Findings findings_of(const SiteInput& input, const models::locks::Catalogue& cat
     findings.stories.push_back({told.source, told.path, &told.story, told.explored ? &*told.explored : nullptr});
   findings.matrix = &input.matrix;
   findings.matrix_bounds = input.matrix_bounds;
+  findings.costs = input.measured.costs;
+  findings.how_compared = input.measured.how_compared;
+  findings.markets = input.measured.markets;
+  findings.how_traded = input.measured.how_traded;
+  findings.graphs = input.measured.graphs;
   return findings;
 }
 
@@ -133,8 +138,7 @@ std::vector<SiteFile> site_of(const SiteInput& input, const models::locks::Catal
     files[i] = {page.path, html_of(page)};
   });
   const Findings findings = findings_of(input, catalogue);
-  const Page index = index_page(findings);
-  files.push_back({index.path, html_of(index)});
+  for (const Page& page : pages_about_locks(findings, for_each)) files.push_back({page.path, html_of(page)});
   std::sort(files.begin(), files.end(), [](const SiteFile& a, const SiteFile& b) { return a.path < b.path; });
   return files;
 }

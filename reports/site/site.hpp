@@ -10,6 +10,7 @@
 #include "reports/explored.hpp"
 #include "reports/site/findings.hpp"
 #include "reports/site/margins_part.hpp"
+#include "reports/site/measured.hpp"
 #include "reports/site/page.hpp"
 #include "scenarios/matrix.hpp"
 
@@ -28,6 +29,7 @@ struct ToldStory {
 struct SiteInput {
   std::vector<ToldStory> stories;  ///< in the order of their files
   scenarios::Matrix matrix;
+  Measured measured;
   scenarios::MatrixOptions matrix_bounds;
   std::string version;
 };
