@@ -84,6 +84,9 @@ std::string repaired_twin(const StoryToTell& told, const Diagram& diagram) {
   html += fmt::format("<div class=\"two\"><div><h3>{}</h3>\n{}</div><div><h3>{}</h3>\n{}</div></div>\n",
                       both("This story", "本故事"), story_of_rows(diagram, from, kShown),
                       both("The repaired one", "修复之后"), story_of_rows(twin, from, kShown));
+  // Longer ones have a page of their own, or repeat what is above.
+  constexpr std::size_t kDrawn = 60;
+  if (twin.rows.size() > kDrawn) return html;
   return html +
          fmt::format(
              "<details><summary>{}</summary>\n<div class=\"stage\" tabindex=\"0\" role=\"group\" aria-label=\"Diagram "

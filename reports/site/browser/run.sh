@@ -1,0 +1,21 @@
+#!/bin/sh
+# The pages of a report in a real browser, and their scripts through a type checker: run.sh PROGRAM [SCREENSHOTS]
+#
+# Works in build/browser. Needs node, npm with a registry that answers, and Debian's chromium; without them it says so and exits with 77.
+set -u
+here=$(CDPATH='' cd -P -- "$(dirname "$0")" && pwd -P)
+root=$(CDPATH='' cd -P -- "$here/../../.." && pwd -P)
+program=$(realpath "${1:-$root/build/release/lockstep}")
+screenshots=${2:+$(realpath -m "$2")}
+work=$root/build/browser
+
+for needed in node npm chromium; do
+  command -v $needed >/dev/null || { echo "SKIPPED: there is no $needed"; exit 77; }
+done
+mkdir -p "$work/pages"
+cp "$here"/package.json "$here"/package-lock.json "$here"/tsconfig.json "$here"/*.mjs "$work"
+cp "$here"/../*.js "$work/pages"
+cd "$work" || exit 1
+npm ci --no-audit --no-fund --silent || { echo "SKIPPED: npm could not install what the tests need"; exit 77; }
+npx --no-install tsc --noEmit -p . || exit 1
+cd "$root" && "$program" report "$work/site" && cd "$work" && node site.mjs "$work/site" ${screenshots:+"$screenshots"}
