@@ -24,7 +24,7 @@ using sim::Duration;
 
 constexpr std::size_t kFamiliesMax = 2;
 constexpr std::size_t kPiecesMax = 60;
-constexpr std::size_t kRegionsMax = 120;
+constexpr std::size_t kRegionsMax = 250;
 constexpr std::uint64_t kEventsMax = 150'000;
 /// A page has no room for more numbers.
 constexpr std::size_t kMessagesMax = 2'500;
@@ -173,9 +173,10 @@ std::string plane_part(const FamilyPlane& plane) {
                                                : "kept / 成立");
   }
   std::string axes;
-  for (const Duration value : {plane.x.range.lo, plane.x.range.hi})
-    axes += fmt::format("<text class=\"tick-x\" x=\"{}\" y=\"{}\">{}</text>\n", x.of(value), kMapBottom + 18,
-                        sim::to_string(value));
+  axes += fmt::format("<text class=\"tick-x\" x=\"{}\" y=\"{}\">{}</text>\n", kMapLeft, kMapBottom + 18,
+                      sim::to_string(plane.x.range.lo));
+  axes += fmt::format("<text class=\"tick-y\" x=\"{}\" y=\"{}\">{}</text>\n", kMapRight, kMapBottom + 18,
+                      sim::to_string(plane.x.range.hi));
   for (const Duration value : {plane.y.range.lo, plane.y.range.hi})
     axes += fmt::format("<text class=\"tick-y\" x=\"{}\" y=\"{}\">{}</text>\n", kMapLeft - 8, y.of(value),
                         sim::to_string(value));
@@ -225,6 +226,17 @@ ordered_json json_of(const FamilyPiece& piece) {
   return json;
 }
 
+/// Most ranges go far beyond what is of interest: what a map shows is twice the margin.
+scenarios::FamilyParameter around_margin(const scenarios::Family& family) {
+  Duration farthest;
+  for (const scenarios::FamilyMargin& margin : family.margins)
+    farthest = std::max(farthest, std::max(margin.broken_from, -margin.broken_from));
+  scenarios::FamilyParameter parameter = family.parameter;
+  const Duration most = Duration::milliseconds(farthest.floor_ms() * 2 + 2);
+  parameter.range = {std::max(parameter.range.lo, -most), std::min(parameter.range.hi, most)};
+  return parameter;
+}
+
 }  // namespace
 
 ToldMargins margins_to_tell(const scenarios::Scenario& scenario, const models::locks::Catalogue& catalogue,
@@ -238,7 +250,7 @@ ToldMargins margins_to_tell(const scenarios::Scenario& scenario, const models::l
       const bool is_margin = std::any_of(family.margins.begin(), family.margins.end(),
                                          [](const scenarios::FamilyMargin& m) { return m.kept_up_to.has_value(); });
       if (!is_margin) continue;
-      decisive.push_back(parameter);
+      decisive.push_back(around_margin(family));
       if (told.families.size() < kFamiliesMax && messages_of(family) <= kMessagesMax)
         told.families.push_back(std::move(family));
     }
