@@ -29,6 +29,8 @@ using scenarios::Scenario;
 /// Of each story, so that a site of all of them is there within a minute.
 constexpr std::uint64_t kTracesMax = 100'000;
 constexpr std::uint64_t kEventsMax = 5'000'000;
+/// Of the search for the point of no return.
+constexpr std::uint64_t kNoReturnTraces = 2'000;
 /// Of each cell of the matrix.
 constexpr std::uint64_t kMatrixTraces = 1'000;
 constexpr std::uint64_t kMatrixEvents = 60'000;
@@ -139,7 +141,18 @@ class Maker {
     if (is_interrupted()) return std::nullopt;
     told.margins =
         reports::site::margins_to_tell(scenario, catalogue_, told.explored ? &told.explored->exploration : nullptr);
+    if (told.explored) tell_no_return(scenario, told);
     return std::nullopt;
+  }
+
+  /// Of the first property that is broken and claimed: one search more.
+  void tell_no_return(const Scenario& scenario, ToldStory& told) {
+    for (const scenarios::ExploredProperty& property : told.explored->exploration.properties) {
+      const bool is_asked = property.claim != scenarios::Claim::none || property.expected;
+      if (property.verdict != checker::Verdict::violated || !is_asked) continue;
+      told.no_return = scenarios::no_return(scenario, catalogue_, property.name, {.max_traces = kNoReturnTraces});
+      return;
+    }
   }
 
   void tell_explored(const Scenario& scenario, ToldStory& told) {

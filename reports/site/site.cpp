@@ -37,6 +37,7 @@ class Builder {
     to_tell.source = told.source;
     if (told.explored) to_tell.explored = &*told.explored;
     to_tell.margins = &told.margins;
+    if (told.no_return) to_tell.no_return = &*told.no_return;
     if (catalogue_.find(told.story.scenario.lock.algorithm) != nullptr)
       to_tell.algorithm_page = fmt::format("algorithms/{}.html", told.story.scenario.lock.algorithm);
     if (const ToldStory* broken = broken_twin_of(told)) to_tell.broken_twin = Link{broken->path, title_of(*broken)};
@@ -149,6 +150,7 @@ std::string single_page(const ToldStory& told, const models::locks::Catalogue& c
   to_tell.source = told.source;
   if (told.explored) to_tell.explored = &*told.explored;
   to_tell.margins = &told.margins;
+  if (told.no_return) to_tell.no_return = &*told.no_return;
   const std::optional<RepairedTwin> repaired = Builder::repaired_twin_of(told, catalogue, nullptr);
   if (repaired) to_tell.repaired = &*repaired;
   return html_of(story_page(to_tell));

@@ -13,6 +13,7 @@
 #include "reports/site/measured.hpp"
 #include "reports/site/page.hpp"
 #include "scenarios/matrix.hpp"
+#include "scenarios/no_return.hpp"
 
 namespace lockstep::reports::site {
 
@@ -23,6 +24,7 @@ struct ToldStory {
   Story story;                            ///< with trace and key states
   std::optional<ExploredStory> explored;  ///< nothing: it cannot be, or takes too long
   ToldMargins margins;
+  std::optional<scenarios::NoReturn> no_return;
   std::string not_explored;  ///< why; empty: it was
 };
 

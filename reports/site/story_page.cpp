@@ -112,7 +112,9 @@ Page story_page(const StoryToTell& told) {
         fmt::format("<p>{}{}</p>\n", both_markup("It repairs: ", "它修复了："), link_to(told.path, *told.broken_twin));
   body += verdict_banner(story, diagram);
   body += section("run", "The run", "这次运行", stage(diagram, story.scenario.title));
-  body += section("why", "Why it failed", "为什么失败", chain_of_causes(story, diagram));
+  std::string why = chain_of_causes(story, diagram);
+  if (told.no_return != nullptr) why += point_of_no_return(*told.no_return, story);
+  body += section("why", "Why it failed", "为什么失败", why);
   body += section("promises", "What was promised, and what holds", "承诺了什么，什么成立", promises(told));
   if (told.explored != nullptr)
     body += section("all", "Every other execution", "所有其他执行", all_executions(*told.explored, told.version));

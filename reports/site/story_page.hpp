@@ -10,6 +10,7 @@
 #include "reports/explored.hpp"
 #include "reports/site/margins_part.hpp"
 #include "reports/site/page.hpp"
+#include "scenarios/no_return.hpp"
 
 namespace lockstep::reports::site {
 
@@ -19,17 +20,18 @@ struct RepairedTwin {
 };
 
 struct StoryToTell {
-  std::string path;                           ///< of the page
-  const Story* story = nullptr;               ///< with trace and key states
-  const ExploredStory* explored = nullptr;    ///< null: it was not
-  const ToldMargins* margins = nullptr;       ///< null: none were computed
-  const RepairedTwin* repaired = nullptr;     ///< null: there is none
-  std::optional<Link> broken_twin;            ///< of a repaired story: what it repairs
-  std::optional<std::string> algorithm_page;  ///< path in the site
-  std::vector<Link> above;                    ///< from the root of the site down to the page
-  std::string version;                        ///< of the program
-  std::string source;                         ///< the story's file
-  bool is_single = false;                     ///< the page stands alone
+  std::string path;                                ///< of the page
+  const Story* story = nullptr;                    ///< with trace and key states
+  const ExploredStory* explored = nullptr;         ///< null: it was not
+  const ToldMargins* margins = nullptr;            ///< null: none were computed
+  const scenarios::NoReturn* no_return = nullptr;  ///< null: it was not asked for
+  const RepairedTwin* repaired = nullptr;          ///< null: there is none
+  std::optional<Link> broken_twin;                 ///< of a repaired story: what it repairs
+  std::optional<std::string> algorithm_page;       ///< path in the site
+  std::vector<Link> above;                         ///< from the root of the site down to the page
+  std::string version;                             ///< of the program
+  std::string source;                              ///< the story's file
+  bool is_single = false;                          ///< the page stands alone
 };
 
 Page story_page(const StoryToTell& told);

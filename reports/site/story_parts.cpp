@@ -183,6 +183,49 @@ std::string chain_of_causes(const Story& story, const Diagram& diagram) {
   return html;
 }
 
+std::string point_of_no_return(const scenarios::NoReturn& point, const Story& story) {
+  using Answer = scenarios::NoReturn::Answer;
+  if (point.answer == Answer::unknown) return "";
+  const std::string property = property_name(point.property);
+  const std::string broken = sim::to_string(point.violated_at);
+  std::string en, zh;
+  if (point.answer == Answer::beginning) {
+    en = "It breaks whatever happens: no order and no delay keeps it.";
+    zh = "无论怎样都会被破坏：没有任何顺序和延迟能使它成立。";
+  } else if (point.answer == Answer::at_end) {
+    en = fmt::format("Until the very moment at which it breaks, {}, it could still have been avoided.", broken);
+    zh = fmt::format("直到它被破坏的那一刻（{}）都还可以避免。", broken);
+  } else {
+    const scenarios::NoReturnEvent& event = point.events[point.step];
+    const std::string who = printable(name_of(story.outcome, event.process));
+    const std::string at = sim::to_string(event.at);
+    std::string what = "goes on", what_zh = "继续运行";
+    if (event.kind == sim::EventKind::message) {
+      what = fmt::format("{} {}", event.is_reply ? "gets the answer to" : "gets", printable(event.name));
+      what_zh = fmt::format("收到{} {}", event.is_reply ? "答复：" : "", printable(event.name));
+    }
+    if (event.kind == sim::EventKind::fault) {
+      what = "is struck by a fault";
+      what_zh = "发生故障";
+    }
+    en = fmt::format(
+        "From {} on, when {} {}, nothing can avoid it any more; it breaks at {}. Up to the event before, some order "
+        "and some "
+        "delays would still have kept it.",
+        at, who, what, broken);
+    zh = fmt::format(
+        "从 {}（{} {}）起已无法避免；它在 {} 被破坏。在此之前的一个事件为止，还有某种顺序和延迟能使它成立。", at, who,
+        what_zh, broken);
+  }
+  if (!point.is_exact) {
+    en += " The point may be later: not everything could be looked at.";
+    zh += "这一点也可能更晚：并非所有情况都能检查。";
+  }
+  return fmt::format("<h3>{}</h3>\n<p>{} {} {}</p>\n", both("The point of no return", "无可挽回的时刻"),
+                     both("In the run that check found, and that breaks it:", "在 check 找到的破坏它的运行中："),
+                     property, both(en, zh));
+}
+
 std::string promises(const StoryToTell& told) {
   std::string html = fmt::format(
       "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Promises / 承诺\"><table>\n<thead><tr><th "

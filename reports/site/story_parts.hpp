@@ -17,6 +17,8 @@ std::string stage(const picture::Diagram& diagram, const scenarios::Text& title)
 /// One row for each step, with a place of its own: "s1".
 std::string steps_table(const picture::Diagram& diagram, const std::vector<StepOfRun>& steps);
 /// For each property that broke: the steps that prove it.
+/// Of the run that `check` found: from which event on the violation could not be avoided any more.
+std::string point_of_no_return(const scenarios::NoReturn& point, const Story& story);
 std::string chain_of_causes(const Story& story, const picture::Diagram& diagram);
 /// Each property: in this run, in all of them, promised, expected.
 std::string promises(const StoryToTell& told);
