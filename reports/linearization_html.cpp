@@ -4,6 +4,7 @@
 #include <map>
 
 #include "reports/linearization.hpp"
+#include "reports/picture/shape.hpp"
 #include "reports/text.hpp"
 
 namespace lockstep::reports {
@@ -141,20 +142,7 @@ tr.conflict td{color:var(--warn)}tr.unused td{color:var(--faint)}
 .legend svg{display:inline-block;vertical-align:-3px;margin-right:.4rem}ul{margin:.3rem 0;padding-left:1.4rem}
 )";
 
-/// For text and for attributes; what cannot be shown is replaced.
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : printable(text)) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += c;
-    }
-  }
-  return out;
-}
+using picture::escaped_markup;
 
 std::string process_text(const JudgedHistory& judged, std::uint32_t position) {
   const checker::OperationHistory& history = judged.recorded.operations;
@@ -292,18 +280,19 @@ std::string picture(const JudgedHistory& judged, const checker::Model& model, co
       "{0} {1}\" "
       "role=\"img\">\n",
       place.width(), place.height(), judged.result.verdict == Verdict::violated ? " from-end" : "");
-  names += fmt::format("<text class=\"faint\" x=\"12\" y=\"36\">{}</text>\n", escaped(words.state_short));
+  names += fmt::format("<text class=\"faint\" x=\"12\" y=\"36\">{}</text>\n", escaped_markup(words.state_short));
   for (const Placement::Lane& lane : place.lanes()) {
     const int middle = kTop + lane.row * kRow + lane.rows * kRow / 2;
     const int bottom = kTop + (lane.row + lane.rows) * kRow;
     const auto rule = [&](int width) {
       return fmt::format("<line class=\"lane\" x1=\"0\" x2=\"{}\" y1=\"{}\" y2=\"{}\"/>\n", width, bottom, bottom);
     };
-    names += fmt::format("<text x=\"12\" y=\"{}\">{}</text>{}", middle + 4, escaped(lane.name), rule(place.left()));
+    names +=
+        fmt::format("<text x=\"12\" y=\"{}\">{}</text>{}", middle + 4, escaped_markup(lane.name), rule(place.left()));
     svg += rule(place.width());
   }
   if (!scene.state_before.empty() && text_width(scene.state_before) <= kStateMax * kCharacter) {
-    svg += fmt::format("<text class=\"faint\" x=\"2\" y=\"36\">{}</text>\n", escaped(scene.state_before));
+    svg += fmt::format("<text class=\"faint\" x=\"2\" y=\"36\">{}</text>\n", escaped_markup(scene.state_before));
   }
   std::string boxes;
   std::string points;
@@ -321,14 +310,14 @@ std::string picture(const JudgedHistory& judged, const checker::Model& model, co
     std::string title;
     for (std::size_t begin = 0; begin <= hover.size();) {
       const std::size_t end = std::min(hover.find('\n', begin), hover.size());
-      title += (begin == 0 ? "" : "&#10;") + escaped(std::string_view(hover).substr(begin, end - begin));
+      title += (begin == 0 ? "" : "&#10;") + escaped_markup(std::string_view(hover).substr(begin, end - begin));
       begin = end + 1;
     }
     boxes += fmt::format(
         "<g class=\"{}{}\"><title>{}</title><rect class=\"box\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"4\"/>"
         "<text x=\"{}\" y=\"{}\">{}</text></g>\n",
         class_of(o), o.end ? "" : " open", title, x, y, place.end_of(o) - x, kBox, x + 7, y + 16,
-        escaped(place.label(i)));
+        escaped_markup(place.label(i)));
     if (o.point) {
       const int at = place.point_of(i);
       path += fmt::format("{}{},{}", path.empty() ? "M" : " L", at, y + kBox);
@@ -336,7 +325,7 @@ std::string picture(const JudgedHistory& judged, const checker::Model& model, co
                             y + kBox, *o.order + 1);
       if (place.shows_state(o) && !o.state.empty()) {
         points += fmt::format("<text class=\"faint\" x=\"{}\" y=\"36\" text-anchor=\"middle\">{}</text>\n", at,
-                              escaped(o.state));
+                              escaped_markup(o.state));
       }
     }
     if (o.is_culprit && o.end) {
@@ -344,7 +333,7 @@ std::string picture(const JudgedHistory& judged, const checker::Model& model, co
       points += fmt::format(
           "<line class=\"end\" x1=\"{0}\" x2=\"{0}\" y1=\"24\" y2=\"{1}\"/>"
           "<text class=\"bad\" x=\"{0}\" y=\"18\" text-anchor=\"end\">{2}</text>\n",
-          end, place.height() - 6, escaped(words.no_place));
+          end, place.height() - 6, escaped_markup(words.no_place));
     }
   }
   if (!path.empty()) svg += fmt::format("<path class=\"path\" d=\"{}\"/>\n", path);
@@ -372,18 +361,20 @@ std::string order_table(const JudgedHistory& judged, const checker::Model& model
   std::string html = fmt::format("<table><tr><th>{}</th><th>{}</th><th>{}</th><th>{}</th><th>{}</th></tr>\n",
                                  words.number, words.process, words.operation, words.lines, words.state);
   if (scene.ordered_before > 0) {
-    html += fmt::format("<tr class=\"unused\"><td>⋮</td><td colspan=\"3\">{}</td><td>{}</td></tr>\n",
-                        fmt::format(fmt::runtime(words.before), scene.ordered_before), escaped(scene.state_before));
+    html +=
+        fmt::format("<tr class=\"unused\"><td>⋮</td><td colspan=\"3\">{}</td><td>{}</td></tr>\n",
+                    fmt::format(fmt::runtime(words.before), scene.ordered_before), escaped_markup(scene.state_before));
   }
   for (const SceneOperation& o : scene.operations) {
     const std::string note = o.is_culprit ? std::string(words.culprit)
-                             : o.order    ? escaped(o.state)
+                             : o.order    ? escaped_markup(o.state)
                                           : std::string(words.legend_unused);
     html += fmt::format("<tr class=\"{}\"><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n", class_of(o),
                         o.order        ? std::to_string(*o.order + 1)
                         : o.is_culprit ? "✗"
                                        : "",
-                        escaped(process_text(judged, o.position)), escaped(operation_text(judged, model, o.position)),
+                        escaped_markup(process_text(judged, o.position)),
+                        escaped_markup(operation_text(judged, model, o.position)),
                         lines_range(judged, o.position, words), note);
   }
   return html + "</table>\n";
@@ -399,7 +390,7 @@ std::string nemesis_notes(const JudgedHistory& judged, const Words& words) {
   if (before.empty()) return "";
   std::string html = fmt::format("<p class=\"faint\">{}</p><ul class=\"faint\">", words.nemesis);
   for (std::size_t i = before.size() - std::min(notes_max, before.size()); i < before.size(); ++i) {
-    html += fmt::format("<li>{}: {}</li>", before[i]->line, escaped(before[i]->text));
+    html += fmt::format("<li>{}: {}</li>", before[i]->line, escaped_markup(before[i]->text));
   }
   return html + "</ul>\n";
 }
@@ -421,7 +412,7 @@ std::string violated_keys(const JudgedHistory& judged, const Words& words) {
   std::string html = fmt::format(
       "<p>{}</p><p>", fmt::format(fmt::runtime(words.violated_keys), grouped(keys.size()), grouped(names.size())));
   for (std::size_t i = 0; i < std::min(keys.size(), listed_max); ++i) {
-    html += fmt::format("{}{}", i == 0 ? "" : ", ", escaped(names[keys[i].key]));
+    html += fmt::format("{}{}", i == 0 ? "" : ", ", escaped_markup(names[keys[i].key]));
   }
   return html + (keys.size() > listed_max ? ", …</p>\n" : "</p>\n");
 }
@@ -432,7 +423,7 @@ std::string section(const JudgedHistory& judged, const checker::Model& model,
   const checker::LinearizabilityResult& result = judged.result;
   const bool holds = result.verdict == Verdict::holds;
   const bool is_violated = result.verdict == Verdict::violated;
-  std::string html = fmt::format("<h2>{} — <span class=\"{}\">{}</span></h2>\n", escaped(judged.file),
+  std::string html = fmt::format("<h2>{} — <span class=\"{}\">{}</span></h2>\n", escaped_markup(judged.file),
                                  holds         ? "good"
                                  : is_violated ? "bad"
                                                : "warn",
@@ -445,24 +436,26 @@ std::string section(const JudgedHistory& judged, const checker::Model& model,
                       history.process_names.size(), words.processes, unknown, words.unknown_outcomes);
   for (const auto& [is_so, note] : {std::pair(judged.tested_nothing, words.nothing_tested),
                                     std::pair(judged.recorded.looks_independent, words.looks_independent)}) {
-    if (is_so) html += fmt::format("<p class=\"warn\">{}</p>\n", escaped(note));
+    if (is_so) html += fmt::format("<p class=\"warn\">{}</p>\n", escaped_markup(note));
   }
   if (result.violated_keys.size() > 1) html += violated_keys(judged, words);
-  if (result.verdict == Verdict::unknown) return html + fmt::format("<p>{}</p>\n", escaped(bound_text(result.bound)));
+  if (result.verdict == Verdict::unknown)
+    return html + fmt::format("<p>{}</p>\n", escaped_markup(bound_text(result.bound)));
   if (is_violated && result.culprit) {
     html += fmt::format("<p>{}</p>\n",
                         fmt::format(fmt::runtime(words.at_line), judged.recorded.lines[*result.culprit].ended,
-                                    escaped(operation_text(judged, model, *result.culprit)),
-                                    escaped(process_text(judged, *result.culprit))));
+                                    escaped_markup(operation_text(judged, model, *result.culprit)),
+                                    escaped_markup(process_text(judged, *result.culprit))));
   }
   if (is_violated && result.stretch && result.conflict.size() > 2) html += stretch_prose(judged, words);
   if (is_violated && !result.conflict.empty()) {
     html += fmt::format("<p>{}</p><ul>", words.conflict);
     constexpr std::size_t listed_max = 12;
     for (std::size_t i = 0; i < std::min(listed_max, result.conflict.size()); ++i) {
-      html += fmt::format("<li>{} — {} {}, {} {}</li>", escaped(operation_text(judged, model, result.conflict[i])),
-                          words.process, escaped(process_text(judged, result.conflict[i])), words.lines,
-                          lines_range(judged, result.conflict[i], words));
+      html +=
+          fmt::format("<li>{} — {} {}, {} {}</li>", escaped_markup(operation_text(judged, model, result.conflict[i])),
+                      words.process, escaped_markup(process_text(judged, result.conflict[i])), words.lines,
+                      lines_range(judged, result.conflict[i], words));
     }
     if (result.conflict.size() > listed_max) html += fmt::format("<li>… {}</li>", result.conflict.size() - listed_max);
     html += "</ul>\n";
@@ -470,7 +463,7 @@ std::string section(const JudgedHistory& judged, const checker::Model& model,
   }
   const Scene scene = scene_of(judged, model, options, kOperationsMax);
   if (!scene.key.empty()) {
-    html += fmt::format("<p>{}</p>\n", fmt::format(fmt::runtime(words.key), escaped(scene.key)));
+    html += fmt::format("<p>{}</p>\n", fmt::format(fmt::runtime(words.key), escaped_markup(scene.key)));
   }
   html += fmt::format("<p>{}</p>\n", is_violated ? words.order : words.first_shown);
   html += picture(judged, model, scene, words) + legend(words) + order_table(judged, model, scene, words);
