@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <pugixml.hpp>
 #include <set>
+#include <sstream>
 
 #include "checker/history_formats/read.hpp"
 #include "checker/history_formats/recorder.hpp"
@@ -89,6 +90,13 @@ bool is_violated(const Story& story, std::string_view property) {
   return std::any_of(all.begin(), all.end(), [&](const scenarios::Judgement& j) {
     return j.finding.property == property && j.finding.verdict == checker::Verdict::violated;
   });
+}
+
+/// Cells of a row of a table. A reader drops cells that its heading has no column for, so it does not tell that a text has made one.
+std::size_t cells_of(std::string_view row) {
+  std::size_t bars = 0;
+  for (std::size_t i = 0; i < row.size(); ++i) bars += row[i] == '|' && (i == 0 || row[i - 1] != '\\') ? 1 : 0;
+  return bars - 1;
 }
 
 /// No byte that a terminal would obey, but for line breaks.
@@ -378,6 +386,16 @@ TEST_CASE("export: hostile texts are no markup in Markdown") {
                            page.compare(i, 2, "`\n") == 0;
       if (is_markup && !is_ours) FAIL(page.substr(i > 40 ? i - 40 : 0, 80));
     }
+    std::istringstream lines(page);
+    std::size_t rows = 0;
+    std::size_t columns = 0;  // of the table that the line is in; 0: of none
+    for (std::string line; std::getline(lines, line);) {
+      const bool is_row = line.starts_with("| ");
+      if (is_row && columns != 0) CHECK(cells_of(line) == columns);
+      columns = !is_row ? 0 : columns == 0 ? cells_of(line) : columns;
+      rows += is_row ? 1 : 0;
+    }
+    CHECK(rows > 10);
     pugi::xml_document picture;
     CHECK(picture.load_string(markdown_picture(story, language).c_str()));
   }
