@@ -334,6 +334,9 @@ usage: lockstep report [FOLDER] [OPTIONS]
   --stories FILE|DIR...       of these stories, "scenarios" if not said otherwise
   --single FILE               instead: one page of one story that needs no other file, to be mailed
   --jobs N                    threads
+  --json, --seed, --lang, --width, --color
+                              taken by every command; nothing depends on them here: pages have both languages
+  --help
 
 What was explored is kept in FOLDER/.results, and used again where story, program and bounds are the same.
 Stories that take long, or do not end, are run and not explored; their pages say so.

@@ -67,7 +67,7 @@ TEST_CASE("token-lock-broken: whatever the lease and the work", "[!shouldfail]")
     const auto result = lockstep::fuzz({.story = two_clients(some_times()),
                                         .algorithm = "token-lock-broken",
                                         .catalogue = tested_lock::catalogue(),
-                                        .runs = 500});
+                                        .runs = 10'000});
     RC_LOG() << result;
     RC_ASSERT(result.findings.empty());
   });

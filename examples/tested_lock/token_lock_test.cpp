@@ -71,7 +71,7 @@ TEST_CASE("token-lock-broken: checked", "[!shouldfail]") {
 // tidy: fails on purpose
 TEST_CASE("token-lock-broken: fuzzed", "[!shouldfail]") {
   const auto result = lockstep::fuzz(
-      {.story = kPauses, .algorithm = "token-lock-broken", .catalogue = tested_lock::catalogue(), .runs = 20'000});
+      {.story = kPauses, .algorithm = "token-lock-broken", .catalogue = tested_lock::catalogue(), .runs = 200'000});
   INFO(result);
   CHECK(result.findings.empty());
 }
