@@ -61,6 +61,7 @@ constexpr std::array<std::string_view, 6> kOnlyConfirm{"--redis",  "--flush", "-
                                                        "--record", "--table", "--junit"};
 constexpr std::array<std::string_view, 2> kOnlyServe{"--port", "--step"};
 constexpr std::array<std::string_view, 2> kOnlyReport{"--single", "--stories"};
+constexpr std::array<std::string_view, 1> kOnlyPlay{"--port"};
 
 /// Unknown options, commands and whatever else nobody wanted.
 Answer unexpected(const std::vector<std::string>& words, std::string_view command) {
@@ -76,6 +77,7 @@ Answer unexpected(const std::vector<std::string>& words, std::string_view comman
     if (command == "report") valid.insert(valid.end(), kOnlyReport.begin(), kOnlyReport.end());
     if (command == "new") valid.insert(valid.end(), kOnlyNew.begin(), kOnlyNew.end());
     if (command == "confirm") valid.insert(valid.end(), kOnlyConfirm.begin(), kOnlyConfirm.end());
+    if (command == "play") valid.insert(valid.end(), kOnlyPlay.begin(), kOnlyPlay.end());
     if (command == "serve") valid.insert(valid.end(), kOnlyServe.begin(), kOnlyServe.end());
     if (command.empty()) valid.emplace_back("--version");
     const std::string name = word.substr(0, word.find('='));
@@ -335,6 +337,26 @@ void declare_confirm(CLI::App& confirm, Typed& typed) {
   confirm.add_option("--junit", typed.junit)->take_last();
 }
 
+std::optional<Answer> take_port(const Typed& typed, std::string_view command, std::uint16_t& taken) {
+  if (!typed.port) return std::nullopt;
+  const auto port = whole_number(*typed.port, 0, UINT16_MAX);
+  if (!port)
+    return wrong(fmt::format("--port {}: expected a whole number from 0 to 65535", scenarios::in_quotes(*typed.port)),
+                 command);
+  taken = static_cast<std::uint16_t>(*port);
+  return std::nullopt;
+}
+
+std::variant<Call, Answer> play_call(const Typed& typed, Call call) {
+  call.command = Call::Command::play;
+  call.files = typed.files;
+  if (call.files.size() > 1)
+    return wrong("play takes one scenario file, e.g. lockstep play mine.toml; without one it begins with a new story",
+                 "play");
+  if (auto answer = take_port(typed, "play", call.play.port)) return *answer;
+  return call;
+}
+
 std::variant<Call, Answer> serve_call(const Typed& typed, Call call) {
   call.command = Call::Command::serve;
   call.files = typed.files;
@@ -343,14 +365,7 @@ std::variant<Call, Answer> serve_call(const Typed& typed, Call call) {
     return wrong("serve needs one scenario file, e.g. lockstep serve scenarios/reference/set-nx-px-lua-3x2.toml",
                  "serve");
   }
-  if (typed.port) {
-    const auto port = whole_number(*typed.port, 0, UINT16_MAX);
-    if (!port) {
-      return wrong(fmt::format("--port {}: expected a whole number from 0 to 65535", scenarios::in_quotes(*typed.port)),
-                   "serve");
-    }
-    call.serve.port = static_cast<std::uint16_t>(*port);
-  }
+  if (auto answer = take_port(typed, "serve", call.serve.port)) return *answer;
   return call;
 }
 
@@ -462,6 +477,10 @@ std::variant<Call, Answer> read_arguments(std::span<const std::string> args) {
   serve->add_option("files", typed.files);
   serve->add_option("--port", typed.port)->take_last();
   serve->add_flag("--step", typed.step);
+  CLI::App* play = app.add_subcommand("play");
+  play->set_help_flag();
+  play->add_option("files", typed.files);
+  play->add_option("--port", typed.port)->take_last();
   CLI::App* fresh = app.add_subcommand("new");
   fresh->set_help_flag();
   fresh->add_option("name", typed.files);
@@ -501,6 +520,7 @@ std::variant<Call, Answer> read_arguments(std::span<const std::string> args) {
                                    : fuzz->parsed()      ? "fuzz"
                                    : confirm->parsed()   ? "confirm"
                                    : serve->parsed()     ? "serve"
+                                   : play->parsed()      ? "play"
                                    : fresh->parsed()     ? "new"
                                    : report->parsed()    ? "report"
                                    : schema->parsed()    ? "schema"
@@ -528,6 +548,7 @@ std::variant<Call, Answer> read_arguments(std::span<const std::string> args) {
   if (command == "confirm") return confirm_call(typed, std::move(call));
   if (command == "report") return report_call(typed, std::move(call));
   if (command == "serve") return serve_call(typed, std::move(call));
+  if (command == "play") return play_call(typed, std::move(call));
   if (command == "new") return new_call(typed, std::move(call));
   if (command == "schema") {
     call.command = Call::Command::schema;

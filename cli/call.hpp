@@ -33,6 +33,7 @@ struct Call {
     compare,
     confirm,
     serve,
+    play,
     new_story,
     schema,
     fuzz,
@@ -150,6 +151,11 @@ struct Call {
     std::uint16_t port = 0;  ///< 0: a free one
     bool step = false;
   } serve;
+
+  /// What only `play` is told.
+  struct Play {
+    std::uint16_t port = 0;  ///< 0: a free one
+  } play;
 };
 
 /// The call needs no work: help, the version, or a message about what is wrong with it.

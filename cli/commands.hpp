@@ -37,6 +37,7 @@ Exit new_story(const Call& call, const models::locks::Catalogue& catalogue, Outp
 Exit schema(const models::locks::Catalogue& catalogue, Output& output);
 Exit confirm_stories(const Call& call, const models::locks::Catalogue& catalogue, Output& output);
 Exit report(const Call& call, const models::locks::Catalogue& catalogue, Output& output);
+Exit play(const Call& call, const models::locks::Catalogue& catalogue, Output& output);
 Exit serve(const Call& call, const models::locks::Catalogue& catalogue, Output& output);
 
 /// A line on `err` for each script of the story's that has a mistake in it: its verdicts are those of the mistake.

@@ -5,8 +5,9 @@
 namespace lockstep::cli {
 namespace {
 
-constexpr std::array<std::string_view, 12> kCommands{"list",   "new",     "run",    "check",   "fuzz",  "linearize",
-                                                     "matrix", "compare", "report", "confirm", "serve", "schema"};
+constexpr std::array<std::string_view, 13> kCommands{"list",      "new",    "run",     "check",  "fuzz",
+                                                     "linearize", "matrix", "compare", "report", "confirm",
+                                                     "serve",     "play",   "schema"};
 
 constexpr std::string_view kProgram =
     R"(Runs distributed locks on simulated servers, in virtual time, and says which promise breaks.
@@ -35,6 +36,8 @@ usage: lockstep COMMAND [OPTIONS]
               example: lockstep confirm scenarios/redis-lock-java --redis
   serve       let redis-cli and other real clients talk to a scenario's servers
               example: lockstep serve scenarios/reference/set-nx-px-lua-3x2.toml --port 6400
+  play        a story in your browser: edit it, let things go wrong by a click, check it
+              example: lockstep play scenarios/redis-lock-java/f000-2-both-delete-expired.toml
   schema      the scenario format as a JSON schema, for editors
               example: lockstep schema > lockstep.schema.json
 
@@ -369,6 +372,29 @@ example: lockstep serve scenarios/reference/set-nx-px-lua-3x2.toml --port 6400
 example: redis-cli -p 6400 SET lock me NX PX 30000
 )";
 
+constexpr std::string_view kPlay =
+    R"(Opens a story in your browser: its text on one side, on the other what happens, anew after every change. Sliders move
+its figures, a click on the diagram pauses, crashes or loses something just there, check runs behind the page, and a
+history that is dropped onto it is judged.
+
+usage: lockstep play [FILE] [OPTIONS]
+
+Prints an address of 127.0.0.1 with a token, which nobody else knows; open it. Without FILE it begins with a new story.
+Stories are saved into the folder of FILE, or into the one that it was called in, and nowhere else; a file that is there
+is overwritten only after a question. Ctrl-C ends it. docs/play.md has more.
+
+  --port N                    of 127.0.0.1; 0: a free one (0)
+  --json                      the address as one JSON document on stdout, nothing else
+  --jobs N                    threads of a check (as many as there are cores)
+  --seed, --lang, --width, --color
+                              taken by every command; nothing depends on them here
+  --help
+
+Exit status: 0 ended by Ctrl-C, 2 the file cannot be read, the call was wrong, or the port is taken.
+
+example: lockstep play scenarios/redis-lock-java/f000-2-both-delete-expired.toml
+)";
+
 constexpr std::string_view kSchema =
     R"(Prints the scenario format as a JSON schema (draft 07). An editor with a TOML extension that knows schemas (Even
 Better TOML, Taplo) then completes keys, says what they mean, and marks what is wrong while you write.
@@ -405,6 +431,7 @@ std::string_view help_of(std::string_view command) {
   if (command == "confirm") return kConfirm;
   if (command == "report") return kReport;
   if (command == "serve") return kServe;
+  if (command == "play") return kPlay;
   if (command == "schema") return kSchema;
   return kProgram;
 }

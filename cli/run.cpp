@@ -37,6 +37,7 @@ Exit perform(const Call& call, const models::locks::Catalogue& catalogue, Output
     case Call::Command::schema: return schema(catalogue, output);
     case Call::Command::confirm: return confirm_stories(call, catalogue, output);
     case Call::Command::report: return report(call, catalogue, output);
+    case Call::Command::play: return play(call, catalogue, output);
     case Call::Command::serve: return serve(call, catalogue, output);
   }
   return Exit::bad_input;

@@ -149,6 +149,7 @@ std::string html_of(const Page& page) {
   style += without_comments(embedded_text("reports/site/site.css"));
   style += without_comments(embedded_text("reports/site/pages.css"));
   style += without_comments(embedded_text("reports/picture/diagram.css"));
+  for (const std::string& path : page.styles) style += without_comments(embedded_text(path));
   std::vector<std::string> scripts = {"reports/site/site.js"};
   scripts.insert(scripts.end(), page.scripts.begin(), page.scripts.end());
   const std::string script = joined_scripts(scripts);
@@ -160,8 +161,8 @@ std::string html_of(const Page& page) {
   values.set("style", style);
   values.set("script", script);
   values.set("policy", fmt::format("default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; img-src data:; "
-                                   "base-uri 'none'; form-action 'none'",
-                                   sha256_of(style), sha256_of(script)));
+                                   "base-uri 'none'; form-action 'none'{}{}",
+                                   sha256_of(style), sha256_of(script), page.policy.empty() ? "" : "; ", page.policy));
   values.set("title_text", escaped_markup(page.title.en));
   values.set("title", both(page.title));
   values.set("home", path_between(page.path, "index.html"));

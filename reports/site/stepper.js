@@ -26,8 +26,9 @@ function lengthOfMove() {
 }
 
 class Stepper {
-  /** @param {SVGSVGElement} svg @param {Data} data */
-  constructor(svg, data) {
+  /** @param {SVGSVGElement} svg @param {Data} data @param {AbortSignal} signal Ends it: another diagram takes its place. */
+  constructor(svg, data, signal) {
+    this.signal = signal;
     this.svg = svg;
     this.data = data;
     this.count = data.rows.length;
@@ -70,13 +71,14 @@ class Stepper {
     onClick("last", () => this.showAll());
     onClick("scale", () => this.scale(!this.isToScale));
     this.slider.addEventListener("input", () => this.go(Number(this.slider.value)));
-    document.addEventListener("keydown", (event) => this.key(event));
+    const signal = this.signal;
+    document.addEventListener("keydown", (event) => this.key(event), { signal });
     this.svg.addEventListener("click", (event) => {
       const row = /** @type {Element} */ (event.target).closest("[data-row]")?.getAttribute("data-row");
       if (row) this.go(Number(row) + 1);
     });
-    addEventListener("hashchange", () => this.goToHash());
-    document.addEventListener("language", () => this.isStepping() && this.showPanel());
+    addEventListener("hashchange", () => this.goToHash(), { signal });
+    document.addEventListener("language", () => this.isStepping() && this.showPanel(), { signal });
     this.goToHash();
   }
 
@@ -140,6 +142,7 @@ class Stepper {
     this.slider.value = String(this.at);
     this.slider.setAttribute("aria-valuetext", `${this.at} / ${this.count}`);
     this.output.textContent = `${this.at} / ${this.count}`;
+    document.dispatchEvent(new CustomEvent("step", { detail: this.isStepping() ? this.at : 0 }));
   }
 
   showPlace() {
@@ -235,7 +238,7 @@ class Stepper {
   }
 }
 
-function setUpCopying() {
+export function setUpCopying() {
   for (const pre of document.querySelectorAll("pre")) {
     const code = pre.querySelector("code");
     if (!code || !navigator.clipboard) continue;
@@ -248,10 +251,15 @@ function setUpCopying() {
   }
 }
 
-function setUpDiagram() {
+let presentDiagram = new AbortController();
+
+/** Once more after the page has got another diagram. */
+export function setUpDiagram() {
+  presentDiagram.abort();
+  presentDiagram = new AbortController();
   const svg = /** @type {SVGSVGElement | null} */ (document.querySelector("svg#diagram"));
   const data = document.getElementById("data")?.textContent;
-  if (svg && data) new Stepper(svg, JSON.parse(data));
+  if (svg && data) new Stepper(svg, JSON.parse(data), presentDiagram.signal);
 }
 
 setUpDiagram();

@@ -1,0 +1,105 @@
+#include "reports/play/rendered.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+#include <kainjow/mustache.hpp>
+
+#include "checker/linearizability.hpp"
+#include "reports/embedded_text.hpp"
+#include "reports/picture/shape.hpp"
+#include "reports/site/story_page.hpp"
+#include "scenarios/loader.hpp"
+#include "scenarios/runner.hpp"
+
+namespace lockstep::reports::play {
+namespace {
+
+using picture::escaped_markup;
+using scenarios::Diagnostic;
+using scenarios::Scenario;
+
+/// Lines stay lines, as nowhere else in a page.
+std::string within_textarea(std::string_view text) {
+  std::string out = "\n";  // the first one is not part of it
+  for (const char c : text) {
+    switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '\0':
+      case '\r': break;
+      default: out += c;
+    }
+  }
+  return out;
+}
+
+std::string algorithm_options(const models::locks::Catalogue& catalogue) {
+  std::string options;
+  for (const models::locks::Entry& entry : catalogue.entries())
+    options += fmt::format("<option value=\"{0}\">{0}</option>\n", escaped_markup(entry.id));
+  return options;
+}
+
+std::string model_options() {
+  std::string options;
+  for (const checker::Model* model : checker::models())
+    options += fmt::format("<option value=\"{0}\">{0}</option>\n", escaped_markup(model->name()));
+  return options;
+}
+
+}  // namespace
+
+std::variant<Story, Diagnostic> run_of(std::string_view text, const std::filesystem::path& file,
+                                       const models::locks::Catalogue& catalogue, std::uint64_t events_max) {
+  auto loaded = scenarios::parse(text, file.string(), catalogue);
+  if (auto* problem = std::get_if<Diagnostic>(&loaded)) return std::move(*problem);
+  Story story{std::move(std::get<Scenario>(loaded)), {}};
+  auto outcome =
+      scenarios::run(story.scenario, catalogue, {.trace = true, .key_states = true, .max_events = events_max});
+  if (auto* problem = std::get_if<Diagnostic>(&outcome)) return std::move(*problem);
+  story.outcome = std::move(std::get<scenarios::Outcome>(outcome));
+  return story;
+}
+
+site::Page rendered(const Story& story, const std::filesystem::path& file, const ExploredStory* explored) {
+  site::StoryToTell told;
+  told.path = "index.html";
+  told.story = &story;
+  told.explored = explored;
+  told.source = file.string();
+  told.is_single = true;
+  return site::story_page(told);
+}
+
+std::string play_page(std::string_view text, const std::filesystem::path& file,
+                      const models::locks::Catalogue& catalogue, std::uint64_t events_max) {
+  site::Page page{.path = "index.html", .title = {"A story to play with", "可以动手试的故事"}, .is_single = true};
+  std::string told;
+  const auto ran = run_of(text, file, catalogue, events_max);
+  if (const auto* story = std::get_if<Story>(&ran)) {
+    site::Page shown = rendered(*story, file, nullptr);
+    page.title = std::move(shown.title);
+    page.data = std::move(shown.data);
+    told = std::move(shown.body);
+  }
+  if (page.data.empty()) page.data = "{}";
+  using kainjow::mustache::data;
+  data values;
+  values.set("text", within_textarea(text));
+  values.set("file", escaped_markup(file.filename().string()));
+  values.set("algorithms", algorithm_options(catalogue));
+  values.set("models", model_options());
+  values.set("events_max", fmt::format("{}", events_max));
+  values.set("told", told);
+  kainjow::mustache::mustache frame{std::string(embedded_text("reports/play/play.mustache"))};
+  page.body = frame.render(values);
+  page.scripts = {"reports/site/stepper.js", "reports/play/editor.js", "reports/play/play.js"};
+  page.styles = {"reports/play/play.css"};
+  page.policy = "connect-src 'self'; frame-src 'self'";
+  page.is_single = true;
+  return site::html_of(page);
+}
+
+}  // namespace lockstep::reports::play
