@@ -1,5 +1,4 @@
 // A text with numbered lines, on which mistakes are marked.
-import { inLanguage } from "../site/site.js";
 
 /** @typedef {{line: number, column: number, message: string}} Problem */
 
@@ -87,8 +86,8 @@ export class Editor {
     const item = document.createElement("li");
     const button = document.createElement("button");
     button.type = "button";
-    const place = problem.line > 0 ? inLanguage(`line ${problem.line}: `, `第 ${problem.line} 行：`) : "";
-    button.textContent = `✗ ${place}${problem.message}`;
+    const [en, zh] = problem.line > 0 ? [`line ${problem.line}: `, `第 ${problem.line} 行：`] : ["", ""];
+    sayBoth(button, `✗ ${en}${problem.message}`, `✗ ${zh}${problem.message}`);
     button.addEventListener("click", () => this.goTo(problem.line, problem.column));
     item.append(button);
     return item;

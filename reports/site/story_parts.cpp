@@ -101,10 +101,10 @@ std::string stage(const Diagram& diagram, const scenarios::Text& title) {
         id, en, zh, sign, both(en, zh));
   };
   std::string html = "<div class=\"controls\" id=\"controls\" hidden=\"hidden\">\n";
-  html += button("first", "⏮", "to the beginning", "到开头");
+  html += button("first", "|◀", "to the beginning", "到开头");
   html += button("back", "◀", "one step back (k)", "后退一步（k）");
   html += button("next", "▶", "one step on (j)", "前进一步（j）");
-  html += button("last", "⏭", "all of it", "全部");
+  html += button("last", "▶|", "all of it", "全部");
   html += fmt::format("<label>{} <input type=\"range\" id=\"at\" min=\"0\" max=\"{}\" value=\"{}\"/></label>\n",
                       both("step", "步"), diagram.rows.size(), diagram.rows.size());
   html += fmt::format("<output id=\"step\" for=\"at\">{0} / {0}</output>\n", diagram.rows.size());
