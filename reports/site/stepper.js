@@ -2,7 +2,7 @@
 import { inLanguage, isChinese } from "./site.js";
 
 /**
- * @typedef {{server: string, key: string, value?: string}} Change
+ * @typedef {{server: string, key: string, value?: string, until?: string}} Change
  * @typedef {{holders: string[], changes?: Change[]}} Row
  * @typedef {{rows: Row[], servers?: string[]}} Data
  */
@@ -88,7 +88,10 @@ class Stepper {
 
   goToHash() {
     const found = /^#s(\d+)$/.exec(location.hash);
-    if (found) this.go(Number(found[1]), false);
+    if (!found) return;
+    this.go(Number(found[1]), false);
+    // The browser goes to the row of the table, where the step is without scripts.
+    requestAnimationFrame(() => this.stage.scrollIntoView({ block: "center" }));
   }
 
   /** @param {KeyboardEvent} event */
@@ -163,7 +166,7 @@ class Stepper {
       for (const change of row.changes ?? []) {
         const keys = servers.get(change.server);
         if (change.value === undefined) keys?.delete(change.key);
-        else keys?.set(change.key, change.value);
+        else keys?.set(change.key, change.until ? `${change.value} ${inLanguage("until", "至")} ${change.until}` : change.value);
       }
     }
     return servers;
@@ -247,7 +250,7 @@ export function setUpCopying() {
     button.className = "copy";
     button.textContent = inLanguage("copy", "复制");
     button.addEventListener("click", () => navigator.clipboard.writeText(code.textContent ?? ""));
-    pre.append(button);
+    pre.prepend(button);
   }
 }
 

@@ -12,10 +12,8 @@
 namespace lockstep::reports::site {
 namespace {
 
-std::string text_of_state(const scenarios::KeyState& state) {
-  std::string text = printable(state.text);
-  if (state.expires) text += fmt::format(" ⏱ {}", time_text(*state.expires));
-  return text;
+KeyContent content_of_state(const scenarios::KeyState& state) {
+  return {printable(state.text), state.expires ? time_text(*state.expires) : ""};
 }
 
 bool is_not_after(const scenarios::KeyState& state, const Event& event) {
@@ -28,7 +26,7 @@ std::vector<StepOfRun> steps_of(const Story& story, const picture::Diagram& diag
   const LaneStates states(story);
   const LocalTimes local(story.outcome);
   const std::vector<scenarios::KeyState>& keys = story.outcome.key_states;
-  std::map<std::pair<std::string, std::string>, std::string> known;
+  std::map<std::pair<std::string, std::string>, KeyContent> known;
   std::vector<StepOfRun> steps;
   std::size_t next = 0;
   for (std::size_t i = 0; i < diagram.rows.size(); ++i) {
@@ -52,7 +50,7 @@ std::vector<StepOfRun> steps_of(const Story& story, const picture::Diagram& diag
         change.after.reset();
         known.erase(place);
       } else {
-        change.after = known[place] = text_of_state(keys[next]);
+        change.after = known[place] = content_of_state(keys[next]);
       }
     }
     for (auto& [place, change] : changes) {

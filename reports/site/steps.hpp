@@ -10,11 +10,17 @@
 
 namespace lockstep::reports::site {
 
+struct KeyContent {
+  std::string text;
+  std::string until;  ///< when its time to live is over, in true time; empty: it has none
+  bool operator==(const KeyContent&) const = default;
+};
+
 struct KeyChange {
   std::string server;
   std::string key;
-  std::optional<std::string> before;  ///< nothing: the key was not there
-  std::optional<std::string> after;
+  std::optional<KeyContent> before;  ///< nothing: the key was not there
+  std::optional<KeyContent> after;
 };
 
 struct StepOfRun {

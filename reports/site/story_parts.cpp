@@ -53,8 +53,10 @@ std::string change_text(const KeyChange& change) {
   const std::string place =
       fmt::format("{} <code>{}</code>: ", escaped_markup(change.server), escaped_markup(change.key));
   const std::string nothing = both("nothing", "无");
-  const auto value = [&](const std::optional<std::string>& text) {
-    return text ? fmt::format("<code>{}</code>", escaped_markup(*text)) : nothing;
+  const auto value = [&](const std::optional<KeyContent>& content) {
+    if (!content) return nothing;
+    const std::string text = fmt::format("<code>{}</code>", escaped_markup(content->text));
+    return content->until.empty() ? text : text + both(" until " + content->until, " 至 " + content->until);
   };
   return place + value(change.before) + " → " + value(change.after);
 }
@@ -322,7 +324,8 @@ std::string data_for_steps(const Diagram& diagram, const std::vector<StepOfRun>&
     row["holders"] = step.holders;
     for (const KeyChange& change : step.changes) {
       ordered_json one = {{"server", change.server}, {"key", change.key}};
-      if (change.after) one["value"] = *change.after;
+      if (change.after) one["value"] = change.after->text;
+      if (change.after && !change.after->until.empty()) one["until"] = change.after->until;
       row["changes"].push_back(std::move(one));
     }
     data["rows"].push_back(std::move(row));
