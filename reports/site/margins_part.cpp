@@ -27,7 +27,7 @@ constexpr std::size_t kPiecesMax = 60;
 constexpr std::size_t kRegionsMax = 250;
 constexpr std::uint64_t kEventsMax = 150'000;
 /// A page has no room for more numbers.
-constexpr std::size_t kMessagesMax = 2'500;
+constexpr std::size_t kMessagesMax = 1'500;
 
 scenarios::FamilyOptions bounds_of_page() {
   return {.max_pieces = kPiecesMax, .max_regions = kRegionsMax, .max_events = kEventsMax};
