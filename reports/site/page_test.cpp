@@ -26,7 +26,7 @@ std::vector<std::string> hostile_texts() {
           "a\xE2\x80\xAE"
           "b\xE2\x81\xA6"
           "c\xE2\x80\x8F",
-          std::string("\x01\x1b[31m\x7f\x00 end", 14),
+          std::string("\x01\x1b[31m\x7f\x00 end", 12),
           "broken \xff\xfe\xc3 utf-8",
           std::string(10'000, '<'),
           std::string(10'000, 'x')};

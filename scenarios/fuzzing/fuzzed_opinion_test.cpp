@@ -47,7 +47,7 @@ std::optional<FuzzedOpinion::Disagreement> first_disagreement(JudgingMutant muta
 
 TEST_CASE(
     "fuzzed opinion: what a search proves of hunted stories no campaign breaks, and most of what it breaks is broken") {
-  constexpr std::uint64_t kStories = sim::cases<std::uint64_t>(40, 4);
+  constexpr std::uint64_t kStories = sim::cases<std::uint64_t>(40, 16);
   std::size_t complete = 0;
   std::size_t broken_too = 0;
   std::size_t not_broken = 0;
