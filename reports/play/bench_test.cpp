@@ -353,7 +353,8 @@ TEST_CASE("play: every fault that a row offers can be had, and strikes") {
     const json before = played.asked("/run", {{"text", text}});
     const std::size_t rows = json::parse(before["data"].get<std::string>())["rows"].size();
     for (std::size_t row = 0; row < rows; ++row) {
-      for (const json& fault : played.asked("/faults", {{"text", text}, {"row", row}})["faults"]) {
+      const json faults = played.asked("/faults", {{"text", text}, {"row", row}});
+      for (const json& fault : faults["faults"]) {
         const std::string changed = played.edited(text, {{"fault", fault["id"]}, {"row", row}, {"length", "7ms"}});
         const json after = played.asked("/run", {{"text", changed}});
         INFO(row << " " << fault.dump() << "\n" << changed);
