@@ -2,6 +2,7 @@
 
 #include "reports/play/bench.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <unistd.h>
 
@@ -360,8 +361,11 @@ TEST_CASE("play: every fault that a row offers can be had, and strikes") {
         INFO(row << " " << fault.dump() << "\n" << changed);
         REQUIRE(after.contains("body"));
         CHECK(after["faults"] == before["faults"].get<int>() + 1);
-        // A fault whose moment never comes is told as a note.
-        CHECK(after["notes"] == before["notes"]);
+        // A fault whose moment never comes is told as a note. The new one comes last, and may take their moment from those before it.
+        const auto last = static_cast<std::ptrdiff_t>(changed.rfind("[[fault]]"));
+        const auto line = 1 + std::count(changed.begin(), changed.begin() + last, '\n');
+        CHECK(after["notes"].dump().find("line " + std::to_string(line) + " never struck") == std::string::npos);
+        if (before["faults"] == 0) CHECK(after["notes"] == before["notes"]);
       }
     }
   }
