@@ -199,11 +199,6 @@ CellText cell_text(const MatrixAnswer* answer) {
   return {text, "bad"};
 }
 
-std::string section_of(std::string_view id, const Text& title, const std::string& content) {
-  if (content.empty()) return "";
-  return fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n{}</section>\n", id, both(title), content);
-}
-
 std::string table_of(const Text& name, const std::vector<std::string>& heads,
                      const std::vector<std::vector<std::string>>& rows) {
   std::string html =
@@ -219,7 +214,5 @@ std::string table_of(const Text& name, const std::vector<std::string>& heads,
   }
   return html + "</tbody></table></div>\n";
 }
-
-std::string paragraph(const Text& text) { return text.en.empty() ? "" : fmt::format("<p>{}</p>\n", both(text)); }
 
 }  // namespace lockstep::reports::site

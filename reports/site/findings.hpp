@@ -82,12 +82,8 @@ struct CellText {
 };
 CellText cell_text(const scenarios::MatrixAnswer* answer);
 
-/// A `<section>` with a heading. Empty content gives nothing.
-std::string section_of(std::string_view id, const Text& title, const std::string& content);
 /// A table in a box that scrolls, with a name for those who do not see it. Cells are HTML.
 std::string table_of(const Text& name, const std::vector<std::string>& heads,
                      const std::vector<std::vector<std::string>>& rows);
-/// `<p>`, escaped.
-std::string paragraph(const Text& text);
 
 }  // namespace lockstep::reports::site

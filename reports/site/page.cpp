@@ -105,6 +105,13 @@ std::string both(std::string_view en, std::string_view zh) {
 
 std::string both(const Text& text) { return both(text.en, text.zh); }
 
+std::string section_of(std::string_view id, const Text& title, const std::string& content) {
+  if (content.empty()) return "";
+  return fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n{}</section>\n", id, both(title), content);
+}
+
+std::string paragraph(const Text& text) { return text.en.empty() ? "" : fmt::format("<p>{}</p>\n", both(text)); }
+
 std::string path_between(std::string_view from, std::string_view to) {
   std::string path;
   for (std::size_t i = 0; i < static_cast<std::size_t>(std::count(from.begin(), from.end(), '/')); ++i) path += "../";

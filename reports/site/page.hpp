@@ -41,6 +41,11 @@ std::string both(std::string_view en, std::string_view zh);
 /// The same of what is HTML already.
 std::string both_markup(std::string_view en, std::string_view zh);
 
+/// A `<section>` with a heading. Empty content gives nothing.
+std::string section_of(std::string_view id, const Text& title, const std::string& content);
+/// `<p>`, escaped; nothing without text.
+std::string paragraph(const Text& text);
+
 /// A link to another page of the site, seen from `from`.
 std::string path_between(std::string_view from, std::string_view to);
 std::string link_to(std::string_view from, const Link& link);

@@ -15,15 +15,6 @@ namespace {
 using picture::Diagram;
 using picture::escaped_markup;
 
-std::string section(std::string_view id, std::string_view en, std::string_view zh, const std::string& content) {
-  if (content.empty()) return "";
-  return fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n{}</section>\n", id, both(en, zh), content);
-}
-
-std::string paragraphs(const scenarios::Text& text) {
-  return text.en.empty() ? "" : fmt::format("<p>{}</p>\n", both(text));
-}
-
 std::string facts(const StoryToTell& told) {
   const scenarios::Scenario& scenario = told.story->scenario;
   const std::string algorithm = fmt::format("<code>{}</code>", escaped_markup(scenario.lock.algorithm));
@@ -106,25 +97,25 @@ Page story_page(const StoryToTell& told) {
   if (told.margins != nullptr && !told.margins->families.empty()) page.scripts.emplace_back("reports/site/margins.js");
   std::string& body = page.body;
   body += facts(told);
-  body += paragraphs(story.scenario.story);
+  body += paragraph(story.scenario.story);
   if (told.broken_twin)
     body +=
         fmt::format("<p>{}{}</p>\n", both_markup("It repairs: ", "它修复了："), link_to(told.path, *told.broken_twin));
   body += verdict_banner(story, diagram);
-  body += section("run", "The run", "这次运行", stage(diagram, story.scenario.title));
+  body += section_of("run", {"The run", "这次运行"}, stage(diagram, story.scenario.title));
   std::string why = chain_of_causes(story, diagram);
   if (told.no_return != nullptr) why += point_of_no_return(*told.no_return, story);
-  body += section("why", "Why it failed", "为什么失败", why);
-  body += section("promises", "What was promised, and what holds", "承诺了什么，什么成立", promises(told));
+  body += section_of("why", {"Why it failed", "为什么失败"}, why);
+  body += section_of("promises", {"What was promised, and what holds", "承诺了什么，什么成立"}, promises(told));
   if (told.explored != nullptr)
-    body += section("all", "Every other execution", "所有其他执行", all_executions(*told.explored, told.version));
+    body += section_of("all", {"Every other execution", "所有其他执行"}, all_executions(*told.explored, told.version));
   if (told.margins != nullptr)
-    body += section("margin", "The margin, made visible", "看得见的余量", margins_part(*told.margins));
-  body += section("repaired", "The same, repaired", "修复之后", repaired_twin(told, diagram));
-  body += section("lesson", "Lesson", "教训", paragraphs(story.scenario.lesson));
-  body += section("questions", "Questions", "练习", questions(told, diagram, steps));
-  body += section("try", "Try it yourself", "自己动手", commands(told));
-  body += section("table", "All steps", "所有步骤", steps_table(diagram, steps));
+    body += section_of("margin", {"The margin, made visible", "看得见的余量"}, margins_part(*told.margins));
+  body += section_of("repaired", {"The same, repaired", "修复之后"}, repaired_twin(told, diagram));
+  body += section_of("lesson", {"Lesson", "教训"}, paragraph(story.scenario.lesson));
+  body += section_of("questions", {"Questions", "练习"}, questions(told, diagram, steps));
+  body += section_of("try", {"Try it yourself", "自己动手"}, commands(told));
+  body += section_of("table", {"All steps", "所有步骤"}, steps_table(diagram, steps));
   return page;
 }
 
