@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "checker/explorer.hpp"
+#include "checker/explorer/explorer.hpp"
 
 namespace lockstep::checker {
 namespace {

@@ -1,4 +1,4 @@
-#include "checker/branches.hpp"
+#include "checker/explorer/branches.hpp"
 
 #include <algorithm>
 #include <istream>

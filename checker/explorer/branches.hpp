@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "checker/explorer.hpp"
+#include "checker/explorer/explorer.hpp"
 
 namespace lockstep::checker {
 

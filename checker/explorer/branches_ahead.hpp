@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "checker/branches.hpp"
+#include "checker/explorer/branches.hpp"
 
 namespace lockstep::checker {
 

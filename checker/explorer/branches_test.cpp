@@ -1,6 +1,6 @@
 // A search in pieces, explored by several in any order, against the search in one piece.
 
-#include "checker/branches.hpp"
+#include "checker/explorer/branches.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -9,11 +9,11 @@
 #include <sstream>
 #include <string>
 
-#include "checker/begun_branches.hpp"
-#include "checker/branches_ahead.hpp"
-#include "checker/toy_world.hpp"
-#include "sim/random.hpp"
-#include "sim/test_effort.hpp"
+#include "checker/explorer/branches_ahead.hpp"
+#include "checker/testing/toys/begun_branches.hpp"
+#include "checker/testing/toys/toy_world.hpp"
+#include "sim/schedules/random.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::checker::branches_test {
 namespace {

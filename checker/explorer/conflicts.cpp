@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "checker/explorer.hpp"
-#include "checker/positions.hpp"
+#include "checker/explorer/explorer.hpp"
+#include "checker/explorer/positions.hpp"
 
 namespace lockstep::checker {
 namespace {

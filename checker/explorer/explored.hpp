@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/ids.hpp"
-#include "sim/time.hpp"
-#include "sim/trace.hpp"
-#include "sim/world.hpp"
+#include "sim/time/time.hpp"
+#include "sim/worlds/ids.hpp"
+#include "sim/worlds/trace.hpp"
+#include "sim/worlds/world.hpp"
 
 namespace lockstep::checker {
 

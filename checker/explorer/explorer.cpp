@@ -1,4 +1,4 @@
-#include "checker/explorer.hpp"
+#include "checker/explorer/explorer.hpp"
 #include "sim/last_words.hpp"
 
 #include <algorithm>

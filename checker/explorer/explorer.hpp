@@ -13,14 +13,14 @@
 // - Dependence is what events really did, in the state in which they did it (`World::access`): a SET NX that found the key taken only read
 //   it. What a sleeping event did is known, since it was executed from that very state; it wakes when something that it depends on happens.
 // - At clients likewise, where a reply says what it does with the client's state, as one of several answers that are only counted
-//   (`models/redis/gather.cpp`): which of them comes last matters, and not in which order the others come.
+//   (`models/redis/client/gather.cpp`): which of them comes last matters, and not in which order the others come.
 // - A timer that an event cancels never runs, so it is in no trace that could show its race with that event. The canceller
 //   and the cancelled are therefore a race by themselves.
 // - Two events that causes and delays alone put into one order are no race: a reply that is there after 20ms at the latest comes
 //   before the timeout of 50ms in every execution. Without this each timeout doubles the search for nothing. Only what holds in
 //   every execution may be used; that a pair is ordered by the constraints of *this* trace says nothing about the others.
 // - An event that time does not allow here is no part of any trace that begins like this one. The constraints say which events do not allow it, and it is
-//   tried in place of each of them: docs/exploring.md, "What time does not allow", and explorer_conflicts.cpp.
+//   tried in place of each of them: docs/exploring.md, "What time does not allow", and explorer/conflicts.cpp.
 // - Who crashes, whose clock jumps or is off is decided before the first event; a crash is then an event of that process like others,
 //   at any time. Pauses and losses are decided where they strike. Budgets are counts, so they do not depend on the order of events.
 // - Ticks repeat for ever. A trace is over when nothing else is pending and none of them can be due before an event that
@@ -40,18 +40,18 @@
 #include <utility>
 #include <vector>
 
-#include "checker/difference_constraints.hpp"
-#include "checker/explored.hpp"
-#include "checker/explorer_counts.hpp"
-#include "checker/fault_budget.hpp"
-#include "checker/footprint.hpp"
-#include "checker/parametric.hpp"
-#include "checker/positions.hpp"
-#include "sim/decisions.hpp"
-#include "sim/faults.hpp"
-#include "sim/region.hpp"
-#include "sim/scheduler.hpp"
-#include "sim/world.hpp"
+#include "checker/explorer/counts.hpp"
+#include "checker/explorer/explored.hpp"
+#include "checker/explorer/fault_budget.hpp"
+#include "checker/explorer/footprint.hpp"
+#include "checker/explorer/positions.hpp"
+#include "checker/time/difference_constraints.hpp"
+#include "checker/time/parametric.hpp"
+#include "sim/coroutines/region.hpp"
+#include "sim/schedules/decisions.hpp"
+#include "sim/schedules/scheduler.hpp"
+#include "sim/worlds/faults.hpp"
+#include "sim/worlds/world.hpp"
 
 namespace lockstep::checker {
 
@@ -419,7 +419,7 @@ class Explorer final : public sim::Scheduler, public sim::Decisions {
   void break_silence();
   std::optional<std::size_t> ask_for_pause(sim::ProcessId process, bool of_work, std::size_t first_budget = 0,
                                            bool is_afterwards = false);
-  // explorer_conflicts.cpp
+  // explorer/conflicts.cpp
   std::optional<sim::Instant> latest(const sim::Event& event) const;
   std::optional<sim::Instant> latest_answer(const sim::Event& event) const;
   bool is_answered_at_once(const sim::Event& event) const;

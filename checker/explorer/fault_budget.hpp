@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "checker/explored.hpp"
-#include "sim/faults.hpp"
-#include "sim/ids.hpp"
-#include "sim/time.hpp"
+#include "checker/explorer/explored.hpp"
+#include "sim/time/time.hpp"
+#include "sim/worlds/faults.hpp"
+#include "sim/worlds/ids.hpp"
 
 namespace lockstep::checker {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
-#include "checker/explorer.hpp"
-#include "checker/explorer_clocks.hpp"
+#include "checker/explorer/clock_kinds.hpp"
+#include "checker/explorer/explorer.hpp"
 
 namespace lockstep::checker {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "checker/explorer.hpp"
+#include "checker/explorer/explorer.hpp"
 
 namespace lockstep::checker {
 

@@ -4,8 +4,8 @@
 #include <cassert>
 #include <utility>
 
-#include "checker/explorer.hpp"
-#include "checker/explorer_clocks.hpp"
+#include "checker/explorer/clock_kinds.hpp"
+#include "checker/explorer/explorer.hpp"
 #include "sim/last_words.hpp"
 
 namespace lockstep::checker {
@@ -14,7 +14,7 @@ namespace {
 using sim::Duration;
 using sim::DurationRange;
 using sim::Instant;
-using Kind = ExploredFault::Kind;
+using FaultKind = ExploredFault::Kind;
 using Mutant = ExplorerOptions::Mutant;
 
 }  // namespace
@@ -507,7 +507,7 @@ bool Explorer::loses(sim::Event& message) {
     return false;
   }
   const std::size_t budget = allowed[answer - 1];
-  const Kind kind = options_.faults[budget].kind;
+  const FaultKind kind = options_.faults[budget].kind;
   if (!is_replay_) {
     ExploredFault& fault = faults_.emplace_back();
     fault.kind = kind;
@@ -516,7 +516,7 @@ bool Explorer::loses(sim::Event& message) {
     fault.emission = emissions_;
     fault.budget = budget;
   }
-  if (kind == Kind::lose) return true;
+  if (kind == FaultKind::lose) return true;
   put_off(message);
   --emissions_;
   return false;
@@ -525,7 +525,7 @@ bool Explorer::loses(sim::Event& message) {
 /// A message that a fault of the present trace delays leaves later.
 void Explorer::put_off(sim::Event& message) {
   const auto fault = std::find_if(faults_.begin(), faults_.end(), [&](const ExploredFault& f) {
-    return f.kind == Kind::delay && f.event == position_ && f.emission == emissions_;
+    return f.kind == FaultKind::delay && f.event == position_ && f.emission == emissions_;
   });
   if (!is_replay_) {
     const DurationRange range = options_.faults[fault->budget].range;

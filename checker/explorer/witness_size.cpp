@@ -1,9 +1,9 @@
-#include "checker/witness_size.hpp"
+#include "checker/explorer/witness_size.hpp"
 
 #include <algorithm>
 #include <vector>
 
-#include "sim/random.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::checker {
 namespace {

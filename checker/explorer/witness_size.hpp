@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "checker/explored.hpp"
+#include "checker/explorer/explored.hpp"
 
 namespace lockstep::checker {
 

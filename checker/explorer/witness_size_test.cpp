@@ -1,12 +1,12 @@
 // Which trace is the better witness: by hand, and for all orders of independent events alike.
 
-#include "checker/witness_size.hpp"
+#include "checker/explorer/witness_size.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
 
-#include "sim/random.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::checker::witness_size_test {
 namespace {

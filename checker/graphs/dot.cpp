@@ -1,4 +1,4 @@
-#include "checker/dot.hpp"
+#include "checker/graphs/dot.hpp"
 
 namespace lockstep::checker {
 

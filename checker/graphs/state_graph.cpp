@@ -1,11 +1,11 @@
-#include "checker/state_graph.hpp"
+#include "checker/graphs/state_graph.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cassert>
 
-#include "checker/evidence.hpp"
+#include "checker/properties/evidence.hpp"
 
 namespace lockstep::checker {
 namespace {

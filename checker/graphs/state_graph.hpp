@@ -28,9 +28,9 @@
 #include <tuple>
 #include <vector>
 
-#include "checker/explorer.hpp"
-#include "checker/ownership.hpp"
-#include "checker/verdict.hpp"
+#include "checker/explorer/explorer.hpp"
+#include "checker/properties/ownership.hpp"
+#include "checker/properties/verdict.hpp"
 
 namespace lockstep::checker {
 

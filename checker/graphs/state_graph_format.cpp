@@ -1,4 +1,4 @@
-#include "checker/state_graph_format.hpp"
+#include "checker/graphs/state_graph_format.hpp"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <boost/graph/graphviz.hpp>
 #include <sstream>
 
-#include "checker/dot.hpp"
-#include "checker/state_graph.hpp"
+#include "checker/graphs/dot.hpp"
+#include "checker/graphs/state_graph.hpp"
 
 namespace lockstep::checker {
 namespace {

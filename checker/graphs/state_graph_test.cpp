@@ -1,6 +1,6 @@
 // State graphs: counted by hand, read back from their files, and the same ends whatever the search leaves out.
 
-#include "checker/state_graph.hpp"
+#include "checker/graphs/state_graph.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -10,10 +10,10 @@
 #include <pugixml.hpp>
 #include <set>
 
-#include "checker/state_graph_format.hpp"
-#include "checker/toy_world.hpp"
-#include "sim/simulation.hpp"
-#include "sim/test_effort.hpp"
+#include "checker/graphs/state_graph_format.hpp"
+#include "checker/testing/toys/toy_world.hpp"
+#include "sim/schedules/simulation.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::checker::state_graph_test {
 namespace {

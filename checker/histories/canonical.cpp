@@ -1,4 +1,4 @@
-#include "checker/history_formats/canonical.hpp"
+#include "checker/histories/canonical.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "checker/history_formats/event.hpp"
+#include "checker/histories/event.hpp"
 
 namespace lockstep::checker::history_formats {
 

@@ -1,6 +1,6 @@
 // Values against a tiny evaluator of its own: what two texts mean, decided without putting them into one form.
 
-#include "checker/history_formats/canonical.hpp"
+#include "checker/histories/canonical.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "checker/history_formats/edn.hpp"
-#include "checker/history_formats/json.hpp"
-#include "sim/random.hpp"
-#include "sim/test_effort.hpp"
+#include "checker/histories/edn.hpp"
+#include "checker/histories/json.hpp"
+#include "sim/schedules/random.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::canonical_test {
 

@@ -1,4 +1,4 @@
-#include "checker/history_formats/edn.hpp"
+#include "checker/histories/edn.hpp"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 //
 // Source: the EDN specification (edn-format), and what Jepsen 0.1 to 0.3 writes into history.edn.
 
-#include "checker/history_formats/reader.hpp"
+#include "checker/histories/reader.hpp"
 
 namespace lockstep::checker::history_formats {
 

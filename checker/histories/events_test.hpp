@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "checker/history_formats/read.hpp"
+#include "checker/histories/read.hpp"
 
 namespace lockstep::checker::history_formats {
 

@@ -1,4 +1,4 @@
-#include "checker/history_formats/json.hpp"
+#include "checker/histories/json.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 //
 // Source: RFC 8259.
 
-#include "checker/history_formats/reader.hpp"
+#include "checker/histories/reader.hpp"
 
 namespace lockstep::checker::history_formats {
 

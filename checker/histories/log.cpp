@@ -1,4 +1,4 @@
-#include "checker/history_formats/log.hpp"
+#include "checker/histories/log.hpp"
 
 #include <fmt/format.h>
 

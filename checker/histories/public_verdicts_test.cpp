@@ -11,9 +11,9 @@
 #include <string>
 #include <string_view>
 
-#include "checker/history_formats/read.hpp"
-#include "checker/history_formats/recorder.hpp"
-#include "checker/linearizability.hpp"
+#include "checker/histories/read.hpp"
+#include "checker/histories/recorder.hpp"
+#include "checker/linearizability/linearizability.hpp"
 
 namespace lockstep::public_verdicts_test {
 

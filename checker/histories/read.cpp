@@ -1,13 +1,13 @@
-#include "checker/history_formats/read.hpp"
+#include "checker/histories/read.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <memory>
 
-#include "checker/history_formats/edn.hpp"
-#include "checker/history_formats/json.hpp"
-#include "checker/history_formats/log.hpp"
+#include "checker/histories/edn.hpp"
+#include "checker/histories/json.hpp"
+#include "checker/histories/log.hpp"
 
 namespace lockstep::checker::history_formats {
 namespace {

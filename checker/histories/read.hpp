@@ -5,9 +5,9 @@
 #include <optional>
 #include <string_view>
 
-#include "checker/history_formats/event.hpp"
-#include "checker/history_formats/format.hpp"
-#include "checker/history_formats/window.hpp"
+#include "checker/histories/event.hpp"
+#include "checker/histories/format.hpp"
+#include "checker/histories/window.hpp"
 
 namespace lockstep::checker::history_formats {
 

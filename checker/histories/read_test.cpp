@@ -1,11 +1,11 @@
-#include "checker/history_formats/read.hpp"
+#include "checker/histories/read.hpp"
 
 #include <rapidcheck/catch.h>
 
 #include <catch2/catch.hpp>
 
-#include "checker/history_formats/events_test.hpp"
-#include "sim/test_effort.hpp"
+#include "checker/histories/events_test.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::read_test {
 

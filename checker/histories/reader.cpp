@@ -1,4 +1,4 @@
-#include "checker/history_formats/reader.hpp"
+#include "checker/histories/reader.hpp"
 
 #include <fmt/format.h>
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "checker/history_formats/event.hpp"
-#include "checker/history_formats/window.hpp"
+#include "checker/histories/event.hpp"
+#include "checker/histories/window.hpp"
 
 namespace lockstep::checker::history_formats {
 

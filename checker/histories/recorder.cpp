@@ -1,4 +1,4 @@
-#include "checker/history_formats/recorder.hpp"
+#include "checker/histories/recorder.hpp"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <array>
 #include <limits>
 
-#include "checker/history_formats/canonical.hpp"
-#include "checker/history_formats/edn.hpp"
+#include "checker/histories/canonical.hpp"
+#include "checker/histories/edn.hpp"
 
 namespace lockstep::checker::history_formats {
 namespace {

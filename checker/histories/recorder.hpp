@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
-#include "checker/history_formats/event.hpp"
-#include "checker/linearizability.hpp"
-#include "checker/operation_history.hpp"
+#include "checker/histories/event.hpp"
+#include "checker/linearizability/linearizability.hpp"
+#include "checker/linearizability/operation_history.hpp"
 
 namespace lockstep::checker::history_formats {
 

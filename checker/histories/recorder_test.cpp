@@ -1,8 +1,8 @@
-#include "checker/history_formats/recorder.hpp"
+#include "checker/histories/recorder.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "checker/history_formats/events_test.hpp"
+#include "checker/histories/events_test.hpp"
 
 namespace lockstep::recorder_test {
 

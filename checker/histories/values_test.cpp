@@ -6,8 +6,8 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "checker/history_formats/edn.hpp"
-#include "checker/history_formats/json.hpp"
+#include "checker/histories/edn.hpp"
+#include "checker/histories/json.hpp"
 
 namespace lockstep::values_test {
 

@@ -1,4 +1,4 @@
-#include "checker/history_formats/window.hpp"
+#include "checker/histories/window.hpp"
 
 #include <poll.h>
 #include <unistd.h>

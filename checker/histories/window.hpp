@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "checker/history_formats/event.hpp"
+#include "checker/histories/event.hpp"
 
 namespace lockstep::checker::history_formats {
 

@@ -1,4 +1,4 @@
-#include "checker/linearizability_conflict.hpp"
+#include "checker/linearizability/conflict.hpp"
 
 #include <algorithm>
 #include <limits>

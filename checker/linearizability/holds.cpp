@@ -1,4 +1,4 @@
-#include "checker/linearizability_holds.hpp"
+#include "checker/linearizability/holds.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "checker/linearizability_search.hpp"
+#include "checker/linearizability/search.hpp"
 
 namespace lockstep::checker {
 

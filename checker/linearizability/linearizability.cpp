@@ -1,17 +1,17 @@
-#include "checker/linearizability.hpp"
+#include "checker/linearizability/linearizability.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <tuple>
 #include <utility>
 
-#include "checker/linearizability_conflict.hpp"
-#include "checker/linearizability_search.hpp"
-#include "checker/lock_sweep.hpp"
-#include "checker/mutex_paths.hpp"
-#include "checker/queue_order.hpp"
-#include "checker/register_zones.hpp"
-#include "checker/specification.hpp"
+#include "checker/linearizability/conflict.hpp"
+#include "checker/linearizability/near_linear/lock_sweep.hpp"
+#include "checker/linearizability/near_linear/mutex_paths.hpp"
+#include "checker/linearizability/near_linear/queue_order.hpp"
+#include "checker/linearizability/near_linear/register_zones.hpp"
+#include "checker/linearizability/search.hpp"
+#include "checker/linearizability/specification.hpp"
 
 namespace lockstep::checker {
 namespace {

@@ -7,7 +7,7 @@
 // different keys are judged apart, because linearizability is local (Herlihy and Wing 1990, theorem 1).
 //
 // How it is decided, per key: for locks and for registers with distinct values a near-linear path; otherwise, or where
-// that path cannot be sure, a search (linearizability_search.hpp). Either way the answer carries its proof.
+// that path cannot be sure, a search (linearizability/search.hpp). Either way the answer carries its proof.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,9 +19,9 @@
 #include <string_view>
 #include <vector>
 
-#include "checker/operation_history.hpp"
-#include "checker/stretch.hpp"
-#include "checker/verdict.hpp"
+#include "checker/linearizability/near_linear/stretch.hpp"
+#include "checker/linearizability/operation_history.hpp"
+#include "checker/properties/verdict.hpp"
 
 namespace lockstep::checker {
 
@@ -137,7 +137,7 @@ struct LinearizabilityResult {
   /// operations are never easier to order than fewer, and so leaving out one by one leads to a smallest set.)
   std::vector<std::uint32_t> conflict;
   /// Without any one operation of the conflict the others can be ordered. false: not known; the bounded effort of making
-  /// it smaller came to its end before (linearizability_conflict.hpp), or the history is too long for it.
+  /// it smaller came to its end before (linearizability/conflict.hpp), or the history is too long for it.
   bool is_minimal = false;
   /// violated, mutex: the conflict in numbers, where it is one of many operations.
   std::optional<Stretch> stretch;

@@ -1,12 +1,12 @@
-#include "checker/linearizability.hpp"
+#include "checker/linearizability/linearizability.hpp"
 
 #include <catch2/catch.hpp>
 #include <optional>
 #include <string>
 
-#include "checker/linearizability_generator.hpp"
-#include "checker/linearizability_oracle.hpp"
-#include "sim/test_effort.hpp"
+#include "checker/testing/linearizability_generator.hpp"
+#include "checker/testing/linearizability_oracle.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::checker::linearizability_test {
 namespace {

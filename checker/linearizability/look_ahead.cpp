@@ -1,4 +1,4 @@
-#include "checker/linearizability_look_ahead.hpp"
+#include "checker/linearizability/look_ahead.hpp"
 
 #include <algorithm>
 #include <utility>

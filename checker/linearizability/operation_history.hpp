@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/history.hpp"
+#include "sim/worlds/history.hpp"
 
 namespace lockstep::checker {
 

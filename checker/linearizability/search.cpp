@@ -1,13 +1,13 @@
-#include "checker/linearizability_search.hpp"
+#include "checker/linearizability/search.hpp"
 
 #include <algorithm>
 #include <cassert>
 #include <memory>
 #include <tuple>
 
-#include "checker/linearizability_holds.hpp"
-#include "checker/linearizability_look_ahead.hpp"
-#include "sim/random.hpp"
+#include "checker/linearizability/holds.hpp"
+#include "checker/linearizability/look_ahead.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::checker {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 using Index = std::uint32_t;
 using Word = std::uint64_t;
 using Hold = Action::Hold;
-constexpr Index none = 0xffffffff;
+constexpr Index no_node = 0xffffffff;
 
 /// What a configuration has to remember of a pending operation.
 enum class Role : std::uint8_t {
@@ -79,20 +79,20 @@ class Search {
   SearchResult run() {
     Arena nodes(header_words + config_words_);
     nodes_ = &nodes;
-    table_.assign(1024, none);
-    first_.assign(events_.size(), none);
-    last_.assign(events_.size(), none);
+    table_.assign(1024, no_node);
+    first_.assign(events_.size(), no_node);
+    last_.assign(events_.size(), no_node);
 
     start(config_.data());
     const Index event = advance(config_.data(), 0, nullptr);
-    if (event == events_.size()) return finish(Verdict::holds, none, none);
+    if (event == events_.size()) return finish(Verdict::holds, no_node, no_node);
     // Never given up: there has to be one configuration to tell of.
-    add(event, none, none);
+    add(event, no_node, no_node);
     // The latest event first, and there whoever came first: that took the fewest moves, so it dominates most.
     while (true) {
-      while (level_ > 0 && first_[level_] == none) --level_;
+      while (level_ > 0 && first_[level_] == no_node) --level_;
       const Index node = first_[level_];
-      if (node == none) return finish(Verdict::violated, deepest_, none);
+      if (node == no_node) return finish(Verdict::violated, deepest_, no_node);
       first_[level_] = static_cast<Index>(nodes[node][2]);
       if ((nodes[node][2] & is_dominated) != 0) continue;
       find_moves(node);
@@ -103,7 +103,7 @@ class Search {
         const Index next = apply(config_.data(), now, move, nullptr);
         if (next == events_.size()) return finish(Verdict::holds, node, move);
         if (is_hopeless(next)) continue;
-        if (add(next, node, move) && is_over_limit()) return finish(Verdict::unknown, deepest_, none);
+        if (add(next, node, move) && is_over_limit()) return finish(Verdict::unknown, deepest_, no_node);
       }
     }
   }
@@ -185,7 +185,7 @@ class Search {
     while (end > 0 && !(events_[end - 1].is_return && operations_[events_[end - 1].operation].is_required)) --end;
     events_.resize(end);
 
-    slot_.assign(operations_.size(), none);
+    slot_.assign(operations_.size(), no_node);
     std::vector<Index> free;
     for (const Event& e : events_) {
       if (e.is_return) {
@@ -408,7 +408,7 @@ class Search {
   bool add(Index event, Index parent, Index move) {
     const std::size_t key_words = state_words_ + mask_words_;
     std::size_t slot = hash_of(config_.data(), event) & (table_.size() - 1);
-    for (; table_[slot] != none; slot = (slot + 1) & (table_.size() - 1)) {
+    for (; table_[slot] != no_node; slot = (slot + 1) & (table_.size() - 1)) {
       const Word* other = (*nodes_)[table_[slot]];
       if (static_cast<Index>(other[1]) == event &&
           std::equal(config_.begin(), config_.begin() + static_cast<std::ptrdiff_t>(key_words), other + header_words)) {
@@ -416,11 +416,11 @@ class Search {
       }
     }
     // The bucket: all nodes with this event, state and updates, none of which dominates another.
-    for (Index i = table_[slot]; i != none; i = next_of(i)) {
+    for (Index i = table_[slot]; i != no_node; i = next_of(i)) {
       if (has_no_bit_beyond((*nodes_)[i] + header_words, config_.data())) return false;
     }
-    Index kept = none;
-    for (Index i = table_[slot]; i != none;) {
+    Index kept = no_node;
+    for (Index i = table_[slot]; i != no_node;) {
       const Index next = next_of(i);
       if (!has_no_bit_beyond(config_.data(), (*nodes_)[i] + header_words)) {
         (*nodes_)[i][1] = event | Word{kept} << 32;
@@ -434,13 +434,13 @@ class Search {
     Word* const words = nodes_->add();
     words[0] = parent | Word{move} << 32;
     words[1] = event | Word{kept} << 32;
-    words[2] = none;
+    words[2] = no_node;
     std::copy(config_.begin(), config_.end(), words + header_words);
-    const bool is_new = table_[slot] == none;
+    const bool is_new = table_[slot] == no_node;
     table_[slot] = node;
     if (is_new && ++buckets_ * 2 > table_.size()) grow();
     if (node == 0 || event > event_of(deepest_)) deepest_ = node;
-    if (first_[event] == none) {
+    if (first_[event] == no_node) {
       first_[event] = node;
     } else {
       Word& next = (*nodes_)[last_[event]][2];
@@ -452,13 +452,13 @@ class Search {
   }
 
   void grow() {
-    std::vector<Index> old(table_.size() * 2, none);
+    std::vector<Index> old(table_.size() * 2, no_node);
     old.swap(table_);
     for (const Index node : old) {
-      if (node == none) continue;
+      if (node == no_node) continue;
       const Word* words = (*nodes_)[node];
       std::size_t slot = hash_of(words + header_words, static_cast<Index>(words[1])) & (table_.size() - 1);
-      while (table_[slot] != none) slot = (slot + 1) & (table_.size() - 1);
+      while (table_[slot] != no_node) slot = (slot + 1) & (table_.size() - 1);
       table_[slot] = node;
     }
   }
@@ -484,8 +484,8 @@ class Search {
   /// The order that leads to a node and then makes one more move: the same moves once more, written down.
   std::vector<Index> order_of(Index node, Index last_move) {
     std::vector<Index> moves;
-    if (last_move != none) moves.push_back(last_move);
-    for (; node != none && (*nodes_)[node][0] >> 32 != none; node = static_cast<Index>((*nodes_)[node][0])) {
+    if (last_move != no_node) moves.push_back(last_move);
+    for (; node != no_node && (*nodes_)[node][0] >> 32 != no_node; node = static_cast<Index>((*nodes_)[node][0])) {
       moves.push_back(static_cast<Index>((*nodes_)[node][0] >> 32));
     }
     std::vector<Index> order;

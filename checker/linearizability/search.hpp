@@ -18,7 +18,7 @@
 //     *hideable* from then on: whether that happened is decided when it returns. Without this, k concurrent writes make
 //     2^k configurations out of each.
 //   Short holds. If nothing asks for a taken lock, nobody takes it before it has to return from that, unless its own
-//     release is pending as well or the one that returns is its own; and more in linearizability_holds.hpp.
+//     release is pending as well or the one that returns is its own; and more in linearizability/holds.hpp.
 //   Unseen states. What nobody reads from a state on, until something overwrites it, is the same for all such states. No
 //     operation of unknown outcome need lead there: from where it was, everything goes on as well, and what could have
 //     hidden before it is ordered when it returns.
@@ -32,7 +32,7 @@
 #include <span>
 #include <vector>
 
-#include "checker/specification.hpp"
+#include "checker/linearizability/specification.hpp"
 
 namespace lockstep::checker {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "checker/linearizability.hpp"
+#include "checker/linearizability/linearizability.hpp"
 
 namespace lockstep::checker {
 

@@ -1,4 +1,4 @@
-#include "checker/evidence.hpp"
+#include "checker/properties/evidence.hpp"
 
 #include <fmt/format.h>
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "checker/verdict.hpp"
-#include "sim/history.hpp"
+#include "checker/properties/verdict.hpp"
+#include "sim/worlds/history.hpp"
 
 namespace lockstep::checker {
 

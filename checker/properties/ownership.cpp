@@ -1,9 +1,9 @@
-#include "checker/ownership.hpp"
+#include "checker/properties/ownership.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "checker/evidence.hpp"
+#include "checker/properties/evidence.hpp"
 
 namespace lockstep::checker {
 namespace {

@@ -22,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/history.hpp"
+#include "sim/worlds/history.hpp"
 
 namespace lockstep::checker {
 

@@ -1,8 +1,8 @@
-#include "checker/ownership.hpp"
+#include "checker/properties/ownership.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "checker/forged_history.hpp"
+#include "checker/testing/forged_history.hpp"
 
 namespace lockstep::checker::ownership_test {
 namespace {

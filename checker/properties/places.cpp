@@ -1,4 +1,4 @@
-#include "checker/places.hpp"
+#include "checker/properties/places.hpp"
 
 #include <algorithm>
 

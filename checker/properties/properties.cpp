@@ -1,4 +1,4 @@
-#include "checker/properties.hpp"
+#include "checker/properties/properties.hpp"
 
 #include <algorithm>
 #include <array>

@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "checker/verdict.hpp"
+#include "checker/properties/verdict.hpp"
 
 namespace lockstep::checker {
 

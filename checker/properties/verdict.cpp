@@ -1,4 +1,4 @@
-#include "checker/verdict.hpp"
+#include "checker/properties/verdict.hpp"
 
 namespace lockstep::checker {
 

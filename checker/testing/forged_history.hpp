@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include "checker/verdict.hpp"
-#include "sim/history.hpp"
+#include "checker/properties/verdict.hpp"
+#include "sim/worlds/history.hpp"
 
 namespace lockstep::checker {
 

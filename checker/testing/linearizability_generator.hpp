@@ -9,8 +9,8 @@
 #include <tuple>
 #include <vector>
 
-#include "checker/linearizability_oracle.hpp"
-#include "sim/random.hpp"
+#include "checker/testing/linearizability_oracle.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::checker::oracle {
 

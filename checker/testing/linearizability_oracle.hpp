@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "checker/linearizability.hpp"
+#include "checker/linearizability/linearizability.hpp"
 
 namespace lockstep::checker::oracle {
 

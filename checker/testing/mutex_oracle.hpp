@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "checker/mutex.hpp"
+#include "checker/linearizability/near_linear/mutex.hpp"
 
 namespace lockstep::checker {
 

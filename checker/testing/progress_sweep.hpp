@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "checker/ownership.hpp"
-#include "sim/history.hpp"
+#include "checker/properties/ownership.hpp"
+#include "sim/worlds/history.hpp"
 
 namespace lockstep::checker {
 

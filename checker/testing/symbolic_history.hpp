@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "checker/difference_constraints.hpp"
-#include "checker/explored.hpp"
-#include "sim/history.hpp"
-#include "sim/random.hpp"
+#include "checker/explorer/explored.hpp"
+#include "checker/time/difference_constraints.hpp"
+#include "sim/schedules/random.hpp"
+#include "sim/worlds/history.hpp"
 
 namespace lockstep::checker {
 

@@ -1,4 +1,4 @@
-#include "checker/difference_constraints.hpp"
+#include "checker/time/difference_constraints.hpp"
 
 #include <algorithm>
 #include <bit>

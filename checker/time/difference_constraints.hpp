@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "sim/time.hpp"
+#include "sim/time/time.hpp"
 
 namespace lockstep::checker {
 

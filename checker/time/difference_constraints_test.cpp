@@ -1,4 +1,4 @@
-#include "checker/difference_constraints.hpp"
+#include "checker/time/difference_constraints.hpp"
 
 #include <rapidcheck.h>
 
@@ -10,8 +10,8 @@
 #include <string>
 #include <utility>
 
-#include "sim/random.hpp"
-#include "sim/test_effort.hpp"
+#include "sim/schedules/random.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::checker::difference_constraints_test {
 namespace {

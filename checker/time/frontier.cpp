@@ -1,4 +1,4 @@
-#include "checker/frontier.hpp"
+#include "checker/time/frontier.hpp"
 
 #include <algorithm>
 #include <cassert>

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "checker/fraction.hpp"
-#include "checker/parameter_space.hpp"
+#include "checker/time/fraction.hpp"
+#include "checker/time/parameter_space.hpp"
 
 namespace lockstep::checker {
 

@@ -1,4 +1,4 @@
-#include "checker/linear_program.hpp"
+#include "checker/time/linear_program.hpp"
 
 #include <cassert>
 #include <utility>

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "checker/fraction.hpp"
+#include "checker/time/fraction.hpp"
 
 namespace lockstep::checker {
 

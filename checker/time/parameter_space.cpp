@@ -1,4 +1,4 @@
-#include "checker/parameter_space.hpp"
+#include "checker/time/parameter_space.hpp"
 
 #include <algorithm>
 #include <cassert>

@@ -18,10 +18,10 @@
 #include <span>
 #include <vector>
 
-#include "checker/difference_constraints.hpp"
-#include "checker/linear_program.hpp"
-#include "checker/negative_cycle.hpp"
-#include "checker/parametric.hpp"
+#include "checker/time/difference_constraints.hpp"
+#include "checker/time/linear_program.hpp"
+#include "checker/time/negative_cycle.hpp"
+#include "checker/time/parametric.hpp"
 
 namespace lockstep::checker {
 

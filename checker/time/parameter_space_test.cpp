@@ -1,11 +1,11 @@
 // Several parameters at once, against a scan over all their values, each fixed in a plain system.
 
-#include "checker/parameter_space.hpp"
+#include "checker/time/parameter_space.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "sim/random.hpp"
-#include "sim/test_effort.hpp"
+#include "sim/schedules/random.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::checker::parameter_space_test {
 namespace {

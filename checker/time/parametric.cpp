@@ -1,10 +1,10 @@
-#include "checker/parametric.hpp"
+#include "checker/time/parametric.hpp"
 
 #include <algorithm>
 #include <cassert>
 #include <numeric>
 
-#include "checker/negative_cycle.hpp"
+#include "checker/time/negative_cycle.hpp"
 
 namespace lockstep::checker {
 namespace {

@@ -18,7 +18,7 @@
 #include <span>
 #include <vector>
 
-#include "checker/difference_constraints.hpp"
+#include "checker/time/difference_constraints.hpp"
 
 namespace lockstep::checker {
 

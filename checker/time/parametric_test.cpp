@@ -1,10 +1,10 @@
 // The parametric solver against a grid of values, each fixed in a plain system.
 
-#include "checker/parametric.hpp"
+#include "checker/time/parametric.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "sim/random.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::checker::parametric_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "checker/thresholds.hpp"
+#include "checker/time/thresholds.hpp"
 
 #include <algorithm>
 #include <vector>

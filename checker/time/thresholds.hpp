@@ -6,8 +6,8 @@
 #include <optional>
 #include <span>
 
-#include "checker/difference_constraints.hpp"
-#include "checker/parametric.hpp"
+#include "checker/time/difference_constraints.hpp"
+#include "checker/time/parametric.hpp"
 
 namespace lockstep::checker {
 

@@ -1,10 +1,10 @@
 // Thresholds against a scan over all integer lengths with plain feasibility.
 
-#include "checker/thresholds.hpp"
+#include "checker/time/thresholds.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "sim/random.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::checker::thresholds_test {
 namespace {

@@ -1,10 +1,10 @@
-#include "checker/value_set.hpp"
+#include "checker/time/value_set.hpp"
 
 #include <algorithm>
 #include <istream>
 #include <ostream>
 
-#include "checker/thresholds.hpp"
+#include "checker/time/thresholds.hpp"
 
 namespace lockstep::checker {
 namespace {

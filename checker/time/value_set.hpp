@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "checker/parametric.hpp"
+#include "checker/time/parametric.hpp"
 
 namespace lockstep::checker {
 

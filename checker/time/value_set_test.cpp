@@ -1,4 +1,4 @@
-#include "checker/value_set.hpp"
+#include "checker/time/value_set.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -6,7 +6,7 @@
 #include <array>
 #include <sstream>
 
-#include "sim/random.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::checker::value_set_test {
 namespace {

@@ -45,7 +45,7 @@
 
 #include <algorithm>
 
-#include "checker/violations.hpp"
+#include "checker/violations/violations.hpp"
 
 namespace lockstep::checker {
 namespace {

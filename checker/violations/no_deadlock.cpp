@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <array>
 
-#include "checker/violations.hpp"
+#include "checker/violations/violations.hpp"
 
 namespace lockstep::checker {
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "checker/evidence.hpp"
-#include "checker/order_properties.hpp"
-#include "checker/places.hpp"
-#include "checker/violations.hpp"
+#include "checker/properties/evidence.hpp"
+#include "checker/properties/places.hpp"
+#include "checker/properties/server/order_properties.hpp"
+#include "checker/violations/violations.hpp"
 
 namespace lockstep::checker {
 

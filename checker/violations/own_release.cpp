@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "checker/evidence.hpp"
-#include "checker/places.hpp"
-#include "checker/violations.hpp"
+#include "checker/properties/evidence.hpp"
+#include "checker/properties/places.hpp"
+#include "checker/violations/violations.hpp"
 
 namespace lockstep::checker {
 

@@ -8,9 +8,9 @@
 
 #include <algorithm>
 
-#include "checker/evidence.hpp"
-#include "checker/fair.hpp"
-#include "checker/violations.hpp"
+#include "checker/properties/evidence.hpp"
+#include "checker/properties/server/fair.hpp"
+#include "checker/violations/violations.hpp"
 
 namespace lockstep::checker {
 

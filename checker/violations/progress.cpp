@@ -16,8 +16,8 @@
 
 #include <algorithm>
 
-#include "checker/evidence.hpp"
-#include "checker/violations.hpp"
+#include "checker/properties/evidence.hpp"
+#include "checker/violations/violations.hpp"
 
 namespace lockstep::checker {
 namespace {

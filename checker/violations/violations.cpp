@@ -1,11 +1,11 @@
-#include "checker/violations.hpp"
+#include "checker/violations/violations.hpp"
 
 #include <algorithm>
 #include <cassert>
 
-#include "checker/evidence.hpp"
-#include "checker/parameter_space.hpp"
-#include "checker/places.hpp"
+#include "checker/properties/evidence.hpp"
+#include "checker/properties/places.hpp"
+#include "checker/time/parameter_space.hpp"
 
 namespace lockstep::checker {
 

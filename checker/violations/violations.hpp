@@ -23,14 +23,14 @@
 // length is the sum of theirs, that is, by how much the work has been prolonged: end - from. `m < c + (end - from)` is no difference of two instants (`Violation::sums`): parameter_space.hpp decides it. c is a moment
 // of the work without them: not before it began, and not after `from`, its end.
 //
-// linearizable. See violations_linearizable.cpp for the argument. What is shared among readers is no mutex: it has no ways then.
-// no-deadlock: violations_no_deadlock.cpp.
+// linearizable. See violations/linearizable.cpp for the argument. What is shared among readers is no mutex: it has no ways then.
+// no-deadlock: violations/no_deadlock.cpp.
 //
 // no-lost-wakeup. A wait that nobody may cut short by a pause is four differences: from the release, and from the beginning of the wait, to
 // the next grant, and to the end of the wait. With a pause of whoever waits the pause would have to be taken off: widened.
-// capacity, fair. See violations_places.cpp. progress: violations_progress.cpp.
+// capacity, fair. See violations/places.cpp. progress: violations/progress.cpp.
 //
-// linearizable. See violations_linearizable.cpp for the argument.
+// linearizable. See violations/linearizable.cpp for the argument.
 
 #include <cstddef>
 #include <cstdint>
@@ -39,17 +39,17 @@
 #include <string_view>
 #include <vector>
 
-#include "checker/difference_constraints.hpp"
-#include "checker/explored.hpp"
-#include "checker/fair.hpp"
-#include "checker/no_lost_wakeup.hpp"
-#include "checker/ownership.hpp"
-#include "checker/parametric.hpp"
-#include "checker/places.hpp"
-#include "checker/progress.hpp"
-#include "checker/recoverable.hpp"
-#include "checker/wait_for.hpp"
-#include "sim/history.hpp"
+#include "checker/explorer/explored.hpp"
+#include "checker/properties/belief/progress.hpp"
+#include "checker/properties/belief/wait_for.hpp"
+#include "checker/properties/ownership.hpp"
+#include "checker/properties/places.hpp"
+#include "checker/properties/server/fair.hpp"
+#include "checker/properties/server/no_lost_wakeup.hpp"
+#include "checker/properties/server/recoverable.hpp"
+#include "checker/time/difference_constraints.hpp"
+#include "checker/time/parametric.hpp"
+#include "sim/worlds/history.hpp"
 
 namespace lockstep::checker {
 
@@ -251,7 +251,7 @@ class ViolationFinder {
   void add_still_taken(const Arrival& x, const Arrival& y, std::uint64_t leases_over);
 
   // --- progress
-  /// What a stretch of a try has been chosen to be so far; see violations_progress.cpp. Positions are those of beliefs and pauses.
+  /// What a stretch of a try has been chosen to be so far; see violations/progress.cpp. Positions are those of beliefs and pauses.
   struct Stretch {
     const Try* trying = nullptr;
     std::optional<sim::Instant> until;

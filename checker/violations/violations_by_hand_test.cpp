@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "checker/forged_history.hpp"
-#include "checker/violations.hpp"
+#include "checker/testing/forged_history.hpp"
+#include "checker/violations/violations.hpp"
 
 namespace lockstep::checker::violations_by_hand_test {
 namespace {

@@ -6,11 +6,11 @@
 
 #include <catch2/catch.hpp>
 
-#include "checker/progress.hpp"
-#include "checker/progress_sweep.hpp"
-#include "checker/symbolic_history.hpp"
-#include "checker/violations.hpp"
-#include "sim/test_effort.hpp"
+#include "checker/properties/belief/progress.hpp"
+#include "checker/testing/progress_sweep.hpp"
+#include "checker/testing/symbolic_history.hpp"
+#include "checker/violations/violations.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::checker::violations_progress_test {
 namespace {

@@ -1,25 +1,25 @@
 // A solution of a trace's constraints is a concrete history, which the checkers of true times judge. They are the oracle:
 // at every solution, a property is broken exactly if the constraints of one of its ways are satisfied.
 
-#include "checker/violations.hpp"
+#include "checker/violations/violations.hpp"
 
 #include <catch2/catch.hpp>
 #include <map>
 #include <string>
 
-#include "checker/capacity.hpp"
-#include "checker/faithful_renewal.hpp"
-#include "checker/fencing.hpp"
-#include "checker/forged_history.hpp"
-#include "checker/linearizable.hpp"
-#include "checker/mutual_exclusion.hpp"
-#include "checker/no_deadlock.hpp"
-#include "checker/no_lost_update.hpp"
-#include "checker/no_lost_wakeup.hpp"
-#include "checker/order_properties.hpp"
-#include "checker/own_release.hpp"
-#include "checker/symbolic_history.hpp"
-#include "sim/test_effort.hpp"
+#include "checker/properties/belief/capacity.hpp"
+#include "checker/properties/belief/linearizable.hpp"
+#include "checker/properties/belief/mutual_exclusion.hpp"
+#include "checker/properties/belief/no_deadlock.hpp"
+#include "checker/properties/damage/fencing.hpp"
+#include "checker/properties/damage/no_lost_update.hpp"
+#include "checker/properties/server/faithful_renewal.hpp"
+#include "checker/properties/server/no_lost_wakeup.hpp"
+#include "checker/properties/server/order_properties.hpp"
+#include "checker/properties/server/own_release.hpp"
+#include "checker/testing/forged_history.hpp"
+#include "checker/testing/symbolic_history.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::checker::violations_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/call.hpp"
+#include "cli/arguments/call.hpp"
 
 #include <fmt/format.h>
 
@@ -9,10 +9,10 @@
 #include <thread>
 #include <utility>
 
-#include "checker/linearizability.hpp"
-#include "cli/typed.hpp"
-#include "reports/history_file.hpp"
-#include "scenarios/suggestion.hpp"
+#include "checker/linearizability/linearizability.hpp"
+#include "cli/arguments/typed.hpp"
+#include "reports/run/history_file.hpp"
+#include "scenarios/format/suggestion.hpp"
 
 namespace lockstep::cli {
 namespace {
@@ -298,8 +298,9 @@ std::variant<Call, Answer> confirm_call(const Typed& typed, Call call) {
   call.command = Call::Command::confirm;
   call.files = typed.files;
   if (call.files.empty())
-    return wrong("confirm needs scenario files or directories, e.g. lockstep confirm scenarios/redis-lock-java --redis",
-                 "confirm");
+    return wrong(
+        "confirm needs scenario files or directories, e.g. lockstep confirm scenarios/stories/redis-lock-java --redis",
+        "confirm");
   if (!typed.redis)
     return wrong("confirm needs to know which kind of server: --redis, or --redis=HOST:PORT", "confirm");
   if (auto answer = take_redis(*typed.redis, call.confirm)) return *answer;
@@ -362,8 +363,9 @@ std::variant<Call, Answer> serve_call(const Typed& typed, Call call) {
   call.files = typed.files;
   call.serve.step = typed.step;
   if (call.files.size() != 1) {
-    return wrong("serve needs one scenario file, e.g. lockstep serve scenarios/reference/set-nx-px-lua-3x2.toml",
-                 "serve");
+    return wrong(
+        "serve needs one scenario file, e.g. lockstep serve scenarios/stories/reference/set-nx-px-lua-3x2.toml",
+        "serve");
   }
   if (auto answer = take_port(typed, "serve", call.serve.port)) return *answer;
   return call;
@@ -407,8 +409,9 @@ std::variant<Call, Answer> compare_call(const Typed& typed, Call call) {
     call.compare.length = sim::Duration::nanoseconds(static_cast<std::int64_t>(*seconds * 1e9));
   }
   if (call.files.empty()) {
-    return wrong("compare needs scenario files or directories, e.g. lockstep compare scenarios/compare/short-work.toml",
-                 "compare");
+    return wrong(
+        "compare needs scenario files or directories, e.g. lockstep compare scenarios/stories/compare/short-work.toml",
+        "compare");
   }
   return call;
 }

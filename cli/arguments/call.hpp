@@ -11,11 +11,11 @@
 #include <variant>
 #include <vector>
 
-#include "checker/history_formats/format.hpp"
+#include "checker/histories/format.hpp"
 #include "reports/export/export.hpp"
-#include "reports/verdicts.hpp"
+#include "reports/run/verdicts.hpp"
 #include "scenarios/fuzzing/strategy.hpp"
-#include "sim/time.hpp"
+#include "sim/time/time.hpp"
 
 namespace lockstep::cli {
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <utility>
 
-#include "checker/state_graph_format.hpp"
-#include "cli/typed.hpp"
+#include "checker/graphs/state_graph_format.hpp"
+#include "cli/arguments/typed.hpp"
 
 namespace lockstep::cli {
 namespace {

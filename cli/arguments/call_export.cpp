@@ -1,4 +1,4 @@
-#include "cli/typed.hpp"
+#include "cli/arguments/typed.hpp"
 
 namespace lockstep::cli {
 namespace {

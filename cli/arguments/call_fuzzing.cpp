@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "cli/typed.hpp"
+#include "cli/arguments/typed.hpp"
 
 namespace lockstep::cli {
 namespace {

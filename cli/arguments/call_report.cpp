@@ -1,6 +1,6 @@
 // The options of `lockstep report`.
 
-#include "cli/typed.hpp"
+#include "cli/arguments/typed.hpp"
 
 namespace lockstep::cli {
 

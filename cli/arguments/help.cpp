@@ -1,6 +1,6 @@
 #include <array>
 
-#include "cli/call.hpp"
+#include "cli/arguments/call.hpp"
 
 namespace lockstep::cli {
 namespace {
@@ -29,15 +29,15 @@ usage: lockstep COMMAND [OPTIONS]
   matrix      every lock algorithm under every kind of fault: proved within bounds, fuzzed, or broken
               example: lockstep matrix set-nx-px-lua redlock-seq
   compare     what locks cost under the same workload: messages, waiting, handover, fairness, recovery
-              example: lockstep compare scenarios/compare --algorithms set-nx-px-lua,redlock-par --clients 2,8,32
+              example: lockstep compare scenarios/stories/compare --algorithms set-nx-px-lua,redlock-par --clients 2,8,32
   report      a site of pages: each story's run to step through, why it failed, what holds and what does not
               example: lockstep report out
   confirm     play scenario files at real Redis servers: does what the model shows happen there, too?
-              example: lockstep confirm scenarios/redis-lock-java --redis
+              example: lockstep confirm scenarios/stories/redis-lock-java --redis
   serve       let redis-cli and other real clients talk to a scenario's servers
-              example: lockstep serve scenarios/reference/set-nx-px-lua-3x2.toml --port 6400
+              example: lockstep serve scenarios/stories/reference/set-nx-px-lua-3x2.toml --port 6400
   play        a story in your browser: edit it, let things go wrong by a click, check it
-              example: lockstep play scenarios/redis-lock-java/f000-2-both-delete-expired.toml
+              example: lockstep play scenarios/stories/redis-lock-java/f000-2-both-delete-expired.toml
   schema      the scenario format as a JSON schema, for editors
               example: lockstep schema > lockstep.schema.json
 
@@ -114,7 +114,7 @@ impossible gets a message, and the others are run; the exit status is 2 then.
   --jobs N                    run N stories at a time; the results are the same for any N
   --help
 
-example: lockstep run scenarios/redis-lock-java/f000-2-both-delete-expired.toml
+example: lockstep run scenarios/stories/redis-lock-java/f000-2-both-delete-expired.toml
 example: lockstep run scenarios --junit build/lockstep.xml
 example: lockstep run mine.toml --export shiviz=mine.log --export markdown=mine.md
 )";
@@ -137,7 +137,7 @@ usage: lockstep compare FILE|DIR... [OPTIONS]
   --color auto|always|never   colours; auto: on a terminal without NO_COLOR
   --help
 
-example: lockstep compare scenarios/compare/short-work.toml --algorithms set-nx-px-lua,redlock-seq --clients 2,8,32
+example: lockstep compare scenarios/stories/compare/short-work.toml --algorithms set-nx-px-lua,redlock-seq --clients 2,8,32
 )";
 
 constexpr std::string_view kFuzz =
@@ -170,7 +170,7 @@ sometimes something else. Without FILE: worlds of 2 to 64 clients and 1 to 9 ser
 
 Exit status: 0 nothing was found, 1 something was, 2 the input or the call was wrong, 3 interrupted.
 
-example: lockstep fuzz scenarios/redisson-source --runs 100000 --found build/found
+example: lockstep fuzz scenarios/stories/redisson-source --runs 100000 --found build/found
 )";
 
 constexpr std::string_view kMatrix =
@@ -248,7 +248,7 @@ wrong, 3 a bound was hit or Ctrl-C was pressed, so that the answer is not comple
 found contradicts a file. A file that expects nothing of check is held to what its algorithm claims.
 
 example: lockstep check scenarios --max-seconds 60
-example: lockstep check scenarios/redisson-source/f003-2-pause-outlives-lease.toml --witness broken.toml
+example: lockstep check scenarios/stories/redisson-source/f003-2-pause-outlives-lease.toml --witness broken.toml
 )";
 
 constexpr std::string_view kLinearize =
@@ -324,7 +324,7 @@ scenario so that nothing comes near the end of a lease. docs/confirm.md has more
 Exit status: 0 all confirmed, 1 something differs, 2 the input or the call was wrong or no server could be
 had, 3 something could not be played, or this machine was too busy for it.
 
-example: lockstep confirm scenarios/redis-lock-java/f000-2-both-delete-expired.toml --redis
+example: lockstep confirm scenarios/stories/redis-lock-java/f000-2-both-delete-expired.toml --redis
 )";
 
 constexpr std::string_view kReport =
@@ -345,7 +345,7 @@ What was explored is kept in FOLDER/.results, and used again where story, progra
 Stories that take long, or do not end, are run and not explored; their pages say so.
 
 example: lockstep report out
-example: lockstep report --single f003-2.html --stories scenarios/redisson-source/f003-2-pause-outlives-lease.toml
+example: lockstep report --single f003-2.html --stories scenarios/stories/redisson-source/f003-2-pause-outlives-lease.toml
 )";
 
 constexpr std::string_view kServe =
@@ -368,7 +368,7 @@ scenario's clients do not run. Ctrl-C ends it. docs/serve.md has more.
 
 Exit status: 0 ended by Ctrl-C, 2 the file or the call was wrong, or a port is taken.
 
-example: lockstep serve scenarios/reference/set-nx-px-lua-3x2.toml --port 6400
+example: lockstep serve scenarios/stories/reference/set-nx-px-lua-3x2.toml --port 6400
 example: redis-cli -p 6400 SET lock me NX PX 30000
 )";
 
@@ -392,7 +392,7 @@ is overwritten only after a question. Ctrl-C ends it. docs/play.md has more.
 
 Exit status: 0 ended by Ctrl-C, 2 the file cannot be read, the call was wrong, or the port is taken.
 
-example: lockstep play scenarios/redis-lock-java/f000-2-both-delete-expired.toml
+example: lockstep play scenarios/stories/redis-lock-java/f000-2-both-delete-expired.toml
 )";
 
 constexpr std::string_view kSchema =

@@ -1,4 +1,4 @@
-#include "cli/typed.hpp"
+#include "cli/arguments/typed.hpp"
 
 #include <charconv>
 #include <system_error>

@@ -12,8 +12,8 @@
 #include <variant>
 #include <vector>
 
-#include "cli/call.hpp"
-#include "scenarios/suggestion.hpp"
+#include "cli/arguments/call.hpp"
+#include "scenarios/format/suggestion.hpp"
 
 namespace lockstep::cli {
 

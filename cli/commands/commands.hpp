@@ -4,9 +4,9 @@
 
 #include <iosfwd>
 
-#include "cli/call.hpp"
+#include "cli/arguments/call.hpp"
 #include "models/locks/catalogue.hpp"
-#include "scenarios/ranks.hpp"
+#include "scenarios/workers/ranks.hpp"
 
 namespace lockstep::cli {
 

@@ -3,12 +3,12 @@
 
 #include <fmt/format.h>
 
-#include "cli/commands.hpp"
+#include "cli/commands/commands.hpp"
 #include "cli/interrupt.hpp"
-#include "reports/comparison.hpp"
-#include "reports/market.hpp"
-#include "scenarios/comparison.hpp"
-#include "scenarios/suggestion.hpp"
+#include "reports/compare/comparison.hpp"
+#include "reports/compare/market.hpp"
+#include "scenarios/comparing/comparison.hpp"
+#include "scenarios/format/suggestion.hpp"
 
 namespace lockstep::cli {
 namespace {

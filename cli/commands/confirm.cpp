@@ -14,13 +14,13 @@
 #include <variant>
 #include <vector>
 
-#include "cli/commands.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/commands/output_files.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/output_files.hpp"
 #include "confirm/confirm.hpp"
 #include "confirm/record.hpp"
 #include "confirm/report.hpp"
-#include "scenarios/in_parallel.hpp"
+#include "scenarios/workers/in_parallel.hpp"
 
 namespace lockstep::cli {
 namespace {

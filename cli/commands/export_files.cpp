@@ -1,11 +1,11 @@
-#include "cli/export_files.hpp"
+#include "cli/commands/export_files.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <ostream>
 
-#include "cli/output_files.hpp"
+#include "cli/commands/output_files.hpp"
 #include "reports/export/markdown.hpp"
 
 namespace lockstep::cli {

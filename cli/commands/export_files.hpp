@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/call.hpp"
+#include "cli/arguments/call.hpp"
 
 namespace lockstep::cli {
 

@@ -9,14 +9,14 @@
 
 #include <fmt/format.h>
 
-#include "cli/commands.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/commands/output_files.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/output_files.hpp"
-#include "reports/fuzzing.hpp"
-#include "scenarios/diagnostic.hpp"
+#include "reports/check/fuzzing.hpp"
+#include "scenarios/format/diagnostic.hpp"
+#include "scenarios/format/suggestion.hpp"
 #include "scenarios/fuzzing/campaign.hpp"
-#include "scenarios/other_algorithm.hpp"
-#include "scenarios/suggestion.hpp"
+#include "scenarios/story/other_algorithm.hpp"
 
 namespace lockstep::cli {
 namespace {

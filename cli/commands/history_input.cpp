@@ -1,4 +1,4 @@
-#include "cli/history_input.hpp"
+#include "cli/commands/history_input.hpp"
 
 #include <fmt/format.h>
 

@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "checker/history_formats/window.hpp"
+#include "checker/histories/window.hpp"
 
 namespace lockstep::cli {
 

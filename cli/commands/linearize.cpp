@@ -9,14 +9,14 @@
 #include <ostream>
 #include <system_error>
 
-#include "checker/history_formats/read.hpp"
-#include "checker/history_formats/recorder.hpp"
-#include "cli/commands.hpp"
-#include "cli/history_input.hpp"
-#include "cli/output_files.hpp"
-#include "reports/linearization.hpp"
-#include "scenarios/diagnostic.hpp"
-#include "scenarios/suggestion.hpp"
+#include "checker/histories/read.hpp"
+#include "checker/histories/recorder.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/commands/history_input.hpp"
+#include "cli/commands/output_files.hpp"
+#include "reports/linearization/linearization.hpp"
+#include "scenarios/format/diagnostic.hpp"
+#include "scenarios/format/suggestion.hpp"
 
 namespace lockstep::cli {
 namespace {

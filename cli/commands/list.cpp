@@ -11,13 +11,13 @@
 #include <variant>
 #include <vector>
 
-#include "cli/commands.hpp"
+#include "cli/commands/commands.hpp"
 #include "confirm/confirm.hpp"
 #include "confirm/record.hpp"
-#include "reports/json.hpp"
-#include "reports/linearization.hpp"
-#include "reports/listing.hpp"
-#include "scenarios/suggestion.hpp"
+#include "reports/linearization/linearization.hpp"
+#include "reports/listing/listing.hpp"
+#include "reports/run/json.hpp"
+#include "scenarios/format/suggestion.hpp"
 
 namespace lockstep::cli {
 namespace {

@@ -1,9 +1,9 @@
 #include <filesystem>
 #include <ostream>
 
-#include "cli/commands.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/suggestion.hpp"
+#include "cli/commands/commands.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/format/suggestion.hpp"
 
 namespace lockstep::cli {
 

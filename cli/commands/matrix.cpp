@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <ostream>
 
-#include "cli/commands.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/commands/output_files.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/output_files.hpp"
-#include "reports/matrix.hpp"
-#include "scenarios/matrix.hpp"
-#include "scenarios/suggestion.hpp"
-#include "scenarios/writer.hpp"
+#include "reports/check/matrix.hpp"
+#include "scenarios/format/suggestion.hpp"
+#include "scenarios/format/writer.hpp"
+#include "scenarios/matrix/matrix.hpp"
 
 namespace lockstep::cli {
 namespace {

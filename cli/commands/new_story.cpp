@@ -7,11 +7,11 @@
 #include <variant>
 #include <vector>
 
-#include "cli/commands.hpp"
-#include "cli/output_files.hpp"
-#include "scenarios/new_story.hpp"
-#include "scenarios/own_lock.hpp"
-#include "scenarios/suggestion.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/commands/output_files.hpp"
+#include "scenarios/format/new_story.hpp"
+#include "scenarios/format/suggestion.hpp"
+#include "scenarios/story/own_lock.hpp"
 
 namespace lockstep::cli {
 

@@ -1,4 +1,4 @@
-#include "cli/output_files.hpp"
+#include "cli/commands/output_files.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -9,8 +9,8 @@
 #include <ostream>
 #include <system_error>
 
-#include "reports/output_file.hpp"
-#include "scenarios/suggestion.hpp"
+#include "reports/text/output_file.hpp"
+#include "scenarios/format/suggestion.hpp"
 
 namespace lockstep::cli {
 namespace {

@@ -19,11 +19,11 @@
 #include <thread>
 #include <variant>
 
-#include "cli/commands.hpp"
+#include "cli/commands/commands.hpp"
 #include "cli/interrupt.hpp"
 #include "reports/play/bench.hpp"
-#include "scenarios/diagnostic.hpp"
-#include "scenarios/new_story.hpp"
+#include "scenarios/format/diagnostic.hpp"
+#include "scenarios/format/new_story.hpp"
 
 namespace lockstep::cli {
 namespace {

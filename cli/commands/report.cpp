@@ -7,15 +7,15 @@
 #include <ostream>
 #include <sstream>
 
-#include "cli/commands.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/commands/output_files.hpp"
+#include "cli/commands/report_folder.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/output_files.hpp"
-#include "cli/report_folder.hpp"
 #include "reports/site/site.hpp"
-#include "scenarios/check.hpp"
-#include "scenarios/in_parallel.hpp"
-#include "scenarios/told_results.hpp"
-#include "scenarios/writer.hpp"
+#include "scenarios/exploring/check.hpp"
+#include "scenarios/format/writer.hpp"
+#include "scenarios/matrix/told_results.hpp"
+#include "scenarios/workers/in_parallel.hpp"
 
 namespace lockstep::cli {
 namespace {

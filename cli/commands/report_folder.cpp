@@ -1,4 +1,4 @@
-#include "cli/report_folder.hpp"
+#include "cli/commands/report_folder.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/output_files.hpp"
-#include "reports/output_file.hpp"
+#include "cli/commands/output_files.hpp"
+#include "reports/text/output_file.hpp"
 
 namespace lockstep::cli {
 namespace {

@@ -3,17 +3,17 @@
 #include <algorithm>
 #include <ostream>
 
-#include "cli/commands.hpp"
-#include "cli/export_files.hpp"
-#include "cli/output_files.hpp"
-#include "reports/history_file.hpp"
-#include "reports/json.hpp"
-#include "reports/junit.hpp"
-#include "reports/summary.hpp"
-#include "reports/timeline.hpp"
-#include "scenarios/in_parallel.hpp"
-#include "scenarios/runner.hpp"
-#include "scenarios/suggestion.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/commands/export_files.hpp"
+#include "cli/commands/output_files.hpp"
+#include "reports/run/history_file.hpp"
+#include "reports/run/json.hpp"
+#include "reports/run/junit.hpp"
+#include "reports/run/summary.hpp"
+#include "reports/run/timeline.hpp"
+#include "scenarios/format/suggestion.hpp"
+#include "scenarios/running/runner.hpp"
+#include "scenarios/workers/in_parallel.hpp"
 
 namespace lockstep::cli {
 namespace {

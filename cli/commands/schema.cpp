@@ -1,7 +1,7 @@
 #include <ostream>
 
-#include "cli/commands.hpp"
-#include "reports/scenario_schema.hpp"
+#include "cli/commands/commands.hpp"
+#include "reports/listing/scenario_schema.hpp"
 
 namespace lockstep::cli {
 

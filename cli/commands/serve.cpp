@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "cli/commands.hpp"
+#include "cli/commands/commands.hpp"
 #include "cli/interrupt.hpp"
 #include "door/serve.hpp"
 

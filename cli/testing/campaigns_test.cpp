@@ -13,9 +13,9 @@
 #include <map>
 #include <thread>
 
-#include "cli/called.hpp"
-#include "sim/random.hpp"
-#include "sim/test_effort.hpp"
+#include "cli/testing/called.hpp"
+#include "sim/schedules/random.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::campaigns_test {
 

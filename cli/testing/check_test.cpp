@@ -5,13 +5,13 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "cli/call.hpp"
-#include "cli/called.hpp"
+#include "cli/arguments/call.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
 #include "cli/run.hpp"
-#include "sim/in_tree.hpp"
-#include "sim/test_effort.hpp"
+#include "cli/testing/called.hpp"
+#include "sim/testing/in_tree.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::check_test {
 
@@ -139,7 +139,7 @@ TEST_CASE("check: few runs of reference worlds end because all that is left slee
     names.insert(names.end(), {"set-nx-px-lua-3x2-pause", "redlock-seq-5x2", "redlock-par-3x2", "redlock-par-5x2"});
   for (const std::string& name : names) {
     INFO(name);
-    const std::string file = in_tree("scenarios/reference/") + name + ".toml";
+    const std::string file = in_tree("scenarios/stories/reference/") + name + ".toml";
     const auto document = nlohmann::json::parse(cli::called({"check", "--json", file}).out);
     const nlohmann::json& result = document["results"][0];
     CHECK(result["complete"] == true);

@@ -14,13 +14,13 @@
 #include <sstream>
 #include <thread>
 
-#include "cli/called.hpp"
 #include "cli/run.hpp"
-#include "reports/output_file.hpp"
-#include "scenarios/exploration.hpp"
-#include "scenarios/loader.hpp"
-#include "sim/random.hpp"
-#include "sim/test_effort.hpp"
+#include "cli/testing/called.hpp"
+#include "reports/text/output_file.hpp"
+#include "scenarios/exploring/exploration.hpp"
+#include "scenarios/format/loader.hpp"
+#include "sim/schedules/random.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::checkpoint_test {
 

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <string>
 
-#include "cli/served_testing.hpp"
+#include "cli/testing/served_testing.hpp"
 
 namespace lockstep::cli {
 

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/called.hpp"
-#include "cli/spawned_testing.hpp"
+#include "cli/testing/called.hpp"
+#include "cli/testing/spawned_testing.hpp"
 #include "confirm/real_server.hpp"
-#include "sim/in_tree.hpp"
+#include "sim/testing/in_tree.hpp"
 
 namespace lockstep::confirm_test {
 
@@ -27,7 +27,9 @@ bool has_redis() {
   return false;
 }
 
-std::string story(const char* name) { return in_tree("scenarios/redis-lock-java/" + std::string(name) + ".toml"); }
+std::string story(const char* name) {
+  return in_tree("scenarios/stories/redis-lock-java/" + std::string(name) + ".toml");
+}
 
 std::string content_of(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
@@ -146,7 +148,7 @@ TEST_CASE("confirm: Ctrl-C ends it at once, and leaves nothing") {
   const confirm::TemporaryFolder folder;
   const std::string record = folder.path() + "/confirmed.json";
   const std::string copy = folder.path() + "/long.toml";
-  fs::copy_file(in_tree("scenarios/lock-summary/f001-10-sentinel-split-brain.toml"), copy);
+  fs::copy_file(in_tree("scenarios/stories/lock-summary/f001-10-sentinel-split-brain.toml"), copy);
   const cli::Spawned spawned = cli::spawned({"confirm", copy, "--redis", "--record", record},
                                             {.interrupt_after_ms = 700, .patience_ms = 10'000});
   CHECK(!spawned.is_hanging);

@@ -5,8 +5,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "cli/called.hpp"
-#include "sim/in_tree.hpp"
+#include "cli/testing/called.hpp"
+#include "sim/testing/in_tree.hpp"
 
 namespace lockstep::cli::export_test {
 namespace {
@@ -18,7 +18,7 @@ class Folder {
   Folder() : path_(fs::temp_directory_path() / "lockstep-export-test") {
     fs::remove_all(path_);
     fs::create_directories(path_);
-    fs::copy_file(in_tree("scenarios/redisson-source/f003-2-pause-outlives-lease.toml"), path_ / "story.toml");
+    fs::copy_file(in_tree("scenarios/stories/redisson-source/f003-2-pause-outlives-lease.toml"), path_ / "story.toml");
     std::ofstream(path_ / "surprise.toml", std::ios::binary) << surprise();
   }
   ~Folder() { fs::remove_all(path_); }

@@ -1,4 +1,4 @@
-#include "cli/history_input.hpp"
+#include "cli/commands/history_input.hpp"
 
 #include <zlib.h>
 
@@ -9,8 +9,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "cli/called.hpp"
-#include "sim/random.hpp"
+#include "cli/testing/called.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::history_input_test {
 

@@ -11,10 +11,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "cli/called.hpp"
-#include "cli/spawned_testing.hpp"
-#include "sim/in_tree.hpp"
-#include "sim/test_effort.hpp"
+#include "cli/testing/called.hpp"
+#include "cli/testing/spawned_testing.hpp"
+#include "sim/testing/in_tree.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::cli::hostile_test {
 namespace {
@@ -127,7 +127,7 @@ Spawned survives(const std::vector<std::string>& arguments, const SpawnOptions& 
   return result;
 }
 
-const std::string kGood = in_tree("scenarios/reference/set-nx-px-lua-3x2.toml");
+const std::string kGood = in_tree("scenarios/stories/reference/set-nx-px-lua-3x2.toml");
 
 TEST_CASE("hostile: each line of a story left out, twice, or with another value") {
   const Folder folder;
@@ -280,7 +280,8 @@ rounds = 4
       {"check", long_one, "--jobs", "1"},
       {"check", long_one, "--jobs", "4"},
       {"check", long_one, in_tree("scenarios"), "--jobs", "4", "--all"},
-      {"compare", in_tree("scenarios/compare/short-work.toml"), "--clients", "64", "--seconds", "80000", "--jobs", "2"},
+      {"compare", in_tree("scenarios/stories/compare/short-work.toml"), "--clients", "64", "--seconds", "80000",
+       "--jobs", "2"},
       {"matrix", "--jobs", "3"},
   };
   for (const std::vector<std::string>& call : calls) {
@@ -299,7 +300,7 @@ rounds = 4
 
 TEST_CASE("hostile: too little memory, too few threads, a full disk") {
   if (!sim::takes_few_cases) {  // no program with sanitizers can begin within these
-    const std::string some = in_tree("scenarios/reference");
+    const std::string some = in_tree("scenarios/stories/reference");
     for (const std::uint64_t megabytes : {40, 60, 80, 100, 150, 300}) {
       for (const std::string jobs : {"1", "8", "100"}) {
         survives({"run", some, "--jobs", jobs}, {.address_space = megabytes * kMegabyte});

@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "checker/linearizability.hpp"
-#include "cli/call.hpp"
-#include "cli/called.hpp"
+#include "checker/linearizability/linearizability.hpp"
+#include "cli/arguments/call.hpp"
 #include "cli/run.hpp"
-#include "sim/in_tree.hpp"
+#include "cli/testing/called.hpp"
+#include "sim/testing/in_tree.hpp"
 
 namespace lockstep::linearize_test {
 
@@ -212,7 +212,7 @@ TEST_CASE("linearize: a bound that is hit is unknown, and exits 3") {
 
 TEST_CASE("linearize: run writes a history that linearize reads") {
   const Histories histories;
-  const std::string story = in_tree("scenarios/redis-lock-java/f000-2-both-delete-expired.toml");
+  const std::string story = in_tree("scenarios/stories/redis-lock-java/f000-2-both-delete-expired.toml");
   for (const char* name : {"story.edn", "story.jsonl"}) {
     CHECK(cli::called({"run", story, "--history", histories / name}).exit == 0);
     // It says itself what it is.

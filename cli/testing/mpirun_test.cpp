@@ -12,8 +12,8 @@
 #include <sstream>
 #include <string>
 
-#include "cli/called.hpp"
-#include "sim/in_tree.hpp"
+#include "cli/testing/called.hpp"
+#include "sim/testing/in_tree.hpp"
 
 namespace lockstep::cli::mpirun_test {
 namespace {
@@ -25,7 +25,7 @@ std::string without_times(const std::string& json) {
   return std::regex_replace(json, std::regex(R"re("(spent|after)_ms": [0-9]+)re"), "\"$1_ms\": 0");
 }
 
-const std::string kExpires = in_tree("scenarios/lock-summary/f001-6-expires-between-get-and-del.toml");
+const std::string kExpires = in_tree("scenarios/stories/lock-summary/f001-6-expires-between-get-and-del.toml");
 
 }  // namespace
 

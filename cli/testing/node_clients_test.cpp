@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "cli/client_library_testing.hpp"
+#include "cli/testing/client_library_testing.hpp"
 
 namespace lockstep::node_clients_test {
 

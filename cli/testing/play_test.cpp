@@ -22,9 +22,9 @@
 #include <utility>
 #include <vector>
 
-#include "cli/called.hpp"
-#include "cli/served_testing.hpp"
-#include "sim/in_tree.hpp"
+#include "cli/testing/called.hpp"
+#include "cli/testing/served_testing.hpp"
+#include "sim/testing/in_tree.hpp"
 
 using namespace lockstep;
 using nlohmann::json;
@@ -99,7 +99,7 @@ class Playing {
   pid_t pid_ = -1;
 };
 
-std::string a_story() { return in_tree("scenarios/redis-lock-java/f000-2-both-delete-expired.toml"); }
+std::string a_story() { return in_tree("scenarios/stories/redis-lock-java/f000-2-both-delete-expired.toml"); }
 
 }  // namespace
 

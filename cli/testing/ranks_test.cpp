@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "cli/run.hpp"
-#include "scenarios/ranks_in_threads.hpp"
-#include "sim/in_tree.hpp"
+#include "scenarios/testing/ranks_in_threads.hpp"
+#include "sim/testing/in_tree.hpp"
 
 namespace lockstep::ranks_test {
 namespace {
@@ -52,7 +52,7 @@ fs::path fresh_folder() {
   return folder;
 }
 
-const std::string kExpires = in_tree("scenarios/lock-summary/f001-6-expires-between-get-and-del.toml");
+const std::string kExpires = in_tree("scenarios/stories/lock-summary/f001-6-expires-between-get-and-del.toml");
 
 std::vector<std::string> fuzz_into(const fs::path& folder) {
   return {"fuzz", kExpires, "--runs", "3000", "--jobs", "1", "--json", "--found", folder.string()};
@@ -80,8 +80,9 @@ void require_same(const std::vector<std::string>& args) {
 
 TEST_CASE("ranks: check of a folder is the same for any number of them") {
   // Margins, and a deadlock with its circle.
-  require_same({"check", in_tree("scenarios/several-locks"), kExpires,
-                in_tree("scenarios/redisson-source/f003-2-pause-margin.toml"), "--no-times", "--jobs", "1", "--json"});
+  require_same({"check", in_tree("scenarios/stories/several-locks"), kExpires,
+                in_tree("scenarios/stories/redisson-source/f003-2-pause-margin.toml"), "--no-times", "--jobs", "1",
+                "--json"});
 }
 
 TEST_CASE("ranks: so is the matrix") {

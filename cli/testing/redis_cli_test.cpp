@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "sim/in_tree.hpp"
+#include "sim/testing/in_tree.hpp"
 
 namespace lockstep::redis_cli_test {
 
@@ -37,7 +37,7 @@ bool is_installed(const std::string& program) {
 /// A shell that has $port, and a server there for as long as its commands run.
 std::string with_server(const std::string& commands) {
   const std::string serve =
-      built_program() + " serve " + in_tree("scenarios/reference/set-nx-px-lua-3x2.toml") + " --step";
+      built_program() + " serve " + in_tree("scenarios/stories/reference/set-nx-px-lua-3x2.toml") + " --step";
   return output_of("out=$(mktemp); " + serve +
                    " >\"$out\" & server=$!; trap 'kill $server; rm \"$out\"' EXIT; "
                    "for i in $(seq 200); do grep -q Ctrl \"$out\" && break; sleep 0.05; done; "
@@ -52,8 +52,8 @@ TEST_CASE("redis-cli talks to a served node") {
   CHECK(with_server("redis-cli -p $port SET lock me NX PX 30000") == "OK\n");
   CHECK(with_server("printf 'SET k v PX 1500\\nPTTL k\\nDEBUG STEP 1\\nPTTL k\\nMULTI\\nINCR n\\nINCR n\\nEXEC\\n' | "
                     "redis-cli -p $port") == "OK\n1500\nOK\n500\nOK\nQUEUED\nQUEUED\n1\n2\n");
-  CHECK(with_server("redis-cli -p $port --eval " + in_tree("models/locks/delete_if_mine.lua") + " lock , token") ==
-        "0\n");
+  CHECK(with_server("redis-cli -p $port --eval " + in_tree("models/locks/redis/delete_if_mine.lua") +
+                    " lock , token") == "0\n");
   CHECK(with_server("redis-cli -p $port -3 PING").find("PONG") != std::string::npos);
   // The pushing client has to end before the server does: it complains of a connection that closes under it.
   CHECK(with_server("(sleep 0.3; redis-cli -p $port RPUSH list x >/dev/null) & pushes=$!; "

@@ -8,10 +8,10 @@
 
 #include <catch2/catch.hpp>
 
-#include "cli/call.hpp"
-#include "cli/called.hpp"
-#include "cli/report_folder.hpp"
-#include "sim/in_tree.hpp"
+#include "cli/arguments/call.hpp"
+#include "cli/commands/report_folder.hpp"
+#include "cli/testing/called.hpp"
+#include "sim/testing/in_tree.hpp"
 
 namespace lockstep::cli::report_test {
 namespace {
@@ -50,7 +50,7 @@ std::map<std::string, std::string> files_in(const fs::path& folder) {
 
 reports::site::SiteFile file(const std::string& path, const std::string& content) { return {path, content}; }
 
-const std::string kStory = in_tree("scenarios/redisson-source/f003-2-pause-margin.toml");
+const std::string kStory = in_tree("scenarios/stories/redisson-source/f003-2-pause-margin.toml");
 
 }  // namespace
 
@@ -123,7 +123,7 @@ TEST_CASE("report: calls that make no sense") {
     CHECK(result.exit == kBad);
     CHECK(result.err.find(why) != std::string::npos);
   };
-  refused({"report", "--single", page, "--stories", in_tree("scenarios/redisson-source")}, "one story");
+  refused({"report", "--single", page, "--stories", in_tree("scenarios/stories/redisson-source")}, "one story");
   refused({"report", "--single", kStory, "--stories", kStory}, "--single");
   refused({"report", "out", "--single", page}, "leave the folder out");
   refused({"report", "one", "two"}, "one folder");

@@ -7,9 +7,9 @@
 #include <set>
 #include <sstream>
 
-#include "cli/call.hpp"
-#include "cli/called.hpp"
-#include "sim/in_tree.hpp"
+#include "cli/arguments/call.hpp"
+#include "cli/testing/called.hpp"
+#include "sim/testing/in_tree.hpp"
 
 namespace lockstep::run_test {
 

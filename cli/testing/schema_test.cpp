@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-#include "cli/called.hpp"
+#include "cli/testing/called.hpp"
 
 namespace lockstep::cli::schema_test {
 namespace {

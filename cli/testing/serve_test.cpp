@@ -19,10 +19,10 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "cli/called.hpp"
 #include "cli/run.hpp"
-#include "cli/served_testing.hpp"
-#include "sim/in_tree.hpp"
+#include "cli/testing/called.hpp"
+#include "cli/testing/served_testing.hpp"
+#include "sim/testing/in_tree.hpp"
 
 namespace lockstep::serve_test {
 
@@ -32,8 +32,8 @@ using Program = cli::Served;
 
 namespace {
 
-const std::string kOneServer = in_tree("scenarios/reference/set-nx-px-lua-3x2.toml");
-const std::string kThreeServers = in_tree("scenarios/reference/redlock-seq-3x3.toml");
+const std::string kOneServer = in_tree("scenarios/stories/reference/set-nx-px-lua-3x2.toml");
+const std::string kThreeServers = in_tree("scenarios/stories/reference/redlock-seq-3x3.toml");
 
 int connect_to(std::uint16_t port, std::uint32_t host = INADDR_LOOPBACK) {
   const int file = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -135,7 +135,7 @@ TEST_CASE("stepped time stands still, to the millisecond") {
 }
 
 TEST_CASE("whoever takes too long a step can hang up: time stays where it is, and others go on") {
-  const Program program({in_tree("scenarios/lock-summary/f001-10-sentinel-failover.toml"), "--step"});
+  const Program program({in_tree("scenarios/stories/lock-summary/f001-10-sentinel-failover.toml"), "--step"});
   // Sentinels ping each other all the year: that takes an hour.
   auto impatient = std::make_unique<Visitor>(program.ports[0]);
   impatient->say("DEBUG STEP 31536000\r\n");
@@ -158,7 +158,7 @@ TEST_CASE("each server of a scenario has its port") {
 
 TEST_CASE("replicas follow, and sentinels replace a primary that is gone") {
   // In this story redis2 follows redis1, cut off from it at 900 ms; redis1 dies at 1.5 s.
-  Program program({in_tree("scenarios/lock-summary/f001-10-sentinel-failover.toml"), "--step"});
+  Program program({in_tree("scenarios/stories/lock-summary/f001-10-sentinel-failover.toml"), "--step"});
   REQUIRE(program.ports.size() == 2);
   const Visitor first(program.ports[0]), second(program.ports[1]);
   first.expect("SET early 1\r\n", "+OK\r\n");
@@ -217,7 +217,7 @@ TEST_CASE("serve refuses what it cannot do, with one message and exit 2") {
   CHECK(cli::called({"serve"}).exit == 2);
   CHECK(cli::called({"serve", kOneServer, kThreeServers}).exit == 2);
   CHECK(cli::called({"serve", "nowhere.toml"}).exit == 2);
-  CHECK(cli::called({"serve", in_tree("scenarios/reference")}).err.find("serve needs one scenario") !=
+  CHECK(cli::called({"serve", in_tree("scenarios/stories/reference")}).err.find("serve needs one scenario") !=
         std::string::npos);
   CHECK(cli::called({"serve", kOneServer, "--port", "65536"}).err.find("0 to 65535") != std::string::npos);
   CHECK(cli::called({"serve", kOneServer, "--prot", "1"}).err.find("--port") != std::string::npos);

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/in_tree.hpp"
+#include "sim/testing/in_tree.hpp"
 
 namespace lockstep::cli {
 

@@ -4,7 +4,7 @@
 
 #include <iostream>
 
-#include "cli/client_library_testing.hpp"
+#include "cli/testing/client_library_testing.hpp"
 
 namespace lockstep::side_by_side_test {
 
@@ -17,7 +17,7 @@ TEST_CASE("five connections that speak at once hear the same bytes from a real s
   for (const std::string protocol : {"2", "3"}) {
     const cli::Ended ended = cli::output_of(
         "timeout 120 /usr/bin/python3 " + in_tree("door/clients/side_by_side.py") + " " + built_program() + " " +
-        in_tree("scenarios/reference/set-nx-px-lua-3x2.toml") + " " + protocol + " 5000 20261123");
+        in_tree("scenarios/stories/reference/set-nx-px-lua-3x2.toml") + " " + protocol + " 5000 20261123");
     std::cout << ended.output;
     INFO(ended.output);
     CHECK(ended.exit == 0);

@@ -1,4 +1,4 @@
-#include "cli/spawned_testing.hpp"
+#include "cli/testing/spawned_testing.hpp"
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -12,7 +12,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "sim/in_tree.hpp"
+#include "sim/testing/in_tree.hpp"
 
 namespace lockstep::cli {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "cli/run.hpp"
-#include "sim/in_tree.hpp"
+#include "sim/testing/in_tree.hpp"
 
 namespace lockstep::cli::your_own_lock_test {
 namespace {

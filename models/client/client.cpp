@@ -1,4 +1,4 @@
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 
 #include <algorithm>
 

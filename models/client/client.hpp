@@ -14,11 +14,11 @@
 #include <utility>
 #include <vector>
 
-#include "models/mode.hpp"
-#include "models/redis/connection.hpp"
-#include "models/redis/sentinel_route.hpp"
-#include "sim/await.hpp"
-#include "sim/process.hpp"
+#include "models/client/mode.hpp"
+#include "models/redis/client/connection.hpp"
+#include "models/redis/client/sentinel_route.hpp"
+#include "sim/coroutines/await.hpp"
+#include "sim/worlds/process.hpp"
 
 namespace lockstep::models {
 

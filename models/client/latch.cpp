@@ -1,4 +1,4 @@
-#include "models/latch.hpp"
+#include "models/client/latch.hpp"
 
 #include <algorithm>
 

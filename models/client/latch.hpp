@@ -7,7 +7,7 @@
 #include <deque>
 #include <optional>
 
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 
 namespace lockstep::models {
 

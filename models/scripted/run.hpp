@@ -13,12 +13,12 @@
 #include <utility>
 #include <vector>
 
-#include "models/latch.hpp"
+#include "models/client/latch.hpp"
 #include "models/locks/lock.hpp"
-#include "models/locks/subscriptions.hpp"
-#include "models/redis/gather.hpp"
+#include "models/locks/redis/subscriptions.hpp"
+#include "models/redis/client/gather.hpp"
 #include "models/scripted/machine.hpp"
-#include "sim/task.hpp"
+#include "sim/coroutines/task.hpp"
 
 namespace lockstep::models::scripted {
 

@@ -1,12 +1,12 @@
-#include "reports/exploration.hpp"
+#include "reports/check/exploration.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "reports/reasons.hpp"
-#include "reports/text.hpp"
-#include "reports/timeline.hpp"
+#include "reports/run/timeline.hpp"
+#include "reports/text/text.hpp"
+#include "reports/words/reasons.hpp"
 
 namespace lockstep::reports {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <span>
 
-#include "reports/explored.hpp"
-#include "reports/line.hpp"
+#include "reports/check/explored.hpp"
+#include "reports/text/line.hpp"
 
 namespace lockstep::reports {
 

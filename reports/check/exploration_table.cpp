@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "reports/exploration.hpp"
-#include "reports/table.hpp"
-#include "reports/text.hpp"
+#include "reports/check/exploration.hpp"
+#include "reports/text/table.hpp"
+#include "reports/text/text.hpp"
 
 namespace lockstep::reports {
 namespace {

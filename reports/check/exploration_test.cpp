@@ -1,15 +1,15 @@
 // What people and programs are told of an exploration. Nothing was explored here: the results are made by hand.
 
-#include "reports/exploration.hpp"
+#include "reports/check/exploration.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <pugixml.hpp>
 
-#include "reports/forged_story.hpp"
-#include "reports/json.hpp"
-#include "reports/junit.hpp"
-#include "reports/text.hpp"
+#include "reports/run/forged_story.hpp"
+#include "reports/run/json.hpp"
+#include "reports/run/junit.hpp"
+#include "reports/text/text.hpp"
 
 namespace lockstep::reports::exploration_test {
 namespace {

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "reports/verdicts.hpp"
-#include "scenarios/expectation.hpp"
-#include "scenarios/exploration.hpp"
-#include "scenarios/scenario.hpp"
+#include "reports/run/verdicts.hpp"
+#include "scenarios/exploring/expectation.hpp"
+#include "scenarios/exploring/exploration.hpp"
+#include "scenarios/story/scenario.hpp"
 
 namespace lockstep::reports {
 

@@ -1,4 +1,4 @@
-#include "reports/fuzzing.hpp"
+#include "reports/check/fuzzing.hpp"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "reports/text.hpp"
+#include "reports/text/text.hpp"
 
 namespace lockstep::reports {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "reports/line.hpp"
+#include "reports/text/line.hpp"
 #include "scenarios/fuzzing/campaign_state.hpp"
 
 namespace lockstep::reports {

@@ -1,4 +1,4 @@
-#include "reports/margins_json.hpp"
+#include "reports/check/margins_json.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "scenarios/writer.hpp"
+#include "scenarios/format/writer.hpp"
 
 namespace lockstep::reports {
 namespace {

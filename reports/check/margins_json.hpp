@@ -5,10 +5,10 @@
 #include <span>
 #include <string>
 
-#include "scenarios/exploration.hpp"
+#include "scenarios/exploring/exploration.hpp"
 #include "scenarios/families/families.hpp"
-#include "scenarios/no_return.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/families/no_return.hpp"
+#include "scenarios/story/scenario.hpp"
 
 namespace lockstep::reports {
 

@@ -1,12 +1,12 @@
-#include "reports/matrix.hpp"
+#include "reports/check/matrix.hpp"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
-#include "reports/table.hpp"
-#include "reports/text.hpp"
-#include "scenarios/writer.hpp"
+#include "reports/text/table.hpp"
+#include "reports/text/text.hpp"
+#include "scenarios/format/writer.hpp"
 
 namespace lockstep::reports {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "reports/line.hpp"
-#include "reports/verdicts.hpp"
-#include "scenarios/matrix.hpp"
+#include "reports/run/verdicts.hpp"
+#include "reports/text/line.hpp"
+#include "scenarios/matrix/matrix.hpp"
 
 namespace lockstep::reports {
 

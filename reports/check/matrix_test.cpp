@@ -1,11 +1,11 @@
 // The matrix as people and programs see it.
 
-#include "reports/matrix.hpp"
+#include "reports/check/matrix.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "reports/text.hpp"
+#include "reports/text/text.hpp"
 
 namespace lockstep::matrix_test {
 

@@ -1,12 +1,12 @@
-#include "reports/comparison.hpp"
+#include "reports/compare/comparison.hpp"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
-#include "reports/figures.hpp"
-#include "reports/table.hpp"
-#include "reports/text.hpp"
+#include "reports/text/figures.hpp"
+#include "reports/text/table.hpp"
+#include "reports/text/text.hpp"
 
 namespace lockstep::reports {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "reports/line.hpp"
-#include "reports/verdicts.hpp"
-#include "scenarios/comparison.hpp"
+#include "reports/run/verdicts.hpp"
+#include "reports/text/line.hpp"
+#include "scenarios/comparing/comparison.hpp"
 
 namespace lockstep::reports {
 

@@ -1,6 +1,6 @@
 // The comparison as people and programs see it.
 
-#include "reports/comparison.hpp"
+#include "reports/compare/comparison.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

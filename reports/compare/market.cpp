@@ -1,12 +1,12 @@
-#include "reports/market.hpp"
+#include "reports/compare/market.hpp"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
-#include "reports/figures.hpp"
-#include "reports/table.hpp"
-#include "reports/text.hpp"
+#include "reports/text/figures.hpp"
+#include "reports/text/table.hpp"
+#include "reports/text/text.hpp"
 
 namespace lockstep::reports {
 namespace {
@@ -16,7 +16,7 @@ using nlohmann::ordered_json;
 using scenarios::MarketRun;
 using sim::Duration;
 
-std::string_view name_of(Guard guard) {
+std::string_view guard_name(Guard guard) {
   switch (guard) {
     case Guard::watch: return "watch";
     case Guard::market_lock: return "market-lock";
@@ -65,7 +65,7 @@ Lines market_comparison(std::span<const ComparedMarket> markets, const scenarios
       const MarketRun& run = market.runs[size];
       table.add({{fmt::format("{} + {}", run.sellers, run.buyers)},
                  {market.scenario.id},
-                 {std::string(name_of(market.scenario.market->guard)), Ink::strong},
+                 {std::string(guard_name(market.scenario.market->guard)), Ink::strong},
                  {fmt::format("{}", run.listed)},
                  {fmt::format("{}", run.bought)},
                  {fmt::format("{}", run.retries)},
@@ -103,7 +103,7 @@ std::string market_json(std::span<const ComparedMarket> markets, const scenarios
     ordered_json one;
     one["file"] = market.scenario.file;
     one["id"] = market.scenario.id;
-    one["guard"] = name_of(market.scenario.market->guard);
+    one["guard"] = guard_name(market.scenario.market->guard);
     one["runs"] = ordered_json::array();
     for (const MarketRun& run : market.runs) {
       one["runs"].push_back({{"sellers", run.sellers},

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "reports/comparison.hpp"
-#include "scenarios/market_comparison.hpp"
+#include "reports/compare/comparison.hpp"
+#include "scenarios/comparing/market_comparison.hpp"
 
 namespace lockstep::reports {
 

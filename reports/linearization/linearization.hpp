@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "checker/history_formats/read.hpp"
-#include "checker/history_formats/recorder.hpp"
-#include "checker/linearizability.hpp"
-#include "reports/line.hpp"
-#include "reports/verdicts.hpp"
+#include "checker/histories/read.hpp"
+#include "checker/histories/recorder.hpp"
+#include "checker/linearizability/linearizability.hpp"
+#include "reports/run/verdicts.hpp"
+#include "reports/text/line.hpp"
 
 namespace lockstep::reports {
 
@@ -60,6 +60,8 @@ Scene scene_of(const JudgedHistory& judged, const checker::Model& model, const c
 std::string operation_text(const JudgedHistory& judged, const checker::Model& model, std::uint32_t position);
 /// "lines 12 to 15", "line 12, never ended".
 std::string lines_text(const JudgedHistory& judged, std::uint32_t position);
+/// Who did it, as the history names him.
+std::string process_text(const JudgedHistory& judged, std::uint32_t position);
 /// "linearizable", "not linearizable", "unknown".
 std::string_view verdict_word(checker::Verdict verdict);
 /// The numbers of a stretch that holds too much, and the lines from which and to which it goes; 0: from the first one on.

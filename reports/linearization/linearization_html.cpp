@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 
-#include "reports/linearization.hpp"
+#include "reports/linearization/linearization.hpp"
 #include "reports/picture/shape.hpp"
-#include "reports/text.hpp"
+#include "reports/text/text.hpp"
 
 namespace lockstep::reports {
 namespace {
@@ -143,11 +143,6 @@ tr.conflict td{color:var(--warn)}tr.unused td{color:var(--faint)}
 )";
 
 using picture::escaped_markup;
-
-std::string process_text(const JudgedHistory& judged, std::uint32_t position) {
-  const checker::OperationHistory& history = judged.recorded.operations;
-  return checker::process_text(history, history.operations[position].process);
-}
 
 std::string lines_range(const JudgedHistory& judged, std::uint32_t position, const Words& words) {
   const checker::history_formats::Lines& lines = judged.recorded.lines[position];

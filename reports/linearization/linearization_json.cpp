@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "reports/linearization.hpp"
+#include "reports/linearization/linearization.hpp"
 
 namespace lockstep::reports {
 namespace {

@@ -2,7 +2,7 @@
 #include <map>
 #include <set>
 
-#include "reports/linearization.hpp"
+#include "reports/linearization/linearization.hpp"
 
 namespace lockstep::reports {
 namespace {
@@ -177,6 +177,11 @@ std::string grouped(std::size_t n) {
   for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3)
     text.insert(static_cast<std::size_t>(at), ",");
   return text;
+}
+
+std::string process_text(const JudgedHistory& judged, std::uint32_t position) {
+  const checker::OperationHistory& history = judged.recorded.operations;
+  return checker::process_text(history, history.operations[position].process);
 }
 
 std::string_view verdict_word(checker::Verdict verdict) {

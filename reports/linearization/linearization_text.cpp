@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "reports/linearization.hpp"
-#include "reports/table.hpp"
-#include "reports/text.hpp"
+#include "reports/linearization/linearization.hpp"
+#include "reports/text/table.hpp"
+#include "reports/text/text.hpp"
 
 namespace lockstep::reports {
 namespace {
@@ -19,11 +19,6 @@ constexpr std::size_t kShownConflictMax = 8;
 constexpr std::size_t kShownKeysMax = 100;
 constexpr std::string_view kLooksIndependent =
     "every value is a pair, as [key value]: if each key is an object of its own, say --independent";
-
-std::string process_text(const JudgedHistory& judged, std::uint32_t position) {
-  const checker::OperationHistory& history = judged.recorded.operations;
-  return checker::process_text(history, history.operations[position].process);
-}
 
 std::string with_article(std::string_view noun) {
   return fmt::format("{} {}", std::string_view("aeiou").find(noun.front()) == std::string_view::npos ? "a" : "an",

@@ -1,14 +1,14 @@
-#include "reports/listing.hpp"
+#include "reports/listing/listing.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "checker/properties.hpp"
-#include "reports/fault_kinds.hpp"
-#include "reports/table.hpp"
-#include "reports/text.hpp"
-#include "scenarios/failures.hpp"
+#include "checker/properties/properties.hpp"
+#include "reports/text/table.hpp"
+#include "reports/text/text.hpp"
+#include "reports/words/fault_kinds.hpp"
+#include "scenarios/story/failures.hpp"
 
 namespace lockstep::reports {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "models/locks/catalogue.hpp"
 #include "models/locks/parameters.hpp"
-#include "reports/line.hpp"
-#include "reports/verdicts.hpp"
+#include "reports/run/verdicts.hpp"
+#include "reports/text/line.hpp"
 
 namespace lockstep::reports {
 

@@ -1,4 +1,4 @@
-#include "reports/scenario_schema.hpp"
+#include "reports/listing/scenario_schema.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -9,10 +9,10 @@
 
 #include <fmt/format.h>
 
-#include "checker/properties.hpp"
+#include "checker/properties/properties.hpp"
 #include "models/locks/lock.hpp"
-#include "scenarios/failures.hpp"
-#include "scenarios/schema.hpp"
+#include "scenarios/format/schema/schema.hpp"
+#include "scenarios/story/failures.hpp"
 
 namespace lockstep::reports {
 namespace {

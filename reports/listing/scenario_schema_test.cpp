@@ -1,7 +1,7 @@
 // The schema for editors against the loader: every story that the loader takes is valid, and files with a mistake that a schema can
 // know of are not. The validator is this test's own, of the keywords that the schema uses: a keyword that it does not know is a failure.
 
-#include "reports/scenario_schema.hpp"
+#include "reports/listing/scenario_schema.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -12,12 +12,12 @@
 #include <regex>
 #include <set>
 
-#include "scenarios/loader_bad_inputs.hpp"
-#include "scenarios/new_story.hpp"
-#include "scenarios/schema.hpp"
-#include "scenarios/schema_tree.hpp"
-#include "scenarios/stories_testing.hpp"
-#include "sim/in_tree.hpp"
+#include "scenarios/format/loader_bad_inputs.hpp"
+#include "scenarios/format/new_story.hpp"
+#include "scenarios/format/schema/schema.hpp"
+#include "scenarios/format/schema/tree.hpp"
+#include "scenarios/testing/stories_testing.hpp"
+#include "sim/testing/in_tree.hpp"
 
 namespace lockstep::reports::scenario_schema_test {
 namespace {
@@ -185,7 +185,8 @@ bool only_the_loader_knows(std::string_view message) {
 TEST_CASE("scenario schema: it knows every type of the reference") {
   for (const scenarios::schema::TableRow& table : scenarios::schema::tables()) {
     for (const scenarios::schema::KeyRow& key : table.keys) {
-      INFO(table.heading << " " << key.name << ": teach reports/scenario_schema.cpp the type \"" << key.type << "\"");
+      INFO(table.heading << " " << key.name << ": teach reports/listing/scenario_schema.cpp the type \"" << key.type
+                         << "\"");
       CHECK(knows_type(key.type));
     }
   }

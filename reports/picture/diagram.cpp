@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "reports/lane_state.hpp"
-#include "reports/local_time.hpp"
-#include "reports/row_words.hpp"
-#include "reports/text.hpp"
+#include "reports/run/lane_state.hpp"
+#include "reports/text/local_time.hpp"
+#include "reports/text/text.hpp"
+#include "reports/words/row_words.hpp"
 
 namespace lockstep::reports::picture {
 namespace {

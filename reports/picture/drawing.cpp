@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "reports/embedded_text.hpp"
 #include "reports/picture/axis.hpp"
 #include "reports/picture/shape.hpp"
-#include "reports/text.hpp"
+#include "reports/text/embedded_text.hpp"
+#include "reports/text/text.hpp"
 
 namespace lockstep::reports::picture {
 namespace {

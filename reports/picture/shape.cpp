@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "reports/text.hpp"
+#include "reports/text/text.hpp"
 
 namespace lockstep::reports::picture {
 namespace {

@@ -5,12 +5,12 @@
 #include <sstream>
 
 #include "models/locks/catalogue.hpp"
-#include "reports/text.hpp"
-#include "reports/timeline.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/runner.hpp"
-#include "sim/in_tree.hpp"
-#include "sim/test_effort.hpp"
+#include "reports/run/timeline.hpp"
+#include "reports/text/text.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/running/runner.hpp"
+#include "sim/testing/in_tree.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::reports::all_stories_test {
 namespace {

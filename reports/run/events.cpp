@@ -1,4 +1,4 @@
-#include "reports/events.hpp"
+#include "reports/run/events.hpp"
 
 #include <fmt/format.h>
 
@@ -10,8 +10,8 @@
 #include <tuple>
 #include <utility>
 
-#include "reports/lane_state.hpp"
-#include "reports/text.hpp"
+#include "reports/run/lane_state.hpp"
+#include "reports/text/text.hpp"
 
 namespace lockstep::reports {
 namespace {

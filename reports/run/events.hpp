@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "reports/line.hpp"
-#include "reports/verdicts.hpp"
+#include "reports/run/verdicts.hpp"
+#include "reports/text/line.hpp"
 
 namespace lockstep::reports {
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "reports/events.hpp"
+#include "reports/run/events.hpp"
 
 namespace lockstep::reports {
 namespace {

@@ -1,4 +1,4 @@
-#include "reports/history_file.hpp"
+#include "reports/run/history_file.hpp"
 
 #include <fmt/format.h>
 
@@ -9,9 +9,9 @@
 #include <set>
 #include <vector>
 
-#include "checker/evidence.hpp"
-#include "checker/ownership.hpp"
-#include "reports/verdicts.hpp"
+#include "checker/properties/evidence.hpp"
+#include "checker/properties/ownership.hpp"
+#include "reports/run/verdicts.hpp"
 #include "sim/utf8.hpp"
 
 namespace lockstep::reports {
@@ -132,7 +132,7 @@ void add_operations(std::vector<Written>& events, const scenarios::Outcome& outc
   }
 }
 
-/// What ends a hold besides its own release, as checker/mutex.hpp has it; and what is not written for that.
+/// What ends a hold besides its own release, as checker/linearizability/near_linear/mutex.hpp has it; and what is not written for that.
 struct Abandoned {
   struct End {
     const checker::Belief* belief;
@@ -231,7 +231,7 @@ void add_interruptions(std::vector<Written>& events, const scenarios::Outcome& o
   }
 }
 
-/// Operations that touch are concurrent (checker/mutex.hpp), and a file knows only before and after: of what happens at
+/// Operations that touch are concurrent (checker/linearizability/near_linear/mutex.hpp), and a file knows only before and after: of what happens at
 /// one moment, invocations come first, as far as the operations of one process allow.
 void put_invocations_first(std::vector<Written>& events) {
   std::vector<Written> ordered;

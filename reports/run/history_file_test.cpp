@@ -1,4 +1,4 @@
-#include "reports/history_file.hpp"
+#include "reports/run/history_file.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -6,12 +6,12 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "checker/history_formats/read.hpp"
-#include "checker/history_formats/recorder.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/new_story.hpp"
-#include "scenarios/runner.hpp"
-#include "sim/in_tree.hpp"
+#include "checker/histories/read.hpp"
+#include "checker/histories/recorder.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/format/new_story.hpp"
+#include "scenarios/running/runner.hpp"
+#include "sim/testing/in_tree.hpp"
 
 namespace lockstep::history_file_test {
 

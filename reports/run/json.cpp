@@ -1,15 +1,15 @@
-#include "reports/json.hpp"
+#include "reports/run/json.hpp"
 
 #include <fmt/format.h>
 
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "checker/properties.hpp"
-#include "reports/fault_kinds.hpp"
-#include "reports/listing.hpp"
-#include "reports/summary.hpp"
-#include "scenarios/failures.hpp"
+#include "checker/properties/properties.hpp"
+#include "reports/listing/listing.hpp"
+#include "reports/run/summary.hpp"
+#include "reports/words/fault_kinds.hpp"
+#include "scenarios/story/failures.hpp"
 
 namespace lockstep::reports {
 namespace {

@@ -9,9 +9,9 @@
 #include <string>
 
 #include "models/locks/catalogue.hpp"
-#include "reports/explored.hpp"
-#include "reports/listing.hpp"
-#include "reports/verdicts.hpp"
+#include "reports/check/explored.hpp"
+#include "reports/listing/listing.hpp"
+#include "reports/run/verdicts.hpp"
 
 namespace lockstep::reports {
 

@@ -1,4 +1,4 @@
-#include "reports/junit.hpp"
+#include "reports/run/junit.hpp"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <sstream>
 #include <vector>
 
-#include "reports/text.hpp"
-#include "scenarios/expectation.hpp"
+#include "reports/text/text.hpp"
+#include "scenarios/exploring/expectation.hpp"
 
 namespace lockstep::reports {
 namespace {

@@ -6,8 +6,8 @@
 #include <span>
 #include <string>
 
-#include "reports/explored.hpp"
-#include "reports/verdicts.hpp"
+#include "reports/check/explored.hpp"
+#include "reports/run/verdicts.hpp"
 
 namespace lockstep::reports {
 

@@ -1,10 +1,10 @@
-#include "reports/lane_state.hpp"
+#include "reports/run/lane_state.hpp"
 
 #include <algorithm>
 #include <set>
 #include <utility>
 
-#include "checker/places.hpp"
+#include "checker/properties/places.hpp"
 
 namespace lockstep::reports {
 

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "checker/ownership.hpp"
-#include "reports/verdicts.hpp"
+#include "checker/properties/ownership.hpp"
+#include "reports/run/verdicts.hpp"
 
 namespace lockstep::reports {
 

@@ -1,11 +1,11 @@
-#include "reports/summary.hpp"
+#include "reports/run/summary.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "reports/table.hpp"
-#include "reports/text.hpp"
+#include "reports/text/table.hpp"
+#include "reports/text/text.hpp"
 
 namespace lockstep::reports {
 namespace {

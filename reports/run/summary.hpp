@@ -4,8 +4,8 @@
 
 #include <span>
 
-#include "reports/line.hpp"
-#include "reports/verdicts.hpp"
+#include "reports/run/verdicts.hpp"
+#include "reports/text/line.hpp"
 
 namespace lockstep::reports {
 

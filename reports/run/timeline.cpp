@@ -1,10 +1,10 @@
-#include "reports/timeline.hpp"
+#include "reports/run/timeline.hpp"
 
 #include <fmt/format.h>
 
-#include "reports/chart.hpp"
-#include "reports/reasons.hpp"
-#include "reports/text.hpp"
+#include "reports/text/chart.hpp"
+#include "reports/text/text.hpp"
+#include "reports/words/reasons.hpp"
 
 namespace lockstep::reports {
 namespace {

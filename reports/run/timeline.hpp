@@ -2,8 +2,8 @@
 
 // The timeline of one run, for a terminal: what the story is, what happened, which promise broke and why. Start here.
 
-#include "reports/line.hpp"
-#include "reports/verdicts.hpp"
+#include "reports/run/verdicts.hpp"
+#include "reports/text/line.hpp"
 
 namespace lockstep::reports {
 

@@ -1,13 +1,13 @@
-#include "reports/timeline.hpp"
+#include "reports/run/timeline.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <sstream>
 
-#include "reports/chart.hpp"
-#include "reports/events.hpp"
-#include "reports/forged_story.hpp"
-#include "reports/text.hpp"
+#include "reports/run/events.hpp"
+#include "reports/run/forged_story.hpp"
+#include "reports/text/chart.hpp"
+#include "reports/text/text.hpp"
 
 namespace lockstep::timeline_test {
 

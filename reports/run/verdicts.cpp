@@ -1,8 +1,8 @@
-#include "reports/verdicts.hpp"
+#include "reports/run/verdicts.hpp"
 
 #include <fmt/format.h>
 
-#include "reports/text.hpp"
+#include "reports/text/text.hpp"
 
 namespace lockstep::reports {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "checker/verdict.hpp"
-#include "scenarios/outcome.hpp"
-#include "scenarios/scenario.hpp"
+#include "checker/properties/verdict.hpp"
+#include "scenarios/running/outcome.hpp"
+#include "scenarios/story/scenario.hpp"
 
 namespace lockstep::reports {
 

@@ -8,8 +8,8 @@
 
 #include "reports/picture/shape.hpp"
 #include "reports/site/page.hpp"
-#include "reports/text.hpp"
-#include "scenarios/deployment.hpp"
+#include "reports/text/text.hpp"
+#include "scenarios/deployment/deployment.hpp"
 #include "scenarios/families/family_story.hpp"
 
 namespace lockstep::reports::site {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "models/locks/catalogue.hpp"
-#include "reports/explored.hpp"
+#include "reports/check/explored.hpp"
 #include "scenarios/families/families.hpp"
 
 namespace lockstep::reports::site {

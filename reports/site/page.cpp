@@ -9,8 +9,8 @@
 #include <nettle/base64.h>
 #include <nettle/sha2.h>
 
-#include "reports/embedded_text.hpp"
 #include "reports/picture/shape.hpp"
+#include "reports/text/embedded_text.hpp"
 
 namespace lockstep::reports::site {
 namespace {

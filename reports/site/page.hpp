@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "scenarios/scenario.hpp"
+#include "scenarios/story/scenario.hpp"
 
 namespace lockstep::reports::site {
 

@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "checker/properties.hpp"
+#include "checker/properties/properties.hpp"
 #include "reports/picture/drawing.hpp"
 #include "reports/picture/shape.hpp"
-#include "reports/reasons.hpp"
-#include "reports/text.hpp"
+#include "reports/text/text.hpp"
+#include "reports/words/reasons.hpp"
 
 namespace lockstep::reports::site {
 namespace {

@@ -1,4 +1,4 @@
-#include "reports/chart.hpp"
+#include "reports/text/chart.hpp"
 
 #include <fmt/format.h>
 
@@ -6,12 +6,12 @@
 #include <array>
 #include <optional>
 
-#include "reports/events.hpp"
-#include "reports/lane_state.hpp"
-#include "reports/layout.hpp"
-#include "reports/local_time.hpp"
-#include "reports/shorten.hpp"
-#include "reports/text.hpp"
+#include "reports/run/events.hpp"
+#include "reports/run/lane_state.hpp"
+#include "reports/text/layout.hpp"
+#include "reports/text/local_time.hpp"
+#include "reports/text/shorten.hpp"
+#include "reports/text/text.hpp"
 
 namespace lockstep::reports {
 namespace {

@@ -2,8 +2,8 @@
 
 // The picture of a run: time runs downward, each process has a lane, messages are arrows between the lanes.
 
-#include "reports/line.hpp"
-#include "reports/verdicts.hpp"
+#include "reports/run/verdicts.hpp"
+#include "reports/text/line.hpp"
 
 namespace lockstep::reports {
 

@@ -7,10 +7,10 @@
 #include <pugixml.hpp>
 #include <sstream>
 
-#include "reports/forged_story.hpp"
-#include "reports/json.hpp"
-#include "reports/junit.hpp"
-#include "reports/output_file.hpp"
+#include "reports/run/forged_story.hpp"
+#include "reports/run/json.hpp"
+#include "reports/run/junit.hpp"
+#include "reports/text/output_file.hpp"
 
 namespace lockstep::documents_test {
 

@@ -1,4 +1,4 @@
-#include "reports/embedded_text.hpp"
+#include "reports/text/embedded_text.hpp"
 
 #include <algorithm>
 #include <cassert>

@@ -1,4 +1,4 @@
-#include "reports/figures.hpp"
+#include "reports/text/figures.hpp"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "sim/time.hpp"
+#include "sim/time/time.hpp"
 
 namespace lockstep::reports {
 

@@ -1,10 +1,10 @@
-#include "reports/layout.hpp"
+#include "reports/text/layout.hpp"
 
 #include <algorithm>
 #include <set>
 
-#include "reports/shorten.hpp"
-#include "reports/text.hpp"
+#include "reports/text/shorten.hpp"
+#include "reports/text/text.hpp"
 
 namespace lockstep::reports {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "reports/events.hpp"
-#include "reports/local_time.hpp"
-#include "reports/verdicts.hpp"
+#include "reports/run/events.hpp"
+#include "reports/run/verdicts.hpp"
+#include "reports/text/local_time.hpp"
 
 namespace lockstep::reports {
 

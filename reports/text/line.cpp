@@ -1,8 +1,8 @@
-#include "reports/line.hpp"
+#include "reports/text/line.hpp"
 
 #include <algorithm>
 
-#include "reports/text.hpp"
+#include "reports/text/text.hpp"
 
 namespace lockstep::reports {
 namespace {

@@ -26,7 +26,7 @@ class Line {
   Line() = default;
   explicit Line(std::string_view text, Ink ink = Ink::plain) { append(text, ink); }
 
-  /// The text must be printable (`reports/text.hpp`).
+  /// The text must be printable (`reports/text/text.hpp`).
   Line& append(std::string_view text, Ink ink = Ink::plain);
   /// Blanks up to this column; nothing if the line is there already.
   Line& fill_to(std::size_t column);

@@ -1,4 +1,4 @@
-#include "reports/local_time.hpp"
+#include "reports/text/local_time.hpp"
 
 #include <algorithm>
 #include <string_view>

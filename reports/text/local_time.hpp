@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "reports/verdicts.hpp"
+#include "reports/run/verdicts.hpp"
 
 namespace lockstep::reports {
 

@@ -1,4 +1,4 @@
-#include "reports/output_file.hpp"
+#include "reports/text/output_file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

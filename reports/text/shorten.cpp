@@ -1,10 +1,10 @@
-#include "reports/shorten.hpp"
+#include "reports/text/shorten.hpp"
 
 #include <algorithm>
 #include <cassert>
 #include <cstdint>
 
-#include "reports/text.hpp"
+#include "reports/text/text.hpp"
 
 namespace lockstep::reports {
 namespace {

@@ -1,9 +1,9 @@
-#include "reports/shorten.hpp"
+#include "reports/text/shorten.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "reports/text.hpp"
+#include "reports/text/text.hpp"
 
 namespace lockstep::shorten_test {
 

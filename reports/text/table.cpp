@@ -1,9 +1,9 @@
-#include "reports/table.hpp"
+#include "reports/text/table.hpp"
 
 #include <algorithm>
 #include <numeric>
 
-#include "reports/text.hpp"
+#include "reports/text/text.hpp"
 
 namespace lockstep::reports {
 namespace {

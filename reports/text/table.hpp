@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "reports/line.hpp"
+#include "reports/text/line.hpp"
 
 namespace lockstep::reports {
 

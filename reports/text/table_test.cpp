@@ -1,9 +1,9 @@
-#include "reports/table.hpp"
+#include "reports/text/table.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "reports/forged_story.hpp"
-#include "reports/summary.hpp"
+#include "reports/run/forged_story.hpp"
+#include "reports/run/summary.hpp"
 
 namespace lockstep::table_test {
 

@@ -1,4 +1,4 @@
-#include "reports/text.hpp"
+#include "reports/text/text.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "reports/fault_kinds.hpp"
+#include "reports/words/fault_kinds.hpp"
 
 #include <array>
 

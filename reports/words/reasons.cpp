@@ -1,8 +1,8 @@
-#include "reports/reasons.hpp"
+#include "reports/words/reasons.hpp"
 
 #include <span>
 
-#include "reports/sentences.hpp"
+#include "reports/words/sentences.hpp"
 
 namespace lockstep::reports {
 namespace {

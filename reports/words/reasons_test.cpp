@@ -1,14 +1,14 @@
 // Reasons in Chinese: every reason that a story of the repository gives has its sentence, with the same names and times in it.
 
-#include "reports/reasons.hpp"
+#include "reports/words/reasons.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cctype>
 
-#include "scenarios/loader.hpp"
-#include "scenarios/runner.hpp"
-#include "sim/in_tree.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/running/runner.hpp"
+#include "sim/testing/in_tree.hpp"
 
 namespace lockstep::reports::reasons_test {
 namespace {

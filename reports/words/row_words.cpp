@@ -1,10 +1,10 @@
-#include "reports/row_words.hpp"
+#include "reports/words/row_words.hpp"
 
 #include <optional>
 #include <span>
 #include <string_view>
 
-#include "reports/sentences.hpp"
+#include "reports/words/sentences.hpp"
 
 namespace lockstep::reports {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "reports/events.hpp"
-#include "reports/verdicts.hpp"
+#include "reports/run/events.hpp"
+#include "reports/run/verdicts.hpp"
 
 namespace lockstep::reports {
 

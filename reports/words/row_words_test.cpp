@@ -7,12 +7,12 @@
 
 #include <catch2/catch.hpp>
 
-#include "reports/row_words.hpp"
-#include "reports/sentences.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/runner.hpp"
-#include "scenarios/stories_testing.hpp"
-#include "sim/in_tree.hpp"
+#include "reports/words/row_words.hpp"
+#include "reports/words/sentences.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/running/runner.hpp"
+#include "scenarios/testing/stories_testing.hpp"
+#include "sim/testing/in_tree.hpp"
 
 namespace lockstep::reports::row_words_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "reports/sentences.hpp"
+#include "reports/words/sentences.hpp"
 
 #include <algorithm>
 

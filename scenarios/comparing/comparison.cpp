@@ -1,41 +1,23 @@
-#include "scenarios/comparison.hpp"
+#include "scenarios/comparing/comparison.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "scenarios/deployment.hpp"
-#include "scenarios/in_parallel.hpp"
-#include "scenarios/interruptible.hpp"
-#include "scenarios/other_algorithm.hpp"
-#include "scenarios/own_lock.hpp"
-#include "sim/decisions.hpp"
+#include "scenarios/comparing/compared_run.hpp"
+#include "scenarios/deployment/deployment.hpp"
+#include "scenarios/story/other_algorithm.hpp"
+#include "scenarios/story/own_lock.hpp"
+#include "scenarios/workers/in_parallel.hpp"
+#include "scenarios/workers/interruptible.hpp"
+#include "sim/schedules/decisions.hpp"
 
 namespace lockstep::scenarios {
 namespace {
 
 using sim::Duration;
 using sim::Instant;
-
-/// More than any run has time for.
-constexpr std::int64_t kForEver = 1'000'000;
-constexpr std::uint64_t kMaxEvents = 50'000'000;
-
-/// Counts the messages that arrive, and lets everything happen.
-class MessageCount final : public sim::Fate {
- public:
-  explicit MessageCount(const sim::World& world) : world_(world) {}
-  Answer of(std::uint32_t slot, Instant) override {
-    if (world_.event(slot).kind == sim::EventKind::message) ++count_;
-    return Answer::happens;
-  }
-  std::uint64_t count() const { return count_; }
-
- private:
-  const sim::World& world_;
-  std::uint64_t count_ = 0;
-};
 
 Scenario workload(const Scenario& file, const models::locks::Entry& entry, std::size_t clients) {
   Scenario scenario = replace_algorithm(file, entry);

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/diagnostic.hpp"
-#include "scenarios/scenario.hpp"
-#include "sim/history.hpp"
+#include "scenarios/format/diagnostic.hpp"
+#include "scenarios/story/scenario.hpp"
+#include "sim/worlds/history.hpp"
 
 namespace lockstep::scenarios {
 

@@ -1,14 +1,14 @@
 // What locks cost: the measures against histories counted by hand, and against workloads of which paper knows the figures.
 
-#include "scenarios/comparison.hpp"
+#include "scenarios/comparing/comparison.hpp"
 
 #include <map>
 #include <string>
 
 #include <catch2/catch.hpp>
 
-#include "scenarios/loader.hpp"
-#include "scenarios/stories_testing.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/testing/stories_testing.hpp"
 
 namespace lockstep::scenarios::comparison_test {
 namespace {

@@ -3,7 +3,7 @@
 #include <set>
 #include <utility>
 
-#include "scenarios/comparison.hpp"
+#include "scenarios/comparing/comparison.hpp"
 
 namespace lockstep::scenarios {
 namespace {

@@ -1,4 +1,4 @@
-#include "scenarios/market_comparison.hpp"
+#include "scenarios/comparing/market_comparison.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,11 +6,12 @@
 
 #include <fmt/format.h>
 
-#include "checker/no_oversell.hpp"
-#include "scenarios/deployment.hpp"
-#include "scenarios/in_parallel.hpp"
-#include "scenarios/interruptible.hpp"
-#include "sim/decisions.hpp"
+#include "checker/properties/damage/no_oversell.hpp"
+#include "scenarios/comparing/compared_run.hpp"
+#include "scenarios/deployment/deployment.hpp"
+#include "scenarios/workers/in_parallel.hpp"
+#include "scenarios/workers/interruptible.hpp"
+#include "sim/schedules/decisions.hpp"
 
 namespace lockstep::scenarios {
 namespace {
@@ -18,24 +19,7 @@ namespace {
 using sim::Duration;
 
 constexpr std::array<std::pair<std::size_t, std::size_t>, 3> kSizes{{{1, 1}, {5, 1}, {5, 5}}};
-/// More than any run has time for.
-constexpr std::int64_t kForEver = 1'000'000;
 constexpr std::int64_t kMoreThanEnough = 1'000'000'000;
-constexpr std::uint64_t kMaxEvents = 50'000'000;
-
-class MessageCount final : public sim::Fate {
- public:
-  explicit MessageCount(const sim::World& world) : world_(world) {}
-  Answer of(std::uint32_t slot, sim::Instant) override {
-    if (world_.event(slot).kind == sim::EventKind::message) ++count_;
-    return Answer::happens;
-  }
-  std::uint64_t count() const { return count_; }
-
- private:
-  const sim::World& world_;
-  std::uint64_t count_ = 0;
-};
 
 void add_traders(Scenario& market, const std::vector<ClientSpec>& clients, ClientSpec::Role role, std::size_t count) {
   const auto model =

@@ -1,6 +1,6 @@
 // What the guards of a market cost: the shape that the book reports, and that no guard sells twice.
 
-#include "scenarios/market_comparison.hpp"
+#include "scenarios/comparing/market_comparison.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -8,8 +8,8 @@
 #include <map>
 #include <string>
 
-#include "scenarios/loader.hpp"
-#include "sim/in_tree.hpp"
+#include "scenarios/format/loader.hpp"
+#include "sim/testing/in_tree.hpp"
 
 namespace lockstep::scenarios::market_comparison_test {
 namespace {
@@ -18,7 +18,7 @@ using namespace sim::literals;
 
 std::vector<MarketRun> runs_of(const std::string& id, std::uint64_t seed = 1) {
   static const models::locks::Catalogue catalogue = models::locks::Catalogue::built_in();
-  auto loaded = load(in_tree("scenarios/market/") + id + ".toml", catalogue);
+  auto loaded = load(in_tree("scenarios/stories/market/") + id + ".toml", catalogue);
   if (const auto* problem = std::get_if<Diagnostic>(&loaded)) FAIL(problem->to_string());
   MarketOptions options;
   options.length = 3_s;

@@ -1,10 +1,10 @@
-#include "scenarios/allowed_faults.hpp"
+#include "scenarios/deployment/allowed_faults.hpp"
 
 #include <algorithm>
 #include <cassert>
 
-#include "scenarios/partition_sides.hpp"
-#include "scenarios/step_name.hpp"
+#include "scenarios/deployment/partition_sides.hpp"
+#include "scenarios/story/step_name.hpp"
 
 namespace lockstep::scenarios {
 

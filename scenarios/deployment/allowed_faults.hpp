@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "scenarios/deployment.hpp"
-#include "scenarios/scenario.hpp"
-#include "sim/faults.hpp"
-#include "sim/world.hpp"
+#include "scenarios/deployment/deployment.hpp"
+#include "scenarios/story/scenario.hpp"
+#include "sim/worlds/faults.hpp"
+#include "sim/worlds/world.hpp"
 
 namespace lockstep::scenarios {
 

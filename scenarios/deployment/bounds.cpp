@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "scenarios/deployment.hpp"
+#include "scenarios/deployment/deployment.hpp"
 
 namespace lockstep::scenarios {
 namespace {

@@ -1,4 +1,4 @@
-#include "scenarios/deployment.hpp"
+#include "scenarios/deployment/deployment.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "models/redis/sha1.hpp"
-#include "scenarios/key_states.hpp"
-#include "scenarios/own_lock.hpp"
-#include "scenarios/suggestion.hpp"
+#include "models/redis/script/sha1.hpp"
+#include "scenarios/format/suggestion.hpp"
+#include "scenarios/running/key_states.hpp"
+#include "scenarios/story/own_lock.hpp"
 
 namespace lockstep::scenarios {
 

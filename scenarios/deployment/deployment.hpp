@@ -9,21 +9,21 @@
 #include <string>
 #include <vector>
 
-#include "checker/no_lost_wakeup.hpp"
-#include "checker/progress.hpp"
-#include "models/client.hpp"
+#include "checker/properties/belief/progress.hpp"
+#include "checker/properties/server/no_lost_wakeup.hpp"
+#include "models/client/client.hpp"
 #include "models/locks/catalogue.hpp"
-#include "models/redis/node.hpp"
-#include "models/redis/sentinel.hpp"
+#include "models/redis/sentinel/sentinel.hpp"
+#include "models/redis/server/node.hpp"
 #include "models/resources/resource.hpp"
 #include "models/workloads/lock_user.hpp"
 #include "models/workloads/market.hpp"
-#include "scenarios/key_states.hpp"
-#include "scenarios/outcome.hpp"
-#include "scenarios/scenario.hpp"
-#include "sim/region.hpp"
-#include "sim/simulation.hpp"
-#include "sim/world.hpp"
+#include "scenarios/running/key_states.hpp"
+#include "scenarios/running/outcome.hpp"
+#include "scenarios/story/scenario.hpp"
+#include "sim/coroutines/region.hpp"
+#include "sim/schedules/simulation.hpp"
+#include "sim/worlds/world.hpp"
 
 namespace lockstep::scenarios {
 

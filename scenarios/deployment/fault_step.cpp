@@ -1,4 +1,4 @@
-#include "scenarios/fault_step.hpp"
+#include "scenarios/deployment/fault_step.hpp"
 
 namespace lockstep::scenarios {
 

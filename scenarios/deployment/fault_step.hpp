@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "sim/world.hpp"
+#include "sim/worlds/world.hpp"
 
 namespace lockstep::scenarios {
 

@@ -1,4 +1,4 @@
-#include "scenarios/partition_sides.hpp"
+#include "scenarios/deployment/partition_sides.hpp"
 
 #include <algorithm>
 

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/deployment.hpp"
-#include "scenarios/step_name.hpp"
+#include "scenarios/deployment/deployment.hpp"
+#include "scenarios/story/step_name.hpp"
 
 namespace lockstep::scenarios {
 

@@ -1,16 +1,16 @@
-#include "scenarios/check.hpp"
+#include "scenarios/exploring/check.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "checker/properties.hpp"
-#include "scenarios/allowed_faults.hpp"
-#include "scenarios/expectation.hpp"
-#include "scenarios/grid.hpp"
-#include "scenarios/own_lock.hpp"
-#include "scenarios/second_opinion.hpp"
+#include "checker/properties/properties.hpp"
+#include "scenarios/deployment/allowed_faults.hpp"
+#include "scenarios/exploring/expectation.hpp"
+#include "scenarios/exploring/oracles/grid.hpp"
+#include "scenarios/exploring/oracles/second_opinion.hpp"
+#include "scenarios/story/own_lock.hpp"
 
 namespace lockstep::scenarios {
 namespace {

@@ -7,9 +7,9 @@
 #include <variant>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/diagnostic.hpp"
-#include "scenarios/exploration.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/exploring/exploration.hpp"
+#include "scenarios/format/diagnostic.hpp"
+#include "scenarios/story/scenario.hpp"
 
 namespace lockstep::scenarios {
 

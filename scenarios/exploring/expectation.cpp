@@ -1,11 +1,11 @@
-#include "scenarios/expectation.hpp"
+#include "scenarios/exploring/expectation.hpp"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "scenarios/alike.hpp"
+#include "scenarios/story/alike.hpp"
 
 namespace lockstep::scenarios {
 namespace {

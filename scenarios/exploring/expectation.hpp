@@ -6,10 +6,10 @@
 #include <span>
 #include <string_view>
 
-#include "checker/verdict.hpp"
-#include "scenarios/exploration.hpp"
-#include "scenarios/outcome.hpp"
-#include "scenarios/scenario.hpp"
+#include "checker/properties/verdict.hpp"
+#include "scenarios/exploring/exploration.hpp"
+#include "scenarios/running/outcome.hpp"
+#include "scenarios/story/scenario.hpp"
 
 namespace lockstep::scenarios {
 

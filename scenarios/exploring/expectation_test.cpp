@@ -1,11 +1,11 @@
 // Three answers, not two: what a bound has hidden is neither as expected nor a contradiction.
 
-#include "scenarios/expectation.hpp"
+#include "scenarios/exploring/expectation.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "scenarios/check.hpp"
-#include "scenarios/loader.hpp"
+#include "scenarios/exploring/check.hpp"
+#include "scenarios/format/loader.hpp"
 
 namespace lockstep::scenarios::expectation_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "scenarios/exploration.hpp"
+#include "scenarios/exploring/exploration.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -13,19 +13,19 @@
 
 #include <fmt/format.h>
 
-#include "checker/branches.hpp"
-#include "checker/branches_ahead.hpp"
-#include "checker/properties.hpp"
-#include "scenarios/alike.hpp"
-#include "scenarios/endless.hpp"
-#include "scenarios/execution.hpp"
-#include "scenarios/explored_story.hpp"
-#include "scenarios/own_lock.hpp"
-#include "scenarios/threads.hpp"
-#include "scenarios/trace_judge.hpp"
-#include "scenarios/witness.hpp"
-#include "scenarios/writer.hpp"
-#include "sim/random.hpp"
+#include "checker/explorer/branches.hpp"
+#include "checker/explorer/branches_ahead.hpp"
+#include "checker/properties/properties.hpp"
+#include "scenarios/exploring/explored_story.hpp"
+#include "scenarios/exploring/trace_judge.hpp"
+#include "scenarios/format/writer.hpp"
+#include "scenarios/running/endless.hpp"
+#include "scenarios/running/execution.hpp"
+#include "scenarios/story/alike.hpp"
+#include "scenarios/story/own_lock.hpp"
+#include "scenarios/witness/witness.hpp"
+#include "scenarios/workers/threads.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::scenarios {
 namespace {

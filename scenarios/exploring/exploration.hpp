@@ -11,16 +11,16 @@
 #include <variant>
 #include <vector>
 
-#include "checker/difference_constraints.hpp"
-#include "checker/explorer.hpp"
-#include "checker/frontier.hpp"
-#include "checker/value_set.hpp"
-#include "checker/verdict.hpp"
-#include "checker/violations.hpp"
+#include "checker/explorer/explorer.hpp"
+#include "checker/properties/verdict.hpp"
+#include "checker/time/difference_constraints.hpp"
+#include "checker/time/frontier.hpp"
+#include "checker/time/value_set.hpp"
+#include "checker/violations/violations.hpp"
 #include "models/locks/catalogue.hpp"
-#include "scenarios/diagnostic.hpp"
-#include "scenarios/outcome.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/format/diagnostic.hpp"
+#include "scenarios/running/outcome.hpp"
+#include "scenarios/story/scenario.hpp"
 
 namespace lockstep::scenarios {
 
@@ -118,7 +118,7 @@ struct Exploration {
   std::uint64_t unconfirmed = 0;
   /// Verdicts and margins that concrete runs contradict: mistakes of lockstep, each told in `ExploredProperty::why`.
   std::uint64_t disagreements = 0;
-  std::vector<ExploredProperty> properties;  ///< in the order of `checker/properties.hpp`
+  std::vector<ExploredProperty> properties;  ///< in the order of `checker/properties/properties.hpp`
   std::vector<Mark> marks;
   std::vector<std::vector<std::string>>
       alike;  ///< clients that differ in their names alone: what one does, each of them can do

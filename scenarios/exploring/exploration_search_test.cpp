@@ -6,15 +6,15 @@
 #include <optional>
 #include <sstream>
 
-#include "checker/branches.hpp"
-#include "scenarios/exploration.hpp"
-#include "scenarios/explored_verdicts.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/stories_testing.hpp"
-#include "scenarios/tiny_story.hpp"
-#include "scenarios/writer.hpp"
-#include "sim/random.hpp"
-#include "sim/test_effort.hpp"
+#include "checker/explorer/branches.hpp"
+#include "scenarios/exploring/exploration.hpp"
+#include "scenarios/exploring/explored_verdicts.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/format/writer.hpp"
+#include "scenarios/matrix/tiny_story.hpp"
+#include "scenarios/testing/stories_testing.hpp"
+#include "sim/schedules/random.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::scenarios::exploration_search_test {
 namespace {

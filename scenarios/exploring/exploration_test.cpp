@@ -1,10 +1,10 @@
 // The margins of known locks, exactly.
 
-#include "scenarios/exploration.hpp"
+#include "scenarios/exploring/exploration.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "scenarios/loader.hpp"
+#include "scenarios/format/loader.hpp"
 
 namespace lockstep::scenarios::exploration_test {
 namespace {

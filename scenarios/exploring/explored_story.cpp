@@ -1,11 +1,11 @@
-#include "scenarios/explored_story.hpp"
+#include "scenarios/exploring/explored_story.hpp"
 
 #include <algorithm>
 #include <string>
 
-#include "scenarios/alike.hpp"
-#include "scenarios/partition_sides.hpp"
-#include "scenarios/step_name.hpp"
+#include "scenarios/deployment/partition_sides.hpp"
+#include "scenarios/story/alike.hpp"
+#include "scenarios/story/step_name.hpp"
 
 namespace lockstep::scenarios {
 namespace {

@@ -7,13 +7,13 @@
 #include <variant>
 #include <vector>
 
-#include "checker/explorer.hpp"
-#include "checker/recoverable.hpp"
+#include "checker/explorer/explorer.hpp"
+#include "checker/properties/server/recoverable.hpp"
 #include "models/locks/catalogue.hpp"
-#include "scenarios/deployment.hpp"
-#include "scenarios/diagnostic.hpp"
-#include "scenarios/scenario.hpp"
-#include "sim/region.hpp"
+#include "scenarios/deployment/deployment.hpp"
+#include "scenarios/format/diagnostic.hpp"
+#include "scenarios/story/scenario.hpp"
+#include "sim/coroutines/region.hpp"
 
 namespace lockstep::scenarios {
 

@@ -5,7 +5,7 @@
 #include <sstream>
 #include <string>
 
-#include "scenarios/exploration.hpp"
+#include "scenarios/exploring/exploration.hpp"
 
 namespace lockstep::scenarios {
 

@@ -3,11 +3,11 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
-#include "scenarios/check.hpp"
-#include "scenarios/exploration.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/stories_testing.hpp"
-#include "sim/test_effort.hpp"
+#include "scenarios/exploring/check.hpp"
+#include "scenarios/exploring/exploration.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/testing/stories_testing.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::scenarios::margins_by_hand_test {
 namespace {

@@ -14,12 +14,12 @@
 #include <string>
 #include <vector>
 
-#include "checker/explorer.hpp"
-#include "models/client.hpp"
-#include "models/redis/node.hpp"
-#include "sim/random.hpp"
-#include "sim/simulation.hpp"
-#include "sim/test_effort.hpp"
+#include "checker/explorer/explorer.hpp"
+#include "models/client/client.hpp"
+#include "models/redis/server/node.hpp"
+#include "sim/schedules/random.hpp"
+#include "sim/schedules/simulation.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::scenarios::redis_exploration_test {
 namespace {

@@ -8,13 +8,13 @@
 #include <string>
 #include <string_view>
 
-#include "models/redis/command.hpp"
-#include "scenarios/exploration.hpp"
-#include "scenarios/grid.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/stories_testing.hpp"
-#include "sim/random.hpp"
-#include "sim/test_effort.hpp"
+#include "models/redis/wire/command.hpp"
+#include "scenarios/exploring/exploration.hpp"
+#include "scenarios/exploring/oracles/grid.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/testing/stories_testing.hpp"
+#include "sim/schedules/random.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::scenarios::script_times_test {
 namespace {

@@ -1,11 +1,11 @@
-#include "scenarios/state_graph.hpp"
+#include "scenarios/exploring/state_graph.hpp"
 
 #include <algorithm>
 #include <optional>
 
-#include "checker/explorer.hpp"
-#include "scenarios/deployment.hpp"
-#include "scenarios/explored_story.hpp"
+#include "checker/explorer/explorer.hpp"
+#include "scenarios/deployment/deployment.hpp"
+#include "scenarios/exploring/explored_story.hpp"
 
 namespace lockstep::scenarios {
 std::variant<checker::StateGraph, Diagnostic> explored_states(const Scenario& scenario,

@@ -1,17 +1,17 @@
 #pragma once
 
-// The state graph of a story, as `check --graph FILE` writes it. What a state is: `checker/state_graph.hpp`.
+// The state graph of a story, as `check --graph FILE` writes it. What a state is: `checker/graphs/state_graph.hpp`.
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <variant>
 
-#include "checker/state_graph.hpp"
-#include "checker/state_graph_format.hpp"
+#include "checker/graphs/state_graph.hpp"
+#include "checker/graphs/state_graph_format.hpp"
 #include "models/locks/catalogue.hpp"
-#include "scenarios/diagnostic.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/format/diagnostic.hpp"
+#include "scenarios/story/scenario.hpp"
 
 namespace lockstep::scenarios {
 

@@ -1,14 +1,14 @@
 // The state graph of stories.
 
-#include "scenarios/state_graph.hpp"
+#include "scenarios/exploring/state_graph.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <set>
 
-#include "scenarios/exploration.hpp"
-#include "scenarios/loader.hpp"
+#include "scenarios/exploring/exploration.hpp"
+#include "scenarios/format/loader.hpp"
 
 namespace lockstep::scenarios::state_graph_test {
 namespace {

@@ -1,13 +1,13 @@
-#include "scenarios/trace_judge.hpp"
+#include "scenarios/exploring/trace_judge.hpp"
 
 #include <algorithm>
 #include <array>
 #include <istream>
 #include <ostream>
 
-#include "checker/branches.hpp"
-#include "checker/parametric.hpp"
-#include "checker/properties.hpp"
+#include "checker/explorer/branches.hpp"
+#include "checker/properties/properties.hpp"
+#include "checker/time/parametric.hpp"
 
 namespace lockstep::scenarios {
 namespace {

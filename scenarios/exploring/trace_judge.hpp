@@ -11,15 +11,15 @@
 #include <string_view>
 #include <vector>
 
-#include "checker/explorer.hpp"
-#include "checker/frontier.hpp"
-#include "checker/parameter_space.hpp"
-#include "checker/thresholds.hpp"
-#include "checker/value_set.hpp"
-#include "checker/violations.hpp"
-#include "checker/witness_size.hpp"
-#include "scenarios/explored_story.hpp"
-#include "scenarios/trace_marks.hpp"
+#include "checker/explorer/explorer.hpp"
+#include "checker/explorer/witness_size.hpp"
+#include "checker/time/frontier.hpp"
+#include "checker/time/parameter_space.hpp"
+#include "checker/time/thresholds.hpp"
+#include "checker/time/value_set.hpp"
+#include "checker/violations/violations.hpp"
+#include "scenarios/exploring/explored_story.hpp"
+#include "scenarios/exploring/trace_marks.hpp"
 
 namespace lockstep::scenarios {
 
@@ -42,7 +42,7 @@ struct BestTrace {
 
 /// What a judge knows of one property after the traces that it looked at.
 struct PropertyTally {
-  std::string_view name;               ///< as in checker/properties.hpp, in whose order the tallies are
+  std::string_view name;               ///< as in checker/properties/properties.hpp, in whose order the tallies are
   std::uint64_t violating_traces = 0;  ///< some of their delays break it
   std::uint64_t unconfirmed = 0;       ///< of the others: a widened way is feasible, so that only a replay could tell
   std::vector<checker::ThresholdFold> thresholds;  ///< over the violating ways, one for each judged parameter
@@ -71,7 +71,7 @@ class TraceJudge {
   /// Requires: made for the same story.
   void merge(const TraceJudge& other);
 
-  /// In the order of checker/properties.hpp.
+  /// In the order of checker/properties/properties.hpp.
   std::span<const PropertyTally> tallies() const { return tallies_; }
   const TraceMarks& marks() const { return marks_; }
   /// Traces that violate nothing for certain, but something perhaps.

@@ -1,21 +1,21 @@
 // Traces of real locks: what the judge says of their symbolic histories, against the checkers at concrete times.
 
-#include "scenarios/trace_judge.hpp"
+#include "scenarios/exploring/trace_judge.hpp"
 
 #include <catch2/catch.hpp>
 #include <map>
 #include <sstream>
 
-#include "checker/faithful_renewal.hpp"
-#include "checker/fencing.hpp"
-#include "checker/linearizable.hpp"
-#include "checker/mutual_exclusion.hpp"
-#include "checker/no_lost_update.hpp"
-#include "checker/order_properties.hpp"
-#include "checker/own_release.hpp"
-#include "checker/symbolic_history.hpp"
-#include "scenarios/explored_story.hpp"
-#include "scenarios/loader.hpp"
+#include "checker/properties/belief/linearizable.hpp"
+#include "checker/properties/belief/mutual_exclusion.hpp"
+#include "checker/properties/damage/fencing.hpp"
+#include "checker/properties/damage/no_lost_update.hpp"
+#include "checker/properties/server/faithful_renewal.hpp"
+#include "checker/properties/server/order_properties.hpp"
+#include "checker/properties/server/own_release.hpp"
+#include "checker/testing/symbolic_history.hpp"
+#include "scenarios/exploring/explored_story.hpp"
+#include "scenarios/format/loader.hpp"
 
 namespace lockstep::scenarios::trace_judge_test {
 namespace {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "checker/explorer.hpp"
-#include "scenarios/exploration.hpp"
+#include "checker/explorer/explorer.hpp"
+#include "scenarios/exploring/exploration.hpp"
 
 namespace lockstep::scenarios {
 

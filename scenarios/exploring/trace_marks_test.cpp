@@ -1,11 +1,11 @@
 // Each mark in the smallest story that reaches it, and beside it the nearest one that does not.
 
-#include "scenarios/trace_marks.hpp"
+#include "scenarios/exploring/trace_marks.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "scenarios/loader.hpp"
-#include "scenarios/stories_testing.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/testing/stories_testing.hpp"
 
 namespace lockstep::scenarios::trace_marks_test {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "checker/ownership.hpp"
-#include "scenarios/deployment.hpp"
+#include "checker/properties/ownership.hpp"
+#include "scenarios/deployment/deployment.hpp"
 #include "scenarios/families/closest_witness.hpp"
 #include "scenarios/families/family_story.hpp"
 

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "scenarios/families/family_story.hpp"
-#include "scenarios/runner.hpp"
-#include "scenarios/stories_testing.hpp"
-#include "sim/in_tree.hpp"
-#include "sim/random.hpp"
+#include "scenarios/running/runner.hpp"
+#include "scenarios/testing/stories_testing.hpp"
+#include "sim/schedules/random.hpp"
+#include "sim/testing/in_tree.hpp"
 
 namespace lockstep::scenarios::families_test {
 namespace {
@@ -26,7 +26,7 @@ using namespace sim::literals;
 using Kind = FamilyParameter::Kind;
 
 Scenario loaded(const std::string& file) {
-  auto result = load(in_tree("scenarios/" + file), catalogue());
+  auto result = load(in_tree("scenarios/stories/" + file), catalogue());
   if (const auto* problem = std::get_if<Diagnostic>(&result)) FAIL(problem->to_string());
   return std::get<Scenario>(std::move(result));
 }

@@ -16,12 +16,12 @@
 #include <string_view>
 #include <vector>
 
-#include "checker/fraction.hpp"
-#include "checker/verdict.hpp"
-#include "scenarios/scenario.hpp"
-#include "sim/ids.hpp"
-#include "sim/time.hpp"
-#include "sim/trace.hpp"
+#include "checker/properties/verdict.hpp"
+#include "checker/time/fraction.hpp"
+#include "scenarios/story/scenario.hpp"
+#include "sim/time/time.hpp"
+#include "sim/worlds/ids.hpp"
+#include "sim/worlds/trace.hpp"
 
 namespace lockstep::scenarios {
 
@@ -102,7 +102,7 @@ struct FamilyPiece {
   std::vector<FamilyEvent> events;
   std::vector<FamilyHold> holds;
   std::vector<FamilyOverlap> overlaps;
-  std::vector<FamilyVerdict> verdicts;  ///< in the order of checker/properties.hpp
+  std::vector<FamilyVerdict> verdicts;  ///< in the order of checker/properties/properties.hpp
   /// Runs at both ends, and between them, show the very events, times and verdicts. Else how it moves is not known (it depends on digits of a time): the piece ends at the next whole
   /// millisecond, and what it tells is true of its first value.
   bool is_confirmed = false;

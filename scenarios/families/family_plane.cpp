@@ -8,7 +8,7 @@
 
 #include "scenarios/families/families.hpp"
 #include "scenarios/families/family_story.hpp"
-#include "sim/random.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::scenarios {
 namespace {

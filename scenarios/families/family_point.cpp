@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "scenarios/deployment.hpp"
+#include "scenarios/deployment/deployment.hpp"
 #include "scenarios/families/family_story.hpp"
-#include "scenarios/runner.hpp"
+#include "scenarios/running/runner.hpp"
 
 namespace lockstep::scenarios {
 namespace {

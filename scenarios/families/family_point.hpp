@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/diagnostic.hpp"
 #include "scenarios/families/family.hpp"
-#include "scenarios/outcome.hpp"
-#include "sim/linear_simulation.hpp"
+#include "scenarios/format/diagnostic.hpp"
+#include "scenarios/running/outcome.hpp"
+#include "sim/schedules/linear_simulation.hpp"
 
 namespace lockstep::scenarios {
 

@@ -1,4 +1,4 @@
-#include "scenarios/no_return.hpp"
+#include "scenarios/families/no_return.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,15 +6,15 @@
 #include <utility>
 #include <variant>
 
-#include "checker/explorer.hpp"
-#include "checker/properties.hpp"
-#include "checker/violations.hpp"
-#include "scenarios/exploration.hpp"
-#include "scenarios/explored_story.hpp"
-#include "scenarios/runner.hpp"
-#include "scenarios/trace_judge.hpp"
-#include "scenarios/witness.hpp"
-#include "scenarios/witness_times.hpp"
+#include "checker/explorer/explorer.hpp"
+#include "checker/properties/properties.hpp"
+#include "checker/violations/violations.hpp"
+#include "scenarios/exploring/exploration.hpp"
+#include "scenarios/exploring/explored_story.hpp"
+#include "scenarios/exploring/trace_judge.hpp"
+#include "scenarios/running/runner.hpp"
+#include "scenarios/witness/witness.hpp"
+#include "scenarios/witness/witness_times.hpp"
 
 namespace lockstep::scenarios {
 namespace {

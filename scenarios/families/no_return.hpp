@@ -7,7 +7,7 @@
 // else is open: the delays of what is on its way, how long a pause lasts that has begun, and the faults that [[may]] allows and that have not struck.
 //
 // One search is enough. A trace of the explorer stands for all its delays, as difference constraints; so a past is a few more constraints: these events at these times, all others not before the last of
-// them. And a property is kept if of each way to break it (`checker/violations.hpp`), a conjunction of constraints, one does not hold. If some continuation of a past keeps the property, so does one of each
+// them. And a property is kept if of each way to break it (`checker/violations/violations.hpp`), a conjunction of constraints, one does not hold. If some continuation of a past keeps the property, so does one of each
 // shorter past, namely the same; so per trace it is enough to go on from the longest past that is known to be avoidable.
 
 #include <cstdint>
@@ -17,11 +17,11 @@
 #include <vector>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/exploration.hpp"
-#include "scenarios/scenario.hpp"
-#include "sim/ids.hpp"
-#include "sim/time.hpp"
-#include "sim/trace.hpp"
+#include "scenarios/exploring/exploration.hpp"
+#include "scenarios/story/scenario.hpp"
+#include "sim/time/time.hpp"
+#include "sim/worlds/ids.hpp"
+#include "sim/worlds/trace.hpp"
 
 namespace lockstep::scenarios {
 

@@ -1,7 +1,7 @@
 // The point of no return against runs: of tiny stories all of them on a grid of milliseconds, one after the other and without any reduction; of a larger one random continuations.
 // These share the world with the search, and nothing else.
 
-#include "scenarios/no_return.hpp"
+#include "scenarios/families/no_return.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/runner.hpp"
-#include "scenarios/stories_testing.hpp"
-#include "sim/decisions.hpp"
-#include "sim/in_tree.hpp"
-#include "sim/random.hpp"
-#include "sim/test_effort.hpp"
+#include "scenarios/running/runner.hpp"
+#include "scenarios/testing/stories_testing.hpp"
+#include "sim/schedules/decisions.hpp"
+#include "sim/schedules/random.hpp"
+#include "sim/testing/in_tree.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::scenarios::no_return_test {
 namespace {
@@ -272,7 +272,7 @@ const std::vector<Larger> kLarger{{"redisson-source/f003-2-pause-margin.toml", "
                                   {"redis-lock-java/f000-6-nanotime-solves-nothing.toml", "mutual-exclusion"}};
 
 Scenario loaded(const std::string& file) {
-  auto result = load(in_tree("scenarios/" + file), catalogue());
+  auto result = load(in_tree("scenarios/stories/" + file), catalogue());
   if (const auto* problem = std::get_if<Diagnostic>(&result)) FAIL(problem->to_string());
   Scenario story = std::get<Scenario>(std::move(result));
   story.faults.clear();

@@ -1,6 +1,6 @@
-#include "scenarios/diagnostic.hpp"
+#include "scenarios/format/diagnostic.hpp"
 
-#include "scenarios/suggestion.hpp"
+#include "scenarios/format/suggestion.hpp"
 
 namespace lockstep::scenarios {
 

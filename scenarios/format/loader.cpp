@@ -1,4 +1,4 @@
-#include "scenarios/loader.hpp"
+#include "scenarios/format/loader.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -12,8 +12,8 @@
 #include <tuple>
 #include <utility>
 
-#include "scenarios/schema.hpp"
-#include "scenarios/suggestion.hpp"
+#include "scenarios/format/schema/schema.hpp"
+#include "scenarios/format/suggestion.hpp"
 
 namespace lockstep::scenarios {
 namespace {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/diagnostic.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/format/diagnostic.hpp"
+#include "scenarios/story/scenario.hpp"
 
 namespace lockstep::scenarios {
 

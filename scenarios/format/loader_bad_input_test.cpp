@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "scenarios/loader.hpp"
-#include "scenarios/loader_bad_inputs.hpp"
-#include "scenarios/loader_samples.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/format/loader_bad_inputs.hpp"
+#include "scenarios/format/loader_samples.hpp"
 
 namespace lockstep::loader_bad_input_test {
 

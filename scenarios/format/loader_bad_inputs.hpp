@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "scenarios/loader_samples.hpp"
+#include "scenarios/format/loader_samples.hpp"
 
 namespace lockstep::scenarios::samples {
 

@@ -2,8 +2,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "scenarios/loader.hpp"
-#include "scenarios/loader_samples.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/format/loader_samples.hpp"
 
 namespace lockstep::loader_bad_reference_test {
 

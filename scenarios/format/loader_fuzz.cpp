@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/loader.hpp"
+#include "scenarios/format/loader.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace lockstep;

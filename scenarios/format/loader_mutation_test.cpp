@@ -5,8 +5,8 @@
 #include <rapidcheck.h>
 #include <rapidcheck/catch.h>
 
-#include "scenarios/loader.hpp"
-#include "scenarios/loader_samples.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/format/loader_samples.hpp"
 
 namespace lockstep::loader_mutation_test {
 

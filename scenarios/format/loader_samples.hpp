@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/loader.hpp"
+#include "scenarios/format/loader.hpp"
 
 namespace lockstep::scenarios::samples {
 

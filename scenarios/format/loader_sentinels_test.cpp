@@ -2,9 +2,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "scenarios/exploration.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/loader_samples.hpp"
+#include "scenarios/exploring/exploration.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/format/loader_samples.hpp"
 
 namespace lockstep::loader_sentinels_test {
 

@@ -1,6 +1,6 @@
 // What a good file becomes, and which files a command line means.
 
-#include "scenarios/loader.hpp"
+#include "scenarios/format/loader.hpp"
 
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "scenarios/loader_samples.hpp"
+#include "scenarios/format/loader_samples.hpp"
 
 namespace lockstep::loader_test {
 

@@ -1,9 +1,9 @@
-#include "scenarios/new_story.hpp"
+#include "scenarios/format/new_story.hpp"
 
 #include <fmt/format.h>
 
-#include "scenarios/toml_text.hpp"
-#include "scenarios/writer.hpp"
+#include "scenarios/format/toml_text.hpp"
+#include "scenarios/format/writer.hpp"
 
 namespace lockstep::scenarios {
 namespace {

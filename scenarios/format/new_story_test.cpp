@@ -1,14 +1,14 @@
 // A file to begin with: that it is good for every algorithm, and that what its comments say to try works.
 
-#include "scenarios/new_story.hpp"
+#include "scenarios/format/new_story.hpp"
 
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "scenarios/check.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/runner.hpp"
-#include "scenarios/stories_testing.hpp"
+#include "scenarios/exploring/check.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/running/runner.hpp"
+#include "scenarios/testing/stories_testing.hpp"
 
 namespace lockstep::scenarios::new_story_test {
 namespace {

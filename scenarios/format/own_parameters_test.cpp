@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "scenarios/alike.hpp"
-#include "scenarios/comparison.hpp"
-#include "scenarios/deployment.hpp"
-#include "scenarios/exploration.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/runner.hpp"
-#include "scenarios/stories_testing.hpp"
-#include "scenarios/writer.hpp"
+#include "scenarios/comparing/comparison.hpp"
+#include "scenarios/deployment/deployment.hpp"
+#include "scenarios/exploring/exploration.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/format/writer.hpp"
+#include "scenarios/running/runner.hpp"
+#include "scenarios/story/alike.hpp"
+#include "scenarios/testing/stories_testing.hpp"
 
 namespace lockstep::scenarios::own_parameters_test {
 namespace {

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/writer.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/format/writer.hpp"
 
 namespace lockstep::scenarios::replication_format_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "scenarios/suggestion.hpp"
+#include "scenarios/format/suggestion.hpp"
 
 #include <fmt/format.h>
 

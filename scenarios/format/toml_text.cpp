@@ -1,4 +1,4 @@
-#include "scenarios/toml_text.hpp"
+#include "scenarios/format/toml_text.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "scenarios/writer.hpp"
+#include "scenarios/format/writer.hpp"
 
 #include <algorithm>
 #include <variant>
@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include "models/locks/catalogue.hpp"
-#include "models/redis/value.hpp"
-#include "scenarios/own_lock.hpp"
-#include "scenarios/toml_text.hpp"
-#include "sim/schedule.hpp"
+#include "models/redis/data/value.hpp"
+#include "scenarios/format/toml_text.hpp"
+#include "scenarios/story/own_lock.hpp"
+#include "sim/schedules/schedule.hpp"
 
 namespace lockstep::scenarios {
 namespace {

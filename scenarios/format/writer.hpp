@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "scenarios/scenario.hpp"
+#include "scenarios/story/scenario.hpp"
 
 namespace lockstep::scenarios {
 

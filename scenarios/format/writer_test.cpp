@@ -1,17 +1,17 @@
 // What is written reads back as what it was.
 
-#include "scenarios/writer.hpp"
+#include "scenarios/format/writer.hpp"
 
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <rapidcheck/catch.h>
 
-#include "scenarios/loader.hpp"
-#include "scenarios/loader_samples.hpp"
-#include "scenarios/random_scenario.hpp"
-#include "scenarios/runner.hpp"
-#include "sim/in_tree.hpp"
-#include "sim/random.hpp"
+#include "scenarios/exploring/oracles/random_scenario.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/format/loader_samples.hpp"
+#include "scenarios/running/runner.hpp"
+#include "sim/schedules/random.hpp"
+#include "sim/testing/in_tree.hpp"
 
 namespace lockstep::scenarios::writer_test {
 namespace {

@@ -17,10 +17,10 @@
 #include "models/locks/catalogue.hpp"
 #include "scenarios/fuzzing/campaign_state.hpp"
 #include "scenarios/fuzzing/coverage.hpp"
-#include "scenarios/random_run.hpp"
-#include "scenarios/ranks.hpp"
-#include "scenarios/scenario.hpp"
-#include "scenarios/threads.hpp"
+#include "scenarios/running/random_run.hpp"
+#include "scenarios/story/scenario.hpp"
+#include "scenarios/workers/ranks.hpp"
+#include "scenarios/workers/threads.hpp"
 
 namespace lockstep::scenarios {
 

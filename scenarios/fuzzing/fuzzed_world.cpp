@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/own_lock.hpp"
+#include "scenarios/story/own_lock.hpp"
 
 namespace lockstep::scenarios {
 namespace {

@@ -13,9 +13,9 @@
 #include <rapidcheck/shrinkable/Create.h>
 #include <rapidcheck/shrinkable/Operations.h>
 
+#include "scenarios/format/writer.hpp"
 #include "scenarios/fuzzing/loose_replay.hpp"
-#include "scenarios/runner.hpp"
-#include "scenarios/writer.hpp"
+#include "scenarios/running/runner.hpp"
 
 namespace lockstep::scenarios {
 namespace {

@@ -1,4 +1,4 @@
-#include "scenarios/matrix.hpp"
+#include "scenarios/matrix/matrix.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,13 +8,13 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/check.hpp"
-#include "scenarios/in_parallel.hpp"
-#include "scenarios/own_lock.hpp"
-#include "scenarios/random_faults.hpp"
-#include "scenarios/runner.hpp"
-#include "scenarios/told_results.hpp"
-#include "sim/random.hpp"
+#include "scenarios/exploring/check.hpp"
+#include "scenarios/matrix/told_results.hpp"
+#include "scenarios/running/random_faults.hpp"
+#include "scenarios/running/runner.hpp"
+#include "scenarios/story/own_lock.hpp"
+#include "scenarios/workers/in_parallel.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::scenarios {
 namespace {

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/diagnostic.hpp"
-#include "scenarios/exploration.hpp"
-#include "scenarios/ranks.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/exploring/exploration.hpp"
+#include "scenarios/format/diagnostic.hpp"
+#include "scenarios/story/scenario.hpp"
+#include "scenarios/workers/ranks.hpp"
 
 namespace lockstep::scenarios {
 

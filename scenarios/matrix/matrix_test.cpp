@@ -1,17 +1,17 @@
 // The matrix: that its cells are found and not known, that what breaks can be seen again, and that random stories stay within
 // what the file allows.
 
-#include "scenarios/matrix.hpp"
+#include "scenarios/matrix/matrix.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "scenarios/loader.hpp"
-#include "scenarios/random_faults.hpp"
-#include "scenarios/runner.hpp"
-#include "scenarios/stories_testing.hpp"
-#include "scenarios/writer.hpp"
-#include "sim/test_effort.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/format/writer.hpp"
+#include "scenarios/running/random_faults.hpp"
+#include "scenarios/running/runner.hpp"
+#include "scenarios/testing/stories_testing.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::scenarios::matrix_test {
 namespace {

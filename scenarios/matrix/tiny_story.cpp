@@ -1,9 +1,9 @@
-#include "scenarios/tiny_story.hpp"
+#include "scenarios/matrix/tiny_story.hpp"
 
 #include <array>
 #include <string>
 
-#include "sim/random.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::scenarios {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "scenarios/scenario.hpp"
+#include "scenarios/story/scenario.hpp"
 
 namespace lockstep::scenarios {
 

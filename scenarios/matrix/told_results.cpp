@@ -1,13 +1,13 @@
-#include "scenarios/told_results.hpp"
+#include "scenarios/matrix/told_results.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <utility>
 
-#include "checker/properties.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/trace_marks.hpp"
-#include "scenarios/writer.hpp"
+#include "checker/properties/properties.hpp"
+#include "scenarios/exploring/trace_marks.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/format/writer.hpp"
 
 namespace lockstep::scenarios {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "scenarios/random_scenario.hpp"
-#include "scenarios/runner.hpp"
-#include "sim/test_effort.hpp"
+#include "scenarios/exploring/oracles/random_scenario.hpp"
+#include "scenarios/running/runner.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::scenarios::determinism_test {
 namespace {

@@ -1,9 +1,9 @@
-#include "scenarios/endless.hpp"
+#include "scenarios/running/endless.hpp"
 
 #include <utility>
 
-#include "checker/properties.hpp"
-#include "scenarios/runner.hpp"
+#include "checker/properties/properties.hpp"
+#include "scenarios/running/runner.hpp"
 
 namespace lockstep::scenarios {
 

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "scenarios/exploration.hpp"
+#include "scenarios/exploring/exploration.hpp"
 
 namespace lockstep::scenarios {
 

@@ -1,26 +1,26 @@
-#include "scenarios/execution.hpp"
+#include "scenarios/running/execution.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "checker/capacity.hpp"
-#include "checker/evidence.hpp"
-#include "checker/fair.hpp"
-#include "checker/faithful_renewal.hpp"
-#include "checker/fencing.hpp"
-#include "checker/linearizable.hpp"
-#include "checker/mutual_exclusion.hpp"
-#include "checker/no_deadlock.hpp"
-#include "checker/no_lost_update.hpp"
-#include "checker/no_lost_wakeup.hpp"
-#include "checker/no_oversell.hpp"
-#include "checker/order_properties.hpp"
-#include "checker/own_release.hpp"
-#include "checker/progress.hpp"
-#include "checker/properties.hpp"
-#include "checker/recoverable.hpp"
+#include "checker/properties/belief/capacity.hpp"
+#include "checker/properties/belief/linearizable.hpp"
+#include "checker/properties/belief/mutual_exclusion.hpp"
+#include "checker/properties/belief/no_deadlock.hpp"
+#include "checker/properties/belief/progress.hpp"
+#include "checker/properties/damage/fencing.hpp"
+#include "checker/properties/damage/no_lost_update.hpp"
+#include "checker/properties/damage/no_oversell.hpp"
+#include "checker/properties/evidence.hpp"
+#include "checker/properties/properties.hpp"
+#include "checker/properties/server/fair.hpp"
+#include "checker/properties/server/faithful_renewal.hpp"
+#include "checker/properties/server/no_lost_wakeup.hpp"
+#include "checker/properties/server/order_properties.hpp"
+#include "checker/properties/server/own_release.hpp"
+#include "checker/properties/server/recoverable.hpp"
 
 namespace lockstep::scenarios {
 namespace {

@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "checker/recoverable.hpp"
-#include "checker/verdict.hpp"
-#include "scenarios/deployment.hpp"
-#include "scenarios/diagnostic.hpp"
-#include "scenarios/scenario.hpp"
+#include "checker/properties/server/recoverable.hpp"
+#include "checker/properties/verdict.hpp"
+#include "scenarios/deployment/deployment.hpp"
+#include "scenarios/format/diagnostic.hpp"
+#include "scenarios/story/scenario.hpp"
 
 namespace lockstep::scenarios {
 
@@ -35,7 +35,7 @@ class Execution {
   std::optional<Diagnostic> probe(Patience patience = Patience::as_good_as_for_ever, sim::Instant first = {});
   /// When it must come in another execution that is the same, to decide what this one leaves open: `checker::decisive_attempt`.
   std::optional<sim::Instant> decisive_probe() const;
-  /// Then the verdicts, in the order of `checker/properties.hpp`.
+  /// Then the verdicts, in the order of `checker/properties/properties.hpp`.
   std::vector<checker::Finding> findings() {
     return findings([](std::string_view) { return true; });
   }

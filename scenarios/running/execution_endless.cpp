@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "checker/evidence.hpp"
-#include "checker/progress.hpp"
-#include "checker/properties.hpp"
-#include "scenarios/execution.hpp"
+#include "checker/properties/belief/progress.hpp"
+#include "checker/properties/evidence.hpp"
+#include "checker/properties/properties.hpp"
+#include "scenarios/running/execution.hpp"
 
 namespace lockstep::scenarios {
 

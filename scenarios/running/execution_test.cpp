@@ -1,15 +1,15 @@
 // Where the story of a run ends: with the step in which everything came to rest, as in an exploration, whatever happens before the probe asks.
 
-#include "scenarios/execution.hpp"
+#include "scenarios/running/execution.hpp"
 
 #include <algorithm>
 #include <string>
 
 #include <catch2/catch.hpp>
 
-#include "scenarios/check.hpp"
-#include "scenarios/runner.hpp"
-#include "scenarios/stories_testing.hpp"
+#include "scenarios/exploring/check.hpp"
+#include "scenarios/running/runner.hpp"
+#include "scenarios/testing/stories_testing.hpp"
 
 namespace lockstep::scenarios::execution_test {
 namespace {

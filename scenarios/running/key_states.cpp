@@ -1,4 +1,4 @@
-#include "scenarios/key_states.hpp"
+#include "scenarios/running/key_states.hpp"
 
 #include <algorithm>
 #include <set>

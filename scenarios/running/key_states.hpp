@@ -8,9 +8,9 @@
 #include <tuple>
 #include <vector>
 
-#include "models/redis/database.hpp"
-#include "scenarios/outcome.hpp"
-#include "sim/world.hpp"
+#include "models/redis/database/database.hpp"
+#include "scenarios/running/outcome.hpp"
+#include "sim/worlds/world.hpp"
 
 namespace lockstep::scenarios {
 

@@ -7,11 +7,11 @@
 
 #include <catch2/catch.hpp>
 
-#include "scenarios/failures.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/runner.hpp"
-#include "scenarios/stories_testing.hpp"
-#include "sim/in_tree.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/running/runner.hpp"
+#include "scenarios/story/failures.hpp"
+#include "scenarios/testing/stories_testing.hpp"
+#include "sim/testing/in_tree.hpp"
 
 namespace lockstep::scenarios::key_states_test {
 namespace {

@@ -1,18 +1,18 @@
 // Clients that take several locks: what they do in one run, and whether the explorer, the search without reduction and brute
 // force on a grid agree on who waits for whom.
 
-#include "checker/no_deadlock.hpp"
+#include "checker/properties/belief/no_deadlock.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "scenarios/exploration.hpp"
-#include "scenarios/grid.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/runner.hpp"
-#include "scenarios/stories_testing.hpp"
-#include "scenarios/writer.hpp"
-#include "sim/random.hpp"
-#include "sim/test_effort.hpp"
+#include "scenarios/exploring/exploration.hpp"
+#include "scenarios/exploring/oracles/grid.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/format/writer.hpp"
+#include "scenarios/running/runner.hpp"
+#include "scenarios/testing/stories_testing.hpp"
+#include "sim/schedules/random.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::scenarios::no_deadlock_test {
 namespace {

@@ -7,11 +7,11 @@
 
 #include <string>
 
-#include "scenarios/exploration.hpp"
-#include "scenarios/grid.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/runner.hpp"
-#include "scenarios/stories_testing.hpp"
+#include "scenarios/exploring/exploration.hpp"
+#include "scenarios/exploring/oracles/grid.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/running/runner.hpp"
+#include "scenarios/testing/stories_testing.hpp"
 
 namespace lockstep::scenarios::no_false_alarm_test {
 namespace {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "checker/verdict.hpp"
-#include "scenarios/scenario.hpp"
-#include "sim/history.hpp"
-#include "sim/trace.hpp"
+#include "checker/properties/verdict.hpp"
+#include "scenarios/story/scenario.hpp"
+#include "sim/worlds/history.hpp"
+#include "sim/worlds/trace.hpp"
 
 namespace lockstep::scenarios {
 
@@ -47,7 +47,7 @@ struct KeyState {
 };
 
 struct Outcome {
-  std::vector<Judgement> properties;  ///< in the order of `checker/properties.hpp`
+  std::vector<Judgement> properties;  ///< in the order of `checker/properties/properties.hpp`
   bool as_expected = true;
   std::uint64_t digest = 0;
   std::vector<Lane> lanes;  ///< by process index

@@ -1,4 +1,4 @@
-#include "scenarios/random_faults.hpp"
+#include "scenarios/running/random_faults.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,9 +8,9 @@
 #include <tuple>
 #include <utility>
 
-#include "scenarios/partition_sides.hpp"
-#include "scenarios/runner.hpp"
-#include "scenarios/step_name.hpp"
+#include "scenarios/deployment/partition_sides.hpp"
+#include "scenarios/running/runner.hpp"
+#include "scenarios/story/step_name.hpp"
 
 namespace lockstep::scenarios {
 namespace {

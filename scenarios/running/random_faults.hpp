@@ -3,8 +3,8 @@
 // What might happen, made to happen: one story of the many that a file with ranges and [[may]] allows, drawn at random.
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/scenario.hpp"
-#include "sim/random.hpp"
+#include "scenarios/story/scenario.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::scenarios {
 

@@ -1,5 +1,5 @@
-#include "scenarios/random_run.hpp"
-#include "scenarios/own_lock.hpp"
+#include "scenarios/running/random_run.hpp"
+#include "scenarios/story/own_lock.hpp"
 
 #include <algorithm>
 

@@ -8,16 +8,16 @@
 #include <string>
 #include <vector>
 
-#include "checker/verdict.hpp"
+#include "checker/properties/verdict.hpp"
 #include "models/locks/catalogue.hpp"
-#include "scenarios/allowed_faults.hpp"
-#include "scenarios/deployment.hpp"
-#include "scenarios/execution.hpp"
+#include "scenarios/deployment/allowed_faults.hpp"
+#include "scenarios/deployment/deployment.hpp"
 #include "scenarios/fuzzing/strategy.hpp"
-#include "scenarios/run_recorder.hpp"
-#include "scenarios/scenario.hpp"
-#include "sim/decisions.hpp"
-#include "sim/random.hpp"
+#include "scenarios/running/execution.hpp"
+#include "scenarios/running/run_recorder.hpp"
+#include "scenarios/story/scenario.hpp"
+#include "sim/schedules/decisions.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::scenarios {
 

@@ -1,12 +1,12 @@
-#include "scenarios/run_recorder.hpp"
+#include "scenarios/running/run_recorder.hpp"
 
 #include <algorithm>
 #include <cassert>
 
-#include "scenarios/fault_step.hpp"
-#include "scenarios/step_name.hpp"
-#include "scenarios/witness.hpp"
-#include "sim/schedule.hpp"
+#include "scenarios/deployment/fault_step.hpp"
+#include "scenarios/story/step_name.hpp"
+#include "scenarios/witness/witness.hpp"
+#include "sim/schedules/schedule.hpp"
 
 namespace lockstep::scenarios {
 namespace {

@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "scenarios/deployment.hpp"
-#include "scenarios/scenario.hpp"
-#include "sim/event_name.hpp"
-#include "sim/event_namer.hpp"
-#include "sim/scheduler.hpp"
+#include "scenarios/deployment/deployment.hpp"
+#include "scenarios/story/scenario.hpp"
+#include "sim/schedules/event_name.hpp"
+#include "sim/schedules/event_namer.hpp"
+#include "sim/schedules/scheduler.hpp"
 
 namespace lockstep::scenarios {
 

@@ -1,13 +1,13 @@
-#include "scenarios/runner.hpp"
+#include "scenarios/running/runner.hpp"
 
 #include <utility>
 
-#include "scenarios/deployment.hpp"
-#include "scenarios/execution.hpp"
-#include "scenarios/expectation.hpp"
-#include "scenarios/key_states.hpp"
-#include "scenarios/own_lock.hpp"
-#include "scenarios/random_faults.hpp"
+#include "scenarios/deployment/deployment.hpp"
+#include "scenarios/exploring/expectation.hpp"
+#include "scenarios/running/execution.hpp"
+#include "scenarios/running/key_states.hpp"
+#include "scenarios/running/random_faults.hpp"
+#include "scenarios/story/own_lock.hpp"
 
 namespace lockstep::scenarios {
 namespace {

@@ -7,10 +7,10 @@
 #include <variant>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/diagnostic.hpp"
-#include "scenarios/outcome.hpp"
-#include "scenarios/scenario.hpp"
-#include "sim/decisions.hpp"
+#include "scenarios/format/diagnostic.hpp"
+#include "scenarios/running/outcome.hpp"
+#include "scenarios/story/scenario.hpp"
+#include "sim/schedules/decisions.hpp"
 
 namespace lockstep::scenarios {
 

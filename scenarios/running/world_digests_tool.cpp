@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/random_scenario.hpp"
-#include "scenarios/runner.hpp"
+#include "scenarios/exploring/oracles/random_scenario.hpp"
+#include "scenarios/running/runner.hpp"
 
 int main() {
   using namespace lockstep;

@@ -1,5 +1,5 @@
-#include "scenarios/alike.hpp"
-#include "scenarios/own_lock.hpp"
+#include "scenarios/story/alike.hpp"
+#include "scenarios/story/own_lock.hpp"
 
 #include <algorithm>
 

@@ -1,19 +1,19 @@
 // Clients that differ in their names alone: who they are, and that an exploration loses nothing by letting them start in order.
 
-#include "scenarios/alike.hpp"
+#include "scenarios/story/alike.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <sstream>
 
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
-#include "scenarios/check.hpp"
-#include "scenarios/explored_verdicts.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/stories_testing.hpp"
-#include "sim/random.hpp"
-#include "sim/test_effort.hpp"
+#include "scenarios/exploring/check.hpp"
+#include "scenarios/exploring/explored_verdicts.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/testing/stories_testing.hpp"
+#include "sim/schedules/random.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::scenarios::alike_test {
 namespace {

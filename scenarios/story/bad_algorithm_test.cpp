@@ -8,11 +8,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
-#include "scenarios/exploration.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/runner.hpp"
+#include "scenarios/exploring/exploration.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/running/runner.hpp"
 
 namespace lockstep::scenarios::bad_algorithm_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "scenarios/failures.hpp"
+#include "scenarios/story/failures.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,13 +1,13 @@
-#include "scenarios/other_algorithm.hpp"
+#include "scenarios/story/other_algorithm.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "scenarios/loader.hpp"
-#include "scenarios/own_lock.hpp"
-#include "scenarios/writer.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/format/writer.hpp"
+#include "scenarios/story/own_lock.hpp"
 
 namespace lockstep::scenarios {
 namespace {

@@ -1,4 +1,4 @@
-#include "scenarios/own_lock.hpp"
+#include "scenarios/story/own_lock.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -15,10 +15,10 @@
 
 #include <fmt/format.h>
 
-#include "checker/properties.hpp"
+#include "checker/properties/properties.hpp"
 #include "models/scripted/program.hpp"
-#include "scenarios/diagnostic.hpp"
-#include "scenarios/suggestion.hpp"
+#include "scenarios/format/diagnostic.hpp"
+#include "scenarios/format/suggestion.hpp"
 
 namespace lockstep::scenarios {
 namespace {

@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/story/scenario.hpp"
 
 namespace lockstep::scenarios {
 

@@ -2,11 +2,11 @@
 
 #include <catch2/catch.hpp>
 
-#include "scenarios/deployment.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/matrix.hpp"
-#include "scenarios/new_story.hpp"
-#include "scenarios/writer.hpp"
+#include "scenarios/deployment/deployment.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/format/new_story.hpp"
+#include "scenarios/format/writer.hpp"
+#include "scenarios/matrix/matrix.hpp"
 
 namespace lockstep::scenarios::parameter_roles_test {
 namespace {

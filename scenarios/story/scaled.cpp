@@ -1,10 +1,10 @@
-#include "scenarios/scaled.hpp"
+#include "scenarios/story/scaled.hpp"
 
 #include <optional>
 #include <utility>
 #include <variant>
 
-#include "scenarios/own_lock.hpp"
+#include "scenarios/story/own_lock.hpp"
 
 namespace lockstep::scenarios {
 namespace {

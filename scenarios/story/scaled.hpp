@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/story/scenario.hpp"
 
 namespace lockstep::scenarios {
 

@@ -1,13 +1,13 @@
-#include "scenarios/scaled.hpp"
+#include "scenarios/story/scaled.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <string>
 #include <variant>
 
-#include "scenarios/loader.hpp"
-#include "scenarios/runner.hpp"
-#include "sim/in_tree.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/running/runner.hpp"
+#include "sim/testing/in_tree.hpp"
 
 namespace lockstep::scenarios::scaled_test {
 namespace {
@@ -28,7 +28,7 @@ TEST_CASE("scaled: the same story in slower time is as expected, at times as muc
                            "lock-summary/f001-10-sentinel-failover", "lock-summary/power-loss-forgets-lock",
                            "redisson-source/f003-2-watchdog-pause", "redis-in-action-notes/f004-6-fast-clock-purges"}) {
     INFO(name);
-    auto loaded = load(in_tree(std::string("scenarios/") + name + ".toml"), catalogue);
+    auto loaded = load(in_tree(std::string("scenarios/stories/") + name + ".toml"), catalogue);
     REQUIRE(std::holds_alternative<Scenario>(loaded));
     const Scenario& told = std::get<Scenario>(loaded);
     const Outcome before = outcome_of(told, catalogue);

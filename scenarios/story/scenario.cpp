@@ -1,4 +1,4 @@
-#include "scenarios/scenario.hpp"
+#include "scenarios/story/scenario.hpp"
 
 #include <algorithm>
 

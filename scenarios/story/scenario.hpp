@@ -11,16 +11,16 @@
 #include <string_view>
 #include <vector>
 
-#include "checker/verdict.hpp"
+#include "checker/properties/verdict.hpp"
+#include "models/client/mode.hpp"
 #include "models/locks/lock.hpp"
 #include "models/locks/parameters.hpp"
-#include "models/mode.hpp"
-#include "models/redis/command.hpp"
-#include "models/redis/persistence_settings.hpp"
+#include "models/redis/server/persistence_settings.hpp"
+#include "models/redis/wire/command.hpp"
 #include "models/workloads/guard.hpp"
-#include "sim/event_name.hpp"
-#include "sim/faults.hpp"
-#include "sim/time.hpp"
+#include "sim/schedules/event_name.hpp"
+#include "sim/time/time.hpp"
+#include "sim/worlds/faults.hpp"
 
 namespace lockstep::models::locks {
 struct Entry;

@@ -6,9 +6,9 @@
 #include <iterator>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/schema.hpp"
-#include "sim/in_tree.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/format/schema/schema.hpp"
+#include "sim/testing/in_tree.hpp"
 
 namespace lockstep::scenario_format_test {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "scenarios/loader.hpp"
-#include "scenarios/runner.hpp"
-#include "scenarios/stories_testing.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/running/runner.hpp"
+#include "scenarios/testing/stories_testing.hpp"
 
 namespace lockstep::scenarios::triggers_test {
 namespace {

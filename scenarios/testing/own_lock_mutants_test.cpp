@@ -8,11 +8,11 @@
 #include <iterator>
 #include <utility>
 
-#include "scenarios/exploration.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/own_lock.hpp"
-#include "scenarios/stories_testing.hpp"
-#include "sim/in_tree.hpp"
+#include "scenarios/exploring/exploration.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/story/own_lock.hpp"
+#include "scenarios/testing/stories_testing.hpp"
+#include "sim/testing/in_tree.hpp"
 
 namespace lockstep::scenarios::own_lock_mutants_test {
 namespace {
@@ -70,10 +70,10 @@ TEST_CASE("own lock: a mistake in a script is found where the script without it 
   fs::create_directories(folder);
   for (const Mutant& mutant : kMutants) {
     INFO(mutant.story << " with " << mutant.script << ": " << mutant.what);
-    auto loaded = load(in_tree("scenarios") + "/" + mutant.story, catalogue());
+    auto loaded = load(in_tree("scenarios/stories") + "/" + mutant.story, catalogue());
     REQUIRE(std::holds_alternative<Scenario>(loaded));
     const Scenario& story = std::get<Scenario>(loaded);
-    const std::string original = in_tree("scenarios/own-lock") + "/" + mutant.script;
+    const std::string original = in_tree("scenarios/stories/own-lock") + "/" + mutant.script;
     CHECK(verdict_with(story, original, mutant.property) == Verdict::holds);
     std::string text = text_of(original);
     const std::size_t at = text.find(mutant.what);

@@ -8,12 +8,12 @@
 #include <fstream>
 #include <utility>
 
-#include "scenarios/exploration.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/own_lock.hpp"
-#include "scenarios/runner.hpp"
-#include "scenarios/stories_testing.hpp"
-#include "scenarios/writer.hpp"
+#include "scenarios/exploring/exploration.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/format/writer.hpp"
+#include "scenarios/running/runner.hpp"
+#include "scenarios/story/own_lock.hpp"
+#include "scenarios/testing/stories_testing.hpp"
 
 namespace lockstep::scenarios::own_lock_test {
 namespace {

@@ -7,12 +7,12 @@
 #include <iterator>
 #include <utility>
 
-#include "scenarios/exploration.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/own_lock.hpp"
-#include "scenarios/runner.hpp"
-#include "scenarios/stories_testing.hpp"
-#include "sim/in_tree.hpp"
+#include "scenarios/exploring/exploration.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/running/runner.hpp"
+#include "scenarios/story/own_lock.hpp"
+#include "scenarios/testing/stories_testing.hpp"
+#include "sim/testing/in_tree.hpp"
 
 namespace lockstep::scenarios::own_lock_twins_test {
 namespace {
@@ -28,7 +28,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kTwins{
      {"redisson-semaphore", "semaphore.lua"}}};
 
 Scenario with_script(Scenario story, std::string_view script) {
-  auto read = read_own_lock(in_tree("scenarios/own-lock") + "/" + std::string(script));
+  auto read = read_own_lock(in_tree("scenarios/stories/own-lock") + "/" + std::string(script));
   if (const auto* problem = std::get_if<std::string>(&read)) FAIL(*problem);
   story.lock.own = std::get<OwnLock>(std::move(read));
   story.lock.algorithm = story.lock.own.entry->id;
@@ -123,7 +123,7 @@ TEST_CASE("own lock: a world with a script that goes back is explored as one tha
        {"redisson-source/f003-semaphore-crash.toml", "semaphore.lua"},
        {"redisson-source/f003-fair-dead-waiter.toml", "fair.lua"}}};
   for (const auto& [file, script] : kStories) {
-    auto loaded = load(in_tree("scenarios") + "/" + std::string(file), catalogue());
+    auto loaded = load(in_tree("scenarios/stories") + "/" + std::string(file), catalogue());
     REQUIRE(std::holds_alternative<Scenario>(loaded));
     const Scenario story = with_script(std::get<Scenario>(std::move(loaded)), script);
     INFO(file << " with " << script);

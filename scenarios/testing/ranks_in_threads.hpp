@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "scenarios/ranks.hpp"
+#include "scenarios/workers/ranks.hpp"
 
 namespace lockstep::scenarios {
 

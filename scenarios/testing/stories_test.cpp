@@ -9,14 +9,14 @@
 
 #include <catch2/catch.hpp>
 
-#include "scenarios/check.hpp"
-#include "scenarios/expectation.hpp"
-#include "scenarios/failures.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/runner.hpp"
-#include "scenarios/stories_testing.hpp"
-#include "sim/in_tree.hpp"
-#include "sim/test_effort.hpp"
+#include "scenarios/exploring/check.hpp"
+#include "scenarios/exploring/expectation.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/running/runner.hpp"
+#include "scenarios/story/failures.hpp"
+#include "scenarios/testing/stories_testing.hpp"
+#include "sim/testing/in_tree.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::scenarios::stories_test {
 namespace {
@@ -80,7 +80,7 @@ bool still_agrees(const Scenario& wrong, Exploration exploration) {
 
 TEST_CASE(
     "stories: a renewal after a forgotten unlock is blamed on who went on, not on a server that still has the lock") {
-  auto loaded = load(in_tree("scenarios/redisson-reentrant/f002-1-no-unlock.toml"), catalogue());
+  auto loaded = load(in_tree("scenarios/stories/redisson-reentrant/f002-1-no-unlock.toml"), catalogue());
   const Outcome outcome = outcome_of(std::get<Scenario>(loaded));
   const auto renewal = std::find_if(outcome.properties.begin(), outcome.properties.end(),
                                     [](const Judgement& j) { return j.finding.property == "faithful-renewal"; });

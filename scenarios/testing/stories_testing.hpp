@@ -9,9 +9,9 @@
 #include <variant>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/diagnostic.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/format/diagnostic.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/story/scenario.hpp"
 
 namespace lockstep::scenarios::testing {
 

@@ -1,19 +1,19 @@
-#include "scenarios/witness.hpp"
+#include "scenarios/witness/witness.hpp"
 
 #include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
 
-#include "scenarios/loader.hpp"
-#include "scenarios/partition_sides.hpp"
-#include "scenarios/runner.hpp"
-#include "scenarios/step_name.hpp"
-#include "scenarios/witness_replay.hpp"
-#include "scenarios/witness_story.hpp"
-#include "scenarios/witness_times.hpp"
-#include "scenarios/writer.hpp"
-#include "sim/schedule.hpp"
+#include "scenarios/deployment/partition_sides.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/format/writer.hpp"
+#include "scenarios/running/runner.hpp"
+#include "scenarios/story/step_name.hpp"
+#include "scenarios/witness/witness_replay.hpp"
+#include "scenarios/witness/witness_story.hpp"
+#include "scenarios/witness/witness_times.hpp"
+#include "sim/schedules/schedule.hpp"
 
 namespace lockstep::scenarios {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
 // A violating trace of the explorer as a story with exact times. Start here: keep the smallest trace of an exploration
-// (`checker/witness_size.hpp`, `trace_of`), and make a witness of it at the end.
+// (`checker/explorer/witness_size.hpp`, `trace_of`), and make a witness of it at the end.
 //
 //   witness_times     times for a trace: small faults, short delays, round numbers
 //   witness_replay    the trace once more, at these times: what its events are called, and at how many-th step a fault strikes
@@ -14,13 +14,13 @@
 #include <variant>
 #include <vector>
 
-#include "checker/difference_constraints.hpp"
-#include "checker/explored.hpp"
-#include "checker/explorer.hpp"
-#include "checker/verdict.hpp"
-#include "checker/violations.hpp"
+#include "checker/explorer/explored.hpp"
+#include "checker/explorer/explorer.hpp"
+#include "checker/properties/verdict.hpp"
+#include "checker/time/difference_constraints.hpp"
+#include "checker/violations/violations.hpp"
 #include "models/locks/catalogue.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/story/scenario.hpp"
 
 namespace lockstep::scenarios {
 

@@ -1,4 +1,4 @@
-#include "scenarios/witness_replay.hpp"
+#include "scenarios/witness/witness_replay.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -8,10 +8,10 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/deployment.hpp"
-#include "scenarios/fault_step.hpp"
-#include "scenarios/partition_sides.hpp"
-#include "sim/event_namer.hpp"
+#include "scenarios/deployment/deployment.hpp"
+#include "scenarios/deployment/fault_step.hpp"
+#include "scenarios/deployment/partition_sides.hpp"
+#include "sim/schedules/event_namer.hpp"
 
 namespace lockstep::scenarios {
 namespace {
@@ -20,7 +20,7 @@ using checker::ExploredEvent;
 using checker::ExploredFault;
 using sim::Duration;
 using sim::Instant;
-using Kind = ExploredFault::Kind;
+using FaultKind = ExploredFault::Kind;
 
 constexpr std::uint32_t kNone = ExploredEvent::no_cause;
 
@@ -75,10 +75,10 @@ class Replayer final : public sim::Scheduler {
   bool loses(sim::Event& message) override {
     for (std::size_t i = 0; i < trace_.faults.size(); ++i) {
       const ExploredFault& fault = trace_.faults[i];
-      const bool is_of_message = fault.kind == Kind::lose || fault.kind == Kind::delay;
+      const bool is_of_message = fault.kind == FaultKind::lose || fault.kind == FaultKind::delay;
       if (!is_of_message || fault.event != position_ || fault.emission != emissions_ + 1) continue;
       struck_ = i;
-      if (fault.kind == Kind::delay) {
+      if (fault.kind == FaultKind::delay) {
         message.base = Instant::at(times_.of(fault.until));
         return false;
       }
@@ -124,8 +124,8 @@ class Replayer final : public sim::Scheduler {
         fault.kind =
             sim::PlannedFault::Kind::lose;  // nothing, as it was for the dead, and for who was at something else
         for (const ExploredFault& known : trace_.faults) {
-          if (known.event != i || (known.kind != Kind::crash && known.kind != Kind::jump)) continue;
-          fault.kind = known.kind == Kind::jump ? sim::PlannedFault::Kind::jump : sim::PlannedFault::Kind::crash;
+          if (known.event != i || (known.kind != FaultKind::crash && known.kind != FaultKind::jump)) continue;
+          fault.kind = known.kind == FaultKind::jump ? sim::PlannedFault::Kind::jump : sim::PlannedFault::Kind::crash;
           fault.length = known.parameter ? times_.parameters[*known.parameter] : known.by;
           fault.keep = keeps(known);
           if (known.restarts) fault.restart_after = sim::DurationRange{Duration::zero(), Duration::forever()};
@@ -141,7 +141,7 @@ class Replayer final : public sim::Scheduler {
 
   void begin_partitions() {
     for (const ExploredFault& fault : trace_.faults) {
-      if (fault.kind != Kind::partition) continue;
+      if (fault.kind != FaultKind::partition) continue;
       const PartitionSides sides = partition_sides(scenario_, scenario_.may[fault.budget])[fault.side];
       world_.plan(sim::Partition{deployment_.sides_named(sides.left, sides.right), Instant::at(times_.of(fault.from)),
                                  Instant::at(times_.of(fault.until))});
@@ -173,7 +173,7 @@ class Replayer final : public sim::Scheduler {
     sim::ProcessState& process = world_.state(event.process);
     const bool was_alive = process.alive;
     for (const ExploredFault& pause : trace_.faults) {
-      const bool is_here = pause.kind == Kind::pause && pause.place == ExploredFault::Place::after;
+      const bool is_here = pause.kind == FaultKind::pause && pause.place == ExploredFault::Place::after;
       if (!is_here || pause.event != position) continue;
       process.was_paused = true;
       process.frozen_until = Instant::at(times_.of(pause.until));

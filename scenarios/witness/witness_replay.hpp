@@ -9,9 +9,9 @@
 #include <variant>
 #include <vector>
 
-#include "scenarios/witness.hpp"
-#include "scenarios/witness_times.hpp"
-#include "sim/event_name.hpp"
+#include "scenarios/witness/witness.hpp"
+#include "scenarios/witness/witness_times.hpp"
+#include "sim/schedules/event_name.hpp"
 
 namespace lockstep::scenarios {
 

@@ -1,11 +1,11 @@
-#include "scenarios/witness_story.hpp"
+#include "scenarios/witness/witness_story.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "scenarios/step_name.hpp"
+#include "scenarios/story/step_name.hpp"
 
 namespace lockstep::scenarios {
 namespace {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "scenarios/outcome.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/running/outcome.hpp"
+#include "scenarios/story/scenario.hpp"
 
 namespace lockstep::scenarios {
 

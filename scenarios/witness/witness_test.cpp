@@ -1,23 +1,23 @@
 // Every violation that the explorer finds happens in `run`: the oracle for explorer, schedule and writer together.
 
-#include "scenarios/witness.hpp"
+#include "scenarios/witness/witness.hpp"
 
 #include <catch2/catch.hpp>
 #include <map>
 #include <set>
 
-#include "checker/ownership.hpp"
-#include "checker/parameter_space.hpp"
-#include "checker/witness_size.hpp"
-#include "scenarios/deployment.hpp"
-#include "scenarios/explored_story.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/random_scenario.hpp"
-#include "scenarios/runner.hpp"
-#include "scenarios/stories_testing.hpp"
-#include "scenarios/writer.hpp"
-#include "sim/random.hpp"
-#include "sim/test_effort.hpp"
+#include "checker/explorer/witness_size.hpp"
+#include "checker/properties/ownership.hpp"
+#include "checker/time/parameter_space.hpp"
+#include "scenarios/deployment/deployment.hpp"
+#include "scenarios/exploring/explored_story.hpp"
+#include "scenarios/exploring/oracles/random_scenario.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/format/writer.hpp"
+#include "scenarios/running/runner.hpp"
+#include "scenarios/testing/stories_testing.hpp"
+#include "sim/schedules/random.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::scenarios::witness_test {
 namespace {

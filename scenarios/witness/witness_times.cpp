@@ -1,4 +1,4 @@
-#include "scenarios/witness_times.hpp"
+#include "scenarios/witness/witness_times.hpp"
 
 #include <algorithm>
 #include <cassert>

@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "scenarios/witness.hpp"
-#include "sim/time.hpp"
+#include "scenarios/witness/witness.hpp"
+#include "sim/time/time.hpp"
 
 namespace lockstep::scenarios {
 

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstddef>
 
-#include "scenarios/threads.hpp"
+#include "scenarios/workers/threads.hpp"
 
 namespace lockstep::scenarios {
 

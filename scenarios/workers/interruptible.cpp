@@ -1,4 +1,4 @@
-#include "scenarios/interruptible.hpp"
+#include "scenarios/workers/interruptible.hpp"
 
 #include <algorithm>
 

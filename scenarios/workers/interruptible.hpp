@@ -4,8 +4,8 @@
 #include <functional>
 #include <optional>
 
-#include "sim/simulation.hpp"
-#include "sim/time.hpp"
+#include "sim/schedules/simulation.hpp"
+#include "sim/time/time.hpp"
 
 namespace lockstep::scenarios {
 

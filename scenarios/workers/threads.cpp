@@ -1,4 +1,4 @@
-#include "scenarios/threads.hpp"
+#include "scenarios/workers/threads.hpp"
 
 #include <csignal>
 #include <system_error>

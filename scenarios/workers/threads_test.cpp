@@ -1,4 +1,4 @@
-#include "scenarios/threads.hpp"
+#include "scenarios/workers/threads.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstddef>
 
-#include "scenarios/in_parallel.hpp"
+#include "scenarios/workers/in_parallel.hpp"
 
 namespace lockstep::scenarios::threads_test {
 

@@ -1,4 +1,4 @@
-#include "sim/arena.hpp"
+#include "sim/coroutines/arena.hpp"
 
 #include <algorithm>
 

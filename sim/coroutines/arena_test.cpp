@@ -1,6 +1,6 @@
 // The memory of a world.
 
-#include "sim/arena.hpp"
+#include "sim/coroutines/arena.hpp"
 
 #include <cstring>
 #include <deque>

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "sim/world.hpp"
+#include "sim/worlds/world.hpp"
 
 namespace lockstep::sim {
 

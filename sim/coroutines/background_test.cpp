@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "sim/test_world.hpp"
+#include "sim/testing/test_world.hpp"
 
 namespace lockstep::sim::testing::background_test {
 namespace {

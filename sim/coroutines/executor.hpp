@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/arena.hpp"
+#include "sim/coroutines/arena.hpp"
 
 namespace lockstep::sim {
 

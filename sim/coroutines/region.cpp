@@ -1,4 +1,4 @@
-#include "sim/region.hpp"
+#include "sim/coroutines/region.hpp"
 
 #include <sys/mman.h>
 

@@ -1,6 +1,6 @@
 // Memory that is put back, with everything that lies in it.
 
-#include "sim/region.hpp"
+#include "sim/coroutines/region.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "sim/random.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::sim::region_test {
 namespace {

@@ -18,7 +18,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "sim/executor.hpp"
+#include "sim/coroutines/executor.hpp"
 #include "sim/last_words.hpp"
 
 namespace lockstep::sim {

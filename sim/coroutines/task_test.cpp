@@ -1,6 +1,6 @@
 // Coroutines on the arena: frames are freed, values are moved, and a suspended task dies with all it holds.
 
-#include "sim/task.hpp"
+#include "sim/coroutines/task.hpp"
 
 #include <array>
 #include <memory>

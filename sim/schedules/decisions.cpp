@@ -1,4 +1,4 @@
-#include "sim/decisions.hpp"
+#include "sim/schedules/decisions.hpp"
 
 #include <fmt/format.h>
 

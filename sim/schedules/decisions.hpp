@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/ids.hpp"
-#include "sim/random.hpp"
+#include "sim/schedules/random.hpp"
+#include "sim/worlds/ids.hpp"
 
 namespace lockstep::sim {
 

@@ -1,6 +1,6 @@
 // Records of decisions: they answer as they were made, and notice the first question that differs.
 
-#include "sim/decisions.hpp"
+#include "sim/schedules/decisions.hpp"
 
 #include <catch2/catch.hpp>
 #include <rapidcheck/catch.h>

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "sim/ids.hpp"
+#include "sim/worlds/ids.hpp"
 
 namespace lockstep::sim {
 

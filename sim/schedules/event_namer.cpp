@@ -1,4 +1,4 @@
-#include "sim/event_namer.hpp"
+#include "sim/schedules/event_namer.hpp"
 
 #include <cassert>
 

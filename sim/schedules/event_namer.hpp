@@ -9,8 +9,8 @@
 #include <tuple>
 #include <utility>
 
-#include "sim/event_name.hpp"
-#include "sim/world.hpp"
+#include "sim/schedules/event_name.hpp"
+#include "sim/worlds/world.hpp"
 
 namespace lockstep::sim {
 

@@ -1,4 +1,4 @@
-#include "sim/linear_simulation.hpp"
+#include "sim/schedules/linear_simulation.hpp"
 
 #include <algorithm>
 #include <cassert>

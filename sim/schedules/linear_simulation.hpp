@@ -18,9 +18,9 @@
 #include <string>
 #include <vector>
 
-#include "sim/scheduler.hpp"
-#include "sim/simulation.hpp"
-#include "sim/world.hpp"
+#include "sim/schedules/scheduler.hpp"
+#include "sim/schedules/simulation.hpp"
+#include "sim/worlds/world.hpp"
 
 namespace lockstep::sim {
 

@@ -1,7 +1,7 @@
 // The portable generator. The numbers pinned here are the same on every compiler and machine for ever: whoever has to
 // change them invalidates every seed and every digest that anybody wrote down.
 
-#include "sim/random.hpp"
+#include "sim/schedules/random.hpp"
 
 #include <array>
 #include <limits>

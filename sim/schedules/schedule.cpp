@@ -1,4 +1,4 @@
-#include "sim/schedule.hpp"
+#include "sim/schedules/schedule.hpp"
 
 #include <algorithm>
 #include <cassert>

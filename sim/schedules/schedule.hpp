@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/event_namer.hpp"
-#include "sim/world.hpp"
+#include "sim/schedules/event_namer.hpp"
+#include "sim/worlds/world.hpp"
 
 namespace lockstep::sim {
 

@@ -1,4 +1,4 @@
-#include "sim/simulation.hpp"
+#include "sim/schedules/simulation.hpp"
 
 #include <algorithm>
 #include <cassert>

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "sim/schedule.hpp"
-#include "sim/scheduler.hpp"
-#include "sim/ticks.hpp"
-#include "sim/world.hpp"
+#include "sim/schedules/schedule.hpp"
+#include "sim/schedules/scheduler.hpp"
+#include "sim/time/ticks.hpp"
+#include "sim/worlds/world.hpp"
 
 namespace lockstep::sim {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sim/simulation.hpp"
+#include "sim/schedules/simulation.hpp"
 
 namespace lockstep::sim {
 

@@ -1,13 +1,13 @@
 // The line of virtual time: order, ties, delays, limits, and the same bytes again.
 
-#include "sim/simulation.hpp"
+#include "sim/schedules/simulation.hpp"
 
 #include <algorithm>
 #include <set>
 
 #include <catch2/catch.hpp>
 
-#include "sim/test_world.hpp"
+#include "sim/testing/test_world.hpp"
 
 namespace lockstep::sim::simulation_test {
 namespace {

@@ -8,7 +8,7 @@
 
 namespace lockstep {
 
-/// A file of the tree: "scenarios/reference".
+/// A file of the tree: "scenarios/stories/reference".
 std::string in_tree(std::string_view path);
 /// The program `lockstep` of this build.
 std::string built_program();

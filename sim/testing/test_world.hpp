@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "sim/await.hpp"
-#include "sim/random.hpp"
-#include "sim/simulation.hpp"
+#include "sim/coroutines/await.hpp"
+#include "sim/schedules/random.hpp"
+#include "sim/schedules/simulation.hpp"
 
 namespace lockstep::sim::testing {
 

@@ -1,8 +1,8 @@
-#include "sim/clock.hpp"
+#include "sim/time/clock.hpp"
 
 #include <cassert>
 
-#include "sim/world.hpp"
+#include "sim/worlds/world.hpp"
 
 namespace lockstep::sim {
 namespace {

@@ -1,11 +1,11 @@
 // Clocks: off, drifting, jumping.
 
-#include "sim/clock.hpp"
+#include "sim/time/clock.hpp"
 
 #include <catch2/catch.hpp>
 #include <rapidcheck/catch.h>
 
-#include "sim/test_world.hpp"
+#include "sim/testing/test_world.hpp"
 
 namespace lockstep::sim::clock_test {
 namespace {

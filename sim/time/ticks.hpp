@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "sim/time.hpp"
+#include "sim/time/time.hpp"
 
 namespace lockstep::sim {
 

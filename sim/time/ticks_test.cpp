@@ -1,4 +1,4 @@
-#include "sim/ticks.hpp"
+#include "sim/time/ticks.hpp"
 
 #include <catch2/catch.hpp>
 #include <vector>

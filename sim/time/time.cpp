@@ -1,4 +1,4 @@
-#include "sim/time.hpp"
+#include "sim/time/time.hpp"
 
 #include <array>
 #include <limits>

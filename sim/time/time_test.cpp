@@ -1,6 +1,6 @@
 // Durations as text and as numbers; instants.
 
-#include "sim/time.hpp"
+#include "sim/time/time.hpp"
 
 #include <limits>
 

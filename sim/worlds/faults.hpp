@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/ids.hpp"
-#include "sim/time.hpp"
+#include "sim/time/time.hpp"
+#include "sim/worlds/ids.hpp"
 
 namespace lockstep::sim {
 

@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "sim/test_world.hpp"
+#include "sim/testing/test_world.hpp"
 
 namespace lockstep::sim::faults_test {
 namespace {

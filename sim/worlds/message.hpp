@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include "sim/arena.hpp"
-#include "sim/ids.hpp"
+#include "sim/coroutines/arena.hpp"
+#include "sim/worlds/ids.hpp"
 
 namespace lockstep::sim {
 

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "sim/test_world.hpp"
+#include "sim/testing/test_world.hpp"
 
 namespace lockstep::sim::pause_test {
 namespace {

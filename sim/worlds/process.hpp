@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "sim/clock.hpp"
-#include "sim/ids.hpp"
-#include "sim/message.hpp"
-#include "sim/task.hpp"
-#include "sim/time.hpp"
+#include "sim/coroutines/task.hpp"
+#include "sim/time/clock.hpp"
+#include "sim/time/time.hpp"
+#include "sim/worlds/ids.hpp"
+#include "sim/worlds/message.hpp"
 
 namespace lockstep::sim {
 

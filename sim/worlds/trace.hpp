@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/ids.hpp"
-#include "sim/time.hpp"
+#include "sim/time/time.hpp"
+#include "sim/worlds/ids.hpp"
 
 namespace lockstep::sim {
 

@@ -1,10 +1,10 @@
-#include "sim/world.hpp"
+#include "sim/worlds/world.hpp"
 
 #include <cassert>
 #include <memory>
 #include <new>
 
-#include "sim/random.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::sim {
 namespace {

@@ -12,17 +12,17 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/clock.hpp"
-#include "sim/decisions.hpp"
-#include "sim/executor.hpp"
-#include "sim/faults.hpp"
-#include "sim/history.hpp"
-#include "sim/ids.hpp"
-#include "sim/message.hpp"
-#include "sim/process.hpp"
-#include "sim/scheduler.hpp"
-#include "sim/time.hpp"
-#include "sim/trace.hpp"
+#include "sim/coroutines/executor.hpp"
+#include "sim/schedules/decisions.hpp"
+#include "sim/schedules/scheduler.hpp"
+#include "sim/time/clock.hpp"
+#include "sim/time/time.hpp"
+#include "sim/worlds/faults.hpp"
+#include "sim/worlds/history.hpp"
+#include "sim/worlds/ids.hpp"
+#include "sim/worlds/message.hpp"
+#include "sim/worlds/process.hpp"
+#include "sim/worlds/trace.hpp"
 
 namespace lockstep::sim {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "sim/world.hpp"
+#include "sim/worlds/world.hpp"
 
 namespace lockstep::sim {
 namespace {

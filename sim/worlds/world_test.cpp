@@ -1,6 +1,6 @@
 // The world: identities, calls, timers, starting over, and instants that nobody looks into.
 
-#include "sim/world.hpp"
+#include "sim/worlds/world.hpp"
 
 #include <algorithm>
 #include <map>
@@ -8,7 +8,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "sim/test_world.hpp"
+#include "sim/testing/test_world.hpp"
 
 namespace lockstep::sim::world_test {
 namespace {

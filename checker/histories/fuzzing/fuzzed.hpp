@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "checker/history_formats/read.hpp"
-#include "checker/history_formats/recorder.hpp"
+#include "checker/histories/read.hpp"
+#include "checker/histories/recorder.hpp"
 
 namespace lockstep::checker::history_formats {
 

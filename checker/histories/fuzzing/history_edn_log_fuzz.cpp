@@ -1,7 +1,7 @@
 // Feeds the readers of EDN and of logs arbitrary bytes: whatever they are, the answer is events, or a message with a place
 // in the text; and it is the same whatever pieces the text comes in.
 
-#include "checker/history_formats/fuzzed.hpp"
+#include "checker/histories/fuzzing/fuzzed.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace lockstep::checker::history_formats;

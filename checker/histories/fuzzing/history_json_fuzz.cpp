@@ -1,6 +1,6 @@
 // As history_edn_log_fuzz.cpp, for JSON.
 
-#include "checker/history_formats/fuzzed.hpp"
+#include "checker/histories/fuzzing/fuzzed.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace lockstep::checker::history_formats;

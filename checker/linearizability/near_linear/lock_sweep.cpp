@@ -1,4 +1,4 @@
-#include "checker/lock_sweep.hpp"
+#include "checker/linearizability/near_linear/lock_sweep.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -6,9 +6,9 @@
 #include <optional>
 #include <utility>
 
-#include "checker/lock_tries.hpp"
-#include "checker/nearly_sorted.hpp"
-#include "checker/specification.hpp"
+#include "checker/linearizability/near_linear/lock_tries.hpp"
+#include "checker/linearizability/nearly_sorted.hpp"
+#include "checker/linearizability/specification.hpp"
 #include "checker/specifications/process_counts.hpp"
 
 namespace lockstep::checker {

@@ -1,12 +1,12 @@
-#include "checker/lock_tries.hpp"
+#include "checker/linearizability/near_linear/lock_tries.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <memory>
 #include <utility>
 
-#include "checker/nearly_sorted.hpp"
-#include "checker/specification.hpp"
+#include "checker/linearizability/nearly_sorted.hpp"
+#include "checker/linearizability/specification.hpp"
 #include "checker/specifications/process_counts.hpp"
 
 namespace lockstep::checker {

@@ -17,7 +17,7 @@
 #include <span>
 #include <vector>
 
-#include "checker/linearizability.hpp"
+#include "checker/linearizability/linearizability.hpp"
 
 namespace lockstep::checker {
 

@@ -1,12 +1,12 @@
-#include "checker/lock_tries.hpp"
+#include "checker/linearizability/near_linear/lock_tries.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "checker/linearizability_generator.hpp"
-#include "checker/linearizability_oracle.hpp"
-#include "sim/test_effort.hpp"
+#include "checker/testing/linearizability_generator.hpp"
+#include "checker/testing/linearizability_oracle.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::checker::lock_tries_test {
 namespace {

@@ -1,13 +1,13 @@
-#include "checker/mutex.hpp"
+#include "checker/linearizability/near_linear/mutex.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <map>
 
-#include "checker/evidence.hpp"
-#include "checker/mutex_paths.hpp"
-#include "checker/mutex_search.hpp"
-#include "checker/ownership.hpp"
+#include "checker/linearizability/near_linear/mutex_paths.hpp"
+#include "checker/linearizability/near_linear/mutex_search.hpp"
+#include "checker/properties/evidence.hpp"
+#include "checker/properties/ownership.hpp"
 
 namespace lockstep::checker {
 

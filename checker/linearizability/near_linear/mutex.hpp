@@ -43,9 +43,9 @@
 #include <string_view>
 #include <vector>
 
-#include "checker/stretch.hpp"
-#include "checker/verdict.hpp"
-#include "sim/history.hpp"
+#include "checker/linearizability/near_linear/stretch.hpp"
+#include "checker/properties/verdict.hpp"
+#include "sim/worlds/history.hpp"
 
 namespace lockstep::checker {
 

@@ -25,8 +25,8 @@
 #include <limits>
 #include <utility>
 
-#include "checker/mutex_paths.hpp"
-#include "checker/nearly_sorted.hpp"
+#include "checker/linearizability/near_linear/mutex_paths.hpp"
+#include "checker/linearizability/nearly_sorted.hpp"
 
 namespace lockstep::checker {
 namespace {

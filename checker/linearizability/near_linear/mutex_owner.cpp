@@ -15,7 +15,7 @@
 #include <limits>
 #include <tuple>
 
-#include "checker/mutex_paths.hpp"
+#include "checker/linearizability/near_linear/mutex_paths.hpp"
 
 namespace lockstep::checker {
 namespace {

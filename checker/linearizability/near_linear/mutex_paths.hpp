@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "checker/mutex.hpp"
+#include "checker/linearizability/near_linear/mutex.hpp"
 
 namespace lockstep::checker {
 

@@ -1,10 +1,10 @@
-#include "checker/mutex_search.hpp"
+#include "checker/linearizability/near_linear/mutex_search.hpp"
 
 #include <utility>
 
-#include "checker/linearizability_conflict.hpp"
-#include "checker/linearizability_search.hpp"
-#include "checker/specification.hpp"
+#include "checker/linearizability/conflict.hpp"
+#include "checker/linearizability/search.hpp"
+#include "checker/linearizability/specification.hpp"
 
 namespace lockstep::checker {
 

@@ -1,14 +1,14 @@
-#include "checker/mutex.hpp"
+#include "checker/linearizability/near_linear/mutex.hpp"
 
 #include <rapidcheck.h>
 
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "checker/mutex_oracle.hpp"
-#include "checker/mutex_search.hpp"
-#include "sim/random.hpp"
-#include "sim/test_effort.hpp"
+#include "checker/linearizability/near_linear/mutex_search.hpp"
+#include "checker/testing/mutex_oracle.hpp"
+#include "sim/schedules/random.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::checker::mutex_test {
 namespace {

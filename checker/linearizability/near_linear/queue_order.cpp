@@ -1,4 +1,4 @@
-#include "checker/queue_order.hpp"
+#include "checker/linearizability/near_linear/queue_order.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -14,17 +14,17 @@ namespace {
 
 using Position = std::uint32_t;
 constexpr Position no_position = 0xffffffff;
-constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::max();
 
 struct Interval {
-  std::int64_t from = never;
-  std::int64_t to = never;
+  std::int64_t from = no_end;
+  std::int64_t to = no_end;
 };
 
 /// A value that was in the queue.
 struct Item {
   Interval enqueue;
-  Interval dequeue;  ///< never, never: it stays
+  Interval dequeue;  ///< no_end, no_end: it stays
   Position enqueued = no_position;
   Position dequeued = no_position;
   bool is_repeated = false;  ///< dequeues of it were invoked more than once
@@ -49,7 +49,7 @@ class Queue {
 
   QueueOrderResult run() {
     if (!prepare()) return {};
-    if (decide(never)) return {.verdict = Verdict::holds, .order = std::move(order_)};
+    if (decide(no_end)) return {.verdict = Verdict::holds, .order = std::move(order_)};
     // The earliest return up to which there is no order. If a guess fails early and works later, then this finds a
     // moment before which one works, which is all that is needed.
     std::vector<std::int64_t> returns;
@@ -132,7 +132,7 @@ class Queue {
   /// When the operation returns, as far as is known at this moment.
   std::int64_t returned(Position i, std::int64_t moment) const {
     const HistoryOperation& o = operations_[i];
-    return o.is_unknown() || o.returned > moment ? never : o.returned;
+    return o.is_unknown() || o.returned > moment ? no_end : o.returned;
   }
 
   bool refuse(std::vector<Position> conflict, bool is_certain, bool is_minimal) {
@@ -169,26 +169,26 @@ class Queue {
       if (operations_[i].invoked > moment) continue;
       ++invoked;
       const std::int64_t end = returned(i, moment);
-      if (end != never && item.dequeue.to != never) {
+      if (end != no_end && item.dequeue.to != no_end) {
         const bool is_minimal =
             value.enqueue != no_position && operations_[value.enqueue].invoked <= std::min(end, item.dequeue.to);
         return refuse({i, item.dequeued}, true, is_minimal);
       }
       // The one that has returned took it, otherwise it is best to be the one that was invoked first.
-      if (item.dequeued != no_position && end == never &&
-          (item.dequeue.to != never || item.dequeue.from <= operations_[i].invoked)) {
+      if (item.dequeued != no_position && end == no_end &&
+          (item.dequeue.to != no_end || item.dequeue.from <= operations_[i].invoked)) {
         continue;
       }
       item.dequeued = i;
       item.dequeue = {operations_[i].invoked, end};
     }
     item.is_repeated = invoked > 1;
-    const bool is_gone = item.dequeue.to != never;
+    const bool is_gone = item.dequeue.to != no_end;
     if (value.enqueue == no_position || operations_[value.enqueue].invoked > std::min(moment, item.dequeue.to)) {
       return !is_gone || refuse({item.dequeued}, true, true);
     }
     item.enqueue = {operations_[value.enqueue].invoked, returned(value.enqueue, moment)};
-    if (!is_gone && item.enqueue.to == never) return true;
+    if (!is_gone && item.enqueue.to == no_end) return true;
     item.enqueue.to = std::min(item.enqueue.to, item.dequeue.to);
     if (item.dequeued != no_position) item.dequeue.from = std::max(item.dequeue.from, item.enqueue.from);
     items_.push_back(item);
@@ -211,7 +211,7 @@ class Queue {
   void guess(std::size_t unseen) {
     const std::vector<std::size_t> by_enqueue = items_by([](const Item& item) { return item.enqueue.from; });
     std::vector<std::int64_t> gone_after(by_enqueue.size() + 1,
-                                         never);  // the earliest return of a dequeue from here on
+                                         no_end);  // the earliest return of a dequeue from here on
     for (std::size_t k = by_enqueue.size(); k > 0; --k) {
       gone_after[k - 1] = std::min(gone_after[k], items_[by_enqueue[k - 1]].dequeue.to);
     }
@@ -226,9 +226,9 @@ class Queue {
     std::sort(lost.begin(), lost.end());
     for (std::size_t k = 0; k < std::min(lost.size(), unseen); ++k) {
       Item& item = items_[std::get<2>(lost[k])];
-      if (std::get<0>(lost[k]) == never && empties_.empty()) break;
+      if (std::get<0>(lost[k]) == no_end && empties_.empty()) break;
       item.dequeued = unseen_[k];
-      item.dequeue = {std::max(operations_[unseen_[k]].invoked, item.enqueue.from), never};
+      item.dequeue = {std::max(operations_[unseen_[k]].invoked, item.enqueue.from), no_end};
     }
   }
 
@@ -255,7 +255,7 @@ class Queue {
     std::size_t next = 0;
     std::vector<std::size_t> chain;  // each begins before the one before it ends, and lasts longer
     for (const Position e : empties_) {
-      if (returned(e, moment) == never) continue;
+      if (returned(e, moment) == no_end) continue;
       std::int64_t at = operations_[e].invoked;
       // What was there for sure, from before `at` on, as long as possible.
       for (; next < by_end.size() && items_[by_end[next]].enqueue.to < at; ++next) extend(chain, by_end[next]);
@@ -367,8 +367,8 @@ class Queue {
       enqueue_at = std::max(enqueue_at, item.enqueue.from);
       points.emplace_back(enqueue_at, 0, done, item.enqueued);
       // What stays in the queue stays in front of what comes after it; of that, no dequeue has returned.
-      if (item.dequeued == no_position) dequeue_at = never;
-      if (dequeue_at == never) continue;
+      if (item.dequeued == no_position) dequeue_at = no_end;
+      if (dequeue_at == no_end) continue;
       dequeue_at = std::max({dequeue_at, item.dequeue.from, enqueue_at});
       points.emplace_back(dequeue_at, 1, done, item.dequeued);
     }

@@ -1,4 +1,4 @@
-#include "checker/register_zones.hpp"
+#include "checker/linearizability/near_linear/register_zones.hpp"
 
 #include <algorithm>
 #include <limits>

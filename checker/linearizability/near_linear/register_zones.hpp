@@ -12,7 +12,7 @@
 #include <optional>
 #include <span>
 
-#include "checker/linearizability.hpp"
+#include "checker/linearizability/linearizability.hpp"
 
 namespace lockstep::checker {
 

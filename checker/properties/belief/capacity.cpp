@@ -1,12 +1,12 @@
-#include "checker/capacity.hpp"
+#include "checker/properties/belief/capacity.hpp"
 
 #include <algorithm>
 #include <tuple>
 
 #include <fmt/format.h>
 
-#include "checker/evidence.hpp"
-#include "checker/ownership.hpp"
+#include "checker/properties/evidence.hpp"
+#include "checker/properties/ownership.hpp"
 
 namespace lockstep::checker {
 namespace {

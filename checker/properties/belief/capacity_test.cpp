@@ -1,4 +1,4 @@
-#include "checker/capacity.hpp"
+#include "checker/properties/belief/capacity.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -6,10 +6,10 @@
 #include <optional>
 #include <set>
 
-#include "checker/forged_history.hpp"
-#include "checker/mutual_exclusion.hpp"
-#include "checker/ownership.hpp"
-#include "sim/random.hpp"
+#include "checker/properties/belief/mutual_exclusion.hpp"
+#include "checker/properties/ownership.hpp"
+#include "checker/testing/forged_history.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::checker::capacity_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "checker/linearizable.hpp"
+#include "checker/properties/belief/linearizable.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <set>
 #include <string_view>
 
-#include "checker/evidence.hpp"
+#include "checker/properties/evidence.hpp"
 
 namespace lockstep::checker {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "checker/mutex.hpp"
-#include "checker/verdict.hpp"
+#include "checker/linearizability/near_linear/mutex.hpp"
+#include "checker/properties/verdict.hpp"
 
 namespace lockstep::checker {
 

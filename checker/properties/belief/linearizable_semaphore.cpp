@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "checker/evidence.hpp"
-#include "checker/linearizability.hpp"
-#include "checker/linearizable.hpp"
+#include "checker/linearizability/linearizability.hpp"
+#include "checker/properties/belief/linearizable.hpp"
+#include "checker/properties/evidence.hpp"
 
 namespace lockstep::checker {
 namespace {

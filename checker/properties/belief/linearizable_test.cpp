@@ -1,8 +1,8 @@
-#include "checker/linearizable.hpp"
+#include "checker/properties/belief/linearizable.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "checker/forged_history.hpp"
+#include "checker/testing/forged_history.hpp"
 
 namespace lockstep::checker::linearizable_test {
 namespace {

@@ -1,12 +1,12 @@
-#include "checker/mutual_exclusion.hpp"
+#include "checker/properties/belief/mutual_exclusion.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <tuple>
 
-#include "checker/evidence.hpp"
-#include "checker/ownership.hpp"
+#include "checker/properties/evidence.hpp"
+#include "checker/properties/ownership.hpp"
 
 namespace lockstep::checker {
 namespace {

@@ -1,12 +1,12 @@
-#include "checker/mutual_exclusion.hpp"
+#include "checker/properties/belief/mutual_exclusion.hpp"
 
 #include <catch2/catch.hpp>
 #include <optional>
 #include <tuple>
 
-#include "checker/forged_history.hpp"
-#include "checker/ownership.hpp"
-#include "sim/random.hpp"
+#include "checker/properties/ownership.hpp"
+#include "checker/testing/forged_history.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::checker::mutual_exclusion_test {
 namespace {

@@ -1,10 +1,10 @@
-#include "checker/no_deadlock.hpp"
+#include "checker/properties/belief/no_deadlock.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "checker/evidence.hpp"
+#include "checker/properties/evidence.hpp"
 
 namespace lockstep::checker {
 namespace {

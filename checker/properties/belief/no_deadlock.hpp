@@ -1,7 +1,7 @@
 #pragma once
 
-#include "checker/verdict.hpp"
-#include "checker/wait_for.hpp"
+#include "checker/properties/belief/wait_for.hpp"
+#include "checker/properties/verdict.hpp"
 
 namespace lockstep::checker {
 

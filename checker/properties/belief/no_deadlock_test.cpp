@@ -1,6 +1,6 @@
 // Circles of waits that last: by hand, against brute force over time, and in a world whose locks really block.
 
-#include "checker/no_deadlock.hpp"
+#include "checker/properties/belief/no_deadlock.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -9,9 +9,9 @@
 #include <map>
 #include <set>
 
-#include "checker/forged_history.hpp"
-#include "sim/random.hpp"
-#include "sim/test_world.hpp"
+#include "checker/testing/forged_history.hpp"
+#include "sim/schedules/random.hpp"
+#include "sim/testing/test_world.hpp"
 
 namespace lockstep::checker::no_deadlock_test {
 namespace {

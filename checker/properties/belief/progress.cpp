@@ -1,11 +1,11 @@
-#include "checker/progress.hpp"
+#include "checker/properties/belief/progress.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
-#include "checker/evidence.hpp"
+#include "checker/properties/evidence.hpp"
 
 namespace lockstep::checker {
 namespace {

@@ -25,9 +25,9 @@
 #include <string_view>
 #include <vector>
 
-#include "checker/ownership.hpp"
-#include "checker/verdict.hpp"
-#include "sim/history.hpp"
+#include "checker/properties/ownership.hpp"
+#include "checker/properties/verdict.hpp"
+#include "sim/worlds/history.hpp"
 
 namespace lockstep::checker {
 

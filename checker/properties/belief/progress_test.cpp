@@ -1,13 +1,13 @@
 // Each violation beside its nearest innocent neighbour; then random histories against a sweep that counts nanoseconds.
 
-#include "checker/progress.hpp"
+#include "checker/properties/belief/progress.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "checker/forged_history.hpp"
-#include "checker/progress_sweep.hpp"
-#include "checker/symbolic_history.hpp"
-#include "sim/test_effort.hpp"
+#include "checker/testing/forged_history.hpp"
+#include "checker/testing/progress_sweep.hpp"
+#include "checker/testing/symbolic_history.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::checker::progress_test {
 namespace {

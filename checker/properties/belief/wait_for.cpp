@@ -1,4 +1,4 @@
-#include "checker/wait_for.hpp"
+#include "checker/properties/belief/wait_for.hpp"
 
 #include <fmt/format.h>
 
@@ -10,8 +10,8 @@
 #include <set>
 #include <tuple>
 
-#include "checker/dot.hpp"
-#include "checker/evidence.hpp"
+#include "checker/graphs/dot.hpp"
+#include "checker/properties/evidence.hpp"
 
 namespace lockstep::checker {
 namespace {

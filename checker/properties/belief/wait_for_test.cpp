@@ -1,14 +1,14 @@
 // Wants and holds, who waits for whom, and the circles: by hand and against brute force.
 
-#include "checker/wait_for.hpp"
+#include "checker/properties/belief/wait_for.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <set>
 
-#include "checker/forged_history.hpp"
-#include "sim/random.hpp"
+#include "checker/testing/forged_history.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::checker::wait_for_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "checker/fencing.hpp"
+#include "checker/properties/damage/fencing.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "checker/evidence.hpp"
+#include "checker/properties/evidence.hpp"
 
 namespace lockstep::checker {
 namespace {

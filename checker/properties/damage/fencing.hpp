@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "checker/verdict.hpp"
+#include "checker/properties/verdict.hpp"
 
 namespace lockstep::checker {
 

@@ -1,10 +1,10 @@
-#include "checker/fencing.hpp"
+#include "checker/properties/damage/fencing.hpp"
 
 #include <array>
 #include <catch2/catch.hpp>
 
-#include "checker/forged_history.hpp"
-#include "sim/random.hpp"
+#include "checker/testing/forged_history.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::checker::fencing_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "checker/no_lost_update.hpp"
+#include "checker/properties/damage/no_lost_update.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "checker/evidence.hpp"
+#include "checker/properties/evidence.hpp"
 
 namespace lockstep::checker {
 namespace {

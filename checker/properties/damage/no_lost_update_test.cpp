@@ -1,11 +1,11 @@
-#include "checker/no_lost_update.hpp"
+#include "checker/properties/damage/no_lost_update.hpp"
 
 #include <array>
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "checker/forged_history.hpp"
-#include "sim/random.hpp"
+#include "checker/testing/forged_history.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::checker::no_lost_update_test {
 namespace {

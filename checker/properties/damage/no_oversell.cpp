@@ -1,11 +1,11 @@
-#include "checker/no_oversell.hpp"
+#include "checker/properties/damage/no_oversell.hpp"
 
 #include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
 
-#include "checker/evidence.hpp"
+#include "checker/properties/evidence.hpp"
 
 namespace lockstep::checker {
 

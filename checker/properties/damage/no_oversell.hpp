@@ -1,6 +1,6 @@
 #pragma once
 
-#include "checker/verdict.hpp"
+#include "checker/properties/verdict.hpp"
 
 namespace lockstep::checker {
 

@@ -1,11 +1,11 @@
-#include "checker/fair.hpp"
+#include "checker/properties/server/fair.hpp"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "checker/evidence.hpp"
-#include "checker/ownership.hpp"
+#include "checker/properties/evidence.hpp"
+#include "checker/properties/ownership.hpp"
 
 namespace lockstep::checker {
 namespace {

@@ -1,4 +1,4 @@
-#include "checker/fair.hpp"
+#include "checker/properties/server/fair.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -6,9 +6,9 @@
 #include <map>
 #include <set>
 
-#include "checker/forged_history.hpp"
-#include "checker/violations.hpp"
-#include "sim/random.hpp"
+#include "checker/testing/forged_history.hpp"
+#include "checker/violations/violations.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::checker::fair_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "checker/faithful_renewal.hpp"
+#include "checker/properties/server/faithful_renewal.hpp"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,10 @@
 #include <map>
 #include <utility>
 
-#include "checker/evidence.hpp"
-#include "checker/order_properties.hpp"
-#include "checker/ownership.hpp"
-#include "checker/places.hpp"
+#include "checker/properties/evidence.hpp"
+#include "checker/properties/ownership.hpp"
+#include "checker/properties/places.hpp"
+#include "checker/properties/server/order_properties.hpp"
 
 namespace lockstep::checker {
 namespace {

@@ -6,8 +6,8 @@
 // not run out while its holder still believes. A server notices an expiry when it handles the next command for the key; if the holder
 // believes even then, it believed when the lease ran out. A pause stops the renewal with its process, so that breaks it, too.
 
-#include "checker/verdict.hpp"
-#include "sim/history.hpp"
+#include "checker/properties/verdict.hpp"
+#include "sim/worlds/history.hpp"
 
 namespace lockstep::checker {
 

@@ -1,11 +1,11 @@
-#include "checker/no_lost_wakeup.hpp"
+#include "checker/properties/server/no_lost_wakeup.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
 
-#include "checker/evidence.hpp"
+#include "checker/properties/evidence.hpp"
 
 namespace lockstep::checker {
 namespace {

@@ -8,9 +8,9 @@
 
 #include <string_view>
 
-#include "checker/verdict.hpp"
-#include "sim/history.hpp"
-#include "sim/time.hpp"
+#include "checker/properties/verdict.hpp"
+#include "sim/time/time.hpp"
+#include "sim/worlds/history.hpp"
 
 namespace lockstep::checker {
 

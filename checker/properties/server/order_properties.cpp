@@ -1,4 +1,4 @@
-#include "checker/order_properties.hpp"
+#include "checker/properties/server/order_properties.hpp"
 
 #include <fmt/format.h>
 
@@ -11,8 +11,8 @@
 #include <set>
 #include <utility>
 
-#include "checker/evidence.hpp"
-#include "checker/places.hpp"
+#include "checker/properties/evidence.hpp"
+#include "checker/properties/places.hpp"
 
 namespace lockstep::checker {
 namespace {

@@ -23,8 +23,8 @@
 #include <string_view>
 #include <vector>
 
-#include "checker/verdict.hpp"
-#include "sim/history.hpp"
+#include "checker/properties/verdict.hpp"
+#include "sim/worlds/history.hpp"
 
 namespace lockstep::checker {
 

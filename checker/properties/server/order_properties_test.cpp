@@ -1,7 +1,7 @@
 // Reports, re-entries and renewals: by hand, a violation beside the nearest innocent history; and at random against a definition that
 // looks back from each operation instead of following the servers.
 
-#include "checker/order_properties.hpp"
+#include "checker/properties/server/order_properties.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -14,12 +14,12 @@
 #include <tuple>
 #include <vector>
 
-#include "checker/faithful_renewal.hpp"
-#include "checker/forged_history.hpp"
-#include "checker/no_lost_wakeup.hpp"
-#include "checker/symbolic_history.hpp"
-#include "sim/random.hpp"
-#include "sim/test_effort.hpp"
+#include "checker/properties/server/faithful_renewal.hpp"
+#include "checker/properties/server/no_lost_wakeup.hpp"
+#include "checker/testing/forged_history.hpp"
+#include "checker/testing/symbolic_history.hpp"
+#include "sim/schedules/random.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::checker::order_properties_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "checker/own_release.hpp"
+#include "checker/properties/server/own_release.hpp"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "checker/evidence.hpp"
-#include "checker/ownership.hpp"
-#include "checker/places.hpp"
+#include "checker/properties/evidence.hpp"
+#include "checker/properties/ownership.hpp"
+#include "checker/properties/places.hpp"
 
 namespace lockstep::checker {
 namespace {

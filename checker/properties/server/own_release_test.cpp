@@ -1,13 +1,13 @@
-#include "checker/own_release.hpp"
+#include "checker/properties/server/own_release.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <optional>
 #include <set>
 
-#include "checker/forged_history.hpp"
-#include "checker/ownership.hpp"
-#include "sim/random.hpp"
+#include "checker/properties/ownership.hpp"
+#include "checker/testing/forged_history.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::checker::own_release_test {
 namespace {

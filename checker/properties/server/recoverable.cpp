@@ -1,10 +1,10 @@
-#include "checker/recoverable.hpp"
+#include "checker/properties/server/recoverable.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "checker/evidence.hpp"
+#include "checker/properties/evidence.hpp"
 
 namespace lockstep::checker {
 

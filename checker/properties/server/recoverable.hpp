@@ -3,7 +3,7 @@
 #include <optional>
 #include <span>
 
-#include "checker/verdict.hpp"
+#include "checker/properties/verdict.hpp"
 
 namespace lockstep::checker {
 

@@ -1,8 +1,8 @@
-#include "checker/recoverable.hpp"
+#include "checker/properties/server/recoverable.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "checker/forged_history.hpp"
+#include "checker/testing/forged_history.hpp"
 
 namespace lockstep::checker::recoverable_test {
 namespace {

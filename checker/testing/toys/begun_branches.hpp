@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "checker/branches_ahead.hpp"
-#include "sim/random.hpp"
+#include "checker/explorer/branches_ahead.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::checker {
 

@@ -8,9 +8,9 @@
 #include <set>
 #include <string>
 
-#include "checker/explorer.hpp"
-#include "checker/toy_world.hpp"
-#include "sim/test_effort.hpp"
+#include "checker/explorer/explorer.hpp"
+#include "checker/testing/toys/toy_world.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::checker::explorer_alike_test {
 namespace {

@@ -6,9 +6,9 @@
 #include <set>
 #include <string>
 
-#include "checker/explorer.hpp"
-#include "checker/toy_runs.hpp"
-#include "sim/test_effort.hpp"
+#include "checker/explorer/explorer.hpp"
+#include "checker/testing/toys/toy_runs.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::checker::explorer_beyond_test {
 namespace {

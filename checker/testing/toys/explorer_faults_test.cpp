@@ -6,9 +6,9 @@
 #include <sstream>
 #include <string>
 
-#include "checker/explorer.hpp"
-#include "checker/toy_world.hpp"
-#include "sim/test_effort.hpp"
+#include "checker/explorer/explorer.hpp"
+#include "checker/testing/toys/toy_world.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::checker::explorer_faults_test {
 namespace {

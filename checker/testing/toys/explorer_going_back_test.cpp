@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "checker/begun_branches.hpp"
-#include "checker/branches_ahead.hpp"
-#include "checker/toy_world.hpp"
-#include "sim/random.hpp"
-#include "sim/region.hpp"
-#include "sim/test_effort.hpp"
+#include "checker/explorer/branches_ahead.hpp"
+#include "checker/testing/toys/begun_branches.hpp"
+#include "checker/testing/toys/toy_world.hpp"
+#include "sim/coroutines/region.hpp"
+#include "sim/schedules/random.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::checker::explorer_going_back_test {
 namespace {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "checker/explorer.hpp"
-#include "checker/toy_runs.hpp"
+#include "checker/explorer/explorer.hpp"
+#include "checker/testing/toys/toy_runs.hpp"
 
 namespace {
 

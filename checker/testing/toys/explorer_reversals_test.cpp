@@ -2,8 +2,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "checker/explorer.hpp"
-#include "checker/toy_runs.hpp"
+#include "checker/explorer/explorer.hpp"
+#include "checker/testing/toys/toy_runs.hpp"
 
 namespace lockstep::checker::explorer_reversals_test {
 namespace {

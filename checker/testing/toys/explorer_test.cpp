@@ -7,9 +7,9 @@
 #include <map>
 #include <set>
 
-#include "checker/toy_world.hpp"
-#include "sim/simulation.hpp"
-#include "sim/test_effort.hpp"
+#include "checker/testing/toys/toy_world.hpp"
+#include "sim/schedules/simulation.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::checker::explorer_test {
 namespace {

@@ -8,9 +8,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "checker/toy_world.hpp"
-#include "sim/random.hpp"
-#include "sim/simulation.hpp"
+#include "checker/testing/toys/toy_world.hpp"
+#include "sim/schedules/random.hpp"
+#include "sim/schedules/simulation.hpp"
 
 namespace lockstep::checker::toy {
 

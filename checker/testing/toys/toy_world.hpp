@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "checker/explorer.hpp"
-#include "sim/await.hpp"
-#include "sim/random.hpp"
-#include "sim/world.hpp"
+#include "checker/explorer/explorer.hpp"
+#include "sim/coroutines/await.hpp"
+#include "sim/schedules/random.hpp"
+#include "sim/worlds/world.hpp"
 
 namespace lockstep::checker::toy {
 

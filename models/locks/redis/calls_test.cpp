@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 #include "models/locks/catalogue.hpp"
-#include "models/redis/node.hpp"
+#include "models/redis/server/node.hpp"
 #include "models/workloads/lock_user.hpp"
-#include "sim/simulation.hpp"
+#include "sim/schedules/simulation.hpp"
 
 namespace lockstep::models::locks::calls_test {
 namespace {

@@ -3,9 +3,9 @@
 // Claims: mutual-exclusion with equal clocks, recoverable.
 // Breaks: f000-4-late-owner-deletes (an owner that overran its lease deletes the next owner's lock).
 
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
-#include "models/locks/getset_java.hpp"
+#include "models/locks/redis/getset_java.hpp"
 
 namespace lockstep::models::locks {
 

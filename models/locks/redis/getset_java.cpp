@@ -4,11 +4,11 @@
 // Breaks: f000-3b-loser-overwrites-java, f000-3c-getset-creates-orphan-java, f000-4b-delay-between-get-and-del,
 //         f000-5-fast-clock-steals-java.
 
-#include "models/locks/getset_java.hpp"
+#include "models/locks/redis/getset_java.hpp"
 
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
-#include "models/locks/timestamp_release.hpp"
+#include "models/locks/redis/timestamp_release.hpp"
 
 namespace lockstep::models::locks {
 

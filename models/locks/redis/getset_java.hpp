@@ -1,7 +1,7 @@
 #pragma once
 
 #include "models/locks/lock.hpp"
-#include "sim/time.hpp"
+#include "sim/time/time.hpp"
 
 namespace lockstep::models::locks {
 

@@ -5,11 +5,11 @@
 // Breaks: java-monitor-asleep (a waiter sleeps in the monitor, and the owner cannot unlock), java-value-overwritten (a thread that fails
 //         has written over the value by which the owner knows its lock), java-no-owner-thread (any thread may unlock).
 
-#include "models/client.hpp"
-#include "models/latch.hpp"
+#include "models/client/client.hpp"
+#include "models/client/latch.hpp"
 #include "models/locks/entries.hpp"
-#include "models/locks/getset_java.hpp"
-#include "models/locks/timestamp_release.hpp"
+#include "models/locks/redis/getset_java.hpp"
+#include "models/locks/redis/timestamp_release.hpp"
 
 namespace lockstep::models::locks {
 

@@ -3,9 +3,9 @@
 // Claims: mutual-exclusion with equal clocks, own-release, recoverable.
 // Breaks: f000-3b-loser-overwrites, f000-3c-getset-creates-orphan, f000-5-fast-clock-steals.
 
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
-#include "models/locks/timestamp_release.hpp"
+#include "models/locks/redis/timestamp_release.hpp"
 
 namespace lockstep::models::locks {
 

@@ -3,7 +3,7 @@
 // Claims: mutual-exclusion with equal clocks, recoverable.
 // Breaks: getset-redispy-late-owner (a successor's timestamp is always later: an owner that overran deletes it).
 
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
 
 namespace lockstep::models::locks {

@@ -5,9 +5,9 @@
 
 #include <array>
 
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
-#include "models/locks/rlock.hpp"
+#include "models/locks/redis/rlock.hpp"
 #include "models/scripts.hpp"
 
 namespace lockstep::models::locks {

@@ -4,7 +4,7 @@
 // replica that has not heard of the lock.
 // Breaks: f001-10-failover-forgets-lock, f003-4-failover-forgets-lock; with WAIT f001-10-wait-other-replica.
 
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
 #include "models/scripts.hpp"
 

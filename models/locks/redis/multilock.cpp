@@ -1,4 +1,4 @@
-#include "models/locks/multilock.hpp"
+#include "models/locks/redis/multilock.hpp"
 
 #include <algorithm>
 #include <bit>

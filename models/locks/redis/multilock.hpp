@@ -2,7 +2,7 @@
 
 // Several of Redisson's locks as one: all of them, or, as a red lock, a majority.
 
-#include "models/locks/rlock.hpp"
+#include "models/locks/redis/rlock.hpp"
 
 namespace lockstep::models::locks {
 

@@ -3,10 +3,10 @@
 // Claims: mutual-exclusion, own-release, recoverable, reentrancy.
 // Breaks: f002-1-no-unlock (the thread dies, the renewal lives), f002-2-work-outlives-lease, f002-4-same-client-id.
 
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
-#include "models/locks/renewal.hpp"
-#include "models/locks/rlock.hpp"
+#include "models/locks/redis/renewal.hpp"
+#include "models/locks/redis/rlock.hpp"
 #include "models/scripts.hpp"
 
 namespace lockstep::models::locks {

@@ -6,7 +6,7 @@
 //         force-unlock (forceUnlock frees whoever has it), f002-6-guard-then-expiry (a question before an unlock is about the past).
 
 #include "models/locks/entries.hpp"
-#include "models/locks/rlock.hpp"
+#include "models/locks/redis/rlock.hpp"
 
 namespace lockstep::models::locks {
 

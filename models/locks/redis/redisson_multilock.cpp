@@ -4,7 +4,7 @@
 // Breaks: nothing of this file's own; opposite orders make two clients wait out each other (multilock-opposite-orders).
 
 #include "models/locks/entries.hpp"
-#include "models/locks/multilock.hpp"
+#include "models/locks/redis/multilock.hpp"
 
 namespace lockstep::models::locks {
 

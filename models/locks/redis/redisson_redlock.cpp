@@ -5,7 +5,7 @@
 //         says nothing of it), f003-7-wait-much-longer-than-lease (who dies on the way leaves parts that live for twice the wait).
 
 #include "models/locks/entries.hpp"
-#include "models/locks/multilock.hpp"
+#include "models/locks/redis/multilock.hpp"
 
 namespace lockstep::models::locks {
 

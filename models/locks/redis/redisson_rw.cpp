@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/locks/entries.hpp"
-#include "models/locks/rlock.hpp"
+#include "models/locks/redis/rlock.hpp"
 #include "models/scripts.hpp"
 
 namespace lockstep::models::locks {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/locks/entries.hpp"
-#include "models/locks/subscriptions.hpp"
+#include "models/locks/redis/subscriptions.hpp"
 #include "models/scripts.hpp"
 
 namespace lockstep::models::locks {
@@ -93,7 +93,7 @@ class RedissonSemaphore final : public LockAlgorithm {
   std::optional<sim::Duration> lease_;
 };
 
-std::vector<ParameterSpec> parameters() {
+std::vector<ParameterSpec> permit_parameters() {
   return {places_parameter("limit", 1, "how many permits there are"),
           {"wait", 10_s, "how long one attempt waits for a message"},
           attempts_parameter(1),
@@ -106,7 +106,7 @@ Entry redisson_semaphore() {
   return {.id = "redisson-semaphore",
           .summary = "Redisson's semaphore: a counter of free permits, without owners or leases",
           .documents = {"redisson-source"},
-          .parameters = parameters(),
+          .parameters = permit_parameters(),
           .claims = {},
           .subscribes = true,
           .is_blind_to_names = true,
@@ -115,7 +115,7 @@ Entry redisson_semaphore() {
 }
 
 Entry redisson_permit_expirable_semaphore() {
-  std::vector<ParameterSpec> all = parameters();
+  std::vector<ParameterSpec> all = permit_parameters();
   all.push_back(lease_parameter("lease", 10_s, "after this a permit may be taken back, by the clock of whoever asks"));
   return {.id = "redisson-permit-expirable-semaphore",
           .summary = "Redisson's semaphore whose permits have ids and leases, by the clocks of the clients",

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "models/locks/entries.hpp"
-#include "models/locks/rlock.hpp"
+#include "models/locks/redis/rlock.hpp"
 
 namespace lockstep::models::locks {
 

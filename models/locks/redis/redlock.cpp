@@ -1,8 +1,8 @@
-#include "models/locks/redlock.hpp"
+#include "models/locks/redis/redlock.hpp"
 
 #include <array>
 
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
 #include "models/scripts.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "models/locks/lock.hpp"
 #include "models/locks/parameters.hpp"
-#include "models/redis/gather.hpp"
+#include "models/redis/client/gather.hpp"
 
 namespace lockstep::models::locks {
 

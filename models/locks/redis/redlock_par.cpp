@@ -5,9 +5,9 @@
 
 #include <array>
 
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
-#include "models/locks/redlock.hpp"
+#include "models/locks/redis/redlock.hpp"
 
 namespace lockstep::models::locks {
 namespace {

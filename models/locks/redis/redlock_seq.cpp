@@ -4,9 +4,9 @@
 // Breaks: f003-2-redlock-pause (paused before its write, the owner still believes). As variants, and not as specified:
 //         f003-5-slow-servers-unchecked (no look at the clock), f003-6-unlocks-only-granted (a failure undone in part).
 
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
-#include "models/locks/redlock.hpp"
+#include "models/locks/redis/redlock.hpp"
 
 namespace lockstep::models::locks {
 namespace {

@@ -1,4 +1,4 @@
-#include "models/locks/renewal.hpp"
+#include "models/locks/redis/renewal.hpp"
 
 #include <algorithm>
 

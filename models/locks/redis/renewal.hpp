@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/latch.hpp"
+#include "models/client/latch.hpp"
 #include "models/locks/parameters.hpp"
 
 namespace lockstep::models::locks {

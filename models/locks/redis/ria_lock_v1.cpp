@@ -3,10 +3,10 @@
 // Claims: mutual-exclusion, own-release.
 // Breaks: f004-2-crashed-holder (no expiry: nobody ever gets it again).
 
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
-#include "models/locks/ria_lock.hpp"
-#include "models/locks/watch_release.hpp"
+#include "models/locks/redis/ria_lock.hpp"
+#include "models/locks/redis/watch_release.hpp"
 
 namespace lockstep::models::locks {
 

@@ -3,9 +3,9 @@
 // Claims: mutual-exclusion among those who want the same item, own-release.
 // Breaks: v2-fine-crashed-holder, as ria-lock-v1; and it covers the item alone, not the funds of whoever buys it (market).
 
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
-#include "models/locks/ria_lock.hpp"
+#include "models/locks/redis/ria_lock.hpp"
 
 namespace lockstep::models::locks {
 

@@ -5,9 +5,9 @@
 
 #include <array>
 
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
-#include "models/locks/ria_lock.hpp"
+#include "models/locks/redis/ria_lock.hpp"
 
 namespace lockstep::models::locks {
 

@@ -3,9 +3,9 @@
 // Claims: capacity, fair, with equal clocks; recoverable.
 // Breaks: f004-7-counter-before-place (counting and joining are two steps), f004-8-counter-wraps (a counter of few bits).
 
-#include "models/locks/ria_sem_fair.hpp"
+#include "models/locks/redis/ria_sem_fair.hpp"
 
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
 
 namespace lockstep::models::locks {

@@ -3,10 +3,10 @@
 // Claims: capacity, fair, with equal clocks.
 // Breaks: f004-7-crash-inside-the-lock (the lock has no end: after a crash inside nobody gets in any more).
 
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
-#include "models/locks/ria_lock.hpp"
-#include "models/locks/ria_sem_fair.hpp"
+#include "models/locks/redis/ria_lock.hpp"
+#include "models/locks/redis/ria_sem_fair.hpp"
 
 namespace lockstep::models::locks {
 

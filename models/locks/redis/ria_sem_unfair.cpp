@@ -6,7 +6,7 @@
 
 #include <array>
 
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
 
 namespace lockstep::models::locks {

@@ -1,4 +1,4 @@
-#include "models/locks/rlock.hpp"
+#include "models/locks/redis/rlock.hpp"
 
 #include <fmt/format.h>
 

@@ -6,8 +6,8 @@
 
 #include "models/locks/catalogue.hpp"
 #include "models/locks/lock.hpp"
-#include "models/locks/renewal.hpp"
-#include "models/locks/subscriptions.hpp"
+#include "models/locks/redis/renewal.hpp"
+#include "models/locks/redis/subscriptions.hpp"
 
 namespace lockstep::models::locks {
 

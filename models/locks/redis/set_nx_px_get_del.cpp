@@ -3,7 +3,7 @@
 // Claims: mutual-exclusion within the lease, own-release, recoverable.
 // Breaks: f001-6-expires-between-get-and-del (the comparison is stale by the time of the DEL).
 
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
 
 namespace lockstep::models::locks {

@@ -3,7 +3,7 @@
 // Claims: own-release, recoverable within the lease; mutual-exclusion only while the work fits into what is left of it.
 // Breaks: f003-1-work-outlives-lease, f003-2-pause-outlives-lease.
 
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
 #include "models/scripts.hpp"
 

@@ -3,7 +3,7 @@
 // Claims: mutual-exclusion within the lease, recoverable.
 // Breaks: f001-5-deletes-successors-lock (an owner that overran its lease frees the next owner's lock).
 
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
 
 namespace lockstep::models::locks {

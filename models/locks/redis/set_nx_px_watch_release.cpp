@@ -4,9 +4,9 @@
 // Claims: mutual-exclusion within the lease, own-release, recoverable.
 // Breaks: f004-1-watch-without-multi (variant: DEL outside the transaction), and as every lock whose lease can run out unnoticed.
 
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
-#include "models/locks/watch_release.hpp"
+#include "models/locks/redis/watch_release.hpp"
 
 namespace lockstep::models::locks {
 

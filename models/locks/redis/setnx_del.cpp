@@ -3,7 +3,7 @@
 // Claims: mutual-exclusion and own-release, as long as everybody lives to delete his key.
 // Breaks: f000-1-crashed-holder (the key of a dead owner stays for ever).
 
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
 
 namespace lockstep::models::locks {

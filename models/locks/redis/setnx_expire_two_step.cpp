@@ -3,7 +3,7 @@
 // Claims: mutual-exclusion within the lease, recoverable.
 // Breaks: f001-1-crash-between (no expiry was ever set), and as every lock whose lease can run out unnoticed.
 
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
 
 namespace lockstep::models::locks {

@@ -3,9 +3,9 @@
 // Claims: mutual-exclusion within the lease, own-release, recoverable.
 // Breaks: f000-6-nanotime-solves-nothing (GET and DEL are two steps), f000-6-same-uptime (two hosts, one identity).
 
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
-#include "models/locks/timestamp_release.hpp"
+#include "models/locks/redis/timestamp_release.hpp"
 
 namespace lockstep::models::locks {
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "models/locks/lock.hpp"
-#include "sim/time.hpp"
+#include "sim/time/time.hpp"
 
 namespace lockstep::models::locks {
 

@@ -3,9 +3,9 @@
 // Claims: mutual-exclusion within the lease, recoverable.
 // Breaks: f000-2-both-delete-expired (two contenders saw the same expired value).
 
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
-#include "models/locks/setnx_ts.hpp"
+#include "models/locks/redis/setnx_ts.hpp"
 
 namespace lockstep::models::locks {
 

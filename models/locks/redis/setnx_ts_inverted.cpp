@@ -4,7 +4,7 @@
 // Breaks: f000-2i-inverted-live (the first contender deletes a live lock), f000-2i-inverted-dead (nobody a dead one).
 
 #include "models/locks/entries.hpp"
-#include "models/locks/setnx_ts.hpp"
+#include "models/locks/redis/setnx_ts.hpp"
 
 namespace lockstep::models::locks {
 

@@ -1,4 +1,4 @@
-#include "models/locks/subscriptions.hpp"
+#include "models/locks/redis/subscriptions.hpp"
 
 #include <algorithm>
 

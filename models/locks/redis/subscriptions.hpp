@@ -4,7 +4,7 @@
 
 #include <list>
 
-#include "models/latch.hpp"
+#include "models/client/latch.hpp"
 
 namespace lockstep::models::locks {
 

@@ -1,6 +1,6 @@
-#include "models/locks/timestamp_release.hpp"
+#include "models/locks/redis/timestamp_release.hpp"
 
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 
 namespace lockstep::models::locks {
 

@@ -1,6 +1,6 @@
-#include "models/locks/watch_release.hpp"
+#include "models/locks/redis/watch_release.hpp"
 
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 
 namespace lockstep::models::locks {
 

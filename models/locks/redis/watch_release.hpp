@@ -1,7 +1,7 @@
 #pragma once
 
-#include "models/redis/value.hpp"
-#include "sim/task.hpp"
+#include "models/redis/data/value.hpp"
+#include "sim/coroutines/task.hpp"
 
 namespace lockstep::models {
 class Client;

@@ -1,9 +1,9 @@
-#include "models/redis/connection.hpp"
+#include "models/redis/client/connection.hpp"
 
 #include <algorithm>
 #include <cassert>
 
-#include "models/redis/sentinel_route.hpp"
+#include "models/redis/client/sentinel_route.hpp"
 
 namespace lockstep::models::redis {
 

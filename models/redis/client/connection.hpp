@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "models/redis/command.hpp"
-#include "models/redis/messages.hpp"
-#include "models/redis/reply.hpp"
-#include "sim/await.hpp"
+#include "models/redis/wire/command.hpp"
+#include "models/redis/wire/messages.hpp"
+#include "models/redis/wire/reply.hpp"
+#include "sim/coroutines/await.hpp"
 
 namespace lockstep::models::redis {
 

@@ -1,4 +1,4 @@
-#include "models/redis/gather.hpp"
+#include "models/redis/client/gather.hpp"
 
 #include <bit>
 #include <cassert>

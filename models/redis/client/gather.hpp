@@ -9,8 +9,8 @@
 #include <optional>
 #include <span>
 
-#include "models/redis/connection.hpp"
-#include "sim/await.hpp"
+#include "models/redis/client/connection.hpp"
+#include "sim/coroutines/await.hpp"
 
 namespace lockstep::models::redis {
 

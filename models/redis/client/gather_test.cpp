@@ -1,6 +1,6 @@
 // Every order in which answers can come, and none: what a gathering knows when it goes on, and when that is.
 
-#include "models/redis/gather.hpp"
+#include "models/redis/client/gather.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "models/client.hpp"
-#include "models/redis/node.hpp"
-#include "sim/simulation.hpp"
+#include "models/client/client.hpp"
+#include "models/redis/server/node.hpp"
+#include "sim/schedules/simulation.hpp"
 
 namespace lockstep::models::redis::gather_test {
 namespace {

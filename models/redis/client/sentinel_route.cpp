@@ -1,9 +1,9 @@
-#include "models/redis/sentinel_route.hpp"
+#include "models/redis/client/sentinel_route.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "models/redis/sentinel.hpp"
+#include "models/redis/sentinel/sentinel.hpp"
 
 namespace lockstep::models::redis {
 namespace {

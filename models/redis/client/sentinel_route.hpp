@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "models/redis/connection.hpp"
-#include "sim/process.hpp"
-#include "sim/task.hpp"
+#include "models/redis/client/connection.hpp"
+#include "sim/coroutines/task.hpp"
+#include "sim/worlds/process.hpp"
 
 namespace lockstep::models::redis {
 

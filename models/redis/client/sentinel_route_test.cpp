@@ -1,6 +1,6 @@
 // Clients that know only sentinels: they find the primary, lose it, and find the next one.
 
-#include "models/redis/sentinel_route.hpp"
+#include "models/redis/client/sentinel_route.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "models/client.hpp"
-#include "models/redis/sentinel.hpp"
-#include "sim/simulation.hpp"
+#include "models/client/client.hpp"
+#include "models/redis/sentinel/sentinel.hpp"
+#include "sim/schedules/simulation.hpp"
 
 namespace lockstep::models::redis::sentinel_route_test {
 namespace {

@@ -7,13 +7,13 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "models/redis/database.hpp"
-#include "models/redis/handlers.hpp"
+#include "models/redis/database/database.hpp"
+#include "models/redis/database/handlers.hpp"
 
 namespace lockstep::models::redis {
 namespace {
 
-using Kind = Waiting::Kind;
+using WaitingKind = Waiting::Kind;
 
 /// As Redis reads a timeout: strtold, without blanks in front. What only 80 bits hold, 1e-400 say, is a timeout of one millisecond.
 using Seconds = long double;  // tidy: not deciding (one number read, one product, rounded up)
@@ -43,13 +43,13 @@ std::variant<std::optional<sim::Duration>, Reply> read_timeout(const Value& argu
   return std::optional(sim::Duration::milliseconds(static_cast<std::int64_t>(std::min(milliseconds, longest))));
 }
 
-bool is_of_sets(Kind kind) { return kind == Kind::pop_min || kind == Kind::pop_max; }
+bool is_of_sets(WaitingKind kind) { return kind == WaitingKind::pop_min || kind == WaitingKind::pop_max; }
 
-std::string_view name_of(Kind kind) {
+std::string_view name_of(WaitingKind kind) {
   switch (kind) {
-    case Kind::pop_left: return "LPOP";
-    case Kind::pop_right: return "RPOP";
-    case Kind::pop_min: return "ZPOPMIN";
+    case WaitingKind::pop_left: return "LPOP";
+    case WaitingKind::pop_right: return "RPOP";
+    case WaitingKind::pop_min: return "ZPOPMIN";
     default: return "ZPOPMAX";
   }
 }
@@ -104,7 +104,7 @@ Reply pop_or_wait(Call& call, const Value& timeout, Waiting waiting) {
 }
 
 /// BLPOP and its relatives: keys, and the timeout last.
-Reply blocking_pop(Call& call, Kind kind) {
+Reply blocking_pop(Call& call, WaitingKind kind) {
   Waiting waiting{.kind = kind};
   for (std::size_t i = 1; i + 1 < call.size(); ++i) waiting.keys.emplace_back(call.key(i));
   return pop_or_wait(call, call.arguments.back(), std::move(waiting));
@@ -121,9 +121,9 @@ std::variant<Waiting, Reply> read_multiple(Call& call, std::size_t first, bool o
   for (; i <= first + static_cast<std::size_t>(*keys); ++i) waiting.keys.emplace_back(call.key(i));
   const Value& end = call.arguments[i++];
   if (end.is_word(of_sets ? "MIN" : "LEFT")) {
-    waiting.kind = of_sets ? Kind::pop_min : Kind::pop_left;
+    waiting.kind = of_sets ? WaitingKind::pop_min : WaitingKind::pop_left;
   } else if (end.is_word(of_sets ? "MAX" : "RIGHT")) {
-    waiting.kind = of_sets ? Kind::pop_max : Kind::pop_right;
+    waiting.kind = of_sets ? WaitingKind::pop_max : WaitingKind::pop_right;
   } else {
     return syntax_error();
   }
@@ -164,7 +164,7 @@ Reply blocking_move(Call& call, bool from_left, bool to_left, const Value& timeo
     return moved;
   }
   if (!call.may_block) return Reply::nil();
-  call.database.block(call.session, {.kind = Kind::move,
+  call.database.block(call.session, {.kind = WaitingKind::move,
                                      .keys = {std::string(call.key(1))},
                                      .destination = std::string(call.key(2)),
                                      .from_left = from_left,
@@ -175,10 +175,10 @@ Reply blocking_move(Call& call, bool from_left, bool to_left, const Value& timeo
 
 }  // namespace
 
-Reply blpop_command(Call& call) { return blocking_pop(call, Kind::pop_left); }
-Reply brpop_command(Call& call) { return blocking_pop(call, Kind::pop_right); }
-Reply bzpopmin_command(Call& call) { return blocking_pop(call, Kind::pop_min); }
-Reply bzpopmax_command(Call& call) { return blocking_pop(call, Kind::pop_max); }
+Reply blpop_command(Call& call) { return blocking_pop(call, WaitingKind::pop_left); }
+Reply brpop_command(Call& call) { return blocking_pop(call, WaitingKind::pop_right); }
+Reply bzpopmin_command(Call& call) { return blocking_pop(call, WaitingKind::pop_min); }
+Reply bzpopmax_command(Call& call) { return blocking_pop(call, WaitingKind::pop_max); }
 Reply lmpop_command(Call& call) { return pop_of_several(call, false); }
 Reply zmpop_command(Call& call) { return pop_of_several(call, true); }
 Reply blmpop_command(Call& call) { return blocking_pop_of_several(call, false); }
@@ -198,18 +198,18 @@ Reply brpoplpush_command(Call& call) { return blocking_move(call, false, true, c
 // --- For those that waited.
 
 bool can_serve(const Waiting& waiting, const Object& object) {
-  if (waiting.kind == Kind::replicas) return false;
+  if (waiting.kind == WaitingKind::replicas) return false;
   return is_of_sets(waiting.kind) ? std::holds_alternative<SortedSet>(object) : std::holds_alternative<List>(object);
 }
 
 Command plain_of(const Waiting& waiting, const std::string& key) {
-  if (waiting.kind != Kind::move) return Command{name_of(waiting.kind), key};
+  if (waiting.kind != WaitingKind::move) return Command{name_of(waiting.kind), key};
   return Command{"LMOVE", key, waiting.destination, waiting.from_left ? "LEFT" : "RIGHT",
                  waiting.to_left ? "LEFT" : "RIGHT"};
 }
 
 Reply serve_blocked(Call& call, const Waiting& waiting, const std::string& key) {
-  if (waiting.kind != Kind::move) return pop_from(call, waiting, key);
+  if (waiting.kind != WaitingKind::move) return pop_from(call, waiting, key);
   const Command plain = plain_of(waiting, key);
   Call moving{call.database, call.keys, call.session, plain.values(), call.clock, call.command, false};
   Reply moved = lmove_command(moving);

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "models/redis/commands.hpp"
-#include "models/redis/handlers.hpp"
+#include "models/redis/database/commands.hpp"
+#include "models/redis/database/handlers.hpp"
 
 namespace lockstep::models::redis {
 namespace {

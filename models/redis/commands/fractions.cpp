@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "models/redis/database.hpp"
-#include "models/redis/handlers.hpp"
+#include "models/redis/database/database.hpp"
+#include "models/redis/database/handlers.hpp"
 
 namespace lockstep::models::redis {
 namespace {

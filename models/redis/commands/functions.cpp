@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "models/redis/command.hpp"
-#include "models/redis/database.hpp"
-#include "models/redis/glob.hpp"
-#include "models/redis/handlers.hpp"
+#include "models/redis/data/glob.hpp"
+#include "models/redis/database/database.hpp"
+#include "models/redis/database/handlers.hpp"
+#include "models/redis/wire/command.hpp"
 
 namespace lockstep::models::redis {
 namespace {

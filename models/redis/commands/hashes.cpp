@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "models/redis/handlers.hpp"
+#include "models/redis/database/handlers.hpp"
 
 namespace lockstep::models::redis {
 namespace {

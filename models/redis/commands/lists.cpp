@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "models/redis/handlers.hpp"
+#include "models/redis/database/handlers.hpp"
 
 namespace lockstep::models::redis {
 namespace {

@@ -4,9 +4,9 @@
 #include <set>
 #include <string>
 
-#include "models/redis/database.hpp"
-#include "models/redis/glob.hpp"
-#include "models/redis/handlers.hpp"
+#include "models/redis/data/glob.hpp"
+#include "models/redis/database/database.hpp"
+#include "models/redis/database/handlers.hpp"
 
 namespace lockstep::models::redis {
 namespace {

@@ -9,8 +9,8 @@
 #include <charconv>
 #include <cstdint>
 
-#include "models/redis/glob.hpp"
-#include "models/redis/handlers.hpp"
+#include "models/redis/data/glob.hpp"
+#include "models/redis/database/handlers.hpp"
 
 namespace lockstep::models::redis {
 namespace {

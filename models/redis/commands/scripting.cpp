@@ -1,7 +1,7 @@
 // EVAL, EVALSHA and the script cache.
 
-#include "models/redis/database.hpp"
-#include "models/redis/handlers.hpp"
+#include "models/redis/database/database.hpp"
+#include "models/redis/database/handlers.hpp"
 
 namespace lockstep::models::redis {
 namespace {

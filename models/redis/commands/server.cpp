@@ -4,11 +4,11 @@
 #include <cstdlib>
 #include <string>
 
-#include "models/redis/database.hpp"
-#include "models/redis/glob.hpp"
-#include "models/redis/handlers.hpp"
-#include "models/redis/sorted_set.hpp"
-#include "models/redis/symbolic_number.hpp"
+#include "models/redis/data/glob.hpp"
+#include "models/redis/data/sorted_set.hpp"
+#include "models/redis/data/symbolic_number.hpp"
+#include "models/redis/database/database.hpp"
+#include "models/redis/database/handlers.hpp"
 
 namespace lockstep::models::redis {
 namespace {

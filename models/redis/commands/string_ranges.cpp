@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "models/redis/database.hpp"
-#include "models/redis/handlers.hpp"
+#include "models/redis/database/database.hpp"
+#include "models/redis/database/handlers.hpp"
 
 namespace lockstep::models::redis {
 

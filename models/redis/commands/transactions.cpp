@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "models/redis/database.hpp"
-#include "models/redis/handlers.hpp"
-#include "models/redis/notifications.hpp"
+#include "models/redis/database/database.hpp"
+#include "models/redis/database/handlers.hpp"
+#include "models/redis/database/notifications.hpp"
 
 namespace lockstep::models::redis {
 namespace {

@@ -29,12 +29,12 @@
 #include <string>
 #include <vector>
 
-#include "models/redis/database.hpp"
-#include "models/redis/random_commands.hpp"
-#include "models/redis/real_redis.hpp"
-#include "sim/decisions.hpp"
-#include "sim/simulation.hpp"
-#include "sim/world.hpp"
+#include "models/redis/conformance/random_commands.hpp"
+#include "models/redis/conformance/real_redis.hpp"
+#include "models/redis/database/database.hpp"
+#include "sim/schedules/decisions.hpp"
+#include "sim/schedules/simulation.hpp"
+#include "sim/worlds/world.hpp"
 
 namespace lockstep::models::redis {
 

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "models/redis/comparison.hpp"
+#include "models/redis/conformance/comparison.hpp"
 
 namespace lockstep::models::redis::conformance_stories_test {
 namespace {

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "models/redis/comparison.hpp"
-#include "sim/test_effort.hpp"
+#include "models/redis/conformance/comparison.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::models::redis::conformance_test {
 namespace {

@@ -9,10 +9,10 @@
 #include <string>
 #include <string_view>
 
-#include "models/redis/commands.hpp"
-#include "models/redis/real_redis.hpp"
-#include "models/redis/resp.hpp"
-#include "sim/in_tree.hpp"
+#include "models/redis/conformance/real_redis.hpp"
+#include "models/redis/database/commands.hpp"
+#include "models/redis/wire/resp.hpp"
+#include "sim/testing/in_tree.hpp"
 
 namespace lockstep::models::redis::fidelity_test {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "models/redis/command.hpp"
-#include "sim/random.hpp"
+#include "models/redis/wire/command.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::models::redis {
 

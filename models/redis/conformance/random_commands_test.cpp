@@ -1,10 +1,10 @@
-#include "models/redis/random_commands.hpp"
+#include "models/redis/conformance/random_commands.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <set>
 
-#include "models/redis/commands.hpp"
+#include "models/redis/database/commands.hpp"
 
 namespace lockstep::models::redis::random_commands_test {
 

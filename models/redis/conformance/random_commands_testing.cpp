@@ -1,4 +1,4 @@
-#include "models/redis/random_commands.hpp"
+#include "models/redis/conformance/random_commands.hpp"
 
 #include <algorithm>
 #include <array>

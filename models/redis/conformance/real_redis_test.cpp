@@ -1,4 +1,4 @@
-#include "models/redis/real_redis.hpp"
+#include "models/redis/conformance/real_redis.hpp"
 
 #include <catch2/catch.hpp>
 

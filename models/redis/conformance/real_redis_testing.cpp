@@ -1,6 +1,6 @@
 // The process behind `RealRedis`.
 
-#include "models/redis/real_redis.hpp"
+#include "models/redis/conformance/real_redis.hpp"
 
 #include <arpa/inet.h>
 #include <fcntl.h>

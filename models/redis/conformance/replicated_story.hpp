@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "models/client.hpp"
-#include "models/redis/node.hpp"
-#include "sim/simulation.hpp"
+#include "models/client/client.hpp"
+#include "models/redis/server/node.hpp"
+#include "sim/schedules/simulation.hpp"
 
 namespace lockstep::models::redis {
 

@@ -11,13 +11,13 @@
 #include <string>
 #include <vector>
 
-#include "models/client.hpp"
-#include "models/redis/comparison.hpp"
-#include "models/redis/node.hpp"
-#include "models/redis/random_commands.hpp"
-#include "models/redis/real_redis.hpp"
-#include "sim/simulation.hpp"
-#include "sim/test_effort.hpp"
+#include "models/client/client.hpp"
+#include "models/redis/conformance/comparison.hpp"
+#include "models/redis/conformance/random_commands.hpp"
+#include "models/redis/conformance/real_redis.hpp"
+#include "models/redis/server/node.hpp"
+#include "sim/schedules/simulation.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::models::redis::replication_conformance_test {
 namespace {

@@ -26,11 +26,11 @@
 #include <string>
 #include <vector>
 
-#include "models/client.hpp"
-#include "models/redis/node.hpp"
-#include "models/redis/real_redis.hpp"
-#include "models/redis/sentinel.hpp"
-#include "sim/simulation.hpp"
+#include "models/client/client.hpp"
+#include "models/redis/conformance/real_redis.hpp"
+#include "models/redis/sentinel/sentinel.hpp"
+#include "models/redis/server/node.hpp"
+#include "sim/schedules/simulation.hpp"
 
 namespace lockstep::models::redis::sentinel_conformance_test {
 namespace {

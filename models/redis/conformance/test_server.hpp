@@ -10,10 +10,10 @@
 #include <variant>
 #include <vector>
 
-#include "models/redis/database.hpp"
-#include "sim/decisions.hpp"
-#include "sim/simulation.hpp"
-#include "sim/world.hpp"
+#include "models/redis/database/database.hpp"
+#include "sim/schedules/decisions.hpp"
+#include "sim/schedules/simulation.hpp"
+#include "sim/worlds/world.hpp"
 
 namespace lockstep::models::redis {
 

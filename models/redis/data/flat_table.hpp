@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/redis/value.hpp"
+#include "models/redis/data/value.hpp"
 
 namespace lockstep::models::redis {
 

@@ -1,4 +1,4 @@
-#include "models/redis/glob.hpp"
+#include "models/redis/data/glob.hpp"
 
 #include <cstddef>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "models/redis/keyspace.hpp"
+#include "models/redis/data/keyspace.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -11,13 +11,13 @@
 #include <utility>
 #include <vector>
 
-#include "models/redis/flat_table.hpp"
-#include "models/redis/objects.hpp"
-#include "models/redis/session.hpp"
-#include "models/redis/value.hpp"
-#include "sim/clock.hpp"
-#include "sim/history.hpp"
-#include "sim/time.hpp"
+#include "models/redis/data/flat_table.hpp"
+#include "models/redis/data/objects.hpp"
+#include "models/redis/data/value.hpp"
+#include "models/redis/database/session.hpp"
+#include "sim/time/clock.hpp"
+#include "sim/time/time.hpp"
+#include "sim/worlds/history.hpp"
 
 namespace lockstep::models::redis {
 

@@ -1,4 +1,4 @@
-#include "models/redis/objects.hpp"
+#include "models/redis/data/objects.hpp"
 
 #include <algorithm>
 #include <array>

@@ -9,9 +9,9 @@
 #include <variant>
 #include <vector>
 
-#include "models/redis/flat_table.hpp"
-#include "models/redis/sorted_set.hpp"
-#include "models/redis/value.hpp"
+#include "models/redis/data/flat_table.hpp"
+#include "models/redis/data/sorted_set.hpp"
+#include "models/redis/data/value.hpp"
 
 namespace lockstep::models::redis {
 

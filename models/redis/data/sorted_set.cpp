@@ -1,4 +1,4 @@
-#include "models/redis/sorted_set.hpp"
+#include "models/redis/data/sorted_set.hpp"
 
 #include <algorithm>
 #include <array>

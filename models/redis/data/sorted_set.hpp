@@ -11,9 +11,9 @@
 #include <variant>
 #include <vector>
 
-#include "models/redis/flat_table.hpp"
-#include "models/redis/value.hpp"
-#include "sim/world.hpp"
+#include "models/redis/data/flat_table.hpp"
+#include "models/redis/data/value.hpp"
+#include "sim/worlds/world.hpp"
 
 namespace lockstep::models::redis {
 

@@ -1,6 +1,6 @@
 // The order that a sorted set keeps, against one that is made from nothing each time.
 
-#include "models/redis/sorted_set.hpp"
+#include "models/redis/data/sorted_set.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "sim/decisions.hpp"
-#include "sim/random.hpp"
-#include "sim/world.hpp"
+#include "sim/schedules/decisions.hpp"
+#include "sim/schedules/random.hpp"
+#include "sim/worlds/world.hpp"
 
 namespace lockstep::models::redis::sorted_set_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "models/redis/symbolic_number.hpp"
+#include "models/redis/data/symbolic_number.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@ namespace {
 using sim::Duration;
 using sim::Instant;
 
-/// No exploration is longer than that (checker/difference_constraints.hpp), so no length is either.
+/// No exploration is longer than that (checker/time/difference_constraints.hpp), so no length is either.
 constexpr Duration kLongest = Duration::seconds(5 * 86'400);
 constexpr Duration kGrain = Duration::nanoseconds(1);
 

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "models/redis/value.hpp"
-#include "sim/time.hpp"
-#include "sim/world.hpp"
+#include "models/redis/data/value.hpp"
+#include "sim/time/time.hpp"
+#include "sim/worlds/world.hpp"
 
 namespace lockstep::models::redis {
 

@@ -1,4 +1,4 @@
-#include "models/redis/value.hpp"
+#include "models/redis/data/value.hpp"
 
 #include <array>
 #include <cassert>

@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "sim/time.hpp"
+#include "sim/time/time.hpp"
 
 namespace lockstep::models::redis {
 

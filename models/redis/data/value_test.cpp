@@ -1,4 +1,4 @@
-#include "models/redis/value.hpp"
+#include "models/redis/data/value.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "models/redis/reply.hpp"
-#include "models/redis/sha1.hpp"
+#include "models/redis/script/sha1.hpp"
+#include "models/redis/wire/reply.hpp"
 
 namespace lockstep::models::redis::value_test {
 

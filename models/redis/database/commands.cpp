@@ -1,9 +1,9 @@
-#include "models/redis/commands.hpp"
+#include "models/redis/database/commands.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include "models/redis/handlers.hpp"
+#include "models/redis/database/handlers.hpp"
 
 namespace lockstep::models::redis {
 namespace {

@@ -8,11 +8,11 @@
 #include <span>
 #include <string_view>
 
-#include "models/redis/keyspace.hpp"
-#include "models/redis/reply.hpp"
-#include "models/redis/session.hpp"
-#include "models/redis/value.hpp"
-#include "sim/clock.hpp"
+#include "models/redis/data/keyspace.hpp"
+#include "models/redis/data/value.hpp"
+#include "models/redis/database/session.hpp"
+#include "models/redis/wire/reply.hpp"
+#include "sim/time/clock.hpp"
 
 namespace lockstep::models::redis {
 

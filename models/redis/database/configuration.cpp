@@ -1,9 +1,9 @@
-#include "models/redis/configuration.hpp"
+#include "models/redis/database/configuration.hpp"
 
 #include <array>
 #include <limits>
 
-#include "models/redis/value.hpp"
+#include "models/redis/data/value.hpp"
 
 namespace lockstep::models::redis {
 namespace {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "models/redis/notifications.hpp"
-#include "sim/time.hpp"
+#include "models/redis/database/notifications.hpp"
+#include "sim/time/time.hpp"
 
 namespace lockstep::models::redis {
 

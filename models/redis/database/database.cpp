@@ -1,11 +1,11 @@
-#include "models/redis/database.hpp"
+#include "models/redis/database/database.hpp"
 
 #include <algorithm>
 #include <cassert>
 #include <utility>
 
-#include "models/redis/handlers.hpp"
-#include "models/redis/notifications.hpp"
+#include "models/redis/database/handlers.hpp"
+#include "models/redis/database/notifications.hpp"
 
 namespace lockstep::models::redis {
 namespace {

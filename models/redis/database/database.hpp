@@ -10,16 +10,16 @@
 #include <string_view>
 #include <vector>
 
-#include "models/redis/command.hpp"
-#include "models/redis/commands.hpp"
-#include "models/redis/configuration.hpp"
-#include "models/redis/keyspace.hpp"
-#include "models/redis/replication.hpp"
-#include "models/redis/reply.hpp"
-#include "models/redis/script_engine.hpp"
-#include "models/redis/script_memory.hpp"
-#include "models/redis/session.hpp"
-#include "sim/clock.hpp"
+#include "models/redis/data/keyspace.hpp"
+#include "models/redis/database/commands.hpp"
+#include "models/redis/database/configuration.hpp"
+#include "models/redis/database/session.hpp"
+#include "models/redis/script/script_engine.hpp"
+#include "models/redis/script/script_memory.hpp"
+#include "models/redis/server/replication.hpp"
+#include "models/redis/wire/command.hpp"
+#include "models/redis/wire/reply.hpp"
+#include "sim/time/clock.hpp"
 
 namespace lockstep::models::redis {
 

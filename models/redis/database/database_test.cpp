@@ -1,6 +1,6 @@
 // Expiry, footprints and reset: what a conversation alone does not show.
 
-#include "models/redis/test_server.hpp"
+#include "models/redis/conformance/test_server.hpp"
 
 #include <rapidcheck/catch.h>
 

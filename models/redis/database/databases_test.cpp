@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "models/redis/node.hpp"
-#include "models/redis/test_server.hpp"
-#include "sim/clock.hpp"
-#include "sim/process.hpp"
-#include "sim/simulation.hpp"
+#include "models/redis/conformance/test_server.hpp"
+#include "models/redis/server/node.hpp"
+#include "sim/schedules/simulation.hpp"
+#include "sim/time/clock.hpp"
+#include "sim/worlds/process.hpp"
 
 namespace lockstep::models::redis::databases_test {
 namespace {

@@ -5,9 +5,9 @@
 #include <map>
 #include <string>
 
-#include "models/redis/random_commands.hpp"
-#include "models/redis/test_server.hpp"
-#include "sim/test_effort.hpp"
+#include "models/redis/conformance/random_commands.hpp"
+#include "models/redis/conformance/test_server.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::models::redis::footprint_test {
 namespace {

@@ -7,8 +7,8 @@
 #include <type_traits>
 #include <variant>
 
-#include "models/redis/commands.hpp"
-#include "models/redis/database.hpp"
+#include "models/redis/database/commands.hpp"
+#include "models/redis/database/database.hpp"
 
 namespace lockstep::models::redis {
 

@@ -1,12 +1,12 @@
-#include "models/redis/notifications.hpp"
+#include "models/redis/database/notifications.hpp"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
 
-#include "models/redis/database.hpp"
-#include "models/redis/handlers.hpp"
+#include "models/redis/database/database.hpp"
+#include "models/redis/database/handlers.hpp"
 
 namespace lockstep::models::redis {
 namespace {

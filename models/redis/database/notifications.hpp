@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "models/redis/commands.hpp"
-#include "models/redis/keyspace.hpp"
-#include "models/redis/reply.hpp"
-#include "models/redis/session.hpp"
+#include "models/redis/data/keyspace.hpp"
+#include "models/redis/database/commands.hpp"
+#include "models/redis/database/session.hpp"
+#include "models/redis/wire/reply.hpp"
 
 namespace lockstep::models::redis {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "models/redis/command.hpp"
-#include "models/redis/reply.hpp"
-#include "sim/time.hpp"
+#include "models/redis/wire/command.hpp"
+#include "models/redis/wire/reply.hpp"
+#include "sim/time/time.hpp"
 
 namespace lockstep::models::redis {
 

@@ -1,4 +1,4 @@
-#include "models/redis/lua_arguments.hpp"
+#include "models/redis/script/lua_arguments.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "models/redis/lua_session.hpp"
-#include "models/redis/lua_timestamps.hpp"
+#include "models/redis/script/lua_session.hpp"
+#include "models/redis/script/lua_timestamps.hpp"
 
 namespace lockstep::models::redis {
 namespace {

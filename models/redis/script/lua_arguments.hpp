@@ -4,7 +4,7 @@
 
 #include <lua.hpp>
 
-#include "models/redis/command.hpp"
+#include "models/redis/wire/command.hpp"
 
 namespace lockstep::models::redis {
 

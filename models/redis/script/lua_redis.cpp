@@ -1,4 +1,4 @@
-#include "models/redis/lua_redis.hpp"
+#include "models/redis/script/lua_redis.hpp"
 
 #include <array>
 #include <cmath>
@@ -6,12 +6,12 @@
 #include <cstdlib>
 #include <limits>
 
-#include "models/redis/commands.hpp"
-#include "models/redis/lua_arguments.hpp"
-#include "models/redis/lua_sandbox.hpp"
-#include "models/redis/lua_session.hpp"
-#include "models/redis/lua_timestamps.hpp"
-#include "models/redis/sha1.hpp"
+#include "models/redis/database/commands.hpp"
+#include "models/redis/script/lua_arguments.hpp"
+#include "models/redis/script/lua_sandbox.hpp"
+#include "models/redis/script/lua_session.hpp"
+#include "models/redis/script/lua_timestamps.hpp"
+#include "models/redis/script/sha1.hpp"
 
 namespace lockstep::models::redis {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <variant>
 
-#include "models/redis/reply.hpp"
+#include "models/redis/wire/reply.hpp"
 
 namespace lockstep::models::redis {
 

@@ -1,4 +1,4 @@
-#include "models/redis/lua_sandbox.hpp"
+#include "models/redis/script/lua_sandbox.hpp"
 
 #include <algorithm>
 #include <climits>
@@ -6,11 +6,11 @@
 #include <span>
 #include <string>
 
-#include "models/redis/lua_libraries.hpp"
-#include "models/redis/lua_patterns.hpp"
-#include "models/redis/lua_questions.hpp"
-#include "models/redis/lua_session.hpp"
-#include "models/redis/lua_timestamps.hpp"
+#include "models/redis/script/libraries/lua_libraries.hpp"
+#include "models/redis/script/libraries/lua_patterns.hpp"
+#include "models/redis/script/lua_session.hpp"
+#include "models/redis/script/lua_timestamps.hpp"
+#include "models/redis/script/questions/lua_questions.hpp"
 
 namespace lockstep::models::redis {
 namespace {

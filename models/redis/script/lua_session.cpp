@@ -1,4 +1,4 @@
-#include "models/redis/lua_session.hpp"
+#include "models/redis/script/lua_session.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -8,7 +8,7 @@
 #include <memory>
 #include <new>
 
-#include "sim/region.hpp"
+#include "sim/coroutines/region.hpp"
 
 namespace lockstep::models::redis {
 namespace {

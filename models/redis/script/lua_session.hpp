@@ -11,8 +11,8 @@
 #include <string>
 #include <string_view>
 
-#include "models/redis/command.hpp"
-#include "models/redis/script_engine.hpp"
+#include "models/redis/script/script_engine.hpp"
+#include "models/redis/wire/command.hpp"
 
 namespace lockstep::models::redis {
 

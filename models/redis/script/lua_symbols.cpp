@@ -1,16 +1,16 @@
-#include "models/redis/lua_symbols.hpp"
+#include "models/redis/script/lua_symbols.hpp"
 
 #include <new>
 #include <string>
 
-#include "models/redis/lua_timestamps.hpp"
+#include "models/redis/script/lua_timestamps.hpp"
 
 namespace lockstep::models::redis {
 namespace {
 
 using sim::Duration;
 using sim::Instant;
-using Kind = LuaSymbol::Kind;
+using SymbolKind = LuaSymbol::Kind;
 
 // Keys of the registry that no script can name: addresses of our own.
 const char kMetatable = 0;
@@ -84,7 +84,7 @@ void push_symbolic_number(lua_State* lua, const SymbolicNumber& number, Duration
     return;
   }
   LuaSymbol symbol;
-  symbol.kind = Kind::number;
+  symbol.kind = SymbolKind::number;
   symbol.number = number;
   symbol.longest = longest;
   if (number.timestamp()) {
@@ -96,13 +96,13 @@ void push_symbolic_number(lua_State* lua, const SymbolicNumber& number, Duration
 
 /// What Lua would make of a text in arithmetic is what it makes of it as a number.
 SymbolicNumber number_of(lua_State* lua, const LuaSymbol& symbol) {
-  if (symbol.kind == Kind::rest_of_second) {
+  if (symbol.kind == SymbolKind::rest_of_second) {
     stop_for_digits(lua, "uses TIME's microseconds without its seconds: t[1] * 1000 + t[2] / 1000 is the time");
   }
-  return symbol.kind == Kind::number ? symbol.number : SymbolicNumber::of(symbol.time);
+  return symbol.kind == SymbolKind::number ? symbol.number : SymbolicNumber::of(symbol.time);
 }
 
-bool is_rest(const LuaSymbol* symbol) { return symbol != nullptr && symbol->kind == Kind::rest_of_second; }
+bool is_rest(const LuaSymbol* symbol) { return symbol != nullptr && symbol->kind == SymbolKind::rest_of_second; }
 
 bool known(lua_State* lua, std::optional<bool> answer) {
   if (!answer) stop_for_digits(lua, "compares two of them that have no instant in common");
@@ -113,7 +113,7 @@ bool are_equal(lua_State* lua, const LuaSymbol& a, const LuaSymbol& b) {
   if (is_rest(&a) || is_rest(&b)) stop_for_digits(lua, "compares TIME's microseconds without its seconds");
   // A string is never equal to a number, and the same moment in other units has other digits.
   if (a.kind != b.kind) return false;
-  if (a.kind == Kind::number) {
+  if (a.kind == SymbolKind::number) {
     if (a.number == b.number) return true;
     return !is_less(lua, a.number, b.number) && !is_less(lua, b.number, a.number);
   }
@@ -124,10 +124,11 @@ bool are_equal(lua_State* lua, const LuaSymbol& a, const LuaSymbol& b) {
 
 /// Two symbols by `<`.
 bool is_before(lua_State* lua, const LuaSymbol& a, const LuaSymbol& b) {
-  if (a.kind == Kind::text && b.kind == Kind::text) {
+  if (a.kind == SymbolKind::text && b.kind == SymbolKind::text) {
     stop_for_digits(lua, "compares two times as strings, digit by digit: put tonumber around both sides");
   }
-  if (a.kind == Kind::text || b.kind == Kind::text) luaL_error(lua, "attempt to compare number with string");
+  if (a.kind == SymbolKind::text || b.kind == SymbolKind::text)
+    luaL_error(lua, "attempt to compare number with string");
   return is_less(lua, number_of(lua, a), number_of(lua, b));
 }
 

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <type_traits>
 
-#include "models/redis/lua_session.hpp"
-#include "models/redis/symbolic_number.hpp"
-#include "models/redis/value.hpp"
+#include "models/redis/data/symbolic_number.hpp"
+#include "models/redis/data/value.hpp"
+#include "models/redis/script/lua_session.hpp"
 
 namespace lockstep::models::redis {
 

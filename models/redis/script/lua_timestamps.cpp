@@ -1,17 +1,17 @@
-#include "models/redis/lua_timestamps.hpp"
+#include "models/redis/script/lua_timestamps.hpp"
 
 #include <string>
 #include <utility>
 
-#include "models/redis/lua_session.hpp"
-#include "models/redis/lua_symbols.hpp"
+#include "models/redis/script/lua_session.hpp"
+#include "models/redis/script/lua_symbols.hpp"
 
 namespace lockstep::models::redis {
 namespace {
 
 using sim::Duration;
 using sim::Instant;
-using Kind = LuaSymbol::Kind;
+using SymbolKind = LuaSymbol::Kind;
 
 int give(lua_State* lua, const std::optional<SymbolicNumber>& number, std::string_view what) {
   if (!number) stop_for_digits(lua, what);
@@ -112,7 +112,7 @@ int call_original(lua_State* lua) { return lua_tocfunction(lua, lua_upvalueindex
 int type(lua_State* lua) {
   const LuaSymbol* symbol = symbol_at(lua, 1);
   if (symbol == nullptr) return call_original(lua);
-  lua_pushstring(lua, symbol->kind == Kind::number ? "number" : "string");
+  lua_pushstring(lua, symbol->kind == SymbolKind::number ? "number" : "string");
   return 1;
 }
 
@@ -120,7 +120,7 @@ int to_number(lua_State* lua) {
   const LuaSymbol* symbol = symbol_at(lua, 1);
   if (symbol == nullptr) return call_original(lua);
   if (luaL_optinteger(lua, 2, 10) != 10) stop_for_digits(lua, "reads the digits of a time to another base");
-  if (symbol->kind == Kind::text) {
+  if (symbol->kind == SymbolKind::text) {
     push_symbolic_number(lua, SymbolicNumber::of(symbol->time));
   } else {
     lua_pushvalue(lua, 1);
@@ -195,7 +195,7 @@ int raw_equal(lua_State* lua) {
   if (a != nullptr && b != nullptr) {
     same = are_equal(lua, *a, *b);
   } else if (const LuaSymbol& symbol = a != nullptr ? *a : *b;
-             symbol.kind == Kind::number && lua_type(lua, a != nullptr ? 2 : 1) == LUA_TNUMBER) {
+             symbol.kind == SymbolKind::number && lua_type(lua, a != nullptr ? 2 : 1) == LUA_TNUMBER) {
     const Number other = lua_tonumber(lua, a != nullptr ? 2 : 1);
     same = ask_world(lua, [&](sim::World& world) { return symbol.number.equals(other, world); });
   }
@@ -221,7 +221,7 @@ void push_value(lua_State* lua, const Value& value) {
   }
   if (time->unit == kRestOfSecond) {
     LuaSymbol symbol;
-    symbol.kind = Kind::rest_of_second;
+    symbol.kind = SymbolKind::rest_of_second;
     symbol.time = *time;
     push_symbol(lua, symbol);
     return;
@@ -243,7 +243,7 @@ bool is_symbolic(lua_State* lua, int index) { return symbol_at(lua, index) != nu
 std::optional<Value> symbolic_value_at(lua_State* lua, int index) {
   const LuaSymbol* symbol = symbol_at(lua, index);
   if (symbol == nullptr) return std::nullopt;
-  if (symbol->kind == Kind::text) return Value(symbol->time);
+  if (symbol->kind == SymbolKind::text) return Value(symbol->time);
   const std::optional<Timestamp> time = number_of(lua, *symbol).timestamp();
   if (!time) stop_for_digits(lua, "gives a command the digits of a length of time");
   return Value(*time);
@@ -262,8 +262,8 @@ std::optional<sim::Instant> symbolic_deadline_at(lua_State* lua, int index, sim:
 
 std::variant<Reply, std::string_view> symbolic_reply_at(lua_State* lua, int index) {
   const LuaSymbol& symbol = *symbol_at(lua, index);
-  if (symbol.kind == Kind::text) return Reply::bulk(symbol.time);
-  if (symbol.kind == Kind::number && symbol.number.is_plain_length()) {
+  if (symbol.kind == SymbolKind::text) return Reply::bulk(symbol.time);
+  if (symbol.kind == SymbolKind::number && symbol.number.is_plain_length()) {
     const SymbolicNumber& number = symbol.number;
     return Reply::time_left(
         {number.plus(), number.minus(), symbol.longest, number.unit(), LuaSession::of(lua).host_world});

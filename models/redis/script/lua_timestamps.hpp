@@ -9,8 +9,8 @@
 #include <string_view>
 #include <variant>
 
-#include "models/redis/reply.hpp"
-#include "models/redis/value.hpp"
+#include "models/redis/data/value.hpp"
+#include "models/redis/wire/reply.hpp"
 
 namespace lockstep::models::redis {
 

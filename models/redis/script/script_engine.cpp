@@ -1,4 +1,4 @@
-#include "models/redis/script_engine.hpp"
+#include "models/redis/script/script_engine.hpp"
 
 #include <lua.hpp>
 
@@ -9,14 +9,14 @@
 #include <utility>
 #include <vector>
 
-#include "models/redis/lua_comparisons.hpp"
-#include "models/redis/lua_questions.hpp"
-#include "models/redis/lua_redis.hpp"
-#include "models/redis/lua_sandbox.hpp"
-#include "models/redis/lua_session.hpp"
-#include "models/redis/lua_timestamps.hpp"
-#include "models/redis/sha1.hpp"
-#include "sim/region.hpp"
+#include "models/redis/script/lua_redis.hpp"
+#include "models/redis/script/lua_sandbox.hpp"
+#include "models/redis/script/lua_session.hpp"
+#include "models/redis/script/lua_timestamps.hpp"
+#include "models/redis/script/questions/lua_comparisons.hpp"
+#include "models/redis/script/questions/lua_questions.hpp"
+#include "models/redis/script/sha1.hpp"
+#include "sim/coroutines/region.hpp"
 
 namespace lockstep::models::redis {
 namespace {

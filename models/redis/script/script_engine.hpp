@@ -12,10 +12,10 @@
 #include <string_view>
 #include <variant>
 
-#include "models/redis/command.hpp"
-#include "models/redis/reply.hpp"
-#include "models/redis/value.hpp"
-#include "sim/world.hpp"
+#include "models/redis/data/value.hpp"
+#include "models/redis/wire/command.hpp"
+#include "models/redis/wire/reply.hpp"
+#include "sim/worlds/world.hpp"
 
 namespace lockstep::models::redis {
 

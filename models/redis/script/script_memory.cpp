@@ -1,9 +1,9 @@
-#include "models/redis/script_memory.hpp"
+#include "models/redis/script/script_memory.hpp"
 
 #include <algorithm>
 #include <string_view>
 
-#include "sim/region.hpp"
+#include "sim/coroutines/region.hpp"
 
 namespace lockstep::models::redis {
 namespace {
@@ -103,7 +103,7 @@ ScriptEngine::Result ScriptMemory::run(ScriptEngine& engine, ScriptId script, st
     return engine.run(script, keys, arguments, host);
   }
   Position& first = start_of(script, keys, arguments);
-  // They belong to the world that is running: none may be left when it goes back to an earlier moment (sim/region.hpp).
+  // They belong to the world that is running: none may be left when it goes back to an earlier moment (sim/coroutines/region.hpp).
   struct Forgetting {
     std::vector<Reply>& replies;
     ~Forgetting() { std::vector<Reply>().swap(replies); }

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "models/redis/script_engine.hpp"
+#include "models/redis/script/script_engine.hpp"
 
 namespace lockstep::models::redis {
 

@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
 
-#include "models/redis/database.hpp"
-#include "models/redis/test_server.hpp"
-#include "sim/random.hpp"
+#include "models/redis/conformance/test_server.hpp"
+#include "models/redis/database/database.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::models::redis::script_memory_test {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "models/redis/test_server.hpp"
+#include "models/redis/conformance/test_server.hpp"
 
 namespace lockstep::models::redis::script_sandbox_test {
 namespace {

@@ -1,6 +1,6 @@
 // Scripts: what a real redis-server 7.0.15 replied to them, byte by byte. Each was sent as EVAL <script> 1 key argument.
 
-#include "models/redis/test_server.hpp"
+#include "models/redis/conformance/test_server.hpp"
 
 namespace lockstep::models::redis::script_test {
 

@@ -1,4 +1,4 @@
-#include "models/redis/sha1.hpp"
+#include "models/redis/script/sha1.hpp"
 
 #include <array>
 #include <bit>

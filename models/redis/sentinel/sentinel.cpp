@@ -1,6 +1,6 @@
 // How a sentinel looks around: its rounds, pings, and whom it suspects.
 
-#include "models/redis/sentinel.hpp"
+#include "models/redis/sentinel/sentinel.hpp"
 
 #include <algorithm>
 #include <cassert>

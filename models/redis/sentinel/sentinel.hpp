@@ -11,12 +11,12 @@
 #include <string_view>
 #include <vector>
 
-#include "models/redis/node.hpp"
-#include "models/redis/sentinel_rules.hpp"
-#include "models/redis/sentinel_view.hpp"
-#include "sim/process.hpp"
-#include "sim/task.hpp"
-#include "sim/world.hpp"
+#include "models/redis/sentinel/sentinel_rules.hpp"
+#include "models/redis/sentinel/sentinel_view.hpp"
+#include "models/redis/server/node.hpp"
+#include "sim/coroutines/task.hpp"
+#include "sim/worlds/process.hpp"
+#include "sim/worlds/world.hpp"
 
 namespace lockstep::models::redis {
 

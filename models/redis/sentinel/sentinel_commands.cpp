@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "models/redis/glob.hpp"
-#include "models/redis/sentinel.hpp"
+#include "models/redis/data/glob.hpp"
+#include "models/redis/sentinel/sentinel.hpp"
 
 namespace lockstep::models::redis {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/redis/sentinel.hpp"
+#include "models/redis/sentinel/sentinel.hpp"
 
 namespace lockstep::models::redis {
 

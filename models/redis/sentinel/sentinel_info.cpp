@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "models/redis/sentinel.hpp"
+#include "models/redis/sentinel/sentinel.hpp"
 
 namespace lockstep::models::redis {
 namespace {

@@ -1,4 +1,4 @@
-#include "models/redis/sentinel_rules.hpp"
+#include "models/redis/sentinel/sentinel_rules.hpp"
 
 #include <algorithm>
 #include <tuple>

@@ -1,4 +1,4 @@
-#include "models/redis/sentinel_rules.hpp"
+#include "models/redis/sentinel/sentinel_rules.hpp"
 
 #include <catch2/catch.hpp>
 #include <rapidcheck/catch.h>

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "models/redis/sentinel.hpp"
-#include "sim/await.hpp"
+#include "models/redis/sentinel/sentinel.hpp"
+#include "sim/coroutines/await.hpp"
 
 namespace lockstep::models::redis {
 namespace {

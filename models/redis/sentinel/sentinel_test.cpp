@@ -1,13 +1,13 @@
 // Sentinels among servers that do what the test says: who fails over, when, to whom, and who must not.
 
-#include "models/redis/sentinel.hpp"
+#include "models/redis/sentinel/sentinel.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <set>
 #include <string>
 
-#include "models/redis/sentinel_world.hpp"
+#include "models/redis/sentinel/sentinel_world.hpp"
 
 namespace lockstep::models::redis::sentinel_test {
 namespace {

@@ -6,10 +6,10 @@
 #include <optional>
 #include <string>
 
-#include "models/redis/sentinel_rules.hpp"
-#include "sim/ids.hpp"
-#include "sim/time.hpp"
-#include "sim/world.hpp"
+#include "models/redis/sentinel/sentinel_rules.hpp"
+#include "sim/time/time.hpp"
+#include "sim/worlds/ids.hpp"
+#include "sim/worlds/world.hpp"
 
 namespace lockstep::models::redis {
 

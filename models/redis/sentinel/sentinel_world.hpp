@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "models/redis/node.hpp"
-#include "models/redis/sentinel.hpp"
-#include "sim/await.hpp"
-#include "sim/simulation.hpp"
+#include "models/redis/sentinel/sentinel.hpp"
+#include "models/redis/server/node.hpp"
+#include "sim/coroutines/await.hpp"
+#include "sim/schedules/simulation.hpp"
 
 namespace lockstep::models::redis {
 

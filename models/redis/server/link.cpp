@@ -1,6 +1,6 @@
-#include "models/redis/link.hpp"
+#include "models/redis/server/link.hpp"
 
-#include "sim/random.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::models::redis {
 

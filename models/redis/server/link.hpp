@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "models/redis/keyspace.hpp"
-#include "models/redis/replication.hpp"
-#include "sim/message.hpp"
+#include "models/redis/data/keyspace.hpp"
+#include "models/redis/server/replication.hpp"
+#include "sim/worlds/message.hpp"
 
 namespace lockstep::models::redis {
 

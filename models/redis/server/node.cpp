@@ -1,8 +1,8 @@
-#include "models/redis/node.hpp"
+#include "models/redis/server/node.hpp"
 
 #include <algorithm>
 
-#include "sim/random.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::models::redis {
 namespace {

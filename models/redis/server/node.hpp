@@ -12,17 +12,17 @@
 #include <utility>
 #include <vector>
 
-#include "models/redis/command.hpp"
-#include "models/redis/database.hpp"
-#include "models/redis/link.hpp"
-#include "models/redis/messages.hpp"
-#include "models/redis/persistence.hpp"
-#include "models/redis/relay.hpp"
-#include "models/redis/reply.hpp"
-#include "models/redis/script_engine.hpp"
-#include "sim/message.hpp"
-#include "sim/process.hpp"
-#include "sim/world.hpp"
+#include "models/redis/database/database.hpp"
+#include "models/redis/script/script_engine.hpp"
+#include "models/redis/server/link.hpp"
+#include "models/redis/server/persistence.hpp"
+#include "models/redis/server/relay.hpp"
+#include "models/redis/wire/command.hpp"
+#include "models/redis/wire/messages.hpp"
+#include "models/redis/wire/reply.hpp"
+#include "sim/worlds/message.hpp"
+#include "sim/worlds/process.hpp"
+#include "sim/worlds/world.hpp"
 
 namespace lockstep::models::redis {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "models/redis/node.hpp"
+#include "models/redis/server/node.hpp"
 
 namespace lockstep::models::redis {
 

@@ -1,6 +1,6 @@
 // What a server writes to its disk, and how it begins anew with what it finds there.
 
-#include "models/redis/node.hpp"
+#include "models/redis/server/node.hpp"
 
 namespace lockstep::models::redis {
 

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cassert>
 
-#include "models/redis/node.hpp"
+#include "models/redis/server/node.hpp"
 
 namespace lockstep::models::redis {
 namespace {
 
-using Kind = LinkMessage::Kind;
+using LinkKind = LinkMessage::Kind;
 
 // Among the keys that an exploration hears of. Whatever goes into the stream has its place in it; acknowledgements come one after the
 // other, and only whoever asks for them minds where.
@@ -100,7 +100,7 @@ void Node::send_part(const std::shared_ptr<const StreamPart>& part) {
 }
 
 void Node::send_part(const Replica& replica, const std::shared_ptr<const StreamPart>& part) {
-  auto message = world().make<LinkMessage>(Kind::stream, link_numbers_[replica.session]);
+  auto message = world().make<LinkMessage>(LinkKind::stream, link_numbers_[replica.session]);
   message->part = part;
   world().send_push({replica.session}, std::move(message));
 }
@@ -111,13 +111,13 @@ void Node::receive_from_replica(const LinkMessage& message, const Peer& peer) {
   Replica* replica = replication.replica(session);
   const bool is_present = replica != nullptr && link_numbers_[session] == message.number;
   switch (message.kind) {
-    case Kind::psync:
+    case LinkKind::psync:
       world().access_all();
       serve_replica(message, peer);
       return;
-    case Kind::acknowledges:
+    case LinkKind::acknowledges:
       if (!is_present) {
-        say(peer.from, Kind::closed, message.number);
+        say(peer.from, LinkKind::closed, message.number);
         return;
       }
       if (blocked_.empty() && replication.failover() == Replication::Failover::none) {
@@ -133,7 +133,7 @@ void Node::receive_from_replica(const LinkMessage& message, const Peer& peer) {
       }
       look_for_synced_replica();
       return;
-    case Kind::closed:
+    case LinkKind::closed:
       world().access_all();
       if (is_present) replication.forget_replica(session);
       return;
@@ -172,7 +172,7 @@ void Node::serve_replica(const LinkMessage& psync, const Peer& peer) {
     Replica& replica = add_replica(peer, psync.number, Replica::State::online);
     replica.acknowledged = psync.offset;
     replica.heard = clock().now();
-    auto go_on = world().make<LinkMessage>(Kind::partial_resync, psync.number);
+    auto go_on = world().make<LinkMessage>(LinkKind::partial_resync, psync.number);
     go_on->id = replication.id();
     world().send_push(peer.from, std::move(go_on));
     for (const auto& part : replication.since(psync.offset)) send_part(replica, part);
@@ -196,7 +196,7 @@ void Node::send_snapshot(const Snapshot& snapshot) {
   if (replica != nullptr && link_numbers_[snapshot.session] == snapshot.number) {
     auto keys = std::make_shared<Keyspace>();
     keys->load(database_.keys());
-    auto message = world().make<LinkMessage>(Kind::full_resync, snapshot.number);
+    auto message = world().make<LinkMessage>(LinkKind::full_resync, snapshot.number);
     message->id = replication.id();
     message->offset = replication.offset();
     message->keys = std::move(keys);
@@ -209,19 +209,19 @@ void Node::send_snapshot(const Snapshot& snapshot) {
 }
 
 void Node::refuse(const Peer& peer, const LinkMessage& psync) {
-  say(peer.from, Kind::refused, psync.number);
+  say(peer.from, LinkKind::refused, psync.number);
   has_refused_ = true;
 }
 
 void Node::close_replicas() {
   Replication& replication = database_.replication();
   for (const Replica& replica : replication.replicas()) {
-    say({replica.session}, Kind::closed, link_numbers_[replica.session]);
+    say({replica.session}, LinkKind::closed, link_numbers_[replica.session]);
   }
   replication.replicas().clear();
 }
 
-void Node::say(sim::ConnectionId replica, Kind kind, std::uint64_t number) {
+void Node::say(sim::ConnectionId replica, LinkKind kind, std::uint64_t number) {
   world().send_push(replica, world().make<LinkMessage>(kind, number));
 }
 
@@ -265,7 +265,7 @@ void Node::carry_out(Database::Intent intent) {
 /// Whether the primary is told or not, what still comes on the old link is none of this server's any more.
 void Node::leave_primary() {
   if (const Peer* old = peer_named(link_host_)) {
-    world().send_request(old->to, world().make<LinkMessage>(Kind::closed, link_number_));
+    world().send_request(old->to, world().make<LinkMessage>(LinkKind::closed, link_number_));
   }
   ++link_number_;
   link_host_.clear();
@@ -280,7 +280,7 @@ void Node::connect_to_primary() {
   if (peer == nullptr) return;  // nobody of that name: it goes on trying for ever
   link_host_ = peer->host;
   replication.set_link(LinkState::connecting);
-  auto psync = world().make<LinkMessage>(Kind::psync, link_number_);
+  auto psync = world().make<LinkMessage>(LinkKind::psync, link_number_);
   psync->id = replication.id();
   psync->offset = replication.offset();
   psync->takes_over = replication.failover() == Replication::Failover::in_progress;
@@ -300,7 +300,7 @@ void Node::notified(sim::Message& pushed, sim::ConnectionId connection) {
   const auto& message = static_cast<LinkMessage&>(pushed);
   Replication& replication = database_.replication();
   database_.set_watcher(world().is_explored() ? this : nullptr);
-  if (message.kind == Kind::reachable) {
+  if (message.kind == LinkKind::reachable) {
     world().access_all();
     const Peer* peer = replication.is_replica() ? peer_named(replication.primary()->host) : nullptr;
     if (peer == nullptr || peer->to.index != connection.index) return;
@@ -315,8 +315,8 @@ void Node::notified(sim::Message& pushed, sim::ConnectionId connection) {
   }
   replication.set_heard_of_primary(clock().now());
   switch (message.kind) {
-    case Kind::stream: apply(message.part); return;
-    case Kind::full_resync:
+    case LinkKind::stream: apply(message.part); return;
+    case LinkKind::full_resync:
       world().access_all();
       close_replicas();
       keys_before_.load(database_.keys());
@@ -326,18 +326,18 @@ void Node::notified(sim::Message& pushed, sim::ConnectionId connection) {
       if (is_persistent_) persistence_.rewrite(world().now(), database_.keys(), replication);
       become_connected();
       return;
-    case Kind::partial_resync:
+    case LinkKind::partial_resync:
       world().access_all();
       if (message.id != replication.id()) close_replicas();
       replication.continue_as(message.id);
       become_connected();
       return;
-    case Kind::closed:
+    case LinkKind::closed:
       world().access_all();
       lose_link();
       if (replication.is_replica()) connect_to_primary();
       return;
-    case Kind::refused:
+    case LinkKind::refused:
       world().access_all();
       lose_link();
       return;
@@ -401,7 +401,7 @@ void Node::apply(const std::shared_ptr<const StreamPart>& part) {
 void Node::acknowledge(std::int64_t offset) {
   const Peer* peer = peer_named(link_host_);
   if (peer == nullptr) return;
-  auto message = world().make<LinkMessage>(Kind::acknowledges, link_number_);
+  auto message = world().make<LinkMessage>(LinkKind::acknowledges, link_number_);
   message->offset = offset;
   world().send_request(peer->to, std::move(message));
 }
@@ -426,7 +426,7 @@ void Node::acknowledge_periodically() {
 /// After a start, and whenever it can serve replicas again.
 void Node::say_reachable() {
   has_refused_ = false;
-  for (const Peer& peer : peers_) say(peer.from, Kind::reachable, 0);
+  for (const Peer& peer : peers_) say(peer.from, LinkKind::reachable, 0);
 }
 
 void Node::start() {

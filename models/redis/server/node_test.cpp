@@ -1,6 +1,6 @@
 // What needs a world: clients that wait for each other, messages on their way, and what a crash leaves of a connection.
 
-#include "models/redis/node.hpp"
+#include "models/redis/server/node.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "models/client.hpp"
-#include "sim/simulation.hpp"
+#include "models/client/client.hpp"
+#include "sim/schedules/simulation.hpp"
 
 namespace lockstep::models::redis::node_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "models/redis/persistence.hpp"
+#include "models/redis/server/persistence.hpp"
 
 namespace lockstep::models::redis {
 namespace {

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "models/redis/keyspace.hpp"
-#include "models/redis/persistence_settings.hpp"
-#include "models/redis/replication.hpp"
-#include "sim/time.hpp"
-#include "sim/world.hpp"
+#include "models/redis/data/keyspace.hpp"
+#include "models/redis/server/persistence_settings.hpp"
+#include "models/redis/server/replication.hpp"
+#include "sim/time/time.hpp"
+#include "sim/worlds/world.hpp"
 
 namespace lockstep::models::redis {
 

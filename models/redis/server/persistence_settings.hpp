@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/time.hpp"
+#include "sim/time/time.hpp"
 
 namespace lockstep::models::redis {
 

@@ -1,7 +1,7 @@
 // What a crash leaves of a server's keys, and what its replicas make of the restart.
 
-#include "models/redis/replicated_story.hpp"
-#include "sim/decisions.hpp"
+#include "models/redis/conformance/replicated_story.hpp"
+#include "sim/schedules/decisions.hpp"
 
 namespace lockstep::models::redis::persistence_test {
 

@@ -4,10 +4,10 @@
 
 #include <optional>
 
-#include "models/redis/messages.hpp"
-#include "models/redis/reply.hpp"
-#include "models/redis/session.hpp"
-#include "sim/ids.hpp"
+#include "models/redis/database/session.hpp"
+#include "models/redis/wire/messages.hpp"
+#include "models/redis/wire/reply.hpp"
+#include "sim/worlds/ids.hpp"
 
 namespace lockstep::models::redis {
 

@@ -1,10 +1,10 @@
-#include "models/redis/replication.hpp"
+#include "models/redis/server/replication.hpp"
 
 #include <algorithm>
 #include <cassert>
 
-#include "sim/random.hpp"
-#include "sim/world.hpp"
+#include "sim/schedules/random.hpp"
+#include "sim/worlds/world.hpp"
 
 namespace lockstep::models::redis {
 namespace {

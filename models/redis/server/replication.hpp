@@ -12,11 +12,11 @@
 #include <string_view>
 #include <vector>
 
-#include "models/redis/command.hpp"
-#include "models/redis/keyspace.hpp"
-#include "models/redis/session.hpp"
-#include "sim/clock.hpp"
-#include "sim/ids.hpp"
+#include "models/redis/data/keyspace.hpp"
+#include "models/redis/database/session.hpp"
+#include "models/redis/wire/command.hpp"
+#include "sim/time/clock.hpp"
+#include "sim/worlds/ids.hpp"
 
 namespace lockstep::models::redis {
 

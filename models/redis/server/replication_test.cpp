@@ -1,6 +1,6 @@
 // A primary and its replicas: what arrives, what is lost, and who may write.
 
-#include "models/redis/replicated_story.hpp"
+#include "models/redis/conformance/replicated_story.hpp"
 
 namespace lockstep::models::redis::replication_test {
 

@@ -1,10 +1,10 @@
-#include "models/redis/command.hpp"
+#include "models/redis/wire/command.hpp"
 
 #include <algorithm>
 #include <cassert>
 #include <memory>
 
-#include "models/redis/commands.hpp"
+#include "models/redis/database/commands.hpp"
 
 namespace lockstep::models::redis {
 namespace {

@@ -13,7 +13,7 @@
 #include <utility>
 #include <variant>
 
-#include "models/redis/value.hpp"
+#include "models/redis/data/value.hpp"
 
 namespace lockstep::models::redis {
 

@@ -7,13 +7,13 @@
 #include <string>
 #include <string_view>
 
-#include "models/redis/command.hpp"
-#include "models/redis/commands.hpp"
-#include "models/redis/database.hpp"
-#include "models/redis/resp.hpp"
-#include "sim/decisions.hpp"
-#include "sim/simulation.hpp"
-#include "sim/world.hpp"
+#include "models/redis/database/commands.hpp"
+#include "models/redis/database/database.hpp"
+#include "models/redis/wire/command.hpp"
+#include "models/redis/wire/resp.hpp"
+#include "sim/schedules/decisions.hpp"
+#include "sim/schedules/simulation.hpp"
+#include "sim/worlds/world.hpp"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "models/redis/command.hpp"
+#include "models/redis/wire/command.hpp"
 
 namespace lockstep::models::redis {
 namespace {

@@ -1,8 +1,8 @@
-#include "models/redis/command.hpp"
+#include "models/redis/wire/command.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "models/redis/commands.hpp"
+#include "models/redis/database/commands.hpp"
 
 namespace lockstep::models::redis::command_test {
 namespace {

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "models/redis/command.hpp"
-#include "models/redis/reply.hpp"
-#include "sim/message.hpp"
+#include "models/redis/wire/command.hpp"
+#include "models/redis/wire/reply.hpp"
+#include "sim/worlds/message.hpp"
 
 namespace lockstep::models::redis {
 

@@ -1,11 +1,11 @@
-#include "models/redis/reply.hpp"
+#include "models/redis/wire/reply.hpp"
 
 #include <array>
 #include <cassert>
 
-#include "models/redis/symbolic_number.hpp"
+#include "models/redis/data/symbolic_number.hpp"
 #include "sim/last_words.hpp"
-#include "sim/world.hpp"
+#include "sim/worlds/world.hpp"
 
 namespace lockstep::models::redis {
 namespace {

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "models/redis/value.hpp"
-#include "sim/time.hpp"
+#include "models/redis/data/value.hpp"
+#include "sim/time/time.hpp"
 
 namespace lockstep::sim {
 class World;

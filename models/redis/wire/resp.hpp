@@ -11,8 +11,8 @@
 #include <variant>
 #include <vector>
 
-#include "models/redis/command.hpp"
-#include "models/redis/reply.hpp"
+#include "models/redis/wire/command.hpp"
+#include "models/redis/wire/reply.hpp"
 
 namespace lockstep::models::redis {
 

@@ -2,8 +2,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "models/redis/resp.hpp"
-#include "models/redis/test_server.hpp"
+#include "models/redis/conformance/test_server.hpp"
+#include "models/redis/wire/resp.hpp"
 
 namespace lockstep::models::redis::resp3_test {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/redis/resp.hpp"
+#include "models/redis/wire/resp.hpp"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "models/redis/resp.hpp"
+#include "models/redis/wire/resp.hpp"
 
 #include <catch2/catch.hpp>
 #include <rapidcheck/catch.h>

@@ -1,4 +1,4 @@
-#include "scenarios/grid.hpp"
+#include "scenarios/exploring/oracles/grid.hpp"
 
 #include <algorithm>
 #include <string>
@@ -7,11 +7,11 @@
 
 #include <fmt/format.h>
 
-#include "checker/properties.hpp"
-#include "scenarios/allowed_faults.hpp"
-#include "scenarios/deployment.hpp"
-#include "scenarios/execution.hpp"
-#include "sim/ticks.hpp"
+#include "checker/properties/properties.hpp"
+#include "scenarios/deployment/allowed_faults.hpp"
+#include "scenarios/deployment/deployment.hpp"
+#include "scenarios/running/execution.hpp"
+#include "sim/time/ticks.hpp"
 
 namespace lockstep::scenarios {
 namespace {

@@ -6,10 +6,10 @@
 #include <variant>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/diagnostic.hpp"
-#include "scenarios/exploration.hpp"
-#include "scenarios/scenario.hpp"
-#include "sim/time.hpp"
+#include "scenarios/exploring/exploration.hpp"
+#include "scenarios/format/diagnostic.hpp"
+#include "scenarios/story/scenario.hpp"
+#include "sim/time/time.hpp"
 
 namespace lockstep::scenarios {
 

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "scenarios/exploration.hpp"
-#include "scenarios/grid.hpp"
-#include "scenarios/stories_testing.hpp"
-#include "scenarios/tiny_story.hpp"
-#include "scenarios/writer.hpp"
-#include "sim/test_effort.hpp"
+#include "scenarios/exploring/exploration.hpp"
+#include "scenarios/exploring/oracles/grid.hpp"
+#include "scenarios/format/writer.hpp"
+#include "scenarios/matrix/tiny_story.hpp"
+#include "scenarios/testing/stories_testing.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::scenarios::grid_downward_test {
 namespace {

@@ -1,14 +1,14 @@
 // Brute force on a grid, against the explorer: whatever breaks at concrete times, the explorer finds; and where it says that
 // the margin is, no grid finds a smaller one.
 
-#include "scenarios/grid.hpp"
+#include "scenarios/exploring/oracles/grid.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "scenarios/loader.hpp"
-#include "scenarios/stories_testing.hpp"
-#include "sim/random.hpp"
-#include "sim/test_effort.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/testing/stories_testing.hpp"
+#include "sim/schedules/random.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::scenarios::grid_test {
 namespace {

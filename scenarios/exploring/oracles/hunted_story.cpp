@@ -1,9 +1,9 @@
-#include "scenarios/hunted_story.hpp"
+#include "scenarios/exploring/oracles/hunted_story.hpp"
 
 #include <array>
 #include <string>
 
-#include "sim/random.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::scenarios {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "scenarios/scenario.hpp"
+#include "scenarios/story/scenario.hpp"
 
 namespace lockstep::scenarios {
 

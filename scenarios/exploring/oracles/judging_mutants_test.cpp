@@ -1,17 +1,17 @@
 // Judges that are broken on purpose, each in one place, so that they call kept what can be broken, or say a wrong margin: concrete runs tell on every one
-// of them. On stories that were drawn, and on stories whose right margins scenarios/margins_by_hand_test.cpp has.
+// of them. On stories that were drawn, and on stories whose right margins scenarios/exploring/margins_by_hand_test.cpp has.
 
 #include <catch2/catch.hpp>
 
 #include <string>
 #include <vector>
 
-#include "scenarios/check.hpp"
-#include "scenarios/hunted_story.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/second_opinion.hpp"
-#include "scenarios/stories_testing.hpp"
-#include "sim/test_effort.hpp"
+#include "scenarios/exploring/check.hpp"
+#include "scenarios/exploring/oracles/hunted_story.hpp"
+#include "scenarios/exploring/oracles/second_opinion.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/testing/stories_testing.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::scenarios::judging_mutants_test {
 namespace {

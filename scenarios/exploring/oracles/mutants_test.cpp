@@ -12,10 +12,10 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/exploration.hpp"
+#include "scenarios/exploring/exploration.hpp"
 #include "scenarios/fuzzing/lock_mutants.hpp"
-#include "scenarios/runner.hpp"
-#include "sim/in_tree.hpp"
+#include "scenarios/running/runner.hpp"
+#include "sim/testing/in_tree.hpp"
 
 namespace lockstep::scenarios::mutants_test {
 namespace {
@@ -58,7 +58,8 @@ constexpr std::string_view kHead =
     "many traces; "
     "random runs of the same story, which have random delays but no faults, find some, in the run with that seed. The "
     "lock without the "
-    "change keeps the property in the same story. The table is written by `scenarios/mutants_test.cpp`, which fails "
+    "change keeps the property in the same story. The table is written by "
+    "`scenarios/exploring/oracles/mutants_test.cpp`, which fails "
     "when it "
     "is not what the program finds.\n\n"
     "| mistake | as in | lock | property | check: traces | random: run |\n| --- | --- | --- | --- | --- | --- |\n";

@@ -12,12 +12,12 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/check.hpp"
+#include "scenarios/exploring/check.hpp"
+#include "scenarios/exploring/oracles/hunted_story.hpp"
+#include "scenarios/exploring/oracles/second_opinion.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/format/writer.hpp"
 #include "scenarios/fuzzing/fuzzed_opinion.hpp"
-#include "scenarios/hunted_story.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/second_opinion.hpp"
-#include "scenarios/writer.hpp"
 
 namespace {
 

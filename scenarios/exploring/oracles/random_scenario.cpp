@@ -1,11 +1,11 @@
-#include "scenarios/random_scenario.hpp"
-#include "scenarios/own_lock.hpp"
+#include "scenarios/exploring/oracles/random_scenario.hpp"
+#include "scenarios/story/own_lock.hpp"
 
 #include <array>
 
 #include <fmt/format.h>
 
-#include "sim/random.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::scenarios {
 namespace {

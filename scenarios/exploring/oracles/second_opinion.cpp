@@ -1,4 +1,4 @@
-#include "scenarios/second_opinion.hpp"
+#include "scenarios/exploring/oracles/second_opinion.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "checker/properties.hpp"
-#include "scenarios/random_run.hpp"
-#include "scenarios/witness.hpp"
-#include "scenarios/writer.hpp"
+#include "checker/properties/properties.hpp"
+#include "scenarios/format/writer.hpp"
+#include "scenarios/running/random_run.hpp"
+#include "scenarios/witness/witness.hpp"
 
 namespace lockstep::scenarios {
 namespace {

@@ -1,20 +1,20 @@
 // Concrete runs against the search: what they share is the world alone, so each can tell on the other.
 
-#include "scenarios/second_opinion.hpp"
+#include "scenarios/exploring/oracles/second_opinion.hpp"
 
 #include <catch2/catch.hpp>
 #include <map>
 #include <set>
 
-#include "scenarios/check.hpp"
-#include "scenarios/explored_verdicts.hpp"
-#include "scenarios/hunted_story.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/random_run.hpp"
-#include "scenarios/runner.hpp"
-#include "scenarios/stories_testing.hpp"
-#include "scenarios/writer.hpp"
-#include "sim/test_effort.hpp"
+#include "scenarios/exploring/check.hpp"
+#include "scenarios/exploring/explored_verdicts.hpp"
+#include "scenarios/exploring/oracles/hunted_story.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/format/writer.hpp"
+#include "scenarios/running/random_run.hpp"
+#include "scenarios/running/runner.hpp"
+#include "scenarios/testing/stories_testing.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::scenarios::second_opinion_test {
 namespace {

@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <sstream>
 
-#include "scenarios/exploration.hpp"
-#include "scenarios/stories_testing.hpp"
-#include "sim/random.hpp"
-#include "sim/test_effort.hpp"
+#include "scenarios/exploring/exploration.hpp"
+#include "scenarios/testing/stories_testing.hpp"
+#include "sim/schedules/random.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::scenarios::zone_agreement_test {
 namespace {

@@ -1,9 +1,9 @@
 // [[client]]: who uses the lock, and who sends commands past it.
 
-#include "scenarios/own_lock.hpp"
-#include "scenarios/schema_parts.hpp"
-#include "scenarios/schema_step.hpp"
-#include "scenarios/schema_value.hpp"
+#include "scenarios/format/schema/parts.hpp"
+#include "scenarios/format/schema/step.hpp"
+#include "scenarios/format/schema/value.hpp"
+#include "scenarios/story/own_lock.hpp"
 
 namespace lockstep::scenarios::schema {
 namespace {

@@ -4,11 +4,11 @@
 #include <map>
 #include <tuple>
 
-#include "checker/properties.hpp"
-#include "scenarios/schema_parts.hpp"
-#include "scenarios/schema_step.hpp"
-#include "scenarios/schema_value.hpp"
-#include "scenarios/suggestion.hpp"
+#include "checker/properties/properties.hpp"
+#include "scenarios/format/schema/parts.hpp"
+#include "scenarios/format/schema/step.hpp"
+#include "scenarios/format/schema/value.hpp"
+#include "scenarios/format/suggestion.hpp"
 
 namespace lockstep::scenarios::schema {
 namespace {

@@ -1,9 +1,9 @@
 // [[fault]]: what does happen in a run, to whom, and when.
 
-#include "scenarios/schema_parts.hpp"
-#include "scenarios/schema_step.hpp"
-#include "scenarios/schema_value.hpp"
-#include "scenarios/suggestion.hpp"
+#include "scenarios/format/schema/parts.hpp"
+#include "scenarios/format/schema/step.hpp"
+#include "scenarios/format/schema/value.hpp"
+#include "scenarios/format/suggestion.hpp"
 
 namespace lockstep::scenarios::schema {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "scenarios/own_lock.hpp"
-#include "scenarios/schema_parts.hpp"
-#include "scenarios/schema_value.hpp"
-#include "scenarios/suggestion.hpp"
+#include "scenarios/format/schema/parts.hpp"
+#include "scenarios/format/schema/value.hpp"
+#include "scenarios/format/suggestion.hpp"
+#include "scenarios/story/own_lock.hpp"
 
 namespace lockstep::scenarios::schema {
 namespace {

@@ -1,9 +1,9 @@
-#include "scenarios/schema_names.hpp"
+#include "scenarios/format/schema/names.hpp"
 
 #include <algorithm>
 
-#include "scenarios/schema_value.hpp"
-#include "scenarios/suggestion.hpp"
+#include "scenarios/format/schema/value.hpp"
+#include "scenarios/format/suggestion.hpp"
 
 namespace lockstep::scenarios::schema {
 namespace {
@@ -18,11 +18,11 @@ bool is_name(std::string_view text) {
                      [](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-'; });
 }
 
+}  // namespace
+
 bool contains(const std::vector<std::string_view>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
-
-}  // namespace
 
 std::string Names::declare(const Node& node, const std::string& what) {
   const std::string& name = string_of(node, "the name of a " + what);

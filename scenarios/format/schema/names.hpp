@@ -5,10 +5,11 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "scenarios/scenario.hpp"
-#include "scenarios/schema_tree.hpp"
+#include "scenarios/format/schema/tree.hpp"
+#include "scenarios/story/scenario.hpp"
 
 namespace lockstep::scenarios::schema {
 
@@ -22,6 +23,9 @@ enum class Who : std::uint8_t {
   anyone,   ///< the same, or "resource" where there is one
   resource  ///< the name is "read" or "write": a step that exists only with a resource
 };
+
+/// Whether it is one of these.
+bool contains(const std::vector<std::string_view>& names, std::string_view name);
 
 class Names {
  public:

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/schema_names.hpp"
-#include "scenarios/schema_table.hpp"
+#include "scenarios/format/schema/names.hpp"
+#include "scenarios/format/schema/table.hpp"
 
 namespace lockstep::scenarios::schema {
 

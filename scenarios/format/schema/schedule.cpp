@@ -4,11 +4,11 @@
 #include <map>
 #include <tuple>
 
-#include "scenarios/schema_parts.hpp"
-#include "scenarios/schema_step.hpp"
-#include "scenarios/schema_value.hpp"
-#include "scenarios/suggestion.hpp"
-#include "sim/schedule.hpp"
+#include "scenarios/format/schema/parts.hpp"
+#include "scenarios/format/schema/step.hpp"
+#include "scenarios/format/schema/value.hpp"
+#include "scenarios/format/suggestion.hpp"
+#include "sim/schedules/schedule.hpp"
 
 namespace lockstep::scenarios::schema {
 namespace {

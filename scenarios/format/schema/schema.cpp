@@ -1,13 +1,13 @@
-#include "scenarios/schema.hpp"
+#include "scenarios/format/schema/schema.hpp"
 
 #include <algorithm>
 #include <set>
 
-#include "scenarios/failures.hpp"
-#include "scenarios/own_lock.hpp"
-#include "scenarios/schema_parts.hpp"
-#include "scenarios/schema_value.hpp"
-#include "scenarios/suggestion.hpp"
+#include "scenarios/format/schema/parts.hpp"
+#include "scenarios/format/schema/value.hpp"
+#include "scenarios/format/suggestion.hpp"
+#include "scenarios/story/failures.hpp"
+#include "scenarios/story/own_lock.hpp"
 
 namespace lockstep::scenarios::schema {
 namespace {

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/scenario.hpp"
-#include "scenarios/schema_table.hpp"
+#include "scenarios/format/schema/table.hpp"
+#include "scenarios/story/scenario.hpp"
 
 namespace lockstep::scenarios::schema {
 

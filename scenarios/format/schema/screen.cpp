@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "scenarios/schema_tree.hpp"
+#include "scenarios/format/schema/tree.hpp"
 
 namespace lockstep::scenarios::schema {
 namespace {

@@ -1,8 +1,8 @@
 // [sentinels] and [[sentinel]]: who watches the primary, and when it is replaced.
 
-#include "scenarios/schema_parts.hpp"
-#include "scenarios/schema_value.hpp"
-#include "scenarios/suggestion.hpp"
+#include "scenarios/format/schema/parts.hpp"
+#include "scenarios/format/schema/value.hpp"
+#include "scenarios/format/suggestion.hpp"
 
 namespace lockstep::scenarios::schema {
 namespace {

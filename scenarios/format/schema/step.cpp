@@ -1,13 +1,13 @@
-#include "scenarios/schema_step.hpp"
+#include "scenarios/format/schema/step.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <set>
 
-#include "models/redis/commands.hpp"
-#include "scenarios/schema_value.hpp"
-#include "scenarios/suggestion.hpp"
+#include "models/redis/database/commands.hpp"
+#include "scenarios/format/schema/value.hpp"
+#include "scenarios/format/suggestion.hpp"
 
 namespace lockstep::scenarios::schema {
 namespace {
@@ -35,10 +35,6 @@ const std::vector<std::string_view> kOfNobody{"PSYNC",      "REPLCONF ACK", "CLO
 /// What sentinels are asked.
 constexpr std::array<std::string_view, 2> kOfSentinels{"SENTINEL GET-MASTER-ADDR-BY-NAME",
                                                        "SENTINEL IS-MASTER-DOWN-BY-ADDR"};
-
-bool contains(const std::vector<std::string_view>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 std::string plural(std::size_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");

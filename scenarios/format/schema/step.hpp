@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "scenarios/schema_parts.hpp"
+#include "scenarios/format/schema/parts.hpp"
 
 namespace lockstep::scenarios::schema {
 

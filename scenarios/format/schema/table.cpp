@@ -1,9 +1,9 @@
-#include "scenarios/schema_table.hpp"
+#include "scenarios/format/schema/table.hpp"
 
 #include <algorithm>
 
-#include "scenarios/schema_value.hpp"
-#include "scenarios/suggestion.hpp"
+#include "scenarios/format/schema/value.hpp"
+#include "scenarios/format/suggestion.hpp"
 
 namespace lockstep::scenarios::schema {
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "scenarios/schema_tree.hpp"
+#include "scenarios/format/schema/tree.hpp"
 
 namespace lockstep::scenarios::schema {
 

@@ -1,10 +1,10 @@
-#include "scenarios/schema_tree.hpp"
+#include "scenarios/format/schema/tree.hpp"
 
 #include <toml++/toml.h>
 
 #include <algorithm>
 
-#include "scenarios/suggestion.hpp"
+#include "scenarios/format/suggestion.hpp"
 #include "sim/utf8.hpp"
 
 namespace lockstep::scenarios::schema {

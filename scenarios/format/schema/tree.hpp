@@ -1,6 +1,6 @@
 #pragma once
 
-// A scenario file as a tree of values, in the order of the file, each with its position. Only schema_tree.cpp knows
+// A scenario file as a tree of values, in the order of the file, each with its position. Only schema/tree.cpp knows
 // which library reads TOML.
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "scenarios/scenario.hpp"
+#include "scenarios/story/scenario.hpp"
 
 namespace lockstep::scenarios::schema {
 

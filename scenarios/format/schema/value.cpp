@@ -1,6 +1,6 @@
-#include "scenarios/schema_value.hpp"
+#include "scenarios/format/schema/value.hpp"
 
-#include "scenarios/suggestion.hpp"
+#include "scenarios/format/suggestion.hpp"
 
 namespace lockstep::scenarios::schema {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
 // Values of a scenario file as the types of scenario.hpp. Each reader gives a value that is valid by itself, or throws
-// `Bad` at the value's position with what was expected; whether names exist is asked later (schema_names.hpp).
+// `Bad` at the value's position with what was expected; whether names exist is asked later (schema/names.hpp).
 
 #include <array>
 #include <cstdint>
@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "scenarios/schema_tree.hpp"
-#include "sim/time.hpp"
+#include "scenarios/format/schema/tree.hpp"
+#include "sim/time/time.hpp"
 
 namespace lockstep::scenarios::schema {
 

@@ -4,10 +4,10 @@
 #include <bit>
 #include <cstdint>
 
-#include "models/redis/lua_libraries.hpp"
-#include "models/redis/lua_session.hpp"
-#include "models/redis/lua_timestamps.hpp"
-#include "models/redis/sorted_set.hpp"
+#include "models/redis/data/sorted_set.hpp"
+#include "models/redis/script/libraries/lua_libraries.hpp"
+#include "models/redis/script/lua_session.hpp"
+#include "models/redis/script/lua_timestamps.hpp"
 
 namespace lockstep::models::redis {
 namespace {

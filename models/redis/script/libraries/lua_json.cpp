@@ -10,10 +10,10 @@
 #include <string>
 #include <string_view>
 
-#include "models/redis/lua_libraries.hpp"
-#include "models/redis/lua_sandbox.hpp"
-#include "models/redis/lua_session.hpp"
-#include "models/redis/lua_timestamps.hpp"
+#include "models/redis/script/libraries/lua_libraries.hpp"
+#include "models/redis/script/lua_sandbox.hpp"
+#include "models/redis/script/lua_session.hpp"
+#include "models/redis/script/lua_timestamps.hpp"
 
 namespace lockstep::models::redis {
 namespace {
@@ -163,7 +163,7 @@ int encode(lua_State* lua) {
 
 // --- Reading.
 
-enum class Token : std::uint8_t {
+enum class JsonToken : std::uint8_t {
   object_begin,
   object_end,
   array_begin,
@@ -178,7 +178,7 @@ enum class Token : std::uint8_t {
   error
 };
 
-const char* name_of(Token token) {
+const char* name_of(JsonToken token) {
   constexpr std::array kNames{"T_OBJ_BEGIN", "T_OBJ_END", "T_ARR_BEGIN", "T_ARR_END", "T_STRING", "T_NUMBER",
                               "T_BOOLEAN",   "T_NULL",    "T_COLON",     "T_COMMA",   "T_END",    "T_ERROR"};
   return kNames[static_cast<std::size_t>(token)];
@@ -193,18 +193,18 @@ class Reader {
     next();
     read_value();
     next();
-    if (token_ != Token::end) refuse("the end");
+    if (token_ != JsonToken::end) refuse("the end");
   }
 
  private:
   void fail(const char* what) {
-    token_ = Token::error;
+    token_ = JsonToken::error;
     error_ = what;
     place_ = at_ - begin_;
   }
   void refuse(const char* expected) {
     luaL_error(lua_, "Expected %s but found %s at character %d", expected,
-               token_ == Token::error ? error_ : name_of(token_), static_cast<int>(place_ + 1));
+               token_ == JsonToken::error ? error_ : name_of(token_), static_cast<int>(place_ + 1));
   }
 
   void next() {
@@ -212,23 +212,23 @@ class Reader {
     while (*at_ == ' ' || *at_ == '\t' || *at_ == '\n' || *at_ == '\r') ++at_;
     place_ = at_ - begin_;
     switch (*at_) {
-      case '\0': token_ = Token::end; return;
-      case '{': return take(Token::object_begin);
-      case '}': return take(Token::object_end);
-      case '[': return take(Token::array_begin);
-      case ']': return take(Token::array_end);
-      case ':': return take(Token::colon);
-      case ',': return take(Token::comma);
+      case '\0': token_ = JsonToken::end; return;
+      case '{': return take(JsonToken::object_begin);
+      case '}': return take(JsonToken::object_end);
+      case '[': return take(JsonToken::array_begin);
+      case ']': return take(JsonToken::array_end);
+      case ':': return take(JsonToken::colon);
+      case ',': return take(JsonToken::comma);
       case '"': return next_string();
       default: break;
     }
     if (*at_ == '-' || (*at_ >= '0' && *at_ <= '9')) return next_number();
     if (starts_with("true") || starts_with("false")) {
-      token_ = Token::boolean;
+      token_ = JsonToken::boolean;
       truth_ = *at_ == 't';
       at_ += truth_ ? 4 : 5;
     } else if (starts_with("null")) {
-      token_ = Token::null;
+      token_ = JsonToken::null;
       at_ += 4;
     } else if (*at_ == '+' || strncasecmp(at_, "inf", 3) == 0 || strncasecmp(at_, "nan", 3) == 0) {
       next_number();
@@ -236,7 +236,7 @@ class Reader {
       fail("invalid token");
     }
   }
-  void take(Token token) {
+  void take(JsonToken token) {
     token_ = token;
     ++at_;
   }
@@ -247,7 +247,7 @@ class Reader {
     char* end = nullptr;
     number_ = std::strtod(at_, &end);
     if (end == at_) return fail("invalid number");
-    token_ = Token::number;
+    token_ = JsonToken::number;
     at_ = end;
   }
 
@@ -272,7 +272,7 @@ class Reader {
       }
     }
     ++at_;
-    token_ = Token::string;
+    token_ = JsonToken::string;
     LuaSession::of(lua_).charge(text_.size() / 16);
   }
 
@@ -327,12 +327,12 @@ class Reader {
 
   void read_value() {
     switch (token_) {
-      case Token::string: lua_pushlstring(lua_, text_.data(), text_.size()); return;
-      case Token::number: lua_pushnumber(lua_, number_); return;
-      case Token::boolean: lua_pushboolean(lua_, truth_ ? 1 : 0); return;
-      case Token::null: lua_pushlightuserdata(lua_, nullptr); return;
-      case Token::object_begin: return read_object();
-      case Token::array_begin: return read_array();
+      case JsonToken::string: lua_pushlstring(lua_, text_.data(), text_.size()); return;
+      case JsonToken::number: lua_pushnumber(lua_, number_); return;
+      case JsonToken::boolean: lua_pushboolean(lua_, truth_ ? 1 : 0); return;
+      case JsonToken::null: lua_pushlightuserdata(lua_, nullptr); return;
+      case JsonToken::object_begin: return read_object();
+      case JsonToken::array_begin: return read_array();
       default: refuse("value");
     }
   }
@@ -347,19 +347,19 @@ class Reader {
     descend();
     lua_newtable(lua_);
     next();
-    while (token_ != Token::object_end) {
-      if (token_ != Token::string) refuse("object key string");
+    while (token_ != JsonToken::object_end) {
+      if (token_ != JsonToken::string) refuse("object key string");
       lua_pushlstring(lua_, text_.data(), text_.size());
       next();
-      if (token_ != Token::colon) refuse("colon");
+      if (token_ != JsonToken::colon) refuse("colon");
       next();
       read_value();
       lua_rawset(lua_, -3);
       next();
-      if (token_ == Token::object_end) break;
-      if (token_ != Token::comma) refuse("comma or object end");
+      if (token_ == JsonToken::object_end) break;
+      if (token_ != JsonToken::comma) refuse("comma or object end");
       next();
-      if (token_ != Token::string) refuse("object key string");
+      if (token_ != JsonToken::string) refuse("object key string");
     }
     --depth_;
   }
@@ -368,14 +368,14 @@ class Reader {
     descend();
     lua_newtable(lua_);
     next();
-    for (int i = 1; token_ != Token::array_end; ++i) {
+    for (int i = 1; token_ != JsonToken::array_end; ++i) {
       read_value();
       lua_rawseti(lua_, -2, i);
       next();
-      if (token_ == Token::array_end) break;
-      if (token_ != Token::comma) refuse("comma or array end");
+      if (token_ == JsonToken::array_end) break;
+      if (token_ != JsonToken::comma) refuse("comma or array end");
       next();
-      if (token_ == Token::array_end) refuse("value");
+      if (token_ == JsonToken::array_end) refuse("value");
     }
     --depth_;
   }
@@ -383,7 +383,7 @@ class Reader {
   lua_State* lua_;
   const char* begin_;
   const char* at_;
-  Token token_ = Token::end;
+  JsonToken token_ = JsonToken::end;
   std::ptrdiff_t place_ = 0;
   const char* error_ = "";
   std::string text_;

@@ -8,11 +8,11 @@
 #include <string>
 #include <string_view>
 
-#include "models/redis/lua_libraries.hpp"
-#include "models/redis/lua_sandbox.hpp"
-#include "models/redis/lua_session.hpp"
-#include "models/redis/lua_timestamps.hpp"
-#include "models/redis/sorted_set.hpp"
+#include "models/redis/data/sorted_set.hpp"
+#include "models/redis/script/libraries/lua_libraries.hpp"
+#include "models/redis/script/lua_sandbox.hpp"
+#include "models/redis/script/lua_session.hpp"
+#include "models/redis/script/lua_timestamps.hpp"
 
 namespace lockstep::models::redis {
 namespace {

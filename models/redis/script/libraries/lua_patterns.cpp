@@ -1,4 +1,4 @@
-#include "models/redis/lua_patterns.hpp"
+#include "models/redis/script/libraries/lua_patterns.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "models/redis/lua_session.hpp"
+#include "models/redis/script/lua_session.hpp"
 
 namespace lockstep::models::redis {
 namespace {

@@ -1,4 +1,4 @@
-#include "models/redis/lua_comparisons.hpp"
+#include "models/redis/script/questions/lua_comparisons.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "models/redis/lua_tokens.hpp"
+#include "models/redis/script/questions/lua_tokens.hpp"
 
 namespace lockstep::models::redis {
 namespace {

@@ -1,13 +1,13 @@
-#include "models/redis/lua_comparisons.hpp"
+#include "models/redis/script/questions/lua_comparisons.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <string>
 #include <vector>
 
-#include "models/redis/database.hpp"
-#include "sim/decisions.hpp"
-#include "sim/world.hpp"
+#include "models/redis/database/database.hpp"
+#include "sim/schedules/decisions.hpp"
+#include "sim/worlds/world.hpp"
 
 namespace lockstep::models::redis::lua_comparisons_test {
 namespace {

@@ -1,11 +1,11 @@
-#include "models/redis/lua_questions.hpp"
+#include "models/redis/script/questions/lua_questions.hpp"
 
 #include <algorithm>
 #include <array>
 #include <map>
 #include <vector>
 
-#include "models/redis/lua_tokens.hpp"
+#include "models/redis/script/questions/lua_tokens.hpp"
 
 namespace lockstep::models::redis {
 namespace {

@@ -1,6 +1,6 @@
 // A script whose comparisons ask, against the script as it is written: the same results and the same errors for plain values.
 
-#include "models/redis/lua_questions.hpp"
+#include "models/redis/script/questions/lua_questions.hpp"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "models/redis/script_engine.hpp"
-#include "sim/random.hpp"
-#include "sim/scheduler.hpp"
-#include "sim/test_effort.hpp"
+#include "models/redis/script/script_engine.hpp"
+#include "sim/schedules/random.hpp"
+#include "sim/schedules/scheduler.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::models::redis::lua_questions_test {
 namespace {

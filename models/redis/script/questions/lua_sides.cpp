@@ -4,13 +4,13 @@
 #include <limits>
 #include <string_view>
 
-#include "models/redis/lua_symbols.hpp"
-#include "models/redis/lua_timestamps.hpp"
+#include "models/redis/script/lua_symbols.hpp"
+#include "models/redis/script/lua_timestamps.hpp"
 
 namespace lockstep::models::redis {
 namespace {
 
-using Kind = LuaSymbol::Kind;
+using SymbolKind = LuaSymbol::Kind;
 
 /// In the registry: the left sides of comparisons that are going on, each behind how deep its function is called.
 const char kLeftSides = 0;
@@ -33,7 +33,7 @@ int depth_of(lua_State* lua) {
 
 /// What stands for a symbol on the left side: something of its type.
 void push_placeholder(lua_State* lua, const LuaSymbol& symbol) {
-  if (symbol.kind == Kind::number) {
+  if (symbol.kind == SymbolKind::number) {
     lua_pushnumber(lua, 0);
   } else {
     lua_pushliteral(lua, "");
@@ -133,7 +133,7 @@ int give_right_side(lua_State* lua, Sign sign) {
   const LuaSymbol *a = symbol_at(lua, 1), *b = symbol_at(lua, 2);
   if (a == nullptr && b == nullptr) return 1;  // the right side is on top
   if (is_rest(a) || is_rest(b)) stop_for_digits(lua, "compares TIME's microseconds without its seconds");
-  const bool is_text = (a != nullptr ? a : b)->kind == Kind::text;
+  const bool is_text = (a != nullptr ? a : b)->kind == SymbolKind::text;
   const bool is_of_both = a != nullptr && b != nullptr
                               ? a->kind == b->kind
                               : lua_type(lua, a != nullptr ? 2 : 1) == (is_text ? LUA_TSTRING : LUA_TNUMBER);
@@ -174,7 +174,7 @@ int check_key(lua_State* lua) {
     return luaL_error(lua, "a time is no key of a table here: use a number or a text of your own");
   }
   if (symbol != nullptr &&
-      !(symbol->kind == Kind::number ? symbol->number.timestamp().has_value() : !is_rest(symbol))) {
+      !(symbol->kind == SymbolKind::number ? symbol->number.timestamp().has_value() : !is_rest(symbol))) {
     stop_for_digits(lua, "takes a length of time for a table's key");
   }
   return 1;

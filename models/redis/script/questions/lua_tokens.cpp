@@ -1,12 +1,10 @@
-#include "models/redis/lua_tokens.hpp"
+#include "models/redis/script/questions/lua_tokens.hpp"
 
 #include <algorithm>
 #include <string>
 
 namespace lockstep::models::redis {
 namespace {
-
-using Token = LuaToken;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -17,14 +15,14 @@ class Tokenizer {
   explicit Tokenizer(std::string_view script) : script_(script) {}
 
   /// All tokens with one for the end; nothing: this is no Lua.
-  std::optional<std::vector<Token>> tokens() {
-    std::vector<Token> all;
+  std::optional<std::vector<LuaToken>> tokens() {
+    std::vector<LuaToken> all;
     do {
       if (!skip_blanks()) return std::nullopt;
-      const std::optional<Token> token = next();
+      const std::optional<LuaToken> token = next();
       if (!token) return std::nullopt;
       all.push_back(*token);
-    } while (all.back().kind != Token::Kind::end);
+    } while (all.back().kind != LuaToken::Kind::end);
     return all;
   }
 
@@ -67,47 +65,47 @@ class Tokenizer {
     }
   }
 
-  Token token(Token::Kind kind, std::size_t begin) const {
+  LuaToken token(LuaToken::Kind kind, std::size_t begin) const {
     return {kind, script_.substr(begin, next_ - begin), begin, next_};
   }
 
-  std::optional<Token> next() {
+  std::optional<LuaToken> next() {
     const std::size_t begin = next_;
-    if (begin == script_.size()) return Token{Token::Kind::end, "", begin, begin};
+    if (begin == script_.size()) return LuaToken{LuaToken::Kind::end, "", begin, begin};
     const char c = script_[begin];
     if (is_letter(c)) {
       while (is_letter(at(next_)) || is_digit(at(next_))) ++next_;
-      return token(Token::Kind::word, begin);
+      return token(LuaToken::Kind::word, begin);
     }
     if (is_digit(c) || (c == '.' && is_digit(at(begin + 1)))) {
       // More than a number can be, too: Lua would not take it, and then nothing depends on it.
       while (is_letter(at(next_)) || is_digit(at(next_)) || at(next_) == '.') ++next_;
-      return token(Token::Kind::number, begin);
+      return token(LuaToken::Kind::number, begin);
     }
     if (c == '\'' || c == '"') return quoted(c);
     if (const std::optional<std::size_t> level = long_bracket(begin)) {
       if (!skip_long_bracket(*level)) return std::nullopt;
-      return Token{Token::Kind::string, "", begin, next_};
+      return LuaToken{LuaToken::Kind::string, "", begin, next_};
     }
     for (const std::string_view sign : {"...", "..", "==", "~=", "<=", ">="}) {
       if (!script_.substr(begin).starts_with(sign)) continue;
       next_ += sign.size();
-      return token(Token::Kind::sign, begin);
+      return token(LuaToken::Kind::sign, begin);
     }
     constexpr std::string_view kSigns = "+-*/%^#<>=(){}[];:,.";
     if (kSigns.find(c) == std::string_view::npos) return std::nullopt;
     ++next_;
-    return token(Token::Kind::sign, begin);
+    return token(LuaToken::Kind::sign, begin);
   }
 
-  std::optional<Token> quoted(char quote) {
+  std::optional<LuaToken> quoted(char quote) {
     const std::size_t begin = next_++;
     while (at(next_) != quote) {
       if (next_ >= script_.size() || at(next_) == '\n') return std::nullopt;
       next_ += at(next_) == '\\' ? 2 : 1;
     }
     ++next_;
-    return Token{Token::Kind::string, script_.substr(begin + 1, next_ - begin - 2), begin, next_};
+    return LuaToken{LuaToken::Kind::string, script_.substr(begin + 1, next_ - begin - 2), begin, next_};
   }
 
   std::string_view script_;
