@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "checker/linearizability/operation_history.hpp"
+#include "checker/linearizability/model/operation_history.hpp"
 #include "sim/schedules/random.hpp"
 
 namespace lockstep::bench {

@@ -18,7 +18,7 @@
 
 #include "checker/histories/event.hpp"
 #include "checker/linearizability/linearizability.hpp"
-#include "checker/linearizability/operation_history.hpp"
+#include "checker/linearizability/model/operation_history.hpp"
 
 namespace lockstep::checker::history_formats {
 

@@ -5,13 +5,13 @@
 #include <tuple>
 #include <utility>
 
-#include "checker/linearizability/conflict.hpp"
+#include "checker/linearizability/model/specification.hpp"
 #include "checker/linearizability/near_linear/lock_sweep.hpp"
-#include "checker/linearizability/near_linear/mutex_paths.hpp"
+#include "checker/linearizability/near_linear/mutex.hpp"
 #include "checker/linearizability/near_linear/queue_order.hpp"
 #include "checker/linearizability/near_linear/register_zones.hpp"
-#include "checker/linearizability/search.hpp"
-#include "checker/linearizability/specification.hpp"
+#include "checker/linearizability/search/conflict.hpp"
+#include "checker/linearizability/search/search.hpp"
 
 namespace lockstep::checker {
 namespace {
@@ -129,8 +129,6 @@ class Check {
     switch (model_.near_linear_path()) {
       case NearLinearPath::holds: {
         LockSweepResult sweep = sweep_lock(history_, positions, model_, options);
-        if (sweep.verdict == Verdict::unknown && model_.name() == "owner-mutex")
-          return check_as_mutex(positions, true, options);
         return {.verdict = sweep.verdict,
                 .order = std::move(sweep.order),
                 .conflict = std::move(sweep.conflict),
@@ -138,7 +136,7 @@ class Check {
                 .at = sweep.at,
                 .culprit = sweep.culprit};
       }
-      case NearLinearPath::alternation: return check_as_mutex(positions, false, options);
+      case NearLinearPath::alternation: return check_as_mutex(positions, options);
       case NearLinearPath::distinct_writes: {
         auto order = order_by_zones(history_, positions, options);
         if (!order) return {};
@@ -158,27 +156,18 @@ class Check {
     return {};
   }
 
-  Part check_as_mutex(Positions positions, bool has_owner, const LinearizabilityOptions& options) const {
+  Part check_as_mutex(Positions positions, const LinearizabilityOptions& options) const {
     std::vector<MutexOperation> operations;
     operations.reserve(positions.size());
     for (const Position i : positions) {
       const HistoryOperation& o = history_.operations[i];
-      const bool is_acquire = o.function == 0;
-      if (o.phase == sim::Phase::fail && is_acquire && options.check_failed && has_owner) return {};
       operations.push_back({.process = o.process,
-                            .function = is_acquire ? MutexFunction::acquire : MutexFunction::release,
+                            .function = o.function == 0 ? MutexFunction::acquire : MutexFunction::release,
                             .phase = o.phase,
                             .invoked = sim::Duration::nanoseconds(o.invoked),
                             .completed = sim::Duration::nanoseconds(o.is_unknown() ? o.invoked : o.returned)});
     }
-    if (has_owner) {
-      // A conflict of holds is one between operations only if their pairing is taken for granted, so that is for the
-      // search to say.
-      OwnerPath path = check_owner_mutex(operations);
-      if (path.result.verdict != Verdict::holds) return {};
-      return {.verdict = Verdict::holds, .order = translated(std::move(path.result.order), positions)};
-    }
-    MutexResult mutex = check_anonymous_mutex(operations, options.check_failed);
+    MutexResult mutex = alternate(operations, options.check_failed);
     Part part{.verdict = mutex.verdict, .order = translated(std::move(mutex.order), positions)};
     if (mutex.verdict == Verdict::holds) return part;
     part.order = translated(std::move(mutex.prefix), positions);
@@ -254,7 +243,7 @@ class Check {
     if (is_later(part)) return part;
     if (model_.near_linear_path() == NearLinearPath::alternation) {
       // Asked for the verdict alone it would not have been searched, and to count explains more than any number of searches.
-      Part counted = check_as_mutex(positions, false, options_);
+      Part counted = check_as_mutex(positions, options_);
       if (counted.verdict == Verdict::violated && counted.at == part.at) {
         if (!counted.is_minimal) make_smaller(counted, positions);
         return counted;

@@ -3,8 +3,9 @@
 
 #include <array>
 
-#include "checker/linearizability/specification.hpp"
+#include "checker/linearizability/model/specification.hpp"
 #include "checker/specifications/interned_states.hpp"
+#include "checker/specifications/models.hpp"
 
 namespace lockstep::checker::specifications {
 namespace {

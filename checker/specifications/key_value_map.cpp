@@ -5,7 +5,8 @@
 #include <numeric>
 #include <vector>
 
-#include "checker/linearizability/specification.hpp"
+#include "checker/linearizability/model/specification.hpp"
+#include "checker/specifications/models.hpp"
 #include "sim/schedules/random.hpp"
 
 namespace lockstep::checker::specifications {

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "checker/linearizability/specification.hpp"
+#include "checker/linearizability/model/specification.hpp"
+#include "checker/specifications/models.hpp"
 
 namespace lockstep::checker::specifications {
 namespace {

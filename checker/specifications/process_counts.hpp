@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "checker/linearizability/operation_history.hpp"
+#include "checker/linearizability/model/operation_history.hpp"
 
 namespace lockstep::checker::specifications {
 

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "checker/linearizability/specification.hpp"
+#include "checker/linearizability/model/specification.hpp"
+#include "checker/specifications/models.hpp"
 
 namespace lockstep::checker::specifications {
 namespace {

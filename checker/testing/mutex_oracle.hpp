@@ -14,6 +14,8 @@
 
 namespace lockstep::checker {
 
+enum class MutexSpecification : std::uint8_t { mutex, owner_mutex };
+
 /// Does a have to come before b?
 inline bool precedes(const MutexOperation& a, const MutexOperation& b) {
   return a.phase == sim::Phase::ok && a.completed < b.invoked;

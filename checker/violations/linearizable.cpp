@@ -1,6 +1,6 @@
 // When is the history of a trace not linearizable as a mutex that only its owner releases?
 //
-// mutex.hpp says what the operations mean; mutex_owner.cpp decides for true times. The same argument with symbolic times:
+// properties/belief/mutex_history.hpp says what the operations mean; lock_sweep.hpp decides for true times. The same argument with symbolic times:
 //
 // 1. The operations of one process are in the order of their steps, and take turns: each acquire that is certain is
 //    followed by a release, certain or unknown, before the next one. That splits them into holds, and if each
@@ -35,7 +35,7 @@
 //    hurts, so that is wider: widened.
 // (Where something happens within holds, every way is left to a replay.)
 // 6. What is left (releases of what was never acquired for certain, unknown releases to spare where there is an unknown
-//    acquire) is decided as mutex_owner.cpp would without looking further, which may find a conflict where the search finds
+//    acquire) is paired up without looking further, which may find a conflict where the search finds
 //    none: widened.
 // 7. Where holds are taken again (reenter, leave), the mutex is one that its owner may take as often as it gives back. How deep the owner is before the
 //    outermost release lies between what the certain inner operations say and what the unknown ones may add. If that can be 1, a certain release ends the
@@ -340,7 +340,7 @@ bool ViolationFinder::make_plan(bool is_widened) {
     finish();
   };
 
-  // Pairs them as mutex_owner.cpp does: gaps are filled with the earliest unknown operation that can fill them.
+  // Pairs them: gaps are filled with the earliest unknown operation that can fill them.
   unknown_acquires_.clear();
   unknown_releases_.clear();
   std::size_t certain_acquires = 0;

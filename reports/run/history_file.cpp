@@ -132,7 +132,7 @@ void add_operations(std::vector<Written>& events, const scenarios::Outcome& outc
   }
 }
 
-/// What ends a hold besides its own release, as checker/linearizability/near_linear/mutex.hpp has it; and what is not written for that.
+/// What ends a hold besides its own release, as checker/properties/belief/mutex_history.hpp has it; and what is not written for that.
 struct Abandoned {
   struct End {
     const checker::Belief* belief;
@@ -231,7 +231,7 @@ void add_interruptions(std::vector<Written>& events, const scenarios::Outcome& o
   }
 }
 
-/// Operations that touch are concurrent (checker/linearizability/near_linear/mutex.hpp), and a file knows only before and after: of what happens at
+/// Operations that touch are concurrent (checker/properties/belief/mutex_history.hpp), and a file knows only before and after: of what happens at
 /// one moment, invocations come first, as far as the operations of one process allow.
 void put_invocations_first(std::vector<Written>& events) {
   std::vector<Written> ordered;

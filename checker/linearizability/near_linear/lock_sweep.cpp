@@ -6,9 +6,9 @@
 #include <optional>
 #include <utility>
 
+#include "checker/linearizability/model/specification.hpp"
 #include "checker/linearizability/near_linear/lock_tries.hpp"
-#include "checker/linearizability/nearly_sorted.hpp"
-#include "checker/linearizability/specification.hpp"
+#include "checker/linearizability/near_linear/nearly_sorted.hpp"
 #include "checker/specifications/process_counts.hpp"
 
 namespace lockstep::checker {
@@ -140,8 +140,14 @@ class Sweep {
     if (culprit_ != none && point.time > at_) return false;
     const Position i = point.operation;
     const HistoryOperation& o = operation(i);
-    if (step(i)) return true;
-    if (o.is_unknown()) return true;  // a release that did not happen
+    if (step(i)) {
+      if (!too_early_.empty() && is_acquire(o)) release_at_once(point);
+      return true;
+    }
+    if (o.is_unknown()) {
+      too_early_.push_back(point);
+      return true;
+    }
     if (!is_acquire(o) && !guessed_before_.empty() && guessed_before_[i] != none && step(guessed_before_[i])) {
       if (step(i)) return true;
     }
@@ -151,6 +157,17 @@ class Sweep {
       placed_ = order_.size();
     }
     return !is_acquire(o);
+  }
+
+  /// A hold may be over when its acquire returns: then its release, of unknown outcome, had its turn before. If no such
+  /// acquire comes, it did not happen.
+  void release_at_once(const Point& acquire) {
+    const HistoryOperation& a = operation(acquire.operation);
+    std::erase_if(too_early_, [&](const Point& release) { return release.time < acquire.time; });
+    for (const Point& release : too_early_) {
+      const HistoryOperation& r = operation(release.operation);
+      if (r.process == a.process && r.function == a.function + 1 && step(release.operation)) return;
+    }
   }
 
   LockSweepResult failed() {
@@ -398,6 +415,7 @@ class Sweep {
   std::vector<Point> acquires_;
   std::vector<Point> releases_;
   std::vector<Position> guessed_before_;  ///< by release: an acquire of unknown outcome that it proves
+  std::vector<Point> too_early_;          ///< releases of unknown outcome that found nothing to release so far
   std::vector<Position> order_;
   Position culprit_ = none;
   std::int64_t at_ = 0;

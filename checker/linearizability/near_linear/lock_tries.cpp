@@ -5,8 +5,8 @@
 #include <memory>
 #include <utility>
 
-#include "checker/linearizability/nearly_sorted.hpp"
-#include "checker/linearizability/specification.hpp"
+#include "checker/linearizability/model/specification.hpp"
+#include "checker/linearizability/near_linear/nearly_sorted.hpp"
 #include "checker/specifications/process_counts.hpp"
 
 namespace lockstep::checker {

@@ -17,7 +17,9 @@
 #include <span>
 #include <vector>
 
-#include "checker/linearizability/linearizability.hpp"
+#include "checker/linearizability/model/model.hpp"
+#include "checker/linearizability/model/operation_history.hpp"
+#include "checker/linearizability/model/options.hpp"
 
 namespace lockstep::checker {
 

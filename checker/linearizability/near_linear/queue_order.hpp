@@ -25,7 +25,9 @@
 #include <span>
 #include <vector>
 
-#include "checker/linearizability/linearizability.hpp"
+#include "checker/linearizability/model/operation_history.hpp"
+#include "checker/linearizability/model/options.hpp"
+#include "checker/properties/verdict.hpp"
 
 namespace lockstep::checker {
 

@@ -12,7 +12,8 @@
 #include <optional>
 #include <span>
 
-#include "checker/linearizability/linearizability.hpp"
+#include "checker/linearizability/model/operation_history.hpp"
+#include "checker/linearizability/model/options.hpp"
 
 namespace lockstep::checker {
 

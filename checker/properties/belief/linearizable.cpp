@@ -4,30 +4,37 @@
 
 #include <algorithm>
 #include <set>
-#include <string_view>
 
+#include "checker/linearizability/linearizability.hpp"
+#include "checker/properties/belief/mutex_history.hpp"
 #include "checker/properties/evidence.hpp"
 
 namespace lockstep::checker {
 namespace {
 
-std::string_view adjective(MutexSpecification specification) {
-  return specification == MutexSpecification::mutex ? "a mutex" : "a mutex that only its owner releases";
-}
+/// Of memory, for the search of one object: what clients of a story do is short, and more would only take longer to fail.
+constexpr std::size_t object_memory_max = std::size_t{256} << 20;
 
-Finding violated(const sim::History& history, const Names& names, const MutexHistory& mutex, const MutexResult& result,
-                 MutexSpecification specification) {
+/// An object, and the model that it is judged by.
+struct JudgedObject {
+  std::string_view model;
+  std::string what;  ///< the model as sentences call it
+  MutexHistory mutex;
+};
+
+Finding violated(const sim::History& history, const Names& names, const JudgedObject& judged,
+                 const LinearizabilityResult& result) {
   std::vector<const sim::Operation*> conflict;
   for (const std::uint32_t position : result.conflict) {
-    conflict.push_back(find_operation(history, mutex.ids[position]));
+    conflict.push_back(find_operation(history, judged.mutex.ids[position]));
   }
   std::sort(conflict.begin(), conflict.end(), [](const sim::Operation* a, const sim::Operation* b) {
     return std::pair(a->completed.offset(), a->id) < std::pair(b->completed.offset(), b->id);
   });
   Finding finding{.property = "linearizable", .view = View::belief, .verdict = Verdict::violated};
-  finding.at = sim::Instant::at(*result.at);
+  finding.at = sim::Instant::at(sim::Duration::nanoseconds(*result.at));
   std::string list;
-  constexpr std::size_t listed_max = 4;
+  constexpr std::size_t listed_max = 8;
   for (std::size_t i = 0; i < conflict.size(); ++i) {
     const sim::Operation& o = *conflict[i];
     if (std::find(finding.by.begin(), finding.by.end(), o.process) == finding.by.end()) {
@@ -42,14 +49,41 @@ Finding violated(const sim::History& history, const Names& names, const MutexHis
   }
   std::sort(finding.evidence.begin(), finding.evidence.end());
   finding.evidence.erase(std::unique(finding.evidence.begin(), finding.evidence.end()), finding.evidence.end());
-  finding.why =
-      fmt::format("{} cannot {}be what {} did", list, conflict.size() > 1 ? "all " : "", adjective(specification));
+  finding.why = fmt::format("{} cannot {}be what {} did", list, conflict.size() > 1 ? "all " : "", judged.what);
   return finding;
+}
+
+struct Ordered {
+  Finding finding;
+  std::size_t ordered = 0;  ///< operations, if it holds
+};
+
+Ordered judge_object(const sim::History& history, const Names& names, const JudgedObject& judged,
+                     std::int64_t permits = 1) {
+  const LinearizabilityOptions options{.max_memory = object_memory_max, .permits = permits};
+  const LinearizabilityResult result = check_linearizable(judged.mutex.operations, *find_model(judged.model), options);
+  if (result.verdict == Verdict::violated) return {violated(history, names, judged, result)};
+  Ordered answer{{.property = "linearizable", .view = View::belief, .verdict = result.verdict}, result.order.size()};
+  if (result.verdict == Verdict::unknown) {
+    answer.finding.why = "too many operations have an unknown outcome to try all orders";
+  } else if (result.order.empty()) {
+    answer.finding.why = "no acquire or release took effect";
+  } else {
+    answer.finding.why =
+        fmt::format("{} in an order that {} allows", counted(answer.ordered, "operation", "operations"), judged.what);
+  }
+  return answer;
+}
+
+bool is_taken_again(const sim::History& history, std::string_view object) {
+  return std::any_of(history.operations.begin(), history.operations.end(), [&](const sim::Operation& o) {
+    return o.object == object && (o.function == "reenter" || o.function == "leave");
+  });
 }
 
 }  // namespace
 
-Finding linearizable(const sim::History& history, const Names& names, MutexSpecification specification) {
+Finding linearizable(const sim::History& history, const Names& names, std::string_view model) {
   std::set<std::string_view> objects;
   for (const sim::Operation& o : history.operations) {
     if (o.function == "acquire" || o.function == "release") objects.insert(o.object);
@@ -61,45 +95,45 @@ Finding linearizable(const sim::History& history, const Names& names, MutexSpeci
     finding.why = "a lock that some share is no mutex; mutual-exclusion judges it";
     return finding;
   }
+  const std::string what = model == "mutex" ? "a mutex" : "a mutex that only its owner releases";
   std::size_t ordered = 0;
-  std::optional<sim::Duration> earliest;
   std::string nested_why;
   for (const std::string_view object : objects) {
-    const bool is_nested = std::any_of(history.operations.begin(), history.operations.end(), [&](const auto& o) {
-      return o.object == object && (o.function == "reenter" || o.function == "leave");
-    });
+    const bool is_nested = is_taken_again(history, object);
+    Ordered answer;
     if (is_nested) {
-      const Finding nested = linearizable_reentrant(history, names, object);
-      const bool is_earlier = nested.at && (!earliest || nested.at->offset() < *earliest);
-      if (nested.verdict == Verdict::violated && is_earlier) {
-        earliest = nested.at->offset();
-        finding = nested;
-      } else if (nested.verdict == Verdict::unknown && !earliest) {
-        finding = nested;
-      } else if (nested.verdict == Verdict::holds) {
-        nested_why = nested.why;
-      }
-      continue;
+      answer.finding = linearizable_reentrant(history, names, object);
+      if (answer.finding.verdict == Verdict::holds) nested_why = answer.finding.why;
+    } else {
+      answer = judge_object(history, names, {model, what, mutex_history(history, object)});
+      ordered += answer.ordered;
     }
-    const MutexHistory mutex = mutex_history(history, object);
-    const MutexResult result = check_mutex(mutex.operations, specification);
-    ordered += result.order.size();
-    if (result.verdict == Verdict::violated && (!earliest || *result.at < *earliest)) {
-      earliest = result.at;
-      finding = violated(history, names, mutex, result, specification);
-    } else if (result.verdict == Verdict::unknown && !earliest) {
-      finding.verdict = Verdict::unknown;
-      finding.why = fmt::format("too many operations on {} have an unknown outcome to try all orders", object);
+    const bool is_earlier = answer.finding.at && (!finding.at || compare(*answer.finding.at, *finding.at) < 0);
+    if (answer.finding.verdict == Verdict::violated ? is_earlier
+                                                    : answer.finding.verdict == Verdict::unknown && !finding.at) {
+      finding = answer.finding;
     }
   }
-  if (finding.verdict == Verdict::holds && ordered == 0 && !nested_why.empty()) {
-    finding.why = nested_why;
-  } else if (finding.verdict == Verdict::holds) {
-    finding.why = ordered == 0 ? "no acquire or release took effect"
-                               : fmt::format("{} in an order that {} allows",
-                                             counted(ordered, "operation", "operations"), adjective(specification));
+  if (finding.verdict != Verdict::holds) return finding;
+  if (ordered == 0) {
+    finding.why = nested_why.empty() ? "no acquire or release took effect" : nested_why;
+  } else {
+    finding.why = fmt::format("{} in an order that {} allows", counted(ordered, "operation", "operations"), what);
   }
   return finding;
+}
+
+Finding linearizable_semaphore(const sim::History& history, const Names& names, std::string_view object,
+                               std::int64_t places) {
+  const std::string what = "a semaphore of " + counted(static_cast<std::size_t>(places), "place", "places");
+  return judge_object(history, names, {"semaphore", what, mutex_history(history, object)}, places).finding;
+}
+
+Finding linearizable_reentrant(const sim::History& history, const Names& names, std::string_view object) {
+  return judge_object(
+             history, names,
+             {"reentrant-mutex", "a mutex that its owner may take again", mutex_history(history, object, true)})
+      .finding;
 }
 
 }  // namespace lockstep::checker

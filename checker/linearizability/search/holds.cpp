@@ -1,4 +1,4 @@
-#include "checker/linearizability/holds.hpp"
+#include "checker/linearizability/search/holds.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "checker/linearizability/search.hpp"
+#include "checker/linearizability/search/search_operation.hpp"
 
 namespace lockstep::checker {
 

@@ -1,12 +1,12 @@
-#include "checker/linearizability/search.hpp"
+#include "checker/linearizability/search/configurations.hpp"
 
 #include <algorithm>
 #include <cassert>
 #include <memory>
 #include <tuple>
 
-#include "checker/linearizability/holds.hpp"
-#include "checker/linearizability/look_ahead.hpp"
+#include "checker/linearizability/search/holds.hpp"
+#include "checker/linearizability/search/look_ahead.hpp"
 #include "sim/schedules/random.hpp"
 
 namespace lockstep::checker {
@@ -565,13 +565,11 @@ class Search {
 
 }  // namespace
 
-SearchResult search_linearization(std::span<const SearchOperation> operations, Specification& specification,
-                                  const SearchLimits& limits) {
+SearchedConfigurations search_configurations(std::span<const SearchOperation> operations, Specification& specification,
+                                             const SearchLimits& limits) {
   Search search(operations, specification, limits);
-  SearchResult all = search.run();
-  if (all.verdict != Verdict::violated || !search.gave_up() || !limits.needs_culprit) return all;
-
-  return first_violation(std::move(all), operations, specification, limits);
+  SearchResult result = search.run();
+  return {std::move(result), search.gave_up()};
 }
 
 }  // namespace lockstep::checker

@@ -1,14 +1,16 @@
 #pragma once
 
 // A sequential specification: what one object does when operations happen to it one at a time. The searches behind
-// linearizability.hpp know nothing else about a model. To write one, see specifications/register.cpp.
+// linearizability.hpp know nothing else about a model. To write one, see specifications/register.cpp; its row is in specifications/models.cpp.
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
-#include "checker/linearizability/linearizability.hpp"
+#include "checker/linearizability/model/model.hpp"
 
 namespace lockstep::checker {
 
@@ -86,22 +88,4 @@ class LockModel final : public ModelOf<S> {
   LockShape lock_shape() const final { return S::shape; }
 };
 
-namespace specifications {
-
-// One for each file of the folder specifications/.
-const Model& mutex();
-const Model& owner_mutex();
-const Model& reentrant_mutex();
-const Model& fenced_mutex();
-const Model& reentrant_fenced_mutex();
-const Model& read_write_lock();
-const Model& semaphore();
-const Model& register_of_one_value();
-const Model& cas_register();
-const Model& multi_register();
-const Model& key_value_map();
-const Model& set();
-const Model& fifo_queue();
-
-}  // namespace specifications
 }  // namespace lockstep::checker

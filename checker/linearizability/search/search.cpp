@@ -1,55 +1,21 @@
-#include "checker/linearizability/look_ahead.hpp"
+#include "checker/linearizability/search/search.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
+#include <vector>
+
+#include "checker/linearizability/search/configurations.hpp"
 
 namespace lockstep::checker {
+
 namespace {
 
 using Index = std::uint32_t;
-constexpr std::size_t reads_ahead = 16;
 
-}  // namespace
-
-ReadsAhead::ReadsAhead(std::span<const SearchOperation> operations, std::span<const SearchEvent> events,
-                       const Specification& specification) {
-  std::vector<Index> overwrites;
-  invoked_.reserve(events.size());
-  for (const SearchEvent& e : events) {
-    const SearchOperation& o = operations[e.operation];
-    const bool is_read = o.is_required && o.action.effect == Action::Effect::reads;
-    if (is_read && e.is_return) last_return_ = static_cast<Index>(invoked_.size());
-    if (is_read && !e.is_return) reads_.push_back(e.operation);
-    if (!e.is_return && o.action.effect == Action::Effect::overwrites) overwrites.push_back(e.operation);
-    invoked_.push_back(static_cast<Index>(reads_.size()));
-  }
-  // A read is asked about from when it is one of the next; what has returned by then is ordered.
-  sources_.resize(operations.size());
-  std::vector<Index> recent;
-  std::size_t next = 0;
-  for (std::size_t k = 0; k < reads_.size(); ++k) {
-    const SearchOperation& read = operations[reads_[k]];
-    while (next < overwrites.size() && operations[overwrites[next]].invoked <= read.returned) {
-      recent.push_back(overwrites[next++]);
-    }
-    if (k > reads_ahead) {
-      const std::int64_t asked = operations[reads_[k - reads_ahead - 1]].invoked;
-      std::erase_if(recent, [&](Index w) { return operations[w].returned < asked; });
-    }
-    for (const Index w : recent) {
-      const bool is_in_time = operations[w].invoked <= read.returned;
-      if (is_in_time && specification.can_lead_to_after(operations[w].action, read.action)) {
-        sources_[reads_[k]].push_back(w);
-      }
-    }
-  }
-}
-
-std::span<const Index> ReadsAhead::after(Index event) const {
-  const std::size_t first = invoked_[event];
-  return std::span(reads_).subspan(first, std::min(reads_.size() - first, reads_ahead));
-}
-
+/// Of a violated history that the search gave up early: the return up to which there is no order, and an order of what
+/// returned before. `all`: the search's result, whose culprit returns no later than that. The verdict becomes unknown
+/// if a bound is hit.
 SearchResult first_violation(SearchResult all, std::span<const SearchOperation> operations,
                              Specification& specification, const SearchLimits& limits) {
   SearchLimits verdict_only = limits;
@@ -65,7 +31,7 @@ SearchResult first_violation(SearchResult all, std::span<const SearchOperation> 
       known.back().returned = never;
       if (o.invoked > moment) known.back().action.effect = Action::Effect::none;
     }
-    SearchResult result = search_linearization(known, specification, verdict_only);
+    SearchResult result = search_configurations(known, specification, verdict_only).result;
     all.configurations += result.configurations;
     all.steps += result.steps;
     all.bytes = std::max(all.bytes, result.bytes);
@@ -108,6 +74,15 @@ SearchResult first_violation(SearchResult all, std::span<const SearchOperation> 
     all.bound = prefix.bound;
   }
   return all;
+}
+
+}  // namespace
+
+SearchResult search_linearization(std::span<const SearchOperation> operations, Specification& specification,
+                                  const SearchLimits& limits) {
+  SearchedConfigurations all = search_configurations(operations, specification, limits);
+  const bool is_late = all.result.verdict == Verdict::violated && all.gave_up && limits.needs_culprit;
+  return is_late ? first_violation(std::move(all.result), operations, specification, limits) : std::move(all.result);
 }
 
 }  // namespace lockstep::checker

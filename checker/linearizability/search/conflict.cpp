@@ -1,8 +1,10 @@
-#include "checker/linearizability/conflict.hpp"
+#include "checker/linearizability/search/conflict.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <utility>
+
+#include "checker/linearizability/search/search.hpp"
 
 namespace lockstep::checker {
 namespace {

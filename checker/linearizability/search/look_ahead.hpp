@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "checker/linearizability/search.hpp"
+#include "checker/linearizability/search/search_operation.hpp"
 
 namespace lockstep::checker {
 
@@ -36,11 +36,5 @@ class ReadsAhead {
   std::vector<std::vector<std::uint32_t>> sources_;
   std::uint32_t last_return_ = 0;
 };
-
-/// Of a violated history that the search gave up early: the return up to which there is no order, and an order of what
-/// returned before. `all`: the search's result, whose culprit returns no later than that. The verdict becomes unknown
-/// if a bound is hit.
-SearchResult first_violation(SearchResult all, std::span<const SearchOperation> operations,
-                             Specification& specification, const SearchLimits& limits);
 
 }  // namespace lockstep::checker
