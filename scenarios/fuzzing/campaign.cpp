@@ -186,10 +186,10 @@ class Campaign::Player {
   }
 
   void look_at_features(const RunDraw& draw) {
-    features_of(world_.runs.deployment().world().history(), world_.target, features_);
+    features_of(world_.runs.deployment().world().history(), world_.target, campaign_.coverage_, features_);
     bool is_new = false;
     for (const Feature feature : features_) {
-      if (campaign_.coverage_.has(feature) || std::find(seen_.begin(), seen_.end(), feature) != seen_.end()) continue;
+      if (std::find(seen_.begin(), seen_.end(), feature) != seen_.end()) continue;
       seen_.push_back(feature);
       is_new = true;
     }
