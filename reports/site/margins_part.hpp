@@ -15,7 +15,8 @@ namespace lockstep::reports::site {
 struct ToldMargins {
   std::vector<scenarios::Lane> lanes;
   std::vector<scenarios::Family> families;     ///< along which a property breaks, a few
-  std::vector<scenarios::FamilyPlane> planes;  ///< likewise
+  std::vector<scenarios::FamilyPlane> planes;  ///< likewise, one
+  std::string frontier;                        ///< of the plane, if `check` found one: "pause + skew > 72ms"
 };
 
 /// Bounded, so that a site of many stories is made within a minute. `explored`: null if there is none.

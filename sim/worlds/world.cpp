@@ -279,6 +279,7 @@ void World::send_reply(ConnectionId connection, const Message& request, MessageP
   reply->is_reply = true;
   reply->call = request.call;
   reply->operation = request.operation;
+  reply->origin = request.origin;
   transmit(connection, c.server, c.client, std::move(reply));
 }
 
@@ -512,6 +513,12 @@ void World::record_effect(Effect::Kind kind, ProcessId server, std::string_view 
                                 static_cast<std::uint32_t>(history_.members.size()));
 }
 
+void World::keep_origin(Message& request, const CodeFrame* frame) {
+  if (frame == nullptr) return;
+  origins_.push_back(frame->places());
+  request.origin = static_cast<std::uint32_t>(origins_.size());
+}
+
 void World::record(const Event& event, bool lost) {
   TraceRecord& note = trace_.records.emplace_back();
   note.step = step_;
@@ -542,6 +549,7 @@ void World::record(const Event& event, bool lost) {
       note.name = event.message->name();
       note.text = event.bounced ? "connection reset" : event.message->describe();
       note.is_reply = event.message->is_reply || event.bounced;
+      if (event.message->origin != 0) note.code = origins_[event.message->origin - 1];
       return;
   }
 }
@@ -594,6 +602,7 @@ void World::restart() {
   digest_ = 0;
   history_.clear();
   trace_.records.clear();
+  origins_.clear();
 }
 
 }  // namespace lockstep::sim
