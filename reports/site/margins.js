@@ -10,7 +10,9 @@ import { inLanguage } from "./site.js";
  * @typedef {{lanes: [number, string][], names: string[], messages: number[][], holds: number[][], overlaps: number[][]}} Tables
  * @typedef {{name: string, nameZh: string}} Parameter
  * @typedef {Tables & Parameter & {margins: [string, number][], pieces: Piece[]}} Family
- * @typedef {Tables & {x: Parameter & {from: number, to: number}, y: Parameter & {from: number, to: number}, regions: Region[]}} Plane
+ * A frontier: polygons of bounds, x * X + y * Y > or, if the last is 1, >= a number of nanoseconds. A command: the story's file, and what X and Y are called.
+ * @typedef {{property?: string, command?: [string, string, string], frontier?: [number, number, number, number][][]}} Frontier
+ * @typedef {Tables & Frontier & {x: Parameter & {from: number, to: number}, y: Parameter & {from: number, to: number}, regions: Region[]}} Plane
  */
 
 const svgNames = "http://www.w3.org/2000/svg";
@@ -238,7 +240,14 @@ class MarginMap {
     this.toBefore = pushButton("", () => this.go(this.number - 1));
     this.toNext = pushButton("", () => this.go(this.number + 1));
     controls.append(this.toBefore, this.toNext, this.verdict);
-    place.append(controls, this.picture.frame);
+    this.command = document.createElement("code");
+    place.append(controls);
+    if (plane.command) {
+      const pre = document.createElement("pre");
+      pre.append(this.command);
+      place.append(pre);
+    }
+    place.append(this.picture.frame);
     place.hidden = false;
     this.mark = shape("circle", "point", { r: 5 });
     map.append(this.mark);
@@ -295,6 +304,24 @@ class MarginMap {
     this.show();
   }
 
+  /** Whether some execution breaks it at the point. */
+  isBeyond() {
+    const [x, y] = this.at;
+    return (this.plane.frontier ?? []).some((bounds) =>
+      bounds.every(([a, b, least, attained]) => (attained ? a * x + b * y >= least : a * x + b * y > least)));
+  }
+
+  /** @param {Region} region */
+  tell(region) {
+    const { property } = this.plane;
+    tellVerdict(this.verdict, region);
+    if (!property || region.impossible || region.broken?.split(", ").includes(property)) return;
+    this.verdict.className = this.isBeyond() ? "bad" : "good";
+    this.verdict.textContent = this.isBeyond()
+      ? inLanguage(`✗ another run breaks ${property}, this one does not`, `✗ 别的运行会破坏 ${property}，本次运行没有`)
+      : inLanguage(`✓ no run breaks ${property}`, `✓ 没有运行破坏 ${property}`);
+  }
+
   /** @param {boolean} [isKnown] Not: no region was found there. */
   show(isKnown = true) {
     const region = this.plane.regions[this.number];
@@ -312,12 +339,16 @@ class MarginMap {
     this.toBefore.textContent = inLanguage("◀ region", "◀ 区域");
     this.toNext.textContent = inLanguage("region ▶", "区域 ▶");
     this.picture.frame.hidden = !isKnown;
+    if (this.plane.command) {
+      const [file, x, y] = this.plane.command;
+      this.command.textContent = `./lockstep check ${file} --given ${x}=${durationText(this.at[0])} --given ${y}=${durationText(this.at[1])} --witness run.toml`;
+    }
     if (!isKnown) {
       this.verdict.className = "warning";
       this.verdict.textContent = inLanguage("nobody looked there", "那里没有检查过");
       return;
     }
-    tellVerdict(this.verdict, region);
+    this.tell(region);
     this.picture.draw(region, this.at, words.join(", "));
   }
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -157,7 +158,7 @@ class MapScale {
   int from_, to_;
 };
 
-std::string plane_part(const FamilyPlane& plane, std::size_t number, const std::string& frontier) {
+std::string plane_part(const FamilyPlane& plane, std::size_t number, const ToldFrontier& frontier) {
   constexpr int kMapLeft = 110, kMapRight = 560, kMapTop = 20, kMapBottom = 360;
   const std::string_view property = property_of(plane);
   const MapScale x(plane.x.range, kMapLeft, kMapRight), y(plane.y.range, kMapBottom, kMapTop);
@@ -176,6 +177,21 @@ std::string plane_part(const FamilyPlane& plane, std::size_t number, const std::
                           look == "impossible" ? "cannot happen / 不可能"
                           : is_broken          ? "broken / 被破坏"
                                                : "kept / 成立");
+  }
+  // What some execution breaks is all that lies beyond the corners, up to the end of the map.
+  const auto within = [](const checker::Fraction& value, const sim::DurationRange& range) {
+    return std::min(std::max(value, checker::Fraction(range.lo.count_ns())), checker::Fraction(range.hi.count_ns()));
+  };
+  for (const checker::FrontierPolygon& polygon : frontier.polygons) {
+    if (polygon.corners.empty()) continue;
+    const auto &first = polygon.corners.front(), &last = polygon.corners.back();
+    std::string way = fmt::format("M{} {}", x.of(within(first.x, plane.x.range)), y.of(plane.y.range.hi));
+    for (const checker::FrontierCorner& corner : polygon.corners)
+      way += fmt::format("L{} {}", x.of(within(corner.x, plane.x.range)), y.of(within(corner.y, plane.y.range)));
+    way += fmt::format("L{} {}L{} {}z", x.of(plane.x.range.hi), y.of(within(last.y, plane.y.range)),
+                       x.of(plane.x.range.hi), y.of(plane.y.range.hi));
+    shapes += fmt::format("<path class=\"frontier\" d=\"{}\"><title>{}: {}</title></path>\n", way, property,
+                          escaped_markup(frontier.text));
   }
   std::string axes;
   axes += fmt::format("<text class=\"tick-x\" x=\"{}\" y=\"{}\">{}</text>\n", kMapLeft, kMapBottom + 18,
@@ -199,12 +215,16 @@ std::string plane_part(const FamilyPlane& plane, std::size_t number, const std::
       "viewBox=\"0 0 600 410\">\n{}{}</svg></div>\n",
       number, kMapLeft, kMapRight, kMapTop, kMapBottom, property, escaped_markup(name_x), escaped_markup(name_y),
       property, shapes, axes);
-  if (!frontier.empty())
+  if (!frontier.text.empty())
     html += fmt::format(
         "<p>{}</p>\n",
-        both(fmt::format("Of every order and every delay, check found the exact frontier: {} is broken for {}.",
-                         property, frontier),
-             fmt::format("check 在所有顺序和所有延迟中找到的精确边界：{} 时 {} 被破坏。", frontier, property)));
+        both(fmt::format("Of every order and every delay, check found the exact frontier, the line in the map: {} is "
+                         "broken for {}. The run of the map is one that just meets it; where it keeps what another "
+                         "run breaks, the map is pale red.",
+                         property, frontier.text),
+             fmt::format("check 在所有顺序和所有延迟中找到了精确边界，即图中的线：{} 时 {} "
+                         "被破坏。图中的运行恰好触及边界；浅红处是本次运行没有破坏、而别的运行会破坏的地方。",
+                         frontier.text, property)));
   html += fmt::format("<div class=\"slider\" id=\"point-{}\" hidden=\"hidden\"></div>\n", number);
   html += fmt::format(
       "<p class=\"faint\">{}</p>\n",
@@ -342,8 +362,19 @@ double nearest_double(const checker::Fraction& value) {
   return static_cast<double>(value.numerator()) / static_cast<double>(value.denominator());
 }
 
-ordered_json json_of(const FamilyPlane& plane, const std::vector<scenarios::Lane>& lanes) {
+ordered_json json_of(const FamilyPlane& plane, const std::vector<scenarios::Lane>& lanes,
+                     const ToldFrontier& frontier) {
   ordered_json json;
+  if (!frontier.text.empty()) {
+    json["property"] = property_of(plane);
+    json["command"] = {printable(frontier.file), to_string(plane.x.kind), to_string(plane.y.kind)};
+    for (const checker::FrontierPolygon& polygon : frontier.polygons) {
+      ordered_json bounds = ordered_json::array();
+      for (const checker::FrontierBound& bound : polygon.bounds)
+        bounds.push_back({bound.x, bound.y, bound.more_than, bound.attained ? 1 : 0});
+      json["frontier"].push_back(std::move(bounds));
+    }
+  }
   for (const auto& [key, parameter] : {std::pair("x", &plane.x), std::pair("y", &plane.y)}) {
     json[key] = parameter_json(*parameter);
     json[key]["from"] = parameter->range.lo.count_ns();
@@ -367,19 +398,37 @@ ordered_json json_of(const FamilyPlane& plane, const std::vector<scenarios::Lane
   return json;
 }
 
-/// Of two ranges together, as `check` found it: "pause + skew > 72ms".
-std::string frontier_of(const scenarios::Exploration* explored, std::string_view property) {
-  if (explored == nullptr || property.empty()) return "";
-  return explored->property(property).frontier;
+/// Of two ranges together, as `check` found it.
+const scenarios::ExploredProperty* with_frontier(const scenarios::Exploration* explored, std::string_view property) {
+  if (explored == nullptr || property.empty()) return nullptr;
+  const scenarios::ExploredProperty& found = explored->property(property);
+  const bool is_of_two = found.thresholds.size() == 2 && !found.polygons.empty() && !found.frontier.empty();
+  return is_of_two ? &found : nullptr;
+}
+
+/// The same with the plane's axes; nothing: they are others.
+std::optional<ToldFrontier> frontier_of(const scenarios::ExploredProperty& property, const FamilyPlane& plane,
+                                        const std::string& file) {
+  ToldFrontier told{property.frontier, property.polygons, file};
+  const std::string_view x = to_string(plane.x.kind), y = to_string(plane.y.kind);
+  if (property.thresholds[0].parameter == x && property.thresholds[1].parameter == y) return told;
+  if (property.thresholds[0].parameter != y || property.thresholds[1].parameter != x) return std::nullopt;
+  for (checker::FrontierPolygon& polygon : told.polygons) {
+    for (checker::FrontierBound& bound : polygon.bounds) std::swap(bound.x, bound.y);
+    for (checker::FrontierCorner& corner : polygon.corners) std::swap(corner.x, corner.y);
+    std::reverse(polygon.corners.begin(), polygon.corners.end());
+  }
+  return told;
 }
 
 /// Most ranges go far beyond what is of interest: what a map shows is twice the margin.
-scenarios::FamilyParameter around_margin(const scenarios::Family& family) {
+/// `is_wide`: twice as much again, since the margin of one depends on the other.
+scenarios::FamilyParameter around_margin(const scenarios::Family& family, bool is_wide) {
   Duration farthest;
   for (const scenarios::FamilyMargin& margin : family.margins)
     farthest = std::max(farthest, std::max(margin.broken_from, -margin.broken_from));
   scenarios::FamilyParameter parameter = family.parameter;
-  const Duration most = Duration::milliseconds(farthest.floor_ms() * 2 + 2);
+  const Duration most = Duration::milliseconds(farthest.floor_ms() * (is_wide ? 4 : 2) + 2);
   parameter.range = {std::max(parameter.range.lo, -most), std::min(parameter.range.hi, most)};
   return parameter;
 }
@@ -391,8 +440,9 @@ ToldMargins margins_to_tell(const scenarios::Scenario& scenario, const models::l
   ToldMargins told;
   for (const scenarios::FamilyStory& story : scenarios::family_stories(scenario, catalogue, explored)) {
     // A map of the run that shows the frontier of all executions tells more than one of the file's own run.
-    const std::string frontier = told.frontier.empty() ? frontier_of(explored, story.property) : "";
-    if (told.families.size() >= kFamiliesMax && !told.planes.empty() && frontier.empty()) continue;
+    const scenarios::ExploredProperty* frontier =
+        told.frontier.text.empty() ? with_frontier(explored, story.property) : nullptr;
+    if (told.families.size() >= kFamiliesMax && !told.planes.empty() && frontier == nullptr) continue;
     std::vector<scenarios::FamilyParameter> decisive;
     for (const scenarios::FamilyParameter& parameter : scenarios::family_parameters(story.scenario, catalogue)) {
       if (told.families.size() >= kFamiliesMax && decisive.size() >= 2) break;
@@ -400,16 +450,18 @@ ToldMargins margins_to_tell(const scenarios::Scenario& scenario, const models::l
       const bool is_margin = std::any_of(family.margins.begin(), family.margins.end(),
                                          [](const scenarios::FamilyMargin& m) { return m.kept_up_to.has_value(); });
       if (!is_margin) continue;
-      decisive.push_back(around_margin(family));
+      decisive.push_back(around_margin(family, frontier != nullptr));
       if (told.families.size() < kFamiliesMax && messages_of(family) <= kMessagesMax)
         told.families.push_back(std::move(family));
     }
-    if (decisive.size() < 2 || (!told.planes.empty() && frontier.empty())) continue;
+    if (decisive.size() < 2 || (!told.planes.empty() && frontier == nullptr)) continue;
     FamilyPlane plane = scenarios::plane_of(story, catalogue, decisive[0], decisive[1], bounds_of_page());
     if (property_of(plane).empty()) continue;
+    const auto found = frontier != nullptr ? frontier_of(*frontier, plane, scenario.file) : std::nullopt;
+    if (!told.planes.empty() && !found) continue;
+    if (found) told.frontier = *found;
     told.planes.clear();
     told.planes.push_back(std::move(plane));
-    told.frontier = frontier;
   }
   if (told.families.empty() && told.planes.empty()) return told;
   sim::DefaultDecisions decisions;
@@ -434,7 +486,8 @@ std::string data_for_sliders(const ToldMargins& margins) {
   if (margins.families.empty() && margins.planes.empty()) return "";
   ordered_json data;
   for (const scenarios::Family& family : margins.families) data["families"].push_back(json_of(family, margins.lanes));
-  for (const FamilyPlane& plane : margins.planes) data["planes"].push_back(json_of(plane, margins.lanes));
+  for (const FamilyPlane& plane : margins.planes)
+    data["planes"].push_back(json_of(plane, margins.lanes, margins.frontier));
   return data.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
