@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "reports/embedded_text.hpp"
 #include "reports/picture/shape.hpp"
-#include "reports/text.hpp"
+#include "reports/text/embedded_text.hpp"
+#include "reports/text/text.hpp"
 
 namespace lockstep::reports::site {
 namespace {

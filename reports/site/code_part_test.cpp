@@ -9,10 +9,10 @@
 
 #include <catch2/catch.hpp>
 
-#include "scenarios/loader.hpp"
-#include "scenarios/runner.hpp"
-#include "scenarios/stories_testing.hpp"
-#include "sim/in_tree.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/running/runner.hpp"
+#include "scenarios/testing/stories_testing.hpp"
+#include "sim/testing/in_tree.hpp"
 
 namespace lockstep::reports::site::code_part_test {
 namespace {
@@ -40,7 +40,7 @@ bool contains(const std::string& text, std::string_view part) { return text.find
 
 TEST_CASE(
     "each step of SET NX PX stands at the line that sent it, and so do its answer and what strikes while it waits") {
-  const Story story = told(in_tree("scenarios/redisson-source/f003-2-pause-outlives-lease.toml"));
+  const Story story = told(in_tree("scenarios/stories/redisson-source/f003-2-pause-outlives-lease.toml"));
   const picture::Diagram diagram = picture::diagram_of(story);
   const CodeOfRun code = code_of(story, diagram);
   REQUIRE(code.files.size() == 1);
@@ -57,7 +57,7 @@ TEST_CASE(
 
 TEST_CASE(
     "where functions call each other each is marked, from the algorithm's own down to the library's network layer") {
-  const Story story = told(in_tree("scenarios/redisson-source/f003-2-watchdog-pause.toml"));
+  const Story story = told(in_tree("scenarios/stories/redisson-source/f003-2-watchdog-pause.toml"));
   const picture::Diagram diagram = picture::diagram_of(story);
   const CodeOfRun code = code_of(story, diagram);
   const auto first = std::find_if(diagram.rows.begin(), diagram.rows.end(),
@@ -106,7 +106,7 @@ TEST_CASE("of every story: a command of a client's lock has a line, and somethin
 }
 
 TEST_CASE("of a script beside its story: the line that calls") {
-  const Story story = told(in_tree("scenarios/own-lock/node-redis-lock.toml"));
+  const Story story = told(in_tree("scenarios/stories/own-lock/node-redis-lock.toml"));
   const picture::Diagram diagram = picture::diagram_of(story);
   const CodeOfRun code = code_of(story, diagram);
   REQUIRE(code.files.size() == 1);
@@ -121,7 +121,7 @@ TEST_CASE("of a script beside its story: the line that calls") {
 }
 
 TEST_CASE("the page marks the lines, and links to them and back") {
-  const Story story = told(in_tree("scenarios/redisson-source/f003-2-pause-outlives-lease.toml"));
+  const Story story = told(in_tree("scenarios/stories/redisson-source/f003-2-pause-outlives-lease.toml"));
   const picture::Diagram diagram = picture::diagram_of(story);
   const CodeOfRun code = code_of(story, diagram);
   const std::string rest = "../algorithms/set-nx-px-lua.html";

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "checker/frontier.hpp"
+#include "checker/time/frontier.hpp"
 #include "models/locks/catalogue.hpp"
 #include "reports/check/explored.hpp"
 #include "scenarios/families/families.hpp"

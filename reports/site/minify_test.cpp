@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "reports/embedded_text.hpp"
+#include "reports/text/embedded_text.hpp"
 
 namespace lockstep::reports::site::minify_test {
 

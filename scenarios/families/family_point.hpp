@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "checker/ownership.hpp"
+#include "checker/properties/ownership.hpp"
 #include "models/locks/catalogue.hpp"
 #include "scenarios/families/family.hpp"
 #include "scenarios/format/diagnostic.hpp"

@@ -1,6 +1,6 @@
 // What a world writes down besides its trace: what clients asked for and were told, what servers did, and from where in its program a request comes.
 
-#include "sim/world.hpp"
+#include "sim/worlds/world.hpp"
 
 namespace lockstep::sim {
 namespace {
