@@ -164,10 +164,12 @@ class Sweep {
   void release_at_once(const Point& acquire) {
     const HistoryOperation& a = operation(acquire.operation);
     std::erase_if(too_early_, [&](const Point& release) { return release.time < acquire.time; });
-    for (const Point& release : too_early_) {
+    const auto is_his = [&](const Point& release) {
       const HistoryOperation& r = operation(release.operation);
-      if (r.process == a.process && r.function == a.function + 1 && step(release.operation)) return;
-    }
+      return r.process == a.process && r.function == a.function + 1;
+    };
+    const auto release = std::find_if(too_early_.begin(), too_early_.end(), is_his);
+    if (release != too_early_.end() && step(release->operation)) too_early_.erase(release);
   }
 
   LockSweepResult failed() {

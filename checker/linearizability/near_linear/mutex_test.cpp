@@ -104,8 +104,8 @@ TEST_CASE("mutex: a release that succeeded without a held lock cannot be ordered
   for (const auto specification : {anonymous, owned}) {
     require_conflict({op(0, release, 0, 1)}, specification, {0});
     require_holds({op(0, release, 0, 1, sim::Phase::fail)}, specification);
-    require_conflict({op(0, acquire, 0, 1), op(0, release, 2, 3), op(0, release, 4, 5)}, specification,
-                     specification == anonymous ? std::vector<std::uint32_t>{1, 2} : std::vector<std::uint32_t>{2});
+    // Either of them may have released what was taken.
+    require_conflict({op(0, acquire, 0, 1), op(0, release, 2, 3), op(0, release, 4, 5)}, specification, {1, 2});
   }
 }
 
@@ -264,7 +264,7 @@ TEST_CASE("mutex: the near-linear path, the search and the brute force agree on 
   CHECK(linearizable[1] > sim::cases(20'000, 2'000));
   CHECK(linearizable[1] < sim::cases(50'000, 5'000));
   CHECK(searched > sim::cases(1'000, 100));
-  CHECK(searched < 20'000);
+  CHECK(searched < 30'000);
 }
 
 TEST_CASE("mutex: what a real mutex did is linearizable, with every unknown outcome") {
