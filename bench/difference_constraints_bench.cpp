@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "checker/difference_constraints.hpp"
-#include "sim/random.hpp"
+#include "checker/time/difference_constraints.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace {
 

@@ -14,13 +14,13 @@
 
 #include <fmt/format.h>
 
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 #include "models/locks/catalogue.hpp"
-#include "models/redis/node.hpp"
+#include "models/redis/server/node.hpp"
 #include "models/workloads/lock_user.hpp"
-#include "sim/await.hpp"
-#include "sim/random.hpp"
-#include "sim/simulation.hpp"
+#include "sim/coroutines/await.hpp"
+#include "sim/schedules/random.hpp"
+#include "sim/schedules/simulation.hpp"
 
 namespace {
 
@@ -29,7 +29,7 @@ std::uint64_t heap_allocations = 0;
 }  // namespace
 
 #if !__has_feature(address_sanitizer)
-// `new` belongs to sim/region.cpp, which takes from here what lies in no region. glibc lets a program have its own malloc beside its free.
+// `new` belongs to sim/coroutines/region.cpp, which takes from here what lies in no region. glibc lets a program have its own malloc beside its free.
 extern "C" void* __libc_malloc(std::size_t size);  // NOLINT(bugprone-reserved-identifier)
 extern "C" void* malloc(std::size_t size) {
   ++heap_allocations;

@@ -24,11 +24,11 @@
 #include <variant>
 #include <vector>
 
-#include "checker/branches_ahead.hpp"
-#include "scenarios/exploration.hpp"
-#include "scenarios/explored_story.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/threads.hpp"
+#include "checker/explorer/branches_ahead.hpp"
+#include "scenarios/exploring/exploration.hpp"
+#include "scenarios/exploring/explored_story.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/workers/threads.hpp"
 
 namespace {
 

@@ -22,10 +22,10 @@
 
 #include <fmt/format.h>
 
-#include "checker/properties.hpp"
+#include "checker/properties/properties.hpp"
+#include "scenarios/format/loader.hpp"
 #include "scenarios/fuzzing/campaign.hpp"
 #include "scenarios/fuzzing/lock_mutants.hpp"
-#include "scenarios/loader.hpp"
 
 namespace {
 

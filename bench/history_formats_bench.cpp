@@ -8,8 +8,8 @@
 #include <ctime>
 #include <string>
 
-#include "checker/history_formats/read.hpp"
-#include "checker/history_formats/recorder.hpp"
+#include "checker/histories/read.hpp"
+#include "checker/histories/recorder.hpp"
 
 namespace {
 

@@ -22,8 +22,8 @@
 #include <vector>
 
 #include "bench/lock_history.hpp"
-#include "checker/linearizability.hpp"
-#include "sim/random.hpp"
+#include "checker/linearizability/linearizability.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace {
 

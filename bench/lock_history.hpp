@@ -6,8 +6,8 @@
 #include <numeric>
 #include <vector>
 
-#include "checker/operation_history.hpp"
-#include "sim/random.hpp"
+#include "checker/linearizability/operation_history.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::bench {
 

@@ -12,10 +12,10 @@
 #include <utility>
 #include <variant>
 
-#include "scenarios/exploration.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/own_lock.hpp"
-#include "scenarios/runner.hpp"
+#include "scenarios/exploring/exploration.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/running/runner.hpp"
+#include "scenarios/story/own_lock.hpp"
 
 namespace {
 
@@ -28,15 +28,15 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
-    {"scenarios/reference/set-nx-px-lua-3x2-pause.toml", "set-nx-px.lua"},
-    {"scenarios/reference/redlock-seq-3x3.toml", "redlock.lua"},
-    {"scenarios/reference/redlock-seq-5x2.toml", "redlock.lua"},
-    {"scenarios/reference/redlock-seq-5x2-pause.toml", "redlock.lua"},
-    {"scenarios/redisson-source/f003-2-redlock-pause.toml", "redlock.lua"},
-    {"scenarios/redisson-source/f003-6-unlocks-only-granted.toml", "redlock.lua"},
-    {"scenarios/redisson-source/f003-2-watchdog-pause.toml", "redisson.lua"},
-    {"scenarios/redisson-source/f003-semaphore-crash.toml", "semaphore.lua"},
-    {"scenarios/redisson-source/f003-fair-dead-waiter.toml", "fair.lua"},
+    {"scenarios/stories/reference/set-nx-px-lua-3x2-pause.toml", "set-nx-px.lua"},
+    {"scenarios/stories/reference/redlock-seq-3x3.toml", "redlock.lua"},
+    {"scenarios/stories/reference/redlock-seq-5x2.toml", "redlock.lua"},
+    {"scenarios/stories/reference/redlock-seq-5x2-pause.toml", "redlock.lua"},
+    {"scenarios/stories/redisson-source/f003-2-redlock-pause.toml", "redlock.lua"},
+    {"scenarios/stories/redisson-source/f003-6-unlocks-only-granted.toml", "redlock.lua"},
+    {"scenarios/stories/redisson-source/f003-2-watchdog-pause.toml", "redisson.lua"},
+    {"scenarios/stories/redisson-source/f003-semaphore-crash.toml", "semaphore.lua"},
+    {"scenarios/stories/redisson-source/f003-fair-dead-waiter.toml", "fair.lua"},
 };
 
 [[noreturn]] void give_up(const std::string& why) {
@@ -74,7 +74,7 @@ int main() {
     const auto loaded = load(row.story, catalogue);
     if (const auto* trouble = std::get_if<Diagnostic>(&loaded)) give_up(trouble->to_string());
     const Scenario& story = std::get<Scenario>(loaded);
-    auto read = read_own_lock(std::string("scenarios/own-lock/") + row.script);
+    auto read = read_own_lock(std::string("scenarios/stories/own-lock/") + row.script);
     if (const auto* problem = std::get_if<std::string>(&read)) give_up(*problem);
     Scenario twin = story;
     twin.lock.own = std::get<OwnLock>(std::move(read));

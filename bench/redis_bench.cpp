@@ -13,12 +13,12 @@
 #include <optional>
 #include <vector>
 
-#include "models/client.hpp"
-#include "models/redis/database.hpp"
-#include "models/redis/node.hpp"
-#include "sim/decisions.hpp"
-#include "sim/simulation.hpp"
-#include "sim/world.hpp"
+#include "models/client/client.hpp"
+#include "models/redis/database/database.hpp"
+#include "models/redis/server/node.hpp"
+#include "sim/schedules/decisions.hpp"
+#include "sim/schedules/simulation.hpp"
+#include "sim/worlds/world.hpp"
 
 namespace {
 

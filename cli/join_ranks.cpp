@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/commands.hpp"
+#include "cli/commands/commands.hpp"
 
 namespace lockstep::cli {
 namespace {

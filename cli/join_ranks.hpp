@@ -6,7 +6,7 @@
 #include <string>
 #include <variant>
 
-#include "scenarios/ranks.hpp"
+#include "scenarios/workers/ranks.hpp"
 
 namespace lockstep::cli {
 

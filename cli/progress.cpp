@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <ostream>
 
-#include "reports/text.hpp"
+#include "reports/text/text.hpp"
 
 namespace lockstep::cli {
 namespace {

@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "reports/verdicts.hpp"
-#include "scenarios/exploration.hpp"
+#include "reports/run/verdicts.hpp"
+#include "scenarios/exploring/exploration.hpp"
 
 namespace lockstep::cli {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/commands.hpp"
-#include "scenarios/own_lock.hpp"
+#include "cli/commands/commands.hpp"
+#include "scenarios/story/own_lock.hpp"
 
 namespace lockstep::cli {
 namespace {

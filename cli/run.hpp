@@ -8,7 +8,7 @@
 #include <string>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/ranks.hpp"
+#include "scenarios/workers/ranks.hpp"
 
 namespace lockstep::cli {
 

@@ -129,14 +129,14 @@ endfunction()
 # Tests of a folder, to which the caller adds the files.
 function(lockstep_test_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINKS;SOURCES")
-  # Tests read scenario files and corpora where they are, whatever the working directory is: sim/in_tree.hpp.
+  # Tests read scenario files and corpora where they are, whatever the working directory is: sim/testing/in_tree.hpp.
   set(in_tree ${PROJECT_BINARY_DIR}/generated/in_tree.cpp)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/in_tree.cpp.in ${in_tree} @ONLY)
   add_executable(${name} ${in_tree} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINKS} Catch2::Catch2WithMain rapidcheck)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   if(LOCKSTEP_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Debug")
-    target_compile_definitions(${name} PRIVATE LOCKSTEP_FEW_CASES)  # sim/test_effort.hpp
+    target_compile_definitions(${name} PRIVATE LOCKSTEP_FEW_CASES)  # sim/testing/test_effort.hpp
   endif()
 endfunction()
 

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/deployment.hpp"
-#include "scenarios/execution.hpp"
+#include "scenarios/deployment/deployment.hpp"
+#include "scenarios/running/execution.hpp"
 
 namespace lockstep::confirm {
 namespace {

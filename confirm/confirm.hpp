@@ -11,14 +11,14 @@
 #include <string>
 #include <vector>
 
-#include "checker/verdict.hpp"
+#include "checker/properties/verdict.hpp"
 #include "confirm/conversation.hpp"
 #include "confirm/real_side.hpp"
 #include "confirm/wire.hpp"
 #include "models/locks/catalogue.hpp"
-#include "scenarios/scaled.hpp"
-#include "scenarios/scenario.hpp"
-#include "sim/time.hpp"
+#include "scenarios/story/scaled.hpp"
+#include "scenarios/story/scenario.hpp"
+#include "sim/time/time.hpp"
 
 namespace lockstep::confirm {
 

@@ -13,9 +13,9 @@
 #include <string_view>
 
 #include "confirm/real_server.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/stories_testing.hpp"
-#include "sim/in_tree.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/testing/stories_testing.hpp"
+#include "sim/testing/in_tree.hpp"
 
 namespace lockstep::confirm::confirm_test {
 namespace {
@@ -34,7 +34,7 @@ bool has_redis() {
 }
 
 Scenario story(std::string_view file) {
-  auto loaded = scenarios::load(in_tree(std::string("scenarios/") + std::string(file) + ".toml"), catalogue());
+  auto loaded = scenarios::load(in_tree(std::string("scenarios/stories/") + std::string(file) + ".toml"), catalogue());
   REQUIRE(std::holds_alternative<Scenario>(loaded));
   return std::get<Scenario>(std::move(loaded));
 }

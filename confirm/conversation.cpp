@@ -4,8 +4,8 @@
 #include <array>
 #include <string_view>
 
-#include "models/redis/value.hpp"
-#include "sim/world.hpp"
+#include "models/redis/data/value.hpp"
+#include "sim/worlds/world.hpp"
 
 namespace lockstep::confirm {
 namespace {

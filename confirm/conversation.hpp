@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "models/redis/messages.hpp"
-#include "models/redis/node.hpp"
-#include "models/redis/reply.hpp"
-#include "sim/time.hpp"
+#include "models/redis/server/node.hpp"
+#include "models/redis/wire/messages.hpp"
+#include "models/redis/wire/reply.hpp"
+#include "sim/time/time.hpp"
 
 namespace lockstep::confirm {
 

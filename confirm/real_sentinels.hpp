@@ -9,7 +9,7 @@
 
 #include "confirm/real_server.hpp"
 #include "confirm/wire.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/story/scenario.hpp"
 
 namespace lockstep::confirm {
 

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/world.hpp"
+#include "sim/worlds/world.hpp"
 
 namespace lockstep::confirm {
 namespace {

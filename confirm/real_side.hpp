@@ -20,11 +20,11 @@
 #include "confirm/real_server.hpp"
 #include "confirm/slow_links.hpp"
 #include "confirm/wire.hpp"
-#include "models/redis/node.hpp"
-#include "models/redis/relay.hpp"
-#include "scenarios/scenario.hpp"
-#include "sim/process.hpp"
-#include "sim/simulation.hpp"
+#include "models/redis/server/node.hpp"
+#include "models/redis/server/relay.hpp"
+#include "scenarios/story/scenario.hpp"
+#include "sim/schedules/simulation.hpp"
+#include "sim/worlds/process.hpp"
 
 namespace lockstep::confirm {
 

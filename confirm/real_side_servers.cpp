@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "confirm/real_side.hpp"
-#include "sim/world.hpp"
+#include "sim/worlds/world.hpp"
 
 namespace lockstep::confirm {
 namespace {

@@ -11,9 +11,9 @@
 #include <variant>
 #include <vector>
 
-#include "scenarios/loader.hpp"
-#include "scenarios/stories_testing.hpp"
-#include "sim/in_tree.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/testing/stories_testing.hpp"
+#include "sim/testing/in_tree.hpp"
 
 namespace lockstep::confirm::record_test {
 namespace {
@@ -34,7 +34,7 @@ std::string content_of(const std::string& file) {
 }  // namespace
 
 TEST_CASE("confirm: the record knows every story, as it is now") {
-  const auto read = read_record(content_of(in_tree("scenarios/confirmed.json")));
+  const auto read = read_record(content_of(in_tree("scenarios/stories/confirmed.json")));
   REQUIRE(std::holds_alternative<Record>(read));
   const Record& record = std::get<Record>(read);
   const std::vector<std::string> where{in_tree("scenarios")};
@@ -60,7 +60,7 @@ TEST_CASE("confirm: the record knows every story, as it is now") {
 }
 
 TEST_CASE("confirm: a story that changes in anything that was played is another one") {
-  const scenarios::Scenario told = story(in_tree("scenarios/redis-lock-java/f000-2-both-delete-expired.toml"));
+  const scenarios::Scenario told = story(in_tree("scenarios/stories/redis-lock-java/f000-2-both-delete-expired.toml"));
   const auto digest = digest_of(told, catalogue());
   REQUIRE(digest);
   CHECK(digest_of(told, catalogue()) == digest);

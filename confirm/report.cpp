@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "reports/junit.hpp"
-#include "reports/table.hpp"
-#include "reports/text.hpp"
-#include "reports/verdicts.hpp"
+#include "reports/run/junit.hpp"
+#include "reports/run/verdicts.hpp"
+#include "reports/text/table.hpp"
+#include "reports/text/text.hpp"
 
 namespace lockstep::confirm {
 namespace {

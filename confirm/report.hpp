@@ -6,7 +6,7 @@
 #include <string>
 
 #include "confirm/confirm.hpp"
-#include "reports/line.hpp"
+#include "reports/text/line.hpp"
 
 namespace lockstep::confirm {
 

@@ -11,9 +11,9 @@
 
 #include "confirm/confirm.hpp"
 #include "confirm/real_server.hpp"
-#include "scenarios/in_parallel.hpp"
-#include "scenarios/loader.hpp"
-#include "sim/in_tree.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/workers/in_parallel.hpp"
+#include "sim/testing/in_tree.hpp"
 
 namespace lockstep::confirm::selection_test {
 
@@ -42,7 +42,7 @@ TEST_CASE("confirm: of each kind of lock and of fault one story shows the same a
   std::array<std::string, kStories.size()> trouble;
   std::array<Confirmation, kStories.size()> results;
   scenarios::in_parallel(kStories.size(), 8, [&](std::size_t i) {
-    auto loaded = scenarios::load(in_tree(std::string("scenarios/") + kStories[i] + ".toml"), catalogue);
+    auto loaded = scenarios::load(in_tree(std::string("scenarios/stories/") + kStories[i] + ".toml"), catalogue);
     if (const auto* problem = std::get_if<scenarios::Diagnostic>(&loaded)) {
       trouble[i] = problem->to_string();
       return;

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/time.hpp"
+#include "sim/time/time.hpp"
 
 namespace lockstep::confirm {
 

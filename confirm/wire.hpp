@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "models/redis/resp.hpp"
+#include "models/redis/wire/resp.hpp"
 
 namespace lockstep::confirm {
 

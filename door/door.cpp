@@ -4,7 +4,7 @@
 #include <cmath>
 #include <optional>
 
-#include "models/redis/sorted_set.hpp"
+#include "models/redis/data/sorted_set.hpp"
 
 namespace lockstep::door {
 namespace {

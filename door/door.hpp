@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "models/redis/node.hpp"
-#include "models/redis/resp.hpp"
-#include "sim/process.hpp"
-#include "sim/world.hpp"
+#include "models/redis/server/node.hpp"
+#include "models/redis/wire/resp.hpp"
+#include "sim/worlds/process.hpp"
+#include "sim/worlds/world.hpp"
 
 namespace lockstep::door {
 

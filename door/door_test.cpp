@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "sim/simulation.hpp"
+#include "sim/schedules/simulation.hpp"
 
 namespace lockstep::door::door_test {
 namespace {

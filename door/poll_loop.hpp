@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "door/door.hpp"
-#include "sim/simulation.hpp"
+#include "sim/schedules/simulation.hpp"
 
 namespace lockstep::door {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "scenarios/deployment.hpp"
-#include "sim/random.hpp"
+#include "scenarios/deployment/deployment.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::door {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "door/poll_loop.hpp"
 #include "models/locks/catalogue.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/story/scenario.hpp"
 
 namespace lockstep::door {
 

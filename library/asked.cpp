@@ -4,9 +4,9 @@
 
 #include <chrono>
 
-#include "checker/properties.hpp"
-#include "scenarios/other_algorithm.hpp"
-#include "scenarios/suggestion.hpp"
+#include "checker/properties/properties.hpp"
+#include "scenarios/format/suggestion.hpp"
+#include "scenarios/story/other_algorithm.hpp"
 
 namespace lockstep {
 

@@ -1,4 +1,4 @@
-#include "scenarios/check.hpp"
+#include "scenarios/exploring/check.hpp"
 
 #include <algorithm>
 #include <ostream>
@@ -7,10 +7,10 @@
 
 #include "library/asked.hpp"
 #include "library/lockstep.hpp"
-#include "reports/exploration.hpp"
-#include "scenarios/runner.hpp"
-#include "scenarios/suggestion.hpp"
-#include "scenarios/writer.hpp"
+#include "reports/check/exploration.hpp"
+#include "scenarios/format/suggestion.hpp"
+#include "scenarios/format/writer.hpp"
+#include "scenarios/running/runner.hpp"
 
 namespace lockstep {
 namespace {

@@ -3,9 +3,9 @@
 #include <catch2/catch.hpp>
 
 #include "library/lockstep.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/runner.hpp"
-#include "sim/in_tree.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/running/runner.hpp"
+#include "sim/testing/in_tree.hpp"
 
 namespace lockstep::library_check_test {
 
@@ -54,7 +54,7 @@ scenarios::Scenario pausing() {
 
 TEST_CASE("library check: verdict, margin and witness of a story") {
   const CheckResult result =
-      check({.story = Story::file(in_tree("scenarios/redisson-source/f003-2-pause-margin.toml"))});
+      check({.story = Story::file(in_tree("scenarios/stories/redisson-source/f003-2-pause-margin.toml"))});
   INFO(result);
   CHECK(result.is_complete);
   CHECK(result.as_expected);

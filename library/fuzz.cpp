@@ -8,7 +8,7 @@
 
 #include "library/asked.hpp"
 #include "library/lockstep.hpp"
-#include "reports/output_file.hpp"
+#include "reports/text/output_file.hpp"
 #include "scenarios/fuzzing/campaign.hpp"
 
 namespace lockstep {

@@ -6,9 +6,9 @@
 #include <catch2/catch.hpp>
 
 #include "library/lockstep.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/runner.hpp"
-#include "sim/in_tree.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/running/runner.hpp"
+#include "sim/testing/in_tree.hpp"
 
 namespace lockstep::fuzz_test {
 
@@ -30,7 +30,7 @@ bool breaks(const std::string& text, std::string_view property) {
   return false;
 }
 
-const std::string kExpires = in_tree("scenarios/lock-summary/f001-6-expires-between-get-and-del.toml");
+const std::string kExpires = in_tree("scenarios/stories/lock-summary/f001-6-expires-between-get-and-del.toml");
 
 }  // namespace
 

@@ -22,10 +22,10 @@
 #include <variant>
 #include <vector>
 
-#include "checker/verdict.hpp"
+#include "checker/properties/verdict.hpp"
 #include "models/locks/catalogue.hpp"
-#include "scenarios/scenario.hpp"
-#include "sim/time.hpp"
+#include "scenarios/story/scenario.hpp"
+#include "sim/time/time.hpp"
 
 namespace lockstep {
 

@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
 #include "library/lockstep.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/own_lock.hpp"
-#include "scenarios/suggestion.hpp"
-#include "scenarios/writer.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/format/suggestion.hpp"
+#include "scenarios/format/writer.hpp"
+#include "scenarios/story/own_lock.hpp"
 
 namespace lockstep {
 namespace {

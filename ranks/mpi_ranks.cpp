@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/ranks.hpp"
+#include "scenarios/workers/ranks.hpp"
 
 namespace lockstep {
 namespace {

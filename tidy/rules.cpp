@@ -37,9 +37,9 @@ struct Ban {
   std::string_view instead;
 };
 
-constexpr std::string_view kGenerator = "use the portable seeded generator of sim/random.hpp";
-constexpr std::string_view kDecide = "let a decision choose: sim/decisions.hpp";
-constexpr std::string_view kClock = "use virtual time: the clock of the process (sim/clock.hpp)";
+constexpr std::string_view kGenerator = "use the portable seeded generator of sim/schedules/random.hpp";
+constexpr std::string_view kDecide = "let a decision choose: sim/schedules/decisions.hpp";
+constexpr std::string_view kClock = "use virtual time: the clock of the process (sim/time/clock.hpp)";
 constexpr std::string_view kThread = "worker threads must not be visible: use an index that the caller passes";
 
 constexpr std::array kChance{
@@ -70,7 +70,7 @@ bool is_product(const File& file) {
   return file.is_cpp() && file.folder() != "tidy" && file.folder() != "bench" && file.folder() != "examples";
 }
 
-/// What follows #include: <memory> or "sim/time.hpp"; empty if the line is something else.
+/// What follows #include: <memory> or "sim/time/time.hpp"; empty if the line is something else.
 std::string_view included_by(std::string_view line) {
   const std::size_t hash = line.find_first_not_of(' ');
   if (hash == std::string_view::npos || !line.substr(hash).starts_with("#include")) return {};
@@ -159,9 +159,10 @@ Findings unordered_containers(const File& file) {
                           "iterates over it, add `// tidy: lookup only`"});
     }
     if (line.find("std::hash") != std::string_view::npos) {
-      findings.push_back({file.path, i + 1,
-                          "std::hash differs between standard libraries: use the digest of sim/trace.hpp, or, for "
-                          "a container that nothing iterates over, add `// tidy: lookup only`"});
+      findings.push_back(
+          {file.path, i + 1,
+           "std::hash differs between standard libraries: use the digest of sim/worlds/trace.hpp, or, for "
+           "a container that nothing iterates over, add `// tidy: lookup only`"});
     }
   });
   return findings;

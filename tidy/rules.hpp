@@ -24,7 +24,7 @@ struct Finding {
   std::string message;   ///< what is wrong, and what to do instead
 };
 
-/// "sim/time.hpp:12: ...".
+/// "sim/time/time.hpp:12: ...".
 std::string to_string(const Finding& finding);
 
 using Findings = std::vector<Finding>;

@@ -13,7 +13,7 @@ struct File {
   std::string path;
   std::string text;
 
-  /// "sim" for "sim/time.hpp"; empty for files at the root.
+  /// "sim" for "sim/time/time.hpp"; empty for files at the root.
   std::string_view folder() const;
   /// "time.hpp".
   std::string_view name() const;

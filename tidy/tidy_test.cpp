@@ -13,7 +13,7 @@
 #include "tidy/rules.hpp"
 
 namespace lockstep {
-std::string in_tree(std::string_view path);  // of sim/in_tree.hpp: this folder uses no other
+std::string in_tree(std::string_view path);  // of sim/testing/in_tree.hpp: this folder uses no other
 }
 
 namespace {
@@ -55,7 +55,7 @@ TEST_CASE("tidy: the repository keeps its own rules") {
   const std::vector<File> files = files_of(lockstep::in_tree("."));
   // A search that finds nothing because it looks nowhere would always be content.
   REQUIRE(std::any_of(files.begin(), files.end(), [](const File& f) { return f.path == "tidy/tidy_test.cpp"; }));
-  REQUIRE(std::any_of(files.begin(), files.end(), [](const File& f) { return f.path == "sim/time.hpp"; }));
+  REQUIRE(std::any_of(files.begin(), files.end(), [](const File& f) { return f.path == "sim/time/time.hpp"; }));
   std::string report;
   const lockstep::tidy::Findings findings = lockstep::tidy::all_findings(files);
   for (const auto& finding : findings) report += to_string(finding) + "\n";

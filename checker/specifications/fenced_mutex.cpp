@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "checker/specification.hpp"
+#include "checker/linearizability/specification.hpp"
 
 namespace lockstep::checker::specifications {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "checker/specification.hpp"
+#include "checker/linearizability/specification.hpp"
 #include "checker/specifications/interned_states.hpp"
 
 namespace lockstep::checker::specifications {

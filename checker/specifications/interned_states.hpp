@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "sim/random.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::checker::specifications {
 

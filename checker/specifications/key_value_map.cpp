@@ -5,8 +5,8 @@
 #include <numeric>
 #include <vector>
 
-#include "checker/specification.hpp"
-#include "sim/random.hpp"
+#include "checker/linearizability/specification.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::checker::specifications {
 namespace {

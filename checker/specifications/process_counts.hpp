@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "checker/operation_history.hpp"
+#include "checker/linearizability/operation_history.hpp"
 
 namespace lockstep::checker::specifications {
 

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "checker/specification.hpp"
+#include "checker/linearizability/specification.hpp"
 #include "checker/specifications/process_counts.hpp"
 
 namespace lockstep::checker::specifications {

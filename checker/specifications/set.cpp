@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "checker/specification.hpp"
+#include "checker/linearizability/specification.hpp"
 
 namespace lockstep::checker::specifications {
 namespace {

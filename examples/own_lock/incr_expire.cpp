@@ -1,6 +1,6 @@
 #include "incr_expire.hpp"
 
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 
 namespace own_lock {
 

@@ -1,6 +1,6 @@
 #include "token_lock.hpp"
 
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 
 namespace tested_lock {
 

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "models/client/mode.hpp"
 #include "models/locks/lock.hpp"
 #include "models/locks/parameters.hpp"
-#include "models/mode.hpp"
 
 namespace lockstep::models::locks {
 

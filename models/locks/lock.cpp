@@ -1,6 +1,6 @@
 #include "models/locks/lock.hpp"
 
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 
 namespace lockstep::models::locks {
 

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "models/redis/value.hpp"
-#include "sim/task.hpp"
-#include "sim/time.hpp"
+#include "models/redis/data/value.hpp"
+#include "sim/coroutines/task.hpp"
+#include "sim/time/time.hpp"
 
 namespace lockstep::models {
 class Client;

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "sim/time.hpp"
+#include "sim/time/time.hpp"
 
 namespace lockstep::models::locks {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "sim/await.hpp"
-#include "sim/process.hpp"
-#include "sim/world.hpp"
+#include "sim/coroutines/await.hpp"
+#include "sim/worlds/process.hpp"
+#include "sim/worlds/world.hpp"
 
 namespace lockstep::models::resources {
 

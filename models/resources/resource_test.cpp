@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
 
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 #include "models/resources/resource.hpp"
-#include "sim/simulation.hpp"
+#include "sim/schedules/simulation.hpp"
 
 namespace lockstep::models::resources::resource_test {
 namespace {

@@ -8,11 +8,11 @@
 #include <string>
 #include <string_view>
 
-#include "models/redis/command.hpp"
-#include "models/redis/reply.hpp"
+#include "models/redis/wire/command.hpp"
+#include "models/redis/wire/reply.hpp"
 #include "models/scripted/machine.hpp"
-#include "sim/clock.hpp"
-#include "sim/time.hpp"
+#include "sim/time/clock.hpp"
+#include "sim/time/time.hpp"
 
 namespace lockstep::models::scripted {
 

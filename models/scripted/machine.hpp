@@ -15,13 +15,13 @@
 #include <variant>
 #include <vector>
 
-#include "models/client.hpp"
-#include "models/latch.hpp"
+#include "models/client/client.hpp"
+#include "models/client/latch.hpp"
 #include "models/locks/lock.hpp"
 #include "models/locks/parameters.hpp"
-#include "models/redis/lua_session.hpp"
+#include "models/redis/script/lua_session.hpp"
 #include "models/scripted/program.hpp"
-#include "sim/region.hpp"
+#include "sim/coroutines/region.hpp"
 
 namespace lockstep::models::scripted {
 

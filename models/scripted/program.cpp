@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "models/redis/lua_questions.hpp"
+#include "models/redis/script/questions/lua_questions.hpp"
 #include "models/scripted/machine.hpp"
 #include "models/scripted/scripted_lock.hpp"
 

@@ -18,7 +18,7 @@ namespace lockstep::models::scripted {
 struct Program {
   std::string file;      ///< as messages name it: "my-lock.lua"
   std::string text;      ///< as it was read
-  std::string bytecode;  ///< of the text in which comparisons ask (models/redis/lua_questions.hpp)
+  std::string bytecode;  ///< of the text in which comparisons ask (models/redis/script/questions/lua_questions.hpp)
   bool has_background = false;
   bool subscribes = false;
   bool has_try_acquire = false;

@@ -13,12 +13,12 @@
 #include <utility>
 #include <vector>
 
-#include "models/latch.hpp"
+#include "models/client/latch.hpp"
 #include "models/locks/lock.hpp"
-#include "models/locks/subscriptions.hpp"
-#include "models/redis/gather.hpp"
+#include "models/locks/redis/subscriptions.hpp"
+#include "models/redis/client/gather.hpp"
 #include "models/scripted/machine.hpp"
-#include "sim/task.hpp"
+#include "sim/coroutines/task.hpp"
 
 namespace lockstep::models::scripted {
 
@@ -39,7 +39,7 @@ struct Request {
   int values = 0;  ///< of `protect`: the function and its arguments, on the stack
 };
 
-class Run {
+class Run final : public sim::InterpretedText {
  public:
   Run(std::shared_ptr<Machine> machine, Client& client, const LockObject& lock, std::string_view where);
   ~Run();
@@ -71,6 +71,9 @@ class Run {
   /// Channels that it has joined. Null: it has left.
   std::vector<locks::Subscriptions::Channel*> channels;
   void leave(std::size_t number);
+
+  /// The lines of the script that it stands in.
+  void add_places(std::vector<sim::CodePlace>& places) const override;
 
   /// Whether one more pcall may stand inside of those that are going on.
   bool can_nest() const;

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "models/client.hpp"
-#include "models/redis/lua_symbols.hpp"
+#include "models/client/client.hpp"
+#include "models/redis/script/lua_symbols.hpp"
 #include "models/scripted/library.hpp"
 #include "models/scripted/lua_values.hpp"
 #include "models/scripted/run.hpp"

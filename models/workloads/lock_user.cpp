@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/client.hpp"
+#include "models/client/client.hpp"
 #include "models/resources/resource.hpp"
 
 namespace lockstep::models::workloads {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "models/locks/lock.hpp"
-#include "sim/ids.hpp"
-#include "sim/task.hpp"
-#include "sim/time.hpp"
+#include "sim/coroutines/task.hpp"
+#include "sim/time/time.hpp"
+#include "sim/worlds/ids.hpp"
 
 namespace lockstep::models::workloads {
 

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "models/client.hpp"
-#include "models/redis/command.hpp"
-#include "models/redis/reply.hpp"
+#include "models/client/client.hpp"
+#include "models/redis/wire/command.hpp"
+#include "models/redis/wire/reply.hpp"
 
 namespace lockstep::models::workloads {
 namespace {

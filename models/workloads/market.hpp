@@ -14,8 +14,8 @@
 
 #include "models/locks/lock.hpp"
 #include "models/workloads/guard.hpp"
-#include "sim/task.hpp"
-#include "sim/time.hpp"
+#include "sim/coroutines/task.hpp"
+#include "sim/time/time.hpp"
 
 namespace lockstep::models::workloads {
 

@@ -10,8 +10,8 @@
 #include <tuple>
 #include <utility>
 
-#include "reports/events.hpp"
-#include "reports/text.hpp"
+#include "reports/run/events.hpp"
+#include "reports/text/text.hpp"
 
 namespace lockstep::reports {
 namespace {

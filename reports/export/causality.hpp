@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "reports/verdicts.hpp"
+#include "reports/run/verdicts.hpp"
 
 namespace lockstep::reports {
 

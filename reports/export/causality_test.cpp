@@ -11,7 +11,7 @@
 
 #include "reports/export/run_stories_testing.hpp"
 #include "reports/export/shiviz.hpp"
-#include "reports/forged_story.hpp"
+#include "reports/run/forged_story.hpp"
 
 namespace lockstep::reports::causality_test {
 namespace {
@@ -206,8 +206,9 @@ TEST_CASE(
 }
 
 TEST_CASE("causality: the probe's attempts are left out, but for the first one where it never gets the lock") {
-  const Story fine = testing::run_for_exports(in_tree("scenarios/redis-lock-java/f000-2-both-delete-expired.toml"));
-  const Story stuck = testing::run_for_exports(in_tree("scenarios/redis-lock-java/f000-2i-inverted-dead.toml"));
+  const Story fine =
+      testing::run_for_exports(in_tree("scenarios/stories/redis-lock-java/f000-2-both-delete-expired.toml"));
+  const Story stuck = testing::run_for_exports(in_tree("scenarios/stories/redis-lock-java/f000-2i-inverted-dead.toml"));
   const auto attempts = [](const Story& story) {
     std::size_t count = 0;
     for (const CausalEvent& event : causality_of(story).events) {

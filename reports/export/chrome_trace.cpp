@@ -13,7 +13,7 @@
 
 #include "reports/export/causality.hpp"
 #include "reports/picture/diagram.hpp"
-#include "reports/text.hpp"
+#include "reports/text/text.hpp"
 
 namespace lockstep::reports {
 namespace {

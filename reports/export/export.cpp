@@ -8,8 +8,8 @@
 #include "reports/export/markdown.hpp"
 #include "reports/export/sarif.hpp"
 #include "reports/export/shiviz.hpp"
-#include "reports/history_file.hpp"
-#include "reports/junit.hpp"
+#include "reports/run/history_file.hpp"
+#include "reports/run/junit.hpp"
 
 namespace lockstep::reports {
 namespace {

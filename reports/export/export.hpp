@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "reports/verdicts.hpp"
-#include "scenarios/diagnostic.hpp"
+#include "reports/run/verdicts.hpp"
+#include "scenarios/format/diagnostic.hpp"
 
 namespace lockstep::reports {
 

@@ -13,17 +13,17 @@
 #include <set>
 #include <sstream>
 
-#include "checker/history_formats/read.hpp"
-#include "checker/history_formats/recorder.hpp"
-#include "checker/linearizability.hpp"
-#include "checker/properties.hpp"
+#include "checker/histories/read.hpp"
+#include "checker/histories/recorder.hpp"
+#include "checker/linearizability/linearizability.hpp"
+#include "checker/properties/properties.hpp"
 #include "reports/export/causality.hpp"
 #include "reports/export/hostile_story_testing.hpp"
 #include "reports/export/markdown.hpp"
 #include "reports/export/run_stories_testing.hpp"
-#include "reports/forged_story.hpp"
-#include "reports/junit.hpp"
-#include "reports/text.hpp"
+#include "reports/run/forged_story.hpp"
+#include "reports/run/junit.hpp"
+#include "reports/text/text.hpp"
 
 namespace lockstep::reports::export_test {
 namespace {
@@ -123,7 +123,7 @@ TEST_CASE("export: kinds are found by their names") {
 }
 
 TEST_CASE("export: the same run gives the same bytes") {
-  const std::string file = in_tree("scenarios/redisson-source/f003-2-pause-outlives-lease.toml");
+  const std::string file = in_tree("scenarios/stories/redisson-source/f003-2-pause-outlives-lease.toml");
   const Story one = testing::run_for_exports(file);
   const Story other = testing::run_for_exports(file);
   for (const ExportFormat& format : export_formats()) {
@@ -170,7 +170,8 @@ TEST_CASE("export: chrome-trace: slices of a thread never cross, and every arrow
 }
 
 TEST_CASE("export: chrome-trace: bars are what was believed, paused and leased, in microseconds") {
-  const Story story = testing::run_for_exports(in_tree("scenarios/redisson-source/f003-2-pause-outlives-lease.toml"));
+  const Story story =
+      testing::run_for_exports(in_tree("scenarios/stories/redisson-source/f003-2-pause-outlives-lease.toml"));
   const json document = json::parse(written(ExportKind::chrome_trace, story));
   std::set<std::tuple<std::string, std::int64_t, std::int64_t>> bars;
   for (const json& event : document.at("traceEvents")) {
@@ -213,7 +214,8 @@ TEST_CASE(
 }
 
 TEST_CASE("export: itf: keys, clocks and status of a story that is known") {
-  const Story story = testing::run_for_exports(in_tree("scenarios/redisson-source/f003-2-pause-outlives-lease.toml"));
+  const Story story =
+      testing::run_for_exports(in_tree("scenarios/stories/redisson-source/f003-2-pause-outlives-lease.toml"));
   const json document = json::parse(written(ExportKind::itf, story));
   const auto at = [&](std::int64_t ms) {
     json last;
@@ -254,7 +256,8 @@ TEST_CASE("export: dot and graphml are the graph of events, as other readers see
 }
 
 TEST_CASE("export: edn is judged as the run was") {
-  const Story story = testing::run_for_exports(in_tree("scenarios/redisson-source/f003-2-pause-outlives-lease.toml"));
+  const Story story =
+      testing::run_for_exports(in_tree("scenarios/stories/redisson-source/f003-2-pause-outlives-lease.toml"));
   namespace formats = checker::history_formats;
   const checker::Model& model = *checker::find_model("owner-mutex");
   formats::Recorder recorder(model, {});

@@ -9,9 +9,9 @@
 #include <sstream>
 #include <string_view>
 
-#include "checker/dot.hpp"
+#include "checker/graphs/dot.hpp"
 #include "reports/export/causality.hpp"
-#include "reports/text.hpp"
+#include "reports/text/text.hpp"
 
 namespace lockstep::reports {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "reports/verdicts.hpp"
+#include "reports/run/verdicts.hpp"
 
 namespace lockstep::reports {
 

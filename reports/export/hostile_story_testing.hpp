@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "reports/forged_story.hpp"
+#include "reports/run/forged_story.hpp"
 
 namespace lockstep::reports::testing {
 

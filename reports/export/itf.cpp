@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "reports/events.hpp"
 #include "reports/export/causality.hpp"
-#include "reports/lane_state.hpp"
-#include "reports/local_time.hpp"
-#include "reports/text.hpp"
+#include "reports/run/events.hpp"
+#include "reports/run/lane_state.hpp"
+#include "reports/text/local_time.hpp"
+#include "reports/text/text.hpp"
 
 namespace lockstep::reports {
 namespace {

@@ -6,12 +6,12 @@
 #include <set>
 #include <span>
 
-#include "reports/events.hpp"
 #include "reports/picture/diagram.hpp"
 #include "reports/picture/drawing.hpp"
-#include "reports/reasons.hpp"
-#include "reports/row_words.hpp"
-#include "reports/text.hpp"
+#include "reports/run/events.hpp"
+#include "reports/text/text.hpp"
+#include "reports/words/reasons.hpp"
+#include "reports/words/row_words.hpp"
 
 namespace lockstep::reports {
 namespace {

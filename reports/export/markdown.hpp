@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "reports/verdicts.hpp"
+#include "reports/run/verdicts.hpp"
 
 namespace lockstep::reports {
 

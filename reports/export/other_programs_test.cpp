@@ -57,7 +57,7 @@ void collect_elements(const pugi::xml_node& node, std::set<std::string>& names) 
   }
 }
 
-const std::string kKnownStory = "scenarios/redisson-source/f003-2-pause-outlives-lease.toml";
+const std::string kKnownStory = "scenarios/stories/redisson-source/f003-2-pause-outlives-lease.toml";
 
 }  // namespace
 

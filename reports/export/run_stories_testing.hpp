@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "models/locks/catalogue.hpp"
-#include "reports/verdicts.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/runner.hpp"
-#include "sim/in_tree.hpp"
-#include "sim/test_effort.hpp"
+#include "reports/run/verdicts.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/running/runner.hpp"
+#include "sim/testing/in_tree.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::reports::testing {
 

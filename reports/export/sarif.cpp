@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
-#include "checker/properties.hpp"
-#include "reports/text.hpp"
+#include "checker/properties/properties.hpp"
+#include "reports/text/text.hpp"
 
 namespace lockstep::reports {
 namespace {

@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
-#include "reports/verdicts.hpp"
-#include "scenarios/diagnostic.hpp"
+#include "reports/run/verdicts.hpp"
+#include "scenarios/format/diagnostic.hpp"
 
 namespace lockstep::reports {
 

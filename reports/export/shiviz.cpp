@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "reports/export/causality.hpp"
-#include "reports/text.hpp"
+#include "reports/text/text.hpp"
 
 namespace lockstep::reports {
 namespace {

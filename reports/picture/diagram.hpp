@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "reports/events.hpp"
-#include "reports/verdicts.hpp"
+#include "reports/run/events.hpp"
+#include "reports/run/verdicts.hpp"
 
 namespace lockstep::reports::picture {
 

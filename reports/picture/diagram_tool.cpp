@@ -6,8 +6,8 @@
 
 #include "models/locks/catalogue.hpp"
 #include "reports/picture/drawing.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/runner.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/running/runner.hpp"
 
 int main(int argc, char** argv) {
   using namespace lockstep;

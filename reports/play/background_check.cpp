@@ -4,8 +4,8 @@
 #include <utility>
 #include <variant>
 
-#include "scenarios/check.hpp"
-#include "scenarios/writer.hpp"
+#include "scenarios/exploring/check.hpp"
+#include "scenarios/format/writer.hpp"
 
 namespace lockstep::reports::play {
 

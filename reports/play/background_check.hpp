@@ -13,8 +13,8 @@
 #include <thread>
 
 #include "models/locks/catalogue.hpp"
-#include "reports/explored.hpp"
-#include "scenarios/diagnostic.hpp"
+#include "reports/check/explored.hpp"
+#include "scenarios/format/diagnostic.hpp"
 
 namespace lockstep::reports::play {
 

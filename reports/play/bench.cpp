@@ -15,9 +15,9 @@
 #include "reports/play/judged_page.hpp"
 #include "reports/play/rendered.hpp"
 #include "reports/play/saving.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/runner.hpp"
-#include "scenarios/writer.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/format/writer.hpp"
+#include "scenarios/running/runner.hpp"
 
 namespace lockstep::reports::play {
 namespace {

@@ -16,9 +16,9 @@
 #include <string>
 #include <utility>
 
-#include "scenarios/loader.hpp"
-#include "scenarios/new_story.hpp"
-#include "sim/in_tree.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/format/new_story.hpp"
+#include "sim/testing/in_tree.hpp"
 
 using namespace lockstep;
 using namespace lockstep::reports;
@@ -349,7 +349,7 @@ TEST_CASE("play: a click lets something go wrong just there") {
 TEST_CASE("play: every fault that a row offers can be had, and strikes") {
   Played played;
   for (const std::string& text :
-       {kStory, file_text(in_tree("scenarios/redis-lock-java/f000-2-both-delete-expired.toml")),
+       {kStory, file_text(in_tree("scenarios/stories/redis-lock-java/f000-2-both-delete-expired.toml")),
         scenarios::new_story(*catalogue().find("redlock-par"), "many servers", "x.toml")}) {
     const json before = played.asked("/run", {{"text", text}});
     const std::size_t rows = json::parse(before["data"].get<std::string>())["rows"].size();
@@ -373,7 +373,7 @@ TEST_CASE("play: every fault that a row offers can be had, and strikes") {
 
 TEST_CASE("play: a check runs behind the page, one at a time, and its witness is a story") {
   Played played;
-  const std::string text = file_text(in_tree("scenarios/redisson-source/f003-2-pause-margin.toml"));
+  const std::string text = file_text(in_tree("scenarios/stories/redisson-source/f003-2-pause-margin.toml"));
   REQUIRE(played.asked("/check", {{"text", text}}).contains("started"));
   const auto phase = [&] { return played.asked("/check/state", {})["phase"].get<std::string>(); };
   for (int waited = 0; phase() == "running"; ++waited) {

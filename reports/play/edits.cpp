@@ -10,10 +10,10 @@
 
 #include "reports/play/form.hpp"
 #include "reports/play/story_text.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/other_algorithm.hpp"
-#include "scenarios/toml_text.hpp"
-#include "scenarios/writer.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/format/toml_text.hpp"
+#include "scenarios/format/writer.hpp"
+#include "scenarios/story/other_algorithm.hpp"
 
 namespace lockstep::reports::play {
 namespace {

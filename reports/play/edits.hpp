@@ -9,8 +9,8 @@
 #include <variant>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/diagnostic.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/format/diagnostic.hpp"
+#include "scenarios/story/scenario.hpp"
 
 namespace lockstep::reports::play {
 

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/step_name.hpp"
+#include "scenarios/story/step_name.hpp"
 
 namespace lockstep::reports::play {
 namespace {

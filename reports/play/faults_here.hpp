@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "reports/picture/diagram.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/story/scenario.hpp"
 
 namespace lockstep::reports::play {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/story/scenario.hpp"
 
 namespace lockstep::reports::play {
 

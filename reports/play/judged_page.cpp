@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "checker/history_formats/read.hpp"
-#include "checker/history_formats/recorder.hpp"
-#include "checker/linearizability.hpp"
-#include "reports/linearization.hpp"
+#include "checker/histories/read.hpp"
+#include "checker/histories/recorder.hpp"
+#include "checker/linearizability/linearizability.hpp"
+#include "reports/linearization/linearization.hpp"
 
 namespace lockstep::reports::play {
 namespace {

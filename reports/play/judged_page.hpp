@@ -7,8 +7,8 @@
 #include <string_view>
 #include <variant>
 
-#include "checker/verdict.hpp"
-#include "scenarios/scenario.hpp"
+#include "checker/properties/verdict.hpp"
+#include "scenarios/story/scenario.hpp"
 
 namespace lockstep::reports::play {
 

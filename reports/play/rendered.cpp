@@ -5,12 +5,12 @@
 #include <fmt/format.h>
 #include <kainjow/mustache.hpp>
 
-#include "checker/linearizability.hpp"
-#include "reports/embedded_text.hpp"
+#include "checker/linearizability/linearizability.hpp"
 #include "reports/picture/shape.hpp"
 #include "reports/site/story_page.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/runner.hpp"
+#include "reports/text/embedded_text.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/running/runner.hpp"
 
 namespace lockstep::reports::play {
 namespace {

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "models/locks/catalogue.hpp"
-#include "reports/explored.hpp"
+#include "reports/check/explored.hpp"
 #include "reports/play/form.hpp"
+#include "reports/run/verdicts.hpp"
 #include "reports/site/page.hpp"
-#include "reports/verdicts.hpp"
-#include "scenarios/diagnostic.hpp"
+#include "scenarios/format/diagnostic.hpp"
 
 namespace lockstep::reports::play {
 

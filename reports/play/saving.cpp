@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "reports/output_file.hpp"
+#include "reports/text/output_file.hpp"
 
 namespace lockstep::reports::play {
 

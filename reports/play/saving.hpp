@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "scenarios/scenario.hpp"
+#include "scenarios/story/scenario.hpp"
 
 namespace lockstep::reports::play {
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "reports/site/algorithm_page.hpp"
-#include "scenarios/in_parallel.hpp"
-#include "scenarios/state_graph.hpp"
+#include "scenarios/exploring/state_graph.hpp"
+#include "scenarios/workers/in_parallel.hpp"
 
 namespace lockstep::reports::site {
 namespace {

@@ -4,17 +4,17 @@
 
 #include <fmt/format.h>
 
-#include "reports/embedded_text.hpp"
-#include "reports/figures.hpp"
-#include "reports/listing.hpp"
+#include "reports/listing/listing.hpp"
 #include "reports/picture/shape.hpp"
-#include "reports/reasons.hpp"
 #include "reports/site/algorithm_texts.hpp"
 #include "reports/site/chapters.hpp"
 #include "reports/site/figure.hpp"
 #include "reports/site/graph_picture.hpp"
 #include "reports/site/index_page.hpp"
-#include "scenarios/writer.hpp"
+#include "reports/text/embedded_text.hpp"
+#include "reports/text/figures.hpp"
+#include "reports/words/reasons.hpp"
+#include "scenarios/format/writer.hpp"
 
 namespace lockstep::reports::site {
 namespace {
@@ -309,8 +309,7 @@ std::string sources_of(const AlgorithmText& text) {
     html += fmt::format(
         "<details{}>\n<summary><code>{}</code></summary>\n<pre class=\"source\" "
         "tabindex=\"0\"><code>{}</code></pre>\n</details>\n",
-        file == text.files.front() ? " open=\"open\"" : "", file,
-        lines_of_text(*source, "<span class=\"line\">", "</span>"));
+        file == text.files.front() ? " open=\"open\"" : "", file, lines_of_text(*source, "<span>", "</span>"));
   }
   return html;
 }

@@ -7,7 +7,6 @@
 #include <map>
 #include <string>
 
-#include "reports/embedded_text.hpp"
 #include "reports/site/algorithm_page.hpp"
 #include "reports/site/algorithm_texts.hpp"
 #include "reports/site/figure.hpp"
@@ -15,9 +14,10 @@
 #include "reports/site/history_page.hpp"
 #include "reports/site/measured.hpp"
 #include "reports/site/page_testing.hpp"
-#include "scenarios/runner.hpp"
-#include "scenarios/stories_testing.hpp"
-#include "sim/in_tree.hpp"
+#include "reports/text/embedded_text.hpp"
+#include "scenarios/running/runner.hpp"
+#include "scenarios/testing/stories_testing.hpp"
+#include "sim/testing/in_tree.hpp"
 
 namespace lockstep::reports::site::algorithm_page_test {
 namespace {
@@ -29,7 +29,7 @@ constexpr std::array<std::string_view, 6> kFolders{"redis-lock-java", "lock-summ
 
 Story story_named(std::string_view id) {
   for (const std::string_view folder : kFolders) {
-    const std::string file = in_tree("scenarios/" + std::string(folder) + "/" + std::string(id) + ".toml");
+    const std::string file = in_tree("scenarios/stories/" + std::string(folder) + "/" + std::string(id) + ".toml");
     auto loaded = scenarios::load(file, catalogue());
     auto* scenario = std::get_if<scenarios::Scenario>(&loaded);
     if (scenario == nullptr) continue;
@@ -242,7 +242,7 @@ TEST_CASE("market page: what it shows is what was measured, and without a market
   Findings findings;
   findings.catalogue = &catalogue();
   testing::require_sound(html_of(market_page(findings)));
-  auto loaded = scenarios::load(in_tree("scenarios/market/lock.toml"), catalogue());
+  auto loaded = scenarios::load(in_tree("scenarios/stories/market/lock.toml"), catalogue());
   const auto& scenario = std::get<scenarios::Scenario>(loaded);
   scenarios::MarketRun run{.sellers = 5, .buyers = 1, .listed = 4321, .bought = 987, .retries = 7, .messages = 1974};
   run.is_sound = false;

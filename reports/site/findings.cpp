@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "checker/properties.hpp"
+#include "checker/properties/properties.hpp"
 #include "models/locks/parameters.hpp"
 #include "reports/picture/shape.hpp"
 

@@ -8,13 +8,13 @@
 #include <string_view>
 #include <vector>
 
-#include "checker/state_graph.hpp"
+#include "checker/graphs/state_graph.hpp"
 #include "models/locks/catalogue.hpp"
-#include "reports/explored.hpp"
-#include "reports/market.hpp"
+#include "reports/check/explored.hpp"
+#include "reports/compare/market.hpp"
 #include "reports/site/page.hpp"
-#include "scenarios/comparison.hpp"
-#include "scenarios/matrix.hpp"
+#include "scenarios/comparing/comparison.hpp"
+#include "scenarios/matrix/matrix.hpp"
 
 namespace lockstep::reports::site {
 
@@ -55,7 +55,7 @@ std::string algorithm_link(const Findings& findings, std::string_view from, std:
 bool breaks(const ListedStory& story, std::string_view property);
 /// Whether the property was judged, in its run or in all executions.
 bool was_judged(const ListedStory& story, std::string_view property);
-/// Those that it breaks, in the order of `checker/properties.hpp`.
+/// Those that it breaks, in the order of `checker/properties/properties.hpp`.
 std::vector<std::string_view> broken_properties(const ListedStory& story);
 /// "from pause 71ms": where all executions were explored and a margin is known; else empty.
 Text margin_of(const ListedStory& story, std::string_view property);

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "reports/picture/shape.hpp"
-#include "reports/text.hpp"
+#include "reports/text/text.hpp"
 
 namespace lockstep::reports::site {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "checker/state_graph.hpp"
+#include "checker/graphs/state_graph.hpp"
 #include "reports/site/page.hpp"
 
 namespace lockstep::reports::site {

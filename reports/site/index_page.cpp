@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "checker/properties.hpp"
+#include "checker/properties/properties.hpp"
 #include "reports/picture/shape.hpp"
 #include "reports/site/chapters.hpp"
-#include "scenarios/failures.hpp"
+#include "scenarios/story/failures.hpp"
 
 namespace lockstep::reports::site {
 namespace {

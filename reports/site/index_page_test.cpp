@@ -9,9 +9,9 @@
 #include "reports/site/chapters.hpp"
 #include "reports/site/index_page.hpp"
 #include "reports/site/page_testing.hpp"
-#include "scenarios/runner.hpp"
-#include "scenarios/stories_testing.hpp"
-#include "sim/in_tree.hpp"
+#include "scenarios/running/runner.hpp"
+#include "scenarios/testing/stories_testing.hpp"
+#include "sim/testing/in_tree.hpp"
 
 namespace lockstep::reports::site::index_page_test {
 namespace {
@@ -25,7 +25,7 @@ struct Shelf {
 
   Shelf() { findings.catalogue = &catalogue(); }
   void add(const std::string& file) {
-    auto scenario = std::get<scenarios::Scenario>(scenarios::load(in_tree("scenarios/" + file), catalogue()));
+    auto scenario = std::get<scenarios::Scenario>(scenarios::load(in_tree("scenarios/stories/" + file), catalogue()));
     add(std::move(scenario));
   }
   void add(scenarios::Scenario scenario) {
@@ -95,7 +95,7 @@ TEST_CASE("index: a cell that is broken leads to a story that breaks it, others 
   Shelf shelf;
   // The first of them has the same lock and the same kind of fault, and breaks nothing.
   scenarios::Scenario harmless = std::get<scenarios::Scenario>(
-      scenarios::load(in_tree("scenarios/redisson-source/f003-2-pause-outlives-lease.toml"), catalogue()));
+      scenarios::load(in_tree("scenarios/stories/redisson-source/f003-2-pause-outlives-lease.toml"), catalogue()));
   harmless.id = "harmless";
   for (scenarios::FaultSpec& fault : harmless.faults)
     fault.length = sim::DurationRange::exactly(sim::Duration::milliseconds(1));

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "reports/figures.hpp"
 #include "reports/picture/shape.hpp"
 #include "reports/site/figure.hpp"
 #include "reports/site/history_page.hpp"
+#include "reports/text/figures.hpp"
 
 namespace lockstep::reports::site {
 namespace {

@@ -6,16 +6,16 @@
 #include "reports/site/algorithm_page.hpp"
 #include "reports/site/history_page.hpp"
 #include "reports/site/index_page.hpp"
-#include "scenarios/comparison.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/market_comparison.hpp"
+#include "scenarios/comparing/comparison.hpp"
+#include "scenarios/comparing/market_comparison.hpp"
+#include "scenarios/format/loader.hpp"
 
 namespace lockstep::reports::site {
 namespace {
 
 using namespace sim::literals;
 
-/// The lock, the times and the clients of scenarios/compare/short-work.toml.
+/// The lock, the times and the clients of scenarios/stories/compare/short-work.toml.
 constexpr std::string_view kWorkload = R"(title = { en = "Short work, many hands", zh = "活很短，抢的人很多" }
 [lock]
 algorithm = "set-nx-px-lua"

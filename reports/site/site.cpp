@@ -11,9 +11,9 @@
 #include "reports/picture/shape.hpp"
 #include "reports/site/index_page.hpp"
 #include "reports/site/story_page.hpp"
-#include "reports/text.hpp"
-#include "scenarios/other_algorithm.hpp"
-#include "scenarios/runner.hpp"
+#include "reports/text/text.hpp"
+#include "scenarios/running/runner.hpp"
+#include "scenarios/story/other_algorithm.hpp"
 
 namespace lockstep::reports::site {
 namespace {

@@ -7,21 +7,21 @@
 #include <string>
 #include <vector>
 
-#include "reports/explored.hpp"
+#include "reports/check/explored.hpp"
 #include "reports/site/findings.hpp"
 #include "reports/site/margins_part.hpp"
 #include "reports/site/measured.hpp"
 #include "reports/site/page.hpp"
-#include "scenarios/matrix.hpp"
-#include "scenarios/no_return.hpp"
+#include "scenarios/families/no_return.hpp"
+#include "scenarios/matrix/matrix.hpp"
 
 namespace lockstep::reports::site {
 
 /// A story with all that its page tells.
 struct ToldStory {
-  std::string source;                     ///< its file, as a reader finds it: "scenarios/redisson-source/x.toml"
-  std::string path;                       ///< of its page
-  Story story;                            ///< with trace and key states
+  std::string source;  ///< its file, as a reader finds it: "scenarios/stories/redisson-source/x.toml"
+  std::string path;    ///< of its page
+  Story story;         ///< with trace and key states
   std::optional<ExploredStory> explored;  ///< nothing: it cannot be, or takes too long
   ToldMargins margins;
   std::optional<scenarios::NoReturn> no_return;

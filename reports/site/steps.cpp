@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "reports/lane_state.hpp"
-#include "reports/local_time.hpp"
-#include "reports/text.hpp"
+#include "reports/run/lane_state.hpp"
+#include "reports/text/local_time.hpp"
+#include "reports/text/text.hpp"
 
 namespace lockstep::reports::site {
 namespace {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "reports/explored.hpp"
+#include "reports/check/explored.hpp"
 #include "reports/site/margins_part.hpp"
 #include "reports/site/page.hpp"
-#include "scenarios/no_return.hpp"
+#include "scenarios/families/no_return.hpp"
 
 namespace lockstep::reports::site {
 

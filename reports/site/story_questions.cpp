@@ -4,7 +4,7 @@
 
 #include "reports/picture/shape.hpp"
 #include "reports/site/story_parts.hpp"
-#include "reports/text.hpp"
+#include "reports/text/text.hpp"
 
 namespace lockstep::reports::site {
 namespace {

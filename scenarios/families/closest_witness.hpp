@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/exploration.hpp"
+#include "scenarios/exploring/exploration.hpp"
 #include "scenarios/families/family.hpp"
 
 namespace lockstep::scenarios {

@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "scenarios/check.hpp"
+#include "scenarios/exploring/check.hpp"
 #include "scenarios/families/closest_witness.hpp"
 #include "scenarios/families/families.hpp"
 #include "scenarios/families/family_story.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/no_return.hpp"
+#include "scenarios/families/no_return.hpp"
+#include "scenarios/format/loader.hpp"
 
 using namespace lockstep;
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "scenarios/runner.hpp"
-#include "scenarios/step_name.hpp"
+#include "scenarios/running/runner.hpp"
+#include "scenarios/story/step_name.hpp"
 
 namespace lockstep::scenarios {
 namespace {

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/deployment.hpp"
+#include "scenarios/deployment/deployment.hpp"
 #include "scenarios/families/family.hpp"
-#include "sim/decisions.hpp"
-#include "sim/linear_simulation.hpp"
+#include "sim/schedules/decisions.hpp"
+#include "sim/schedules/linear_simulation.hpp"
 
 namespace lockstep::scenarios {
 

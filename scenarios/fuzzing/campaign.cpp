@@ -6,11 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "checker/properties.hpp"
+#include "checker/properties/properties.hpp"
+#include "scenarios/format/writer.hpp"
 #include "scenarios/fuzzing/fuzzed_world.hpp"
 #include "scenarios/fuzzing/shrink.hpp"
-#include "scenarios/own_lock.hpp"
-#include "scenarios/writer.hpp"
+#include "scenarios/story/own_lock.hpp"
 
 namespace lockstep::scenarios {
 namespace {

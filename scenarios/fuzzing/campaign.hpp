@@ -23,11 +23,11 @@
 #include "models/locks/catalogue.hpp"
 #include "scenarios/fuzzing/campaign_state.hpp"
 #include "scenarios/fuzzing/coverage.hpp"
-#include "scenarios/random_run.hpp"
-#include "scenarios/ranks.hpp"
-#include "scenarios/scenario.hpp"
-#include "scenarios/threads.hpp"
-#include "sim/random.hpp"
+#include "scenarios/running/random_run.hpp"
+#include "scenarios/story/scenario.hpp"
+#include "scenarios/workers/ranks.hpp"
+#include "scenarios/workers/threads.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::scenarios {
 

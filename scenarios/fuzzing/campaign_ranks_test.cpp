@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/format/loader.hpp"
 #include "scenarios/fuzzing/campaign.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/ranks_in_threads.hpp"
-#include "scenarios/stories_testing.hpp"
-#include "sim/in_tree.hpp"
-#include "sim/test_effort.hpp"
+#include "scenarios/testing/ranks_in_threads.hpp"
+#include "scenarios/testing/stories_testing.hpp"
+#include "sim/testing/in_tree.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::scenarios::campaign_ranks_test {
 namespace {
@@ -22,7 +22,7 @@ using models::locks::Catalogue;
 
 /// A story that breaks: something is made small.
 std::vector<FuzzTarget> targets() {
-  auto story = load(in_tree("scenarios/lock-summary/f001-6-expires-between-get-and-del.toml"), catalogue());
+  auto story = load(in_tree("scenarios/stories/lock-summary/f001-6-expires-between-get-and-del.toml"), catalogue());
   REQUIRE(std::holds_alternative<Scenario>(story));
   return {target_of(std::get<Scenario>(story), catalogue())};
 }

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/random.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::scenarios {
 namespace {

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "scenarios/fuzzing/coverage.hpp"
-#include "scenarios/random_run.hpp"
-#include "scenarios/text_archive.hpp"
-#include "sim/time.hpp"
+#include "scenarios/matrix/text_archive.hpp"
+#include "scenarios/running/random_run.hpp"
+#include "sim/time/time.hpp"
 
 namespace lockstep::scenarios {
 

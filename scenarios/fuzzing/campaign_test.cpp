@@ -8,12 +8,12 @@
 #include <set>
 #include <variant>
 
+#include "scenarios/format/loader.hpp"
 #include "scenarios/fuzzing/lock_mutants.hpp"
-#include "scenarios/loader.hpp"
-#include "scenarios/runner.hpp"
-#include "scenarios/stories_testing.hpp"
-#include "sim/random.hpp"
-#include "sim/test_effort.hpp"
+#include "scenarios/running/runner.hpp"
+#include "scenarios/testing/stories_testing.hpp"
+#include "sim/schedules/random.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::scenarios::campaign_test {
 namespace {

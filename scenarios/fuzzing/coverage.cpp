@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "sim/random.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::scenarios {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/history.hpp"
+#include "sim/worlds/history.hpp"
 
 namespace lockstep::scenarios {
 

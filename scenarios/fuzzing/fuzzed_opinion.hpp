@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/exploration.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/exploring/exploration.hpp"
+#include "scenarios/story/scenario.hpp"
 
 namespace lockstep::scenarios {
 

@@ -8,11 +8,11 @@
 #include <string>
 #include <variant>
 
-#include "scenarios/hunted_story.hpp"
-#include "scenarios/runner.hpp"
-#include "scenarios/stories_testing.hpp"
-#include "scenarios/writer.hpp"
-#include "sim/test_effort.hpp"
+#include "scenarios/exploring/oracles/hunted_story.hpp"
+#include "scenarios/format/writer.hpp"
+#include "scenarios/running/runner.hpp"
+#include "scenarios/testing/stories_testing.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::scenarios::fuzzed_opinion_test {
 namespace {

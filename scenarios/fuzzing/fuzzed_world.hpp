@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/scenario.hpp"
-#include "sim/random.hpp"
+#include "scenarios/story/scenario.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::scenarios {
 

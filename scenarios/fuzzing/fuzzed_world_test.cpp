@@ -7,10 +7,10 @@
 #include <set>
 #include <variant>
 
-#include "scenarios/loader.hpp"
-#include "scenarios/stories_testing.hpp"
-#include "scenarios/writer.hpp"
-#include "sim/test_effort.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/format/writer.hpp"
+#include "scenarios/testing/stories_testing.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::scenarios::fuzzed_world_test {
 namespace {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "models/scripts.hpp"
-#include "scenarios/loader.hpp"
+#include "scenarios/format/loader.hpp"
 
 namespace lockstep::scenarios {
 namespace {

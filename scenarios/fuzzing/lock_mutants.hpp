@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "models/locks/catalogue.hpp"
-#include "models/locks/rlock.hpp"
-#include "scenarios/scenario.hpp"
+#include "models/locks/redis/rlock.hpp"
+#include "scenarios/story/scenario.hpp"
 
 namespace lockstep::scenarios {
 

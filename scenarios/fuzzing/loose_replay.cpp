@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "scenarios/deployment.hpp"
-#include "scenarios/execution.hpp"
-#include "scenarios/run_recorder.hpp"
-#include "sim/decisions.hpp"
+#include "scenarios/deployment/deployment.hpp"
+#include "scenarios/running/execution.hpp"
+#include "scenarios/running/run_recorder.hpp"
+#include "sim/schedules/decisions.hpp"
 
 namespace lockstep::scenarios {
 namespace {

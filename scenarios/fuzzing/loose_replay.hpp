@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/run_recorder.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/running/run_recorder.hpp"
+#include "scenarios/story/scenario.hpp"
 
 namespace lockstep::scenarios {
 

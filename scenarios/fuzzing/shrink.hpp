@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/run_recorder.hpp"
-#include "scenarios/scenario.hpp"
-#include "scenarios/witness.hpp"
+#include "scenarios/running/run_recorder.hpp"
+#include "scenarios/story/scenario.hpp"
+#include "scenarios/witness/witness.hpp"
 
 namespace lockstep::scenarios {
 

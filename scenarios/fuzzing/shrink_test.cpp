@@ -7,10 +7,10 @@
 #include <optional>
 #include <variant>
 
-#include "scenarios/loader.hpp"
-#include "scenarios/random_run.hpp"
-#include "scenarios/runner.hpp"
-#include "scenarios/stories_testing.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/running/random_run.hpp"
+#include "scenarios/running/runner.hpp"
+#include "scenarios/testing/stories_testing.hpp"
 
 namespace lockstep::scenarios::shrink_test {
 namespace {

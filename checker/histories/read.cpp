@@ -1,0 +1,100 @@
+#include "checker/histories/read.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <memory>
+
+#include "checker/histories/edn.hpp"
+#include "checker/histories/json.hpp"
+#include "checker/histories/log.hpp"
+
+namespace lockstep::checker::history_formats {
+namespace {
+
+constexpr std::array<std::string_view, 4> kFormats{"auto", "edn", "json", "log"};
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ','; }
+
+/// By the first thing that is no blank and no comment. JSON and EDN maps differ in their first key.
+Format detect(std::string_view text, Format otherwise) {
+  std::size_t i = 0;
+  bool in_brackets = false;
+  for (;;) {
+    while (i < text.size() && is_blank(text[i])) ++i;
+    if (i == text.size()) return in_brackets ? Format::edn : Format::automatic;
+    const char c = text[i];
+    if (c == ';' || c == '#' || c == '(') return Format::edn;
+    if (c == '[' && !in_brackets) {
+      in_brackets = true;
+      ++i;
+      continue;
+    }
+    if (c == '{') {
+      ++i;
+      while (i < text.size() && is_blank(text[i])) ++i;
+      return i < text.size() && (text[i] == '"' || text[i] == '\'') ? Format::json : Format::edn;
+    }
+    return in_brackets ? Format::edn : otherwise;
+  }
+}
+
+std::unique_ptr<EventReader> reader_of(Format format, Window& window) {
+  switch (format) {
+    case Format::json: return std::make_unique<JsonEvents>(window);
+    case Format::log: return std::make_unique<LogEvents>(window);
+    case Format::edn:
+    case Format::automatic: break;
+  }
+  return std::make_unique<EdnEvents>(window);
+}
+
+}  // namespace
+
+std::span<const std::string_view> format_names() { return kFormats; }
+
+Format format_of_name(std::string_view file_name) {
+  constexpr std::pair<std::string_view, Format> endings[] = {
+      {".edn", Format::edn}, {".json", Format::json}, {".jsonl", Format::json}, {".ndjson", Format::json}};
+  for (const auto& [ending, format] : endings) {
+    if (file_name.ends_with(ending)) return format;
+  }
+  return Format::log;
+}
+
+ReadResult read_history(Source source, Format format, const Sink& sink, std::size_t chunk, Format otherwise) {
+  Window window(std::move(source), chunk);
+  ReadResult result{.format = format};
+  if (format == Format::automatic) {
+    // A little more than a short read gives; a comment longer than this is taken for what it begins with.
+    while (!window.is_complete() && window.end() - window.begin() < 4096) window.grow();
+    result.format = detect({window.begin(), static_cast<std::size_t>(window.end() - window.begin())}, otherwise);
+  }
+  const std::unique_ptr<EventReader> reader = reader_of(result.format, window);
+  Event event;
+  for (;;) {
+    const EventReader::Step step = reader->next(event);
+    if (step == EventReader::Step::bad) result.trouble = reader->trouble();
+    if (step != EventReader::Step::event) break;
+    ++result.events;
+    if (const std::optional<Complaint> complaint = sink(event)) {
+      result.trouble = trouble_of(window, *complaint);
+      break;
+    }
+  }
+  result.lines_skipped = reader->lines_skipped();
+  if (!result.trouble && result.events == 0) {
+    const std::string_view which =
+        result.format == Format::automatic ? "history" : kFormats[static_cast<std::size_t>(result.format)];
+    result.trouble = Trouble{
+        .message =
+            result.lines_skipped == 0
+                ? "no operations: the file is empty, or has only blanks and comments"
+                : fmt::format("no operations in {} lines, read as {}; expected lines like 0 :invoke :read nil, maps "
+                              "as Jepsen's history.edn has them, or JSON objects (docs/linearize.md)",
+                              result.lines_skipped, which)};
+  }
+  return result;
+}
+
+}  // namespace lockstep::checker::history_formats

@@ -1,0 +1,29 @@
+#pragma once
+
+// Any history: finds out which format it is in, and reads it.
+
+#include <optional>
+#include <string_view>
+
+#include "checker/histories/event.hpp"
+#include "checker/histories/format.hpp"
+#include "checker/histories/window.hpp"
+
+namespace lockstep::checker::history_formats {
+
+struct ReadResult {
+  Format format = Format::automatic;  ///< in which it was read
+  std::size_t events = 0;
+  std::size_t lines_skipped = 0;  ///< lines of a log that are no events
+  std::optional<Trouble> trouble;
+};
+
+/// Gives each event to `sink`, until there are no more, or one of them is not what it should be. A text without any event
+/// is no history. `otherwise`: what a text is taken for that begins like none of EDN and JSON.
+ReadResult read_history(Source source, Format format, const Sink& sink, std::size_t chunk = std::size_t{1} << 20U,
+                        Format otherwise = Format::log);
+
+/// What the end of a file's name promises; a log if it says nothing.
+Format format_of_name(std::string_view file_name);
+
+}  // namespace lockstep::checker::history_formats

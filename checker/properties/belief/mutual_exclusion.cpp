@@ -1,0 +1,127 @@
+#include "checker/properties/belief/mutual_exclusion.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "checker/properties/evidence.hpp"
+#include "checker/properties/ownership.hpp"
+
+namespace lockstep::checker {
+namespace {
+
+constexpr std::string_view kMutualExclusion = "mutual-exclusion";
+using Intervals = std::span<const OwnershipInterval>;
+
+sim::Duration end_of(const OwnershipInterval& i) { return i.to ? i.to->offset() : sim::Duration::forever(); }
+
+struct Overlap {
+  const OwnershipInterval* first = nullptr;
+  const OwnershipInterval* second = nullptr;
+  std::vector<sim::ProcessId> bystanders;  ///< who else believed so at that moment
+
+  auto key() const { return std::tuple(second->from.offset(), first->acquire, second->acquire); }
+};
+
+/// All that happens at the moment of an object's first overlap: the pair with the smallest ids, and the others.
+/// Until then only one process believed, so this is done once per object.
+Overlap first_overlap_at(Intervals sorted, sim::Instant moment) {
+  std::vector<const OwnershipInterval*> active;
+  for (const OwnershipInterval& i : sorted) {
+    if (i.contains(moment)) active.push_back(&i);
+  }
+  Overlap best;
+  for (std::size_t s = 0; s < active.size(); ++s) {
+    if (active[s]->from.offset() != moment.offset()) continue;
+    for (std::size_t f = 0; f < s; ++f) {
+      if (active[f]->process == active[s]->process || (active[f]->is_shared && active[s]->is_shared)) continue;
+      const Overlap candidate{active[f], active[s], {}};
+      if (best.first == nullptr || candidate.key() < best.key()) best = candidate;
+    }
+  }
+  for (const OwnershipInterval* i : active) {
+    if (i->process != best.first->process && i->process != best.second->process) best.bystanders.push_back(i->process);
+  }
+  std::sort(best.bystanders.begin(), best.bystanders.end());
+  best.bystanders.erase(std::unique(best.bystanders.begin(), best.bystanders.end()), best.bystanders.end());
+  return best;
+}
+
+/// Where some share the lock, the latest end does not decide: each pair is looked at. The closest distance is of exclusive ones.
+std::optional<Overlap> first_overlap_among_sharers(Intervals sorted) {
+  for (std::size_t s = 1; s < sorted.size(); ++s) {
+    for (std::size_t f = 0; f < s; ++f) {
+      const OwnershipInterval& a = sorted[f];
+      const OwnershipInterval& b = sorted[s];
+      if (a.process == b.process || (a.is_shared && b.is_shared) || !a.contains(b.from)) continue;
+      return first_overlap_at(sorted, b.from);
+    }
+  }
+  return std::nullopt;
+}
+
+Finding violated(const Overlap& overlap, const Names& names) {
+  const OwnershipInterval& a = *overlap.first;
+  const OwnershipInterval& b = *overlap.second;
+  Finding finding{.property = kMutualExclusion, .view = View::belief, .verdict = Verdict::violated};
+  finding.by = {a.process, b.process};
+  finding.at = b.from;
+  finding.evidence = sorted_evidence({a.from_step, b.from_step, a.to_step, b.to_step});
+  finding.why = fmt::format("{} got the lock at {} while {}, who got it at {}, still believed to hold it ({})",
+                            name_of(names, b.process), time_text(b.from), name_of(names, a.process), time_text(a.from),
+                            a.to ? "until " + time_text(*a.to) : "and never stopped");
+  for (std::size_t i = 0; i < overlap.bystanders.size(); ++i) {
+    finding.why += (i == 0 ? "; so did " : ", ") + name_of(names, overlap.bystanders[i]);
+  }
+  return finding;
+}
+
+}  // namespace
+
+Finding mutual_exclusion(const sim::History& history, const Names& names) {
+  std::vector<OwnershipInterval> intervals = ownership_intervals(history);
+  const std::size_t holds = intervals.size();
+  std::erase_if(intervals, [](const OwnershipInterval& i) { return i.is_empty(); });
+  std::sort(intervals.begin(), intervals.end(), [](const OwnershipInterval& a, const OwnershipInterval& b) {
+    return std::tuple(a.object, a.from.offset(), a.acquire) < std::tuple(b.object, b.from.offset(), b.acquire);
+  });
+
+  std::optional<Overlap> earliest;
+  std::optional<sim::Duration> closest;
+  for (std::size_t begin = 0, end = 0; begin < intervals.size(); begin = end) {
+    while (end < intervals.size() && intervals[end].object == intervals[begin].object) ++end;
+    const Intervals sorted = Intervals(intervals).subspan(begin, end - begin);
+    if (std::any_of(sorted.begin(), sorted.end(), [](const OwnershipInterval& i) { return i.is_shared; })) {
+      std::optional<Overlap> overlap = first_overlap_among_sharers(sorted);
+      if (overlap && (!earliest || overlap->key() < earliest->key())) earliest = std::move(overlap);
+      continue;
+    }
+    // The latest end decides: had anybody else still believed as well, that overlap would have come first.
+    const OwnershipInterval* before = nullptr;
+    for (const OwnershipInterval& next : sorted) {
+      if (before != nullptr && before->process != next.process) {
+        if (!before->to || compare(*before->to, next.from) > 0) {
+          Overlap overlap = first_overlap_at(sorted, next.from);
+          if (!earliest || overlap.key() < earliest->key()) earliest = std::move(overlap);
+          break;
+        }
+        const sim::Duration gap = next.from.offset() - before->to->offset();
+        if (!closest || gap < *closest) closest = gap;
+      }
+      if (before == nullptr || end_of(next) > end_of(*before)) before = &next;
+    }
+  }
+  if (earliest) return violated(*earliest, names);
+
+  Finding finding{.property = kMutualExclusion, .view = View::belief, .verdict = Verdict::holds};
+  if (holds == 0) {
+    finding.why = "nobody ever got the lock";
+  } else {
+    finding.why = counted(holds, "hold", "holds") + ", never two at once";
+    if (closest) finding.why += fmt::format("; the closest were {} apart", sim::to_string(*closest));
+  }
+  return finding;
+}
+
+}  // namespace lockstep::checker

@@ -1,0 +1,46 @@
+#include "checker/properties/evidence.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+namespace lockstep::checker {
+
+const sim::Operation* find_operation(const sim::History& history, sim::OperationId id) {
+  return id == 0 || id > history.operations.size() ? nullptr : &history.operations[id - 1];
+}
+
+bool is_successful(const sim::Operation& operation, std::string_view function) {
+  return operation.phase == sim::Phase::ok && operation.function == function;
+}
+
+std::string name_of(const Names& names, sim::ProcessId process) {
+  if (!process.is_valid()) return "nobody";
+  return process.index < names.size() ? names[process.index] : fmt::format("process {}", process.index);
+}
+
+std::string time_text(sim::Instant instant) { return sim::to_string(instant.offset()); }
+
+std::string counted(std::size_t n, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", n, n == 1 ? one : many);
+}
+
+std::vector<sim::Step> sorted_evidence(std::initializer_list<sim::Step> steps) {
+  std::vector<sim::Step> sorted(steps);
+  std::erase(sorted, sim::no_step);
+  std::sort(sorted.begin(), sorted.end());
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  return sorted;
+}
+
+std::strong_ordering compare(sim::Instant a, sim::Instant b) {
+  if (a.anchor() != 0 || b.anchor() != 0) {
+    std::fputs("lockstep: our bug: a checker compared symbolic instants as if they were true times\n", stderr);
+    std::abort();
+  }
+  return a.offset() <=> b.offset();
+}
+
+}  // namespace lockstep::checker

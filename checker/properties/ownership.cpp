@@ -1,0 +1,124 @@
+#include "checker/properties/ownership.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "checker/properties/evidence.hpp"
+
+namespace lockstep::checker {
+namespace {
+
+constexpr std::size_t no_belief = static_cast<std::size_t>(-1);
+
+}  // namespace
+
+std::vector<Belief> collect_beliefs(const sim::History& history) {
+  std::vector<Belief> beliefs;
+  std::vector<std::size_t> belief_of;
+  collect_beliefs(history, beliefs, belief_of);
+  return beliefs;
+}
+
+void collect_beliefs(const sim::History& history, std::vector<Belief>& beliefs, std::vector<std::size_t>& belief_of) {
+  beliefs.clear();
+  belief_of.assign(history.operations.size() + 1, no_belief);
+
+  for (const sim::Operation& operation : history.operations) {
+    if (!is_successful(operation, "acquire")) continue;
+    Belief belief{.acquire = operation.id,
+                  .process = operation.process,
+                  .object = operation.object,
+                  .from = operation.completed,
+                  .from_step = operation.completed_in,
+                  .is_shared = operation.is_shared,
+                  .released = {},
+                  .lost = {},
+                  .deadline = {},
+                  .crashed = {}};
+    if (operation.valid_until) belief.deadline = Ending{*operation.valid_until, sim::no_step};
+    for (const sim::Interruption& i : history.interruptions) {
+      // A crash in the very step of the completion comes after it: a process dies at the end of an event.
+      if (i.kind != sim::Interruption::Kind::crash || i.process != operation.process) continue;
+      if (i.step < operation.completed_in || (belief.crashed && belief.crashed->step <= i.step)) continue;
+      belief.crashed = Ending{i.from, i.step};
+    }
+    belief_of[operation.id] = beliefs.size();
+    beliefs.push_back(belief);
+  }
+
+  for (const sim::Operation& operation : history.operations) {
+    if (operation.of == 0 || operation.of >= belief_of.size() || belief_of[operation.of] == no_belief) continue;
+    Belief& belief = beliefs[belief_of[operation.of]];
+    const Ending ending{operation.invoked, operation.invoked_in};
+    if (operation.function == "release" && !belief.released) belief.released = ending;
+    if (operation.function == "lost" && !belief.lost) belief.lost = ending;
+  }
+}
+
+/// A deadline in a pause is noticed when the pause ends, unless the next one begins there.
+std::optional<Ending> noticed_deadline(const Belief& belief, std::span<const sim::Interruption> pauses) {
+  std::optional<Ending> noticed = belief.deadline;
+  for (const sim::Interruption& pause : pauses) {
+    if (!noticed || compare(noticed->at, pause.from) < 0) break;
+    if (pause.until && compare(noticed->at, *pause.until) >= 0) continue;
+    if (pause.until) {
+      noticed = Ending{*pause.until, pause.step};
+    } else {
+      noticed.reset();
+    }
+  }
+  return noticed;
+}
+
+OwnershipInterval resolve(const Belief& belief, std::span<const sim::Interruption> pauses) {
+  OwnershipInterval interval{.acquire = belief.acquire,
+                             .process = belief.process,
+                             .object = belief.object,
+                             .from = belief.from,
+                             .from_step = belief.from_step,
+                             .to = {},
+                             .to_step = sim::no_step,
+                             .end = BeliefEnd::never,
+                             .is_shared = belief.is_shared};
+  const auto end_by = [&interval](BeliefEnd kind, const std::optional<Ending>& ending) {
+    if (!ending) return;
+    if (interval.to) {
+      // Of two events at one moment the process came to one first; a deadline is no event, and comes after them.
+      const auto order = compare(ending->at, *interval.to);
+      if (order > 0 || (order == 0 && (kind == BeliefEnd::deadline || ending->step >= interval.to_step))) return;
+    }
+    interval.to = ending->at;
+    interval.to_step = ending->step;
+    interval.end = kind;
+  };
+  end_by(BeliefEnd::released, belief.released);
+  end_by(BeliefEnd::lost, belief.lost);
+  end_by(BeliefEnd::crashed, belief.crashed);
+  end_by(BeliefEnd::deadline, noticed_deadline(belief, pauses));
+  return interval;
+}
+
+Pauses::Pauses(const sim::History& history) {
+  for (const sim::Interruption& i : history.interruptions) {
+    if (i.kind == sim::Interruption::Kind::pause) lists_[i.process].push_back(i);
+  }
+  for (auto& [process, list] : lists_) {
+    std::sort(list.begin(), list.end(), [](const sim::Interruption& a, const sim::Interruption& b) {
+      return std::pair(a.from.offset(), a.step) < std::pair(b.from.offset(), b.step);
+    });
+  }
+}
+
+std::span<const sim::Interruption> Pauses::of(sim::ProcessId process) const {
+  const auto own = lists_.find(process);
+  return own == lists_.end() ? std::span<const sim::Interruption>{} : std::span(own->second);
+}
+
+std::vector<OwnershipInterval> ownership_intervals(const sim::History& history) {
+  const Pauses pauses(history);
+  std::vector<OwnershipInterval> intervals;
+  for (const Belief& belief : collect_beliefs(history)) intervals.push_back(resolve(belief, pauses.of(belief.process)));
+  return intervals;
+}
+
+}  // namespace lockstep::checker

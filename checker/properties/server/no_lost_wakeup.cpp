@@ -1,0 +1,88 @@
+#include "checker/properties/server/no_lost_wakeup.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "checker/properties/evidence.hpp"
+
+namespace lockstep::checker {
+namespace {
+
+constexpr std::string_view kNoLostWakeup = "no-lost-wakeup";
+using sim::Duration;
+
+struct Span {
+  Duration from;
+  Duration to;
+};
+
+Duration overlap(Span a, Span b) { return std::min(a.to, b.to) - std::max(a.from, b.from); }
+
+/// When whoever waits stops waiting.
+Duration end_of(const sim::History& history, const sim::Operation& wait, Duration end) {
+  if (wait.phase != sim::Phase::invoke) return wait.completed.offset();
+  for (const sim::Interruption& i : history.interruptions) {
+    const bool ends =
+        i.kind == sim::Interruption::Kind::crash && i.process == wait.process && i.step >= wait.invoked_in;
+    if (ends) end = std::min(end, i.from.offset());
+  }
+  return end;
+}
+
+}  // namespace
+
+Finding no_lost_wakeup(const sim::History& history, const Names& names, const WakeupQuestion& question) {
+  Finding finding{.property = kNoLostWakeup, .view = View::server, .verdict = Verdict::unknown};
+  if (!question.server.is_valid()) {
+    finding.why = "the lock is kept at several servers: when it is free, no single one says";
+    return finding;
+  }
+  std::optional<Duration> longest;
+  std::size_t waits = 0;
+  for (std::size_t i = 0; i < history.effects.size(); ++i) {
+    const sim::Effect& freed = history.effects[i];
+    const auto is_here = [&](const sim::Effect& effect) {
+      return effect.server == question.server && effect.object == question.object;
+    };
+    if (freed.kind != sim::Effect::Kind::remove || !is_here(freed)) continue;
+    const auto taken =
+        std::find_if(history.effects.begin() + static_cast<std::ptrdiff_t>(i), history.effects.end(),
+                     [&](const sim::Effect& e) { return e.kind == sim::Effect::Kind::write && is_here(e); });
+    const Duration end = question.end.offset();
+    const Span free{freed.at.offset(), taken == history.effects.end() ? end : taken->at.offset()};
+    for (const sim::Operation& wait : history.operations) {
+      if (wait.function != "acquire" || wait.object != question.object) continue;
+      const Span span{wait.invoked.offset(), end_of(history, wait, end)};
+      Duration waited = overlap(free, span);
+      for (const sim::Interruption& pause : history.interruptions) {
+        if (pause.kind != sim::Interruption::Kind::pause || pause.process != wait.process) continue;
+        const Span both{std::max(free.from, span.from), std::min(free.to, span.to)};
+        const Span paused{pause.from.offset(), pause.until ? pause.until->offset() : end};
+        waited = waited - std::max(Duration::zero(), overlap(both, paused));
+      }
+      if (waited <= Duration::zero()) continue;
+      ++waits;
+      if (!longest || waited > *longest) longest = waited;
+      if (waited <= question.within) continue;
+      const sim::Instant at = sim::Instant::at(std::max(free.from, span.from) + question.within);
+      if (finding.verdict == Verdict::violated && compare(at, *finding.at) >= 0) continue;
+      finding.verdict = Verdict::violated;
+      finding.by = {wait.process};
+      finding.at = at;
+      finding.evidence = sorted_evidence({freed.step, wait.invoked_in});
+      finding.why =
+          fmt::format("{} waited {} for a lock that was free from {} on ({} allowed)", name_of(names, wait.process),
+                      sim::to_string(waited), time_text(freed.at), sim::to_string(question.within));
+    }
+  }
+  if (finding.verdict == Verdict::violated) return finding;
+  finding.verdict = Verdict::holds;
+  finding.why = waits == 0
+                    ? "nobody waited for a lock that was free"
+                    : fmt::format("nobody waited longer than {} for a lock that was free", sim::to_string(*longest));
+  return finding;
+}
+
+}  // namespace lockstep::checker

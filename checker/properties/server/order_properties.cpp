@@ -1,0 +1,505 @@
+#include "checker/properties/server/order_properties.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/container/small_vector.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory_resource>
+#include <set>
+#include <utility>
+
+#include "checker/properties/evidence.hpp"
+#include "checker/properties/places.hpp"
+
+namespace lockstep::checker {
+namespace {
+
+using sim::Effect;
+using sim::Operation;
+using sim::OperationId;
+/// One server's object.
+using Object = std::pair<sim::ProcessId, std::string_view>;
+
+/// What one operation did at one object.
+struct Deed {
+  bool was_own = false;   ///< it did something to a place that was its thread's, alone or together with others
+  bool removed = false;   ///< and that was to remove it
+  bool nameless = false;  ///< several had something there that has no names
+  sim::Instant at;
+  sim::Step step = sim::no_step;
+};
+
+/// One operation did something at one object.
+struct Visit {
+  sim::ProcessId server;
+  std::string_view object;
+  std::uint32_t before = 0;  ///< the same operation's visit before this one
+  bool returned = false;     ///< it removed something there, or looked again
+
+  bool is_at(sim::ProcessId at_server, std::string_view at_object) const {
+    return server == at_server && object == at_object;
+  }
+};
+constexpr std::uint32_t kNoVisit = 0xffffffff;
+
+struct Owner {
+  sim::ProcessId thread;
+  OperationId hold = 0;
+  bool shares = false;  ///< its own release ends it, whatever is left
+};
+
+struct OwnedPlace {
+  boost::container::small_vector<Owner, 2> owners;
+  bool had_several = false;  ///< of nameless parts, since it was last removed
+
+  bool is_of(sim::ProcessId thread) const {
+    return std::any_of(owners.begin(), owners.end(), [&](const Owner& owner) { return owner.thread == thread; });
+  }
+};
+
+template <class Predicate>
+void remove_owners(OwnedPlace& owned, const Predicate& is_removed) {
+  owned.owners.erase(std::remove_if(owned.owners.begin(), owned.owners.end(), is_removed), owned.owners.end());
+}
+
+class Order {
+ public:
+  Order(std::span<const Operation> operations, std::span<const Effect> effects, const sim::History& history)
+      : operations_(operations), effects_(effects), history_(history) {
+    last_visit_.resize(operations.size() + 1, kNoVisit);
+    for (const Effect& effect : effects) follow(effect);
+  }
+
+  std::vector<Breach> breaches() {
+    reports();
+    refusals();
+    nesting();
+    renewals();
+    return std::move(found_);
+  }
+
+ private:
+  const Operation* find(OperationId id) const {
+    return id == 0 || id > operations_.size() ? nullptr : &operations_[id - 1];
+  }
+  std::span<const PlaceChange> changes_of(const Effect& effect, const Operation* operation) {
+    changes_.clear();
+    place_changes(effect, operation, history_, changes_);
+    return changes_;
+  }
+  static bool takes(const Operation& o) { return o.function == "acquire" || o.function == "reenter"; }
+  static bool gives(const Operation& o) { return o.function == "release" || o.function == "leave"; }
+  static OperationId hold_of(const Operation& o) { return o.function == "acquire" ? o.id : o.of; }
+
+  /// All places of an object that have ever had an owner.
+  template <class Do>
+  void each_place(const Effect& effect, const Do& action) {
+    const sim::ProcessId server = effect.server;
+    const std::string_view object = effect.object;
+    for (auto it = places_.lower_bound({server, object, ""}); it != places_.end(); ++it) {
+      if (it->first.server != server || it->first.object != object) break;
+      action(it->first, it->second);
+    }
+  }
+
+  /// Notes that the effect's operation did something there. Who comes back to it tries to take back what he made.
+  void visit(const Effect& effect) {
+    std::uint32_t& last = last_visit_[effect.operation];
+    std::uint32_t here = last;
+    while (here != kNoVisit && !visits_[here].is_at(effect.server, effect.object)) here = visits_[here].before;
+    const bool is_known_here = here != kNoVisit;
+    if (!is_known_here) {
+      visits_.push_back({.server = effect.server, .object = effect.object, .before = last});
+      here = last = static_cast<std::uint32_t>(visits_.size() - 1);
+    }
+    if (effect.kind == Effect::Kind::remove || (effect.kind == Effect::Kind::read && is_known_here))
+      visits_[here].returned = true;
+  }
+
+  void follow(const Effect& effect) {
+    const Operation* operation = find(effect.operation);
+    if (operation != nullptr) visit(effect);
+    const Object here{effect.server, effect.object};
+    if (!kept_.empty() && (effect.kind == Effect::Kind::read || effect.kind == Effect::Kind::remove)) {
+      std::erase_if(kept_, [&](const auto& kept) {
+        return kept.first == effect.operation && Object{kept.second.server, kept.second.object} == here;
+      });
+    }
+    if (effect.kind == Effect::Kind::read || effect.kind == Effect::Kind::reject) return;
+    const bool is_of_its_lock = operation != nullptr && is_of_lock(effect.object, operation->object);
+    Deed* const deed = is_of_its_lock && is_judged(*operation) ? &deed_of(effect, *operation) : nullptr;
+    if (is_whole(effect, history_)) {
+      if (deed != nullptr) {
+        each_place(effect, [&](const Place& place, OwnedPlace& owned) {
+          note(*deed, *operation, place, owned, effect.kind == Effect::Kind::remove);
+        });
+      }
+      if (effect.kind == Effect::Kind::touch) return;
+      each_place(effect, [&](const Place& place, OwnedPlace& owned) { end(effect, operation, place, owned); });
+      // What has run out by the time its maker comes back to it is not kept.
+      const bool is_expiry = effect.kind == Effect::Kind::expire;
+      std::erase_if(kept_, [&](const auto& kept) {
+        const bool is_here = kept.second.server == effect.server && kept.second.object == effect.object;
+        return is_here && (kept.first == effect.operation || effect.kind == Effect::Kind::lose ||
+                           (is_expiry && comes_back(kept.first, effect.step)));
+      });
+      std::erase_if(there_,
+                    [&](const Place& place) { return place.server == effect.server && place.object == effect.object; });
+      return;
+    }
+    for (const PlaceChange& change : changes_of(effect, operation)) {
+      const Place place{effect.server, effect.object, change.member};
+      OwnedPlace& owned = places_[place];
+      const bool is_removed = change.kind == PlaceChange::Kind::removed;
+      const bool is_nameless = change.kind == PlaceChange::Kind::nameless;
+      if (deed != nullptr) note(*deed, *operation, place, owned, is_removed);
+      if (is_of_its_lock && takes(*operation) && !is_removed && effect.kind == Effect::Kind::write)
+        take(effect, *operation, place, owned, is_nameless);
+      if (is_removed) {
+        end(effect, operation, place, owned);
+        there_.erase(place);
+        kept_.erase({effect.operation, place});
+      } else {
+        there_.insert(place);
+      }
+    }
+    if (!is_of_its_lock || operation->function != "release") return;
+    each_place(effect, [&](const Place&, OwnedPlace& owned) {
+      remove_owners(owned, [&](const Owner& owner) { return owner.shares && owner.hold == operation->of; });
+    });
+  }
+
+  /// Whether it came back to the lock at other servers, and never to this one: what was sent here got lost, or the server that told this
+  /// one of it does no longer. In which order that was is no question: no two servers have one.
+  bool tried_elsewhere(OperationId operation, const Place& place) const {
+    bool came = false;
+    for (std::uint32_t i = last_visit_[operation]; i != kNoVisit; i = visits_[i].before) {
+      const Visit& visit = visits_[i];
+      if (!visit.returned || visit.object != place.object) continue;
+      if (visit.server == place.server) return false;
+      came = true;
+    }
+    return came;
+  }
+
+  /// Whether a command of this operation did something in this step.
+  bool comes_back(OperationId operation, sim::Step step) const {
+    return std::any_of(effects_.begin(), effects_.end(),
+                       [&](const Effect& e) { return e.operation == operation && e.step == step; });
+  }
+
+  /// Whether a later command of the same operation changes this place, too.
+  bool comes_back_to(const Place& place, const Effect& effect, const Operation& operation) const {
+    const auto changes_it = [&](const Effect& later) {
+      if (later.operation != operation.id || later.server != place.server || later.object != place.object) return false;
+      const std::vector<PlaceChange> changes = place_changes(later, &operation, history_);
+      return std::any_of(changes.begin(), changes.end(),
+                         [&](const PlaceChange& change) { return change.member == place.member; });
+    };
+    const auto next = effects_.begin() + (&effect - effects_.data()) + 1;
+    return std::any_of(next, effects_.end(), changes_it);
+  }
+
+  /// The effect is the last of it.
+  Deed& deed_of(const Effect& effect, const Operation& operation) {
+    Deed& deed = deeds_[{operation.id, {effect.server, effect.object}}];
+    deed.at = effect.at;
+    deed.step = effect.step;
+    return deed;
+  }
+  static bool is_judged(const Operation& o) { return gives(o) || o.function == "renew"; }
+  sim::ProcessId thread_of(const Operation& o) const {
+    const Operation* hold = find(o.of);
+    return hold == nullptr ? o.process : hold->process;
+  }
+
+  void note(Deed& deed, const Operation& operation, const Place& place, const OwnedPlace& owned, bool is_removal) {
+    deed.nameless = deed.nameless || owned.had_several;
+    if (!owned.is_of(thread_of(operation))) return;
+    deed.was_own = true;
+    if (!is_removal) return;
+    deed.removed = true;
+    given_[operation.id].insert(place);
+  }
+
+  /// An acquire, or a further one, writes to a place.
+  void take(const Effect& effect, const Operation& operation, const Place& place, OwnedPlace& owned, bool is_nameless) {
+    if (operation.phase == sim::Phase::fail) {
+      if (!there_.contains(place) && operation.function == "acquire") kept_.insert({operation.id, place});
+      return;
+    }
+    const OperationId hold = hold_of(operation);
+    const bool is_certain = operation.phase == sim::Phase::ok;
+    if (is_certain) granted_[hold].insert(place);
+    const auto is_it = [&](const Owner& owner) { return owner.hold == hold; };
+    const auto is_others = [&](const Owner& owner) { return owner.thread != operation.process; };
+    if (std::any_of(owned.owners.begin(), owned.owners.end(), is_it)) return;
+    const bool shares = operation.is_shared || is_nameless;
+    if (is_certain && !shares && std::any_of(owned.owners.begin(), owned.owners.end(), is_others)) {
+      // What it writes before it has won is nobody's.
+      if (comes_back_to(place, effect, operation)) return;
+      remove_owners(owned, is_others);
+    }
+    owned.owners.push_back({operation.process, hold, shares});
+    if (!is_nameless || owned.owners.size() == 1) return;
+    owned.had_several = true;
+    for (const Owner& owner : owned.owners) unknowable_.insert(owner.hold);
+  }
+
+  /// Somebody else's command took it away: the hold was not safe from others.
+  void end(const Effect& effect, const Operation* operation, const Place& place, OwnedPlace& owned) {
+    for (const Owner& owner : owned.owners) {
+      const bool is_robbed = operation == nullptr || operation->process != owner.thread;
+      if (effect.kind != Effect::Kind::expire && is_robbed) robbed_.push_back({owner.thread, place});
+    }
+    owned = {};
+  }
+
+  void add(std::string_view property, std::vector<sim::ProcessId> by, const Operation& operation, sim::Instant at,
+           sim::Step step, bool is_unknown = false) {
+    found_.push_back({property, std::move(by), operation.id, at, step, is_unknown});
+  }
+
+  /// Whether the bench knows where the hold of this report was.
+  bool is_known(const Operation& report) const {
+    if (report.of == 0) return true;
+    constexpr sim::ProcessId first{0};
+    for (auto deed = deeds_.lower_bound({report.id, {first, ""}});
+         deed != deeds_.end() && deed->first.first == report.id; ++deed) {
+      if (deed->second.nameless) return false;
+    }
+    return granted_.contains(report.of) && !unknowable_.contains(report.of);
+  }
+
+  void reports() {
+    for (const Operation& o : operations_) {
+      const bool is_report = o.function == "release" || o.function == "leave" || o.function == "renew";
+      if (!is_report || o.phase != sim::Phase::ok) continue;
+      bool did_something = false;
+      bool was_own = false;
+      constexpr sim::ProcessId first{0};
+      for (auto deed = deeds_.lower_bound({o.id, {first, ""}}); deed != deeds_.end() && deed->first.first == o.id;
+           ++deed) {
+        did_something = true;
+        was_own = was_own || deed->second.was_own;
+      }
+      if (was_own || (o.function == "leave" && !did_something)) continue;
+      const Operation* hold = find(o.of);
+      add("truthful-reports", {hold == nullptr ? o.process : hold->process}, o, o.completed, o.completed_in,
+          !is_known(o));
+    }
+  }
+
+  /// Success that is reported as failure.
+  void refusals() {
+    for (const Operation& o : operations_) {
+      if (o.phase != sim::Phase::fail) continue;
+      if (o.function == "release") {
+        const auto granted = granted_.find(o.of);
+        const auto given = given_.find(o.id);
+        if (granted == granted_.end() || given == given_.end()) continue;
+        const bool gave_all = std::all_of(granted->second.begin(), granted->second.end(),
+                                          [&](const Place& place) { return given->second.contains(place); });
+        if (gave_all) add("truthful-reports", {o.process}, o, o.completed, o.completed_in);
+      }
+      const bool keeps = std::any_of(kept_.begin(), kept_.end(), [&](const auto& kept) {
+        return kept.first == o.id && !tried_elsewhere(o.id, kept.second);
+      });
+      if (o.function == "acquire" && keeps) add("truthful-reports", {o.process}, o, o.completed, o.completed_in);
+    }
+  }
+
+  void nesting() {
+    for (const auto& [key, deed] : deeds_) {
+      const Operation& o = operations_[key.first - 1];
+      if (o.function == "leave" && deed.was_own && deed.removed) {
+        add("reentrancy", {o.process}, o, deed.at, deed.step);
+      }
+      if (o.function != "release" || o.phase != sim::Phase::ok || !deed.was_own || deed.removed) continue;
+      const Operation* hold = find(o.of);
+      if (hold == nullptr || hold->is_shared || deed.nameless) continue;
+      const auto nested = [&](std::string_view function, bool only_ok) {
+        return std::count_if(operations_.begin(), operations_.end(), [&](const Operation& other) {
+          return other.of == hold->id && other.function == function && (!only_ok || other.phase == sim::Phase::ok);
+        });
+      };
+      // An attempt of unknown outcome may have counted.
+      const auto unknown = std::count_if(operations_.begin(), operations_.end(), [&](const Operation& other) {
+        return other.of == hold->id && other.function == "reenter" && other.phase == sim::Phase::info;
+      });
+      if (nested("leave", true) < nested("reenter", true) + unknown) continue;
+      add("reentrancy", {o.process}, o, deed.at, deed.step);
+    }
+    for (const Operation& o : operations_) {
+      if (o.function != "reenter" || o.phase != sim::Phase::fail) continue;
+      const Operation* hold = find(o.of);
+      if (hold == nullptr || !was_certain(*hold)) continue;
+      add("reentrancy", {o.process}, o, o.completed, o.completed_in);
+    }
+  }
+
+  /// Whether nothing but the thread itself ever ended this hold: its release found all of it, and removed it.
+  bool was_certain(const Operation& hold) const {
+    bool released = false;
+    for (const auto& [key, deed] : deeds_) {
+      const Operation& o = operations_[key.first - 1];
+      if (o.of != hold.id || o.function != "release") continue;
+      if (!deed.was_own || !deed.removed) return false;
+      released = true;
+    }
+    return released && std::none_of(robbed_.begin(), robbed_.end(),
+                                    [&](const auto& robbed) { return robbed.first == hold.process; });
+  }
+
+  void renewals() {
+    // By hold: in which step it had been released, or its thread learnt that it had lost it.
+    std::pmr::vector<sim::Step> over_in(operations_.size() + 1, sim::no_step, &memory_);
+    for (const Operation& end : operations_) {
+      if (end.of >= over_in.size() || (end.function != "release" && end.function != "lost")) continue;
+      if (end.phase != sim::Phase::invoke) over_in[end.of] = std::min(over_in[end.of], end.completed_in);
+    }
+    for (const Operation& renewal : operations_) {
+      if (renewal.function != "renew") continue;
+      const Operation* hold = find(renewal.of);
+      if (hold == nullptr) continue;
+      const bool is_over = over_in[hold->id] < renewal.invoked_in;
+      const bool has_died =
+          std::any_of(history_.interruptions.begin(), history_.interruptions.end(), [&](const sim::Interruption& i) {
+            return i.kind == sim::Interruption::Kind::crash && i.process == hold->process &&
+                   i.step >= hold->completed_in && i.step < renewal.invoked_in;
+          });
+      if (is_over || has_died) {
+        add("faithful-renewal", {hold->process}, renewal, renewal.invoked, renewal.invoked_in);
+      }
+    }
+  }
+
+  std::span<const Operation> operations_;
+  std::span<const Effect> effects_;
+  const sim::History& history_;
+  // The search asks at the end of every trace: what is remembered of one has no allocations of its own, and goes all at once.
+  std::array<std::byte, 16 * 1024> room_;
+  std::pmr::monotonic_buffer_resource memory_{room_.data(), room_.size()};
+  std::vector<PlaceChange> changes_;
+  std::pmr::map<Place, OwnedPlace> places_{&memory_};
+  std::pmr::map<std::pair<OperationId, Object>, Deed> deeds_{&memory_};
+  std::pmr::map<OperationId, std::pmr::set<Place>> granted_{
+      &memory_};                                     ///< by hold: places that were certainly its own at some time
+  std::pmr::set<OperationId> unknowable_{&memory_};  ///< holds that were among several at a nameless place
+  std::pmr::map<OperationId, std::pmr::set<Place>> given_{&memory_};  ///< by release: places of its own that it removed
+  std::pmr::set<Place> there_{&memory_};                              ///< what exists
+  std::pmr::vector<Visit> visits_{&memory_};
+  std::pmr::vector<std::uint32_t> last_visit_{&memory_};         ///< by operation: its last place in `visits_`
+  std::pmr::set<std::pair<OperationId, Place>> kept_{&memory_};  ///< what failed acquires made, and have not taken back
+  std::vector<std::pair<sim::ProcessId, Place>> robbed_;
+  std::vector<Breach> found_;
+};
+
+/// The first of a property's breaches, as true time has them.
+const Breach* first_of(std::span<const Breach> breaches, std::string_view property, bool is_unknown = false) {
+  const Breach* first = nullptr;
+  for (const Breach& breach : breaches) {
+    if (breach.property != property || breach.is_unknown != is_unknown) continue;
+    if (first == nullptr || compare(breach.at, first->at) < 0) first = &breach;
+  }
+  return first;
+}
+
+Finding finding_of(std::string_view property, View view, const Breach& breach) {
+  Finding finding{.property = property, .view = view, .verdict = Verdict::violated};
+  finding.by = breach.by;
+  finding.at = breach.at;
+  finding.evidence = sorted_evidence({breach.step});
+  return finding;
+}
+
+}  // namespace
+
+std::vector<Breach> order_breaches(std::span<const Operation> operations, std::span<const Effect> effects,
+                                   const sim::History& history) {
+  return Order(operations, effects, history).breaches();
+}
+
+std::vector<Breach> order_breaches(const sim::History& history) {
+  return order_breaches(history.operations, history.effects, history);
+}
+
+Finding truthful_reports(const sim::History& history, const Names& names) {
+  return truthful_reports(history, names, order_breaches(history));
+}
+
+Finding reentrancy(const sim::History& history, const Names& names) {
+  return reentrancy(history, names, order_breaches(history));
+}
+
+Finding truthful_reports(const sim::History& history, const Names& names, std::span<const Breach> breaches) {
+  constexpr std::string_view property = "truthful-reports";
+  if (const Breach* breach = first_of(breaches, property)) {
+    Finding finding = finding_of(property, View::server, *breach);
+    const Operation& o = history.operations[breach->operation - 1];
+    finding.why = fmt::format("{} was told at {} that {} succeeded, but the lock was not {}'s any more",
+                              name_of(names, o.process), time_text(breach->at),
+                              o.function == "renew" ? "a renewal" : "its release", name_of(names, breach->by.front()));
+    if (o.of == 0) {
+      finding.why = fmt::format("{} was told at {} that its release succeeded, but it had never got the lock",
+                                name_of(names, o.process), time_text(breach->at));
+    }
+    if (o.phase == sim::Phase::fail) {
+      finding.why =
+          o.function == "release"
+              ? fmt::format("{} was told at {} that its release failed, but it had freed the lock, which was {}'s",
+                            name_of(names, o.process), time_text(breach->at), name_of(names, o.process))
+              : fmt::format("{} was told at {} that it had not got the lock, but what it wrote stays there",
+                            name_of(names, o.process), time_text(breach->at));
+    }
+    return finding;
+  }
+  if (const Breach* breach = first_of(breaches, property, true)) {
+    const Operation& o = history.operations[breach->operation - 1];
+    Finding finding{.property = property, .view = View::server, .verdict = Verdict::unknown};
+    finding.why = fmt::format(
+        "whose place {} gave back at {} the server does not say; the algorithm may: client.granted, client.freed",
+        name_of(names, o.process), time_text(breach->at));
+    return finding;
+  }
+  const auto reports = std::count_if(history.operations.begin(), history.operations.end(), [](const Operation& o) {
+    return (o.function == "release" || o.function == "renew") && o.phase == sim::Phase::ok;
+  });
+  Finding finding{.property = property, .view = View::server, .verdict = Verdict::holds};
+  finding.why =
+      reports == 0
+          ? "no release or renewal reported success"
+          : fmt::format("{} reported success, all of them rightly",
+                        counted(static_cast<std::size_t>(reports), "release or renewal", "releases and renewals"));
+  return finding;
+}
+
+Finding reentrancy(const sim::History& history, const Names& names, std::span<const Breach> breaches) {
+  constexpr std::string_view property = "reentrancy";
+  if (const Breach* breach = first_of(breaches, property)) {
+    Finding finding = finding_of(property, View::server, *breach);
+    const Operation& o = history.operations[breach->operation - 1];
+    const std::string who = name_of(names, o.process);
+    const std::string when = time_text(breach->at);
+    finding.why =
+        o.function == "leave"
+            ? fmt::format("{}'s inner release freed the lock at {}, while it still held it", who, when)
+        : o.function == "reenter"
+            ? fmt::format("{} could not take the lock again that it held: it gave up at {}", who, when)
+            : fmt::format("{} had released as often as it acquired at {}, and the lock was not free", who, when);
+    return finding;
+  }
+  const auto entries = std::count_if(history.operations.begin(), history.operations.end(),
+                                     [](const Operation& o) { return o.function == "reenter"; });
+  Finding finding{.property = property, .view = View::server, .verdict = Verdict::holds};
+  finding.why = entries == 0 ? "nobody took a lock again that it held"
+                             : fmt::format("{}, and as many releases freed the lock as acquires had taken it",
+                                           counted(static_cast<std::size_t>(entries), "re-entry", "re-entries"));
+  return finding;
+}
+
+}  // namespace lockstep::checker

@@ -1,0 +1,187 @@
+#include "checker/properties/server/own_release.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "checker/properties/evidence.hpp"
+#include "checker/properties/ownership.hpp"
+#include "checker/properties/places.hpp"
+
+namespace lockstep::checker {
+namespace {
+
+constexpr std::string_view kOwnRelease = "own-release";
+
+struct Grant {
+  const sim::Operation* acquire;
+  const sim::Effect* write;
+  bool shares = false;  ///< with readers, or with others who count
+};
+
+/// The acquire that an effect can be a grant of; null if it is none.
+const sim::Operation* granted_by(const sim::History& history, const sim::Effect& effect) {
+  if (effect.kind != sim::Effect::Kind::write) return nullptr;
+  const sim::Operation* operation = find_operation(history, effect.operation);
+  // What else a lock keeps at the server (a queue, a counter) is no grant.
+  const bool is_grant =
+      operation != nullptr && is_successful(*operation, "acquire") && is_of_lock(effect.object, operation->object);
+  return is_grant ? operation : nullptr;
+}
+
+/// Whether the acquire whose grant this effect can be writes to the place no more.
+bool is_last_write(const sim::History& history, const sim::Effect& effect, const Place& place) {
+  const auto writes_there = [&](const sim::Effect& later) {
+    if (later.operation != effect.operation || later.server != place.server || later.object != place.object)
+      return false;
+    const sim::Operation* acquire = granted_by(history, later);
+    if (acquire == nullptr) return false;
+    const std::vector<PlaceChange> changes = place_changes(later, acquire, history);
+    return std::any_of(changes.begin(), changes.end(),
+                       [&](const PlaceChange& change) { return change.member == place.member; });
+  };
+  const auto next = history.effects.begin() + (&effect - history.effects.data()) + 1;
+  return std::none_of(next, history.effects.end(), writes_there);
+}
+
+/// May a contender still not touch it at this moment?
+bool is_alive(const Grant& grant, const Belief& belief, const OwnershipInterval& interval, sim::Instant moment) {
+  if (!grant.acquire->lease_until) return !interval.to || compare(moment, *interval.to) < 0;
+  if (belief.released && compare(belief.released->at, moment) <= 0) return false;
+  if (belief.crashed && compare(belief.crashed->at, moment) <= 0) return false;
+  return compare(moment, *grant.acquire->lease_until) < 0;
+}
+
+Finding violated(const sim::History& history, const Grant& grant, const sim::Effect& removal,
+                 const sim::Operation& operation, const Names& names) {
+  const sim::ProcessId owner = grant.acquire->process;
+  const bool by_release = operation.function == "release";
+  const sim::Operation* own = by_release ? find_operation(history, operation.of) : nullptr;
+  const bool remover_first = own != nullptr && compare(own->completed, grant.acquire->completed) < 0;
+
+  Finding finding{.property = kOwnRelease, .view = View::server, .verdict = Verdict::violated};
+  finding.by = remover_first ? std::vector{removal.by, owner} : std::vector{owner, removal.by};
+  finding.at = removal.at;
+  finding.evidence = sorted_evidence({grant.write->step, operation.invoked_in, removal.step});
+  finding.why =
+      fmt::format("{}'s {} removed at {} the lock that {} had been granted at {}", name_of(names, removal.by),
+                  operation.function, time_text(removal.at), name_of(names, owner), time_text(grant.write->at));
+  if (!by_release) {
+    finding.why += grant.acquire->lease_until
+                       ? fmt::format(" with a lease until {}", time_text(*grant.acquire->lease_until))
+                       : " and still believed to hold";
+  }
+  return finding;
+}
+
+}  // namespace
+
+Finding own_release(const sim::History& history, const Names& names) {
+  // Mostly nobody asks for these.
+  std::optional<std::vector<Belief>> beliefs;
+  std::optional<std::vector<OwnershipInterval>> intervals;
+  const auto is_grant_alive = [&](const Grant& grant, sim::Instant moment) {
+    if (!beliefs) beliefs = collect_beliefs(history);
+    if (!intervals) intervals = ownership_intervals(history);
+    const auto belief =
+        std::find_if(beliefs->begin(), beliefs->end(), [&](const Belief& b) { return b.acquire == grant.acquire->id; });
+    return is_alive(grant, *belief, (*intervals)[static_cast<std::size_t>(belief - beliefs->begin())], moment);
+  };
+
+  // Several at one place: of those who share it.
+  std::map<Place, std::vector<Grant>> grants;
+  std::vector<PlaceChange> changes;
+  std::size_t granted = 0;
+  std::size_t removed = 0;
+  bool is_unknown = false;
+  for (const sim::Effect& effect : history.effects) {
+    const sim::Operation* operation = find_operation(history, effect.operation);
+    const bool gives_back = operation != nullptr && operation->function == "release";
+    const auto of_object = [&](const auto& each) {
+      for (auto it = grants.lower_bound({effect.server, effect.object, ""}); it != grants.end(); ++it) {
+        if (it->first.server != effect.server || it->first.object != effect.object) break;
+        each(it->second);
+      }
+    };
+    const bool changes_it = effect.kind != sim::Effect::Kind::read && effect.kind != sim::Effect::Kind::reject;
+    if (gives_back && changes_it) {
+      // Who shares ends his own.
+      of_object([&](std::vector<Grant>& here) {
+        std::erase_if(here, [&](const Grant& grant) { return grant.shares && grant.acquire->id == operation->of; });
+      });
+    }
+
+    std::vector<Grant> lost;
+    const auto lose = [&](std::vector<Grant>& here) {
+      for (const Grant& grant : std::exchange(here, {})) {
+        const bool is_known =
+            std::any_of(lost.begin(), lost.end(), [&](const Grant& other) { return other.acquire == grant.acquire; });
+        if (!is_known) lost.push_back(grant);
+      }
+    };
+    bool is_removal = effect.kind == sim::Effect::Kind::remove && is_whole(effect, history);
+    const bool is_over = effect.kind == sim::Effect::Kind::expire || effect.kind == sim::Effect::Kind::lose;
+    if (is_removal || is_over) of_object(lose);
+    if (is_over) continue;
+    const sim::Operation* acquire = granted_by(history, effect);
+    changes.clear();
+    place_changes(effect, operation, history, changes);
+    for (const PlaceChange& change : changes) {
+      const Place place{effect.server, effect.object, change.member};
+      std::vector<Grant>& here = grants[place];
+      if (change.kind == PlaceChange::Kind::removed) {
+        is_removal = true;
+        lose(here);
+      }
+      if (acquire == nullptr || change.kind == PlaceChange::Kind::removed) continue;
+      const bool shares = acquire->is_shared || change.kind == PlaceChange::Kind::nameless;
+      if (here.empty() || (here.front().shares && shares)) {
+        const bool is_known =
+            std::any_of(here.begin(), here.end(), [&](const Grant& grant) { return grant.acquire == acquire; });
+        if (is_known) continue;
+        here.push_back({acquire, &effect, shares});
+        is_unknown = is_unknown || (here.size() > 1 && change.kind == PlaceChange::Kind::nameless);
+        ++granted;
+        continue;
+      }
+      const Grant& present = here.front();
+      if (present.acquire != acquire &&
+          (present.acquire->process == acquire->process || is_last_write(history, effect, place))) {
+        here.assign(1, Grant{acquire, &effect, shares});
+        ++granted;
+      }
+    }
+    if (!is_removal || lost.empty()) continue;
+
+    ++removed;
+    if (operation == nullptr) continue;
+    for (const Grant& grant : lost) {
+      if (effect.by == grant.acquire->process) continue;
+      const bool is_wrong = (gives_back && !grant.acquire->is_shared) ||
+                            ((gives_back || operation->function == "acquire") && is_grant_alive(grant, effect.at));
+      if (is_wrong) return violated(history, grant, effect, *operation, names);
+    }
+  }
+
+  if (is_unknown) {
+    return {.property = kOwnRelease,
+            .view = View::server,
+            .verdict = Verdict::unknown,
+            .why =
+                "the server counts who has the lock and keeps no place for each; the algorithm may say whose one "
+                "is: client.granted, client.freed"};
+  }
+  Finding finding{.property = kOwnRelease, .view = View::server, .verdict = Verdict::holds};
+  finding.why = granted == 0 ? "no lock was ever granted"
+                             : fmt::format("{}, {} removed, none by a stranger", counted(granted, "grant", "grants"),
+                                           removed == 0 ? "none" : fmt::format("{}", removed));
+  if (granted != 0 && removed == 0) finding.why = counted(granted, "grant", "grants") + ", none removed by anybody";
+  return finding;
+}
+
+}  // namespace lockstep::checker

@@ -1,0 +1,110 @@
+#include "checker/properties/server/recoverable.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "checker/properties/evidence.hpp"
+
+namespace lockstep::checker {
+
+bool was_given_back(std::span<const sim::Operation> operations, const sim::Operation& acquire) {
+  return std::any_of(operations.begin(), operations.end(), [&](const sim::Operation& operation) {
+    return operation.of == acquire.id && is_successful(operation, "release");
+  });
+}
+
+namespace {
+
+/// The first acquire of the probe that succeeded, or null.
+const sim::Operation* first_success(const sim::History& history, sim::ProcessId probe) {
+  const sim::Operation* got = nullptr;
+  for (const sim::Operation& operation : history.operations) {
+    if (operation.process != probe || !is_successful(operation, "acquire")) continue;
+    if (got == nullptr || compare(operation.completed, got->completed) < 0) got = &operation;
+  }
+  return got;
+}
+
+}  // namespace
+
+std::optional<sim::Instant> decisive_attempt(const sim::History& history, const RecoverableQuestion& question) {
+  const sim::Operation* got = first_success(history, question.probe);
+  const sim::Instant bound = question.quiescent + question.within;
+  if (got == nullptr || compare(got->completed, bound) <= 0) return std::nullopt;
+  // Whoever begins before an attempt that fails, fails as well.
+  const sim::Operation* failed = nullptr;
+  for (const sim::Operation& operation : history.operations) {
+    if (operation.process != question.probe || operation.phase != sim::Phase::fail) continue;
+    if (compare(operation.invoked, got->invoked) < 0) failed = &operation;
+  }
+  const sim::Instant latest = bound - (got->completed.offset() - got->invoked.offset());
+  if (failed == nullptr || compare(failed->invoked, latest) >= 0) return std::nullopt;
+  return latest;
+}
+
+Finding recoverable(const sim::History& history, const Names& names, const RecoverableQuestion& question) {
+  Finding finding{.property = "recoverable", .view = View::server, .verdict = Verdict::unknown};
+  if (!question.probe.is_valid() || question.probe.index >= names.size()) {
+    finding.why = "nobody tried to get the lock after everything had come to rest";
+    return finding;
+  }
+  const std::string probe = name_of(names, question.probe);
+  const sim::Instant bound = question.quiescent + question.within;
+
+  const sim::Operation* got = first_success(history, question.probe);
+  if (got != nullptr && compare(got->completed, bound) <= 0) {
+    finding.verdict = Verdict::holds;
+    const sim::Duration waited = got->completed.offset() - question.quiescent.offset();
+    finding.why =
+        waited <= sim::Duration::zero()
+            ? fmt::format("{} got the lock at {}, before everything had come to rest at {}", probe,
+                          time_text(got->completed), time_text(question.quiescent))
+            : fmt::format("{} got the lock {} after everything had come to rest at {} ({} allowed)", probe,
+                          sim::to_string(waited), time_text(question.quiescent), sim::to_string(question.within));
+    return finding;
+  }
+  if (got == nullptr && compare(question.probed_until, bound) < 0) {
+    finding.why = fmt::format("{} had not got the lock when the probing ended at {}, before the bound of {}", probe,
+                              time_text(question.probed_until), time_text(bound));
+    return finding;
+  }
+
+  if (const std::optional<sim::Instant> open = decisive_attempt(history, question)) {
+    finding.why = fmt::format(
+        "{} got the lock only at {} (allowed: until {}), but whoever had begun at {} might have had it in time", probe,
+        time_text(got->completed), time_text(bound), time_text(*open));
+    return finding;
+  }
+
+  const sim::Operation* last = nullptr;
+  for (const sim::Operation& operation : history.operations) {
+    if (operation.process == question.probe || !is_successful(operation, "acquire")) continue;
+    if (compare(operation.completed, bound) > 0 || was_given_back(history.operations, operation)) continue;
+    if (last == nullptr || compare(operation.completed, last->completed) >= 0) last = &operation;
+  }
+  finding.verdict = Verdict::violated;
+  finding.at = bound;
+  finding.evidence = sorted_evidence(
+      {last != nullptr ? last->completed_in : sim::no_step, got != nullptr ? got->completed_in : sim::no_step});
+  if (last != nullptr) finding.by = {last->process};
+  if (got != nullptr) {
+    finding.why =
+        fmt::format("{} got the lock only at {}, {} after everything had come to rest at {} ({} allowed)", probe,
+                    time_text(got->completed), sim::to_string(got->completed.offset() - question.quiescent.offset()),
+                    time_text(question.quiescent), sim::to_string(question.within));
+  } else {
+    finding.why = fmt::format(
+        "{} did not get the lock, not within {} after everything had come to rest at {} ({} allowed): as good as for "
+        "ever",
+        probe, sim::to_string(question.probed_until.offset() - question.quiescent.offset()),
+        time_text(question.quiescent), sim::to_string(question.within));
+  }
+  if (last != nullptr) {
+    finding.why += fmt::format("; the last to hold it and not give it back was {}, from {} on",
+                               name_of(names, last->process), time_text(last->completed));
+  }
+  return finding;
+}
+
+}  // namespace lockstep::checker

@@ -1,0 +1,162 @@
+// The explorer's reductions once more, with servers that say what they read and change, and with every kind of fault.
+
+#include <catch2/catch.hpp>
+
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "checker/explorer/explorer.hpp"
+#include "checker/testing/toys/toy_world.hpp"
+#include "sim/testing/test_effort.hpp"
+
+namespace lockstep::checker::explorer_faults_test {
+namespace {
+
+using Mutant = ExplorerOptions::Mutant;
+using Outcomes = std::set<std::string>;
+using toy::Found;
+using Kind = ExploredFault::Kind;
+using sim::Duration;
+using namespace sim::literals;
+
+constexpr std::uint64_t kWorlds = sim::cases<std::uint64_t>(400, 40);
+
+constexpr toy::Size kDescribed{.servers = 2, .processes = 4, .puts = 4, .steps = 3, .latency_us = 2, .describes = true};
+constexpr toy::Size kSmall{.servers = 1, .processes = 3, .puts = 2, .steps = 2, .latency_us = 2, .describes = true};
+
+/// Whom a fault strikes is known only when there is a world.
+enum class Whom : std::uint8_t { clients, servers };
+
+struct May {
+  FaultBudget budget;
+  Whom whom;
+};
+
+FaultBudget in_world(May may, const toy::World& world) {
+  may.budget.who = may.whom == Whom::clients ? world.clients() : world.servers();
+  if (may.budget.kind == Kind::partition) may.budget.sides = toy::sides(world, may.whom == Whom::servers);
+  return may.budget;
+}
+
+Found explored(std::uint64_t seed, toy::Size size, ExplorerOptions options, const std::vector<May>& may = {}) {
+  {
+    Explorer nobody({});
+    const toy::World world(seed, nobody, size);
+    for (const May& one : may) options.faults.push_back(in_world(one, world));
+  }
+  return toy::explored_whole(seed, size, options);
+}
+
+May crash(Whom whom, std::optional<sim::DurationRange> restart_after, bool keep = false) {
+  return {{.kind = Kind::crash, .who = {}, .range = {}, .restart_after = restart_after, .keep = keep, .times = 1},
+          whom};
+}
+May lose(std::uint32_t times) {
+  return {{.kind = Kind::lose, .who = {}, .range = {}, .restart_after = {}, .keep = false, .times = times},
+          Whom::clients};
+}
+May late(Kind kind, sim::DurationRange by, Whom whom = Whom::clients, std::uint32_t times = 1) {
+  return {{.kind = kind, .who = {}, .range = by, .restart_after = {}, .keep = false, .times = times}, whom};
+}
+May clock(Kind kind, Whom whom, sim::DurationRange by) {
+  return {{.kind = kind, .who = {}, .range = by, .restart_after = {}, .keep = false, .times = 1}, whom};
+}
+May pause(Whom whom) {
+  return {{.kind = Kind::pause, .who = {}, .range = {1_us, 4_us}, .restart_after = {}, .keep = false, .times = 1},
+          whom};
+}
+
+/// Compares the reduced search with all interleavings; gives how many worlds could be compared.
+std::size_t compare(std::uint64_t worlds, toy::Size size, const std::vector<May>& may) {
+  std::size_t compared = 0;
+  for (std::uint64_t seed = 0; seed < worlds; ++seed) {
+    ExplorerOptions options;
+    options.max_traces = 6'000;
+    const Found reduced = explored(seed, size, options, may);
+    options.reduction = false;
+    const Found all = explored(seed, size, options, may);
+    INFO("world " << seed << ": " << reduced.counts.traces << " and " << all.counts.traces << " traces");
+    if (!all.counts.complete) continue;
+    ++compared;
+    REQUIRE(reduced.counts.complete);
+    REQUIRE(reduced.outcomes == all.outcomes);
+    REQUIRE(reduced.counts.traces <= all.counts.traces);
+  }
+  return compared;
+}
+
+}  // namespace
+
+TEST_CASE("explorer: servers that say what they touch are reduced further, and lose nothing") {
+  std::uint64_t by_process = 0;
+  std::uint64_t by_part = 0;
+  for (std::uint64_t seed = 0; seed < kWorlds; ++seed) {
+    toy::Size size = kDescribed;
+    by_part += explored(seed, size, {}).counts.traces;
+    size.describes = false;
+    size.parts = true;
+    by_process += explored(seed, size, {}).counts.traces;
+  }
+  WARN("traces: " << by_process << " with dependence by process, " << by_part << " by what is read and changed");
+  CHECK(by_part < by_process);
+  CHECK(compare(kWorlds, kDescribed, {}) > kWorlds / 2);
+}
+
+TEST_CASE("explorer: crashes lose no outcome to the reduction") {
+  CHECK(compare(kWorlds, kSmall, {crash(Whom::clients, std::nullopt)}) > kWorlds / 2);
+  CHECK(compare(kWorlds, kSmall, {crash(Whom::clients, sim::DurationRange{0_us, 3_us})}) > kWorlds / 2);
+  CHECK(compare(kWorlds, kSmall, {crash(Whom::servers, sim::DurationRange{1_us, 3_us})}) > kWorlds / 2);
+  CHECK(compare(kWorlds, kSmall, {crash(Whom::servers, sim::DurationRange{0_us, 2_us}, true)}) > kWorlds / 2);
+}
+
+TEST_CASE("explorer: losses lose no outcome to the reduction") {
+  CHECK(compare(kWorlds, kDescribed, {lose(1)}) > kWorlds / 2);
+  CHECK(compare(kWorlds, kDescribed, {lose(2)}) > kWorlds / 2);
+}
+
+TEST_CASE("explorer: delays lose no outcome to the reduction") {
+  CHECK(compare(kWorlds, kDescribed, {late(Kind::delay, {0_us, 3_us})}) > kWorlds / 2);
+  CHECK(compare(kWorlds, kSmall, {late(Kind::delay, {2_us, 5_us}, Whom::clients, 2)}) > kWorlds / 2);
+  CHECK(compare(kWorlds / 2, kSmall, {late(Kind::delay, {1_us, 3_us}), lose(1)}) > kWorlds / 8);
+  CHECK(compare(kWorlds / 2, kSmall, {late(Kind::delay, {0_us, 4_us}), pause(Whom::clients)}) > kWorlds / 8);
+}
+
+TEST_CASE("explorer: partitions lose no outcome to the reduction") {
+  CHECK(compare(kWorlds, kDescribed, {late(Kind::partition, {0_us, 3_us})}) > kWorlds / 3);
+  CHECK(compare(kWorlds, kDescribed, {late(Kind::partition, {2_us, 5_us}, Whom::servers)}) > kWorlds / 3);
+  CHECK(compare(kWorlds / 2, kSmall, {late(Kind::partition, {1_us, 4_us}, Whom::clients, 2)}) > kWorlds / 8);
+  CHECK(compare(kWorlds / 2, kSmall, {late(Kind::partition, {0_us, 4_us}), pause(Whom::clients)}) > kWorlds / 8);
+}
+
+TEST_CASE("explorer: clocks that jump or are off lose no outcome to the reduction") {
+  CHECK(compare(kWorlds, kDescribed, {clock(Kind::jump, Whom::servers, {3_us, 3_us})}) > kWorlds / 2);
+  CHECK(compare(kWorlds, kDescribed, {clock(Kind::jump, Whom::servers, {-2_us, 4_us})}) > kWorlds / 2);
+  CHECK(compare(kWorlds, kDescribed, {clock(Kind::skew, Whom::clients, {-3_us, 3_us})}) > kWorlds / 2);
+}
+
+TEST_CASE("explorer: faults of several kinds, and pauses of servers, lose no outcome to the reduction") {
+  CHECK(compare(kWorlds / 3, kSmall, {pause(Whom::servers)}) > kWorlds / 8);
+  CHECK(compare(kWorlds / 3, kSmall, {pause(Whom::clients), lose(1)}) > kWorlds / 8);
+  CHECK(compare(kWorlds / 3, kSmall, {crash(Whom::servers, sim::DurationRange{1_us, 1_us}), pause(Whom::clients)}) >
+        kWorlds / 8);
+}
+
+TEST_CASE("explorer: broken dependences are found out") {
+  const auto is_found = [](Mutant mutant) {
+    for (std::uint64_t seed = 0; seed < 1'000; ++seed) {
+      const toy::Size size{.servers = 1, .processes = 4, .puts = 5, .steps = 4, .latency_us = 3, .describes = true};
+      ExplorerOptions options;
+      options.max_traces = 5'000;
+      const Found right = explored(seed, size, options);
+      options.mutant = mutant;
+      if (explored(seed, size, options).outcomes != right.outcomes) return true;
+    }
+    return false;
+  };
+  CHECK(is_found(Mutant::forget_readers));
+  CHECK(is_found(Mutant::forget_forks));
+  CHECK(is_found(Mutant::never_wake));
+}
+
+}  // namespace lockstep::checker::explorer_faults_test

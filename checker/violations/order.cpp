@@ -1,0 +1,120 @@
+// The ways to break what order alone decides, and what comes with it: renewals that stop too early, wakeups that never come.
+
+#include <algorithm>
+
+#include "checker/properties/evidence.hpp"
+#include "checker/properties/places.hpp"
+#include "checker/properties/server/order_properties.hpp"
+#include "checker/violations/violations.hpp"
+
+namespace lockstep::checker {
+
+void ViolationFinder::order_properties() {
+  const bool has_nothing = std::none_of(operations_.begin(), operations_.end(), [](const sim::Operation& o) {
+    const bool is_report = o.function == "release" || o.function == "leave" || o.function == "renew";
+    return is_report || o.function == "reenter" || (o.function == "acquire" && o.phase == sim::Phase::fail);
+  });
+  if (has_nothing) return;
+  for (const Breach& breach : order_breaches(operations_, effects_, *history_)) {
+    begin(breach.property, breach.is_unknown, breach.by.front(), {});
+    finish();
+  }
+}
+
+/// A lease that was to be renewed runs out, and its holder is alive at that moment.
+void ViolationFinder::leases_that_run_out() {
+  for (std::size_t i = 0; i < effects_.size(); ++i) {
+    const sim::Effect& expiry = effects_[i];
+    if (expiry.kind != sim::Effect::Kind::expire) continue;
+    const sim::Operation* grant = nullptr;
+    for (std::size_t j = 0; j < i; ++j) {
+      const sim::Effect& effect = effects_[j];
+      if (effect.server != expiry.server || effect.object != expiry.object) continue;
+      const bool ends = effect.kind == sim::Effect::Kind::expire || effect.kind == sim::Effect::Kind::remove ||
+                        effect.kind == sim::Effect::Kind::lose;
+      if (ends) grant = nullptr;
+      if (effect.kind != sim::Effect::Kind::write) continue;
+      const sim::Operation* operation = operation_of(effect);
+      if (operation != nullptr && operation->function == "acquire" && is_of_lock(effect.object, operation->object)) {
+        grant = operation;
+      }
+    }
+    if (grant == nullptr || !grant->is_renewed || !is_successful(*grant, "acquire")) continue;
+    const std::size_t belief = belief_of_[grant->id];
+    const BeliefWays ways = alive_ways(belief);
+    for (std::size_t w = ways.begin; w < ways.end; ++w) {
+      begin("faithful-renewal", ways_[w].is_widened, grant->process, {});
+      // [from, …): it believes at that moment.
+      require(beliefs_[belief].from, expiry.at, false);
+      add_alive(ways_[w], expiry.at);
+      add_sides(ways_[w].sides);
+      finish();
+    }
+  }
+}
+
+void ViolationFinder::lost_wakeups(const WakeupQuestion& question) {
+  if (!question.server.is_valid()) return;
+  const auto is_here = [&](const sim::Effect& effect) {
+    return effect.server == question.server && effect.object == question.object;
+  };
+  for (std::size_t i = 0; i < effects_.size(); ++i) {
+    if (effects_[i].kind != sim::Effect::Kind::remove || !is_here(effects_[i])) continue;
+    const sim::Instant freed = effects_[i].at;
+    std::optional<sim::Instant> taken;
+    for (std::size_t j = i + 1; j < effects_.size() && !taken; ++j) {
+      if (effects_[j].kind == sim::Effect::Kind::write && is_here(effects_[j])) taken = effects_[j].at;
+    }
+    for (const sim::Operation& wait : operations_) {
+      if (wait.function != "acquire" || wait.object != question.object) continue;
+      std::optional<sim::Instant> ended;
+      if (wait.phase != sim::Phase::invoke) ended = wait.completed;
+      if (!ended) {
+        for (const sim::Interruption& crash : history_->interruptions) {
+          const bool is_his = crash.kind == sim::Interruption::Kind::crash && crash.process == wait.process;
+          if (is_his && crash.step >= wait.invoked_in && !ended) ended = crash.from;
+        }
+      }
+      lost_wakeup(question, wait, freed, ended, taken);
+    }
+  }
+}
+
+/// Time in which the waiter is paused does not count, so what counts is a sum of stretches between n pauses, which is no difference of two
+/// instants. Where one stretch alone is too long, that is a way, and an exact one; and where the sum is too long, one of the n + 1 is longer than
+/// its share of what is allowed, which is a wider way, for a replay to confirm.
+void ViolationFinder::lost_wakeup(const WakeupQuestion& question, const sim::Operation& wait, sim::Instant freed,
+                                  const std::optional<sim::Instant>& ended, const std::optional<sim::Instant>& taken) {
+  std::vector<const Pause*> own;
+  for (const Pause& pause : pauses_) {
+    if (pause.process == wait.process) own.push_back(&pause);
+  }
+  const auto count = static_cast<std::int64_t>(own.size());
+  const auto stretch = [&](std::size_t i, sim::Duration longer_than, bool is_widened) {
+    const Pause* before = i > 0 ? own[i - 1] : nullptr;
+    const Pause* after = i < own.size() ? own[i] : nullptr;
+    if (before != nullptr && !before->until) return;  // it never goes on
+    begin("no-lost-wakeup", is_widened, wait.process, {});
+    const std::optional<sim::Instant> paused = after == nullptr ? std::nullopt : std::optional(after->from);
+    const std::optional<sim::Instant> resumed = before == nullptr ? std::nullopt : before->until;
+    const auto lasts = [&](const std::optional<sim::Instant>& end, sim::Duration least) {
+      if (!end) return;
+      require(freed + least, *end, true);
+      require(wait.invoked + least, *end, true);
+    };
+    // All of it is longer in any case. What is the same for all who wait comes first, and is most likely impossible.
+    lasts(taken, question.within);
+    lasts(ended, question.within);
+    lasts(paused, longer_than);
+    for (const std::optional<sim::Instant>& end : {taken, ended, paused}) {
+      if (end && resumed) require(*resumed + longer_than, *end, true);
+    }
+    finish();
+  };
+  for (std::size_t i = 0; i <= own.size(); ++i) {
+    stretch(i, question.within, i < own.size() && own[i]->is_loose);
+    if (count > 0) stretch(i, sim::Duration::nanoseconds(question.within.count_ns() / (count + 1)), true);
+  }
+}
+
+}  // namespace lockstep::checker

@@ -1,0 +1,43 @@
+#include <filesystem>
+#include <ostream>
+
+#include "cli/commands/commands.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/format/suggestion.hpp"
+
+namespace lockstep::cli {
+
+std::optional<std::vector<scenarios::Scenario>> load_all(const std::vector<std::string>& files,
+                                                         const models::locks::Catalogue& catalogue, std::ostream& err) {
+  const auto found = scenarios::find_scenarios(files);
+  if (std::holds_alternative<scenarios::Diagnostic>(found)) {
+    // One message for each argument that is bad, not only for the first.
+    for (const std::string& file : files) {
+      const auto alone = scenarios::find_scenarios(std::span(&file, 1));
+      if (const auto* trouble = std::get_if<scenarios::Diagnostic>(&alone)) err << trouble->to_string() << '\n';
+    }
+    return std::nullopt;
+  }
+  std::vector<scenarios::Scenario> loaded;
+  bool is_good = true;
+  for (const std::filesystem::path& path : std::get<std::vector<std::filesystem::path>>(found)) {
+    auto result = scenarios::load(path, catalogue);
+    if (const auto* trouble = std::get_if<scenarios::Diagnostic>(&result)) {
+      err << trouble->to_string() << '\n';
+      is_good = false;
+    } else {
+      loaded.push_back(std::get<scenarios::Scenario>(std::move(result)));
+    }
+  }
+  if (!is_good) return std::nullopt;
+  return loaded;
+}
+
+void warn_of_scripts(const scenarios::Scenario& scenario, const std::vector<std::string>& mistakes, std::ostream& err) {
+  for (const std::string& mistake : mistakes) {
+    err << "lockstep: warning: " << scenarios::one_line(scenario.file)
+        << ": a script stops with an error of its own: " << mistake << '\n';
+  }
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,301 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <ostream>
+#include <sstream>
+
+#include "cli/commands/commands.hpp"
+#include "cli/commands/output_files.hpp"
+#include "cli/commands/report_folder.hpp"
+#include "cli/interrupt.hpp"
+#include "reports/site/site.hpp"
+#include "scenarios/exploring/check.hpp"
+#include "scenarios/format/writer.hpp"
+#include "scenarios/matrix/told_results.hpp"
+#include "scenarios/workers/in_parallel.hpp"
+
+namespace lockstep::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using reports::site::ToldStory;
+using scenarios::Diagnostic;
+using scenarios::Exploration;
+using scenarios::Scenario;
+
+/// Of each story, so that a site of all of them is there within a minute.
+constexpr std::uint64_t kTracesMax = 100'000;
+constexpr std::uint64_t kEventsMax = 5'000'000;
+/// Of the search for the point of no return.
+constexpr std::uint64_t kNoReturnTraces = 2'000;
+/// Of each cell of the matrix.
+constexpr std::uint64_t kMatrixTraces = 1'000;
+constexpr std::uint64_t kMatrixEvents = 60'000;
+constexpr std::uint64_t kMatrixRuns = 20;
+
+std::string content_of(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream content;
+  content << in.rdbuf();
+  return std::move(content).str();
+}
+
+/// How far it is, for whoever waits: from any thread.
+class Steps {
+ public:
+  Steps(Output& output, std::string what, std::size_t all) : output_(output), what_(std::move(what)), all_(all) {}
+  void one_done() {
+    const std::lock_guard lock(mutex_);
+    ++done_;
+    if (output_.progress) output_.err << fmt::format("\r{} {} of {}\x1b[K", what_, done_, all_) << std::flush;
+  }
+  ~Steps() {
+    if (output_.progress) output_.err << "\r\x1b[K" << std::flush;
+  }
+
+ private:
+  Output& output_;
+  std::string what_;
+  std::size_t all_;
+  std::size_t done_ = 0;
+  std::mutex mutex_;
+};
+
+class Maker {
+ public:
+  Maker(const Call& call, const models::locks::Catalogue& catalogue, Output& output, ResultsKept& kept)
+      : call_(call), catalogue_(catalogue), output_(output), kept_(kept) {
+    program_ = fmt::format("{} {}", kVersion, reports::site::sha256_of(content_of("/proc/self/exe")));
+  }
+
+  bool is_interrupted() const { return interrupt_.is_requested(); }
+
+  /// Nothing after a message.
+  std::optional<std::vector<ToldStory>> tell(const std::vector<Scenario>& scenarios) {
+    std::vector<ToldStory> told(scenarios.size());
+    std::vector<std::optional<Diagnostic>> troubles(scenarios.size());
+    std::vector<std::string> sources;
+    for (const Scenario& scenario : scenarios) sources.push_back(scenario.file);
+    const std::vector<std::string> paths = reports::site::paths_of(sources);
+    Steps steps(output_, "stories", scenarios.size());
+    scenarios::in_parallel(scenarios.size(), call_.jobs, [&](std::size_t i) {
+      told[i].source = sources[i];
+      told[i].path = paths[i];
+      if (!is_interrupted()) troubles[i] = tell_one(scenarios[i], told[i]);
+      steps.one_done();
+    });
+    bool is_good = true;
+    for (const std::optional<Diagnostic>& trouble : troubles) {
+      if (!trouble) continue;
+      output_.err << trouble->to_string() << '\n';
+      is_good = false;
+    }
+    if (!is_good) return std::nullopt;
+    return told;
+  }
+
+  scenarios::MatrixOptions matrix_bounds() const {
+    scenarios::MatrixOptions options;
+    options.max_traces = kMatrixTraces;
+    options.max_events = kMatrixEvents;
+    options.runs = kMatrixRuns;
+    return options;
+  }
+
+  std::variant<scenarios::Matrix, Diagnostic> matrix() {
+    scenarios::MatrixOptions options = matrix_bounds();
+    options.jobs = static_cast<unsigned>(call_.jobs);
+    options.interrupted = [&] { return is_interrupted(); };
+    const std::string name = fmt::format("matrix {} {} {} {}", program_, kMatrixTraces, kMatrixEvents, kMatrixRuns);
+    if (const auto text = kept_.find(name)) {
+      if (auto matrix = matrix_of(*text)) return std::move(*matrix);
+    }
+    if (output_.progress) {
+      options.progress = [&](std::size_t done, std::size_t all) {
+        output_.err << fmt::format("\rmatrix: {} of {} cells{}\x1b[K", done, all, done == all ? "\r" : "")
+                    << std::flush;
+      };
+    }
+    auto result = scenarios::matrix(catalogue_, options);
+    const auto* matrix = std::get_if<scenarios::Matrix>(&result);
+    if (matrix != nullptr && matrix->is_complete) kept_.keep(name, text_of(*matrix));
+    return result;
+  }
+
+  reports::site::Measured measured(const std::vector<Scenario>& scenarios) {
+    return reports::site::measured(catalogue_, scenarios, static_cast<unsigned>(call_.jobs),
+                                   [&] { return is_interrupted(); });
+  }
+
+  std::string version() const { return std::string(kVersion); }
+
+ private:
+  std::optional<Diagnostic> tell_one(const Scenario& scenario, ToldStory& told) {
+    auto story = reports::site::run_for_page(scenario, catalogue_);
+    if (auto* trouble = std::get_if<Diagnostic>(&story)) return std::move(*trouble);
+    told.story = std::get<reports::Story>(std::move(story));
+    tell_explored(scenario, told);
+    if (is_interrupted()) return std::nullopt;
+    told.margins =
+        reports::site::margins_to_tell(scenario, catalogue_, told.explored ? &told.explored->exploration : nullptr);
+    if (told.explored) tell_no_return(scenario, told);
+    return std::nullopt;
+  }
+
+  /// Of the first property that is broken and claimed: one search more.
+  void tell_no_return(const Scenario& scenario, ToldStory& told) {
+    for (const scenarios::ExploredProperty& property : told.explored->exploration.properties) {
+      const bool is_asked = property.claim != scenarios::Claim::none || property.expected;
+      if (property.verdict != checker::Verdict::violated || !is_asked) continue;
+      told.no_return = scenarios::no_return(scenario, catalogue_, property.name, {.max_traces = kNoReturnTraces});
+      return;
+    }
+  }
+
+  void tell_explored(const Scenario& scenario, ToldStory& told) {
+    if (!scenarios::can_be_explored(scenario, catalogue_)) {
+      told.not_explored = "its executions do not end";
+      return;
+    }
+    if (scenario.cost != scenarios::Cost::fast) {
+      told.not_explored = "it takes long: lockstep check explores it";
+      return;
+    }
+    scenarios::CheckOptions options;
+    options.exploration.max_traces = kTracesMax;
+    options.exploration.max_events = kEventsMax;
+    options.exploration.interrupted = [&] { return is_interrupted(); };
+    const std::string name = fmt::format("check {} {} {}\n{}\n{}\n{}", program_, kTracesMax, kEventsMax, scenario.file,
+                                         scenarios::to_toml(scenario, "."), scenario.lock.own.text);
+    if (const auto text = kept_.find(name)) {
+      scenarios::Reading in(*text);
+      Exploration exploration = scenarios::read_exploration(in, catalogue_);
+      if (in.is_good()) {
+        scenarios::compare_with_file(scenario, catalogue_, options, exploration);
+        told.explored = reports::ExploredStory{.scenario = scenario, .exploration = std::move(exploration)};
+        return;
+      }
+    }
+    auto result = scenarios::check(scenario, catalogue_, options);
+    if (std::holds_alternative<Diagnostic>(result)) {
+      told.not_explored = std::get<Diagnostic>(result).message;
+      return;
+    }
+    Exploration& exploration = std::get<Exploration>(result);
+    if (exploration.bound != "interrupted") {
+      scenarios::Writing out;
+      scenarios::add(out, exploration);
+      kept_.keep(name, std::move(out).take());
+    }
+    told.explored = reports::ExploredStory{.scenario = scenario, .exploration = std::move(exploration)};
+  }
+
+  static std::string text_of(const scenarios::Matrix& matrix) {
+    scenarios::Writing out;
+    out.add(std::uint64_t{matrix.cells.size()});
+    for (const scenarios::MatrixCell& cell : matrix.cells) {
+      out.add(cell.algorithm);
+      out.add(std::string(cell.fault->name));
+      scenarios::add(out, cell.answers);
+    }
+    return std::move(out).take();
+  }
+
+  std::optional<scenarios::Matrix> matrix_of(const std::string& text) const {
+    scenarios::Reading in(text);
+    scenarios::Matrix matrix;
+    for (std::uint64_t left = in.count(); left > 0 && in.is_good(); --left) {
+      scenarios::MatrixCell& cell = matrix.cells.emplace_back();
+      cell.algorithm = in.text();
+      const std::string fault = in.text();
+      for (const scenarios::MatrixFault& known : scenarios::matrix_faults()) {
+        if (known.name == fault) cell.fault = &known;
+      }
+      cell.answers = scenarios::read_answers(in, catalogue_);
+      if (cell.fault == nullptr) return std::nullopt;
+    }
+    if (!in.is_good()) return std::nullopt;
+    return matrix;
+  }
+
+  const Call& call_;
+  const models::locks::Catalogue& catalogue_;
+  Output& output_;
+  ResultsKept& kept_;
+  Interrupt interrupt_;
+  std::string program_;  ///< results of another one are not ours
+};
+
+Exit report_single(const Call& call, const models::locks::Catalogue& catalogue, const std::vector<Scenario>& scenarios,
+                   Output& output) {
+  if (scenarios.size() != 1) {
+    output.err << fmt::format("lockstep: --single makes a page of one story, and here are {}; name it with --stories\n",
+                              scenarios.size());
+    return Exit::bad_input;
+  }
+  const OutputOption outputs[] = {{"--single", call.report.single}};
+  const std::vector<std::string> inputs{scenarios.front().file};
+  if (const auto trouble = refuse_outputs(outputs, inputs)) {
+    output.err << "lockstep: " << *trouble << '\n';
+    return Exit::bad_input;
+  }
+  ResultsKept none;
+  Maker maker(call, catalogue, output, none);
+  const auto told = maker.tell(scenarios);
+  if (!told) return Exit::bad_input;
+  if (maker.is_interrupted()) return Exit::incomplete;
+  const std::string page = reports::site::single_page(told->front(), catalogue, maker.version());
+  return write_file(*call.report.single, page, output.err) ? Exit::as_expected : Exit::bad_input;
+}
+
+}  // namespace
+
+Exit report(const Call& call, const models::locks::Catalogue& catalogue, Output& output) {
+  const std::optional<std::vector<Scenario>> scenarios = load_all(call.report.stories, catalogue, output.err);
+  if (!scenarios) return Exit::bad_input;
+  if (call.report.single) return report_single(call, catalogue, *scenarios, output);
+
+  ReportFolder folder(call.files.front());
+  if (const auto trouble = folder.open()) {
+    output.err << "lockstep: " << *trouble << '\n';
+    return Exit::bad_input;
+  }
+  ResultsKept kept(folder.path() / ".results");
+  Maker maker(call, catalogue, output, kept);
+  std::optional<std::vector<ToldStory>> told = maker.tell(*scenarios);
+  if (!told) return Exit::bad_input;
+  auto matrix = maker.matrix();
+  if (const auto* trouble = std::get_if<Diagnostic>(&matrix)) {
+    output.err << trouble->to_string() << '\n';
+    return Exit::bad_input;
+  }
+  reports::site::Measured measured = maker.measured(*scenarios);
+  if (maker.is_interrupted()) {
+    output.err << "lockstep: interrupted, and no page is written; what is known so far is kept for the next time\n";
+    return Exit::incomplete;
+  }
+  const reports::site::SiteInput input{.stories = std::move(*told),
+                                       .matrix = std::get<scenarios::Matrix>(std::move(matrix)),
+                                       .measured = std::move(measured),
+                                       .matrix_bounds = maker.matrix_bounds(),
+                                       .version = maker.version()};
+  const auto for_each = [&](std::size_t count, const std::function<void(std::size_t)>& work) {
+    scenarios::in_parallel(count, call.jobs, work);
+  };
+  const std::vector<reports::site::SiteFile> files = reports::site::site_of(input, catalogue, for_each);
+  if (const auto trouble = folder.write(files)) {
+    output.err << "lockstep: " << *trouble << '\n';
+    return Exit::bad_input;
+  }
+  kept.forget_others();
+  std::uintmax_t bytes = 0;
+  for (const auto& file : files) bytes += file.content.size();
+  output.out << fmt::format("{} pages, {:.1f} MB: {}\n", files.size(), static_cast<double>(bytes) / 1e6,
+                            (folder.path() / "index.html").string());
+  return Exit::as_expected;
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,105 @@
+#include "models/locks/redis/subscriptions.hpp"
+
+#include <algorithm>
+
+namespace lockstep::models::locks {
+
+PermitLimits while_leased(const redis::Reply& pttl, Client& client, std::size_t server, Patience& patience) {
+  PermitLimits limits{.patience = &patience};
+  const sim::Duration unit = sim::Duration::milliseconds(1);
+  if (!pttl.is_time_left()) {
+    if (pttl.integer() >= 0) limits.timeout = pttl.duration(unit).lo;
+    return limits;
+  }
+  // From the deadline to the end of the wait it is as long as the answer travelled, but for rounding. The reading of the server's clock
+  // differs from true time by what the present one does.
+  const redis::TimeLeft& left = pttl.remaining();
+  sim::World& world = client.world();
+  if (left.longest == sim::Duration::forever()) {
+    // A script calculated it, from readings of any clock: it may be over.
+    if (pttl.is_less_than(0)) return limits;
+    limits.after = PermitLimits::After{world.sum(world.now(), left.deadline, left.now), {-unit, sim::Duration::zero()}};
+    return limits;
+  }
+  const sim::DurationRange travel = client.world().latency_of(client.redis_masters()[server].id());
+  if (left.deadline.scale() == 0) {
+    limits.after = PermitLimits::After{left.deadline - left.now.offset(), {travel.lo - unit, travel.hi + unit}};
+  } else {
+    // A clock that is off by what nobody knows yet: only that the lease ends some time.
+    limits.after = PermitLimits::After{client.world().now(), {sim::Duration::nanoseconds(1), left.longest}};
+  }
+  return limits;
+}
+
+Subscriptions::Channel* Subscriptions::find(std::size_t server, const redis::Value& name) {
+  for (Channel& channel : channels_) {
+    if (channel.server == server && channel.name == name) return &channel;
+  }
+  return nullptr;
+}
+
+sim::Task<Subscriptions::Channel*> Subscriptions::join(Client& thread, std::size_t server, redis::Value name,
+                                                       Patience& patience) {
+  Channel* channel = find(server, name);
+  if (channel == nullptr) {
+    channel = &channels_.emplace_back();
+    channel->server = server;
+    channel->name = name;
+  }
+  if (++channel->users > 1) {
+    if (!channel->is_ready) co_await channel->ready.acquire(thread, {.patience = &patience});
+    if (channel->is_ready) co_return channel;
+    abandon(*channel);
+    co_return nullptr;
+  }
+
+  Client& process = thread.process();
+  if (std::find(listening_.begin(), listening_.end(), server) == listening_.end()) {
+    listening_.push_back(server);
+    process.spawn(listen(process, server));
+  }
+  const redis::Reply reply = co_await process.subscriber(server).subscribe(name);
+  channel->is_ready = reply.is_array();
+  for (std::size_t i = channel->ready.waiting(); i > 0; --i) channel->ready.release();
+  if (channel->is_ready) co_return channel;
+  abandon(*channel);
+  co_return nullptr;
+}
+
+void Subscriptions::abandon(Channel& channel) {
+  if (--channel.users > 0) return;
+  channels_.remove_if([&](const Channel& known) { return &known == &channel; });
+}
+
+void Subscriptions::leave(Client& thread, Channel& channel) {
+  // Nobody waits for the answer.
+  if (channel.users == 1) thread.process().spawn(unsubscribe(thread.process(), channel.server, channel.name));
+  abandon(channel);
+}
+
+sim::Task<void> Subscriptions::unsubscribe(Client& process, std::size_t server, redis::Value name) {
+  co_await process.subscriber(server).unsubscribe(name);
+}
+
+sim::Task<void> Subscriptions::listen(Client& process, std::size_t server) {
+  while (true) {
+    const std::optional<redis::Reply> message = co_await process.subscriber(server).next_message(std::nullopt);
+    if (message->is_unknown()) {
+      // The connection is gone, and with it the subscriptions. A library subscribes anew; what was published meanwhile is lost.
+      std::vector<redis::Value> lost;
+      for (const Channel& channel : channels_) {
+        if (channel.server == server) lost.push_back(channel.name);
+      }
+      for (const redis::Value& name : lost) co_await process.subscriber(server).subscribe(name);
+      continue;
+    }
+    const std::vector<redis::Reply>& items = message->items();
+    Channel* channel = find(server, items[1].value());
+    if (channel == nullptr) continue;
+    // One permit for one waiter; or as many as there are waiters just now.
+    const std::size_t permits = items[2].value() == redis::Value(kWakeAll) ? channel->message.waiting() : 1;
+    for (std::size_t i = 0; i < permits; ++i) channel->message.release();
+  }
+}
+
+}  // namespace lockstep::models::locks

@@ -1,0 +1,87 @@
+#pragma once
+
+// How a client that was given the addresses of sentinels finds the primary, and finds it again. Source: the guidelines for
+// Sentinel clients (redis.io), as Jedis and redis-py follow them.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/redis/client/connection.hpp"
+#include "sim/coroutines/task.hpp"
+#include "sim/worlds/process.hpp"
+
+namespace lockstep::models::redis {
+
+/// The way to whoever is primary at the moment. Requests that are made while nobody is known wait until the primary is
+/// found, but not much longer than it takes to ask every sentinel once (`patience`); then their outcome counts as unknown like that of
+/// any other.
+///
+/// The primary is looked for when somebody needs it: ask one sentinel after the other, the one that answered last first,
+/// and believe an answer when the server's ROLE confirms it. It is forgotten when a request to it stayed without answer,
+/// when it closed the connection (which a sentinel makes a server do whose role it changes), when it answers READONLY, and
+/// when a sentinel announces +switch-master. A request in flight is never sent twice: what became of it, nobody knows.
+/// Subscriptions end with the connection; whoever waits for a message gets `unknown`.
+class PrimaryRoute {
+ public:
+  struct Sentinel {
+    sim::ConnectionId requests;
+    sim::ConnectionId messages;
+  };
+  struct Server {
+    std::string host;
+    sim::ConnectionId connection;
+  };
+
+  /// Requires: `client` and `session` outlive the route; there is a server and a sentinel.
+  PrimaryRoute(sim::Process& client, Connection::Session& session, std::string primary_name,
+               std::vector<Sentinel> sentinels, std::vector<Server> servers, std::optional<sim::Duration> timeout)
+      : client_(&client),
+        session_(&session),
+        primary_name_(std::move(primary_name)),
+        sentinels_(std::move(sentinels)),
+        servers_(std::move(servers)),
+        is_listening_(sentinels_.size(), false),
+        timeout_(timeout) {}
+
+  bool is_known() const { return is_known_; }
+  /// To the primary, or to the one that was it last.
+  sim::ConnectionId connection() const { return servers_[current_].connection; }
+  /// How long a request waits for the primary to be found: until each sentinel could have kept it waiting, and one server.
+  std::optional<sim::Duration> patience() const {
+    if (!timeout_) return std::nullopt;
+    return *timeout_ * (static_cast<std::int64_t>(sentinels_.size()) + 1);
+  }
+  sim::Process& client() const { return *client_; }
+  sim::Executor& executor() const { return client_->executor(); }
+
+  void join(CommandCall& call);
+  void leave(CommandCall& call);
+  /// Nothing comes any more on this connection, or nothing that a primary would say.
+  void lost(sim::ConnectionId connection);
+  /// What a server or a sentinel sent without being asked. False: it is for the inbox.
+  bool notified(const Reply& content, sim::ConnectionId connection);
+  /// The client has died, or the world starts over.
+  void forget();
+
+ private:
+  sim::Task<void> discover();
+  sim::Task<void> listen(std::size_t sentinel);
+  void found(std::size_t server);
+
+  sim::Process* client_;
+  Connection::Session* session_;
+  std::string primary_name_;
+  std::vector<Sentinel> sentinels_;
+  std::vector<Server> servers_;
+  std::vector<bool> is_listening_;
+  std::optional<sim::Duration> timeout_;
+  std::size_t current_ = 0;
+  std::size_t first_ = 0;  ///< the sentinel to ask first
+  bool is_known_ = false;
+  bool is_discovering_ = false;
+  bool owes_end_of_messages_ = false;  ///< of a subscription that nobody was waiting at when it was lost
+  std::vector<CommandCall*> waiting_;  ///< in the order in which they came
+};
+
+}  // namespace lockstep::models::redis

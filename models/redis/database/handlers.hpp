@@ -1,0 +1,373 @@
+#pragma once
+
+// The functions behind the table of commands, by family, and what several of them share.
+
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <variant>
+
+#include "models/redis/database/commands.hpp"
+#include "models/redis/database/database.hpp"
+
+namespace lockstep::models::redis {
+
+// strings.cpp
+Reply set_command(Call& call);
+Reply setnx_command(Call& call);
+Reply setex_command(Call& call);
+Reply psetex_command(Call& call);
+Reply get_command(Call& call);
+Reply key_holds_command(Call& call);
+Reply getset_command(Call& call);
+Reply getdel_command(Call& call);
+Reply getex_command(Call& call);
+Reply incr_command(Call& call);
+Reply decr_command(Call& call);
+Reply incrby_command(Call& call);
+Reply decrby_command(Call& call);
+Reply append_command(Call& call);
+Reply strlen_command(Call& call);
+Reply mget_command(Call& call);
+Reply mset_command(Call& call);
+Reply msetnx_command(Call& call);
+
+// keys.cpp
+Reply del_command(Call& call);
+Reply exists_command(Call& call);
+Reply type_command(Call& call);
+Reply expire_command(Call& call);
+Reply pexpire_command(Call& call);
+Reply expireat_command(Call& call);
+Reply pexpireat_command(Call& call);
+Reply ttl_command(Call& call);
+Reply pttl_command(Call& call);
+Reply expiretime_command(Call& call);
+Reply pexpiretime_command(Call& call);
+Reply persist_command(Call& call);
+Reply rename_command(Call& call);
+Reply renamenx_command(Call& call);
+Reply copy_command(Call& call);
+
+// databases.cpp
+Reply select_command(Call& call);
+Reply move_command(Call& call);
+Reply swapdb_command(Call& call);
+Reply flushall_command(Call& call);
+Reply flushdb_command(Call& call);
+Reply randomkey_command(Call& call);
+void append_keyspace_info(std::string& out, Call& call);
+/// A database's number, or the error.
+std::variant<DatabaseId, Reply> read_database(const Value& argument);
+
+// string_ranges.cpp
+Reply getrange_command(Call& call);
+Reply setrange_command(Call& call);
+
+// hashes.cpp
+Reply hset_command(Call& call);
+Reply hmset_command(Call& call);
+Reply hsetnx_command(Call& call);
+Reply hget_command(Call& call);
+Reply hmget_command(Call& call);
+Reply hgetall_command(Call& call);
+Reply hkeys_command(Call& call);
+Reply hvals_command(Call& call);
+Reply hdel_command(Call& call);
+Reply hexists_command(Call& call);
+Reply hlen_command(Call& call);
+Reply hstrlen_command(Call& call);
+Reply hincrby_command(Call& call);
+Reply hrandfield_command(Call& call);
+
+// fractions.cpp
+Reply incrbyfloat_command(Call& call);
+Reply hincrbyfloat_command(Call& call);
+
+// lists.cpp
+Reply lpush_command(Call& call);
+Reply rpush_command(Call& call);
+Reply lpushx_command(Call& call);
+Reply rpushx_command(Call& call);
+Reply lpop_command(Call& call);
+Reply rpop_command(Call& call);
+Reply llen_command(Call& call);
+Reply lindex_command(Call& call);
+Reply lset_command(Call& call);
+Reply lrange_command(Call& call);
+Reply ltrim_command(Call& call);
+Reply lrem_command(Call& call);
+Reply linsert_command(Call& call);
+Reply lmove_command(Call& call);
+Reply lpos_command(Call& call);
+Reply rpoplpush_command(Call& call);
+
+// blocking.cpp
+Reply blpop_command(Call& call);
+Reply brpop_command(Call& call);
+Reply blmove_command(Call& call);
+Reply brpoplpush_command(Call& call);
+Reply bzpopmin_command(Call& call);
+Reply bzpopmax_command(Call& call);
+Reply lmpop_command(Call& call);
+Reply zmpop_command(Call& call);
+Reply blmpop_command(Call& call);
+Reply bzmpop_command(Call& call);
+/// Whether a command that waits for a key can do with what is there now; then what it does, and its reply.
+bool can_serve(const Waiting& waiting, const Object& object);
+Reply serve_blocked(Call& call, const Waiting& waiting, const std::string& key);
+/// The command without waiting that does the same, but for how many it takes.
+Command plain_of(const Waiting& waiting, const std::string& key);
+
+// sets.cpp
+Reply sadd_command(Call& call);
+Reply srem_command(Call& call);
+Reply sismember_command(Call& call);
+Reply smismember_command(Call& call);
+Reply scard_command(Call& call);
+Reply smembers_command(Call& call);
+Reply sinter_command(Call& call);
+Reply sintercard_command(Call& call);
+Reply sunion_command(Call& call);
+Reply sdiff_command(Call& call);
+Reply sinterstore_command(Call& call);
+Reply sunionstore_command(Call& call);
+Reply sdiffstore_command(Call& call);
+Reply spop_command(Call& call);
+Reply srandmember_command(Call& call);
+Reply smove_command(Call& call);
+
+// sorted_sets.cpp
+Reply zadd_command(Call& call);
+Reply zincrby_command(Call& call);
+Reply zrem_command(Call& call);
+Reply zscore_command(Call& call);
+Reply zmscore_command(Call& call);
+Reply zcard_command(Call& call);
+Reply zrank_command(Call& call);
+Reply zrevrank_command(Call& call);
+Reply zpopmin_command(Call& call);
+Reply zpopmax_command(Call& call);
+
+// sorted_set_ranges.cpp
+Reply zrange_command(Call& call);
+Reply zrangebylex_command(Call& call);
+Reply zrevrangebylex_command(Call& call);
+Reply zlexcount_command(Call& call);
+Reply zremrangebylex_command(Call& call);
+Reply zrandmember_command(Call& call);
+Reply zrevrange_command(Call& call);
+Reply zrangebyscore_command(Call& call);
+Reply zrevrangebyscore_command(Call& call);
+Reply zcount_command(Call& call);
+Reply zremrangebyscore_command(Call& call);
+Reply zremrangebyrank_command(Call& call);
+
+Reply zrangestore_command(Call& call);
+
+// sorted_set_algebra.cpp
+Reply zunionstore_command(Call& call);
+Reply zinterstore_command(Call& call);
+Reply zdiffstore_command(Call& call);
+Reply zunion_command(Call& call);
+Reply zinter_command(Call& call);
+Reply zdiff_command(Call& call);
+Reply zintercard_command(Call& call);
+
+// scan.cpp
+Reply scan_command(Call& call);
+Reply hscan_command(Call& call);
+Reply sscan_command(Call& call);
+Reply zscan_command(Call& call);
+Reply keys_command(Call& call);
+Reply dbsize_command(Call& call);
+
+// transactions.cpp
+Reply multi_command(Call& call);
+Reply exec_command(Call& call);
+Reply discard_command(Call& call);
+Reply watch_command(Call& call);
+Reply unwatch_command(Call& call);
+
+// pubsub.cpp
+Reply subscribe_command(Call& call);
+Reply psubscribe_command(Call& call);
+Reply unsubscribe_command(Call& call);
+Reply punsubscribe_command(Call& call);
+Reply publish_command(Call& call);
+Reply pubsub_channels_command(Call& call);
+Reply pubsub_numsub_command(Call& call);
+Reply pubsub_numpat_command(Call& call);
+/// A message to whoever has subscribed to its channel; how many that are.
+std::int64_t send_to_subscribers(Database& database, const std::string& channel, const Value& payload);
+
+// clients.cpp
+Reply client_id_command(Call& call);
+Reply client_info_command(Call& call);
+Reply client_list_command(Call& call);
+Reply client_no_evict_command(Call& call);
+Reply client_getname_command(Call& call);
+Reply client_setname_command(Call& call);
+Reply client_kill_command(Call& call);
+Reply client_pause_command(Call& call);
+Reply client_unpause_command(Call& call);
+Reply auth_command(Call& call);
+Reply client_unblock_command(Call& call);
+void append_clients_info(std::string& out, Call& call);
+Reply hello_command(Call& call);
+Reply reset_command(Call& call);
+Reply quit_command(Call& call);
+
+// command_commands.cpp
+Reply command_command(Call& call);
+Reply command_count_command(Call& call);
+Reply command_docs_command(Call& call);
+Reply command_info_command(Call& call);
+
+// server.cpp
+Reply ping_command(Call& call);
+Reply echo_command(Call& call);
+Reply time_command(Call& call);
+Reply debug_command(Call& call);
+Reply info_command(Call& call);
+Reply config_get_command(Call& call);
+Reply config_set_command(Call& call);
+Reply config_rewrite_command(Call& call);
+
+// replication_commands.cpp
+Reply wait_command(Call& call);
+Reply role_command(Call& call);
+Reply replicaof_command(Call& call);
+Reply failover_command(Call& call);
+Reply save_command(Call& call);
+Reply bgsave_command(Call& call);
+void append_replication_info(std::string& out, Call& call);
+
+// scripting.cpp
+Reply eval_command(Call& call);
+Reply evalsha_command(Call& call);
+Reply eval_ro_command(Call& call);
+Reply evalsha_ro_command(Call& call);
+Reply script_load_command(Call& call);
+Reply script_exists_command(Call& call);
+Reply script_flush_command(Call& call);
+Reply script_kill_command(Call& call);
+
+// functions.cpp
+Reply fcall_command(Call& call);
+Reply fcall_ro_command(Call& call);
+Reply function_load_command(Call& call);
+Reply function_delete_command(Call& call);
+Reply function_flush_command(Call& call);
+Reply function_kill_command(Call& call);
+Reply function_list_command(Call& call);
+Reply function_stats_command(Call& call);
+
+// --- Shared.
+
+Reply wrong_type();
+Reply not_an_integer();
+Reply syntax_error();
+Reply not_positive();
+Reply wrong_number_of_arguments(const Call& call);
+/// As C prints it, which is how Redis puts it into errors: up to the first zero byte, and at most so many.
+std::string up_to_zero(const Value& argument, std::size_t most = std::string::npos);
+Reply unknown_subcommand_or_arity(const Call& call, std::string_view container);
+Reply invalid_expire_time(const Call& call);
+
+using MemberChange = sim::MemberChange::Kind;
+
+/// The object of one type at a key. It is valid until the next call that may insert, remove or expire a key.
+template <class Type>
+struct Found {
+  Entry* entry = nullptr;
+  Type* object = nullptr;
+
+  /// There is something else at the key.
+  bool is_wrong() const { return entry != nullptr && object == nullptr; }
+  explicit operator bool() const { return object != nullptr; }
+  Type* operator->() const { return object; }
+
+  /// The object, new if there was none; and a note that the command changes it.
+  Type& get_or_create(Call& call, std::size_t i = 1) {
+    if (object == nullptr) {
+      entry = &call.keys.overwrite(call.key(i));
+      object = &entry->object.template emplace<Type>();
+    } else {
+      call.keys.written(*entry);
+    }
+    if constexpr (std::is_same_v<Type, List>) call.keys.part_changed(entry->key, {}, MemberChange::nameless);
+    return *object;
+  }
+  /// Something was taken out: an object that is empty now is no more.
+  void shrunk(Call& call) {
+    if constexpr (std::is_same_v<Type, List>) call.keys.part_changed(entry->key, {}, MemberChange::nameless);
+    if (object->empty()) {
+      call.keys.remove(*entry);
+      entry = nullptr;
+      object = nullptr;
+    } else {
+      call.keys.written(*entry);
+    }
+  }
+};
+
+template <class Type>
+Found<Type> find_object(Call& call, std::size_t i = 1) {
+  Entry* entry = call.keys.find(call.key(i), call.clock);
+  return {entry, entry != nullptr ? std::get_if<Type>(&entry->object) : nullptr};
+}
+
+/// What LLEN, HLEN, SCARD and ZCARD reply.
+template <class Type>
+Reply size_of(Call& call) {
+  const auto found = find_object<Type>(call);
+  if (found.is_wrong()) return wrong_type();
+  return Reply::integer(found ? static_cast<std::int64_t>(found->size()) : 0);
+}
+
+/// Puts a result at the first argument's key, whatever was there; an empty one removes it.
+template <class Type>
+void store_result(Call& call, Type result) {
+  // From now on what is looked up is not asked for.
+  call.keys.record_misses(false);
+  if (result.empty()) {
+    if (Entry* entry = call.keys.find(call.key(), call.clock)) call.keys.remove(*entry);
+    return;
+  }
+  // Who waits for the key is served if it was not there, which otherwise makes no difference.
+  if (call.database.blocked_clients() > 0) call.keys.find(call.key(), call.clock);
+  Entry& entry = call.keys.overwrite(call.key());
+  // Who is among them is another's doing.
+  call.keys.part_changed(call.key(), {}, MemberChange::nameless);
+  entry.object = std::move(result);
+  entry.expires = false;
+}
+
+/// LRANGE's and ZRANGE's indices as positions [first, end): negative ones count from the end.
+struct IndexRange {
+  std::size_t first = 0;
+  std::size_t end = 0;
+};
+IndexRange index_range(std::int64_t start, std::int64_t stop, std::size_t size);
+
+enum class TimeUnit : std::uint8_t { seconds, milliseconds };
+enum class TimeBase : std::uint8_t { now, epoch };
+
+/// Reads an argument of EX, PEXPIREAT and the like, or gives the error to reply with. `only_positive`: SET and its relatives refuse
+/// zero and less.
+///
+/// A timestamp sent to EXPIREAT, PEXPIREAT, EXAT or PXAT becomes the deadline as it is, unrounded. What Redis refuses as an overflow is
+/// refused; what it takes and no `Instant` holds is a `Deadline::far_ms`.
+std::variant<Deadline, Reply> read_expire_time(const Call& call, const Value& argument, TimeUnit unit, TimeBase base,
+                                               bool only_positive);
+
+/// Gives an entry its deadline, or removes it if that has passed already.
+void set_deadline(Call& call, Entry& entry, const Deadline& time, TimeBase base);
+/// As PXAT and PEXPIREAT take it.
+Value moment_of(const Deadline& deadline);
+
+/// The string that an entry holds, or null if it holds something else.
+inline Value* string_in(Entry& entry) { return std::get_if<Value>(&entry.object); }
+
+}  // namespace lockstep::models::redis

@@ -1,0 +1,231 @@
+#include "reports/check/exploration.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/run/timeline.hpp"
+#include "reports/text/text.hpp"
+#include "reports/words/reasons.hpp"
+
+namespace lockstep::reports {
+namespace {
+
+using checker::Verdict;
+using scenarios::ExploredProperty;
+
+bool is_zh(const ExplorationOptions& options) { return options.language == Language::zh; }
+
+std::string_view said(const ExplorationOptions& options, std::string_view en, std::string_view zh) {
+  return is_zh(options) ? zh : en;
+}
+
+/// `text` after `label`, broken into lines that begin below each other.
+void add_labelled(Lines& lines, std::string_view label, std::string_view text, const ExplorationOptions& options,
+                  Ink ink = Ink::plain) {
+  const std::size_t indent = display_width(label);
+  bool is_first = true;
+  for (const std::string& part : wrap(text, std::min(options.width, kProseMax) - indent)) {
+    Line line;
+    if (is_first) line.append(label, Ink::faint);
+    lines.push_back(std::move(line.fill_to(indent).append(part, ink)));
+    is_first = false;
+  }
+}
+
+std::string separator(const ExplorationOptions& options) { return is_zh(options) ? "；" : "; "; }
+
+void add_heading(Lines& lines, const ExploredStory& story, const ExplorationOptions& options) {
+  add_labelled(lines, "", in(options.language, story.scenario.title), options, Ink::strong);
+  add_labelled(lines, "", fmt::format("{} · {}", story.scenario.id, story.scenario.lock.algorithm), options,
+               Ink::faint);
+  lines.emplace_back();
+}
+
+void add_bounds(Lines& lines, const ExploredStory& story, const ExplorationOptions& options) {
+  const std::vector<std::string> faults = faults_in_words(story.scenario, options.language);
+  const std::string_view nothing = said(options, "nothing goes wrong", "没有故障");
+  std::string how(said(options, "every order and every delay", "所有顺序和所有延迟"));
+  if (story.tick) {
+    how = fmt::format(
+        fmt::runtime(said(options, "every order, and delays that are multiples of {}", "所有顺序，延迟为 {} 的倍数")),
+        sim::to_string(*story.tick));
+  }
+  add_labelled(lines, said(options, "explored  ", "探索  "), how, options);
+  add_labelled(lines, said(options, "times     ", "时间  "),
+               joined(ranges_in_words(story.scenario, options.language), separator(options)), options);
+  add_labelled(lines, said(options, "faults    ", "故障  "),
+               faults.empty() ? std::string(nothing) : joined(faults, separator(options)), options);
+
+  const scenarios::Exploration& found = story.exploration;
+  std::string counts = traces_text(found.counts.traces, story.tick.has_value(), options.language);
+  if (options.times && found.seconds > 0) {
+    counts += fmt::format(fmt::runtime(said(options, " in {:.2f} s", "，{:.2f} 秒")), found.seconds);
+  }
+  const bool complete = found.counts.complete;
+  Line line(said(options, "result    ", "结果  "), Ink::faint);
+  line.append(counts + (is_zh(options) ? "，" : ", "))
+      .append(completeness_text(story, options.language), complete ? Ink::good : Ink::warning);
+  lines.push_back(std::move(line));
+  if (found.unconfirmed > 0) {
+    add_labelled(
+        lines, said(options, "          ", "      "),
+        fmt::format(fmt::runtime(said(options, "{} that seem to violate something could not be confirmed by a replay",
+                                      "{} 似乎破坏了性质，但重放未能证实")),
+                    traces_text(found.unconfirmed, false, options.language)),
+        options, Ink::warning);
+  }
+  if (found.disagreements > 0) {
+    add_labelled(lines, said(options, "          ", "      "),
+                 disagreements_text(found.disagreements, options.language), options, Ink::bad);
+  }
+  lines.emplace_back();
+}
+
+void add_property(Lines& lines, const ExploredStory& story, const ExploredProperty& property,
+                  const ExplorationOptions& options) {
+  const bool violated = property.verdict == Verdict::violated;
+  const bool holds = property.verdict == Verdict::holds;
+  Line line(violated ? "✗ " : holds ? "✓ " : "? ", violated ? Ink::bad : holds ? Ink::good : Ink::warning);
+  line.append(property.name, Ink::strong).append(" ");
+  line.append(printable(verdict_text(property, options.language)), violated ? Ink::bad : Ink::plain);
+  if (property.claim != scenarios::Claim::none) line.append(said(options, ", claimed", "，算法承诺"), Ink::faint);
+  if (property.expected && property.as_expected) line.append(said(options, ", as expected", "，符合预期"), Ink::good);
+  line.wrap_into(lines, options.width, 2);
+  if (!property.as_expected)
+    add_labelled(lines, "  ", surprise_text(story, property, options.language), options, Ink::bad);
+  for (const scenarios::Threshold& threshold : property.thresholds) {
+    // Without it, if the other is large enough: the frontier says that better.
+    const bool is_nothing = threshold.infimum == checker::Extent{sim::Duration::zero(), true};
+    if (is_nothing && !property.frontier.empty()) continue;
+    add_labelled(lines, "  ", threshold_text(story, threshold, options.language), options, Ink::strong);
+  }
+  if (!property.frontier.empty())
+    add_labelled(lines, "  ", frontier_text(story, property, options.language), options, Ink::strong);
+  if (!property.why.empty()) add_labelled(lines, "  ", reason_in(options.language, property.why), options);
+}
+
+/// What is unknown and nobody asked for: for each reason one line.
+void add_unknown(Lines& lines, const std::vector<const ExploredProperty*>& unknown, const ExplorationOptions& options) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
+  for (const ExploredProperty* property : unknown) {
+    const auto same =
+        std::find_if(reasons.begin(), reasons.end(), [&](const auto& r) { return r.first == property->why; });
+    if (same == reasons.end())
+      reasons.push_back({property->why, {std::string(property->name)}});
+    else
+      same->second.emplace_back(property->name);
+  }
+  for (const auto& [why, names] : reasons) {
+    add_labelled(lines, said(options, "? unknown: ", "? 未知："), joined(names), options);
+    if (!why.empty()) add_labelled(lines, "  ", reason_in(options.language, why), options);
+  }
+}
+
+/// What holds for the same reason as its neighbours says so together with them.
+void add_kept(Lines& lines, std::vector<const ExploredProperty*>& kept, const ExplorationOptions& options) {
+  for (std::size_t first = 0, end = 0; first < kept.size(); first = end) {
+    std::vector<std::string> names;
+    for (; end < kept.size() && kept[end]->why == kept[first]->why; ++end) {
+      const ExploredProperty& property = *kept[end];
+      std::string& name = names.emplace_back(property.name);
+      std::vector<std::string> marks;
+      if (property.claim != scenarios::Claim::none) marks.emplace_back(said(options, "claimed", "算法承诺"));
+      if (property.expected) marks.emplace_back(said(options, "as expected", "符合预期"));
+      if (!marks.empty()) name += fmt::format(fmt::runtime(said(options, " ({})", "（{}）")), joined(marks));
+    }
+    add_labelled(lines, said(options, "✓ holds: ", "✓ 成立："), joined(names), options, Ink::good);
+    const std::string& why = kept[first]->why;
+    if (!why.empty()) add_labelled(lines, "  ", reason_in(options.language, why), options);
+  }
+  kept.clear();
+}
+
+/// What does not apply takes one line; `--json` has the reasons.
+void add_properties(Lines& lines, const ExploredStory& story, const ExplorationOptions& options) {
+  std::vector<const ExploredProperty*> kept;
+  std::vector<const ExploredProperty*> unknown;
+  std::vector<std::string> not_judged;
+  for (const ExploredProperty& property : story.exploration.properties) {
+    if (!property.is_judged && !property.expected)
+      not_judged.emplace_back(property.name);
+    else if (property.verdict == Verdict::unknown && property.as_expected && !property.expected)
+      unknown.push_back(&property);
+    else if (property.verdict == Verdict::holds && property.as_expected)
+      kept.push_back(&property);
+    else
+      add_property(lines, story, property, options);
+  }
+  add_kept(lines, kept, options);
+  add_unknown(lines, unknown, options);
+  if (!not_judged.empty())
+    add_labelled(lines, said(options, "– not judged here: ", "– 此处不判定："), joined(not_judged), options,
+                 Ink::faint);
+}
+
+void add_marks(Lines& lines, const ExploredStory& story, const ExplorationOptions& options) {
+  std::vector<std::string> reached;
+  std::vector<std::string> never;
+  for (const scenarios::Mark& mark : story.exploration.marks) {
+    const std::string name(is_zh(options) && !mark.name_zh.empty() ? mark.name_zh : mark.name);
+    if (mark.traces == 0)
+      never.push_back(name);
+    else
+      reached.push_back(fmt::format(fmt::runtime(said(options, "{} ({})", "{}（{}）")), name,
+                                    traces_text(mark.traces, story.tick.has_value(), options.language)));
+  }
+  if (reached.empty() && never.empty()) return;
+  lines.emplace_back();
+  if (!reached.empty())
+    add_labelled(lines, said(options, "reached: ", "达到过："), joined(reached, separator(options)), options);
+  if (!never.empty())
+    add_labelled(lines, said(options, "never reached: ", "从未达到："), joined(never, separator(options)), options);
+}
+
+void add_witness(Lines& lines, const ExploredStory& story, const ExplorationOptions& options) {
+  const std::optional<std::size_t> shown = shown_witness(story);
+  if (!shown) return;
+  const ExploredProperty& property = story.exploration.properties[*shown];
+  lines.emplace_back();
+  add_labelled(
+      lines, "",
+      fmt::format(fmt::runtime(said(options, "A run in which {} breaks:", "{} 被破坏的一次运行：")), property.name),
+      options, Ink::strong);
+  if (story.replay) {
+    lines.emplace_back();
+    for (Line& line : timeline(*story.replay, {.width = options.width, .language = options.language}))
+      lines.push_back(std::move(line));
+  }
+  lines.emplace_back();
+  if (options.witness.empty()) {
+    add_labelled(
+        lines, "",
+        fmt::format(fmt::runtime(said(options, "As a file that `lockstep run` plays: lockstep check {} --witness FILE",
+                                      "保存成 `lockstep run` 可以播放的文件：lockstep check {} --witness FILE")),
+                    story.scenario.file),
+        options, Ink::faint);
+  } else {
+    add_labelled(
+        lines, "",
+        fmt::format(fmt::runtime(said(options, "Play it again: lockstep run {}", "再播放一次：lockstep run {}")),
+                    options.witness),
+        options, Ink::faint);
+  }
+}
+
+}  // namespace
+
+Lines exploration(const ExploredStory& story, const ExplorationOptions& options) {
+  Lines lines;
+  add_heading(lines, story, options);
+  add_bounds(lines, story, options);
+  add_properties(lines, story, options);
+  if (const std::string traces = trace_surprise(story.exploration, options.language); !traces.empty())
+    add_labelled(lines, "", std::string(said(options, "NOT as expected: ", "不符合预期：")) + traces, options,
+                 Ink::bad);
+  add_marks(lines, story, options);
+  add_witness(lines, story, options);
+  return lines;
+}
+
+}  // namespace lockstep::reports

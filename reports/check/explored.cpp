@@ -1,0 +1,368 @@
+#include "reports/check/explored.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/text/text.hpp"
+#include "scenarios/exploring/expectation.hpp"
+
+namespace lockstep::reports {
+
+using scenarios::Agreement;
+using scenarios::ExploredProperty;
+
+namespace {
+
+using checker::Verdict;
+using scenarios::MaySpec;
+
+bool is_zh(Language language) { return language == Language::zh; }
+
+std::string range_text(sim::DurationRange range, Language language) {
+  if (range.is_exact()) return sim::to_string(range.lo);
+  return fmt::format(fmt::runtime(is_zh(language) ? "{} 到 {}" : "{} to {}"), sim::to_string(range.lo),
+                     sim::to_string(range.hi));
+}
+
+std::string verdict_in(Verdict verdict, Language language) {
+  if (!is_zh(language)) return std::string(checker::to_string(verdict));
+  switch (verdict) {
+    case Verdict::holds: return "成立";
+    case Verdict::violated: return "被破坏";
+    case Verdict::unknown: return "未知";
+  }
+  return "?";
+}
+
+std::string violated_by(const std::vector<std::string>& by, Language language) {
+  if (by.empty()) return verdict_in(Verdict::violated, language);
+  if (is_zh(language)) return fmt::format("被 {} 破坏", joined(by, "、"));
+  return "violated by " + joined(by);
+}
+
+std::string times_text(std::int64_t times, Language language) {
+  if (is_zh(language)) return fmt::format("最多 {} 次", times);
+  if (times == 1) return "at most one";
+  return fmt::format("at most {}", times);
+}
+
+/// "A or B"; "any client". In Chinese a name in Latin letters is set off by a blank.
+std::string whom_text(const MaySpec& may, Language language) {
+  const bool zh = is_zh(language);
+  if (may.who.empty()) {
+    if (may.kind == MaySpec::Kind::jump) return zh ? "任一服务器" : "any server";
+    return zh ? "任一客户端" : "any client";
+  }
+  if (zh) return " " + joined(may.who, "、") + " ";
+  std::string text = may.who.front();
+  for (std::size_t i = 1; i < may.who.size(); ++i) text += (i + 1 == may.who.size() ? " or " : ", ") + may.who[i];
+  return text;
+}
+
+/// " at work"; what a fault is limited to, or nothing.
+std::string during_text(sim::Activity activity, Language language) {
+  const bool zh = is_zh(language);
+  switch (activity) {
+    case sim::Activity::anything: return "";
+    case sim::Activity::work: return zh ? "工作时" : " at work";
+    case sim::Activity::acquire: return zh ? "加锁过程中" : " while acquiring";
+    case sim::Activity::release: return zh ? "释放锁过程中" : " while releasing";
+    case sim::Activity::renewal: return zh ? "续期过程中" : " while renewing";
+  }
+  return "";
+}
+
+/// "message", "replies to SET of acquires": which messages a fault strikes.
+std::string messages_text(const MaySpec& may, Language language) {
+  const bool zh = is_zh(language);
+  const bool is_one = may.times == 1;
+  const bool is_reply = may.direction == scenarios::FaultSpec::Direction::reply;
+  std::string of;
+  switch (may.during) {
+    case sim::Activity::acquire: of = zh ? "加锁的" : is_one ? " of an acquire" : " of acquires"; break;
+    case sim::Activity::release: of = zh ? "释放锁的" : is_one ? " of a release" : " of releases"; break;
+    case sim::Activity::renewal: of = zh ? "续期的" : is_one ? " of a renewal" : " of renewals"; break;
+    case sim::Activity::anything:
+    case sim::Activity::work: break;
+  }
+  if (zh) {
+    const std::string name = may.message.empty() ? "" : " " + may.message + " ";
+    return of + name + (!may.direction ? "消息" : is_reply ? "答复" : "请求");
+  }
+  if (!may.direction) return (may.message.empty() ? "" : may.message + " ") + (is_one ? "message" : "messages") + of;
+  if (!is_reply) return (may.message.empty() ? "" : may.message + " ") + (is_one ? "request" : "requests") + of;
+  return (is_one ? "reply" : "replies") + (may.message.empty() ? "" : " to " + may.message) + of;
+}
+
+std::string fault_text(const MaySpec& may, Language language) {
+  const bool zh = is_zh(language);
+  const std::string times = times_text(may.times, language);
+  const std::string whom = whom_text(may, language);
+  const std::string length = range_text(may.length, language);
+  const std::string_view s = may.times == 1 ? "" : "s";
+  switch (may.kind) {
+    case MaySpec::Kind::pause:
+      if (zh) return fmt::format("{}：{}{}停顿 {}", times, whom, during_text(may.during, language), length);
+      return fmt::format("{} pause{} of {}, of {}{}", times, s, length, whom, during_text(may.during, language));
+    case MaySpec::Kind::crash: {
+      std::string back = zh ? "不再恢复" : "for good";
+      if (may.restart_after) {
+        const std::string after = range_text(*may.restart_after, language);
+        back = zh ? after + " 后恢复" : "back after " + after;
+        if (may.keep) back += zh ? "，数据还在" : " with its data";
+      }
+      const std::string during = during_text(may.during, language);
+      if (zh) return fmt::format("{}：{}{}崩溃，{}", times, whom, during, back);
+      return fmt::format("{} crash{} of {}{}, {}", times, may.times == 1 ? "" : "es", whom, during, back);
+    }
+    case MaySpec::Kind::lose:
+      return zh ? fmt::format("{}：{}的{}丢失", times, whom, messages_text(may, language))
+                : fmt::format("{} {} lost on connections of {}", times, messages_text(may, language), whom);
+    case MaySpec::Kind::delay:
+      return zh ? fmt::format("{}：{}的{}延迟 {}", times, whom, messages_text(may, language), length)
+                : fmt::format("{} {} delayed by {}, on connections of {}", times, messages_text(may, language), length,
+                              whom);
+    case MaySpec::Kind::partition: {
+      if (may.between.empty()) {
+        return zh ? fmt::format("{}：{}与其他所有进程断开 {}", times, whom, length)
+                  : fmt::format("{} partition{} of {}, between {} and everybody else", times, s, length, whom);
+      }
+      return zh ? fmt::format("{}：{} 与 {} 之间断开 {}", times, joined(may.between[0], "、"),
+                              joined(may.between[1], "、"), length)
+                : fmt::format("{} partition{} of {}, between {} and {}", times, s, length, joined(may.between[0]),
+                              joined(may.between[1]));
+    }
+    case MaySpec::Kind::jump:
+      return zh ? fmt::format("{}：{}的时钟跳变 {}", times, whom, length)
+                : fmt::format("{} jump{} of the clock of {}, by {}", times, s, whom, length);
+    case MaySpec::Kind::skew:
+      return zh ? fmt::format("{}：{}的时钟从一开始就偏差 {}", times, whom, length)
+                : fmt::format("{} clock{} off from the start by {}, of {}", times, s, length, whom);
+  }
+  return "?";
+}
+
+}  // namespace
+
+std::optional<std::size_t> shown_witness(const ExploredStory& story) {
+  const auto& properties = story.exploration.properties;
+  for (std::size_t i = 0; i < properties.size(); ++i) {
+    if (properties[i].verdict == Verdict::violated && properties[i].witness) return i;
+  }
+  return std::nullopt;
+}
+
+std::string verdict_text(const scenarios::ExploredProperty& property, Language language) {
+  if (property.verdict == Verdict::violated) return violated_by(property.by, language);
+  return verdict_in(property.verdict, language);
+}
+
+std::string expectation_text(const scenarios::Expectation& expectation, Language language) {
+  if (expectation.verdict != Verdict::violated) return verdict_in(expectation.verdict, language);
+  std::string text = violated_by(expectation.violated_by, language);
+  for (const auto& [parameter, value] : expectation.from) {
+    text += is_zh(language) ? fmt::format("，从 {} {} 起", parameter, value)
+                            : fmt::format(", from {} {} on", parameter, value);
+  }
+  for (const auto& [parameter, value] : expectation.up_to) {
+    text += is_zh(language) ? fmt::format("，{} 不超过 {} 时", parameter, value)
+                            : fmt::format(", up to {} {}", parameter, value);
+  }
+  if (!expectation.frontier.empty())
+    text += is_zh(language) ? "，当 " + expectation.frontier : ", for " + expectation.frontier;
+  return text;
+}
+
+namespace {
+
+/// "from 5ms to 36ms", "above 5ms and below 36ms"; at an end of the file's range: "up to 36ms", "of 5ms or more".
+std::string interval_text(const checker::ValueInterval& interval, sim::DurationRange range, Language language) {
+  const bool zh = is_zh(language);
+  const std::string from = sim::to_string(interval.least.value);
+  const std::string to = sim::to_string(interval.greatest.value);
+  const bool is_from_begin = interval.least == checker::Extent{range.lo, true};
+  const bool is_to_end = interval.greatest == checker::Extent{range.hi, true};
+  const bool is_closed = interval.greatest.attained;
+  if (is_from_begin && is_to_end)
+    return zh ? fmt::format("{} 到 {}", from, to) : fmt::format("from {} to {}", from, to);
+  if (is_from_begin)
+    return fmt::format(fmt::runtime(zh          ? (is_closed ? "不超过 {}" : "小于 {}")
+                                    : is_closed ? "up to {}"
+                                                : "below {}"),
+                       to);
+  const std::string begin = fmt::format(fmt::runtime(zh ? (interval.least.attained ? "从 {} 起" : "超过 {}")
+                                                     : interval.least.attained ? "of {} or more"
+                                                                               : "above {}"),
+                                        from);
+  if (is_to_end) return begin;
+  return begin + fmt::format(fmt::runtime(zh          ? (is_closed ? "且不超过 {}" : "且小于 {}")
+                                          : is_closed ? " and up to {}"
+                                                      : " and below {}"),
+                             to);
+}
+
+/// Of a parameter that does harm where it is small.
+std::string values_text(const ExploredStory& story, const scenarios::Threshold& threshold, Language language) {
+  const bool zh = is_zh(language);
+  std::string values;
+  for (const checker::ValueInterval& interval : threshold.values) {
+    if (!values.empty()) values += zh ? "，或 " : ", or ";
+    values += interval_text(interval, threshold.range, language);
+  }
+  const bool is_exact = threshold.is_exact && story.exploration.counts.complete && !story.tick;
+  if (!is_exact) {
+    return fmt::format(fmt::runtime(zh ? "{} {} 时被破坏；其余的值没有全部查过"
+                                       : "with a {} {}; others were not looked for everywhere"),
+                       threshold.parameter, values);
+  }
+  const checker::ValueInterval& first = threshold.values.front();
+  if (threshold.values.size() > 1 || (first.least != checker::Extent{threshold.range.lo, true} &&
+                                      first.greatest != checker::Extent{threshold.range.hi, true})) {
+    return fmt::format(fmt::runtime(zh ? "{} {} 时都会被破坏，其余不会" : "for every {} {}, and for no other"),
+                       threshold.parameter, values);
+  }
+  if (first.greatest != checker::Extent{threshold.range.hi, true}) {
+    return fmt::format(fmt::runtime(zh                        ? "{} {} 时都会被破坏，更大就不会"
+                                    : first.greatest.attained ? "for every {} {}, and for none above"
+                                                              : "for every {} {}, and for none from there on"),
+                       threshold.parameter, values);
+  }
+  if (first.least != checker::Extent{threshold.range.lo, true}) {
+    return fmt::format(fmt::runtime(zh ? "{} {} 都会被破坏，更小就不会" : "for every {} {}, and for none below"),
+                       threshold.parameter, values);
+  }
+  return fmt::format(
+      fmt::runtime(zh ? "{} {} 时都会被破坏：文件允许的每一个" : "for every {} {}: all that the file allows"),
+      threshold.parameter, values);
+}
+
+}  // namespace
+
+std::string threshold_text(const ExploredStory& story, const scenarios::Threshold& threshold, Language language) {
+  if (!threshold.values.empty()) return values_text(story, threshold, language);
+  const std::string value = sim::to_string(threshold.infimum.value);
+  const std::string& name = threshold.parameter;
+  if (!threshold.is_exact && story.exploration.counts.complete && !story.tick) {
+    if (is_zh(language)) return fmt::format("{} 超过 {} 时被破坏；更小的值取决于放宽了的时间，未能判定", name, value);
+    return fmt::format(
+        "with a {} {} {}; the least is at most that: with less it rests on widened times, which only a replay can tell",
+        name, threshold.infimum.attained ? "of" : "just above", value);
+  }
+  if (!story.exploration.counts.complete || story.tick) {
+    if (is_zh(language)) {
+      return fmt::format(fmt::runtime(threshold.infimum.attained ? "{} 为 {} 时被破坏；更小的值没有全部查过"
+                                                                 : "{} 略超过 {} 时被破坏；更小的值没有全部查过"),
+                         name, value);
+    }
+    return fmt::format(fmt::runtime(threshold.infimum.attained
+                                        ? "with a {} of {}; smaller ones were not looked for everywhere"
+                                        : "with a {} just above {}; smaller ones were not looked for everywhere"),
+                       name, value);
+  }
+  if (is_zh(language)) {
+    return threshold.infimum.attained ? fmt::format("{} 达到 {} 就会被破坏，更小就不会", name, value)
+                                      : fmt::format("{} 只要超过 {} 就会被破坏，不超过就不会", name, value);
+  }
+  return threshold.infimum.attained ? fmt::format("for every {} of {} or more, and for none below", name, value)
+                                    : fmt::format("for every {} above {}, and for none up to it", name, value);
+}
+
+std::string frontier_text(const ExploredStory& story, const ExploredProperty& property, Language language) {
+  const bool is_exact =
+      story.exploration.counts.complete &&
+      std::all_of(property.thresholds.begin(), property.thresholds.end(), [](const auto& t) { return t.is_exact; });
+  if (is_zh(language))
+    return fmt::format(fmt::runtime(is_exact ? "两者一起：{}，再少就不会" : "两者一起：{}；更少的没有全部查过"),
+                       property.frontier);
+  return fmt::format(fmt::runtime(is_exact ? "together: for {}, and for nothing less"
+                                           : "together: for {}; less was not looked for everywhere"),
+                     property.frontier);
+}
+
+std::vector<std::string> faults_in_words(const scenarios::Scenario& scenario, Language language) {
+  std::vector<std::string> words;
+  for (const MaySpec& may : scenario.may) words.push_back(fault_text(may, language));
+  return words;
+}
+
+std::vector<std::string> ranges_in_words(const scenarios::Scenario& scenario, Language language) {
+  const bool zh = is_zh(language);
+  std::vector<std::string> words;
+  words.push_back((zh ? "延迟 " : "latency ") + range_text(scenario.network.latency, language));
+  for (const scenarios::ServerSpec& server : scenario.servers) {
+    if (!server.latency) continue;
+    words.push_back(fmt::format(fmt::runtime(zh ? "{} 的延迟 {}" : "{}'s latency {}"), server.name,
+                                range_text(*server.latency, language)));
+  }
+  // Clients that are alike share their words.
+  std::vector<std::pair<std::string, std::vector<std::string>>> ways;
+  for (const scenarios::ClientSpec& client : scenario.clients) {
+    std::string way = (zh ? "开始于 " : "from ") + range_text(client.acquire_at, language);
+    if (client.commands.empty()) way += (zh ? "，工作 " : ", working ") + range_text(client.hold, language);
+    if (client.rounds > 1) way += fmt::format(fmt::runtime(zh ? "，{} 轮" : ", {} rounds"), client.rounds);
+    const auto same = std::find_if(ways.begin(), ways.end(), [&](const auto& other) { return other.first == way; });
+    if (same == ways.end())
+      ways.push_back({way, {client.name}});
+    else
+      same->second.push_back(client.name);
+  }
+  for (const auto& [way, names] : ways) words.push_back(fmt::format("{} {}", joined(names, zh ? "、" : ", "), way));
+  return words;
+}
+
+std::string completeness_text(const ExploredStory& story, Language language) {
+  const bool zh = is_zh(language);
+  const std::string& bound = story.exploration.bound;
+  if (story.exploration.counts.complete) return zh ? "完整" : "complete";
+  if (bound == "max-traces") return zh ? "不完整：达到了 --max-traces" : "not complete: --max-traces was reached";
+  if (bound == "max-events") return zh ? "不完整：达到了 --max-events" : "not complete: --max-events was reached";
+  if (bound == "max-seconds") return zh ? "不完整：达到了 --max-seconds" : "not complete: --max-seconds was reached";
+  if (bound == "interrupted") return zh ? "不完整：被中断" : "not complete: interrupted";
+  return bound.empty() ? (zh ? "不完整" : "not complete") : (zh ? "不完整：" : "not complete: ") + bound;
+}
+
+std::string traces_text(std::uint64_t n, bool on_a_grid, Language language) {
+  if (is_zh(language)) return fmt::format(fmt::runtime(on_a_grid ? "{} 次运行" : "{} 条轨迹"), n);
+  return on_a_grid ? counted(n, "run", "runs") : counted(n, "trace", "traces");
+}
+
+std::string disagreements_text(std::uint64_t n, Language language) {
+  if (is_zh(language)) return fmt::format("{} 处分歧：具体运行破坏了搜索认为成立的结论（lockstep 的错误）", n);
+  return fmt::format("{}: concrete runs break what the search called kept, an error of lockstep",
+                     counted(n, "disagreement", "disagreements"));
+}
+
+std::string trace_surprise(const scenarios::Exploration& exploration, Language language) {
+  if (scenarios::trace_agreement(exploration) == scenarios::Agreement::agrees) return "";
+  return fmt::format(fmt::runtime(is_zh(language) ? "预期 {} 条轨迹，探索了 {} 条" : "expected {} traces, explored {}"),
+                     *exploration.expected_traces, exploration.counts.traces);
+}
+
+std::string surprise_text(const ExploredStory& story, const ExploredProperty& property, Language language) {
+  if (!property.expected) {
+    const bool is_violated = property.verdict == Verdict::violated;
+    if (is_zh(language)) return is_violated ? "与算法的承诺不符" : "尚未确定：算法承诺了这一性质";
+    return is_violated ? "NOT as claimed: the algorithm promises it" : "still open: the algorithm promises it";
+  }
+  const std::string expected = expectation_text(*property.expected, language);
+  const bool is_open = scenarios::agreement(story.exploration, property, story.parameter) == Agreement::open;
+  if (is_zh(language))
+    return fmt::format(fmt::runtime(is_open ? "尚未确定：预期 {}" : "不符合预期：预期 {}"), expected);
+  return fmt::format(fmt::runtime(is_open ? "still open: {} is expected" : "NOT as expected: {} was expected"),
+                     expected);
+}
+
+Agreement agreement(const ExploredStory& story) { return scenarios::agreement(story.exploration, story.parameter); }
+
+std::size_t count_as_expected(std::span<const ExploredStory> stories) {
+  return static_cast<std::size_t>(
+      std::count_if(stories.begin(), stories.end(), [](const auto& s) { return s.exploration.as_expected; }));
+}
+
+std::size_t count_complete(std::span<const ExploredStory> stories) {
+  return static_cast<std::size_t>(
+      std::count_if(stories.begin(), stories.end(), [](const auto& s) { return s.exploration.counts.complete; }));
+}
+
+}  // namespace lockstep::reports

@@ -1,0 +1,73 @@
+#pragma once
+
+// The words in which reports speak of an exploration, in both languages: the same in the text of one story and in the table
+// of many. Start here for `check`'s reports. What the explorer itself says (`why`) is English.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reports/run/verdicts.hpp"
+#include "scenarios/exploring/expectation.hpp"
+#include "scenarios/exploring/exploration.hpp"
+#include "scenarios/story/scenario.hpp"
+
+namespace lockstep::reports {
+
+/// A scenario that was explored, and what came of it.
+struct ExploredStory {
+  scenarios::Scenario scenario;
+  scenarios::Exploration exploration;
+  std::optional<sim::Duration> tick;                       ///< it was explored on a grid of this tick
+  std::vector<std::pair<std::string, std::string>> given;  ///< faults of these parameters were no larger
+  std::string parameter;  ///< only this parameter's threshold was looked for; empty: all
+  /// The file of each property's witness, by property; empty where there is none.
+  std::vector<std::string> witness_files;
+  /// A run of the first witness, with its trace, to be looked at.
+  std::optional<Story> replay;
+};
+
+/// The property whose witness is shown and written: the first violated one that has a witness; nothing if none has.
+std::optional<std::size_t> shown_witness(const ExploredStory& story);
+
+/// "holds", "violated by A, B", "unknown".
+std::string verdict_text(const scenarios::ExploredProperty& property, Language language);
+/// The same of what the file expects, with its thresholds: "violated by A, B, from pause 71ms". Requires: something is.
+std::string expectation_text(const scenarios::Expectation& expectation, Language language);
+
+/// "for every pause above 71ms, and for none up to it"; where a bound or a grid may have missed smaller ones: "with a pause of
+/// 82ms; a smaller one was not looked for everywhere".
+std::string threshold_text(const ExploredStory& story, const scenarios::Threshold& threshold, Language language);
+
+/// "together: for pause + skew > 63ms, and for nothing less". Requires: it has a frontier.
+std::string frontier_text(const ExploredStory& story, const scenarios::ExploredProperty& property, Language language);
+
+/// "at most one pause of 0ms to 10s, of A or B": one for each [[may]]; nothing if nothing may happen.
+std::vector<std::string> faults_in_words(const scenarios::Scenario& scenario, Language language);
+/// "latency 1ms to 10ms", "A starts at 0ms to 1s": the ranges of times, the faults' apart.
+std::vector<std::string> ranges_in_words(const scenarios::Scenario& scenario, Language language);
+
+/// "complete", "not complete: stopped after the given number of traces".
+std::string completeness_text(const ExploredStory& story, Language language);
+/// "812 traces"; runs on a grid are runs.
+std::string traces_text(std::uint64_t n, bool on_a_grid, Language language);
+
+/// "2 disagreements: concrete runs break what the search called kept". Requires: there are some.
+std::string disagreements_text(std::uint64_t n, Language language);
+
+/// What of the number of traces is not as expected: "expected 12 traces, explored 13"; empty if nothing is.
+std::string trace_surprise(const scenarios::Exploration& exploration, Language language);
+
+/// "NOT as expected: holds was expected", or that it is still open; the same of what the algorithm claims. Requires: the property is not as expected.
+std::string surprise_text(const ExploredStory& story, const scenarios::ExploredProperty& property, Language language);
+
+/// How the story stands to its file, with what was asked of it.
+scenarios::Agreement agreement(const ExploredStory& story);
+
+std::size_t count_as_expected(std::span<const ExploredStory> stories);
+std::size_t count_complete(std::span<const ExploredStory> stories);
+
+}  // namespace lockstep::reports

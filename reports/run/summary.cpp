@@ -1,0 +1,105 @@
+#include "reports/run/summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/text/table.hpp"
+#include "reports/text/text.hpp"
+
+namespace lockstep::reports {
+namespace {
+
+using checker::Verdict;
+
+/// What a file says of its properties: names of what it expects to break, or that all holds.
+std::string expectations_text(const scenarios::Outcome& outcome) {
+  std::vector<std::string> parts;
+  std::vector<std::string> unknown;
+  bool expects_anything = false;
+  for (const scenarios::Judgement& judgement : outcome.properties) {
+    if (!judgement.expected) continue;
+    expects_anything = true;
+    if (judgement.expected->verdict == Verdict::violated) parts.emplace_back(judgement.finding.property);
+    if (judgement.expected->verdict == Verdict::unknown) unknown.emplace_back(judgement.finding.property);
+  }
+  if (!expects_anything) return "nothing";
+  std::string text = parts.empty() ? "holds" : "✗ " + joined(parts);
+  if (!unknown.empty()) text += "\n? " + joined(unknown);
+  return text;
+}
+
+/// What was found of these properties, and what else broke of which the file says nothing.
+std::string observations_text(const scenarios::Outcome& outcome) {
+  std::vector<std::string> broken;
+  std::vector<std::string> unknown;
+  std::vector<std::string> besides;
+  for (const scenarios::Judgement& judgement : outcome.properties) {
+    const std::string name(judgement.finding.property);
+    // What is claimed is expected of a file that says nothing.
+    const bool is_asked = judgement.expected || !judgement.as_expected;
+    if (judgement.finding.verdict == Verdict::violated) (is_asked ? broken : besides).push_back(name);
+    if (judgement.finding.verdict == Verdict::unknown && judgement.expected) unknown.push_back(name);
+  }
+  // Two beliefs at once are always more than one mutex allows: not worth a line of its own in every row.
+  const auto contains = [](const std::vector<std::string>& names, const char* name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  if (contains(broken, "mutual-exclusion") || contains(besides, "mutual-exclusion"))
+    std::erase(besides, "linearizable");
+  std::string text = broken.empty() ? "holds" : "✗ " + joined(broken);
+  if (!unknown.empty()) text += "\n? " + joined(unknown);
+  if (!besides.empty()) text += "\nbesides: " + joined(besides);
+  return text;
+}
+
+void add_surprises(Lines& lines, const Story& story, std::size_t width) {
+  lines.emplace_back();
+  lines.emplace_back(printable(story.scenario.file), Ink::strong);
+  for (const scenarios::Judgement& judgement : story.outcome.properties) {
+    if (judgement.as_expected) continue;
+    const std::string what = fmt::format("{}: {}", judgement.finding.property, surprise_text(story.outcome, judgement));
+    for (const std::string& part : wrap(what, width - 2)) lines.emplace_back("  " + part, Ink::bad);
+    if (judgement.finding.why.empty()) continue;
+    for (const std::string& part : wrap(judgement.finding.why, width - 4)) lines.emplace_back("    " + part);
+  }
+}
+
+}  // namespace
+
+std::size_t count_as_expected(std::span<const Story> stories) {
+  return static_cast<std::size_t>(
+      std::count_if(stories.begin(), stories.end(), [](const Story& s) { return s.outcome.as_expected; }));
+}
+
+std::string totals_text(std::span<const Story> stories) {
+  const std::size_t good = count_as_expected(stories);
+  const std::string all = counted(stories.size(), "story", "stories");
+  if (good == stories.size()) return stories.size() == 1 ? all + ", as expected" : all + ", all as expected";
+  return fmt::format("{}: {} as expected, {} NOT", all, good, stories.size() - good);
+}
+
+Lines summary(std::span<const Story> stories, const SummaryOptions& options) {
+  Table table({{"", 3}, {"story", 17}, {"algorithm", 12}, {"expected", 19}, {"observed", 19}});
+  for (const Story& story : stories) {
+    const bool good = story.outcome.as_expected;
+    if (good && options.only_failures) continue;
+    table.add({{good ? "ok" : "NOT", good ? Ink::good : Ink::bad},
+               {story.scenario.id, Ink::strong},
+               {story.scenario.lock.algorithm},
+               {expectations_text(story.outcome)},
+               {observations_text(story.outcome), good ? Ink::plain : Ink::bad}},
+              {.text = in(options.language, story.scenario.title), .ink = Ink::faint, .first = 1, .last = 2});
+  }
+  Lines lines;
+  if (!options.only_failures || count_as_expected(stories) != stories.size()) lines = table.lines(options.width);
+  for (const Story& story : stories) {
+    if (!story.outcome.as_expected) add_surprises(lines, story, options.width);
+  }
+  const bool good = count_as_expected(stories) == stories.size();
+  if (!lines.empty()) lines.emplace_back();
+  lines.emplace_back(totals_text(stories), good ? Ink::good : Ink::bad);
+  return lines;
+}
+
+}  // namespace lockstep::reports

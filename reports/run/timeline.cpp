@@ -1,0 +1,91 @@
+#include "reports/run/timeline.hpp"
+
+#include <fmt/format.h>
+
+#include "reports/text/chart.hpp"
+#include "reports/text/text.hpp"
+#include "reports/words/reasons.hpp"
+
+namespace lockstep::reports {
+namespace {
+
+using checker::Verdict;
+
+void add_heading(Lines& lines, const Story& story, const TimelineOptions& options) {
+  const scenarios::Scenario& scenario = story.scenario;
+  add_prose(lines, in(options.language, scenario.title), options.width, 0, Ink::strong);
+  std::string facts = fmt::format("{} · {}", scenario.id, scenario.lock.algorithm);
+  if (!scenario.reproduces.empty()) facts += " · reproduces " + joined(scenario.reproduces);
+  add_prose(lines, facts, options.width, 0, Ink::faint);
+  if (!in(options.language, scenario.story).empty()) {
+    lines.emplace_back();
+    add_prose(lines, in(options.language, scenario.story), options.width, 0);
+  }
+  lines.emplace_back();
+}
+
+/// "✗ mutual-exclusion violated by B, C at 163ms (as expected)", and why.
+void add_broken(Lines& lines, const Story& story, const scenarios::Judgement& judgement,
+                const TimelineOptions& options) {
+  const bool zh = options.language == Language::zh;
+  const checker::Finding& finding = judgement.finding;
+  const bool violated = finding.verdict == Verdict::violated;
+  Line line(violated ? "✗ " : finding.verdict == Verdict::holds ? "✓ " : "? ", violated ? Ink::bad : Ink::warning);
+  line.append(printable(finding.property), Ink::strong).append(" ");
+  line.append(printable(observed_text(story.outcome, finding, options.language)), violated ? Ink::bad : Ink::plain);
+  if (judgement.claim != scenarios::Claim::none) line.append(zh ? "，算法承诺" : ", claimed", Ink::faint);
+  if (judgement.expected && judgement.as_expected) line.append(zh ? "，符合预期" : ", as expected", Ink::good);
+  line.wrap_into(lines, options.width, 2);
+  if (!judgement.as_expected && !judgement.expected) {
+    add_prose(lines, zh ? "与算法的承诺不符" : "NOT as claimed: the algorithm promises it", options.width, 2, Ink::bad);
+  } else if (!judgement.as_expected) {
+    const std::string expected = expected_text(*judgement.expected, options.language);
+    add_prose(lines, zh ? "不符合预期：预期 " + expected : "NOT as expected: " + expected + " was expected",
+              options.width, 2, Ink::bad);
+  }
+  if (!finding.why.empty()) add_prose(lines, reason_in(options.language, finding.why), options.width, 2);
+  // Nothing happens at that moment: it is the end of a time that was allowed.
+  if (violated && finding.at && finding.property == "recoverable") {
+    const std::string at = sim::to_string(finding.at->offset());
+    add_prose(lines, zh ? "允许的时间到 " + at + " 为止" : "the time that is allowed was over at " + at, options.width,
+              2);
+  }
+}
+
+void add_verdicts(Lines& lines, const Story& story, const TimelineOptions& options) {
+  std::vector<std::string> holding;
+  for (const scenarios::Judgement& judgement : story.outcome.properties) {
+    const bool holds = judgement.finding.verdict == Verdict::holds;
+    if (holds && judgement.as_expected) {
+      holding.emplace_back(judgement.finding.property);
+    } else if (judgement.finding.verdict != Verdict::unknown || judgement.expected) {
+      add_broken(lines, story, judgement, options);
+    }
+  }
+  if (holding.empty()) return;
+  std::string_view label = options.language == Language::zh ? "✓ 成立：" : "✓ holds: ";
+  const std::size_t indent = display_width(label);
+  for (const std::string& part : wrap(joined(holding), options.width - indent)) {
+    lines.emplace_back(label, Ink::good);
+    lines.back().fill_to(indent).append(part);
+    label = "";
+  }
+}
+
+}  // namespace
+
+Lines timeline(const Story& story, const TimelineOptions& options) {
+  Lines lines;
+  add_heading(lines, story, options);
+  for (Line& line : chart(story, options.width)) lines.push_back(std::move(line));
+  lines.emplace_back();
+  add_verdicts(lines, story, options);
+  for (const std::string& note : story.outcome.notes) add_prose(lines, "note: " + note, options.width, 0);
+  if (const std::string& lesson = in(options.language, story.scenario.lesson); !lesson.empty()) {
+    lines.emplace_back();
+    add_prose(lines, lesson, options.width, 0);
+  }
+  return lines;
+}
+
+}  // namespace lockstep::reports

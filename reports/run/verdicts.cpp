@@ -1,0 +1,82 @@
+#include "reports/run/verdicts.hpp"
+
+#include <fmt/format.h>
+
+#include "reports/text/text.hpp"
+
+namespace lockstep::reports {
+namespace {
+
+std::string violated_text(const std::vector<std::string>& by, const std::optional<sim::Duration>& at,
+                          Language language) {
+  if (language == Language::zh) {
+    std::string text = at ? fmt::format("在 {} ", sim::to_string(*at)) : "";
+    return text + (by.empty() ? "被破坏" : fmt::format("被 {} 破坏", joined(by, "、")));
+  }
+  std::string text = "violated";
+  if (!by.empty()) text += " by " + joined(by);
+  if (at) text += " at " + sim::to_string(*at);
+  return text;
+}
+
+std::string word_of(checker::Verdict verdict, Language language) {
+  if (language != Language::zh) return std::string(checker::to_string(verdict));
+  return verdict == checker::Verdict::holds ? "成立" : verdict == checker::Verdict::violated ? "被破坏" : "未知";
+}
+
+}  // namespace
+
+const std::string& in(Language language, const scenarios::Text& text) {
+  return language == Language::zh && !text.zh.empty() ? text.zh : text.en;
+}
+
+std::string name_of(const scenarios::Outcome& outcome, sim::ProcessId process) {
+  if (!process.is_valid()) return "nobody";
+  return process.index < outcome.lanes.size() ? outcome.lanes[process.index].name
+                                              : fmt::format("process {}", process.index);
+}
+
+checker::Names client_names(const scenarios::Scenario& scenario) {
+  checker::Names names;
+  for (const scenarios::ClientSpec& client : scenario.clients) names.push_back(client.name);
+  return names;
+}
+
+std::vector<std::string> blamed(const scenarios::Outcome& outcome, const checker::Finding& finding) {
+  std::vector<std::string> names;
+  for (const sim::ProcessId process : finding.by) names.push_back(name_of(outcome, process));
+  return names;
+}
+
+std::string observed_text(const scenarios::Outcome& outcome, const checker::Finding& finding, Language language) {
+  if (finding.verdict != checker::Verdict::violated) return word_of(finding.verdict, language);
+  return violated_text(blamed(outcome, finding), finding.at ? std::optional(finding.at->offset()) : std::nullopt,
+                       language);
+}
+
+std::string expected_text(const scenarios::Expectation& expectation, Language language) {
+  if (expectation.verdict != checker::Verdict::violated) return word_of(expectation.verdict, language);
+  return violated_text(expectation.violated_by, expectation.at, language);
+}
+
+std::string surprise_text(const scenarios::Outcome& outcome, const scenarios::Judgement& judgement) {
+  if (!judgement.expected) return "claimed by the algorithm; observed: " + observed_text(outcome, judgement.finding);
+  return fmt::format("expected: {}; observed: {}", expected_text(*judgement.expected),
+                     observed_text(outcome, judgement.finding));
+}
+
+std::string time_text(sim::Instant at) {
+  const std::string exact = sim::to_string(at.offset());
+  if (exact.size() <= 9) return exact;
+  const std::int64_t us = at.offset().count_ns() / 1000;
+  const std::string rounded = sim::to_string(sim::Duration::microseconds(us));
+  return rounded.size() <= 12 ? rounded : sim::to_string(sim::Duration::milliseconds(us / 1000));
+}
+
+std::string digest_text(std::uint64_t digest) { return fmt::format("{:016x}", digest); }
+
+std::string counted(std::size_t n, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", n, n == 1 ? one : many);
+}
+
+}  // namespace lockstep::reports

@@ -1,0 +1,137 @@
+// What properties ask of a story: which of them it can answer, how long is too long, and how many are too many.
+
+#include <algorithm>
+
+#include "scenarios/deployment/deployment.hpp"
+
+namespace lockstep::scenarios {
+namespace {
+
+/// As many as an attempt can take at all servers, and that twice.
+sim::Duration some_round_trips(const Scenario& scenario) {
+  return scenario.network.latency.hi * 2 * 8 * static_cast<std::int64_t>(scenario.servers.size());
+}
+
+}  // namespace
+
+sim::Duration Deployment::probe_slack() const {
+  return some_round_trips(scenario_) * static_cast<std::int64_t>(locks_.size());
+}
+
+sim::Duration Deployment::slowest_round_trip() const {
+  sim::Duration slowest;
+  for (std::size_t i = 0; i < scenario_.servers.size(); ++i) slowest = std::max(slowest, latency_to(i).hi * 2);
+  return slowest;
+}
+
+sim::Duration Deployment::quick_attempt() const {
+  sim::Duration all;
+  for (std::size_t i = 0; i < scenario_.servers.size(); ++i) all += latency_to(i).lo * 2 * 4;
+  return all * static_cast<std::int64_t>(locks_.size());
+}
+
+sim::Duration Deployment::patience() const {
+  sim::Duration longest = scenario_.network.timeout.value_or(sim::Duration::zero());
+  longest =
+      std::max(longest, parameters_.duration(models::locks::ParameterRole::server_patience).value_or(sim::Duration()));
+  return longest * static_cast<std::int64_t>(scenario_.servers.size() * locks_.size());
+}
+
+sim::Duration Deployment::recovery_bound() const {
+  return scenario_.recover_within.value_or(lease().value_or(sim::Duration::seconds(1)) + probe_slack());
+}
+
+/// After a lease ran out, a client that waited for it knows at its next attempt but one: the next may have come just before.
+std::optional<sim::Duration> Deployment::least_deadlock() const {
+  const auto takes_several = [](const ClientSpec& client) { return client.locks.size() > 1; };
+  if (std::none_of(scenario_.clients.begin(), scenario_.clients.end(), takes_several)) return std::nullopt;
+  if (scenario_.deadlock_lasting) return scenario_.deadlock_lasting;
+  const std::optional<sim::Duration> longest_lease = lease();
+  if (!longest_lease) return sim::Duration::zero();
+  sim::Duration retry;
+  for (const ClientSpec& client : scenario_.clients) {
+    retry = std::max(retry, client.retry.value_or(parameters_.range("retry")).hi);
+  }
+  return *longest_lease + retry + some_round_trips(scenario_);
+}
+
+checker::WakeupQuestion Deployment::wakeup_question() const {
+  const sim::Duration round_trip = latency_to(0).hi * 2;
+  const sim::Duration patience = scenario_.network.timeout.value_or(sim::Duration::zero());
+  return {.server = server_ids_.size() == 1 ? server_ids_.front() : sim::ProcessId{},
+          .object = scenario_.lock.key,
+          .within = scenario_.wake_within.value_or(round_trip * 8 + patience * 2),
+          .end = world_.now()};
+}
+
+std::optional<std::int64_t> Deployment::places() const {
+  const auto* places = models::locks::find(entry_.parameters, models::locks::ParameterRole::places);
+  if (places == nullptr) return std::nullopt;
+  return parameters_.number(places->name);
+}
+
+bool Deployment::shares_lock() const {
+  const auto shares = [&](const ClientSpec& client) {
+    return client.mode.value_or(entry_.mode) == models::Mode::shared;
+  };
+  return std::any_of(scenario_.clients.begin(), scenario_.clients.end(), [&](const ClientSpec& client) {
+    if (client.threads.empty()) return client.commands.empty() && shares(client);
+    return std::any_of(client.threads.begin(), client.threads.end(), shares);
+  });
+}
+
+/// Whoever is one of several holders breaks no mutual exclusion, and frees nobody's place but his own.
+std::string_view Deployment::why_not_judged(std::string_view property) const {
+  const bool is_semaphore = places().has_value();
+  if (property == "capacity" && !is_semaphore) return "no semaphore in this story";
+  if (property == "no-deadlock" && !deadlock_bound_) return "no client of this story takes several locks";
+  if (property == "fair" && !overtakings()) return "nobody is promised a turn in this story";
+  if (is_semaphore && (property == "mutual-exclusion" || property == "own-release"))
+    return "a semaphore lets several in: see capacity";
+  return "";
+}
+
+std::string_view Deployment::why_not_explored(std::string_view property) const {
+  if (property == "linearizable" && places()) return "the operations of a semaphore are put in order by run alone";
+  if (property == "linearizable" && shares_lock())
+    return "a lock that some share is no mutex; mutual-exclusion judges it";
+  if (property == "no-lost-wakeup" && scenario_.servers.size() > 1)
+    return "the lock is kept at several servers: when it is free, no single one says";
+  if (property == "no-oversell" && !scenario_.market) return "no market in this story";
+  return why_not_judged(property);
+}
+
+std::optional<std::int64_t> Deployment::overtakings() const {
+  const auto asks = [](const Expectation& expectation) { return expectation.property == "fair"; };
+  const bool is_asked = std::any_of(scenario_.expect_run.begin(), scenario_.expect_run.end(), asks) ||
+                        std::any_of(scenario_.expect_check.begin(), scenario_.expect_check.end(), asks);
+  if (scenario_.fair_overtakings || is_asked || claims_fairness_) return scenario_.fair_overtakings.value_or(0);
+  return std::nullopt;
+}
+
+/// Nobody but the probe has the parameters of [lock] alone, if all clients have their own.
+std::optional<sim::Duration> Deployment::longest_lease() const {
+  using models::locks::ParameterRole;
+  // Where newcomers decide how long a hold counts, the probe is one of them.
+  const bool probe_decides = models::locks::find(entry_.parameters, ParameterRole::newcomers_lease) != nullptr;
+  std::optional<sim::Duration> longest;
+  bool has_users = false;
+  for (const ClientSpec& client : scenario_.clients) {
+    if (!client.commands.empty()) continue;
+    has_users = true;
+    longest = std::max(longest, lease_of(parameters_of(entry_, scenario_.lock, client)));
+  }
+  return has_users && !probe_decides ? longest : std::max(longest, lease_of(parameters_));
+}
+
+/// Of all clients; zero if the algorithm has no such parameter.
+sim::Duration Deployment::longest(models::locks::ParameterRole role) const {
+  sim::Duration longest = parameters_.duration(role).value_or(sim::Duration::zero());
+  for (const ClientSpec& client : scenario_.clients) {
+    if (client.parameters.empty()) continue;
+    longest = std::max(longest, parameters_of(entry_, scenario_.lock, client).duration(role).value_or(longest));
+  }
+  return longest;
+}
+
+}  // namespace lockstep::scenarios

@@ -1,0 +1,544 @@
+#include "scenarios/deployment/deployment.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "models/redis/script/sha1.hpp"
+#include "scenarios/format/suggestion.hpp"
+#include "scenarios/running/key_states.hpp"
+#include "scenarios/story/own_lock.hpp"
+
+namespace lockstep::scenarios {
+
+using models::Client;
+using models::workloads::LockUser;
+using models::workloads::Use;
+
+namespace {
+
+const models::locks::Entry& entry_of(const models::locks::Catalogue& catalogue, const LockSpec& lock) {
+  const models::locks::Entry* entry = find_entry(lock, catalogue);
+  assert(entry != nullptr && "the loader has checked it");
+  return *entry;
+}
+
+Use use_of(const std::optional<ResourceSpec>& resource) {
+  if (!resource) return Use::none;
+  return resource->kind == ResourceSpec::Kind::counter ? Use::increment : Use::overwrite;
+}
+
+}  // namespace
+
+models::locks::Parameters parameters_of(const models::locks::Entry& entry, const LockSpec& spec) {
+  models::locks::Parameters parameters(entry.parameters);
+  for (const auto& [name, value] : spec.parameters) parameters.set(name, value);
+  return parameters;
+}
+
+models::locks::Parameters parameters_of(const models::locks::Entry& entry, const LockSpec& spec,
+                                        const ClientSpec& client) {
+  models::locks::Parameters parameters = parameters_of(entry, spec);
+  for (const auto& [name, value] : client.parameters) parameters.set(name, value);
+  return parameters;
+}
+
+Deployment::Deployment(const Scenario& scenario, const models::locks::Catalogue& catalogue, sim::Decisions& decisions,
+                       Faults faults)
+    : scenario_(scenario),
+      entry_(entry_of(catalogue, scenario.lock)),
+      parameters_(parameters_of(entry_, scenario.lock)),
+      lease_(longest_lease()),
+      deadlock_bound_(least_deadlock()),
+      world_(decisions),
+      simulation_(world_) {
+  for (const std::string& key : lock_keys(scenario)) {
+    locks_.push_back(entry_.make(parameters_));
+    locks_.back()->set_key(key);
+    locks_.back()->share(*locks_.front());
+  }
+  claims_fairness_ = std::find(entry_.claims.begin(), entry_.claims.end(), "fair") != entry_.claims.end();
+  add_clients();
+  add_servers();
+  const bool sends_commands = std::any_of(scenario.clients.begin(), scenario.clients.end(),
+                                          [](const ClientSpec& client) { return !client.commands.empty(); });
+  for (models::redis::Node& server : servers_) {
+    if (sends_commands) server.expect_anything();
+  }
+  Client& probe = clients_.emplace_back([this](Client& client) { return probe_program(client); });
+  probe.set_process_name("probe");
+  probe_ = world_.add(probe, "probe", {});
+  for (std::size_t i = 0; i < client_ids_.size(); ++i) connect(clients_[i], &settings_[i]);
+  connect(probe, nullptr);
+  for (std::size_t i = 0; i < client_ids_.size(); ++i) add_threads(clients_[i], scenario.clients[i]);
+  add_company(probe);
+  count_attempts();
+  progress_within_ = scenario.progress_within.value_or(default_progress());
+  if (faults == Faults::none) {
+    for (models::redis::Node& server : servers_) server.set_script_memory(&*script_memory_);
+    return;
+  }
+  plan_faults();
+  plan_pins();
+  plan_schedule();
+}
+
+sim::World::ClockSettings Deployment::clock_settings(const ClockSpec& spec) const {
+  return {.offset = spec.offset, .drift_ppb = spec.drift_ppm * 1000, .uptime = spec.uptime};
+}
+
+Client::Program Deployment::program_of(const ClientSpec& spec, const LockUser& settings) {
+  const models::workloads::Trader* trader = scenario_.market ? &traders_.emplace_back(trader_of(spec)) : nullptr;
+  return [this, &spec, &settings, trader](Client& client) {
+    if (!spec.commands.empty()) return command_program(client, spec);
+    if (trader != nullptr) return models::workloads::trade(client, *trader);
+    return models::workloads::run(client, settings);
+  };
+}
+
+void Deployment::add_clients() {
+  for (const ClientSpec& spec : scenario_.clients) {
+    const LockUser& settings = settings_.emplace_back(settings_of(spec));
+    // A process with threads leaves everything to them.
+    Client& client = clients_.emplace_back(spec.threads.empty() ? program_of(spec, settings) : Client::Program());
+    const bool is_configured = !spec.process_name.empty();
+    client.set_process_name(is_configured ? spec.process_name : spec.name, is_configured);
+    client.set_thread_id(spec.thread_id);
+    client.set_mode(spec.mode.value_or(entry_.mode));
+    client_ids_.push_back(world_.add(client, spec.name, clock_settings(spec.clock)));
+  }
+}
+
+/// The threads of a client that has several, and what all clients have besides their threads.
+void Deployment::add_threads(Client& process, const ClientSpec& spec) {
+  const std::vector<std::string> names = thread_names(spec);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const ClientSpec& own = spec.threads[i];
+    LockUser& settings = settings_.emplace_back(settings_of(own));
+    settings.after = own.acquire_at;
+    Client& thread = parts_.emplace_back(program_of(own, settings));
+    part_ids_.push_back(world_.add_part(thread, process.id(), names[i]));
+    thread.become_thread_of(process, spec.thread_id + static_cast<std::int64_t>(i));
+    thread.set_mode(own.mode.value_or(entry_.mode));
+    connect(thread, &settings);
+  }
+  if (spec.commands.empty()) add_company(process);
+}
+
+/// What the algorithm needs in each process besides its threads.
+void Deployment::add_company(Client& process) {
+  if (entry_.has_background) {
+    Client& background = parts_.emplace_back();
+    part_ids_.push_back(world_.add_part(background, process.id(), process.name() + "/watchdog"));
+    background.become_background_of(process);
+    connect(background, nullptr);
+  }
+  if (!entry_.subscribes) return;
+  for (std::size_t i = 0; i < server_ids_.size(); ++i) {
+    process.connect_subscriber(world_.connect(process.id(), server_ids_[i], latency_to(i)), scenario_.network.timeout);
+  }
+}
+
+void Deployment::add_servers() {
+  for (const ServerSpec& spec : scenario_.servers) {
+    server_ids_.push_back(world_.add(servers_.emplace_back(*scripts_), spec.name, clock_settings(spec.clock)));
+    configure(servers_.back(), spec);
+  }
+  replicate();
+  add_sentinels();
+  if (!scenario_.resource) return;
+  resource_.emplace("resource", scenario_.resource->fenced);
+  resource_id_ = world_.add(*resource_, "resource", {});
+}
+
+void Deployment::configure(models::redis::Node& server, const ServerSpec& spec) {
+  const ServerSpec standard;
+  server.set_snapshot_delay(spec.snapshot_delay);
+  server.set_loading_time(spec.loading);
+  models::redis::Configuration file;
+  if (spec.min_replicas != standard.min_replicas) {
+    file.set("min-replicas-to-write", std::to_string(spec.min_replicas));
+  }
+  if (spec.min_replicas_max_lag != standard.min_replicas_max_lag) {
+    file.set("min-replicas-max-lag", std::to_string(spec.min_replicas_max_lag.floor_ms() / 1000));
+  }
+  if (spec.priority != standard.priority) file.set("replica-priority", std::to_string(spec.priority));
+  server.set_configuration(std::move(file));
+  server.set_persistence(spec.persistence);
+}
+
+/// Servers know each other if any of them follows another. Whether a replica is silent matters only to who asks for a number of them.
+void Deployment::replicate() {
+  const std::vector<ServerSpec>& specs = scenario_.servers;
+  if (std::all_of(specs.begin(), specs.end(), [](const ServerSpec& spec) { return spec.replica_of.empty(); })) return;
+  const bool counts_replicas =
+      std::any_of(specs.begin(), specs.end(), [](const ServerSpec& spec) { return spec.min_replicas > 0; });
+  const sim::DurationRange latency = scenario_.network.replication.value_or(scenario_.network.latency);
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) models::redis::Node::meet(servers_[j], servers_[i], latency);
+    servers_[i].set_periodic_acks(counts_replicas);
+  }
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    if (!specs[i].replica_of.empty()) servers_[i].begin_as_replica_of(servers_[server_number(specs[i].replica_of)]);
+  }
+}
+
+std::size_t Deployment::server_number(const std::string& name) const {
+  std::size_t number = 0;
+  while (!name.empty() && scenario_.servers[number].name != name) ++number;
+  return number;
+}
+
+/// Each can reach the primary, its replicas and each other sentinel, and knows them from the beginning, as if it had been started long ago.
+void Deployment::add_sentinels() {
+  if (!scenario_.sentinels) return;
+  const SentinelsSpec& spec = *scenario_.sentinels;
+  models::redis::SentinelSettings settings;
+  settings.quorum = static_cast<std::size_t>(spec.quorum);
+  settings.down_after = spec.down_after;
+  settings.failover_timeout = spec.failover_timeout;
+  settings.parallel_syncs = spec.parallel_syncs;
+  settings.rounds = spec.rounds;
+  for (const SentinelSpec& each : spec.each) {
+    sentinel_ids_.push_back(world_.add(sentinels_.emplace_back(settings), each.name, clock_settings(each.clock)));
+  }
+  const auto latency = [&](std::size_t sentinel, const std::optional<sim::DurationRange>& other) {
+    return spec.each[sentinel].latency.value_or(other.value_or(scenario_.network.latency));
+  };
+  for (std::size_t i = 0; i < sentinels_.size(); ++i) {
+    for (std::size_t s = 0; s < server_ids_.size(); ++s) {
+      if (scenario_.servers[s].name != spec.primary && scenario_.servers[s].replica_of != spec.primary) continue;
+      const sim::DurationRange range = latency(i, scenario_.servers[s].latency);
+      const sim::ConnectionId requests = world_.connect(sentinel_ids_[i], server_ids_[s], range);
+      sentinels_[i].connect_node(scenario_.servers[s].name, requests,
+                                 world_.connect(sentinel_ids_[i], server_ids_[s], range));
+    }
+    for (std::size_t other = 0; other < sentinels_.size(); ++other) {
+      if (other == i) continue;
+      sentinels_[i].connect_sentinel(spec.each[other].name, world_.connect(sentinel_ids_[i], sentinel_ids_[other],
+                                                                           latency(i, spec.each[other].latency)));
+    }
+    sentinels_[i].monitor(spec.primary);
+    sentinels_[i].begin_acquainted();
+  }
+}
+
+LockUser Deployment::settings_of(const ClientSpec& client) {
+  std::vector<models::workloads::UsedLock> locks;
+  for (const std::string& key : client.locks) locks.push_back({&lock_of(client, key), key});
+  if (locks.empty() && client.commands.empty())
+    locks.push_back({&lock_of(client, scenario_.lock.key), scenario_.lock.key});
+  return {.locks = std::move(locks),
+          .rounds = client.rounds,
+          .between = client.between,
+          .attempts = client.attempts.value_or(parameters_.number("attempts")),
+          .retry = client.retry.value_or(parameters_.range("retry")),
+          .hold = client.hold,
+          .reenter = client.reenter,
+          .inner_hold = client.inner_hold,
+          .release = client.release,
+          .in_finally = client.in_finally,
+          .finally = client.finally,
+          .after = {},
+          .use = use_of(scenario_.resource),
+          .resource = {},
+          .timeout = scenario_.network.timeout};
+}
+
+models::workloads::Trader Deployment::trader_of(const ClientSpec& client) const {
+  models::workloads::Trader trader;
+  trader.sells = client.role == ClientSpec::Role::seller;
+  trader.guard = scenario_.market->guard;
+  trader.account = client.account.empty() ? client.name : client.account;
+  trader.price = scenario_.market->price;
+  trader.funds = scenario_.market->funds;
+  trader.rounds = client.rounds;
+  trader.between = client.between;
+  trader.attempts = client.attempts.value_or(parameters_.number("attempts"));
+  trader.retry = client.retry.value_or(parameters_.range("retry"));
+  trader.lock = [this, &client](const std::string& key) {
+    auto lock = entry_.make(parameters_of(entry_, scenario_.lock, client));
+    lock->set_key(key);
+    lock->share(*locks_.front());
+    return lock;
+  };
+  return trader;
+}
+
+sim::DurationRange Deployment::latency_to(std::size_t server) const {
+  return scenario_.servers[server].latency.value_or(scenario_.network.latency);
+}
+
+/// `settings`: of its program, if that is one of the lock's users.
+void Deployment::connect(Client& client, LockUser* settings) {
+  if (goes_via_sentinels(client)) {
+    connect_via_sentinels(client);
+    connect_resource(client, settings);
+    return;
+  }
+  std::optional<sim::Duration> patience = scenario_.network.timeout;
+  // Whoever gives up before an answer can have come knows nothing of the lock.
+  if (patience && client.id() == probe_)
+    patience = std::max(*patience, slowest_round_trip() + sim::Duration::microseconds(1));
+  for (std::size_t i = 0; i < server_ids_.size(); ++i) {
+    client.connect_redis(link(client, server_ids_[i], latency_to(i)), patience);
+  }
+  connect_resource(client, settings);
+}
+
+sim::ConnectionId Deployment::link(Client& client, sim::ProcessId server, sim::DurationRange latency) {
+  const sim::ConnectionId connection = world_.connect(client.id(), server, latency);
+  if (client.self() != client.id()) world_.assign(connection, client.self());
+  return connection;
+}
+
+/// The probe does as the story's clients do.
+bool Deployment::goes_via_sentinels(const Client& client) const {
+  if (client.id() != probe_) return scenario_.clients[client.id().index].via_sentinel;
+  return std::any_of(scenario_.clients.begin(), scenario_.clients.end(),
+                     [](const ClientSpec& other) { return other.via_sentinel; });
+}
+
+void Deployment::connect_via_sentinels(Client& client) {
+  std::vector<models::redis::PrimaryRoute::Sentinel> sentinels;
+  for (std::size_t i = 0; i < sentinel_ids_.size(); ++i) {
+    const sim::DurationRange latency = scenario_.sentinels->each[i].latency.value_or(scenario_.network.latency);
+    const sim::ConnectionId requests = link(client, sentinel_ids_[i], latency);
+    sentinels.push_back({requests, link(client, sentinel_ids_[i], latency)});
+  }
+  std::vector<models::redis::PrimaryRoute::Server> servers;
+  for (std::size_t i = 0; i < server_ids_.size(); ++i) {
+    servers.push_back({scenario_.servers[i].name, link(client, server_ids_[i], latency_to(i))});
+  }
+  client.follow_primary(models::redis::SentinelSettings().primary_name, std::move(sentinels), std::move(servers),
+                        scenario_.network.timeout);
+}
+
+void Deployment::connect_resource(Client& client, LockUser* settings) {
+  if (!resource_ || settings == nullptr) return;
+  settings->resource = link(client, resource_id_, scenario_.resource->latency.value_or(scenario_.network.latency));
+}
+
+sim::Task<void> Deployment::command_program(Client& client, const ClientSpec& spec) {
+  models::redis::Connection server = client.redis_masters()[server_number(spec.server)];
+  for (const ClientSpec::Line& line : spec.commands) {
+    co_await server.call(line.command);
+    if (trouble_) continue;
+    if (std::optional<std::string> message = servers_.front().database().limit_hit()) {
+      trouble_ = ScriptTrouble{std::move(*message), line.at};
+    }
+  }
+}
+
+/// Of several locks it takes all, and keeps those that it has.
+sim::Duration Deployment::until_next_probe() const {
+  const sim::Duration now = world_.now().offset();
+  const sim::Duration from = probing_.often_from.offset();
+  if (now < from) return std::min(probing_.poll, from - now);
+  return now < probing_.often_until.offset() ? probing_.often : probing_.poll;
+}
+
+sim::Task<void> Deployment::probe_program(Client& client) {
+  const sim::Duration least = sim::Duration::microseconds(1);
+  std::size_t taken = 0;
+  const sim::Instant give_up = probes_for_ ? world_.now() + *probes_for_ : probing_.give_up;
+  if (!probes_for_ && world_.now().offset() < probing_.first.offset())
+    co_await client.sleep(probing_.first.offset() - world_.now().offset());
+  for (int attempts = 1;; ++attempts) {
+    const bool is_over = world_.is_at_or_after(world_.now(), give_up);
+    if (is_over && !probes_for_) co_return;
+    const sim::Instant began = world_.now();
+    const sim::OperationId id = world_.invoke(client.id(), "acquire", locks_[taken]->key().text());
+    client.session().operation = id;
+    client.session().missed_reply = false;
+    while (taken < locks_.size() && co_await locks_[taken]->try_acquire(client)) ++taken;
+    const bool has_all = taken == locks_.size();
+    world_.complete(id, has_all ? sim::Phase::ok : sim::Phase::fail);
+    client.session().operation = 0;
+    if (has_all || is_over) co_return;
+    if (probes_for_) {
+      // A script may give up without asking anybody, which takes no time: the last attempt has to come after the bound all the same.
+      if (world_.now().identical(began)) co_await client.sleep(std::max(*probes_for_ / 4, least));
+      if (attempts >= kQuickProbeAttempts) co_await client.sleep(std::max(*probes_for_ / 8, least));
+      continue;
+    }
+    co_await client.sleep(std::max(until_next_probe(), least));
+  }
+}
+
+void Deployment::begin() {
+  probes_for_.reset();
+  start_sentinels();
+  for (std::size_t i = 0; i < client_ids_.size(); ++i) world_.start(client_ids_[i], scenario_.clients[i].acquire_at);
+  world_.arm_faults();
+  for (models::redis::Node& server : servers_) server.begin();
+}
+
+void Deployment::relay_through(models::redis::Relay& relay) {
+  for (models::redis::Node& server : servers_) server.set_relay(relay);
+}
+
+void Deployment::tell_of_clients() {
+  for (models::redis::Node& server : servers_) server.tell_of_clients();
+}
+
+void Deployment::begin_servers() {
+  start_sentinels();
+  for (models::redis::Node& server : servers_) server.begin();
+}
+
+void Deployment::start_sentinels() {
+  // Sentinels that look at the same moment would all stand for election at the same moment.
+  for (std::size_t i = 0; i < sentinel_ids_.size(); ++i) {
+    constexpr sim::Duration kApart = sim::Duration::milliseconds(17), kLongest = sim::Duration::milliseconds(300);
+    world_.start(sentinel_ids_[i], {kApart * static_cast<std::int64_t>(i), kLongest});
+  }
+}
+
+void Deployment::begin_probing(const Probing& probing) {
+  probes_for_.reset();
+  probing_ = probing;
+  world_.start_now(probe_);
+}
+
+void Deployment::begin_probing_for(sim::Duration time) {
+  probes_for_ = time;
+  world_.start(probe_, {sim::Duration::zero(), sim::Duration::forever()});
+}
+
+bool Deployment::holds_nothing() const {
+  return std::all_of(servers_.begin(), servers_.end(),
+                     [](const models::redis::Node& server) { return server.database().keys().empty(); });
+}
+
+const models::locks::LockAlgorithm& Deployment::lock_named(const std::string& key) const {
+  return **std::find_if(locks_.begin(), locks_.end(), [&](const auto& lock) { return lock->key().text() == key; });
+}
+
+const models::locks::LockAlgorithm& Deployment::lock_of(const ClientSpec& client, const std::string& key) {
+  if (client.parameters.empty()) return lock_named(key);
+  const auto& own = own_locks_.emplace_back(entry_.make(parameters_of(entry_, scenario_.lock, client)));
+  own->set_key(key);
+  own->share(*locks_.front());
+  return *own;
+}
+
+std::vector<sim::ProcessId> Deployment::resources() const {
+  if (!resource_) return {};
+  return {resource_id_};
+}
+
+std::vector<Lane> Deployment::lanes() const {
+  std::vector<Lane> lanes;
+  for (const ClientSpec& client : scenario_.clients) lanes.push_back({client.name, Lane::Role::client, client.clock});
+  for (const ServerSpec& server : scenario_.servers) lanes.push_back({server.name, Lane::Role::server, server.clock});
+  if (scenario_.sentinels) {
+    for (const SentinelSpec& sentinel : scenario_.sentinels->each) {
+      lanes.push_back({sentinel.name, Lane::Role::sentinel, sentinel.clock});
+    }
+  }
+  if (resource_) lanes.push_back({"resource", Lane::Role::resource, {}});
+  lanes.push_back({"probe", Lane::Role::probe, {}});
+  for (const sim::ProcessId part : part_ids_) {
+    const Lane& host = lanes[world_.state(part).host.index];
+    lanes.push_back({world_.name(part), host.role, host.clock, world_.state(part).host});
+  }
+  return lanes;
+}
+
+std::vector<std::string> Deployment::names() const {
+  std::vector<std::string> names;
+  for (const Lane& lane : lanes()) names.push_back(lane.name);
+  return names;
+}
+
+std::string Deployment::holdings() const {
+  std::string lines;
+  for (std::size_t i = 0; i < servers_.size(); ++i) {
+    std::vector<std::string> keys;
+    for (const models::redis::Entry& entry : servers_[i].database().keys().entries(0)) {
+      std::string text = plain_or_quoted(entry.key) + " = ";
+      if (const auto* value = std::get_if<models::redis::Value>(&entry.object)) {
+        text += value->timestamp() != nullptr ? "a time" : plain_or_quoted(value->text());
+      } else {
+        text += "a collection";
+      }
+      if (entry.expires) text += ", with a lease";
+      keys.push_back(std::move(text));
+    }
+    // Their order in the server depends on which was removed last.
+    std::sort(keys.begin(), keys.end());
+    lines += fmt::format("{}: {}\n", scenario_.servers[i].name,
+                         keys.empty() ? "empty" : fmt::format("{}", fmt::join(keys, "; ")));
+  }
+  if (resource_) lines += fmt::format("resource: {}\n", resource_->value());
+  return lines;
+}
+
+std::vector<KeyStateRecorder::Server> Deployment::looked_at_servers() const {
+  std::vector<KeyStateRecorder::Server> servers;
+  for (std::size_t i = 0; i < servers_.size(); ++i)
+    servers.push_back({server_ids_[i], &servers_[i].database(), &servers_[i].clock()});
+  return servers;
+}
+
+std::optional<Deployment::ScriptTrouble> Deployment::script_trouble() const {
+  if (trouble_) return trouble_;
+  if (world_.given_up() != nullptr) return ScriptTrouble{world_.given_up(), {}};
+  for (const models::redis::Node& server : servers_) {
+    if (std::optional<std::string> message = server.database().limit_hit())
+      return ScriptTrouble{std::move(*message), {}};
+  }
+  return std::nullopt;
+}
+
+std::string Deployment::place_of_script(std::string_view sha1) const {
+  for (const ClientSpec& client : scenario_.clients) {
+    for (const ClientSpec::Line& line : client.commands) {
+      for (const models::redis::Value& argument : line.command.values()) {
+        const auto text = argument.bytes();
+        if (text && models::redis::sha1_hex(*text) == sha1)
+          return fmt::format("{}:{}:{}", scenario_.file, line.at.line, line.at.column);
+      }
+    }
+  }
+  return fmt::format("a script of {}", scenario_.lock.algorithm);
+}
+
+std::vector<std::string> Deployment::script_mistakes() const {
+  std::vector<std::string> sentences;
+  for (const models::redis::ScriptEngine::Mistake& mistake : scripts_->mistakes()) {
+    std::string_view rest = mistake.script;
+    for (std::size_t line = 1; line < mistake.line && rest.find('\n') != rest.npos; ++line)
+      rest.remove_prefix(rest.find('\n') + 1);
+    std::string_view said = rest.substr(0, rest.find('\n'));
+    constexpr std::size_t kShown = 80;
+    said.remove_prefix(std::min(said.find_first_not_of(" \t"), said.size()));
+    sentences.push_back(fmt::format("{}: line {}: {}: {}", place_of_script(models::redis::sha1_hex(mistake.script)),
+                                    mistake.line, one_line(mistake.message), in_quotes(said.substr(0, kShown))));
+  }
+  std::set<std::string> of_locks;
+  for (const auto* locks : {&locks_, &own_locks_}) {
+    for (const auto& lock : *locks) {
+      for (const std::string& mistake : lock->mistakes()) of_locks.insert(one_line(mistake));
+    }
+  }
+  sentences.insert(sentences.end(), of_locks.begin(), of_locks.end());
+  return sentences;
+}
+
+std::optional<std::string> Deployment::trouble_of_scripts() const {
+  if (world_.given_up() != nullptr) return world_.given_up();
+  for (const models::redis::Node& server : servers_) {
+    const std::optional<std::string>& message = server.database().limit_hit();
+    if (!message) continue;
+    const std::string_view script = server.database().stopped_script();
+    if (script.empty()) return *message;
+    return fmt::format("{} ({})", *message, place_of_script(script));
+  }
+  return std::nullopt;
+}
+
+}  // namespace lockstep::scenarios

@@ -1,0 +1,210 @@
+#pragma once
+
+// A story's world: its processes, connections, faults and pins, made from the plain data of a `Scenario`.
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "checker/properties/belief/progress.hpp"
+#include "checker/properties/server/no_lost_wakeup.hpp"
+#include "models/client/client.hpp"
+#include "models/locks/catalogue.hpp"
+#include "models/redis/sentinel/sentinel.hpp"
+#include "models/redis/server/node.hpp"
+#include "models/resources/resource.hpp"
+#include "models/workloads/lock_user.hpp"
+#include "models/workloads/market.hpp"
+#include "scenarios/running/key_states.hpp"
+#include "scenarios/running/outcome.hpp"
+#include "scenarios/story/scenario.hpp"
+#include "sim/coroutines/region.hpp"
+#include "sim/schedules/simulation.hpp"
+#include "sim/worlds/world.hpp"
+
+namespace lockstep::scenarios {
+
+/// The algorithm's parameters with what the file sets of them.
+models::locks::Parameters parameters_of(const models::locks::Entry& entry, const LockSpec& spec);
+/// The same as this client has them.
+models::locks::Parameters parameters_of(const models::locks::Entry& entry, const LockSpec& spec,
+                                        const ClientSpec& client);
+
+/// Everything that one world consists of. Processes are numbered in this order: clients, servers, sentinels, the resource, the
+/// probe, then the parts of clients (threads, background tasks) and of the probe; so a scenario always gives the same world.
+class Deployment {
+ public:
+  /// What the file says of faults and order: what does happen belongs to `run`; what might, to an explorer.
+  enum class Faults : std::uint8_t { as_planned, none };
+
+  /// Requires: `scenario` came out of the loader, or is as consistent; it and `decisions` outlive the deployment.
+  Deployment(const Scenario& scenario, const models::locks::Catalogue& catalogue, sim::Decisions& decisions,
+             Faults faults = Faults::as_planned);
+
+  sim::World& world() { return world_; }
+  const sim::World& world() const { return world_; }
+  sim::Simulation& simulation() { return simulation_; }
+
+  /// Emits what happens by itself: clients' starts and faults at given times.
+  void begin();
+  /// The same without the clients: servers and sentinels.
+  void begin_servers();
+  /// What servers answer is what `relay` says. Requires: it outlives the deployment's last event.
+  void relay_through(models::redis::Relay& relay);
+  /// For real clients: INFO has its section on them.
+  void tell_of_clients();
+  /// When the probe asks for the lock: every `poll`, but every `often` from one true time to another, until it got it or gives up.
+  struct Probing {
+    sim::Instant first;  ///< not before
+    sim::Duration poll;
+    sim::Duration often;
+    sim::Instant often_from;
+    sim::Instant often_until;
+    sim::Instant give_up;
+  };
+  /// Lets the probe start to compete for the lock.
+  void begin_probing(const Probing& probing);
+  /// How much longer than the leases the bound of `recoverable` is, if the file says nothing: some round trips.
+  sim::Duration probe_slack() const;
+  /// What an attempt of the probe takes at most where messages are as fast as they can be: four round trips to each server.
+  sim::Duration quick_attempt() const;
+  /// What an attempt of the probe may wait in vain for servers.
+  sim::Duration patience() const;
+  /// The longest that a reply can take to come, from the sending of its request on.
+  sim::Duration slowest_round_trip() const;
+
+  /// Lets the probe start at any time, as an explorer says, and attempt one time after the other until it has the lock, or has failed in an
+  /// attempt that began after so long.
+  void begin_probing_for(sim::Duration time);
+  /// Of `begin_probing_for`: after so many the probe takes its time between attempts, but goes on until its time is over. Had it stopped, the
+  /// search would have called kept what nobody had looked at.
+  static constexpr int kQuickProbeAttempts = 64;
+  /// Whether no server holds a key: then a fresh client finds the lock free.
+  bool holds_nothing() const;
+  /// Whether `begin_probing_for` was called since `begin`.
+  bool probes_for() const { return probes_for_.has_value(); }
+  /// `recoverable`: a fresh client must have the lock this long after everybody is done or dead. If the file says nothing: when
+  /// the longest lease has run out, and it has had time for a few attempts.
+  sim::Duration recovery_bound() const;
+  /// `no-deadlock`: a circle of clients that wait for each other is one when it lasts so long. Nothing: no client takes several
+  /// locks, so there is nothing to judge.
+  std::optional<sim::Duration> deadlock_bound() const { return deadlock_bound_; }
+
+  /// `no-lost-wakeup`: whoever waits must have a free lock within this time. If the file says nothing: a few round trips.
+  checker::WakeupQuestion wakeup_question() const;
+
+  /// `progress`: nobody tries longer than this while nobody holds. If the file says nothing: `default_progress`.
+  checker::ProgressQuestion progress_question() const;
+
+  /// Of a semaphore: how many may hold it at once.
+  std::optional<std::int64_t> places() const;
+  /// `fair`: how often somebody may be overtaken. Nothing: neither the file nor the algorithm promises anybody a turn.
+  std::optional<std::int64_t> overtakings() const;
+  /// Why there is nothing to judge of this property, in one sentence; empty: it is judged.
+  std::string_view why_not_judged(std::string_view property) const;
+  /// The same for an exploration, which can judge a little less.
+  std::string_view why_not_explored(std::string_view property) const;
+  /// Whether somebody takes the lock as one of several, as readers do.
+  bool shares_lock() const;
+
+  sim::ProcessId probe() const { return probe_; }
+  std::vector<sim::ProcessId> resources() const;
+  std::vector<Lane> lanes() const;
+  /// Invalid if there is none of this name.
+  sim::ProcessId process_named(const std::string& name) const;
+  sim::Sides sides_named(const std::vector<std::string>& left, const std::vector<std::string>& right) const;
+  std::vector<std::string> names() const;
+  /// What the servers and the resource hold now, a line each, for people: "redis: lock = A-1, with a lease". Says nothing
+  /// of instants, so states that differ only in those read the same.
+  std::string holdings() const;
+  std::vector<KeyStateRecorder::Server> looked_at_servers() const;
+  /// A script ran away: the message, and the line of the file whose command it was (0:0: an algorithm's own).
+  struct ScriptTrouble {
+    std::string message;
+    Position at;
+  };
+  std::optional<ScriptTrouble> script_trouble() const;
+  std::string place_of_script(std::string_view sha1) const;
+  /// The same with the place where the script stands, in one text: for an exploration.
+  std::optional<std::string> trouble_of_scripts() const;
+  /// One sentence for each script with a mistake in it that has been run so far, with where it is and what it says there.
+  std::vector<std::string> script_mistakes() const;
+  /// One sentence for each fault of the story whose moment never came.
+  std::vector<std::string> missed_faults() const;
+  /// The longest lease of all clients that use the lock; nothing if none of them has one.
+  std::optional<sim::Duration> lease() const { return lease_; }
+
+ private:
+  sim::World::ClockSettings clock_settings(const ClockSpec& spec) const;
+  void add_servers();
+  static void configure(models::redis::Node& server, const ServerSpec& spec);
+  void replicate();
+  std::size_t server_number(const std::string& name) const;
+  void add_sentinels();
+  void start_sentinels();
+  void add_clients();
+  models::Client::Program program_of(const ClientSpec& spec, const models::workloads::LockUser& settings);
+  void add_threads(models::Client& process, const ClientSpec& spec);
+  void add_company(models::Client& process);
+  sim::DurationRange latency_to(std::size_t server) const;
+  void connect(models::Client& client, models::workloads::LockUser* settings);
+  sim::ConnectionId link(models::Client& client, sim::ProcessId server, sim::DurationRange latency);
+  bool goes_via_sentinels(const models::Client& client) const;
+  void connect_via_sentinels(models::Client& client);
+  void connect_resource(models::Client& client, models::workloads::LockUser* settings);
+  models::workloads::LockUser settings_of(const ClientSpec& client);
+  models::workloads::Trader trader_of(const ClientSpec& client) const;
+  sim::Task<void> command_program(models::Client& client, const ClientSpec& spec);
+  sim::Task<void> probe_program(models::Client& client);
+  sim::Duration until_next_probe() const;
+  const models::locks::LockAlgorithm& lock_named(const std::string& key) const;
+  const models::locks::LockAlgorithm& lock_of(const ClientSpec& client, const std::string& key);
+  std::optional<sim::Duration> longest_lease() const;
+  sim::Duration longest(models::locks::ParameterRole role) const;
+  std::optional<sim::Duration> least_deadlock() const;
+  sim::Duration default_progress() const;
+  void count_attempts();
+  void plan_faults();
+  void plan_partition(const FaultSpec& spec);
+  sim::PlannedFault planned(const FaultSpec& spec) const;
+  void plan_pins();
+  void plan_schedule();
+
+  const Scenario& scenario_;
+  const models::locks::Entry& entry_;
+  models::locks::Parameters parameters_;
+  std::vector<std::unique_ptr<models::locks::LockAlgorithm>> locks_;      ///< one for each key that is used
+  std::vector<std::unique_ptr<models::locks::LockAlgorithm>> own_locks_;  ///< of clients with parameters of their own
+  std::optional<sim::Duration> lease_;
+  std::optional<sim::Duration> deadlock_bound_;
+  bool claims_fairness_ = false;
+  sim::Duration progress_within_;
+  std::vector<std::int64_t> attempts_;  ///< by process: how many make one try; 0: any number
+  sim::World world_;
+  sim::Simulation simulation_;
+  sim::Outlasting<models::redis::ScriptEngine> scripts_;
+  sim::Outlasting<models::redis::ScriptMemory>
+      script_memory_;  ///< of an exploration, which runs the same scripts again and again
+  std::deque<models::redis::Node> servers_;
+  std::vector<sim::ProcessId> server_ids_;
+  std::deque<models::redis::Sentinel> sentinels_;
+  std::vector<sim::ProcessId> sentinel_ids_;
+  std::optional<models::resources::Resource> resource_;
+  sim::ProcessId resource_id_;
+  std::deque<models::workloads::LockUser> settings_;  ///< programs refer to them: they must not move
+  std::deque<models::workloads::Trader> traders_;
+  std::deque<models::Client> clients_;
+  std::vector<sim::ProcessId> client_ids_;
+  std::deque<models::Client> parts_;  ///< threads and background tasks of clients: they must not move
+  std::vector<sim::ProcessId> part_ids_;
+  std::vector<const FaultSpec*> planned_faults_;  ///< by order of planning
+  sim::ProcessId probe_;
+  Probing probing_;
+  std::optional<sim::Duration> probes_for_;
+  std::optional<ScriptTrouble> trouble_;
+};
+
+}  // namespace lockstep::scenarios

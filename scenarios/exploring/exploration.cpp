@@ -1,0 +1,566 @@
+#include "scenarios/exploring/exploration.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <span>
+#include <sstream>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "checker/explorer/branches.hpp"
+#include "checker/explorer/branches_ahead.hpp"
+#include "checker/properties/properties.hpp"
+#include "scenarios/exploring/explored_story.hpp"
+#include "scenarios/exploring/trace_judge.hpp"
+#include "scenarios/format/writer.hpp"
+#include "scenarios/running/endless.hpp"
+#include "scenarios/running/execution.hpp"
+#include "scenarios/story/alike.hpp"
+#include "scenarios/story/own_lock.hpp"
+#include "scenarios/witness/witness.hpp"
+#include "scenarios/workers/threads.hpp"
+#include "sim/schedules/random.hpp"
+
+namespace lockstep::scenarios {
+namespace {
+
+using checker::Branch;
+using checker::BranchLimits;
+using checker::BranchOutcome;
+using checker::BranchStack;
+using checker::Explorer;
+using checker::Verdict;
+
+constexpr std::string_view kCheckpointBegin = "lockstep checkpoint 12";
+
+std::uint64_t digest_of(std::string_view text) {
+  std::uint64_t digest = text.size();
+  for (const char c : text) digest = sim::combine64(digest, static_cast<unsigned char>(c));
+  return digest;
+}
+
+/// The last line of a checkpoint: without it half a file, or one with a digit changed, could pass for a whole one.
+std::string end_of(std::string_view body) { return fmt::format("end {}\n", digest_of(body)); }
+
+bool is_whole(std::string_view text) {
+  const std::size_t last = text.rfind("\nend ");
+  if (last == std::string_view::npos) return false;
+  return text.substr(last + 1) == end_of(text.substr(0, last + 1));
+}
+
+/// What a checkpoint belongs to: the story as it is explored, and how.
+std::uint64_t identity_of(const Scenario& scenario, const ExplorationOptions& options) {
+  Scenario explored = without_positions(scenario);
+  explored.expect_run.clear();
+  explored.expect_check.clear();
+  explored.expect_traces.reset();
+  return digest_of(identity_of(explored) + options.parameter +
+                   (options.reduction ? options.thorough ? " thorough" : " reduced" : " all"));
+}
+
+/// A branch that goes on for so long after a bound was hit is given up; nearly all end before.
+constexpr double kPatienceSeconds = 1;
+
+/// One thread's world.
+struct Worker {
+  Worker(const Scenario& scenario, const models::locks::Catalogue& catalogue, const checker::ExplorerOptions& settings,
+         bool first_comer_gets_it)
+      : explorer(settings), story(scenario, catalogue, explorer, ExploredStory::Probe::when_all_is_over) {
+    if (!first_comer_gets_it) story.nobody_gets_it();
+  }
+  Explorer explorer;
+  ExploredStory story;
+  checker::ViolationFinder finder;
+};
+
+/// The verdict on an algorithm whose scripts calculate with times: nothing is known.
+Exploration not_explored(std::string_view why) {
+  Exploration exploration;
+  for (const checker::Property& property : checker::properties()) {
+    ExploredProperty& unknown = exploration.properties.emplace_back();
+    unknown.name = property.name;
+    unknown.why = why;
+  }
+  return exploration;
+}
+
+class Search {
+ public:
+  Search(const Scenario& scenario, const models::locks::Catalogue& catalogue, const ExplorationOptions& options,
+         checker::ExplorerOptions settings)
+      : scenario_(scenario),
+        catalogue_(catalogue),
+        options_(options),
+        settings_(std::move(settings)),
+        parameters_(judged_parameters(settings_.faults, options.parameter)),
+        first_comer_gets_it_(first_comer_gets_lock(scenario, catalogue)) {
+    settings_.gives_up = [this] { return gives_up(); };
+    workers_.resize(options.threads != nullptr ? options.threads->size() : std::max(1U, options.jobs));
+    workers_.front().emplace(scenario, catalogue, settings_, first_comer_gets_it_);
+    total_.emplace(new_judge(*workers_.front()));
+    begin_ = now();
+  }
+
+  std::variant<Exploration, Diagnostic> operator()() {
+    if (!options_.resume_from.empty()) {
+      if (std::optional<Diagnostic> problem = resume()) return std::move(*problem);
+    }
+    if (!stack_.is_done()) result_.bound = bound_reached(stack_.counts());
+    saved_ = now();
+    if (!stack_.is_done() && result_.bound.empty()) {
+      in_all_threads([this](std::size_t number, Worker& worker) { work(number, worker); });
+    }
+    if (is_too_long_) {
+      if (std::optional<Exploration> endless = endless_exploration(scenario_, catalogue_)) return *std::move(endless);
+      return too_long();
+    }
+    if (result_.bound.empty() && !stack_.is_done()) result_.bound = bound_reached(stack_.counts());
+    if (stack_.is_done()) result_.bound = "";
+    if (options_.save) options_.save(checkpoint());
+    conclude();
+    return std::move(result_);
+  }
+
+ private:
+  TraceJudge new_judge(Worker& worker) const {
+    worker.finder.break_on_purpose(options_.judging_mutant);
+    return TraceJudge(worker.story, worker.finder, scenario_.clients.size(), settings_.faults, parameters_);
+  }
+  double now() const { return options_.stopwatch ? options_.stopwatch() : 0; }
+
+  /// Which bound of the whole this is too much for, if any.
+  std::string_view bound_reached(const checker::ExplorerCounts& counts) const {
+    if (options_.max_traces != 0 && counts.traces >= options_.max_traces) return "max-traces";
+    if (options_.max_events != 0 && counts.events >= options_.max_events) return "max-events";
+    return "";
+  }
+
+  /// How far a branch may go when this is what the ones before it have taken. Requires: no bound is reached.
+  BranchLimits limits_after(const checker::ExplorerCounts& counts, const Branch& branch) const {
+    BranchLimits limits{.traces = 0, .events = branch.events};
+    if (options_.max_traces != 0) limits.traces = options_.max_traces - counts.traces;
+    if (options_.max_events != 0) limits.events = std::min(limits.events, options_.max_events - counts.events);
+    return limits;
+  }
+
+  /// Whether these two are more than the bounds allow together.
+  bool are_too_much(const checker::ExplorerCounts& counts, const checker::ExplorerCounts& more) const {
+    return (options_.max_traces != 0 && counts.traces + more.traces > options_.max_traces) ||
+           (options_.max_events != 0 && counts.events + more.events > options_.max_events);
+  }
+
+  /// What real time and people say: whether the exploration ends here.
+  std::string_view bound_hit() const {
+    if (options_.interrupted && options_.interrupted()) return "interrupted";
+    if (options_.max_seconds > 0 && now() - begin_ >= options_.max_seconds) return "max-seconds";
+    return "";
+  }
+
+  // --- Threads.
+
+  /// What somebody found in a branch.
+  struct Found {
+    BranchOutcome outcome;
+    TraceJudge judge;
+  };
+
+  /// Each thread does this, with a world of its own.
+  void in_all_threads(const std::function<void(std::size_t, Worker&)>& work) {
+    const auto begin = [&](std::size_t number) {
+      if (!workers_[number]) workers_[number].emplace(scenario_, catalogue_, settings_, first_comer_gets_it_);
+      work(number, *workers_[number]);
+    };
+    if (options_.threads != nullptr) {
+      options_.threads->run(begin);
+    } else {
+      Threads(workers_.size()).run(begin);
+    }
+  }
+
+  /// Explores branches until nothing is left or a bound is hit.
+  void work(std::size_t number, Worker& worker) {
+    std::unique_lock lock(mutex_);
+    while (!is_over_) {
+      const std::shared_ptr<Branch> branch = ahead_.begin_next(stack_);
+      if (!branch) {
+        changed_.wait(lock);
+        continue;
+      }
+      lock.unlock();
+      std::optional<Found> found = explore_branch(worker, *branch, limits_after({}, *branch));
+      lock.lock();
+      if (found) {
+        ahead_.hand_in(*branch, *std::move(found));
+        take_in(worker);
+        is_over_ = is_over_ || stack_.is_done() || is_too_long_ || !bound_reached(stack_.counts()).empty();
+      }
+      if (const std::string_view bound = bound_hit(); !bound.empty() && !is_over_) {
+        is_over_ = true;
+        result_.bound = bound;
+      }
+      if (number == 0) tell();
+      changed_.notify_all();
+    }
+  }
+
+  /// Takes in what has been found, in the order of the stack, as far as it goes and the bounds allow. Nobody knew before how much the branches before
+  /// one would take: one that is too much is explored once more, as far as the bounds allow.
+  void take_in(Worker& worker) {
+    while (bound_reached(stack_.counts()).empty()) {
+      std::optional<Found> found = ahead_.next(stack_);
+      if (!found) return;
+      if (are_too_much(stack_.counts(), found->outcome.counts)) {
+        const Branch& branch = *stack_.branches().back();
+        found = explore_branch(worker, branch, limits_after(stack_.counts(), branch));
+        if (!found) return;
+      }
+      if (found->outcome.too_long) {
+        is_too_long_ = true;
+        return;
+      }
+      total_->merge(found->judge);
+      stack_.take_in(std::move(found->outcome));
+    }
+  }
+
+  /// Those who wait, and who keeps checkpoints.
+  void tell() {
+    if (options_.progress) tell_progress();
+    constexpr double kBetweenCheckpoints = 2;
+    if (!options_.save || now() - saved_ <= kBetweenCheckpoints) return;
+    options_.save(checkpoint());
+    saved_ = now();
+  }
+
+  /// Whether a bound was hit so long ago that a branch that still goes on is not waited for.
+  bool gives_up() {
+    if (!options_.stopwatch || bound_hit().empty()) return false;
+    double first = 0;
+    if (hit_at_.compare_exchange_strong(first, now())) return false;
+    return now() - first >= kPatienceSeconds;
+  }
+
+  /// As much of it as the limits allow, and what a new judge says of that; nothing if it was given up.
+  std::optional<Found> explore_branch(Worker& worker, const Branch& branch, BranchLimits limits) const {
+    TraceJudge judge = new_judge(worker);
+    const bool is_first = !branch.from && !branch.at_root;
+    worker.story.begin_branch(is_first);
+    BranchOutcome outcome = worker.explorer.explore(worker.story, branch, limits, [&](Explorer& at_end) {
+      judge.look(at_end);
+      worker.story.end_trace();
+      return true;
+    });
+    if (outcome.given_up) return std::nullopt;
+    return Found{std::move(outcome), std::move(judge)};
+  }
+
+  Diagnostic too_long() const {
+    return {scenario_.file,
+            {},
+            fmt::format(
+                "it has an execution of more than {} events, too long to explore all of them; give its clients fewer "
+                "attempts or rounds",
+                settings_.max_steps)};
+  }
+
+  void tell_progress() const {
+    ExplorationProgress progress;
+    progress.counts = stack_.counts();
+    progress.seconds = now() - begin_;
+    if (stack_.share_done() > 0) {
+      progress.estimated_traces = static_cast<double>(progress.counts.traces) *  // tidy: not deciding
+                                  (static_cast<double>(checker::kWholeSearch) /  // tidy: not deciding
+                                   static_cast<double>(stack_.share_done()));    // tidy: not deciding
+    }
+    options_.progress(progress);
+  }
+
+  // --- Checkpoints.
+
+  std::string checkpoint() const {
+    std::ostringstream out;
+    out << kCheckpointBegin << '\n' << identity_of(scenario_, options_) << '\n';
+    stack_.write(out);
+    total_->write(out);
+    const std::string body = std::move(out).str();
+    return body + end_of(body);
+  }
+
+  std::optional<Diagnostic> resume() {
+    std::istringstream in(options_.resume_from);
+    std::string first;
+    std::getline(in, first);
+    std::uint64_t identity = 0;
+    std::string last;
+    if (first != kCheckpointBegin) {
+      return Diagnostic{options_.resume_name,
+                        {1, 1},
+                        "this is no checkpoint of this version of lockstep; leave out --resume to begin anew"};
+    }
+    in >> identity;
+    if (!in || identity != identity_of(scenario_, options_)) {
+      return Diagnostic{
+          options_.resume_name,
+          {2, 1},
+          fmt::format("this checkpoint belongs to another story than {}, or to another way of exploring it; leave out "
+                      "--resume to begin anew",
+                      scenario_.file)};
+    }
+    if (!is_whole(options_.resume_from) || !stack_.read(in) || !total_->read(in) || !(in >> last) || last != "end") {
+      return Diagnostic{options_.resume_name, {3, 1}, "this checkpoint is damaged; leave out --resume to begin anew"};
+    }
+    return std::nullopt;
+  }
+
+  // --- The result.
+
+  void conclude() {
+    result_.counts = stack_.counts();
+    result_.alike = alike_names(scenario_, catalogue_);
+    result_.marks = total_->marks().marks(settings_.faults);
+    conclude_properties();
+    result_.seconds = now() - begin_;
+  }
+
+  /// Several witnesses take several threads: they are a tenth of what a search of some milliseconds takes.
+  void conclude_properties() {
+    const std::span<const PropertyTally> tallies = total_->tallies();
+    result_.properties.resize(tallies.size());
+    const auto is_to_show = [](const PropertyTally& tally) { return !tally.best.empty() || !tally.suspects.empty(); };
+    if (std::count_if(tallies.begin(), tallies.end(), is_to_show) < 2) {
+      tell_script_mistakes();
+      for (std::size_t i = 0; i < tallies.size(); ++i) result_.properties[i] = conclude(tallies[i], *workers_.front());
+    } else {
+      std::atomic<std::size_t> next = 0;
+      in_all_threads([&](std::size_t, Worker& worker) {
+        for (std::size_t i = next++; i < tallies.size(); i = next++)
+          result_.properties[i] = conclude(tallies[i], worker);
+      });
+    }
+    // Where a run shows that a property is broken, it does not matter which other traces break it, too; what is said of margins does.
+    result_.unconfirmed = not_shown_;
+    for (std::size_t i = 0; i < tallies.size(); ++i) {
+      const ExploredProperty& property = result_.properties[i];
+      if (property.is_judged && property.verdict != Verdict::violated)
+        result_.unconfirmed = std::max(result_.unconfirmed, tallies[i].unconfirmed);
+    }
+  }
+
+  /// Whether somebody of this story is to take the lock.
+  bool uses_lock() const {
+    return !scenario_.market && std::any_of(scenario_.clients.begin(), scenario_.clients.end(),
+                                            [](const ClientSpec& client) { return client.commands.empty(); });
+  }
+
+  /// Which thread met one is chance.
+  void tell_script_mistakes() {
+    std::set<std::string> all;
+    for (const std::optional<Worker>& worker : workers_) {
+      if (!worker) continue;
+      for (std::string& one : worker->story.deployment().script_mistakes()) all.insert(std::move(one));
+    }
+    result_.script_mistakes.assign(all.begin(), all.end());
+  }
+
+  ExploredProperty conclude(const PropertyTally& tally, Worker& worker) {
+    ExploredProperty explored;
+    explored.name = tally.name;
+    explored.violating_traces = tally.violating_traces;
+    const bool needs_resource = tally.name == "no-lost-update" || tally.name == "fencing";
+    if (needs_resource && !scenario_.resource) {
+      explored.why = "no resource in this story";
+      explored.is_judged = false;
+      return explored;
+    }
+    if (const std::string_view why = workers_.front()->story.deployment().why_not_explored(tally.name); !why.empty()) {
+      explored.why = why;
+      explored.is_judged = false;
+      return explored;
+    }
+    const std::optional<std::string>& trouble = total_->script_trouble();
+    if (!tally.best.empty() || !tally.suspects.empty()) {
+      show(tally, explored, worker);
+      // In the executions that nobody could follow anything may happen: also a violation from a smaller length on.
+      for (Threshold& threshold : explored.thresholds) threshold.is_exact = threshold.is_exact && !trouble;
+      if (trouble && explored.verdict != Verdict::violated) explored.why = *trouble;
+      return explored;
+    }
+    if (trouble) {
+      explored.why = *trouble;
+      return explored;
+    }
+    if (!result_.counts.complete) {
+      explored.why = "not broken so far, but a bound was hit";
+      return explored;
+    }
+    if (checker::needs_a_holder(tally.name) && !total_->marks().somebody_got_the_lock()) {
+      explored.why = checker::nothing_was_tried;
+      explored.is_judged = uses_lock();
+      return explored;
+    }
+    explored.verdict = Verdict::holds;
+    explored.why = result_.counts.traces == 1
+                       ? "the one execution, with all its delays, keeps it"
+                       : fmt::format("all {} executions, each with all its delays, keep it", result_.counts.traces);
+    return explored;
+  }
+
+  /// Explores the best traces once more, one after the other, until one makes a witness. If nothing is violated for certain, a replay can still tell.
+  void show(const PropertyTally& tally, ExploredProperty& explored, Worker& worker) {
+    std::optional<Unconfirmed> first;
+    for (const std::vector<BestTrace>* traces : {&tally.best, &tally.suspects}) {
+      for (const BestTrace& trace : *traces) {
+        bool is_large = false;
+        std::variant<Witness, Unconfirmed> shown = witness_of(trace, tally.name, worker, is_large);
+        if (auto* witness = std::get_if<Witness>(&shown)) {
+          tell(tally, *witness, explored);
+          // A run shows it broken far beyond the least value, and not there: where it begins is not known.
+          if (is_large || first) explored.thresholds.clear();
+          return;
+        }
+        if (!first) first = std::get<Unconfirmed>(std::move(shown));
+      }
+    }
+    const bool is_certain = !tally.best.empty();
+    const std::string_view lead =
+        !is_certain                ? "a violation that rests on widened times could not be confirmed by a replay: "
+        : first->has_close_moments ? "a violation was found that a replay does not show; it needs moments less than a "
+                                     "millisecond apart, and what a run stores are whole milliseconds, so this may be "
+                                     "an error of lockstep or none: "
+                                   : "an error of lockstep: a violation was found that a replay does not show: ";
+    explored.why = std::string(lead) + first->reason;
+    explored.unconfirmed = std::move(first->text);
+    if (is_certain) not_shown_ += tally.violating_traces;
+  }
+
+  /// A witness that is made of this trace: of the first way to break the property that a replay shows. `is_large`: not with the least values of parameters.
+  std::variant<Witness, Unconfirmed> witness_of(const BestTrace& trace, std::string_view property, Worker& worker,
+                                                bool& is_large) {
+    constexpr std::size_t kWays = 8;
+    TraceJudge judge = new_judge(worker);
+    std::variant<Witness, Unconfirmed> witness = Unconfirmed{"its trace was not met again", {}};
+    worker.story.begin_branch(true);
+    worker.explorer.explore(worker.story, trace.branch, {.traces = 1}, [&](Explorer& at_end) {
+      const std::vector<TraceJudge::Way> ways = judge.ways_to_break(property, at_end, kWays);
+      if (ways.empty()) witness = Unconfirmed{"its trace does not break it any more", {}};
+      for (const TraceJudge::Way& way : ways) {
+        Violation violation;
+        violation.property = property;
+        violation.constraints = way.constraints;
+        violation.parameters = way.parameters;
+        violation.pauses = way.pauses;
+        auto made = make_witness(scenario_, catalogue_, trace_of(at_end), violation);
+        if (std::holds_alternative<Witness>(made) || &way == &ways.front()) witness = std::move(made);
+        is_large = way.is_large;
+        if (std::holds_alternative<Witness>(witness)) break;
+      }
+      return false;
+    });
+    return witness;
+  }
+
+  void tell(const PropertyTally& tally, Witness& shown, ExploredProperty& explored) {
+    explored.verdict = Verdict::violated;
+    explored.by = std::move(shown.by);
+    explored.waits = std::move(shown.waits);
+    explored.witness = std::move(shown.scenario);
+    explored.why = std::move(shown.why);
+    if (tally.best.empty()) return;  // its margin is not known
+    for (std::size_t p = 0; p < parameters_.size(); ++p) {
+      const checker::ThresholdFold& threshold = tally.thresholds[p];
+      const bool is_exact = !threshold.is_undercut_by(tally.possible[p]);
+      for (const std::optional<checker::Extent>& extent : {threshold.upward(), threshold.downward()}) {
+        if (!extent) continue;
+        const bool is_known =
+            std::any_of(explored.thresholds.begin(), explored.thresholds.end(),
+                        [&](const Threshold& t) { return t.parameter == parameters_[p].name && t.infimum == *extent; });
+        if (is_known) continue;
+        Threshold& found = explored.thresholds.emplace_back(
+            Threshold{parameters_[p].name, *extent, is_exact, {}, parameters_[p].range});
+        const std::span<const checker::ValueInterval> values = tally.values[p].intervals();
+        found.values.assign(values.begin(), values.end());
+        checker::ValueSet all = tally.values[p];
+        all.merge(tally.possible_values[p]);
+        found.is_exact = found.is_exact && all == tally.values[p];
+      }
+    }
+    if (!tally.frontier.says_more()) return;
+    explored.polygons.assign(tally.frontier.polygons().begin(), tally.frontier.polygons().end());
+    explored.frontier = checker::to_string(explored.polygons, parameters_[0].name, parameters_[1].name);
+  }
+
+  const Scenario& scenario_;
+  const models::locks::Catalogue& catalogue_;
+  const ExplorationOptions& options_;
+  checker::ExplorerOptions settings_;
+  std::vector<JudgedParameter> parameters_;
+  const bool first_comer_gets_it_;             ///< the lock
+  std::deque<std::optional<Worker>> workers_;  ///< they do not move; all but the first are made by their threads
+  std::optional<TraceJudge> total_;
+  Exploration result_;
+  double begin_ = 0;                          // tidy: not deciding
+  double saved_ = 0;                          // tidy: not deciding
+  std::atomic<std::uint64_t> not_shown_ = 0;  ///< violating traces of properties that no replay shows broken
+  std::atomic<double> hit_at_ = 0;            ///< when a worker first found that a bound was hit; 0: not yet
+
+  // Of all threads, behind the mutex.
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  BranchStack stack_;
+  checker::BranchesAhead<Found> ahead_;
+  bool is_over_ = false;
+  bool is_too_long_ = false;
+};
+
+}  // namespace
+
+const ExploredProperty& Exploration::property(std::string_view name) const {
+  return *std::find_if(properties.begin(), properties.end(), [&](const ExploredProperty& p) { return p.name == name; });
+}
+
+namespace {
+
+bool sentinels_look_for_ever(const Scenario& scenario) { return scenario.sentinels && !scenario.sentinels->rounds; }
+
+std::string_view why_not_explored(const Scenario& scenario, const models::locks::Catalogue& catalogue) {
+  const models::locks::Entry* entry = find_entry(scenario.lock, catalogue);
+  if (entry->not_explored == nullptr) return "";
+  std::string_view why = entry->not_explored(parameters_of(*entry, scenario.lock));
+  for (const ClientSpec& client : scenario.clients) {
+    if (why.empty()) why = entry->not_explored(parameters_of(*entry, scenario.lock, client));
+  }
+  return why;
+}
+
+}  // namespace
+
+bool can_be_explored(const Scenario& scenario, const models::locks::Catalogue& catalogue) {
+  return !sentinels_look_for_ever(scenario) && why_not_explored(scenario, catalogue).empty();
+}
+
+std::variant<Exploration, Diagnostic> explore(const Scenario& scenario, const models::locks::Catalogue& catalogue,
+                                              const ExplorationOptions& options) {
+  if (const std::string_view why = why_not_explored(scenario, catalogue); !why.empty()) return not_explored(why);
+  if (sentinels_look_for_ever(scenario)) {
+    return Diagnostic{scenario.file, scenario.sentinels->at,
+                      "sentinels that look for ever cannot be explored: add rounds = 8 to [sentinels]"};
+  }
+  auto budgets = fault_budgets(scenario);
+  if (auto* problem = std::get_if<Diagnostic>(&budgets)) return std::move(*problem);
+  checker::ExplorerOptions settings;
+  settings.reduction = options.reduction;
+  settings.goes_back = options.goes_back;
+  settings.thorough = options.thorough;
+  settings.mutant = options.search_mutant;
+  settings.faults = std::get<std::vector<checker::FaultBudget>>(std::move(budgets));
+  if (options.reduction && options.exchanges_names) settings.alike = alike_processes(scenario, catalogue);
+  return Search(scenario, catalogue, options, std::move(settings))();
+}
+
+}  // namespace lockstep::scenarios

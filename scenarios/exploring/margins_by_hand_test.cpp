@@ -1,0 +1,316 @@
+// Margins that were worked out on paper. The argument stands above each: an explorer, its grid and its reduction can be wrong together.
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include "scenarios/exploring/check.hpp"
+#include "scenarios/exploring/exploration.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/testing/stories_testing.hpp"
+#include "sim/testing/test_effort.hpp"
+
+namespace lockstep::scenarios::margins_by_hand_test {
+namespace {
+
+using testing::catalogue;
+
+using namespace sim::literals;
+using checker::Extent;
+using checker::Verdict;
+using sim::Duration;
+
+Scenario story_of(const std::string& text) {
+  const std::string head =
+      "title = { en = \"t\", zh = \"t\" }\nstory = { en = \"s\", zh = \"s\" }\nlesson = { en = \"l\", zh = \"l\" }\n";
+  auto loaded = parse(head + text, "by-hand.toml", catalogue());
+  if (const auto* trouble = std::get_if<Diagnostic>(&loaded)) FAIL(trouble->to_string());
+  return std::get<Scenario>(std::move(loaded));
+}
+
+Exploration explored(const Scenario& story, checker::JudgingMutant mutant = checker::JudgingMutant::none) {
+  ExplorationOptions options;
+  options.judging_mutant = mutant;
+  auto result = explore(story, catalogue(), options);
+  if (const auto* trouble = std::get_if<Diagnostic>(&result)) FAIL(trouble->to_string());
+  Exploration exploration = std::get<Exploration>(std::move(result));
+  CHECK(exploration.counts.complete);
+  return exploration;
+}
+
+Exploration explored(const std::string& text, checker::JudgingMutant mutant = checker::JudgingMutant::none) {
+  return explored(story_of(text), mutant);
+}
+
+/// Of mutual exclusion, and its only one. Nothing: it holds.
+std::optional<Extent> margin(const std::string& text) {
+  const Exploration exploration = explored(text);
+  const ExploredProperty& property = exploration.property("mutual-exclusion");
+  INFO(property.why);
+  if (property.verdict == Verdict::holds) return std::nullopt;
+  REQUIRE(property.verdict == Verdict::violated);
+  REQUIRE(property.witness);
+  REQUIRE(property.thresholds.size() == 1);
+  CHECK(property.thresholds.front().is_exact);
+  return property.thresholds.front().infimum;
+}
+
+constexpr std::string_view kLeased =
+    "[lock]\nalgorithm = \"set-nx-px-lua\"\nttl = \"80ms\"\n[network]\nlatency = [\"2ms\", \"8ms\"]\n[[client]]\nname "
+    "= [\"A\", "
+    "\"B\"]\nacquire_at = [\"0ms\", \"1s\"]\nhold = \"15ms\"\nattempts = 1\n";
+
+std::string pauses(std::string_view more, int times, std::string_view longest = "1s") {
+  return fmt::format("[[may]]\nkind = \"pause\"\nlength = [\"0ms\", \"{}\"]\ntimes = {}\n{}", longest, times, more);
+}
+
+/// One after the other at most a majority of three: A holds if all answer. Its validity ends at ttl - 1 % - 2ms after it began.
+std::string redlock(std::string_view ttl, std::string_view hold) {
+  return fmt::format(
+      "[lock]\nalgorithm = \"redlock-seq\"\nttl = \"{}\"\n[network]\nlatency = \"1ms\"\n[servers]\ncount = "
+      "3\n[[client]]\nname = [\"A\", \"B\"]\nacquire_at = [\"0ms\", \"1s\"]\nhold = \"{}\"\nattempts = 1\n",
+      ttl, hold);
+}
+
+}  // namespace
+
+TEST_CASE("by hand: a lease against one pause, two and three, of the work or of anything") {
+  // A's reply takes 8, it works 15 and is paused for P in all: it believes until 23 + P after the server granted it. The key is gone 80 after that, and B
+  // knows 2 later. 23 + P > 82; all of P may be in one place, and of n pauses each must be a little longer than a share.
+  const std::string base(kLeased);
+  for (const char* during : {"during = \"work\"\n", ""}) {
+    CHECK(margin(base + pauses(during, 1)) == Extent{59_ms, false});
+    CHECK(margin(base + pauses(during, 2)) == Extent{29'500_us, false});
+  }
+  CHECK(margin(base + pauses("during = \"work\"\n", 3)) == Extent{19'666'666_ns, false});
+  // In one table or in two; and with a short one allowed besides, the other may be that much shorter.
+  CHECK(margin(base + pauses("during = \"work\"\n", 1) + pauses("during = \"work\"\n", 1)) == Extent{29'500_us, false});
+  CHECK(margin(base + pauses("during = \"work\"\n", 1) + pauses("during = \"work\"\n", 1, "10ms")) ==
+        Extent{49_ms, false});
+  // Up to the margin itself nothing breaks.
+  CHECK_FALSE(margin(base + pauses("during = \"work\"\n", 2, "29500us")));
+  CHECK_FALSE(margin(base + pauses("", 2, "29500us")));
+  CHECK(margin(base + pauses("", 2, "29501us")));
+}
+
+TEST_CASE("by hand: a validity that ends inside a work that is paused") {
+  // A's SETs are handled at 1, 3, 5; it begins at 0 and is valid until 100 - 1 - 2 = 97. The third key ends at 105, so B knows at 106 at the earliest.
+  // The pause must begin by 97, or it is noticed at once, and end after 106.
+  CHECK(margin(redlock("100ms", "120ms") + pauses("", 1)) == Extent{9_ms, false});
+  CHECK(margin(redlock("100ms", "120ms") + pauses("during = \"work\"\n", 1)) == Extent{9_ms, false});
+  // Two that adjoin.
+  if (!sim::takes_few_cases) CHECK(margin(redlock("100ms", "120ms") + pauses("", 2)) == Extent{4'500_us, false});
+  CHECK(margin(redlock("100ms", "120ms") + pauses("during = \"work\"\n", 2)) == Extent{4'500_us, false});
+  // The work would end at 6 + 90 = 96, before the deadline: so a pause begins there at the latest.
+  CHECK(margin(redlock("100ms", "90ms") + pauses("", 1)) == Extent{10_ms, false});
+  if (!sim::takes_few_cases) CHECK_FALSE(margin(redlock("100ms", "120ms") + pauses("", 2, "4500us")));
+}
+
+namespace {
+
+std::string timestamps(std::string_view may) {
+  return "[lock]\nalgorithm = \"getset-java\"\nttl = \"200ms\"\n[network]\nlatency = [\"2ms\", "
+         "\"7ms\"]\n[[client]]\nname = [\"A\", "
+         "\"B\"]\nacquire_at = [\"0ms\", \"1s\"]\nhold = \"30ms\"\nattempts = 1\n" +
+         std::string(may);
+}
+
+std::string skews(std::string_view from, std::string_view to, int times) {
+  return fmt::format("[[may]]\nkind = \"skew\"\nby = [\"{}\", \"{}\"]\ntimes = {}\n", from, to, times);
+}
+
+}  // namespace
+
+TEST_CASE("by hand: clocks that are off, one and two, to one side and to both") {
+  // A writes its clock + 201 (the code adds a millisecond), believes for 7 + 7 + 30 = 44 at most from then. B reads that, finds its own clock beyond it, and
+  // knows 2 + 2 later that it has the lock: its clock must be ahead of A's by more than 201 - (44 - 4) = 161.
+  CHECK(margin(timestamps(skews("0s", "1s", 1))) == Extent{161_ms, false});
+  // Two of which one is ahead and one behind: half each. To one side alone two are no worse than one.
+  CHECK(margin(timestamps(skews("-1s", "1s", 2))) == Extent{80'500_us, false});
+  CHECK(margin(timestamps(skews("0s", "1s", 2))) == Extent{161_ms, false});
+  // To both sides, one clock: B ahead, or A behind.
+  const Exploration both = explored(timestamps(skews("-1s", "1s", 1)));
+  const std::vector<Threshold>& sides = both.property("mutual-exclusion").thresholds;
+  REQUIRE(sides.size() == 2);
+  CHECK(sides[0].infimum == Extent{161_ms, false});
+  CHECK(sides[1].infimum == Extent{-161_ms, false});
+}
+
+TEST_CASE("by hand: judges that are broken on purpose give other margins") {
+  using Mutant = checker::JudgingMutant;
+  const auto first_margin = [](const std::string& text, Mutant mutant) -> std::optional<Extent> {
+    const Exploration exploration = explored(text, mutant);
+    const std::vector<Threshold>& thresholds = exploration.property("mutual-exclusion").thresholds;
+    if (thresholds.empty()) return std::nullopt;
+    return thresholds.front().infimum;
+  };
+  const std::string deadline = redlock("100ms", "120ms") + pauses("", 1);
+  CHECK(first_margin(deadline, Mutant::none) == Extent{9_ms, false});
+  CHECK(first_margin(deadline, Mutant::deadlines_in_pauses) != Extent{9_ms, false});
+  CHECK(first_margin(deadline, Mutant::pauses_begin_late) != Extent{9_ms, false});
+  const std::string clocks = timestamps(skews("-1s", "1s", 2));
+  CHECK(first_margin(clocks, Mutant::one_clock_is_right) != Extent{80'500_us, false});
+}
+
+TEST_CASE("by hand: a pause and a skew together") {
+  // A pause of A's work prolongs it: 44 + P - 4 > 201 - S. Each alone is not needed where the other is large enough.
+  const Exploration one = explored(timestamps(skews("0s", "1s", 1) + pauses("", 1)));
+  CHECK(one.property("mutual-exclusion").frontier == "skew + pause > 161ms");
+  // Of two pauses each is at most P.
+  const Exploration two = explored(timestamps(skews("0s", "1s", 1) + pauses("during = \"work\"\n", 2)));
+  CHECK(two.property("mutual-exclusion").frontier == "skew + 2 pause > 161ms");
+  // Two clocks, one ahead and one behind.
+  const Exploration clocks = explored(timestamps(skews("-1s", "1s", 2) + pauses("during = \"work\"\n", 1)));
+  CHECK(clocks.property("mutual-exclusion").frontier == "2 skew + pause > 161ms");
+  // Where no skew matters, there is no frontier: the margin of the pause says it all.
+  const Exploration lease = explored(std::string(kLeased) + skews("0s", "1s", 1) + pauses("", 1));
+  CHECK(lease.property("mutual-exclusion").frontier.empty());
+}
+
+TEST_CASE("by hand: one parameter, given the other") {
+  Scenario story = story_of(timestamps(skews("0s", "1s", 1) + pauses("", 1)));
+  CHECK_FALSE(give(story, "skew", 20_ms));
+  const Exploration exploration = explored(story);
+  // Pause and skew together are more than 161ms: the skew at most 20 of them.
+  for (const Threshold& threshold : exploration.property("mutual-exclusion").thresholds) {
+    INFO(threshold.parameter);
+    if (threshold.parameter == "pause") CHECK(threshold.infimum == Extent{141_ms, false});
+  }
+  CHECK(give(story, "pause", -1_ms));
+  CHECK(give(story, "pause", 2'000_ms) == std::nullopt);  // all of its range
+}
+
+TEST_CASE("by hand: a server that forgets does harm if it comes back soon") {
+  // A's SET is handled at 1, and A believes from 2 to 62. The server dies just after the SET, and is back 1 + R; B has the lock at 2 + R at the earliest.
+  const Exploration soon = explored(std::string(
+      "[lock]\nalgorithm = \"set-nx-px-lua\"\nttl = \"100ms\"\n[network]\nlatency = \"1ms\"\n[[client]]\nname = "
+      "[\"A\", \"B\"]\nacquire_at = [\"0ms\", \"300ms\"]\nhold = \"60ms\"\nattempts = 1\n[[may]]\nkind = \"crash\"\n"
+      "server = \"redis\"\nrestart_after = [\"5ms\", \"400ms\"]\n"));
+  const ExploredProperty& property = soon.property("mutual-exclusion");
+  REQUIRE(property.verdict == Verdict::violated);
+  REQUIRE(property.thresholds.size() == 1);
+  CHECK(property.thresholds.front().is_exact);
+  CHECK(property.thresholds.front().values ==
+        std::vector<checker::ValueInterval>{{Extent{5_ms, true}, Extent{60_ms, false}}});
+}
+
+TEST_CASE("by hand: a deadline that comes only after the work is no reason to believe for longer") {
+  // A is valid until 97 at the latest, and its work would end at 6 + 20 = 26: paused for P at its end, it gives back at 26 + P. B knows at 106 at the earliest.
+  // linearizable asks the same of the moments at which operations are known: none of it is reported without a run that shows it.
+  const Exploration late = explored(redlock("100ms", "20ms") + pauses("during = \"work\"\n", 2));
+  for (const char* name : {"mutual-exclusion", "linearizable"}) {
+    const ExploredProperty& property = late.property(name);
+    INFO(name << ": " << property.why);
+    REQUIRE(property.verdict == Verdict::violated);
+    // One that begins at 26 covers the deadline only if it lasts until then: 26 + 2P > 106.
+    CHECK(property.thresholds.front().infimum == Extent{40_ms, false});
+  }
+  CHECK(late.unconfirmed == 0);
+}
+
+TEST_CASE("by hand: a margin of restart_after is that of the key, whatever the server adds to it") {
+  // A's SET is handled at 1 and A works from 2 to 52. The server forgets it at 1 at the earliest, and is back after r and its own delay d: B is
+  // told at 2 + r + d, which is before 52 for each r below 50 - d.
+  for (const int delay : {0, 10, 49}) {
+    const Exploration forgets = explored(fmt::format(
+        "[lock]\nalgorithm = \"set-nx-px-lua\"\nttl = \"100ms\"\n[network]\nlatency = \"1ms\"\ntimeout = \"20ms\"\n"
+        "[[server]]\nrestart_delay = \"{}ms\"\n"
+        "[[client]]\nname = \"A\"\nhold = \"50ms\"\n"
+        "[[client]]\nname = \"B\"\nacquire_at = [\"0ms\", \"100ms\"]\nattempts = 1\nhold = \"5ms\"\n"
+        "[[may]]\nkind = \"crash\"\nserver = \"redis\"\nrestart_after = [\"0ms\", \"100ms\"]\n",
+        delay));
+    INFO("restart_delay = " << delay << "ms");
+    CHECK(forgets.unconfirmed == 0);
+    CHECK(forgets.disagreements == 0);
+    const ExploredProperty& property = forgets.property("mutual-exclusion");
+    INFO(property.why);
+    REQUIRE(property.verdict == Verdict::violated);
+    CHECK(property.thresholds.front().range == sim::DurationRange{0_ms, 100_ms});
+    CHECK(property.thresholds.front().greatest() == Extent{Duration::milliseconds(50 - delay), false});
+    // The witness is a file in which the server has its delay, too.
+    REQUIRE(property.witness);
+    CHECK(property.witness->servers.front().restart_delay == Duration::milliseconds(delay));
+  }
+}
+
+TEST_CASE("by hand: whether a lock comes back where servers died") {
+  const auto recoverable = [](std::string_view quorum) {
+    return explored(
+               fmt::format("[lock]\nalgorithm = \"redlock-seq\"\nttl = \"200ms\"\nquorum = {}\n[network]\nlatency = "
+                           "\"1ms\"\ntimeout = \"20ms\"\n[servers]\ncount = 3\n[[client]]\nname = \"A\"\nhold = "
+                           "\"20ms\"\nattempts = 1\n[[may]]\nkind = \"crash\"\nserver = \"redis2\"\n",
+                           quorum))
+        .property("recoverable")
+        .verdict;
+  };
+  // No key is left, but of three servers that all have to say yes one is dead.
+  CHECK(recoverable("3") == Verdict::violated);
+  CHECK(recoverable("2") == Verdict::holds);
+}
+
+TEST_CASE("by hand: a lease against messages that are late") {
+  // A's answer takes 8 + D, and A works 15: it believes until 23 + D after the server granted it, and B knows 82 after that. No other message matters, and one
+  // message is struck once.
+  const std::string base(kLeased);
+  const auto delay = [](std::string_view more, int times = 1) {
+    return fmt::format("[[may]]\nkind = \"delay\"\nlength = [\"0ms\", \"1s\"]\ntimes = {}\n{}", times, more);
+  };
+  CHECK(margin(base + delay("")) == Extent{59_ms, false});
+  CHECK(margin(base + delay("", 2)) == Extent{59_ms, false});
+  CHECK(margin(base + delay("direction = \"reply\"\nmessage = \"SET\"\n")) == Extent{59_ms, false});
+  CHECK(margin(base + delay("during = \"acquire\"\n")) == Extent{59_ms, false});
+  CHECK(margin(base + delay("direction = \"request\"\n")) == std::nullopt);
+  CHECK(margin(base + delay("message = \"EVAL\"\n")) == std::nullopt);
+  CHECK(margin(base + delay("during = \"release\"\n")) == std::nullopt);
+}
+
+TEST_CASE("by hand: a lease against partitions") {
+  // The answer waits for the end of a partition that began when it was about to leave. If another begins just then it waits for that, too.
+  const std::string base(kLeased);
+  const auto partition = [](std::string_view who, int times = 1) {
+    return fmt::format("[[may]]\nkind = \"partition\"\nlength = [\"0ms\", \"1s\"]\ntimes = {}\n{}", times, who);
+  };
+  CHECK(margin(base + partition("")) == Extent{59_ms, false});
+  CHECK(margin(base + partition("server = \"redis\"\n")) == Extent{59_ms, false});
+  CHECK(margin(base + partition("between = [[\"redis\"], [\"A\", \"B\"]]\n")) == Extent{59_ms, false});
+  CHECK(margin(base + partition("between = [[\"A\"], [\"redis\"]]\n", 2)) == Extent{29'500_us, false});
+}
+
+TEST_CASE("by hand: pauses while somebody acquires or releases") {
+  const std::string base(kLeased);
+  // A handles the answer P late.
+  CHECK(margin(base + pauses("during = \"acquire\"\n", 1)) == Extent{59_ms, false});
+  CHECK(margin(base + pauses("during = \"acquire\"\n", 2)) == Extent{29'500_us, false});
+  // Who releases believes in nothing any more. Its GET, sent 23 after the grant, is there by 31 and still finds its own value; the answer takes 8, then the DEL waits for P and takes
+  // 8, and deletes what B has set 80 after the grant or later: 47 + P >= 80.
+  CHECK(margin(base + pauses("during = \"release\"\n", 1)) == std::nullopt);
+  std::string deletes = base;
+  deletes.replace(deletes.find("set-nx-px-lua"), 13, "set-nx-px-get-del");
+  const Exploration exploration = explored(deletes + pauses("during = \"release\"\n", 1));
+  const ExploredProperty& property = exploration.property("own-release");
+  REQUIRE(property.thresholds.size() == 1);
+  CHECK(property.thresholds.front().infimum == Extent{33_ms, true});
+  CHECK(property.thresholds.front().is_exact);
+}
+
+TEST_CASE("by hand: a lock without a lease against crashes and losses while somebody acquires, works or releases") {
+  const std::string base =
+      "[lock]\nalgorithm = \"setnx-del\"\n[network]\nlatency = \"1ms\"\ntimeout = \"10ms\"\n[[client]]\nname = "
+      "\"A\"\nhold = \"5ms\"\nattempts = 1\n";
+  const auto is_recoverable = [&](const std::string& fault) {
+    const Verdict verdict = explored(base + "[[may]]\n" + fault).property("recoverable").verdict;
+    CHECK(verdict != Verdict::unknown);
+    return verdict == Verdict::holds;
+  };
+  // Whoever dies before he has sent his DEL leaves the key behind; and that leaves in the moment in which the release begins.
+  CHECK_FALSE(is_recoverable("kind = \"crash\"\nduring = \"acquire\"\n"));
+  CHECK_FALSE(is_recoverable("kind = \"crash\"\nduring = \"work\"\n"));
+  CHECK(is_recoverable("kind = \"crash\"\nduring = \"release\"\n"));
+  // A SETNX that was lost did nothing, and one whose answer was lost did.
+  CHECK(is_recoverable("kind = \"lose\"\nmessage = \"SETNX\"\ndirection = \"request\"\n"));
+  CHECK_FALSE(is_recoverable("kind = \"lose\"\nmessage = \"SETNX\"\ndirection = \"reply\"\n"));
+  CHECK_FALSE(is_recoverable("kind = \"lose\"\nduring = \"acquire\"\n"));
+  CHECK_FALSE(is_recoverable("kind = \"lose\"\nduring = \"release\"\ndirection = \"request\"\n"));
+  CHECK(is_recoverable("kind = \"lose\"\nduring = \"release\"\ndirection = \"reply\"\n"));
+}
+
+}  // namespace lockstep::scenarios::margins_by_hand_test

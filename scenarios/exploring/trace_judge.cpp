@@ -1,0 +1,523 @@
+#include "scenarios/exploring/trace_judge.hpp"
+
+#include <algorithm>
+#include <array>
+#include <istream>
+#include <ostream>
+
+#include "checker/explorer/branches.hpp"
+#include "checker/properties/properties.hpp"
+#include "checker/time/parametric.hpp"
+
+namespace lockstep::scenarios {
+namespace {
+
+using checker::ExploredFault;
+using checker::Explorer;
+using checker::FaultBudget;
+using Kind = ExploredFault::Kind;
+
+}  // namespace
+
+std::string_view parameter_of(const FaultBudget& budget) {
+  return sim::ranged_parameter(budget.kind, budget.range, budget.restart_after);
+}
+
+std::vector<JudgedParameter> judged_parameters(std::span<const FaultBudget> budgets, std::string_view only) {
+  std::vector<JudgedParameter> parameters;
+  for (const FaultBudget& budget : budgets) {
+    const std::string_view name = parameter_of(budget);
+    if (name.empty() || (!only.empty() && name != only)) continue;
+    sim::DurationRange range = budget.range;
+    if (budget.kind == Kind::crash) {
+      range = {budget.restart_after->lo - budget.restart_delay, budget.restart_after->hi - budget.restart_delay};
+    }
+    auto known = std::find_if(parameters.begin(), parameters.end(),
+                              [&](const JudgedParameter& parameter) { return parameter.name == name; });
+    const bool is_another = known != parameters.end();
+    if (!is_another) known = parameters.insert(known, {std::string(name), range});
+    known->range = {std::min(known->range.lo, range.lo), std::max(known->range.hi, range.hi)};
+    known->is_magnitude = known->is_magnitude || is_another || (budget.times > 1 && budget.who.size() > 1);
+  }
+  for (JudgedParameter& parameter : parameters) {
+    const bool has_both_sides =
+        parameter.range.lo < sim::Duration::zero() && parameter.range.hi > sim::Duration::zero();
+    parameter.is_magnitude = parameter.is_magnitude && has_both_sides;
+    if (!parameter.is_magnitude) continue;
+    parameter.range = {sim::Duration::zero(), std::max(-parameter.range.lo, parameter.range.hi)};
+  }
+  return parameters;
+}
+
+bool have_frontier(std::span<const JudgedParameter> parameters) {
+  return parameters.size() == 2 && std::all_of(parameters.begin(), parameters.end(), [](const JudgedParameter& p) {
+           return p.name != "restart_after" && p.range.lo >= sim::Duration::zero();
+         });
+}
+
+TraceJudge::TraceJudge(const ExploredStory& story, checker::ViolationFinder& finder, std::size_t clients,
+                       std::span<const FaultBudget> budgets, std::span<const JudgedParameter> parameters)
+    : story_(&story),
+      finder_(&finder),
+      budgets_(budgets),
+      parameters_(parameters),
+      resources_(story.deployment().resources()),
+      has_frontier_(have_frontier(parameters)),
+      marks_(clients) {
+  finder.ask({.places = story.deployment().places(), .overtakings = story.deployment().overtakings()});
+  const std::span<const checker::Property> properties = checker::properties();
+  tallies_.reserve(properties.size());
+  for (const checker::Property& property : properties) {
+    PropertyTally& tally = tallies_.emplace_back();
+    tally.name = property.name;
+    is_judged_.push_back(story.deployment().why_not_explored(property.name).empty());
+    for (const JudgedParameter& parameter : parameters) {
+      tally.thresholds.emplace_back(parameter.range);
+      tally.possible.emplace_back(parameter.range);
+      tally.values.emplace_back();
+      tally.possible_values.emplace_back();
+    }
+  }
+}
+
+/// What the probe did is no part of the story; whether it got the lock is what `recoverable` asks.
+std::span<const checker::Violation> TraceJudge::ways_of(Explorer& explorer) {
+  const sim::History& history = explorer.world().history();
+  const std::optional<sim::Duration> lasting = story_->deployment().deadlock_bound();
+  const checker::WakeupQuestion wakeup = story_->deployment().wakeup_question();
+  checker::ProgressQuestion progress = story_->deployment().progress_question();
+  progress.delays = &explorer.constraints();
+  finder_->ask(progress);
+  if (!story_->has_probed()) return finder_->find(history, explorer.faults(), resources_, nullptr, lasting, &wakeup);
+  const checker::RecoverableQuestion question = story_->question(explorer);
+  return finder_->find(history, explorer.faults(), resources_, &question, lasting, &wakeup);
+}
+
+/// Requires: the way's constraints have been added. Then `interval_` or `space_` says for which parameters, if there are any.
+TraceJudge::Feasible TraceJudge::is_feasible(const checker::Violation& way, Explorer& explorer) {
+  interval_.reset();
+  space_.reset();
+  bounds_.assign(explorer.parametric().begin(), explorer.parametric().end());
+  ranges_.clear();
+  for (const checker::ExploredParameter& parameter : explorer.parameters()) ranges_.push_back(parameter.range);
+  if (finder_->mutant() == checker::JudgingMutant::one_clock_is_right && ranges_.size() > 1)
+    ranges_.back() = sim::DurationRange::exactly(sim::Duration::zero());
+  const auto of_trace = static_cast<std::uint32_t>(ranges_.size());
+  const std::uint32_t own = checker::add_parametric(way.sums, of_trace, bounds_);
+  ranges_.resize(of_trace + own, {sim::Duration::zero(), checker::kLongestLength});
+  if (ranges_.size() == 1) {
+    interval_ = checker::feasible_parameter(explorer.constraints(), bounds_, ranges_.front());
+    if (!interval_) return Feasible::no;
+  } else if (ranges_.size() > 1) {
+    space_.emplace(explorer.constraints(), bounds_, ranges_);
+    if (space_->is_empty()) return Feasible::no;
+  }
+  return way.is_widened || explorer.is_widened() ? Feasible::perhaps : Feasible::yes;
+}
+
+void TraceJudge::look(Explorer& explorer) {
+  const std::optional<std::string> trouble = story_->deployment().trouble_of_scripts();
+  note_trouble(trouble);
+  // What such a trace reached, nobody may ever reach; what it breaks, a replay has to show.
+  if (!trouble) marks_.look(explorer, explorer.world().history());
+  const std::span<const checker::Violation> ways = ways_of(explorer);
+  if (ways.empty()) return;
+  size_.reset();
+
+  checker::DifferenceConstraints& constraints = explorer.constraints();
+  std::vector<Feasible> found(tallies_.size(), Feasible::no);
+  std::size_t property = 0;
+  std::optional<checker::Constraint> impossible;  // what the last way began with that failed at once: many begin alike
+  for (const checker::Violation& way : ways) {
+    if (way.property != tallies_[property].name) {
+      const auto is_it = [&](const PropertyTally& tally) { return tally.name == way.property; };
+      property = static_cast<std::size_t>(std::find_if(tallies_.begin(), tallies_.end(), is_it) - tallies_.begin());
+    }
+    if (!is_judged_[property]) continue;
+    // Without a threshold to find, one feasible way is enough.
+    const bool needs_one = parameters_.empty() || finder_->mutant() == checker::JudgingMutant::first_way;
+    if (found[property] == Feasible::yes && needs_one) continue;
+    if (!way.constraints.empty()) {
+      const checker::Constraint& first = way.constraints.front();
+      if (impossible == first) continue;
+      if (!constraints.is_feasible_with(first)) {
+        impossible = first;
+        continue;
+      }
+    }
+    const checker::DifferenceConstraints::Mark mark = constraints.mark();
+    if (constraints.add_all(way.constraints)) {
+      const Feasible feasible = is_feasible(way, explorer);
+      found[property] = std::max(found[property], feasible);
+      PropertyTally& tally = tallies_[property];
+      if (feasible == Feasible::yes) fold(tally.thresholds, tally.values, explorer);
+      if (feasible == Feasible::perhaps) fold(tally.possible, tally.possible_values, explorer);
+      if (feasible == Feasible::yes && has_frontier_) fold_frontier(tally.frontier, explorer);
+    }
+    constraints.undo(mark);
+  }
+
+  bool is_violating = false;
+  bool is_suspected = false;
+  for (std::size_t i = 0; i < tallies_.size(); ++i) {
+    PropertyTally& tally = tallies_[i];
+    if (found[i] == Feasible::yes) {
+      is_violating = true;
+      ++tally.violating_traces;
+      keep(tally.best, explorer);
+    } else if (found[i] == Feasible::perhaps) {
+      is_suspected = true;
+      ++tally.unconfirmed;
+      keep(tally.suspects, explorer);
+    }
+  }
+  if (is_suspected && !is_violating) ++unconfirmed_;
+}
+
+/// Requires: the constraints of a way stand, and it is feasible.
+void TraceJudge::fold(std::vector<checker::ThresholdFold>& thresholds, std::vector<checker::ValueSet>& values,
+                      Explorer& explorer) {
+  for (std::size_t p = 0; p < parameters_.size(); ++p) {
+    const std::string_view name = parameters_[p].name;
+    if (name == "jump" || name == "skew") {
+      fold_offset(thresholds[p], parameters_[p], explorer);
+    } else {
+      fold_length(thresholds[p], name, explorer);
+    }
+    if (name == "restart_after") fold_values(values[p], parameters_[p], explorer);
+  }
+}
+
+void TraceJudge::collect_lengths(std::string_view name, Explorer& explorer) {
+  lengths_.clear();
+  for (const ExploredFault& fault : explorer.faults()) {
+    const bool has_length = sim::lasts(fault.kind) || (fault.kind == Kind::crash && fault.restarts);
+    const FaultBudget& budget = budgets_[fault.budget];
+    if (has_length && parameter_of(budget) == name)
+      lengths_.push_back({fault.from + budget.restart_delay, fault.until});
+  }
+}
+
+/// One more parameter, which none of `lengths_` exceeds; returns its number.
+std::size_t TraceJudge::add_longest(Space& space) const {
+  const std::size_t longest = space.ranges.size();
+  space.ranges.push_back({sim::Duration::zero(), checker::kLongestLength});
+  for (const checker::Length& length : lengths_) {
+    space.bounds.push_back({checker::Constraint::at_most(length.until, length.from),
+                            static_cast<std::uint32_t>(longest), checker::ParametricBound::none});
+  }
+  return longest;
+}
+
+/// One more parameter, which none of these offsets exceeds to a side that is allowed; to the other they are not at all. Returns its number.
+std::size_t TraceJudge::add_largest(Space& space, std::span<const std::size_t> offsets, bool up, bool down) {
+  const std::size_t largest = space.ranges.size();
+  space.ranges.push_back({sim::Duration::zero(), checker::kLongestLength});
+  for (const std::size_t offset : offsets) {
+    for (const std::int64_t side : {1, -1}) {
+      checker::HalfSpace& half_space = space.half_spaces.emplace_back();
+      half_space.coefficients.resize(largest + 1);
+      half_space.coefficients[offset] = -side;
+      half_space.coefficients[largest] = (side > 0 ? up : down) ? 1 : 0;
+    }
+  }
+  return largest;
+}
+
+std::vector<std::size_t> TraceJudge::offsets_of(std::string_view name, const Explorer& explorer) const {
+  std::vector<std::size_t> offsets;
+  for (std::size_t i = 0; i < explorer.parameters().size(); ++i) {
+    if (parameter_of(budgets_[explorer.parameters()[i].budget]) == name) offsets.push_back(i);
+  }
+  return offsets;
+}
+
+checker::ParameterSpace TraceJudge::made(const Space& space, Explorer& explorer) {
+  checker::ParameterSpace result(explorer.constraints(), space.bounds, space.ranges);
+  for (const checker::HalfSpace& half_space : space.half_spaces) result.require(half_space);
+  return result;
+}
+
+/// The least that the longest of the faults of this name must be.
+void TraceJudge::fold_length(checker::ThresholdFold& threshold, std::string_view name, Explorer& explorer) {
+  collect_lengths(name, explorer);
+  if (lengths_.empty()) {
+    threshold.add_without();
+    return;
+  }
+  if (bounds_.empty()) {
+    threshold.add(explorer.constraints(), lengths_);
+    return;
+  }
+  if (!threshold.can_improve(explorer.constraints(), lengths_)) return;
+  Space space{bounds_, ranges_, {}};
+  std::vector<std::int64_t> factors(add_longest(space) + 1, 0);
+  factors.back() = 1;
+  if (const auto least = made(space, explorer).least(factors)) threshold.add_upward(least->whole());
+}
+
+/// Where each of these faults takes equally long: for which lengths.
+void TraceJudge::fold_values(checker::ValueSet& values, const JudgedParameter& parameter, Explorer& explorer) {
+  collect_lengths(parameter.name, explorer);
+  if (lengths_.empty()) {
+    values.add({{parameter.range.lo, true}, {parameter.range.hi, true}});
+    return;
+  }
+  Space space{bounds_, ranges_, {}};
+  const auto length = static_cast<std::uint32_t>(space.ranges.size());
+  space.ranges.push_back(parameter.range);
+  constexpr std::uint32_t kNone = checker::ParametricBound::none;
+  for (const checker::Length& one : lengths_) {
+    space.bounds.push_back({checker::Constraint::at_most(one.until, one.from), length, kNone});
+    space.bounds.push_back({checker::Constraint::at_most(one.from, one.until), kNone, length});
+  }
+  std::vector<std::int64_t> factors(length + 1, 0);
+  checker::ParameterSpace feasible = made(space, explorer);
+  factors.back() = 1;
+  const auto least = feasible.least(factors);
+  factors.back() = -1;
+  const auto greatest = feasible.least(factors);
+  if (!least || !greatest) return;
+  const checker::Extent end = greatest->whole();
+  values.add({least->whole(), {-end.value, end.attained}});
+}
+
+/// By how much the clocks of this name must be off; of several the largest counts.
+void TraceJudge::fold_offset(checker::ThresholdFold& threshold, const JudgedParameter& parameter, Explorer& explorer) {
+  const std::vector<std::size_t> offsets = offsets_of(parameter.name, explorer);
+  if (offsets.empty()) {
+    threshold.add_without();
+    return;
+  }
+  if (interval_ && !parameter.is_magnitude) {
+    threshold.add(*interval_);
+    return;
+  }
+  const auto least_largest = [&](bool up, bool down) -> std::optional<checker::Extent> {
+    Space space{bounds_, ranges_, {}};
+    std::vector<std::int64_t> factors(add_largest(space, offsets, up, down) + 1, 0);
+    factors.back() = 1;
+    const auto least = made(space, explorer).least(factors);
+    if (!least) return std::nullopt;
+    return least->whole();
+  };
+  if (parameter.is_magnitude) {
+    if (const auto least = least_largest(true, true)) threshold.add_upward(*least);
+    return;
+  }
+  if (const auto least = least_largest(true, false)) threshold.add_upward(*least);
+  if (const auto least = least_largest(false, true)) threshold.add_downward({-least->value, least->attained});
+}
+
+/// Requires: there are two parameters, and the constraints of a way stand.
+void TraceJudge::fold_frontier(checker::Frontier& frontier, Explorer& explorer) {
+  Space space{bounds_, ranges_, {}};
+  std::array<std::size_t, 2> numbers{};
+  for (std::size_t p = 0; p < 2; ++p) {
+    const JudgedParameter& parameter = parameters_[p];
+    if (parameter.name != "jump" && parameter.name != "skew") {
+      collect_lengths(parameter.name, explorer);
+      numbers[p] = add_longest(space);
+    } else {
+      numbers[p] = add_largest(space, offsets_of(parameter.name, explorer), true, parameter.is_magnitude);
+    }
+  }
+  checker::ParameterSpace together = made(space, explorer);
+  if (!together.is_empty()) frontier.add(together, numbers[0], numbers[1]);
+}
+
+namespace {
+
+/// Keeps the best of them in order.
+void insert(std::vector<BestTrace>& kept, BestTrace trace) {
+  const auto place =
+      std::find_if(kept.begin(), kept.end(), [&](const BestTrace& other) { return trace.size < other.size; });
+  kept.insert(place, std::move(trace));
+  if (kept.size() > PropertyTally::kKept) kept.pop_back();
+}
+
+}  // namespace
+
+/// Requires: the trace is a candidate.
+void TraceJudge::keep(std::vector<BestTrace>& kept, Explorer& explorer) {
+  const auto faults = static_cast<std::uint32_t>(explorer.faults().size());
+  const bool is_full = kept.size() == PropertyTally::kKept;
+  if (is_full &&
+      std::pair(faults, explorer.story_length()) > std::pair(kept.back().size.faults, kept.back().size.events))
+    return;
+  if (!size_) {
+    std::vector<checker::ExploredEvent> events = explorer.trace();
+    events.resize(explorer.story_length());
+    size_ = checker::witness_size(events, explorer.faults());
+  }
+  if (!is_full || *size_ < kept.back().size) insert(kept, BestTrace{*size_, explorer.here()});
+}
+
+std::vector<TraceJudge::Way> TraceJudge::ways_to_break(std::string_view property, Explorer& explorer,
+                                                       std::size_t most) {
+  std::vector<Way> certain;
+  std::vector<Way> others;
+  checker::DifferenceConstraints& constraints = explorer.constraints();
+  for (const checker::Violation& way : ways_of(explorer)) {
+    if (way.property != property || certain.size() == most) continue;
+    const checker::DifferenceConstraints::Mark mark = constraints.mark();
+    if (constraints.add_all(way.constraints)) {
+      const Feasible feasible = is_feasible(way, explorer);
+      if (feasible != Feasible::no) {
+        std::vector<Way>& list = feasible == Feasible::yes ? certain : others;
+        for (const bool is_large : {false, true}) {
+          if (is_large && explorer.parameters().empty()) continue;
+          Way found{way.constraints, way.by, feasible == Feasible::yes, {}, way.pauses, is_large};
+          settle(way, found, explorer);
+          list.push_back(std::move(found));
+        }
+      }
+    }
+    constraints.undo(mark);
+  }
+  certain.insert(certain.end(), std::make_move_iterator(others.begin()), std::make_move_iterator(others.end()));
+  if (certain.size() > most) certain.resize(most);
+  return certain;
+}
+
+/// Chooses parameters; with its own, the sums of a way are differences.
+void TraceJudge::settle(const checker::Violation& way, Way& found, Explorer& explorer) {
+  if (ranges_.empty()) return;
+  const std::size_t of_trace = explorer.parameters().size();
+  const auto values =
+      checker::ParameterSpace(explorer.constraints(), bounds_, ranges_).small_values(found.is_large ? of_trace : 0);
+  if (!values) return;
+  found.parameters.assign(values->begin(), values->begin() + static_cast<std::ptrdiff_t>(of_trace));
+  if (way.sums.empty()) return;
+  std::vector<checker::ParametricBound> own;
+  checker::add_parametric(way.sums, static_cast<std::uint32_t>(of_trace), own);
+  for (const checker::ParametricBound& bound : own) {
+    sim::Duration by;
+    if (bound.plus != checker::ParametricBound::none) by += (*values)[bound.plus];
+    if (bound.minus != checker::ParametricBound::none) by -= (*values)[bound.minus];
+    found.constraints.push_back({bound.base.from, bound.base.to, bound.base.bound.shifted(by)});
+  }
+}
+
+void TraceJudge::note_trouble(const std::optional<std::string>& trouble) {
+  if (trouble && (!script_trouble_ || *trouble < *script_trouble_)) script_trouble_ = trouble;
+}
+
+void TraceJudge::merge(const TraceJudge& other) {
+  const auto take_better = [](std::vector<BestTrace>& mine, const std::vector<BestTrace>& theirs) {
+    for (const BestTrace& trace : theirs) insert(mine, trace);
+  };
+  for (std::size_t i = 0; i < tallies_.size(); ++i) {
+    tallies_[i].violating_traces += other.tallies_[i].violating_traces;
+    tallies_[i].unconfirmed += other.tallies_[i].unconfirmed;
+    for (std::size_t p = 0; p < parameters_.size(); ++p) {
+      tallies_[i].thresholds[p].merge(other.tallies_[i].thresholds[p]);
+      tallies_[i].possible[p].merge(other.tallies_[i].possible[p]);
+      tallies_[i].values[p].merge(other.tallies_[i].values[p]);
+      tallies_[i].possible_values[p].merge(other.tallies_[i].possible_values[p]);
+    }
+    tallies_[i].frontier.merge(other.tallies_[i].frontier);
+    take_better(tallies_[i].best, other.tallies_[i].best);
+    take_better(tallies_[i].suspects, other.tallies_[i].suspects);
+  }
+  marks_.merge(other.marks_);
+  unconfirmed_ += other.unconfirmed_;
+  note_trouble(other.script_trouble_);
+}
+
+// --- Checkpoints.
+
+void TraceJudge::write(std::ostream& out) const {
+  const auto write_extent = [&](const std::optional<checker::Extent>& extent) {
+    out << ' ' << extent.has_value();
+    if (extent) out << ' ' << extent->value.count_ns() << ' ' << extent->attained;
+  };
+  const auto write_kept = [&](const std::vector<BestTrace>& kept) {
+    out << kept.size() << '\n';
+    for (const BestTrace& best : kept) {
+      out << best.size.faults << ' ' << best.size.events << ' ' << best.size.switches << ' ' << best.size.tie << '\n';
+      checker::BranchStack(best.branch).write(out);
+    }
+  };
+  const std::string trouble = script_trouble_.value_or("");
+  out << trouble.size() << ' ' << trouble << '\n' << unconfirmed_;
+  for (const std::uint64_t count : marks_.counts()) out << ' ' << count;
+  out << '\n';
+  for (const PropertyTally& tally : tallies_) {
+    out << tally.violating_traces << ' ' << tally.unconfirmed << ' ' << tally.thresholds.size();
+    for (const auto* thresholds : {&tally.thresholds, &tally.possible}) {
+      for (const checker::ThresholdFold& threshold : *thresholds) {
+        write_extent(threshold.upward());
+        write_extent(threshold.downward());
+      }
+    }
+    out << '\n';
+    for (const auto* sets : {&tally.values, &tally.possible_values}) {
+      for (const checker::ValueSet& set : *sets) set.write(out);
+    }
+    tally.frontier.write(out);
+    write_kept(tally.best);
+    write_kept(tally.suspects);
+  }
+}
+
+bool TraceJudge::read(std::istream& in) {
+  const auto read_extent = [&]() -> std::optional<checker::Extent> {
+    bool is_there = false;
+    std::int64_t ns = 0;
+    bool attained = false;
+    in >> is_there;
+    if (!is_there) return std::nullopt;
+    in >> ns >> attained;
+    return checker::Extent{sim::Duration::nanoseconds(ns), attained};
+  };
+  const auto read_kept = [&](std::vector<BestTrace>& kept) {
+    std::size_t count = 0;
+    in >> count;
+    kept.clear();
+    if (count > PropertyTally::kKept) in.setstate(std::ios::failbit);
+    for (std::size_t i = 0; i < count && in; ++i) {
+      checker::WitnessSize size;
+      in >> size.faults >> size.events >> size.switches >> size.tie;
+      checker::BranchStack stack;
+      if (!stack.read(in) || stack.branches().size() != 1) {
+        in.setstate(std::ios::failbit);
+        return;
+      }
+      kept.push_back(BestTrace{size, *stack.branches().front()});
+    }
+  };
+  std::array<std::uint64_t, TraceMarks::kCount> counts{};
+  constexpr std::size_t kLongestTrouble = 100'000;
+  std::size_t length = 0;
+  in >> length;
+  if (!in || length > kLongestTrouble || in.get() != ' ') return false;
+  std::string trouble(length, ' ');
+  in.read(trouble.data(), static_cast<std::streamsize>(length));
+  script_trouble_ = length == 0 ? std::nullopt : std::optional(trouble);
+  in >> unconfirmed_;
+  for (std::uint64_t& count : counts) in >> count;
+  marks_.set_counts(counts);
+  for (PropertyTally& tally : tallies_) {
+    std::size_t thresholds = 0;
+    in >> tally.violating_traces >> tally.unconfirmed >> thresholds;
+    if (!in || thresholds != tally.thresholds.size()) return false;
+    for (auto* folds : {&tally.thresholds, &tally.possible}) {
+      for (checker::ThresholdFold& threshold : *folds) {
+        const std::optional<checker::Extent> upward = read_extent();
+        threshold.restore(upward, read_extent());
+      }
+    }
+    for (auto* sets : {&tally.values, &tally.possible_values}) {
+      for (checker::ValueSet& set : *sets) {
+        if (!set.read(in)) return false;
+      }
+    }
+    if (!tally.frontier.read(in)) return false;
+    read_kept(tally.best);
+    read_kept(tally.suspects);
+  }
+  return static_cast<bool>(in);
+}
+
+}  // namespace lockstep::scenarios

@@ -1,0 +1,153 @@
+#pragma once
+
+// Judges every trace of an exploration for all properties: which can be broken, from which lengths of the faults on, and by which
+// trace it is best shown.
+
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "checker/explorer/explorer.hpp"
+#include "checker/explorer/witness_size.hpp"
+#include "checker/time/frontier.hpp"
+#include "checker/time/parameter_space.hpp"
+#include "checker/time/thresholds.hpp"
+#include "checker/time/value_set.hpp"
+#include "checker/violations/violations.hpp"
+#include "scenarios/exploring/explored_story.hpp"
+#include "scenarios/exploring/trace_marks.hpp"
+
+namespace lockstep::scenarios {
+
+/// A range of the file of which a threshold is asked.
+struct JudgedParameter {
+  std::string name;  ///< "pause", "jump", "skew", "restart_after"
+  sim::DurationRange range;
+  /// Several clocks may be off at once, to both sides: the threshold is that of the largest magnitude.
+  bool is_magnitude = false;
+};
+
+/// One for each name; budgets of one name share it. `only`: that name alone; empty: all.
+std::vector<JudgedParameter> judged_parameters(std::span<const checker::FaultBudget> budgets, std::string_view only);
+
+/// The trace that shows a violation best, so far.
+struct BestTrace {
+  checker::WitnessSize size;
+  checker::Branch branch;  ///< this trace alone
+};
+
+/// What a judge knows of one property after the traces that it looked at.
+struct PropertyTally {
+  std::string_view name;               ///< as in checker/properties/properties.hpp, in whose order the tallies are
+  std::uint64_t violating_traces = 0;  ///< some of their delays break it
+  std::uint64_t unconfirmed = 0;       ///< of the others: a widened way is feasible, so that only a replay could tell
+  std::vector<checker::ThresholdFold> thresholds;  ///< over the violating ways, one for each judged parameter
+  std::vector<checker::ThresholdFold> possible;    ///< likewise over those that are widened: no margin is below these
+  std::vector<checker::ValueSet>
+      values;  ///< of `restart_after`, likewise: each restart takes just that long; of others empty
+  std::vector<checker::ValueSet> possible_values;
+  checker::Frontier frontier;       ///< over the violating ways, if two parameters are judged together
+  std::vector<BestTrace> best;      ///< of the violating traces, the best first
+  std::vector<BestTrace> suspects;  ///< of the unconfirmed ones, likewise
+
+  /// So many traces are kept: one of them may be such that no times in whole nanoseconds show it.
+  static constexpr std::size_t kKept = 6;
+};
+
+/// Called at the end of each trace. Two judges that looked at different traces can be merged, in any order and grouping: the
+/// result is that of one judge that looked at all.
+class TraceJudge {
+ public:
+  /// Requires: `story`, `finder` and `parameters` outlive it. `finder` keeps its memory from judge to judge, and is asked by one at a time.
+  TraceJudge(const ExploredStory& story, checker::ViolationFinder& finder, std::size_t clients,
+             std::span<const checker::FaultBudget> budgets, std::span<const JudgedParameter> parameters);
+
+  /// Requires: the trace, its world and its constraints stand.
+  void look(checker::Explorer& explorer);
+  /// Requires: made for the same story.
+  void merge(const TraceJudge& other);
+
+  /// In the order of checker/properties/properties.hpp.
+  std::span<const PropertyTally> tallies() const { return tallies_; }
+  const TraceMarks& marks() const { return marks_; }
+  /// Traces that violate nothing for certain, but something perhaps.
+  std::uint64_t unconfirmed() const { return unconfirmed_; }
+  /// Why some trace says nothing for certain: a script was stopped. Of several reasons the first by text.
+  const std::optional<std::string>& script_trouble() const { return script_trouble_; }
+
+  /// Which way the present trace breaks a property: a feasible one, for certain if there is one.
+  struct Way {
+    std::vector<checker::Constraint> constraints;
+    std::vector<sim::ProcessId> by;
+    bool is_certain = false;
+    std::vector<sim::Duration> parameters;  ///< by trace parameter: a value with which it does
+    std::vector<checker::WorkPauses> pauses;
+    bool is_large = false;  ///< with parameters as large as they can be, not as small
+  };
+  /// The first of them, at most `most`, those that are certain first.
+  std::vector<Way> ways_to_break(std::string_view property, checker::Explorer& explorer, std::size_t most);
+
+  /// All of it, as lines of text; and back. False: it is something else.
+  void write(std::ostream& out) const;
+  bool read(std::istream& in);
+
+ private:
+  /// How a way stands to the trace.
+  enum class Feasible : std::uint8_t { no, perhaps, yes };
+
+  std::span<const checker::Violation> ways_of(checker::Explorer& explorer);
+  Feasible is_feasible(const checker::Violation& way, checker::Explorer& explorer);
+  void fold(std::vector<checker::ThresholdFold>& thresholds, std::vector<checker::ValueSet>& values,
+            checker::Explorer& explorer);
+  /// Parameters and bounds of a `ParameterSpace`.
+  struct Space {
+    std::vector<checker::ParametricBound> bounds;
+    std::vector<sim::DurationRange> ranges;
+    std::vector<checker::HalfSpace> half_spaces;
+  };
+  void collect_lengths(std::string_view name, checker::Explorer& explorer);
+  std::size_t add_longest(Space& space) const;
+  static std::size_t add_largest(Space& space, std::span<const std::size_t> offsets, bool up, bool down);
+  std::vector<std::size_t> offsets_of(std::string_view name, const checker::Explorer& explorer) const;
+  static checker::ParameterSpace made(const Space& space, checker::Explorer& explorer);
+  void fold_frontier(checker::Frontier& frontier, checker::Explorer& explorer);
+  void fold_values(checker::ValueSet& values, const JudgedParameter& parameter, checker::Explorer& explorer);
+  void fold_length(checker::ThresholdFold& threshold, std::string_view name, checker::Explorer& explorer);
+  void fold_offset(checker::ThresholdFold& threshold, const JudgedParameter& parameter, checker::Explorer& explorer);
+  void keep(std::vector<BestTrace>& best, checker::Explorer& explorer);
+  void settle(const checker::Violation& way, Way& found, checker::Explorer& explorer);
+  void note_trouble(const std::optional<std::string>& trouble);
+
+  const ExploredStory* story_;
+  checker::ViolationFinder* finder_;
+  std::span<const checker::FaultBudget> budgets_;
+  std::span<const JudgedParameter> parameters_;
+  std::vector<sim::ProcessId> resources_;
+  std::vector<PropertyTally> tallies_;
+  std::vector<bool> is_judged_;  ///< by property, as are the tallies
+  bool has_frontier_ = false;    ///< two parameters, each from 0 on
+  TraceMarks marks_;
+  std::uint64_t unconfirmed_ = 0;
+  std::optional<std::string> script_trouble_;
+
+  // Of the present trace.
+  std::vector<checker::Length> lengths_;
+  // Of the way that is looked at: of the trace's parameters, then of the way's own.
+  std::vector<checker::ParametricBound> bounds_;
+  std::vector<sim::DurationRange> ranges_;
+  std::optional<checker::ParameterInterval> interval_;  ///< if there is only one of them
+  std::optional<checker::ParameterSpace> space_;        ///< if there are several
+  std::optional<checker::WitnessSize> size_;
+};
+
+/// Whether these have a frontier: two, of lengths or of offsets to one side or of magnitudes.
+bool have_frontier(std::span<const JudgedParameter> parameters);
+
+/// The name of the parameter that a range of this budget is; empty: it has none.
+std::string_view parameter_of(const checker::FaultBudget& budget);
+
+}  // namespace lockstep::scenarios

@@ -1,0 +1,181 @@
+#include "scenarios/format/loader.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <numeric>
+#include <set>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+#include "scenarios/format/schema/schema.hpp"
+#include "scenarios/format/suggestion.hpp"
+
+namespace lockstep::scenarios {
+namespace {
+
+namespace fs = std::filesystem;
+
+Diagnostic about_file(const fs::path& file, const std::string& message) { return {file.string(), {}, message}; }
+
+/// For a file that does not exist: one beside it that does.
+std::string neighbour(const fs::path& file) {
+  std::set<std::string> names;  // a directory's own order is the file system's
+  std::error_code error;
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (it->path().extension() == ".toml") names.insert(it->path().filename().string());
+  }
+  const std::vector<std::string_view> valid(names.begin(), names.end());
+  const std::string hint = suggestion(file.filename().string(), valid);
+  return hint.starts_with("did you mean") ? "; " + hint : "";
+}
+
+/// Nothing if it exists, and can be looked at.
+std::optional<Diagnostic> missing(const fs::path& file, fs::file_status& status) {
+  std::error_code error;
+  status = fs::status(file, error);
+  if (status.type() == fs::file_type::not_found) {
+    const bool is_link = fs::symlink_status(file, error).type() == fs::file_type::symlink;
+    if (is_link)
+      return about_file(file, "a link to a file that does not exist: " + fs::read_symlink(file, error).string());
+    return about_file(file, "no such file" + neighbour(file));
+  }
+  if (error) return about_file(file, "cannot be read: " + error.message());
+  return std::nullopt;
+}
+
+std::optional<Diagnostic> collect(const fs::path& folder, std::vector<fs::path>& files) {
+  constexpr std::size_t kEntriesMax = 1'000'000;
+  std::error_code error;
+  std::vector<fs::path> folders{folder};
+  std::size_t entries = 0;
+  while (!folders.empty()) {
+    const fs::path at = std::move(folders.back());
+    folders.pop_back();
+    for (fs::directory_iterator it(at, error), end; !error && it != end; it.increment(error)) {
+      if (++entries > kEntriesMax)
+        return about_file(folder, "more than a million files; name the directory that the scenarios are in");
+      // Links to directories are not followed: they may lead round in a circle.
+      if (it->path().extension() == ".toml") {
+        files.push_back(it->path());
+      } else if (it->symlink_status(error).type() == fs::file_type::directory) {
+        folders.push_back(it->path());
+      }
+    }
+    if (error) return about_file(at, "cannot be searched for scenarios: " + error.message());
+  }
+  if (files.empty()) return about_file(folder, "no scenarios in this directory; expected files named *.toml");
+  std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) { return a.native() < b.native(); });
+  for (const fs::path& file : files) {
+    // A link to nowhere passes: `load` says what is wrong with it.
+    if (fs::is_directory(file, error)) return about_file(file, "a directory; expected a scenario file of that name");
+  }
+  return std::nullopt;
+}
+
+/// The first bytes of a file; an error number, or 0. A pipe is waited for while somebody has it open to write.
+int read_at_most(const fs::path& file, std::size_t bytes, std::string& text) {
+  const int in = ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (in < 0) return errno;
+  text.resize(bytes);
+  std::size_t got = 0;
+  int trouble = 0;
+  while (got < bytes) {
+    const ssize_t n = ::read(in, text.data() + got, bytes - got);
+    if (n == 0) break;
+    if (n > 0) {
+      got += static_cast<std::size_t>(n);
+    } else if (errno == EAGAIN) {
+      pollfd waiting{in, POLLIN, 0};
+      ::poll(&waiting, 1, -1);
+    } else if (errno != EINTR) {
+      trouble = errno;
+      break;
+    }
+  }
+  ::close(in);
+  text.resize(got);
+  return trouble;
+}
+
+/// Everything that is wrong with a text, in its order.
+Diagnostic all_of(std::string_view text, const schema::Bad& bad, const std::string& file_name) {
+  constexpr std::size_t kShown = 20;
+  std::vector<const schema::Bad*> all{&bad};
+  for (const schema::Bad& other : bad.others) all.push_back(&other);
+  std::vector<std::size_t> order(all.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::tuple(all[a]->at.line, all[a]->at.column, a) < std::tuple(all[b]->at.line, all[b]->at.column, b);
+  });
+  // Where in a string a mistake is takes a look at the whole file: only of those that are shown.
+  const auto shown = [&](std::size_t i) {
+    const schema::Bad& one = *all[order[i]];
+    const Position at = one.inside ? schema::position_inside(text, one.at, *one.inside) : one.at;
+    return Diagnostic{file_name, at, one_line(one.message)};
+  };
+  Diagnostic first = shown(0);
+  for (std::size_t i = 1; i < std::min(all.size(), kShown); ++i) first.others.push_back(shown(i));
+  if (all.size() > kShown)
+    first.others.push_back({file_name, {}, std::to_string(all.size() - kShown) + " more mistakes"});
+  return first;
+}
+
+}  // namespace
+
+std::variant<Scenario, Diagnostic> load(const fs::path& file, const models::locks::Catalogue& catalogue) {
+  fs::file_status status;
+  if (auto diagnostic = missing(file, status)) return *std::move(diagnostic);
+  if (status.type() == fs::file_type::directory) return about_file(file, "a directory; expected a scenario file");
+  // One byte more than allowed tells a file that is too large, however large it is, and also where sizes say nothing.
+  std::string text;
+  if (const int trouble = read_at_most(file, schema::kFileBytesMax + 1, text); trouble != 0)
+    return about_file(file, "cannot be read: " + std::generic_category().message(trouble));
+  if (text.empty() && status.type() == fs::file_type::fifo)
+    return about_file(file, "a pipe into which nobody writes; expected a scenario file");
+  return parse(text, file.string(), catalogue);
+}
+
+std::variant<Scenario, Diagnostic> parse(std::string_view text, std::string file_name,
+                                         const models::locks::Catalogue& catalogue, const OwnLock* known) {
+  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+  if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+  try {
+    schema::screen(text);
+    Scenario scenario =
+        schema::read_scenario(schema::parse_tree(text), catalogue, fs::path(file_name).parent_path(), known);
+    scenario.id = fs::path(file_name).stem().string();
+    scenario.file = std::move(file_name);
+    return scenario;
+  } catch (const schema::Bad& bad) {
+    return all_of(text, bad, file_name);
+  }
+}
+
+std::variant<std::vector<fs::path>, Diagnostic> find_scenarios(std::span<const std::string> files_or_directories) {
+  std::vector<fs::path> found;
+  std::set<fs::path> seen;
+  for (const std::string& name : files_or_directories) {
+    fs::file_status status;
+    if (auto diagnostic = missing(name, status)) return *std::move(diagnostic);
+    std::vector<fs::path> files;
+    if (status.type() != fs::file_type::directory) {
+      files.emplace_back(name);
+    } else if (auto diagnostic = collect(name, files)) {
+      return *std::move(diagnostic);
+    }
+    for (const fs::path& file : files) {
+      std::error_code error;
+      const fs::path real = fs::canonical(file, error);
+      if (seen.insert(error ? file : real).second) found.push_back(file);
+    }
+  }
+  return found;
+}
+
+}  // namespace lockstep::scenarios

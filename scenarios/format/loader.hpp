@@ -1,0 +1,33 @@
+#pragma once
+
+// Scenario files from disk. Start here; what may stand in one is schema.hpp, and for people docs/scenario-format.md.
+//
+// Whatever a file holds, reading it gives a scenario or one message; nothing is thrown.
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "models/locks/catalogue.hpp"
+#include "scenarios/format/diagnostic.hpp"
+#include "scenarios/story/scenario.hpp"
+
+namespace lockstep::scenarios {
+
+/// Reads one file of at most 1 MiB. `file` of the scenario is the path as it was given.
+std::variant<Scenario, Diagnostic> load(const std::filesystem::path& file, const models::locks::Catalogue& catalogue);
+
+/// The same from text; `file_name` is for messages, and its stem is the scenario's id.
+/// `known`: a script that need not be read again if the text names it; null: none is.
+std::variant<Scenario, Diagnostic> parse(std::string_view text, std::string file_name,
+                                         const models::locks::Catalogue& catalogue, const OwnLock* known = nullptr);
+
+/// The scenario files that a command line names: files as they are, and of directories every *.toml below, sorted
+/// bytewise. Each file once, where it is first named, however it is spelled. Links to directories are not followed.
+std::variant<std::vector<std::filesystem::path>, Diagnostic> find_scenarios(
+    std::span<const std::string> files_or_directories);
+
+}  // namespace lockstep::scenarios

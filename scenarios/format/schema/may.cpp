@@ -1,0 +1,135 @@
+// [[may]]: what might happen, anywhere, in `check` and `fuzz`.
+
+#include "scenarios/format/schema/parts.hpp"
+#include "scenarios/format/schema/step.hpp"
+#include "scenarios/format/schema/value.hpp"
+#include "scenarios/format/suggestion.hpp"
+
+namespace lockstep::scenarios::schema {
+namespace {
+
+using Kind = MaySpec::Kind;
+
+constexpr Kinds bit(Kind kind) { return static_cast<Kinds>(1u << static_cast<unsigned>(kind)); }
+
+constexpr std::int64_t kTimesMax = 1'000;
+
+constexpr Kinds kOfAMessage = bit(Kind::lose) | bit(Kind::delay);
+
+constexpr auto kKinds = sim::named_fault_kinds();
+
+constexpr std::array<std::pair<std::string_view, sim::Activity>, 5> kDuring{{{"anything", sim::Activity::anything},
+                                                                             {"work", sim::Activity::work},
+                                                                             {"acquire", sim::Activity::acquire},
+                                                                             {"release", sim::Activity::release},
+                                                                             {"renewal", sim::Activity::renewal}}};
+
+constexpr std::array<std::pair<std::string_view, FaultSpec::Direction>, 2> kDirections{
+    {{"request", FaultSpec::Direction::request}, {"reply", FaultSpec::Direction::reply}}};
+
+struct MayDraft {
+  Draft& draft;
+  MaySpec may;
+  const Node* who = nullptr;
+  const Node* keep = nullptr;
+  const Node* during = nullptr;
+  const Node* between = nullptr;
+};
+
+void read_who(const Node& value, MayDraft& d, Who who) {
+  if (d.who != nullptr) {
+    throw Bad{value.at, "both \"client\" and \"server\"; write one [[may]] for the clients and one for the servers"};
+  }
+  d.who = &value;
+  for (const Node* name : one_or_more(value, "a name such as \"A\", or names such as [\"A\", \"B\"]")) {
+    d.may.who.push_back(std::get<std::string>(name->value));
+    d.draft.names.mention(who, *name);
+  }
+}
+
+void read_message(const Node& value, MayDraft& d) {
+  const std::string& text = text_of(value, "a message such as \"SET\"");
+  const Step step = step_of(value, text, 0, StepKind::message, d.draft);
+  if (step.occurrence)
+    fail(value, "any of these messages might be struck, so none has a number; write " + in_quotes(step.name));
+  d.may.message = step.name;
+}
+
+constexpr Key<MayDraft> kMay[] = {
+    {"kind", "\"pause\", \"crash\", \"lose\", \"jump\", \"skew\", \"delay\" or \"partition\"", kRequired,
+     "what might happen", [](const Node& value, MayDraft& d) { d.may.kind = choice_of(value, kKinds); }},
+    {"client", "name, or array of names", "any client; jump: any server", "whom it might strike",
+     [](const Node& value, MayDraft& d) { read_who(value, d, Who::client); }},
+    {"server", "name, or array of names", "none", "whom it might strike, if no client",
+     [](const Node& value, MayDraft& d) { read_who(value, d, Who::service); },
+     bit(Kind::pause) | bit(Kind::crash) | bit(Kind::partition) | bit(Kind::jump) | bit(Kind::skew)},
+    {"length", "duration or range", kRequired, "how long it may be; delay: on top of the latency",
+     [](const Node& value, MayDraft& d) { d.may.length = range_of(value); },
+     bit(Kind::pause) | bit(Kind::delay) | bit(Kind::partition)},
+    {"during", "\"anything\", \"work\", \"acquire\", \"release\" or \"renewal\"", "\"anything\"",
+     "only while a client is at that; lose, delay: only messages of that",
+     [](const Node& value, MayDraft& d) {
+       d.may.during = choice_of(value, kDuring);
+       if (d.may.during != sim::Activity::anything) d.during = &value;
+     },
+     bit(Kind::pause) | bit(Kind::crash) | kOfAMessage},
+    {"message", "step that is sent", "any", "only such requests of a client, and the replies to them",
+     [](const Node& value, MayDraft& d) { read_message(value, d); }, kOfAMessage},
+    {"direction", "\"request\" or \"reply\"", "either", "only the requests, or only the replies to them",
+     [](const Node& value, MayDraft& d) { d.may.direction = choice_of(value, kDirections); }, kOfAMessage},
+    {"between", "two arrays of names", "whom it strikes, and all others",
+     "who may be cut off from whom; \"resource\" is the resource",
+     [](const Node& value, MayDraft& d) {
+       d.between = &value;
+       d.may.between = sides_of(value, d.draft);
+     },
+     bit(Kind::partition)},
+    {"by", "duration or range, may be negative", kRequired, "how far the clock may jump, or be off from the start",
+     [](const Node& value, MayDraft& d) { d.may.length = signed_range_of(value); }, bit(Kind::jump) | bit(Kind::skew)},
+    {"restart_after", "duration or range", "never", "how long after the crash it comes back",
+     [](const Node& value, MayDraft& d) { d.may.restart_after = range_of(value); }, bit(Kind::crash)},
+    {"keep", "true or false", "false", "whether a crashed server still has its keys when it comes back",
+     [](const Node& value, MayDraft& d) {
+       d.may.keep = flag_of(value);
+       d.keep = &value;
+     },
+     bit(Kind::crash)},
+    {"times", "whole number, 1 to 1000", "1", "at most this often in one execution",
+     [](const Node& value, MayDraft& d) { d.may.times = whole_of(value, 1, kTimesMax); }},
+};
+
+}  // namespace
+
+void read_may(const Node& node, Draft& draft) {
+  read_each(tables_of(node, "[[may]]"), [&](const Node& table) {
+    MayDraft may{draft, {}};
+    may.may.at = table.at;
+    const Node* kind = find(table, "kind");
+    if (kind == nullptr) throw Bad{table.at, "a [[may]] needs \"kind\": what might happen"};
+    may.may.kind = choice_of(*kind, kKinds);
+    const std::string name = "kind = " + in_quotes(std::get<std::string>(kind->value));
+    read_table(table, {"a [[may]]", bit(may.may.kind), name}, kMay, may);
+    if (may.keep != nullptr && (may.who == nullptr || may.who->key != "server")) {
+      fail(*may.keep, "a client keeps nothing in a crash; \"keep\" needs \"server\"");
+    }
+    if (may.between != nullptr && may.who != nullptr) {
+      fail(*may.between, "both " + in_quotes(may.who->key) +
+                             " and \"between\": write whom it cuts off from everybody, or the two sides");
+    }
+    if (may.during != nullptr && may.may.during == sim::Activity::work && (bit(may.may.kind) & kOfAMessage) != 0) {
+      fail(*may.during,
+           "what is sent at work goes to the resource; write message = \"read\" or \"write\", or \"acquire\", "
+           "\"release\" or \"renewal\"");
+    }
+    if (may.during != nullptr && may.who != nullptr && may.who->key == "server") {
+      fail(*may.during, "a server does not use the lock; \"during\" needs clients");
+    }
+    draft.scenario.may.push_back(std::move(may.may));
+  });
+}
+
+void list_may(std::vector<TableRow>& tables) {
+  tables.push_back({"[[may]]", rows_of(std::span<const Key<MayDraft>>(kMay)), names_of(kKinds)});
+}
+
+}  // namespace lockstep::scenarios::schema

@@ -1,0 +1,69 @@
+#pragma once
+
+// The readers of the tables of a scenario file; schema.cpp puts them together.
+
+#include <filesystem>
+#include <vector>
+
+#include "models/locks/catalogue.hpp"
+#include "scenarios/format/schema/names.hpp"
+#include "scenarios/format/schema/table.hpp"
+
+namespace lockstep::scenarios::schema {
+
+/// A scenario while its file is being read.
+struct Draft {
+  const models::locks::Catalogue& catalogue;
+  std::filesystem::path folder;  ///< of the file
+  const OwnLock* known;          ///< a script that need not be read again, or null
+  Scenario scenario;
+  Names names;
+  /// What clients have of the lock's parameters; which these are, is known when [lock] is read, which may stand below.
+  struct OwnLock {
+    const Node* table;
+    std::size_t first, last;  ///< of which clients
+  };
+  std::vector<OwnLock> own_locks = {};
+};
+
+// Each reads one value of the top of a file into the draft.
+
+void read_lock(const Node& node, Draft& draft);
+void read_network(const Node& node, Draft& draft);
+void read_server_count(const Node& node, Draft& draft);
+void read_servers(const Node& node, Draft& draft);
+void read_sentinels(const Node& node, Draft& draft);
+void read_each_sentinel(const Node& node, Draft& draft);
+void read_resource(const Node& node, Draft& draft);
+void read_market(const Node& node, Draft& draft);
+void read_clients(const Node& node, Draft& draft);
+void read_faults(const Node& node, Draft& draft);
+void read_may(const Node& node, Draft& draft);
+void read_pin(const Node& node, Draft& draft);
+void read_schedule(const Node& node, Draft& draft);
+void read_properties(const Node& node, Draft& draft);
+void read_expect(const Node& node, Draft& draft);
+
+/// The parameters of clients that have their own. Requires: all tables are read.
+void read_own_parameters(Draft& draft);
+
+void read_clock(const Node& node, ClockSpec& clock);
+
+/// What no single key can know, and the defaults that depend on others. Requires: names are resolved.
+void check_sentinels(const models::locks::Entry& entry, Scenario& scenario);
+
+/// The tables inside an array of tables. Throws if it is a single table, which wants another pair of brackets.
+const Array& tables_of(const Node& node, std::string_view heading);
+
+// What each adds to `tables()`.
+
+void list_lock(std::vector<TableRow>& tables);
+void list_world(std::vector<TableRow>& tables);
+void list_sentinels(std::vector<TableRow>& tables);
+void list_clients(std::vector<TableRow>& tables);
+void list_faults(std::vector<TableRow>& tables);
+void list_may(std::vector<TableRow>& tables);
+void list_schedule(std::vector<TableRow>& tables);
+void list_expect(std::vector<TableRow>& tables);
+
+}  // namespace lockstep::scenarios::schema

@@ -1,0 +1,145 @@
+// [schedule]: events at exactly given times.
+
+#include <array>
+#include <map>
+#include <tuple>
+
+#include "scenarios/format/schema/parts.hpp"
+#include "scenarios/format/schema/step.hpp"
+#include "scenarios/format/schema/value.hpp"
+#include "scenarios/format/suggestion.hpp"
+#include "sim/schedules/schedule.hpp"
+
+namespace lockstep::scenarios::schema {
+namespace {
+
+using What = sim::EventName::What;
+
+constexpr std::array<What, 8> kOfAProcess{What::start, What::work,  What::sleep, What::deadline,
+                                          What::tick,  What::pause, What::crash, What::jump};
+constexpr std::array<What, 3> kOfARequest{What::reply, What::timeout, What::reset};
+
+/// The parts of an entry, and where in it they begin.
+struct Word {
+  std::string_view text;
+  std::size_t inside;
+};
+
+/// The parts between blanks; but commands, which are in capitals, may be of two words: "A.SCRIPT LOAD#1".
+std::vector<Word> words_of(std::string_view text) {
+  std::vector<Word> words;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t begin = text.find_first_not_of(' ', at);
+    if (begin == std::string_view::npos) break;
+    at = std::min(text.find(' ', begin), text.size());
+    const bool goes_on = words.size() == 2 && words[1].text.find('.') != std::string_view::npos && text[begin] >= 'A' &&
+                         text[begin] <= 'Z';
+    if (goes_on) {
+      words[1].text = text.substr(words[1].inside, at - words[1].inside);
+    } else {
+      words.push_back({text.substr(begin, at - begin), begin});
+    }
+  }
+  return words;
+}
+
+[[noreturn]] void fail_at(const Node& node, Word word, const std::string& message) {
+  throw Bad{node.at, node.key + ": " + message, word.inside};
+}
+
+template <std::size_t N>
+What what_of(const Node& node, Word word, std::string_view text, const std::array<What, N>& choices) {
+  std::vector<std::string_view> names;
+  for (const What what : choices) {
+    names.push_back(sim::to_string(what));
+    if (names.back() == text) return what;
+  }
+  fail_at(node, word, in_quotes(text) + " is no event: " + suggestion(text, names));
+}
+
+/// "A.SET#2@redis1", and perhaps "reply".
+void read_request(const Node& node, std::span<const Word> words, ScheduleEntry& entry, Draft& draft) {
+  const auto [text, inside] = words[0];
+  const std::size_t dot = text.find('.');
+  const std::size_t sign = text.find('@', dot);
+  const std::string_view said = text.substr(dot + 1, sign == text.npos ? sign : sign - dot - 1);
+  const Step step = step_of(node, said, inside + dot + 1, StepKind::scheduled, draft);
+  entry.process = text.substr(0, dot);
+  entry.step = step.name;
+  entry.occurrence = step.occurrence.value_or(1);
+  draft.names.mention(Who::process, entry.process, node, inside);
+  if (sign != std::string_view::npos) {
+    entry.server = text.substr(sign + 1);
+    if (step.name == "read" || step.name == "write") {
+      fail_at(node, {said, inside + sign},
+              in_quotes(step.name) + " goes to the resource, not to a server; leave out the @");
+    }
+    draft.names.mention(Who::process, entry.server, node, inside + sign + 1);
+  }
+  if (words.size() > 1) entry.what = what_of(node, words[1], words[1].text, kOfARequest);
+}
+
+/// "A work#2".
+void read_own(const Node& node, std::span<const Word> words, ScheduleEntry& entry, Draft& draft) {
+  const auto [text, inside] = words[1];
+  const std::size_t hash = text.find('#');
+  entry.what = what_of(node, words[1], text.substr(0, hash), kOfAProcess);
+  if (hash != std::string_view::npos) entry.occurrence = occurrence_of(node, text.substr(hash + 1), inside + hash + 1);
+  entry.process = words[0].text;
+  draft.names.mention(Who::process, entry.process, node, words[0].inside);
+}
+
+ScheduleEntry entry_of(const Node& node, Draft& draft) {
+  constexpr std::string_view what = "a time and an event such as \"12ms A.SET#1\" or \"32ms A work#1\"";
+  const std::string& text = text_of(node, what);
+  const std::vector<Word> words = words_of(text);
+  const bool is_request = words.size() > 1 && words[1].text.find('.') != std::string_view::npos;
+  if (words.size() < 2 || words.size() > 3 || (!is_request && words.size() == 2)) fail_expecting(node, what);
+  ScheduleEntry entry;
+  entry.at = node.at;
+  const std::optional<sim::Duration> time =
+      words[0].text == "never" ? sim::ScheduledEvent::never : sim::parse_duration(words[0].text);
+  if (!time || *time < sim::Duration::zero() || *time > sim::Duration::forever()) {
+    fail_at(node, words[0],
+            in_quotes(words[0].text) + " is no time; expected a duration such as \"12ms\" since the begin, or never");
+  }
+  entry.time = *time;
+  const std::span<const Word> event = std::span(words).subspan(1);
+  is_request ? read_request(node, event, entry, draft) : read_own(node, event, entry, draft);
+  return entry;
+}
+
+/// Each event happens once, and time does not go back.
+void read_events(const Node& value, Draft& draft) {
+  std::map<std::tuple<What, std::string, std::string, std::int64_t, std::string>, Position> seen;
+  std::vector<ScheduleEntry>& schedule = draft.scenario.schedule;
+  for (const Node& element : array_of(value, "an array such as [\"10ms A.SET#1\", \"12ms A.SET#1 reply\"]")) {
+    ScheduleEntry entry = entry_of(element, draft);
+    const auto [first, is_new] =
+        seen.try_emplace({entry.what, entry.process, entry.step, entry.occurrence, entry.server}, entry.at);
+    if (!is_new) {
+      fail(element, in_quotes(std::get<std::string>(element.value)) + " names an event a second time (first in line " +
+                        std::to_string(first->second.line) + "); it happens only once");
+    }
+    if (!schedule.empty() && entry.time < schedule.back().time) {
+      fail(element, in_quotes(std::get<std::string>(element.value)) + " comes after an entry of " +
+                        sim::to_string(schedule.back().time) + "; put the events in the order of their times");
+    }
+    schedule.push_back(std::move(entry));
+  }
+}
+
+constexpr Key<Draft> kSchedule[] = {
+    {"events", "array of TIME EVENT", kRequired, "events that are handled at exactly these true times, in this order",
+     read_events},
+};
+
+}  // namespace
+
+void read_schedule(const Node& node, Draft& draft) { read_table(node, {"[schedule]"}, kSchedule, draft); }
+
+void list_schedule(std::vector<TableRow>& tables) {
+  tables.push_back({"[schedule]", rows_of(std::span<const Key<Draft>>(kSchedule))});
+}
+
+}  // namespace lockstep::scenarios::schema

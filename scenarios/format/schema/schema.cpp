@@ -1,0 +1,235 @@
+#include "scenarios/format/schema/schema.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "scenarios/format/schema/parts.hpp"
+#include "scenarios/format/schema/value.hpp"
+#include "scenarios/format/suggestion.hpp"
+#include "scenarios/story/failures.hpp"
+#include "scenarios/story/own_lock.hpp"
+
+namespace lockstep::scenarios::schema {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, Cost>, 3> kCosts{
+    {{"fast", Cost::fast}, {"slow", Cost::slow}, {"rare", Cost::rare}}};
+
+constexpr Key<Text> kText[] = {
+    {"en", "string", kRequired, "in English",
+     [](const Node& value, Text& text) { text.en = text_of(value, "a text in English"); }},
+    {"zh", "string", "the English text", "in Chinese",
+     [](const Node& value, Text& text) { text.zh = text_of(value, "a text in Chinese"); }},
+};
+
+void read_text(const Node& node, Text& text) {
+  if (std::holds_alternative<std::string>(node.value)) {
+    text.en = text_of(node, "a text in English, or { en = \"...\", zh = \"...\" }");
+    return;
+  }
+  if (!std::holds_alternative<Table>(node.value)) fail_expecting(node, "a text, or { en = \"...\", zh = \"...\" }");
+  read_table(node, {node.key}, kText, text);
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// "F000-2i": F and three digits of the document, then the scenario in it.
+bool is_failure_id(std::string_view id) {
+  const auto is_word = [](char c) {
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  return id.size() >= 6 && id.size() <= 32 && id[0] == 'F' && std::all_of(id.begin() + 1, id.begin() + 4, is_digit) &&
+         id[4] == '-' && std::all_of(id.begin() + 5, id.end(), is_word);
+}
+
+std::vector<std::string_view> failure_ids() {
+  std::vector<std::string_view> ids;
+  for (const Failure& failure : failures()) ids.push_back(failure.id);
+  return ids;
+}
+
+void read_reproduces(const Node& value, std::vector<std::string>& ids) {
+  std::set<std::string_view> seen;
+  for (const Node& element : array_of(value, "an array of ids such as [\"F000-2\"]")) {
+    const std::string& id = string_of(element, "an id such as \"F000-2\"");
+    if (!is_failure_id(id)) fail_expecting(element, "the id of a documented failure such as \"F000-2\"");
+    if (find_failure(id) == nullptr)
+      fail(element, "there is no documented failure " + in_quotes(id) + ": " + suggestion(id, failure_ids()));
+    if (!seen.insert(id).second) fail(element, in_quotes(id) + " stands here twice");
+    ids.push_back(id);
+  }
+}
+
+constexpr Key<Draft> kTop[] = {
+    {"title", "string, or table: en, zh", kRequired, "one line, in English or in both languages",
+     [](const Node& value, Draft& draft) { read_text(value, draft.scenario.title); }},
+    {"story", "string, or table: en, zh", "none", "what happens",
+     [](const Node& value, Draft& draft) { read_text(value, draft.scenario.story); }},
+    {"lesson", "string, or table: en, zh", "none", "what to take from it",
+     [](const Node& value, Draft& draft) { read_text(value, draft.scenario.lesson); }},
+    {"source", "string", "none", "the document that tells it, and where",
+     [](const Node& value, Draft& draft) { draft.scenario.source = text_of(value, "a document and a place in it"); }},
+    {"reproduces", "array of ids", "none",
+     "documented failures, as the catalogue numbers them: F and three digits, -, a word",
+     [](const Node& value, Draft& draft) { read_reproduces(value, draft.scenario.reproduces); }},
+    {"cost", "\"fast\", \"slow\" or \"rare\"", "\"fast\"", "how long it takes, and so how often it is run",
+     [](const Node& value, Draft& draft) { draft.scenario.cost = choice_of(value, kCosts); }},
+    {"lock", "table", kRequired, "the table [lock] with the algorithm", read_lock},
+    {"network", "table", "see there", "latency and timeouts", read_network},
+    {"servers", "table", "one server", "several servers, all alike", read_server_count},
+    {"server", "array of tables", "one server", "each server for itself", read_servers},
+    {"sentinels", "table", "none", "who watches the primary and replaces it", read_sentinels},
+    {"sentinel", "array of tables", "all alike", "each sentinel for itself", read_each_sentinel},
+    {"resource", "table", "none", "what the lock protects", read_resource},
+    {"market", "table", "none", "clients are sellers and buyers", read_market},
+    {"client", "array of tables", kRequired, "at least one table [[client]]", read_clients},
+    {"fault", "array of tables", "none", "what does happen, in `run`", read_faults},
+    {"may", "array of tables", "none", "what might happen, in `check` and `fuzz`", read_may},
+    {"pin", "table", "none", "commands in the order in which they are handled", read_pin},
+    {"schedule", "table", "none", "events at exactly given times", read_schedule},
+    {"properties", "table", "none", "bounds of properties", read_properties},
+    {"expect", "table", "none", "what each property is expected to be", read_expect},
+};
+
+/// In a market everybody has a role, and elsewhere nobody.
+void check_roles(const Scenario& scenario) {
+  for (const ClientSpec& client : scenario.clients) {
+    const bool has_role = client.role != ClientSpec::Role::none;
+    if (has_role && !scenario.market)
+      throw Bad{client.at, in_quotes(client.name) + " has a role, which needs a [market]"};
+    if (!client.account.empty() && !has_role)
+      throw Bad{client.at, in_quotes(client.name) + " has an account and no role: add role = \"buyer\""};
+    if (!has_role && scenario.market && client.commands.empty())
+      throw Bad{client.at, in_quotes(client.name) + " needs role = \"seller\" or \"buyer\", since there is a [market]"};
+  }
+}
+
+void check_losses(const Scenario& scenario) {
+  if (scenario.network.timeout) return;
+  const std::string remedy = "a lost message, and a client that waits for ever: add timeout = \"50ms\" to [network]";
+  for (const FaultSpec& fault : scenario.faults) {
+    if (fault.kind == FaultSpec::Kind::lose) throw Bad{fault.at, remedy};
+  }
+  for (const MaySpec& may : scenario.may) {
+    if (may.kind == MaySpec::Kind::lose) throw Bad{may.at, remedy};
+  }
+}
+
+/// A threshold is the smallest value of a range, so the file must have that range.
+void check_thresholds(const Scenario& scenario) {
+  for (const Expectation& expectation : scenario.expect_check) {
+    std::map<std::string, std::string, std::less<>> thresholds = expectation.from;
+    thresholds.insert(expectation.up_to.begin(), expectation.up_to.end());
+    for (const auto& [parameter, value] : thresholds) {
+      const bool is_of_crash = parameter == "restart_after";
+      const bool ranges =
+          std::any_of(scenario.may.begin(), scenario.may.end(), [&, &name = parameter](const MaySpec& may) {
+            return is_of_crash ? may.restart_after.has_value() : name_of(may.kind) == name;
+          });
+      if (ranges) continue;
+      const std::string remedy = is_of_crash ? "kind = \"crash\" and a range of \"restart_after\""
+                                             : "kind = " + in_quotes(parameter) + " and a range";
+      throw Bad{expectation.position,
+                expectation.property + ": a threshold of " + in_quotes(parameter) + " needs a [[may]] with " + remedy};
+    }
+  }
+}
+
+/// Whose threads or background tasks share a process has no work that a pause makes longer (`Client::work`).
+void check_work(const Scenario& scenario, const models::locks::Entry& entry) {
+  for (const MaySpec& may : scenario.may) {
+    if (may.during != sim::Activity::work || may.kind != MaySpec::Kind::pause) continue;
+    const bool has_threads = std::any_of(scenario.clients.begin(), scenario.clients.end(),
+                                         [](const ClientSpec& client) { return !client.threads.empty(); });
+    if (!has_threads && !entry.has_background) continue;
+    throw Bad{may.at,
+              std::string("during = \"work\" is for clients that do one thing at a time; ") +
+                  (has_threads ? "these have threads" : "those of this algorithm have tasks in the background") +
+                  ": leave it out"};
+  }
+}
+
+/// Both fix an order, and could contradict each other.
+void check_order(const Node& root, const Scenario& scenario) {
+  if (scenario.schedule.empty() || scenario.pin.empty()) return;
+  throw Bad{find(root, "pin")->at, "both [pin] and [schedule]; a schedule fixes the order already: leave out [pin]"};
+}
+
+/// A thread stops or dies at steps of its own program; its messages and clocks are its process's, and nobody starts it again.
+void check_threads(const Scenario& scenario) {
+  for (const FaultSpec& fault : scenario.faults) {
+    if (fault.who.find('/') == std::string::npos) continue;
+    const std::string client = fault.who.substr(0, fault.who.find('/'));
+    const bool stops = fault.kind == FaultSpec::Kind::pause || fault.kind == FaultSpec::Kind::crash;
+    if (!stops || fault.restart_after) {
+      throw Bad{fault.at,
+                "this fault strikes a process and not one of its threads; write client = " + in_quotes(client)};
+    }
+    constexpr std::string_view steps[] = {"acquire", "release", "leave", "renew", "write", "read"};
+    const bool is_own = std::find(std::begin(steps), std::end(steps), fault.trigger.step) != std::end(steps);
+    if (fault.trigger.kind == Trigger::Kind::at || !is_own) {
+      throw Bad{fault.at,
+                "a thread stops at a step of its own program; expected before or after with \"acquire\", "
+                "\"release\", \"leave\", \"renew\", \"read\" or \"write\", or client = " +
+                    in_quotes(client)};
+    }
+  }
+}
+
+void check_overrides(const Draft& draft) {
+  const models::locks::Entry* entry = find_entry(draft.scenario.lock, draft.catalogue);
+  const auto declares = [&](std::string_view name) {
+    return std::any_of(entry->parameters.begin(), entry->parameters.end(),
+                       [&](const models::locks::ParameterSpec& spec) { return spec.name == name; });
+  };
+  for (const ClientSpec& client : draft.scenario.clients) {
+    for (const std::string_view name : {"attempts", "retry"}) {
+      const bool set = name == "retry" ? client.retry.has_value() : client.attempts.has_value();
+      if (set && !declares(name)) {
+        throw Bad{client.at, in_quotes(client.name) + " sets " + in_quotes(name) + ", which " + std::string(entry->id) +
+                                 " does not have; leave it out"};
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Scenario read_scenario(const Node& root, const models::locks::Catalogue& catalogue, const std::filesystem::path& folder,
+                       const OwnLock* known) {
+  Draft draft{catalogue, folder, known, {}, {}};
+  read_table(root, {"a scenario"}, kTop, draft);
+  Scenario& scenario = draft.scenario;
+  if (scenario.clients.empty()) throw Bad{find(root, "client")->at, "client: expected at least one [[client]]"};
+  if (scenario.servers.empty()) scenario.servers.emplace_back().name = "redis";
+  const models::locks::Entry& entry = *find_entry(scenario.lock, catalogue);
+  draft.names.resolve(scenario, entry.has_background);
+  Mistakes mistakes;
+  mistakes.attempt([&] { read_own_parameters(draft); });
+  mistakes.attempt([&] { check_threads(scenario); });
+  mistakes.attempt([&] { check_sentinels(entry, scenario); });
+  mistakes.attempt([&] { check_losses(scenario); });
+  mistakes.attempt([&] { check_work(scenario, entry); });
+  mistakes.attempt([&] { check_roles(scenario); });
+  mistakes.attempt([&] { check_order(root, scenario); });
+  mistakes.attempt([&] { check_thresholds(scenario); });
+  mistakes.attempt([&] { check_overrides(draft); });
+  mistakes.complain();
+  return std::move(scenario);
+}
+
+std::vector<TableRow> tables() {
+  std::vector<TableRow> tables{{"", rows_of(std::span<const Key<Draft>>(kTop))},
+                               {"text", rows_of(std::span<const Key<Text>>(kText))}};
+  list_lock(tables);
+  list_world(tables);
+  list_sentinels(tables);
+  list_clients(tables);
+  list_faults(tables);
+  list_may(tables);
+  list_schedule(tables);
+  list_expect(tables);
+  return tables;
+}
+
+}  // namespace lockstep::scenarios::schema

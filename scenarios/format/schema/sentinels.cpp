@@ -1,0 +1,168 @@
+// [sentinels] and [[sentinel]]: who watches the primary, and when it is replaced.
+
+#include "scenarios/format/schema/parts.hpp"
+#include "scenarios/format/schema/value.hpp"
+#include "scenarios/format/suggestion.hpp"
+
+namespace lockstep::scenarios::schema {
+namespace {
+
+constexpr std::int64_t kSentinelsMax = 16;
+constexpr std::int64_t kRoundsMax = 1'000'000;
+
+SentinelsSpec& sentinels_of(Draft& draft) {
+  if (!draft.scenario.sentinels) draft.scenario.sentinels.emplace();
+  return *draft.scenario.sentinels;
+}
+
+struct SentinelsDraft {
+  Draft& draft;
+  SentinelsSpec& sentinels;
+  std::optional<std::int64_t> count;
+  const Node* count_at = nullptr;
+};
+
+/// Times in which a sentinel is patient: not less than one look at everything takes.
+sim::Duration patience_of(const Node& node) {
+  const sim::Duration length = duration_of(node);
+  if (length < sim::Duration::milliseconds(1)) fail(node, "expected at least \"1ms\", as sentinels count milliseconds");
+  return length;
+}
+
+constexpr Key<SentinelsDraft> kSentinels[] = {
+    {"count", "whole number, 1 to 16", "as many as [[sentinel]]",
+     "that many sentinels, all alike, named sentinel1, sentinel2, …",
+     [](const Node& value, SentinelsDraft& d) {
+       d.count = whole_of(value, 1, kSentinelsMax);
+       d.count_at = &value;
+     }},
+    {"primary", "name", "the first server", "the server that they watch as the primary when the story begins",
+     [](const Node& value, SentinelsDraft& d) {
+       d.sentinels.primary = text_of(value, "the name of a server");
+       d.draft.names.mention(Who::server, value);
+     }},
+    {"quorum", "whole number, 1 to 16", "a majority", "how many sentinels must find the primary down",
+     [](const Node& value, SentinelsDraft& d) {
+       d.sentinels.quorum = whole_of(value, 1, kSentinelsMax);
+       d.sentinels.quorum_at = value.at;
+     }},
+    {"down_after", "duration, at least 1ms", "\"30s\"",
+     "a server that owes an answer for longer than this, by the sentinel's clock, is down for it",
+     [](const Node& value, SentinelsDraft& d) { d.sentinels.down_after = patience_of(value); }},
+    {"failover_timeout", "duration, at least 1ms", "\"180s\"",
+     "how long a step of a failover may take, and half of the time until the next attempt",
+     [](const Node& value, SentinelsDraft& d) { d.sentinels.failover_timeout = patience_of(value); }},
+    {"parallel_syncs", "whole number, 1 to 64", "1", "how many replicas are turned to the new primary at a time",
+     [](const Node& value, SentinelsDraft& d) { d.sentinels.parallel_syncs = whole_of(value, 1, 64); }},
+    {"rounds", "whole number, 1 to 1000000", "for ever",
+     "how often each looks at the others before it stops; `check` needs it, to come to an end",
+     [](const Node& value, SentinelsDraft& d) { d.sentinels.rounds = whole_of(value, 1, kRoundsMax); }},
+};
+
+struct SentinelDraft {
+  Draft& draft;
+  SentinelSpec sentinel;
+};
+
+constexpr Key<SentinelDraft> kSentinel[] = {
+    {"name", "name", "\"sentinel1\", …", "how faults and reports call it",
+     [](const Node& value, SentinelDraft& d) { d.sentinel.name = d.draft.names.declare_server(value); }},
+    {"clock", "table", "true time", "its clocks",
+     [](const Node& value, SentinelDraft& d) { read_clock(value, d.sentinel.clock); }},
+    {"latency", "duration or range", "the network's", "one way, to and from this sentinel",
+     [](const Node& value, SentinelDraft& d) { d.sentinel.latency = range_of(value); }},
+};
+
+std::string default_name(std::size_t index) { return "sentinel" + std::to_string(index + 1); }
+
+}  // namespace
+
+void read_sentinels(const Node& node, Draft& draft) {
+  SentinelsSpec& sentinels = sentinels_of(draft);
+  sentinels.at = node.at;
+  SentinelsDraft d{draft, sentinels, std::nullopt};
+  read_table(node, {"[sentinels]"}, kSentinels, d);
+  if (!d.count) return;
+  if (!sentinels.each.empty()) {
+    throw Bad{d.count_at->at,
+              "the sentinels are counted and listed; keep \"count\" if they are all alike, [[sentinel]] if not"};
+  }
+  for (std::int64_t i = 0; i < *d.count; ++i)
+    sentinels.each.push_back({default_name(static_cast<std::size_t>(i)), {}, {}});
+}
+
+void read_each_sentinel(const Node& node, Draft& draft) {
+  SentinelsSpec& sentinels = sentinels_of(draft);
+  const Array& tables = tables_of(node, "[[sentinel]]");
+  if (sentinels.at.line == 0 && !tables.empty()) sentinels.at = tables.front().at;
+  if (!sentinels.each.empty() && !tables.empty()) {
+    throw Bad{tables.front().at,
+              "the sentinels are counted and listed; keep \"count\" if they are all alike, [[sentinel]] if not"};
+  }
+  if (tables.size() > static_cast<std::size_t>(kSentinelsMax)) {
+    throw Bad{tables[kSentinelsMax].at, "more than 16 sentinels"};
+  }
+  read_each(tables, [&](const Node& table) {
+    SentinelDraft d{draft, {}};
+    read_table(table, {"a [[sentinel]]"}, kSentinel, d);
+    if (d.sentinel.name.empty()) d.sentinel.name = default_name(sentinels.each.size());
+    for (const SentinelSpec& other : sentinels.each) {
+      if (other.name == d.sentinel.name) {
+        throw Bad{table.at, "two sentinels are called " + in_quotes(other.name) + "; every one needs its own name"};
+      }
+    }
+    sentinels.each.push_back(std::move(d.sentinel));
+  });
+}
+
+void check_sentinels(const models::locks::Entry& entry, Scenario& scenario) {
+  for (const ClientSpec& client : scenario.clients) {
+    if (!client.via_sentinel) continue;
+    if (!client.server.empty()) {
+      throw Bad{client.at, in_quotes(client.name) + " goes via sentinels, which name its server; leave out \"server\""};
+    }
+    if (!scenario.sentinels) {
+      throw Bad{client.at, in_quotes(client.name) +
+                               " finds its server via sentinels, and there are none: add [sentinels] with a count"};
+    }
+    if (entry.subscribes) {
+      throw Bad{client.at,
+                std::string(entry.id) +
+                    " listens to channels of one server, which via sentinels is not modelled; take out \"via\", "
+                    "or choose an algorithm that does not subscribe, such as redisson-spin"};
+    }
+    if (!scenario.network.timeout) {
+      throw Bad{client.at,
+                "a client via sentinels looks for the primary until its patience is over: add timeout = "
+                "\"200ms\" to [network]"};
+    }
+  }
+  if (!scenario.sentinels) return;
+  SentinelsSpec& sentinels = *scenario.sentinels;
+  const auto count = static_cast<std::int64_t>(sentinels.each.size());
+  if (count == 0) throw Bad{sentinels.at, "[sentinels] needs \"count\", or a [[sentinel]] for each"};
+  for (const SentinelSpec& sentinel : sentinels.each) {
+    for (const ServerSpec& server : scenario.servers) {
+      if (server.name != sentinel.name) continue;
+      throw Bad{sentinels.at, in_quotes(server.name) + " is a server and a sentinel; every process needs its own name"};
+    }
+  }
+  if (sentinels.quorum == 0) sentinels.quorum = count / 2 + 1;
+  if (sentinels.quorum > count) {
+    throw Bad{sentinels.quorum_at, "quorum: " + std::to_string(sentinels.quorum) + " of " + std::to_string(count) +
+                                       " sentinels; expected at most " + std::to_string(count)};
+  }
+  if (sentinels.primary.empty()) sentinels.primary = scenario.servers.front().name;
+  for (const ServerSpec& server : scenario.servers) {
+    if (server.name == sentinels.primary && !server.replica_of.empty()) {
+      throw Bad{sentinels.at, "primary: " + in_quotes(server.name) + " is a replica; expected the name of a primary"};
+    }
+  }
+}
+
+void list_sentinels(std::vector<TableRow>& tables) {
+  tables.push_back({"[sentinels]", rows_of(std::span<const Key<SentinelsDraft>>(kSentinels))});
+  tables.push_back({"[[sentinel]]", rows_of(std::span<const Key<SentinelDraft>>(kSentinel))});
+}
+
+}  // namespace lockstep::scenarios::schema

@@ -1,0 +1,142 @@
+#include "scenarios/format/schema/step.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <set>
+
+#include "models/redis/database/commands.hpp"
+#include "scenarios/format/schema/value.hpp"
+#include "scenarios/format/suggestion.hpp"
+
+namespace lockstep::scenarios::schema {
+namespace {
+
+namespace redis = models::redis;
+
+[[noreturn]] void fail_inside(const Node& node, std::size_t inside, const std::string& message) {
+  throw Bad{node.at, node.key + ": " + message, inside};
+}
+
+/// Commands that a server executes: SCRIPT alone is none, SCRIPT LOAD is.
+std::vector<std::string_view> command_names() {
+  std::vector<std::string_view> names;
+  for (const redis::CommandSpec& command : redis::command_table()) {
+    if (command.handler != nullptr) names.push_back(command.name);
+  }
+  return names;
+}
+
+/// What servers say to each other, a server to a subscriber, and a dead client's machine; and a command that no server knows.
+const std::vector<std::string_view> kOfNobody{"PSYNC",      "REPLCONF ACK", "CLOSED", "REFUSED",
+                                              "FULLRESYNC", "CONTINUE",     "STREAM", "REACHABLE",
+                                              "MESSAGE",    "CLOSE",        "FIN",    "(unknown)"};
+
+/// What sentinels are asked.
+constexpr std::array<std::string_view, 2> kOfSentinels{"SENTINEL GET-MASTER-ADDR-BY-NAME",
+                                                       "SENTINEL IS-MASTER-DOWN-BY-ADDR"};
+
+std::string plural(std::size_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::int64_t occurrence_of(const Node& node, std::string_view text, std::size_t inside) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < 1) {
+    fail_inside(node, inside, in_quotes(text) + " does not count; expected a whole number of 1 or more after #");
+  }
+  return number;
+}
+
+Step step_of(const Node& node, std::string_view text, std::size_t inside, StepKind kind, Draft& draft) {
+  const std::size_t hash = text.find('#');
+  Step step{std::string(text.substr(0, hash)), std::nullopt};
+  if (hash != std::string_view::npos) step.occurrence = occurrence_of(node, text.substr(hash + 1), inside + hash + 1);
+
+  std::vector<std::string_view> valid{"read", "write"};
+  if (contains(valid, step.name)) {
+    draft.names.mention(Who::resource, step.name, node, inside);
+    return step;
+  }
+  if (kind == StepKind::scheduled && contains(kOfNobody, step.name)) return step;
+  if (kind != StepKind::message && kind != StepKind::scheduled) {
+    valid.insert(valid.end(), {"acquire", "release", "leave", "renew"});
+  }
+  if (kind == StepKind::handled) valid.insert(valid.end(), {"start", "work", "sleep", "tick", "timeout", "reset"});
+  const std::vector<std::string_view> commands = command_names();
+  valid.insert(valid.end(), commands.begin(), commands.end());
+  valid.insert(valid.end(), kOfSentinels.begin(), kOfSentinels.end());
+  if (contains(valid, step.name)) return step;
+  if (step.name == "acquire" || step.name == "release") {
+    fail_inside(node, inside,
+                in_quotes(step.name) + " is a step but no message; expected a Redis command, read or write");
+  }
+  fail_inside(node, inside, in_quotes(step.name) + " is no step: " + suggestion(step.name, valid));
+}
+
+Step carried_out_of(const Node& node, std::string_view text, Draft& draft) {
+  const std::size_t dot = text.find('.');
+  if (dot == std::string_view::npos) {
+    fail(node, in_quotes(text) +
+                   " names no client; a server's steps are what it has carried out: expected CLIENT.COMMAND, "
+                   "as in \"A.SET\" or \"A.SET#2\"");
+  }
+  Step step = step_of(node, text.substr(dot + 1), dot + 1, StepKind::message, draft);
+  const std::string client(text.substr(0, dot));
+  draft.names.mention(Who::client, client, node, 0);
+  if (step.name == "read" || step.name == "write") {
+    fail_inside(node, dot + 1,
+                in_quotes(step.name) + " goes to the resource, not to a server; expected a Redis command");
+  }
+  step.name = client + "." + step.name;
+  return step;
+}
+
+std::vector<std::vector<std::string>> sides_of(const Node& node, Draft& draft) {
+  constexpr std::string_view what = "two arrays of names such as [[\"A\"], [\"redis\"]]";
+  const Array& arrays = array_of(node, what);
+  if (arrays.size() != 2) fail(node, "expected " + std::string(what) + ", not " + std::to_string(arrays.size()));
+  std::vector<std::vector<std::string>> sides;
+  std::set<std::string_view> seen;
+  for (const Node& side : arrays) {
+    array_of(side, what);
+    std::vector<std::string>& names = sides.emplace_back();
+    for (const Node* name : one_or_more(side, "a name such as \"A\"")) {
+      const std::string& text = std::get<std::string>(name->value);
+      if (!seen.insert(text).second)
+        fail(*name, in_quotes(text) + " is in the partition twice; expected it on one side");
+      names.push_back(text);
+      draft.names.mention(Who::anyone, *name);
+    }
+  }
+  return sides;
+}
+
+ClientSpec::Line command_of(const Node& node) {
+  const std::string& line = text_of(node, "a Redis command such as \"DEL lock\"");
+  auto parsed = redis::parse_command_line(line);
+  if (const auto* error = std::get_if<redis::CommandLineError>(&parsed)) {
+    fail_inside(node, error->column - 1, error->message);
+  }
+  redis::Command& command = std::get<redis::Command>(parsed);
+  const std::size_t begin = line.find_first_not_of(" \t\n\r\v\f");
+  const redis::CommandSpec* spec = command.spec();
+  if (spec == nullptr || spec->handler == nullptr) {
+    std::string name = command[0].text();
+    if (spec != nullptr && command.size() > 1) name += " " + command[1].text();
+    fail_inside(node, begin, "there is no command " + in_quotes(name) + ": " + suggestion(name, command_names()));
+  }
+  if (!spec->accepts(command.size())) {
+    const auto words = static_cast<std::size_t>(1 + std::count(spec->name.begin(), spec->name.end(), ' '));
+    const auto takes = static_cast<std::size_t>(spec->arity < 0 ? -spec->arity : spec->arity) - words;
+    fail_inside(node, begin,
+                std::string(spec->name) + " takes " + (spec->arity < 0 ? "at least " : "") + plural(takes, "argument") +
+                    ", not " + std::to_string(command.size() - words));
+  }
+  return {std::move(command), node.at};
+}
+
+}  // namespace lockstep::scenarios::schema

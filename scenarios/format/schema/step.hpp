@@ -1,0 +1,41 @@
+#pragma once
+
+// Steps of a client: what faults strike at and pins put in order.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scenarios/format/schema/parts.hpp"
+
+namespace lockstep::scenarios::schema {
+
+enum class StepKind : std::uint8_t {
+  any,       ///< a Redis command in capitals, or acquire, release, read, write
+  handled,   ///< the same, or start, work, sleep, timeout, reset: what a client can have done
+  message,   ///< what travels: a Redis command, read or write
+  scheduled  ///< the same, and what servers say to each other
+};
+
+struct Step {
+  std::string name;
+  std::optional<std::int64_t> occurrence;  ///< "SET#2"
+};
+
+/// The number after a #.
+std::int64_t occurrence_of(const Node& node, std::string_view text, std::size_t inside);
+
+/// Reads `text`, which stands `inside` bytes from the begin of the string at `node`.
+Step step_of(const Node& node, std::string_view text, std::size_t inside, StepKind kind, Draft& draft);
+
+/// "A.SET#2": a command of a client, as the server knows it. The name of the step is "A.SET".
+Step carried_out_of(const Node& node, std::string_view text, Draft& draft);
+
+/// The two sides of a partition. Nobody may stand on both, or he would be cut off from himself.
+std::vector<std::vector<std::string>> sides_of(const Node& node, Draft& draft);
+
+/// A command line such as `SET lock A NX PX 100`: a command that exists, with as many arguments as it takes.
+ClientSpec::Line command_of(const Node& node);
+
+}  // namespace lockstep::scenarios::schema

@@ -1,0 +1,380 @@
+#include "scenarios/matrix/matrix.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <mutex>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "scenarios/exploring/check.hpp"
+#include "scenarios/matrix/told_results.hpp"
+#include "scenarios/running/random_faults.hpp"
+#include "scenarios/running/runner.hpp"
+#include "scenarios/story/own_lock.hpp"
+#include "scenarios/workers/in_parallel.hpp"
+#include "sim/schedules/random.hpp"
+
+namespace lockstep::scenarios {
+namespace {
+
+using namespace sim::literals;
+using checker::Verdict;
+using models::locks::Entry;
+using sim::Duration;
+using sim::DurationRange;
+using Ground = MatrixAnswer::Ground;
+
+// One lease for all: whole seconds, since EXPIRE knows no others.
+constexpr Duration kLease = 1_s;
+constexpr DurationRange kLatency{1_ms, 10_ms};
+constexpr DurationRange kStart{0_ms, 3_s};
+constexpr Duration kWork = 20_ms;
+constexpr Duration kPatience = 50_ms;
+
+// A failover takes seconds: what it forgets matters only to a lease, and to work, that last as long.
+constexpr Duration kLeaseOverFailover = 10_s;
+constexpr Duration kWorkOverFailover = 5_s;
+constexpr DurationRange kReplication{1_ms, 1_s};
+constexpr Duration kPatienceOverFailover = 200_ms;
+
+constexpr std::array<MatrixFault, 10> kFaults{{
+    {"none", "nothing goes wrong", "没有故障"},
+    {"overrun", "the work may take three leases", "工作可能持续三个租期"},
+    {"crash", "a client may crash at any moment", "客户端可能在任意时刻崩溃"},
+    {"pause", "a client may be paused at any moment, for up to 10s", "客户端可能在任意时刻停顿，最长 10s"},
+    {"client-skew", "a client's wall clock may be up to 5s off", "客户端的时钟可能偏差最多 5s"},
+    {"server-jump", "a server's wall clock may jump by up to 5s", "服务器的时钟可能跳变最多 5s"},
+    {"lost-message", "a request or a reply may be lost", "一个请求或答复可能丢失"},
+    {"node-restart", "a server may crash and come back empty within 1s", "服务器可能崩溃，并在 1s 内空着重启"},
+    {"primary-lost",
+     "the primary may die; its replica is up to 1s behind, and sentinels promote it (independent servers: one may die)",
+     "主节点可能宕机；从节点落后最多 1s，由哨兵提升（相互独立的服务器：其中一个可能宕机）"},
+    {"partition", "a client may be cut off from the servers for up to 3s", "客户端可能与服务器断开，最长 3s"},
+}};
+
+constexpr std::array<MatrixQuestion, 4> kQuestions{{
+    {"mutual-exclusion", "mutual-exclusion", "two clients never believe at once that they hold the lock",
+     "绝不会有两个客户端同时认为自己持有锁"},
+    {"damage", "no-lost-update", "no update of a counter is lost that the lock protects", "锁保护的计数器不会丢失更新"},
+    {"damage-fenced", "no-lost-update", "the same, of a counter that refuses old fencing tokens",
+     "同上，但计数器拒绝旧的防护令牌"},
+    {"recovery", "recoverable", "when all is over, a fresh client gets the lock in bounded time",
+     "一切结束之后，新的客户端能在限定时间内拿到锁"},
+}};
+
+/// Whether clients have one server, which is the primary of another, and follow it via sentinels.
+bool has_primary(const Entry& entry, const MatrixFault& fault) {
+  return fault.name == "primary-lost" && !entry.many_nodes;
+}
+
+bool may_not_be_explored(const Entry& entry, const MatrixFault& fault) {
+  return fault.name == "partition" || has_primary(entry, fault);
+}
+
+void set_parameters(const Entry& entry, Duration lease, Scenario& scenario) {
+  if (const auto* spec = models::locks::find_lease(entry.parameters))
+    scenario.lock.parameters.emplace(spec->name, lease);
+  for (const models::locks::ParameterSpec& spec : entry.parameters) {
+    if (spec.role == models::locks::ParameterRole::server_patience)
+      scenario.lock.parameters.emplace(spec.name, kPatience);
+  }
+}
+
+void add_processes(const Entry& entry, const MatrixQuestion& question, MatrixWorld world, Scenario& scenario) {
+  const std::size_t servers = entry.many_nodes ? 3 : 1;
+  for (std::size_t i = 0; i < servers; ++i) {
+    scenario.servers.push_back(
+        {.name = servers == 1 ? "redis" : fmt::format("redis{}", i + 1), .clock = {}, .latency = std::nullopt});
+  }
+  const bool small = world != MatrixWorld::large;
+  const std::size_t clients = world == MatrixWorld::two ? 2 : 3;
+  for (std::size_t i = 0; i < clients; ++i) {
+    ClientSpec client;
+    client.name = client_name(i);
+    client.acquire_at = kStart;
+    client.hold = DurationRange::exactly(kWork);
+    client.rounds = small ? 1 : 2;
+    client.between = DurationRange::exactly(5_ms);
+    client.attempts = small ? 1 : 3;
+    client.retry = DurationRange{5_ms, 500_ms};
+    scenario.clients.push_back(std::move(client));
+  }
+  if (question.property != "no-lost-update") return;
+  scenario.resource = ResourceSpec{
+      .kind = ResourceSpec::Kind::counter, .fenced = question.name == "damage-fenced", .latency = std::nullopt};
+}
+
+MaySpec may_of(MaySpec::Kind kind, DurationRange length = {}) {
+  MaySpec may;
+  may.kind = kind;
+  may.length = length;
+  return may;
+}
+
+void allow(const MatrixFault& fault, Scenario& scenario) {
+  const std::string_view name = fault.name;
+  const auto may = [&](MaySpec spec) { scenario.may.push_back(std::move(spec)); };
+  if (name == "overrun") {
+    for (ClientSpec& client : scenario.clients) client.hold.hi = kLease * 3;
+  } else if (name == "crash") {
+    may(may_of(MaySpec::Kind::crash));
+  } else if (name == "pause") {
+    may(may_of(MaySpec::Kind::pause, {0_ms, 10_s}));
+  } else if (name == "client-skew") {
+    may(may_of(MaySpec::Kind::skew, {-5_s, 5_s}));
+  } else if (name == "server-jump") {
+    may(may_of(MaySpec::Kind::jump, {-5_s, 5_s}));
+  } else if (name == "lost-message") {
+    scenario.network.timeout = kPatience;
+    may(may_of(MaySpec::Kind::lose));
+  } else if (name == "node-restart") {
+    scenario.network.timeout = kPatience;
+    MaySpec crash = may_of(MaySpec::Kind::crash);
+    for (const ServerSpec& server : scenario.servers) crash.who.push_back(server.name);
+    crash.restart_after = DurationRange{0_ms, 1_s};
+    may(std::move(crash));
+  } else if (name == "partition") {
+    scenario.network.timeout = kPatience;
+  } else if (name == "primary-lost") {
+    if (!scenario.network.timeout) scenario.network.timeout = kPatience;
+    MaySpec crash = may_of(MaySpec::Kind::crash);
+    for (const ServerSpec& server : scenario.servers) {
+      if (server.replica_of.empty()) crash.who.push_back(server.name);
+    }
+    may(std::move(crash));
+  }
+}
+
+void add_replica(Scenario& scenario) {
+  scenario.servers.front().name = "redis1";
+  scenario.servers.push_back({.name = "redis2", .clock = {}, .latency = std::nullopt, .replica_of = "redis1"});
+  scenario.network.replication = kReplication;
+  scenario.network.timeout = kPatienceOverFailover;
+  SentinelsSpec& sentinels = scenario.sentinels.emplace();
+  sentinels.primary = "redis1";
+  sentinels.quorum = 2;
+  sentinels.down_after = 300_ms;
+  sentinels.failover_timeout = 3_s;
+  for (const char* name : {"sentinel1", "sentinel2", "sentinel3"}) sentinels.each.push_back({name, {}, {}});
+  for (ClientSpec& client : scenario.clients) {
+    client.via_sentinel = true;
+    client.hold.hi = kWorkOverFailover;
+    client.attempts = 20;
+  }
+}
+
+/// A random story of the larger world. Partitions are no [[may]]: they are drawn here.
+Scenario random_story(const Scenario& world, const MatrixFault& fault, const models::locks::Catalogue& catalogue,
+                      sim::Random& random) {
+  Scenario story = draw(world, catalogue, random);
+  if (fault.name == "partition") {
+    FaultSpec partition;
+    partition.kind = FaultSpec::Kind::partition;
+    partition.trigger.time = Duration::milliseconds(random.between(0, kStart.hi.floor_ms()));
+    partition.length = DurationRange::exactly(Duration::milliseconds(random.between(1, 3'000)));
+    std::vector<std::string> servers;
+    for (const ServerSpec& server : story.servers) servers.push_back(server.name);
+    partition.between = {{story.clients[random.below(story.clients.size())].name}, std::move(servers)};
+    story.faults.push_back(std::move(partition));
+  }
+  return story;
+}
+
+const Judgement& judgement_of(const Outcome& outcome, std::string_view property) {
+  const auto found = std::find_if(outcome.properties.begin(), outcome.properties.end(),
+                                  [&](const Judgement& j) { return j.finding.property == property; });
+  return *found;
+}
+
+/// Whether an undisturbed holder gets a fencing token. Nothing: the story cannot be run.
+std::variant<bool, Diagnostic> hands_out_tokens(const Entry& entry, const models::locks::Catalogue& catalogue) {
+  Scenario world = matrix_world(entry, kFaults[0], kQuestions[0], MatrixWorld::two);
+  const auto result = run(world, catalogue);
+  if (const auto* trouble = std::get_if<Diagnostic>(&result)) return *trouble;
+  const std::vector<sim::Operation>& operations = std::get<Outcome>(result).history.operations;
+  return std::any_of(operations.begin(), operations.end(),
+                     [](const sim::Operation& o) { return o.function == "acquire" && o.value.has_value(); });
+}
+
+class Row {
+ public:
+  Row(const Entry& entry, const models::locks::Catalogue& catalogue, const MatrixOptions& options)
+      : entry_(entry), catalogue_(catalogue), options_(options) {}
+
+  std::variant<MatrixCell, Diagnostic> cell(const MatrixFault& fault) {
+    MatrixCell cell{.algorithm = std::string(entry_.id), .fault = &fault, .answers = {}};
+    const auto tokens = hands_out_tokens(entry_, catalogue_);
+    if (const auto* trouble = std::get_if<Diagnostic>(&tokens)) return *trouble;
+    for (const MatrixQuestion& question : kQuestions) {
+      MatrixAnswer& answer = cell.answers.emplace_back();
+      answer.question = &question;
+      if (has_primary(entry_, fault) && entry_.subscribes) {
+        answer.why = "its waiters listen to one server, and cannot follow sentinels to another here";
+        continue;
+      }
+      if (question.name == "damage-fenced" && !std::get<bool>(tokens)) {
+        answer.why = "it hands out no fencing tokens";
+        continue;
+      }
+      answer.ground = Ground::fuzzed;
+      if (!may_not_be_explored(entry_, fault)) {
+        explore(fault, MatrixWorld::two, answer);
+        // What two clients do not break, three may: a dead holder and two who compete for what it left.
+        if (answer.ground == Ground::proved) explore(fault, MatrixWorld::three, answer);
+      }
+      if (answer.ground == Ground::broken) continue;
+      if (auto trouble = run_large(fault, answer)) return *std::move(trouble);
+    }
+    return cell;
+  }
+
+ private:
+  /// Leaves the ground as it is where this world neither proves nor breaks anything.
+  void explore(const MatrixFault& fault, MatrixWorld size, MatrixAnswer& answer) {
+    const Scenario world = matrix_world(entry_, fault, *answer.question, size);
+    CheckOptions how;
+    how.exploration.max_traces = options_.max_traces;
+    how.exploration.max_events = options_.max_events;
+    how.exploration.interrupted = options_.interrupted;
+    auto result = check(world, catalogue_, how);
+    // What cannot be explored can still be run; that it was only run is what the answer says then.
+    if (const auto* trouble = std::get_if<Diagnostic>(&result)) {
+      if (size == MatrixWorld::two) answer.why = trouble->message;
+      return;
+    }
+    const Exploration& exploration = std::get<Exploration>(result);
+    const ExploredProperty& property = exploration.property(answer.question->property);
+    (size == MatrixWorld::two ? answer.traces : answer.traces_of_three) = exploration.counts.traces;
+    if (property.verdict == Verdict::unknown && size == MatrixWorld::three) return;
+    answer.why = property.why;
+    answer.clients = world.clients.size();
+    if (property.verdict == Verdict::holds) answer.ground = Ground::proved;
+    if (property.verdict == Verdict::violated) {
+      answer.ground = Ground::broken;
+      // Of a search that a bound has ended, the least value that it met need not be the least.
+      if (exploration.counts.complete) answer.thresholds = property.thresholds;
+      answer.witness = property.witness;
+    }
+  }
+
+  std::optional<Diagnostic> run_large(const MatrixFault& fault, MatrixAnswer& answer) {
+    const Scenario world = matrix_world(entry_, fault, *answer.question, MatrixWorld::large);
+    sim::Random random(options_.seed);
+    for (; answer.runs < options_.runs; ++answer.runs) {
+      if (options_.interrupted && options_.interrupted()) return std::nullopt;
+      Scenario story = random_story(world, fault, catalogue_, random);
+      auto result = run(story, catalogue_);
+      if (auto* trouble = std::get_if<Diagnostic>(&result)) return std::move(*trouble);
+      const Judgement& judgement = judgement_of(std::get<Outcome>(result), answer.question->property);
+      if (judgement.finding.verdict != Verdict::violated) continue;
+      answer.ground = Ground::broken;
+      answer.clients = story.clients.size();
+      answer.why = judgement.finding.why;
+      story.expect_run.push_back({.property = std::string(answer.question->property),
+                                  .verdict = Verdict::violated,
+                                  .violated_by = {},
+                                  .at = std::nullopt,
+                                  .from = {},
+                                  .position = {}});
+      answer.witness = std::move(story);
+      ++answer.runs;
+      return std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+  const Entry& entry_;
+  const models::locks::Catalogue& catalogue_;
+  const MatrixOptions& options_;
+};
+
+}  // namespace
+
+std::span<const MatrixFault> matrix_faults() { return kFaults; }
+std::span<const MatrixQuestion> matrix_questions() { return kQuestions; }
+
+bool has_matrix_row(const Entry& entry) {
+  return entry.mode == models::Mode::exclusive &&
+         std::find(entry.claims.begin(), entry.claims.end(), "mutual-exclusion") != entry.claims.end();
+}
+
+Scenario matrix_world(const Entry& entry, const MatrixFault& fault, const MatrixQuestion& question, MatrixWorld world) {
+  Scenario scenario;
+  scenario.id = fmt::format("{}-{}-{}", entry.id, fault.name, question.name);
+  scenario.file = scenario.id + ".toml";
+  scenario.title = {fmt::format("{} when {}", entry.id, fault.meaning),
+                    fmt::format("{}：{}", entry.id, fault.meaning_zh)};
+  scenario.story = {fmt::format("A cell of the matrix: {}.", fault.meaning),
+                    fmt::format("矩阵中的一格：{}。", fault.meaning_zh)};
+  scenario.lesson = {fmt::format("What is asked: {}.", question.meaning),
+                     fmt::format("要问的是：{}。", question.meaning_zh)};
+  scenario.source = "lockstep matrix";
+  scenario.lock.algorithm = entry.id;
+  scenario.lock.own = own_lock_of(entry);
+  scenario.network.latency = kLatency;
+  set_parameters(entry, has_primary(entry, fault) ? kLeaseOverFailover : kLease, scenario);
+  add_processes(entry, question, world, scenario);
+  if (has_primary(entry, fault)) add_replica(scenario);
+  allow(fault, scenario);
+  return scenario;
+}
+
+std::variant<Matrix, Diagnostic> matrix(const models::locks::Catalogue& catalogue, const MatrixOptions& options) {
+  const auto is_named = [](const std::vector<std::string>& names, std::string_view name) {
+    return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
+  };
+  struct Task {
+    const Entry* entry;
+    const MatrixFault* fault;
+  };
+  std::vector<Task> tasks;
+  for (const Entry& entry : catalogue.entries()) {
+    if (!is_named(options.algorithms, entry.id) || (options.algorithms.empty() && !has_matrix_row(entry))) continue;
+    for (const MatrixFault& fault : kFaults) {
+      if (is_named(options.faults, fault.name)) tasks.push_back({&entry, &fault});
+    }
+  }
+
+  Matrix result;
+  result.cells.resize(tasks.size());
+  std::vector<std::optional<Diagnostic>> troubles(tasks.size());
+  std::size_t done = 0;
+  std::mutex told;
+  in_parallel(tasks.size(), options.jobs, [&](std::size_t i) {
+    result.cells[i].algorithm = tasks[i].entry->id;
+    result.cells[i].fault = tasks[i].fault;
+    if (!is_mine(options.ranks, i)) return;
+    if (options.interrupted && options.interrupted()) return;
+    auto cell = Row(*tasks[i].entry, catalogue, options).cell(*tasks[i].fault);
+    if (auto* trouble = std::get_if<Diagnostic>(&cell))
+      troubles[i] = std::move(*trouble);
+    else
+      result.cells[i] = std::move(std::get<MatrixCell>(cell));
+    const std::lock_guard lock(told);
+    ++done;
+    if (options.progress) options.progress(done, share_of(options.ranks, tasks.size()));
+  });
+  bool is_interrupted = options.interrupted && options.interrupted();
+  const auto write = [&](Writing& out, std::size_t i) {
+    out.add(std::uint64_t{is_interrupted});
+    add(out, result.cells[i].answers);
+    out.add(std::uint64_t{troubles[i].has_value()});
+    if (troubles[i]) add(out, *troubles[i]);
+  };
+  const auto read = [&](Reading& in, std::size_t i) {
+    is_interrupted = in.number() != 0 || is_interrupted;
+    result.cells[i].answers = read_answers(in, catalogue);
+    if (in.number() != 0) troubles[i] = read_diagnostic(in);
+  };
+  [[maybe_unused]] const bool is_read = share(options.ranks, tasks.size(), write, read);
+  assert(is_read && "all ranks run the same program");
+  for (std::optional<Diagnostic>& trouble : troubles) {
+    if (trouble) return *std::move(trouble);
+  }
+  result.is_complete = !is_interrupted;
+  return result;
+}
+
+}  // namespace lockstep::scenarios

@@ -1,0 +1,226 @@
+#include "scenarios/running/execution.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "checker/properties/belief/capacity.hpp"
+#include "checker/properties/belief/linearizable.hpp"
+#include "checker/properties/belief/mutual_exclusion.hpp"
+#include "checker/properties/belief/no_deadlock.hpp"
+#include "checker/properties/belief/progress.hpp"
+#include "checker/properties/damage/fencing.hpp"
+#include "checker/properties/damage/no_lost_update.hpp"
+#include "checker/properties/damage/no_oversell.hpp"
+#include "checker/properties/evidence.hpp"
+#include "checker/properties/properties.hpp"
+#include "checker/properties/server/fair.hpp"
+#include "checker/properties/server/faithful_renewal.hpp"
+#include "checker/properties/server/no_lost_wakeup.hpp"
+#include "checker/properties/server/order_properties.hpp"
+#include "checker/properties/server/own_release.hpp"
+#include "checker/properties/server/recoverable.hpp"
+
+namespace lockstep::scenarios {
+namespace {
+
+using sim::Duration;
+using sim::Instant;
+
+/// Whether anything was begun after everything had come to rest in that step.
+bool goes_on_after(const sim::History& history, sim::Step rest) {
+  return (!history.operations.empty() && history.operations.back().invoked_in > rest) ||
+         (!history.effects.empty() && history.effects.back().step > rest);
+}
+
+/// The history up to the step in which everything came to rest. What the probe does afterwards is no part of the story; nor are the ticks that come
+/// before the probe asks for the first time, at the same moment or much later: an exploration, whose story ends with that step, too, does not judge them.
+sim::History story_of(const sim::History& history, sim::Step rest) {
+  sim::History story = history;
+  std::erase_if(story.operations, [&](const sim::Operation& operation) { return operation.invoked_in > rest; });
+  std::erase_if(story.effects, [&](const sim::Effect& effect) { return effect.step > rest; });
+  // What was under way (a renewal: a story does not wait for it) had not ended, and what came of it is no longer told.
+  for (sim::Operation& operation : story.operations) {
+    if (operation.phase == sim::Phase::invoke || operation.completed_in <= rest) continue;
+    operation.phase = sim::Phase::invoke;
+    operation.completed = {};
+    operation.completed_in = sim::no_step;
+  }
+  return story;
+}
+
+/// A server that is paused is not at rest: what reaches it waits there, and is handled when it goes on.
+Instant end_of_pauses(const sim::World& world, const std::vector<Lane>& lanes) {
+  Instant end = world.now();
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    const sim::ProcessState& state = world.state(sim::ProcessId{static_cast<std::uint16_t>(i)});
+    const bool is_paused = state.alive && state.was_paused && state.frozen_until.offset() > end.offset();
+    if (lanes[i].role == Lane::Role::server && is_paused) end = state.frozen_until;
+  }
+  return end;
+}
+
+Diagnostic trouble(const Scenario& scenario, Position at, std::string message) {
+  return {.file = scenario.file, .at = at, .message = std::move(message)};
+}
+
+}  // namespace
+
+std::optional<Diagnostic> Execution::play() {
+  deployment_.begin();
+  std::optional<Diagnostic> problem = execute();
+  rest_ = deployment_.world().step();
+  quiescent_ = end_of_pauses(deployment_.world(), deployment_.lanes());
+  if (!has_ended_) look_for_endless();
+  return problem;
+}
+
+std::optional<Diagnostic> Execution::probe(Patience patience, Instant first) {
+  within_ = deployment_.recovery_bound();
+  const Duration long_enough =
+      patience == Patience::just_beyond_the_bound ? within_ * 2 : std::max(within_ * 4, Duration::seconds(120));
+  const Duration poll = Duration::milliseconds(std::clamp<std::int64_t>((within_ / 64).floor_ms(), 1, 1000));
+  // What ends just before the bound must be noticed before it: as often as its slack demands, but only there.
+  const Duration lease = deployment_.lease().value_or(Duration::zero());
+  const Duration slack = std::min(deployment_.probe_slack(), within_ > lease ? within_ - lease : within_);
+  deployment_.begin_probing({.first = first,
+                             .poll = poll,
+                             .often = std::min(poll, slack / 8),
+                             .often_from = quiescent_ + (within_ - std::min(within_, slack * 2)),
+                             .often_until = quiescent_ + within_,
+                             .give_up = quiescent_ + long_enough});
+  return execute();
+}
+
+std::optional<Diagnostic> Execution::execute() {
+  const sim::Simulation::End end = run_in_slices();
+  if (const auto script = deployment_.script_trouble()) {
+    const bool is_of_lock = deployment_.world().given_up() != nullptr;
+    return trouble(scenario_, script->at,
+                   script->message + (is_of_lock ? "" : "; scripts of a story must end and stay small"));
+  }
+  if (const auto pin = deployment_.simulation().pin_failure()) {
+    const PinEntry& entry = scenario_.pin[pin->entry];
+    Diagnostic disorder =
+        trouble(scenario_, entry.at,
+                fmt::format("this order cannot happen: {}; widen [network] latency, change the order, or add a fault "
+                            "that delays",
+                            pin->reason));
+    disorder.kind = Diagnostic::Kind::out_of_order;
+    return disorder;
+  }
+  if (const auto failure = deployment_.simulation().schedule_failure()) {
+    return trouble(scenario_, scenario_.schedule[failure->entry].at, "this schedule cannot happen: " + failure->reason);
+  }
+  if (end == sim::Simulation::End::too_many_events) {
+    has_ended_ = false;
+    if (stuck_since_) {
+      return trouble(scenario_, {},
+                     fmt::format("the story does not go on at {}: a client never waits; give it a retry or a latency",
+                                 sim::to_string(deployment_.world().now().offset())));
+    }
+    Diagnostic too_long =
+        trouble(scenario_, busiest_client(),
+                fmt::format("the story has not ended after {} events, at {}; give its clients fewer attempts or rounds",
+                            max_events_, sim::to_string(deployment_.world().now().offset())));
+    too_long.kind = Diagnostic::Kind::bound;
+    return too_long;
+  }
+  return std::nullopt;
+}
+
+checker::RecoverableQuestion Execution::recoverable_question() const {
+  return {.probe = deployment_.probe(),
+          .quiescent = quiescent_,
+          .within = within_,
+          .probed_until = deployment_.world().now()};
+}
+
+std::optional<Instant> Execution::decisive_probe() const {
+  return checker::decisive_attempt(deployment_.world().history(), recoverable_question());
+}
+
+std::vector<checker::Finding> Execution::findings(const std::function<bool(std::string_view)>& is_wanted) {
+  sim::World& world = deployment_.world();
+  const checker::Names names = deployment_.names();
+  const std::vector<sim::ProcessId> resources = deployment_.resources();
+  std::optional<sim::History> until_rest;
+  if (goes_on_after(world.history(), rest_)) until_rest = story_of(world.history(), rest_);
+  const sim::History& story = until_rest ? *until_rest : world.history();
+  const std::int64_t places = deployment_.places().value_or(1);
+  // Three properties are judged by them.
+  std::optional<std::vector<checker::Breach>> found_breaches;
+  const auto breaches = [&]() -> const std::vector<checker::Breach>& {
+    if (!found_breaches) found_breaches = checker::order_breaches(story);
+    return *found_breaches;
+  };
+  std::vector<checker::Finding> findings;
+  findings.reserve(checker::properties().size());
+  const auto judge = [&](std::string_view property, auto with) {
+    if (is_wanted(property)) {
+      findings.push_back(with());
+    } else {
+      findings.push_back({.property = property, .view = checker::find_property(property)->view, .why = "not asked"});
+    }
+  };
+  judge("mutual-exclusion", [&] { return checker::mutual_exclusion(story, names); });
+  judge("linearizable", [&] {
+    return deployment_.places() ? checker::linearizable_semaphore(story, names, scenario_.lock.key, places)
+                                : checker::linearizable(story, names);
+  });
+  judge("no-deadlock",
+        [&] { return checker::no_deadlock(story, names, deployment_.deadlock_bound().value_or(Duration::zero())); });
+  judge("progress", [&] {
+    checker::ProgressQuestion question = deployment_.progress_question();
+    question.end = quiescent_;
+    return checker::progress(story, names, question);
+  });
+  judge("own-release", [&] { return checker::own_release(story, names); });
+  judge("recoverable", [&] { return checker::recoverable(world.history(), names, recoverable_question()); });
+  judge("reentrancy", [&] { return checker::reentrancy(story, names, breaches()); });
+  judge("truthful-reports", [&] { return checker::truthful_reports(story, names, breaches()); });
+  judge("faithful-renewal", [&] { return checker::faithful_renewal(story, names, breaches()); });
+  judge("no-lost-wakeup", [&] {
+    checker::WakeupQuestion question = deployment_.wakeup_question();
+    question.end = quiescent_;
+    return checker::no_lost_wakeup(story, names, question);
+  });
+  judge("capacity", [&] { return checker::capacity(story, names, places); });
+  judge("fair", [&] { return checker::fair(story, names, deployment_.overtakings().value_or(0)); });
+  judge("no-lost-update", [&] { return checker::no_lost_update(story, names, resources); });
+  judge("no-oversell", [&] { return checker::no_oversell(story, names); });
+  judge("fencing", [&] { return checker::fencing(story, names, resources); });
+  const auto is_got = [](const sim::Operation& o) { return checker::is_successful(o, "acquire"); };
+  const bool is_tried = std::any_of(story.operations.begin(), story.operations.end(), is_got);
+  for (checker::Finding& finding : findings) {
+    if (!is_tried && finding.verdict == checker::Verdict::holds && checker::needs_a_holder(finding.property)) {
+      finding = {.property = finding.property, .view = finding.view, .why = std::string(checker::nothing_was_tried)};
+    }
+    if (const std::string_view why = deployment_.why_not_judged(finding.property); !why.empty()) {
+      finding = {.property = finding.property, .view = finding.view, .why = std::string(why)};
+    }
+  }
+  return findings;
+}
+
+bool first_comer_gets_lock(const Scenario& scenario, const models::locks::Catalogue& catalogue) {
+  Scenario alone = scenario;
+  alone.faults.clear();
+  alone.pin.clear();
+  alone.schedule.clear();
+  sim::DefaultDecisions decisions;
+  Deployment deployment(alone, catalogue, decisions, Deployment::Faults::none);
+  constexpr std::uint64_t most_events = 100'000;
+  Execution execution(alone, deployment, most_events);
+  deployment.begin_servers();
+  if (execution.probe(Execution::Patience::just_beyond_the_bound)) return false;
+  const std::vector<checker::Finding> findings = execution.findings();
+  return std::any_of(findings.begin(), findings.end(), [](const checker::Finding& finding) {
+    return finding.property == "recoverable" && finding.verdict == checker::Verdict::holds;
+  });
+}
+
+}  // namespace lockstep::scenarios

@@ -1,0 +1,136 @@
+#include "scenarios/running/runner.hpp"
+
+#include <utility>
+
+#include "scenarios/deployment/deployment.hpp"
+#include "scenarios/exploring/expectation.hpp"
+#include "scenarios/running/execution.hpp"
+#include "scenarios/running/key_states.hpp"
+#include "scenarios/running/random_faults.hpp"
+#include "scenarios/story/own_lock.hpp"
+
+namespace lockstep::scenarios {
+namespace {
+
+/// A story is expected to end, whatever else its file says.
+void expect_an_end(Judgement& judgement) {
+  if (judgement.finding.verdict != checker::Verdict::violated || judgement.expected) return;
+  judgement.expected =
+      Expectation{.property = std::string(judgement.finding.property), .verdict = checker::Verdict::holds};
+  judgement.as_expected = false;
+}
+
+Outcome outcome_of(const Scenario& scenario, const models::locks::Catalogue& catalogue, Deployment& deployment,
+                   Execution& execution) {
+  const models::locks::Entry* entry = find_entry(scenario.lock, catalogue);
+  sim::World& world = deployment.world();
+  Outcome outcome;
+  for (checker::Finding& finding : execution.endless() ? execution.endless_findings() : execution.findings()) {
+    outcome.properties.push_back(judge(std::move(finding), scenario, deployment.names(), entry->claims));
+    if (execution.endless()) expect_an_end(outcome.properties.back());
+    outcome.as_expected = outcome.as_expected && outcome.properties.back().as_expected;
+  }
+  outcome.digest = world.digest();
+  outcome.events = world.events_executed();
+  outcome.quiescent = execution.quiescent();
+  outcome.lanes = deployment.lanes();
+  outcome.notes = deployment.missed_faults();
+  outcome.script_mistakes = deployment.script_mistakes();
+  outcome.history = world.history();
+  outcome.places = deployment.places();
+  outcome.trace = world.trace();
+  return outcome;
+}
+
+}  // namespace
+
+namespace {
+
+/// `first`: when the probe comes; on return, when it must come to decide what is left open, if anything is.
+std::variant<Outcome, Diagnostic> run_once(const Scenario& scenario, const models::locks::Catalogue& catalogue,
+                                           const RunOptions& options, std::optional<sim::Instant>& first) {
+  sim::DefaultDecisions defaults;
+  sim::RandomDecisions random(options.seed.value_or(0));
+  sim::Decisions& own = options.seed ? static_cast<sim::Decisions&>(random) : defaults;
+  Deployment deployment(scenario, catalogue, options.decisions != nullptr ? *options.decisions : own);
+  if (options.trace) deployment.world().enable_trace();
+  if (options.tick) deployment.simulation().set_tick(*options.tick);
+  Execution execution(scenario, deployment, options.max_events);
+  KeyStateRecorder key_states(deployment.world(), deployment.looked_at_servers());
+  if (options.key_states) execution.watch([&] { key_states.look(); });
+  if (std::optional<Diagnostic> problem = execution.play()) {
+    if (!execution.endless()) return std::move(*problem);
+    Outcome outcome = outcome_of(scenario, catalogue, deployment, execution);
+    outcome.notes.push_back(std::move(problem->message));
+    outcome.key_states = key_states.take();
+    return outcome;
+  }
+  const auto patience = Execution::Patience::as_good_as_for_ever;
+  if (std::optional<Diagnostic> problem =
+          execution.probe(patience, std::exchange(first, std::nullopt).value_or(sim::Instant())))
+    return std::move(*problem);
+  first = execution.decisive_probe();
+  Outcome outcome = outcome_of(scenario, catalogue, deployment, execution);
+  outcome.key_states = key_states.take();
+  return outcome;
+}
+
+}  // namespace
+
+namespace {
+
+/// Once, and once more if it has to be asked whether the lock would have come back in time.
+std::variant<Outcome, Diagnostic> run_decided(const Scenario& scenario, const models::locks::Catalogue& catalogue,
+                                              const RunOptions& options) {
+  std::optional<sim::Instant> first;
+  std::variant<Outcome, Diagnostic> result = run_once(scenario, catalogue, options, first);
+  // Decisions from outside are made once.
+  if (!first || options.decisions != nullptr) return result;
+  return run_once(scenario, catalogue, options, first);
+}
+
+/// What check expects to be broken by something need not be broken here.
+void forgive(Outcome& outcome, bool expects_claims) {
+  outcome.as_expected = true;
+  for (Judgement& judgement : outcome.properties) {
+    const bool is_untried = judgement.expected && judgement.finding.verdict == checker::Verdict::unknown;
+    const bool is_claim = !judgement.expected && judgement.claim == Claim::expected && !expects_claims;
+    judgement.as_expected = judgement.as_expected || is_untried || is_claim;
+    if (is_claim) judgement.claim = Claim::stated;
+    outcome.as_expected = outcome.as_expected && judgement.as_expected;
+  }
+}
+
+std::variant<Outcome, Diagnostic> run_sample(const Scenario& scenario, const models::locks::Catalogue& catalogue,
+                                             RunOptions options) {
+  const Scenario sample = draw_checked(scenario, catalogue, *std::exchange(options.may_seed, std::nullopt));
+  auto result = run(sample, catalogue, options);
+  if (auto* outcome = std::get_if<Outcome>(&result)) forgive(*outcome, scenario.expect_check.empty());
+  return result;
+}
+
+/// When something is to happen says nothing of random delays.
+Scenario without_times(Scenario scenario) {
+  for (Expectation& expectation : scenario.expect_run) expectation.at.reset();
+  return scenario;
+}
+
+}  // namespace
+
+std::variant<Outcome, Diagnostic> run(const Scenario& scenario, const models::locks::Catalogue& catalogue,
+                                      const RunOptions& options) {
+  if (options.may_seed) return run_sample(scenario, catalogue, options);
+  if (!options.seed || options.decisions != nullptr) return run_decided(scenario, catalogue, options);
+  const Scenario timeless = without_times(scenario);
+  // Delays with which a pinned order cannot be kept are drawn anew: what is left are those with which it can.
+  constexpr std::uint64_t kDraws = 200;
+  RunOptions drawn = options;
+  for (std::uint64_t draw = 0;; ++draw) {
+    drawn.seed = *options.seed + draw * 0x9E3779B97F4A7C15U;
+    auto result = run_decided(timeless, catalogue, drawn);
+    const auto* trouble = std::get_if<Diagnostic>(&result);
+    if (trouble == nullptr || trouble->kind != Diagnostic::Kind::out_of_order || draw == kDraws) return result;
+  }
+}
+
+}  // namespace lockstep::scenarios

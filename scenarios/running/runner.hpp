@@ -1,0 +1,38 @@
+#pragma once
+
+// Builds a world from a story, lets it happen once, and judges it.
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+
+#include "models/locks/catalogue.hpp"
+#include "scenarios/format/diagnostic.hpp"
+#include "scenarios/running/outcome.hpp"
+#include "scenarios/story/scenario.hpp"
+#include "sim/schedules/decisions.hpp"
+
+namespace lockstep::scenarios {
+
+struct RunOptions {
+  /// Random delays and ties instead of the shortest ones and first come, first served. Pins and faults stay; the `at` of expectations is not asked.
+  std::optional<std::uint64_t> seed;
+  /// Not the execution of the file but one of those that `check` looks at, drawn by this: `draw_checked`. A property that was not tried in it is as expected.
+  std::optional<std::uint64_t> may_seed;
+  /// Answers every question of the run: for recording and replay. Takes the place of `seed`.
+  sim::Decisions* decisions = nullptr;
+  /// With `decisions`: delays are multiples of this. Nothing: microseconds beyond the least.
+  std::optional<sim::Duration> tick = std::nullopt;
+  /// Fill `Outcome::trace`.
+  bool trace = false;
+  /// Fill `Outcome::key_states`. Costs time: for people only.
+  bool key_states = false;
+  std::uint64_t max_events = 5'000'000;
+};
+
+/// One execution. A diagnostic when the story cannot happen as the file has it: a pin that cannot be kept, a story that
+/// does not end, a script that runs away.
+std::variant<Outcome, Diagnostic> run(const Scenario& scenario, const models::locks::Catalogue& catalogue,
+                                      const RunOptions& options = {});
+
+}  // namespace lockstep::scenarios

@@ -1,0 +1,31 @@
+#pragma once
+
+// A lock that a scenario file brings along as a script: `[lock] script = "my-lock.lua"`.
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "models/locks/catalogue.hpp"
+#include "scenarios/story/scenario.hpp"
+
+namespace lockstep::scenarios {
+
+/// Reads a script from disk; or says what is wrong, with the script's file and line.
+std::variant<OwnLock, std::string> read_own_lock(const std::filesystem::path& file);
+
+/// For stories that are made for an algorithm: its script, if it is one.
+OwnLock own_lock_of(const models::locks::Entry& entry);
+
+/// Where the script lies as a file in `folder` would name it; no folder: from everywhere.
+std::string script_from(const OwnLock& lock, const std::filesystem::path& folder);
+
+/// The algorithm of a story: its own script, or of the catalogue. Null: there is none.
+const models::locks::Entry* find_entry(const LockSpec& lock, const models::locks::Catalogue& catalogue);
+
+/// Adds the script that `name` is the file of, for commands that take algorithms by name, and makes `name` its id. What is wrong, or nothing.
+/// Does nothing if `name` does not end in ".lua".
+std::string add_script(std::string& name, models::locks::Catalogue& catalogue);
+
+}  // namespace lockstep::scenarios

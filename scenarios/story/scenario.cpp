@@ -1,0 +1,33 @@
+#include "scenarios/story/scenario.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace lockstep::scenarios {
+
+std::string client_name(std::size_t i) {
+  return i < 26 ? std::string(1, static_cast<char>('A' + i)) : fmt::format("C{}", i + 1);
+}
+
+std::vector<std::string> lock_keys(const Scenario& scenario) {
+  std::vector<std::string> keys;
+  const auto add = [&](const std::string& key) {
+    if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+  };
+  for (const ClientSpec& client : scenario.clients) {
+    if (!client.commands.empty()) continue;
+    if (client.locks.empty()) add(scenario.lock.key);
+    for (const std::string& key : client.locks) add(key);
+  }
+  if (keys.empty()) add(scenario.lock.key);
+  return keys;
+}
+
+std::vector<std::string> thread_names(const ClientSpec& client) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < client.threads.size(); ++i) names.push_back(fmt::format("{}/{}", client.name, i + 1));
+  return names;
+}
+
+}  // namespace lockstep::scenarios

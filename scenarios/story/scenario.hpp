@@ -1,0 +1,319 @@
+#pragma once
+
+// One story, as a scenario file tells it: what is deployed, who does what, what may go wrong, and what to expect.
+// Plain data; `loader.hpp` reads it from TOML, `runner.hpp` builds a world from it and judges it.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "checker/properties/verdict.hpp"
+#include "models/client/mode.hpp"
+#include "models/locks/lock.hpp"
+#include "models/locks/parameters.hpp"
+#include "models/redis/server/persistence_settings.hpp"
+#include "models/redis/wire/command.hpp"
+#include "models/workloads/guard.hpp"
+#include "sim/schedules/event_name.hpp"
+#include "sim/time/time.hpp"
+#include "sim/worlds/faults.hpp"
+
+namespace lockstep::models::locks {
+struct Entry;
+}
+
+namespace lockstep::scenarios {
+
+/// Where in its file something was said; 1-based, 0 when it was not said in a file.
+struct Position {
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+  bool operator==(const Position&) const = default;
+};
+
+/// Text for people, in both languages. `zh` is empty where a file has English only.
+struct Text {
+  std::string en;
+  std::string zh;
+  bool operator==(const Text&) const = default;
+};
+
+enum class Cost : std::uint8_t { fast, slow, rare };
+
+/// A process's clocks: `offset` moves the wall clock only, `drift` (parts per million) speeds up both, and `uptime` is
+/// what the monotonic clock shows when the story begins.
+struct ClockSpec {
+  sim::Duration offset;
+  std::int64_t drift_ppm = 0;
+  sim::Duration uptime;
+  bool operator==(const ClockSpec&) const = default;
+};
+
+/// Parameters of a lock algorithm, by name: only what the file sets.
+using LockParameters = std::map<std::string, models::locks::ParameterValue, std::less<>>;
+
+/// A lock that the file brings along.
+struct OwnLock {
+  std::shared_ptr<const models::locks::Entry> entry;  ///< null: there is none
+  std::string path;                                   ///< of the script, absolute
+  std::string text;
+  /// The same lock, wherever its script lies.
+  bool operator==(const OwnLock& other) const { return text == other.text; }
+};
+
+struct LockSpec {
+  std::string algorithm;  ///< its id; of a script the name of its file
+  Position algorithm_at;
+  OwnLock own;
+  std::string key = "lock";
+  LockParameters parameters;
+  bool operator==(const LockSpec&) const = default;
+};
+
+struct NetworkSpec {
+  sim::DurationRange latency = {sim::Duration::milliseconds(1), sim::Duration::milliseconds(1)};  ///< one way
+  /// How long a client waits for a reply before it gives up on it. Nothing: for ever.
+  std::optional<sim::Duration> timeout;
+  std::optional<sim::DurationRange> replication;  ///< one way, between two servers, instead of `latency`
+  bool operator==(const NetworkSpec&) const = default;
+};
+
+/// A lock server. Named "redis" if there is one, "redis1" … "redisN" if there are more, unless the file names them.
+struct ServerSpec {
+  std::string name;
+  ClockSpec clock;
+  std::optional<sim::DurationRange> latency;  ///< to and from this server, instead of the network's
+  std::string replica_of;                     ///< whose replica it begins as; empty: nobody's
+  models::redis::PersistenceSettings persistence;
+  sim::Duration loading;         ///< how long a restart reads the disk
+  sim::Duration restart_delay;   ///< what a restart is put off by
+  sim::Duration snapshot_delay;  ///< of a full resync
+  std::int64_t min_replicas = 0;
+  sim::Duration min_replicas_max_lag = sim::Duration::seconds(10);
+  std::int64_t priority = 100;
+  bool operator==(const ServerSpec&) const = default;
+};
+
+/// One of those who watch the primary. Named "sentinel1" …, unless the file names them.
+struct SentinelSpec {
+  std::string name;
+  ClockSpec clock;
+  std::optional<sim::DurationRange> latency;  ///< to and from this sentinel, instead of the network's
+  bool operator==(const SentinelSpec&) const = default;
+};
+
+/// Redis Sentinel: all of them watch one primary under the same settings.
+struct SentinelsSpec {
+  Position at, quorum_at;
+  std::string primary;      ///< name of a server
+  std::int64_t quorum = 0;  ///< 0, while a file is being read: a majority
+  sim::Duration down_after = sim::Duration::seconds(30);
+  sim::Duration failover_timeout = sim::Duration::seconds(180);
+  std::int64_t parallel_syncs = 1;
+  std::optional<std::int64_t> rounds;  ///< how often each looks at the others; nothing: for ever
+  std::vector<SentinelSpec> each;
+  bool operator==(const SentinelsSpec&) const = default;
+};
+
+/// What the lock protects.
+struct ResourceSpec {
+  enum class Kind : std::uint8_t {
+    counter,  ///< every holder reads it, works, and writes one more than it read
+    reg       ///< "register": every holder works, then writes its name; `fenced` refuses tokens that go back
+  };
+  Kind kind = Kind::counter;
+  bool fenced = false;
+  std::optional<sim::DurationRange> latency;  ///< to and from the resource, instead of the network's
+  bool operator==(const ResourceSpec&) const = default;
+};
+
+/// Sellers and buyers: then clients use the lock as the guard has it, and not for a critical section of their own.
+struct MarketSpec {
+  models::workloads::Guard guard = models::workloads::Guard::watch;
+  std::int64_t price = 1;
+  std::int64_t funds = 1'000'000;  ///< of each account that buys, at the beginning
+  bool operator==(const MarketSpec&) const = default;
+};
+
+struct ClientSpec {
+  std::string name;
+  Position at;
+  /// When it starts its first attempt, in true time.
+  sim::DurationRange acquire_at;
+  /// Processor time inside the critical section: a pause lengthens it.
+  sim::DurationRange hold;
+  std::vector<std::string> locks;            ///< keys, taken one after the other; empty: the lock's own key
+  std::int64_t rounds = 1;                   ///< acquire, hold, release: this often
+  sim::DurationRange between;                ///< from a release (or giving up) to the next round
+  std::optional<std::int64_t> attempts;      ///< instead of the algorithm's
+  std::optional<sim::DurationRange> retry;   ///< instead of the algorithm's
+  bool release = true;                       ///< false: forgets to release (the client goes on living)
+  std::int64_t reenter = 0;                  ///< takes the lock again while it holds it, this often
+  sim::DurationRange inner_hold;             ///< processor time inside after that
+  bool in_finally = false;                   ///< releases as often as it tried to acquire, got or not
+  std::vector<models::locks::Call> finally;  ///< instead of releases: what it calls in the end, got or not
+  std::optional<models::Mode> mode;          ///< instead of the algorithm's
+  LockParameters parameters;                 ///< of the algorithm, where it has other values than [lock]
+  std::string process_name;                  ///< what its lock library takes for unique; empty: its name
+  std::int64_t thread_id = 1;                ///< of its first thread, within the process
+  /// In a market: whether it lists or buys, and for whom; empty: itself.
+  enum class Role : std::uint8_t { none, seller, buyer };
+  Role role = Role::none;
+  std::string account;
+  ClockSpec clock;
+  bool via_sentinel = false;  ///< its only server is whoever is primary, which it learns from sentinels
+  /// Set: it has these threads, called "A/1", "A/2", …, each with settings of its own; `acquire_at` is from the start of the process.
+  std::vector<ClientSpec> threads;
+  /// Set: this client does not use the lock but sends these commands to one server, one after the other.
+  struct Line {
+    models::redis::Command command;
+    Position at;
+    bool operator==(const Line&) const = default;
+  };
+  std::vector<Line> commands;
+  std::string server;  ///< to whom; empty: the first
+  bool operator==(const ClientSpec&) const;
+};
+
+/// When a fault strikes: at a true time, or at a step of a process.
+struct Trigger {
+  enum class Kind : std::uint8_t {
+    at,      ///< at a true time
+    before,  ///< the client is about to send `step`: it has not left yet
+    sent,    ///< `step` has just left; the reply will find the client so
+    after    ///< the client has handled the reply to `step` and run on to its next wait; nothing it sent then has left.
+             ///< A server: it has carried out the request; the reply has not left
+  };
+  Kind kind = Kind::at;
+  sim::Duration time;
+  /// A command in capitals ("SETNX"), or "acquire", "release", "read", "write"; `after` also "start", "work", "sleep",
+  /// "timeout", "reset". Of a server: "A.SETNX".
+  std::string step;
+  std::int64_t occurrence = 1;  ///< the how many-th such step of that client or server, from 1
+  bool operator==(const Trigger&) const = default;
+};
+
+struct FaultSpec {
+  /// pause: `who` freezes for `length`. crash: `who` dies; comes back `restart_after`, if set; a server keeps its keys if `keep`. jump: the wall clock of
+  /// `who` moves by `by`. lose: one message is lost, the request (`direction` request) or the reply of `trigger.step` of client `who`. delay: the same
+  /// message takes `length` longer than the network's latency. partition: no message passes between `between[0]` and `between[1]` from `trigger.time` for
+  /// `length`. Never skew: a clock that is off is part of its process.
+  using Kind = sim::FaultKind;
+  enum class Direction : std::uint8_t { request, reply };
+  Kind kind = Kind::pause;
+  Position at;
+  std::string who;
+  Trigger trigger;
+  sim::DurationRange length;  ///< pause, delay, partition; exact in [[fault]], may be a range in [[may]]
+  std::optional<sim::DurationRange> restart_after;
+  bool keep = false;
+  sim::DurationRange by;  ///< jump, in [[may]] also skew
+  Direction direction = Direction::request;
+  std::vector<std::vector<std::string>> between;
+  bool operator==(const FaultSpec&) const = default;
+};
+
+/// A fault that might happen, in `check` and `fuzz`: at any place, up to `times` times.
+struct MaySpec {
+  using Kind = sim::FaultKind;
+  Kind kind = Kind::pause;
+  Position at;
+  std::vector<std::string> who;  ///< empty: any client (lose, delay: any connection; jump: any server)
+  sim::DurationRange length;     ///< pause, delay, partition: how long; jump and skew: by how much
+  std::optional<sim::DurationRange> restart_after;
+  bool keep = false;
+  /// pause, crash: it strikes a client only while that is at it; lose, delay: messages that belong to it.
+  sim::Activity during = sim::Activity::anything;
+  std::string message;                            ///< lose, delay: in capitals, "read" or "write"; empty: any
+  std::optional<FaultSpec::Direction> direction;  ///< lose, delay; nothing: either
+  std::vector<std::vector<std::string>> between;  ///< partition: the sides; empty: each of `who` from all others
+  std::int64_t times = 1;
+  bool operator==(const MaySpec&) const = default;
+};
+
+/// What clients are called that nobody named: A, B, … Z, C27, C28, …
+std::string client_name(std::size_t i);
+
+/// One entry of a pinned order: a command of a client, at a server.
+struct PinEntry {
+  std::string client;
+  std::string command;                     ///< in capitals
+  std::optional<std::int64_t> occurrence;  ///< "#2": the client's second such command; else its next one in order
+  std::string server;                      ///< "@redis2"; empty: any
+  Position at;
+  bool operator==(const PinEntry&) const = default;
+};
+
+/// One entry of a schedule: the event is handled at exactly this true time.
+struct ScheduleEntry {
+  sim::Duration time;  ///< or `sim::ScheduledEvent::never`
+  sim::EventName::What what = sim::EventName::What::request;
+  std::string process;          ///< of what concerns a request: the client
+  std::string step;             ///< the request: a command in capitals, "read" or "write"; else empty
+  std::int64_t occurrence = 1;  ///< "#2": the second that `process` set out to do; with a server: among those to it
+  std::string server;           ///< "@redis2"; empty: any
+  Position at;
+  bool operator==(const ScheduleEntry&) const = default;
+};
+
+/// What the file expects of one property in one mode.
+struct Expectation {
+  std::string property;
+  checker::Verdict verdict = checker::Verdict::holds;
+  std::vector<std::string> violated_by;                   ///< empty: by anyone
+  std::optional<sim::Duration> at;                        ///< when it is first broken (run)
+  std::map<std::string, std::string, std::less<>> from;   ///< parameter of a fault → exact threshold (check)
+  std::map<std::string, std::string, std::less<>> up_to;  ///< restart_after → the largest value that breaks it (check)
+  std::string frontier;                                   ///< of two parameters together (check); empty: any
+  Position position;
+  bool operator==(const Expectation&) const = default;
+};
+
+inline bool ClientSpec::operator==(const ClientSpec&) const = default;
+
+/// What the threads of a client are called: nothing if it has none of its own.
+std::vector<std::string> thread_names(const ClientSpec& client);
+
+struct Scenario {
+  std::string file;  ///< as it was named on the command line
+  std::string id;    ///< the file's name without its ending
+  Text title, story, lesson;
+  std::string source;
+  std::vector<std::string> reproduces;
+  Cost cost = Cost::fast;
+  LockSpec lock;
+  NetworkSpec network;
+  std::vector<ServerSpec> servers;
+  std::optional<SentinelsSpec> sentinels;
+  std::optional<ResourceSpec> resource;
+  std::optional<MarketSpec> market;
+  std::vector<ClientSpec> clients;
+  std::vector<FaultSpec> faults;
+  std::vector<MaySpec> may;
+  std::vector<PinEntry> pin;
+  std::vector<ScheduleEntry> schedule;  ///< in the order of their times
+  /// `recoverable`: a fresh client must have the lock this long after everybody is done or dead. Nothing: the lock's
+  /// longest lease, plus a few round trips.
+  std::optional<sim::Duration> recover_within;
+  /// `no-deadlock`: a circle must last so long. Nothing: a little longer than the lock's longest lease, or at all if it has none.
+  std::optional<sim::Duration> deadlock_lasting;
+  /// `no-lost-wakeup`: nobody may wait longer for a lock that is free. Nothing: a few round trips.
+  std::optional<sim::Duration> wake_within;
+  /// `progress`: nobody may try longer than this while nobody holds the lock. Nothing: the longest lease, retry and work, and a few round trips.
+  std::optional<sim::Duration> progress_within;
+  /// `fair`: how often somebody may be overtaken. Nothing: never, where it is judged at all.
+  std::optional<std::int64_t> fair_overtakings;
+  std::vector<Expectation> expect_run, expect_check;
+  std::optional<std::int64_t> expect_traces;  ///< how many traces `check` explores
+  bool operator==(const Scenario&) const = default;
+};
+
+/// The keys of all locks that the story's clients use, in the order in which the file names them; if nobody uses any, the
+/// lock's own.
+std::vector<std::string> lock_keys(const Scenario& scenario);
+
+}  // namespace lockstep::scenarios

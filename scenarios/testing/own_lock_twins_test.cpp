@@ -1,0 +1,139 @@
+// Locks that exist twice, in C++ and as scripts: the same stories, the same verdicts, margins and traces.
+
+#include <algorithm>
+#include <array>
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "scenarios/exploring/exploration.hpp"
+#include "scenarios/format/loader.hpp"
+#include "scenarios/running/runner.hpp"
+#include "scenarios/story/own_lock.hpp"
+#include "scenarios/testing/stories_testing.hpp"
+#include "sim/testing/in_tree.hpp"
+
+namespace lockstep::scenarios::own_lock_twins_test {
+namespace {
+
+using testing::catalogue;
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kTwins{
+    {{"set-nx-px-lua", "set-nx-px.lua"},
+     {"redlock-seq", "redlock.lua"},
+     {"redlock-par", "redlock-par.lua"},
+     {"redisson-lock", "redisson.lua"},
+     {"redisson-fair", "fair.lua"},
+     {"redisson-semaphore", "semaphore.lua"}}};
+
+Scenario with_script(Scenario story, std::string_view script) {
+  auto read = read_own_lock(in_tree("scenarios/stories/own-lock") + "/" + std::string(script));
+  if (const auto* problem = std::get_if<std::string>(&read)) FAIL(*problem);
+  story.lock.own = std::get<OwnLock>(std::move(read));
+  story.lock.algorithm = story.lock.own.entry->id;
+  return story;
+}
+
+/// All stories that one of these algorithms plays, with the script of its twin.
+std::vector<std::pair<Scenario, std::string_view>> stories() {
+  const std::vector<std::string> folders{in_tree("scenarios")};
+  const auto files = find_scenarios(folders);
+  std::vector<std::pair<Scenario, std::string_view>> all;
+  for (const auto& file : std::get<std::vector<std::filesystem::path>>(files)) {
+    auto loaded = load(file, catalogue());
+    const auto* story = std::get_if<Scenario>(&loaded);
+    if (story == nullptr || story->cost != Cost::fast || story->market) continue;
+    for (const auto& [algorithm, script] : kTwins) {
+      if (story->lock.algorithm == algorithm) all.emplace_back(*story, script);
+    }
+  }
+  return all;
+}
+
+/// What two runs have to have in common. The digest has not: it knows the texts of the servers' scripts.
+std::string told(const Outcome& outcome) {
+  std::string text = std::to_string(outcome.events) + " events, " + std::to_string(outcome.history.operations.size()) +
+                     " operations\n";
+  for (const Judgement& judgement : outcome.properties) {
+    text += std::string(judgement.finding.property) + " " + std::string(checker::to_string(judgement.finding.verdict)) +
+            " " + judgement.finding.why + "\n";
+  }
+  for (const std::string& mistake : outcome.script_mistakes) text += mistake + "\n";
+  return text;
+}
+
+std::string told(const Exploration& exploration) {
+  std::string text = std::to_string(exploration.counts.traces) + " traces" +
+                     (exploration.counts.complete ? "" : ", incomplete") + "\n";
+  for (const ExploredProperty& property : exploration.properties) {
+    text += std::string(property.name) + " " + std::string(checker::to_string(property.verdict)) + " in " +
+            std::to_string(property.violating_traces) + " " + property.why + " " + property.frontier;
+    for (const Threshold& threshold : property.thresholds) {
+      text += " " + threshold.parameter + " " + sim::to_string(threshold.infimum.value) +
+              (threshold.infimum.attained ? "" : " exclusive") + (threshold.is_exact ? "" : " at most");
+    }
+    text += "\n";
+  }
+  for (const std::string& mistake : exploration.script_mistakes) text += mistake + "\n";
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("own lock: a script runs as its twin in C++ does, event by event") {
+  std::size_t compared = 0;
+  for (const auto& [story, script] : stories()) {
+    INFO(story.file << " with " << script);
+    const Scenario twin = with_script(story, script);
+    for (const std::optional<std::uint64_t> seed : {std::optional<std::uint64_t>(), std::optional<std::uint64_t>(7)}) {
+      RunOptions options;
+      options.seed = seed;
+      const auto one = run(story, catalogue(), options), other = run(twin, catalogue(), options);
+      REQUIRE(std::holds_alternative<Outcome>(one) == std::holds_alternative<Outcome>(other));
+      if (const auto* outcome = std::get_if<Outcome>(&one)) CHECK(told(*outcome) == told(std::get<Outcome>(other)));
+    }
+    ++compared;
+  }
+  CHECK(compared > 60);
+}
+
+TEST_CASE("own lock: a script is explored as its twin in C++ is: verdicts, margins and the number of traces") {
+  std::size_t compared = 0;
+  for (const auto& [story, script] : stories()) {
+    if (!can_be_explored(story, catalogue())) continue;
+    INFO(story.file << " with " << script);
+    ExplorationOptions options;
+    options.max_traces = 500;
+    const auto one = explore(story, catalogue(), options);
+    const auto other = explore(with_script(story, script), catalogue(), options);
+    REQUIRE(std::holds_alternative<Exploration>(one) == std::holds_alternative<Exploration>(other));
+    if (const auto* found = std::get_if<Exploration>(&one)) CHECK(told(*found) == told(std::get<Exploration>(other)));
+    ++compared;
+  }
+  CHECK(compared > 60);
+}
+
+TEST_CASE("own lock: a world with a script that goes back is explored as one that runs each trace from its beginning") {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kStories{
+      {{"redisson-source/f003-2-watchdog-pause.toml", "redisson.lua"},
+       {"redisson-source/f003-lost-wakeup.toml", "redisson.lua"},
+       {"lock-summary/redlock-crash-restart.toml", "redlock.lua"},
+       {"lock-summary/f001-7-no-renewal-fixed.toml", "redisson.lua"},
+       {"redisson-source/f003-semaphore-crash.toml", "semaphore.lua"},
+       {"redisson-source/f003-fair-dead-waiter.toml", "fair.lua"}}};
+  for (const auto& [file, script] : kStories) {
+    auto loaded = load(in_tree("scenarios/stories") + "/" + std::string(file), catalogue());
+    REQUIRE(std::holds_alternative<Scenario>(loaded));
+    const Scenario story = with_script(std::get<Scenario>(std::move(loaded)), script);
+    INFO(file << " with " << script);
+    ExplorationOptions options;
+    options.max_traces = 200;
+    const auto back = explore(story, catalogue(), options);
+    options.goes_back = false;
+    const auto again = explore(story, catalogue(), options);
+    CHECK(told(std::get<Exploration>(back)) == told(std::get<Exploration>(again)));
+  }
+}
+
+}  // namespace lockstep::scenarios::own_lock_twins_test

@@ -1,0 +1,208 @@
+#include "scenarios/witness/witness_times.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace lockstep::scenarios {
+namespace {
+
+using checker::Bound;
+using checker::Constraint;
+using checker::DifferenceConstraints;
+using checker::ExploredEvent;
+using checker::ExploredFault;
+using checker::ParametricBound;
+using sim::Duration;
+using sim::Instant;
+
+constexpr Duration kRound = Duration::milliseconds(1);
+
+Duration rounded_up(Duration d) {
+  const Duration down = Duration::milliseconds(d.floor_ms());
+  return down < d ? down + kRound : down;
+}
+
+/// The constraints once the parameters are known.
+std::optional<DifferenceConstraints> with_parameters(const ExploredTrace& trace, const Violation& violation,
+                                                     const std::vector<Duration>& parameters) {
+  DifferenceConstraints constraints = trace.constraints;
+  if (!constraints.add_all(violation.constraints)) return std::nullopt;
+  for (const ParametricBound& bound : trace.parametric) {
+    Duration more;
+    if (bound.plus != ParametricBound::none) more += parameters[bound.plus];
+    if (bound.minus != ParametricBound::none) more -= parameters[bound.minus];
+    if (!bound.base.bound.is_finite()) continue;
+    const std::int64_t units = bound.base.bound.units();
+    // As a bound says it: a whole number, and one unit less if strict.
+    const bool is_strict = units % Bound::units_per_ns != 0;
+    const Duration least = Duration::nanoseconds((units + (is_strict ? 1 : 0)) / Bound::units_per_ns) + more;
+    const Bound exact = is_strict ? Bound::less_than(least) : Bound::at_most(least);
+    if (!constraints.add(bound.base.from, bound.base.to, exact)) return std::nullopt;
+  }
+  return constraints.in_whole_ns();
+}
+
+/// Small values first: those that change nothing, then further and further out to both ends of the range.
+std::vector<Duration> candidates(sim::DurationRange range) {
+  std::vector<Duration> values;
+  const auto add = [&](Duration d) {
+    d = std::clamp(d, range.lo, range.hi);
+    if (std::find(values.begin(), values.end(), d) == values.end()) values.push_back(d);
+  };
+  add(Duration::zero());
+  for (Duration d = kRound; d < std::max(range.hi, -range.lo) * 2; d += d) {
+    add(d);
+    add(-d);
+  }
+  // What suits may be a short stretch in the middle.
+  constexpr std::int64_t steps = 64;
+  for (std::int64_t i = 0; i <= steps; ++i) {
+    const Duration d = range.lo + (range.hi - range.lo) / steps * i;
+    add(Duration::milliseconds(d.floor_ms()));
+  }
+  return values;
+}
+
+/// Parameters with which there is a solution, each as small as the search finds it.
+std::optional<std::vector<Duration>> choose_parameters(const ExploredTrace& trace, const Violation& violation) {
+  const auto works = [&](const std::vector<Duration>& values) {
+    return with_parameters(trace, violation, values).has_value();
+  };
+  std::vector<Duration> values = violation.parameters;
+  // The least that leaves times in real numbers may leave none in whole nanoseconds: two strict bounds share the one between.
+  if (values.size() == trace.parameters.size() && works(values)) return values;
+  // All combinations of candidates: a witness has one parameter, rarely two.
+  std::vector<std::vector<Duration>> options;
+  for (const checker::ExploredParameter& parameter : trace.parameters) options.push_back(candidates(parameter.range));
+  std::vector<std::size_t> at(options.size(), 0);
+  const auto set = [&] {
+    values.clear();
+    for (std::size_t i = 0; i < at.size(); ++i) values.push_back(options[i][at[i]]);
+  };
+  for (set(); !works(values); set()) {
+    std::size_t i = 0;
+    while (i < at.size() && ++at[i] == options[i].size()) at[i++] = 0;
+    if (i == at.size()) return std::nullopt;
+  }
+  // Between a value that does and the next smaller one that does not, halving finds the smallest in whole milliseconds.
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    Duration bad = values[i] / 2;
+    bad = std::clamp(bad, trace.parameters[i].range.lo, trace.parameters[i].range.hi);
+    std::vector<Duration> tried = values;
+    tried[i] = bad;
+    if (works(tried)) continue;
+    while (std::max(values[i] - bad, bad - values[i]) > kRound) {
+      tried = values;
+      tried[i] = Duration::milliseconds((bad + (values[i] - bad) / 2).floor_ms());
+      if (tried[i] == values[i] || tried[i] == bad) break;
+      (works(tried) ? values[i] : bad) = tried[i];
+    }
+  }
+  return values;
+}
+
+/// Fixes one difference after the other. Requires: constraints over whole nanoseconds.
+class Fixer {
+ public:
+  explicit Fixer(DifferenceConstraints constraints) : constraints_(std::move(constraints)) {}
+
+  /// `to - from` becomes `wanted`; or else the least whole number of milliseconds that is possible, or the least.
+  void fix(Instant from, Instant to, std::optional<Duration> wanted) {
+    const Duration shift = to.offset() - from.offset();
+    const auto least = constraints_.least_difference(from.variable(), to.variable());
+    if (!least) return;  // it could be any
+    const auto greatest = constraints_.greatest_difference(from.variable(), to.variable());
+    const auto is_possible = [&](Duration d) {
+      return d - shift >= least->value && (!greatest || d - shift <= greatest->value);
+    };
+    Duration value = least->value + shift;
+    if (wanted && is_possible(*wanted)) {
+      value = *wanted;
+    } else if (is_possible(rounded_up(value))) {
+      value = rounded_up(value);
+    }
+    const bool first = constraints_.add(from.variable(), to.variable(), Bound::at_most(value - shift));
+    const bool second = constraints_.add(to.variable(), from.variable(), Bound::at_most(shift - value));
+    assert(first && second && "each value between the least and the greatest is possible");
+    static_cast<void>(first && second);
+  }
+
+  /// `later` comes after `earlier`, by a millisecond, or by as much less as it must be.
+  void separate(Instant earlier, Instant later) {
+    if (!separate_by(earlier, later, kRound)) separate_by_little(earlier, later);
+  }
+
+  /// The same of what may have been read on clocks, and be stored: less than a millisecond apart they print alike, but for
+  /// those that have a whole millisecond between them.
+  void separate_as_text(Instant earlier, Instant later) {
+    if (separate_by(earlier, later, kRound)) return;
+    has_close_moments_ = true;
+    separate_by_little(earlier, later);
+  }
+
+  /// Two moments that are compared are less than a millisecond apart.
+  bool has_close_moments() const { return has_close_moments_; }
+  std::optional<std::vector<std::int64_t>> solution() const { return constraints_.solution_ns(); }
+
+ private:
+  bool separate_by(Instant earlier, Instant later, Duration gap) {
+    return constraints_.add_at_most(earlier + gap, later);
+  }
+
+  void separate_by_little(Instant earlier, Instant later) {
+    if (!separate_by(earlier, later, Duration::microseconds(1))) separate_by(earlier, later, Duration::nanoseconds(1));
+  }
+
+  DifferenceConstraints constraints_;
+  bool has_close_moments_ = false;
+};
+
+/// True time, whatever scale it was read on.
+Instant true_time(Instant instant) { return Instant(instant.variable(), instant.offset()); }
+
+}  // namespace
+
+std::optional<WitnessTimes> witness_times(const ExploredTrace& trace, const Violation& violation) {
+  const auto parameters = choose_parameters(trace, violation);
+  if (!parameters) return std::nullopt;
+  auto constraints = with_parameters(trace, violation, *parameters);
+  if (!constraints) return std::nullopt;
+  Fixer fixer(*std::move(constraints));
+  const Instant origin = Instant::origin();
+
+  for (const ExploredFault& fault : trace.faults) {
+    if (!sim::lasts(fault.kind)) continue;
+    // A pause of no length is none: a run would not notice it.
+    fixer.separate(true_time(fault.from), true_time(fault.until));
+    fixer.fix(true_time(fault.from), true_time(fault.until), std::nullopt);
+  }
+  const auto separate_strict = [&fixer](const Constraint& c) {
+    // x_to - x_from < w: rather by a millisecond. The bound over whole nanoseconds holds already.
+    if (!c.bound.is_finite() || c.bound.units() % Bound::units_per_ns == 0) return;
+    const Duration w = Duration::nanoseconds((c.bound.units() + 1) / Bound::units_per_ns);
+    fixer.separate_as_text(Instant(c.to, Duration::zero()), Instant(c.from, w));
+  };
+  for (const Constraint& c : violation.constraints) separate_strict(c);
+  std::vector<std::optional<Instant>> before;
+  for (const ExploredEvent& event : trace.events) {
+    if (before.size() <= event.process.index) before.resize(event.process.index + 1u);
+    std::optional<Instant>& last = before[event.process.index];
+    if (last) fixer.separate(*last, true_time(event.at));
+    last = true_time(event.at);
+  }
+  // What was read on clocks as well: stored timestamps are the same text in a run when they print alike (docs/decisions/instants-are-exact.md).
+  for (std::uint32_t i = 0; i < trace.constraints.constraints(); ++i) separate_strict(trace.constraints.constraint(i));
+  for (const ExploredEvent& event : trace.events) {
+    // When a fault strikes is up to nobody: there is no typical delay.
+    const bool is_fault = event.kind == sim::EventKind::fault;
+    fixer.fix(true_time(event.base), true_time(event.arrived), is_fault ? std::nullopt : std::optional(event.delay.lo));
+  }
+  for (const ExploredFault& fault : trace.faults) {
+    if (sim::lasts(fault.kind)) fixer.fix(origin, true_time(fault.from), std::nullopt);
+  }
+  auto solution = fixer.solution();
+  if (!solution) return std::nullopt;
+  return WitnessTimes{*std::move(solution), *parameters, fixer.has_close_moments()};
+}
+
+}  // namespace lockstep::scenarios

@@ -1,0 +1,393 @@
+#pragma once
+
+// The world: processes, their connections, the events that are pending, and how an event is executed. Start here.
+//
+// A process's state changes only when it handles an event. An event has one process, one cause and a delay range after
+// its cause. Which pending event comes next, and when, is not the world's business but its scheduler's: `Simulation`
+// puts them on a line of virtual time, an explorer tries them all.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/coroutines/executor.hpp"
+#include "sim/schedules/decisions.hpp"
+#include "sim/schedules/scheduler.hpp"
+#include "sim/time/clock.hpp"
+#include "sim/time/time.hpp"
+#include "sim/worlds/faults.hpp"
+#include "sim/worlds/history.hpp"
+#include "sim/worlds/ids.hpp"
+#include "sim/worlds/message.hpp"
+#include "sim/worlds/process.hpp"
+#include "sim/worlds/trace.hpp"
+
+namespace lockstep::sim {
+
+/// Whoever set a timer hears from it unless it was cancelled.
+class TimerOwner {
+ public:
+  virtual void timer_fired() = 0;
+
+ protected:
+  ~TimerOwner() = default;
+};
+
+/// Whoever waits for a reply hears exactly one of the two, unless it withdrew.
+class ReplyOwner {
+ public:
+  virtual void reply_arrived(Message& reply) = 0;
+  /// The other side is dead or restarted: nobody will ever answer this call.
+  virtual void connection_lost() = 0;
+
+ protected:
+  ~ReplyOwner() = default;
+};
+
+/// What a timer is for.
+enum class TimerKind : std::uint8_t {
+  sleep,     ///< wall time: a pause does not move it, but it is noticed only when the pause is over
+  work,      ///< processor time: a pause lengthens it
+  timeout,   ///< as sleep: a client waits no longer for the answer to a request
+  deadline,  ///< as sleep: whoever waits for what is no answer to a request of its own waits no longer
+  tick       ///< as sleep, of something that repeats for ever: a story is over when nothing but ticks is pending
+};
+
+struct TimerRef {
+  std::uint32_t slot = 0xffffffff;
+  EventId id;
+};
+
+/// One pending event. Plain data; what a scheduler notes is marked. In the order that leaves no holes: there are many, and an
+/// explorer copies them.
+struct Event {
+  EventId id;
+  MessagePtr message;
+  TimerOwner* timer = nullptr;
+  const PlannedFault* fault = nullptr;
+  Instant base;            ///< when it leaves: at its cause, or at the end of the pause in which its cause left it
+  DurationRange delay;     ///< after `base`
+  Duration at;             ///< scheduler: when it is due
+  Duration arrived;        ///< scheduler: when it was due before a pause of its process put it off
+  Duration paused_before;  ///< work: pauses of its process so far that it already counts
+  Step cause = no_step;
+  std::uint32_t incarnation = 0;  ///< of starts and timers: of `process`, when it was emitted
+  std::uint32_t channel = kNoChannel;
+  std::uint32_t sequence = 0;  ///< scheduler: order of emission
+  std::uint32_t pin = kNoPin;  ///< scheduler
+  ProcessId process;
+  ProcessId from;
+  EventKind kind = EventKind::start;
+  TimerKind timer_kind = TimerKind::sleep;
+  bool bounced = false;      ///< a message that comes back because its receiver is gone
+  bool is_anchored = false;  ///< `base` is a moment that has nothing to do with its cause
+  bool frozen = false;       ///< emitted during a pause of its emitter, so it leaves only when that is over
+  bool background = false;   ///< a tick, or see `World::set_background_timer`
+
+  static constexpr std::uint32_t kNoChannel = 0xffffffff;
+  static constexpr std::uint32_t kNoPin = 0xffffffff;
+};
+static_assert(sizeof(Event) <= 128, "larger than this, a copy is a call");
+
+class World {
+ public:
+  /// Requires: `decisions` outlives the world.
+  explicit World(Decisions& decisions) : decisions_(&decisions) {}
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  // --- Building. The order of these calls is part of the world's identity.
+
+  struct ClockSettings {
+    Duration offset;             ///< of the wall clock
+    std::int64_t drift_ppb = 0;  ///< of both clocks
+    Duration uptime;             ///< what the monotonic clock shows at the origin
+  };
+  /// The world does not own its processes. Requires: `process` outlives the last event.
+  ProcessId add(Process& process, std::string name, ClockSettings clock);
+  /// A thread of `host`, or another part that acts under a name of its own: its programs run as events of `host`, and live and die
+  /// with it. A fault of the part alone stops its programs at their own steps (`reach`), and nothing else of the process.
+  ProcessId add_part(Process& part, ProcessId host, std::string name);
+  ConnectionId connect(ProcessId client, ProcessId server, DurationRange latency);
+  /// Traces and histories name `part` as the client of this connection, instead of its process.
+  void assign(ConnectionId connection, ProcessId part) { connections_[connection.index].part = part; }
+  void plan(PlannedFault fault);
+  /// Also in the middle of a run: what is sent from then on meets it.
+  void plan(Partition partition) {
+    partitions_.push_back(std::move(partition));
+    guards_messages_ = true;
+  }
+  /// There are no partitions any more.
+  void reunite() { partitions_.clear(); }
+  /// Lets `process` begin within `delay` after the origin.
+  void start(ProcessId process, DurationRange delay);
+  /// The same, from the event that is being handled, or at the present time between two events.
+  void start_now(ProcessId process);
+  /// Lets a fault strike within `delay` after the origin. Requires: `fault` outlives the world's events.
+  void arm(const PlannedFault& fault, DurationRange delay);
+  /// Emits the events of the faults that strike at a given time. Call once, after `plan` and before running.
+  void arm_faults();
+
+  /// Writes a record of every executed event. Costs memory and time: for people only.
+  void enable_trace() { tracing_ = true; }
+  /// For the trace: the request is about to be sent by a program that stands there. Nothing without one.
+  void note_origin(Message& request, const CodeFrame* frame) {
+    if (tracing_) [[unlikely]]
+      keep_origin(request, frame);
+  }
+  /// Who decides when and in which order. Requires: set before anything is emitted, and outlives the world.
+  void set_scheduler(Scheduler& scheduler) {
+    scheduler_ = &scheduler;
+    explored_ = scheduler.explores();
+    guards_messages_ = guards_messages_ || explored_;
+  }
+  /// A scheduler that ends takes its leave; what is cancelled afterwards, nobody needs to know.
+  void leave(const Scheduler& scheduler) {
+    if (scheduler_ == &scheduler) scheduler_ = nullptr;
+  }
+
+  // --- For processes and their programs.
+
+  Executor& executor() { return executor_; }
+  Arena& arena() { return executor_.arena(); }
+  /// True time of the event that is being handled.
+  Instant now() const { return now_; }
+  /// The step of the event that is being handled.
+  Step step() const { return step_; }
+
+  template <class T, class... Args>
+  MessagePtrOf<T> make(Args&&... args) {
+    return make_message<T>(arena(), std::forward<Args>(args)...);
+  }
+  /// From the client of a connection to its server.
+  void send_request(ConnectionId connection, MessagePtr request);
+  /// From the server of a connection to its client; answers `request`.
+  void send_reply(ConnectionId connection, const Message& request, MessagePtr reply);
+
+  /// From the server of a connection to its client, which did not ask: it comes after what the server sent before.
+  void send_push(ConnectionId connection, MessagePtr message);
+
+  /// `caller`: the process that waits.
+  CallRef open_call(ReplyOwner& owner, ProcessId caller);
+  void close_call(CallRef call);
+
+  TimerRef set_timer(ProcessId process, DurationRange delay, TimerKind kind, TimerOwner& owner);
+  /// For what a service does for ever: heartbeats, acknowledgements. It keeps no story from ending, and neither does what one
+  /// service sends another because of it; a program that waits for an answer does (`has_foreground`).
+  /// Requires: nobody explores. An exploration has no end then.
+  TimerRef set_background_timer(ProcessId process, DurationRange delay, TimerOwner& owner);
+  /// In an exploration: a timer that is due `delay` after a moment that is known otherwise, though not before the present one.
+  TimerRef set_timer_after(ProcessId process, Instant base, DurationRange delay, TimerKind kind, TimerOwner& owner);
+  /// Does nothing if it has fired already.
+  void cancel_timer(TimerRef timer) {
+    if (timer.id != EventId{}) cancel_pending(timer);
+  }
+
+  std::uint64_t choose(Choice choice, std::uint64_t options) {
+    return options < 2 ? 0 : decisions_->choose(choice, options, current_);
+  }
+
+  /// `a >= b` for two readings of comparable clocks. In exploration this may fork.
+  bool is_at_or_after(Instant a, Instant b) const {
+    if (a.anchor() == b.anchor()) return a.offset() >= b.offset();
+    return scheduler_->is_at_or_after(a, b);
+  }
+
+  /// `a + (plus - minus)`, on the scale of `a`. In an exploration perhaps only a moment that lies about there.
+  Instant sum(Instant a, Instant plus, Instant minus) const {
+    if (plus.anchor() == minus.anchor()) return a + (plus.offset() - minus.offset());
+    if (a.anchor() == minus.anchor()) return plus + (a.offset() - minus.offset());
+    return scheduler_->sum(a, plus, minus);
+  }
+
+  /// Whole units from one reading to another, rounded down. Nothing: these instants have no numbers.
+  std::optional<std::int64_t> whole_units(Instant from, Instant until, Duration unit) const {
+    return scheduler_->whole_units(from, until, unit);
+  }
+
+  /// Tells an explorer what the event that is being handled reads or changes of its process's state, before it does so.
+  /// Parts are told apart by number; two events that share no part which one of them changes may come in either order.
+  void access(std::uint64_t part, bool changes) {
+    if (explored_) scheduler_->accessed(part, changes);
+  }
+  void access_all() {
+    if (explored_) scheduler_->accessed_all();
+  }
+  /// Tells an explorer, before what it accesses, that the event is one of several answers to a question of its process, and that it only matters which
+  /// of them comes last. Questions of one process are told apart by number, which is not 0.
+  void count_answer(std::uint64_t question) {
+    if (explored_) scheduler_->counted(question);
+  }
+  bool is_explored() const { return explored_; }
+  /// Tells an explorer that a wait which just ended was for a length that it knows only as a range.
+  void note_approximation() { scheduler_->approximated(); }
+  /// Tells an explorer that what happens now depends on digits that a symbolic instant does not have, so that this execution says
+  /// nothing for certain. `why` outlives the world.
+  void give_up(const char* why) {
+    if (given_up_ == nullptr) given_up_ = why;
+    scheduler_->approximated();
+  }
+  /// Null: nobody gave up since the last restart.
+  const char* given_up() const { return given_up_; }
+
+  /// Whether somebody still waits for the answer to this call.
+  bool is_awaited(CallRef call) const {
+    return call.generation != 0 && calls_[call.slot].generation == call.generation;
+  }
+
+  /// Tells the faults that a process comes to a step of its program that is no message: "acquire", "release".
+  void reach(ProcessId process, std::string_view step, Moment moment) {
+    if (state(process).has_step_faults) [[unlikely]]
+      reach_planned(process, step, moment);
+  }
+
+  // --- History, for the checkers.
+
+  OperationId invoke(ProcessId process, std::string_view function, std::string_view object);
+  /// The record of an operation, to be filled while it ends.
+  Operation& operation(OperationId id) { return history_.operations[id - 1]; }
+  /// Whether a process, or a part of it, is at that now.
+  bool is_at(ProcessId process, Activity activity) const;
+  /// Whether a request or an answer belongs to that.
+  bool is_of(const Message& message, Activity activity) const;
+  void complete(OperationId id, Phase phase);
+  void record_effect(Effect::Kind kind, ProcessId server, std::string_view object, ProcessId by, OperationId operation,
+                     std::optional<std::int64_t> token = std::nullopt);
+  /// Of the object of the last effect.
+  void record_member(std::string_view member, MemberChange::Kind kind) {
+    history_.members.push_back({std::string(member), kind});
+    ++history_.effects.back().members;
+  }
+  History& history() { return history_; }
+  const History& history() const { return history_; }
+
+  // --- For schedulers.
+
+  /// Executes a pending event at a true time: its process handles it, and runs until everybody waits again.
+  void execute(std::uint32_t slot, Instant at);
+  /// Strikes at a true time between two events, not before the last one. `fault.at`, `step` and `moment` mean nothing here.
+  void strike_now(const PlannedFault& fault, Instant at);
+  /// Takes a pending message back: it never arrives. The scheduler is not told, since it is the one who asks.
+  void lose(std::uint32_t slot) { release(slot); }
+  Event& event(std::uint32_t slot) { return events_[slot]; }
+  const Event& event(std::uint32_t slot) const { return events_[slot]; }
+  std::uint32_t pending_count() const { return pending_; }
+  /// Whether anything is pending that is no background, or a program waits for an answer.
+  bool has_foreground() const { return pending_ > background_pending_ || open_calls_ > 0; }
+  /// Whether something is pending, and all of it is background.
+  bool has_only_background() const { return pending_ > 0 && pending_ == background_pending_; }
+  /// Whether anything is pending but ticks. In an exploration nothing else is background.
+  bool is_busy() const { return pending_ != ticks_; }
+  Decisions& decisions() { return *decisions_; }
+  /// How many processes, and what they are called.
+  std::size_t process_count() const { return processes_.size(); }
+  const std::string& name(ProcessId process) const { return processes_[process.index].name; }
+  ProcessState& state(ProcessId process) { return processes_[process.index]; }
+  const ProcessState& state(ProcessId process) const { return processes_[process.index]; }
+  std::uint32_t connection_count() const { return static_cast<std::uint32_t>(connections_.size()); }
+  DurationRange latency_of(ConnectionId c) const { return connections_[c.index].latency; }
+  ProcessId client_of(ConnectionId c) const { return connections_[c.index].client; }
+  ProcessId server_of(ConnectionId c) const { return connections_[c.index].server; }
+
+  // --- Results.
+
+  /// Which of the planned faults, by order of `plan`, never found their moment: the step did not come, or not so often.
+  std::vector<std::size_t> faults_that_never_struck() const;
+
+  /// A hash over every executed event: its identity, its time, and what its message said.
+  std::uint64_t digest() const { return digest_; }
+  const Trace& trace() const { return trace_; }
+  std::uint64_t events_executed() const { return step_; }
+
+  /// Drops coroutines, events, history and trace, and sets the clocks back, so that the same processes, connections and
+  /// faults can run again. Processes are told by `Process::reset`. With a `Simulation`, call its `restart` instead.
+  void restart();
+
+ private:
+  struct Connection {
+    ProcessId client;
+    ProcessId server;
+    DurationRange latency;
+    ProcessId part = {};  ///< of the client, if it is not the client itself
+    // The first two change with the client's events, the last with the server's: neither knows what the other has done before it hears of it.
+    bool has_session = false;      ///< the client has sent something that opens a session
+    std::uint32_t ended = 0;       ///< sessions that ended with their client
+    std::uint32_t seen_ended = 0;  ///< those of them that the server knows of
+  };
+  struct CallSlot {
+    ReplyOwner* owner = nullptr;
+    std::uint32_t generation = 1;
+    bool is_of_program = false;  ///< the caller is no service
+  };
+  struct FaultState {
+    PlannedFault fault;
+    std::int64_t seen = 0;  ///< steps so far that it might have struck at
+  };
+
+  TimerRef emit_timer(ProcessId process, DurationRange delay, TimerKind kind, TimerOwner& owner, bool background);
+  std::uint32_t take_slot();
+  std::uint32_t free_slot();
+  void emit(std::uint32_t slot);
+  void make_pending(std::uint32_t slot);
+  void release(std::uint32_t slot);
+  void retire(std::uint32_t slot);
+  void cancel_pending(TimerRef timer);
+  void reach_planned(ProcessId process, std::string_view step, Moment moment);
+  void transmit(ConnectionId connection, ProcessId from, ProcessId to, MessagePtr message);
+  void transmit_guarded(std::uint32_t slot);
+  void bounce(const Event& event, MessagePtr message);
+  void close_connections(ProcessId client);
+  void emit_unguarded(std::uint32_t slot);
+  bool is_of_lost_connection(const Event& message) const;
+  void deliver(const Event& event);
+  void deliver_message(std::uint32_t slot, MessagePtr& message);
+  void answer_call(Message& message, ProcessId caller, ConnectionId connection, bool bounced);
+  bool strike_message(Event& event, ProcessId client, std::string_view step_name);
+  bool pass_partitions(Event& message) const;
+  void strike(const PlannedFault& fault);
+  void pause(const PlannedFault& fault);
+  void postpone_frozen(ProcessId process, Instant until);
+  void crash_now(ProcessId process);
+  std::vector<ProcessId> with_parts(ProcessId process) const;
+  void revive(ProcessId process);
+  void drop_events();
+  void set_departure(Event& event, ProcessId emitter) const;
+  void keep_origin(Message& request, const CodeFrame* frame);
+  void record(const Event& event, bool lost);
+
+  Decisions* decisions_;
+  Scheduler* scheduler_ = nullptr;
+  Executor executor_;
+  std::vector<ProcessState> processes_;
+  std::vector<Connection> connections_;
+  std::vector<CallSlot> calls_;
+  std::vector<std::uint32_t> free_calls_;
+  std::vector<Event> events_;
+  std::vector<std::uint32_t> free_events_;
+  std::uint32_t pending_ = 0;
+  std::uint32_t background_pending_ = 0;
+  std::uint32_t open_calls_ = 0;  ///< of programs
+  std::uint32_t ticks_ = 0;       ///< of those pending
+  std::vector<FaultState> faults_;
+  std::vector<Partition> partitions_;
+  std::vector<ProcessId> doomed_;  ///< crash at the end of this event
+
+  Instant now_;
+  Step step_ = 0;
+  EventId current_;
+  std::uint64_t emitted_by_current_ = 0;
+  std::uint64_t digest_ = 0;
+  const char* given_up_ = nullptr;
+  bool is_background_ = false;  ///< the event that is being handled is
+  bool explored_ = false;
+  bool tracing_ = false;
+  bool guards_messages_ = false;  ///< a message may meet more on its way out than a pause of its sender
+  History history_;
+  Trace trace_;
+  std::vector<std::vector<CodePlace>> origins_;  ///< by `Message::origin`, from 1
+};
+
+}  // namespace lockstep::sim
