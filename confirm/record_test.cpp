@@ -34,7 +34,7 @@ std::string content_of(const std::string& file) {
 }  // namespace
 
 TEST_CASE("confirm: the record knows every story, as it is now") {
-  const auto read = read_record(content_of(in_tree("scenarios/stories/confirmed.json")));
+  const auto read = read_record(content_of(in_tree("scenarios/confirmed.json")));
   REQUIRE(std::holds_alternative<Record>(read));
   const Record& record = std::get<Record>(read);
   const std::vector<std::string> where{in_tree("scenarios")};

@@ -346,7 +346,7 @@ TEST_CASE(
         std::tuple(0_ms, 50_ms, false), std::tuple(50_ms, 0_ms, false), std::tuple(50_ms, 50_ms, true)}) {
     Scenario less = story;
     less.may[0].length = {0_ms, pause};
-    less.may[1].by = {0_ms, skew};
+    less.may[1].length = {0_ms, skew};
     const auto asked = explore(less, catalogue());
     INFO(sim::to_string(pause) << ", " << sim::to_string(skew));
     CHECK((std::get<Exploration>(asked).property("mutual-exclusion").verdict == checker::Verdict::violated) == breaks);

@@ -505,7 +505,7 @@ void World::record(const Event& event, bool lost) {
       note.name = name_of(event.timer_kind);
       note.text = note.name;
       return;
-    case EventKind::fault: note.name = to_string(event.fault->kind); return;
+    case EventKind::fault: note.name = name_of(event.fault->kind); return;
     case EventKind::message:
       note.name = event.message->name();
       note.text = event.bounced ? "connection reset" : event.message->describe();

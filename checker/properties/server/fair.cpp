@@ -78,8 +78,8 @@ class Line {
 void collect_arrivals(std::span<const sim::Operation> operations, std::span<const sim::Effect> effects,
                       std::vector<Arrival>& arrivals) {
   arrivals.clear();
-  constexpr std::size_t none = static_cast<std::size_t>(-1);
-  std::vector<std::size_t> arrival_of(operations.size(), none);
+  constexpr std::size_t no_arrival = static_cast<std::size_t>(-1);
+  std::vector<std::size_t> arrival_of(operations.size(), no_arrival);
   for (std::size_t i = 0; i < effects.size(); ++i) {
     const sim::Effect& effect = effects[i];
     if (effect.kind != sim::Effect::Kind::write || effect.operation == 0 || effect.operation > operations.size())
@@ -88,7 +88,7 @@ void collect_arrivals(std::span<const sim::Operation> operations, std::span<cons
     if (operation.function != "acquire") continue;
     if (operation.phase != sim::Phase::ok && operation.phase != sim::Phase::fail) continue;
     std::size_t& arrival = arrival_of[effect.operation - 1];
-    if (arrival != none) {
+    if (arrival != no_arrival) {
       arrivals[arrival].granted = i;
     } else {
       arrival = arrivals.size();
