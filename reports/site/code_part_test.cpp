@@ -132,6 +132,19 @@ TEST_CASE("the page marks the lines, and links to them and back") {
                  "class=\"at\">    const Reply created = co_await client.redis().set(key(), token, {.nx = true, "
                  ".px = ttl_});<span class=\"by\"> <a href=\"#s1\">1</a> <a href=\"#s2\">2</a>"));
   CHECK(contains(html, "<a href=\"../algorithms/set-nx-px-lua.html#source\">"));
+  // Includes are left out, and numbered: the header's four lines, then what is hidden, then the class.
+  CHECK(contains(html, "<span>// SET NX PX with a random value"));
+  CHECK_FALSE(contains(html, "#include"));
+  const std::string hidden = "<i></i>";
+  const std::size_t gap = html.find(hidden);
+  REQUIRE(gap != std::string::npos);
+  std::size_t count = 0;
+  while (html.compare(gap + count * hidden.size(), hidden.size(), hidden) == 0) ++count;
+  const std::string class_line = "class SetNxPxLua";
+  const std::string_view text = code.files[0].text;
+  const auto above = text.substr(0, text.find(class_line));
+  CHECK(4 + count == static_cast<std::size_t>(std::count(above.begin(), above.end(), '\n')));
+  CHECK(html.find(class_line) < gap + count * hidden.size() + 20);
   const std::string link = links_to_code(code, 0);
   const std::string anchor = link.substr(link.find('#') + 1, link.find('"', link.find('#')) - link.find('#') - 1);
   CHECK(contains(html, "<span id=\"" + anchor + "\" class=\"at\">"));
