@@ -2,13 +2,16 @@
 
 // The command line, without a process around it: arguments in, text out, exit status back. Start here.
 
-#include <cstdint>
+#include <cstddef>
 #include <iosfwd>
 #include <span>
 #include <string>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/workers/ranks.hpp"
+
+namespace lockstep::scenarios {
+class Ranks;
+}
 
 namespace lockstep::cli {
 

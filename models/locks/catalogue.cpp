@@ -31,12 +31,4 @@ std::vector<std::string_view> Catalogue::ids() const {
   return ids;
 }
 
-ParameterSpec attempts_parameter(std::int64_t fallback) {
-  return {"attempts", fallback, "how often a client tries before it gives up", {}, 1};
-}
-
-ParameterSpec retry_parameter(sim::DurationRange fallback) {
-  return {"retry", fallback, "pause between two attempts; a range is a random pause"};
-}
-
 }  // namespace lockstep::models::locks

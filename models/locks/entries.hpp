@@ -51,8 +51,4 @@ namespace lockstep::models::locks {
 LOCKSTEP_LOCK_ALGORITHMS(LOCKSTEP_DECLARE)
 #undef LOCKSTEP_DECLARE
 
-/// Parameters that every algorithm has: how often a client tries, and how long it waits in between.
-ParameterSpec attempts_parameter(std::int64_t fallback);
-ParameterSpec retry_parameter(sim::DurationRange fallback);
-
 }  // namespace lockstep::models::locks

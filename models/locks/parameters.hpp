@@ -40,6 +40,10 @@ struct ParameterSpec {
   std::string_view one_for_all = "";
 };
 
+/// Parameters that every algorithm has: how often a client tries, and how long it waits in between.
+ParameterSpec attempts_parameter(std::int64_t fallback);
+ParameterSpec retry_parameter(sim::DurationRange fallback);
+
 // Declarations of parameters with a role, under whatever name the documents have for them.
 
 ParameterSpec lease_parameter(std::string_view name, sim::Duration fallback, std::string_view meaning);

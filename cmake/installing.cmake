@@ -1,5 +1,5 @@
-# Installs the build into a prefix of its own, then does what a user outside would do: find_package, build. Included by the tests that then run
-# what was built; -DBUILD=, -DEXAMPLE=, -DCOMPILER=, -DBUILD_TYPE=, -DCCACHE=.
+# Installs the build into a prefix of its own; `build` then does what a user outside would do: find_package, build. Included by the tests that look at what
+# was installed; -DBUILD=, -DEXAMPLE=, -DCOMPILER=, -DBUILD_TYPE=, -DCCACHE=.
 
 get_filename_component(example ${EXAMPLE} NAME)
 set(work ${BUILD}/package_${example})
@@ -16,7 +16,10 @@ function(must what)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
+function(build source)
+  must("configuring" ${CMAKE_COMMAND} -G Ninja -S ${source} -B ${work}/build
+    -DCMAKE_PREFIX_PATH=${work}/prefix -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=${BUILD_TYPE})
+  must("building" ${CMAKE_COMMAND} --build ${work}/build)
+endfunction()
+
 must("installing" ${CMAKE_COMMAND} --install ${BUILD} --prefix ${work}/prefix)
-must("configuring the example" ${CMAKE_COMMAND} -G Ninja -S ${EXAMPLE} -B ${work}/build
-  -DCMAKE_PREFIX_PATH=${work}/prefix -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=${BUILD_TYPE})
-must("building the example" ${CMAKE_COMMAND} --build ${work}/build)
