@@ -12,7 +12,7 @@
 #include "checker/linearizability/linearizability.hpp"
 #include "cli/arguments/typed.hpp"
 #include "reports/run/history_file.hpp"
-#include "scenarios/format/suggestion.hpp"
+#include "scenarios/story/suggestion.hpp"
 
 namespace lockstep::cli {
 namespace {

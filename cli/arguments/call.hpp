@@ -14,7 +14,7 @@
 #include "checker/histories/format.hpp"
 #include "reports/export/export.hpp"
 #include "reports/run/verdicts.hpp"
-#include "scenarios/fuzzing/strategy.hpp"
+#include "scenarios/running/strategy.hpp"
 #include "sim/time/time.hpp"
 
 namespace lockstep::cli {

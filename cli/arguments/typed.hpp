@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "cli/arguments/call.hpp"
-#include "scenarios/format/suggestion.hpp"
+#include "scenarios/story/suggestion.hpp"
 
 namespace lockstep::cli {
 

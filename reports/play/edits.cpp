@@ -11,9 +11,9 @@
 #include "reports/play/form.hpp"
 #include "reports/play/story_text.hpp"
 #include "scenarios/format/loader.hpp"
+#include "scenarios/format/other_algorithm.hpp"
 #include "scenarios/format/toml_text.hpp"
 #include "scenarios/format/writer.hpp"
-#include "scenarios/story/other_algorithm.hpp"
 
 namespace lockstep::reports::play {
 namespace {

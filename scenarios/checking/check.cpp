@@ -1,4 +1,4 @@
-#include "scenarios/exploring/check.hpp"
+#include "scenarios/checking/check.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "checker/properties/properties.hpp"
+#include "scenarios/checking/agreement.hpp"
 #include "scenarios/deployment/allowed_faults.hpp"
-#include "scenarios/exploring/expectation.hpp"
 #include "scenarios/exploring/oracles/grid.hpp"
 #include "scenarios/exploring/oracles/second_opinion.hpp"
 #include "scenarios/story/own_lock.hpp"

@@ -1,4 +1,4 @@
-#include "scenarios/running/key_states.hpp"
+#include "scenarios/deployment/key_states.hpp"
 
 #include <algorithm>
 #include <set>

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "models/redis/database/database.hpp"
-#include "scenarios/running/outcome.hpp"
+#include "scenarios/deployment/outcome.hpp"
 #include "sim/worlds/world.hpp"
 
 namespace lockstep::scenarios {

@@ -1,4 +1,4 @@
-#include "scenarios/running/endless.hpp"
+#include "scenarios/exploring/endless.hpp"
 
 #include <utility>
 

@@ -4,7 +4,8 @@
 
 #include <optional>
 
-#include "scenarios/exploring/exploration.hpp"
+#include "models/locks/catalogue.hpp"
+#include "scenarios/exploring/exploration_result.hpp"
 
 namespace lockstep::scenarios {
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "models/locks/catalogue.hpp"
+#include "scenarios/deployment/outcome.hpp"
 #include "scenarios/families/family.hpp"
-#include "scenarios/format/diagnostic.hpp"
-#include "scenarios/running/outcome.hpp"
+#include "scenarios/story/diagnostic.hpp"
 #include "sim/schedules/linear_simulation.hpp"
 
 namespace lockstep::scenarios {

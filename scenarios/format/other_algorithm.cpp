@@ -1,4 +1,4 @@
-#include "scenarios/story/other_algorithm.hpp"
+#include "scenarios/format/other_algorithm.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
-#include "scenarios/format/diagnostic.hpp"
+#include "scenarios/story/diagnostic.hpp"
 
-#include "scenarios/format/suggestion.hpp"
+#include "scenarios/story/suggestion.hpp"
 
 namespace lockstep::scenarios {
 

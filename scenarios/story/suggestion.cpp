@@ -1,4 +1,4 @@
-#include "scenarios/format/suggestion.hpp"
+#include "scenarios/story/suggestion.hpp"
 
 #include <fmt/format.h>
 

@@ -1,28 +1,15 @@
 #pragma once
 
-// What a file expects beside what was found: of one execution (`[expect.run]`) and of an exploration (`[expect.check]`).
+// What a file expects of an exploration (`[expect.check]`) beside what was found.
 
 #include <cstdint>
 #include <span>
 #include <string_view>
 
-#include "checker/properties/verdict.hpp"
-#include "scenarios/exploring/exploration.hpp"
-#include "scenarios/running/outcome.hpp"
+#include "scenarios/exploring/exploration_result.hpp"
 #include "scenarios/story/scenario.hpp"
 
 namespace lockstep::scenarios {
-
-/// What is expected of this property; null if nothing is.
-const Expectation* expectation_of(std::span<const Expectation> expectations, std::string_view property);
-
-/// How a property stands to what the algorithm claims. `expectations`: those of the file, of a run or of an exploration.
-Claim claim_of(std::span<const std::string_view> claims, std::string_view property,
-               std::span<const Expectation> expectations);
-
-/// One execution: the verdict, whom it blames (in any order), and the moment. `claims`: of the algorithm.
-Judgement judge(checker::Finding finding, const Scenario& scenario, const checker::Names& names,
-                std::span<const std::string_view> claims = {});
 
 /// How an exploration stands to its file. An exploration that a bound has ended may leave an expectation open: what it
 /// has not found may still be there, and the least value that it has found may not be the least.

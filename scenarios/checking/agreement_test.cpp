@@ -1,10 +1,10 @@
 // Three answers, not two: what a bound has hidden is neither as expected nor a contradiction.
 
-#include "scenarios/exploring/expectation.hpp"
+#include "scenarios/checking/agreement.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "scenarios/exploring/check.hpp"
+#include "scenarios/checking/check.hpp"
 #include "scenarios/format/loader.hpp"
 
 namespace lockstep::scenarios::expectation_test {
