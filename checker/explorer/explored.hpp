@@ -38,7 +38,7 @@ struct ExploredEvent {
 
 /// A fault of the present trace.
 struct ExploredFault {
-  enum class Kind : std::uint8_t { pause, crash, lose, jump, skew, delay, partition };
+  using Kind = sim::FaultKind;
   /// Where it strikes.
   enum class Place : std::uint8_t {
     before,  ///< pause: it began at `from`, before `event` was handled, and `event` waited for its end

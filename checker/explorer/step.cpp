@@ -13,8 +13,8 @@ namespace {
 
 using sim::Duration;
 using sim::DurationRange;
+using sim::FaultKind;
 using sim::Instant;
-using FaultKind = ExploredFault::Kind;
 using Mutant = ExplorerOptions::Mutant;
 
 }  // namespace

@@ -138,6 +138,17 @@ void Run::leave(std::size_t number) {
   client_.shared<locks::Subscriptions>("").leave(client_, *std::exchange(channels[number - 1], nullptr));
 }
 
+void Run::add_places(std::vector<sim::CodePlace>& places) const {
+  for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) {
+    lua_Debug place;
+    for (int depth = 0; lua_getstack(level->thread.lua, depth, &place) == 1; ++depth) {
+      // Functions of ours have no lines.
+      if (lua_getinfo(level->thread.lua, "l", &place) == 0 || place.currentline < 0) continue;
+      places.push_back({machine_->program().file, static_cast<std::uint32_t>(place.currentline)});
+    }
+  }
+}
+
 bool Run::can_nest() const { return levels_.size() < kDeepest; }
 
 namespace {

@@ -39,7 +39,7 @@ struct Request {
   int values = 0;  ///< of `protect`: the function and its arguments, on the stack
 };
 
-class Run {
+class Run final : public sim::InterpretedText {
  public:
   Run(std::shared_ptr<Machine> machine, Client& client, const LockObject& lock, std::string_view where);
   ~Run();
@@ -71,6 +71,9 @@ class Run {
   /// Channels that it has joined. Null: it has left.
   std::vector<locks::Subscriptions::Channel*> channels;
   void leave(std::size_t number);
+
+  /// The lines of the script that it stands in.
+  void add_places(std::vector<sim::CodePlace>& places) const override;
 
   /// Whether one more pcall may stand inside of those that are going on.
   bool can_nest() const;

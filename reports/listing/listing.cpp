@@ -7,8 +7,8 @@
 #include "checker/properties/properties.hpp"
 #include "reports/text/table.hpp"
 #include "reports/text/text.hpp"
-#include "reports/words/fault_kinds.hpp"
 #include "scenarios/story/failures.hpp"
+#include "sim/worlds/fault_kinds.hpp"
 
 namespace lockstep::reports {
 namespace {
@@ -101,8 +101,10 @@ Lines list_properties(const ListingOptions& options) {
 
 Lines list_faults(const ListingOptions& options) {
   Table table({{"fault", 9}, {"tables", 10}, {"meaning", 30}});
-  for (const FaultKind& kind : fault_kinds()) {
-    table.add({{std::string(kind.name), Ink::strong}, {std::string(kind.tables)}, {std::string(kind.meaning)}});
+  for (const sim::FaultKindEntry& kind : sim::kFaultKinds) {
+    table.add({{std::string(kind.name), Ink::strong},
+               {kind.can_be_planned ? "fault, may" : "may"},
+               {std::string(kind.meaning)}});
   }
   return table.lines(options.width);
 }

@@ -215,11 +215,19 @@ class Builder {
       const std::size_t column = own.emplace(state.key, own.size()).first->second;
       std::optional<OpenLease>& lease = open[{state.server, state.key}];
       const Place place{state.at, state.step};
+      std::string label;
+      if (const auto writer = states_.key_writer(state.server, state.step); writer && !state.type.empty())
+        label = printable(name_of(outcome_, *writer));
+      // Renewed in time by whose it is: one bar, however often.
+      const bool goes_on = lease && !state.type.empty() && !label.empty() && label == lease->label &&
+                           (!lease->expires || place.at.offset() < lease->expires->offset());
+      if (goes_on) {
+        lease->expires = state.expires;
+        continue;
+      }
       if (lease) close_lease(state.server, state.key, column, *lease, place);
       lease.reset();
-      if (state.type.empty()) continue;
-      const auto writer = states_.key_writer(state.server, state.step);
-      lease = OpenLease{place, writer ? printable(name_of(outcome_, *writer)) : "", state.expires};
+      if (!state.type.empty()) lease = OpenLease{place, label, state.expires};
     }
     for (const auto& [place, lease] : open) {
       if (lease) close_lease(place.first, place.second, columns[place.first][place.second], *lease, std::nullopt);

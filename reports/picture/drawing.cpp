@@ -198,9 +198,11 @@ class Pen {
     if (const auto x = lane_x(place_of(row.event))) {
       add(Shape::Kind::circle, row.is_evidence ? "dot evidence" : "dot", {*x, y, row.is_evidence ? 5 : 3}, number);
     }
-    Shape& text = add(Shape::Kind::text, fmt::format("row {}{}", ink_of(row), crowded), {widths_.text, y + 4}, number);
+    const std::string_view ink = ink_of(row);
+    Shape& text = add(Shape::Kind::text, fmt::format("row{}{}{}", ink.empty() ? "" : " ", ink, crowded),
+                      {widths_.text, y + 4}, number);
     text.markup = text_of(i, row);
-    if (std::max(display_width(row.event.text), display_width(row.text_zh)) > kTextColumns / 2) {
+    if (is_clipped(row)) {
       text.title_en = row.event.text;
       text.title_zh = row.text_zh;
     }
@@ -222,18 +224,27 @@ class Pen {
       case Ink::plain:
       case Ink::strong: break;
     }
-    return "plain";
+    return "";
+  }
+
+  std::string who_of(const DiagramRow& row) const {
+    const auto lane = row.event.who.is_valid() ? diagram_.lane_of(row.event.who) : std::nullopt;
+    return lane ? clip(diagram_.lanes[*lane].name, 14) : "";
+  }
+  /// For what happens, beside its number and who does it.
+  std::size_t room_of(const DiagramRow& row) const {
+    const std::string who = who_of(row);
+    return kTextColumns - 4 - (who.empty() ? 0 : display_width(who) + 1);
+  }
+  bool is_clipped(const DiagramRow& row) const {
+    return std::max(display_width(row.event.text), display_width(row.text_zh)) > room_of(row);
   }
 
   std::string text_of(std::size_t i, const DiagramRow& row) const {
     std::string markup = fmt::format("<tspan class=\"number\">{}</tspan> ", i + 1);
-    std::size_t room = kTextColumns - 4;
-    if (const auto lane = row.event.who.is_valid() ? diagram_.lane_of(row.event.who) : std::nullopt) {
-      const std::string name = clip(diagram_.lanes[*lane].name, 14);
-      markup += fmt::format("<tspan class=\"who\">{}</tspan> ", escaped_markup(name));
-      room -= display_width(name) + 1;
-    }
-    return markup + spans(clip(row.event.text, room), clip(row.text_zh, room));
+    const std::string name = who_of(row);
+    if (!name.empty()) markup += fmt::format("<tspan class=\"who\">{}</tspan> ", escaped_markup(name));
+    return markup + spans(clip(row.event.text, room_of(row)), clip(row.text_zh, room_of(row)));
   }
 
   const Diagram& diagram_;

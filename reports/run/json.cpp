@@ -8,8 +8,8 @@
 #include "checker/properties/properties.hpp"
 #include "reports/listing/listing.hpp"
 #include "reports/run/summary.hpp"
-#include "reports/words/fault_kinds.hpp"
 #include "scenarios/story/failures.hpp"
+#include "sim/worlds/fault_kinds.hpp"
 
 namespace lockstep::reports {
 namespace {
@@ -284,8 +284,9 @@ std::string properties_json() {
 std::string faults_json() {
   ordered_json json = document("list");
   json["faults"] = ordered_json::array();
-  for (const FaultKind& kind : fault_kinds()) {
-    json["faults"].push_back({{"name", kind.name}, {"tables", kind.tables}, {"meaning", kind.meaning}});
+  for (const sim::FaultKindEntry& kind : sim::kFaultKinds) {
+    json["faults"].push_back(
+        {{"name", kind.name}, {"tables", kind.can_be_planned ? "fault, may" : "may"}, {"meaning", kind.meaning}});
   }
   return written(json);
 }

@@ -309,8 +309,7 @@ std::string sources_of(const AlgorithmText& text) {
     html += fmt::format(
         "<details{}>\n<summary><code>{}</code></summary>\n<pre class=\"source\" "
         "tabindex=\"0\"><code>{}</code></pre>\n</details>\n",
-        file == text.files.front() ? " open=\"open\"" : "", file,
-        lines_of_text(*source, "<span class=\"line\">", "</span>"));
+        file == text.files.front() ? " open=\"open\"" : "", file, lines_of_text(*source, "<span>", "</span>"));
   }
   return html;
 }

@@ -51,6 +51,7 @@ std::string_view fault_of(const FaultSpec& fault, const Scenario& scenario) {
       return fault.restart_after && !fault.keep ? "node-restart" : "";
     case FaultSpec::Kind::jump: return at_server ? "server-jump" : "";
     case FaultSpec::Kind::lose: return "lost-message";
+    case FaultSpec::Kind::skew:
     case FaultSpec::Kind::delay: return "";
     case FaultSpec::Kind::partition: return "partition";
   }

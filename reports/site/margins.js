@@ -1,20 +1,21 @@
-// A slider over one length of a story: within a piece every moment is a + b * p, so the picture moves continuously; at a border something comes in another order.
+// Sliders over one length of a story, and a map of two: within a piece, or a region, every moment is a + b * p, so the picture moves continuously; at a border something comes in
+// another order.
 import { inLanguage } from "./site.js";
 
 /**
- * @typedef {[number, number]} Linear
- * @typedef {[number, number, Linear, Linear, string, number, number]} Message
- * @typedef {{from: number, to: number, messages: Message[], holds: [number, Linear, Linear | null][],
- *   overlaps: [number, number, Linear, Linear | null][], broken: string[], impossible?: string}} Piece
- * @typedef {{name: string, nameZh: string, lanes: [number, string][], margins: [string, number][], pieces: Piece[]}} Family
+ * Times are runs of numbers within a row: a moment at zero, and its slope for each parameter.
+ * @typedef {{m: string, h?: string, o?: string, broken?: string, impossible?: string}} Run Rows of the tables below: "0-17,19".
+ * @typedef {Run & {from: number, to: number}} Piece
+ * @typedef {Run & {at: [number, number], corners: number[]}} Region
+ * @typedef {{lanes: [number, string][], names: string[], messages: number[][], holds: number[][], overlaps: number[][]}} Tables
+ * @typedef {{name: string, nameZh: string}} Parameter
+ * @typedef {Tables & Parameter & {margins: [string, number][], pieces: Piece[]}} Family
+ * A frontier: polygons of bounds, x * X + y * Y > or, if the last is 1, >= a number of nanoseconds. A command: the story's file, and what X and Y are called.
+ * @typedef {{property?: string, command?: [string, string, string], frontier?: [number, number, number, number][][]}} Frontier
+ * @typedef {Tables & Frontier & {x: Parameter & {from: number, to: number}, y: Parameter & {from: number, to: number}, regions: Region[]}} Plane
  */
 
 const svgNames = "http://www.w3.org/2000/svg";
-
-/** @param {Linear} time @param {number} p @returns {number} Nanoseconds. */
-function momentOf(time, p) {
-  return time[0] + time[1] * p;
-}
 
 /** The shortest exact text. @param {number} ns @returns {string} */
 export function durationText(ns) {
@@ -29,68 +30,159 @@ export function durationText(ns) {
   return `${ns}ns`;
 }
 
+/** The rows that a run names. @param {number[][]} table @param {string | undefined} numbers @returns {number[][]} */
+function rowsOf(table, numbers) {
+  if (!numbers) return [];
+  return numbers.split(",").flatMap((part) => {
+    const [first, last] = part.split("-").map(Number);
+    return table.slice(first, (last ?? first) + 1);
+  });
+}
+
+/** @param {string} tag @param {string} style @param {Record<string, number>} places @param {string} [text] */
+function shape(tag, style, places, text) {
+  const element = document.createElementNS(svgNames, tag);
+  element.setAttribute("class", style);
+  for (const [name, value] of Object.entries(places)) element.setAttribute(name, value.toFixed(1));
+  if (text) element.textContent = text;
+  return element;
+}
+
+/** @param {string} text @param {() => void} action */
+function pushButton(text, action) {
+  const element = document.createElement("button");
+  element.type = "button";
+  element.textContent = text;
+  element.addEventListener("click", action);
+  return element;
+}
+
+/** @param {number} steps @param {(step: number) => void} moved */
+function rangeInput(steps, moved) {
+  const input = document.createElement("input");
+  input.type = "range";
+  input.min = "0";
+  input.max = String(steps);
+  input.addEventListener("input", () => moved(Number(input.value)));
+  return input;
+}
+
+/** @param {HTMLOutputElement} output @param {Run} run */
+function tellVerdict(output, run) {
+  output.className = run.broken ? "bad" : "good";
+  if (run.impossible) output.textContent = inLanguage("cannot happen: ", "不可能发生：") + run.impossible;
+  else output.textContent = run.broken ? `✗ ${run.broken}` : inLanguage("✓ nothing breaks", "✓ 没有被破坏");
+}
+
+/** Runs that are alike but for one or two lengths, as a picture that moves with them. */
+class Picture {
+  /** @param {Tables} tables @param {string} name @param {number} parameters How many lengths: each time takes one number more. */
+  constructor(tables, name, parameters) {
+    this.tables = tables;
+    this.name = name;
+    this.size = parameters + 1;
+    this.whole = 1;
+    this.svg = document.createElementNS(svgNames, "svg");
+    this.svg.setAttribute("class", "diagram margin");
+    this.svg.setAttribute("role", "img");
+    this.frame = document.createElement("div");
+    this.frame.className = "stage";
+    this.frame.tabIndex = 0;
+    this.frame.setAttribute("role", "group");
+    this.frame.setAttribute("aria-label", name);
+    this.frame.append(this.svg);
+  }
+
+  /** @param {number[]} row @param {number} place Where in it the time begins. @param {number[]} at @returns {number} Nanoseconds. */
+  moment(row, place, at) {
+    return at.reduce((sum, value, i) => sum + row[place + 1 + i] * value, row[place]);
+  }
+
+  /** Makes room for what happens there: one scale for all values, so that equal times stay equally long. @param {Run} run @param {number[]} at */
+  reach(run, at) {
+    for (const message of rowsOf(this.tables.messages, run.m)) this.whole = Math.max(this.whole, this.moment(message, 4 + this.size, at));
+  }
+
+  /** @param {Run} run @param {number[]} at @param {string} value In words. */
+  draw(run, at, value) {
+    const { svg, size, whole } = this;
+    const { lanes, names, messages, holds, overlaps } = this.tables;
+    const [top, height, pitch, left] = [46, 420, lanes.length > 5 ? 96 : 140, 110];
+    const width = left + (lanes.length - 1) * pitch + 90;
+    /** @param {number[]} row @param {number} place */
+    const y = (row, place) => top + (Math.min(Math.max(this.moment(row, place, at), 0), whole) / whole) * height;
+    /** Where it ends; without an end it goes on. @param {number[]} row @param {number} place */
+    const end = (row, place) => (row.length > place ? y(row, place) : top + height);
+    /** @param {number} process */
+    const x = (process) => left + lanes.findIndex(([index]) => index === process) * pitch;
+    const name = (/** @type {number} */ process) => lanes.find(([index]) => index === process)?.[1] ?? "";
+    svg.setAttribute("width", String(width));
+    svg.setAttribute("height", String(top + height + 24));
+    svg.setAttribute("viewBox", `0 0 ${width} ${top + height + 24}`);
+    svg.setAttribute("aria-label", `${value}: ${run.broken ?? "✓"}`);
+    svg.replaceChildren();
+    /** @param {string} tag @param {string} style @param {Record<string, number>} places @param {string} [text] */
+    const add = (tag, style, places, text) => svg.append(shape(tag, style, places, text));
+    for (const row of rowsOf(overlaps, run.o)) {
+      const begin = y(row, 2);
+      add("rect", "overlap", { x: 0, y: begin, width, height: Math.max(end(row, 2 + size) - begin, 1.5) });
+      add("text", "overlap-name", { x: 4, y: begin + 12 }, `!! ${name(row[0])}+${name(row[1])}`);
+    }
+    for (const [process, text] of lanes) {
+      add("line", "lane", { x1: x(process), y1: top - 10, x2: x(process), y2: top + height + 10 });
+      add("text", "name", { x: x(process), y: 20 }, text);
+    }
+    for (const row of rowsOf(holds, run.h)) {
+      if (!lanes.some(([index]) => index === row[0])) continue;
+      const begin = y(row, 1);
+      add("rect", "belief", { x: x(row[0]) - 5, y: begin, width: 10, height: Math.max(end(row, 1 + size) - begin, 1) });
+    }
+    for (const row of rowsOf(messages, run.m)) {
+      const [from, to, text, flags] = row;
+      const [isReply, isLost] = [flags & 1, flags & 2];
+      const [begin, until] = [y(row, 4), y(row, 4 + size)];
+      const middle = isLost ? 0.6 : 1;
+      const xTo = x(from) + (x(to) - x(from)) * middle;
+      add("line", `message${isReply ? " reply" : ""}${isLost ? " lost" : ""}`, { x1: x(from), y1: begin, x2: xTo, y2: begin + (until - begin) * middle });
+      if (!isReply) add("text", "command", { x: x(from) + Math.sign(x(to) - x(from)) * pitch * 0.5, y: begin - 3 + (until - begin) * 0.5 }, names[text]);
+    }
+    for (let i = 0; i <= 4; i++)
+      add("text", "time", { x: 66, y: top + (height * i) / 4 + 4 }, durationText(Math.round((whole * i) / 4 / 1e5) * 1e5));
+  }
+}
+
+const steps = 1000;
+
 class MarginSlider {
   /** @param {HTMLElement} place @param {Family} family */
   constructor(place, family) {
     this.family = family;
     this.pieces = family.pieces;
-    const first = this.pieces[0].from;
-    const last = this.pieces[this.pieces.length - 1].to;
     const farthest = Math.max(...family.margins.map(([, value]) => Math.abs(value)));
     // Most ranges go far beyond what is of interest: twice the margin has both sides of it.
-    this.least = Math.max(first, -2 * farthest - 2e6);
-    this.most = Math.min(last, 2 * farthest + 2e6);
+    this.least = Math.max(this.pieces[0].from, -2 * farthest - 2e6);
+    this.most = Math.min(this.pieces[this.pieces.length - 1].to, 2 * farthest + 2e6);
     this.p = this.least;
-    this.steps = 1000;
-    this.whole = 0;
-    this.build(place);
-    this.show(Math.max(this.least, Math.min(family.margins[0][1], this.most)));
-    document.addEventListener("language", () => this.show(this.p));
-  }
-
-  /** @param {HTMLElement} place */
-  build(place) {
-    place.hidden = false;
-    this.label = document.createElement("label");
-    const input = document.createElement("input");
-    this.input = input;
-    this.input.type = "range";
-    this.input.min = "0";
-    this.input.max = String(this.steps);
-    this.input.addEventListener("input", () => {
-      const part = Number(input.value) / this.steps;
-      this.show(Math.round(this.least + (this.most - this.least) * part));
-    });
+    this.picture = new Picture(family, family.name, 1);
+    for (const piece of this.pieces) {
+      if (piece.from > this.most || piece.to < this.least) continue;
+      for (const end of [piece.from, piece.to]) this.picture.reach(piece, [Math.min(Math.max(end, this.least), this.most)]);
+    }
+    this.input = rangeInput(steps, (step) => this.show(Math.round(this.least + ((this.most - this.least) * step) / steps)));
     this.caption = document.createElement("span");
-    this.label.append(this.caption, " ", this.input);
-    this.buttons = document.createElement("span");
-    this.buttons.className = "borders";
-    /** @param {string} text @param {() => void} action */
-    const button = (text, action) => {
-      const element = document.createElement("button");
-      element.type = "button";
-      element.textContent = text;
-      element.addEventListener("click", action);
-      this.buttons?.append(element, " ");
-      return element;
-    };
-    this.toBefore = button("", () => this.border(-1));
-    this.toNext = button("", () => this.border(1));
     this.verdict = document.createElement("output");
     this.verdict.setAttribute("aria-live", "polite");
-    this.svg = document.createElementNS(svgNames, "svg");
-    this.svg.setAttribute("class", "diagram margin");
-    this.svg.setAttribute("role", "img");
-    const frame = document.createElement("div");
-    frame.className = "stage";
-    frame.tabIndex = 0;
-    frame.setAttribute("role", "group");
-    frame.setAttribute("aria-label", this.family.name);
-    frame.append(this.svg);
+    this.toBefore = pushButton("", () => this.border(-1));
+    this.toNext = pushButton("", () => this.border(1));
+    const label = document.createElement("label");
+    label.append(this.caption, " ", this.input);
     const controls = document.createElement("div");
     controls.className = "controls";
-    controls.append(this.label, this.buttons, this.verdict);
-    place.append(controls, frame);
+    controls.append(label, this.toBefore, this.toNext, this.verdict);
+    place.append(controls, this.picture.frame);
+    place.hidden = false;
+    this.show(Math.max(this.least, Math.min(family.margins[0][1], this.most)));
+    document.addEventListener("language", () => this.show(this.p));
   }
 
   /** @param {number} p @returns {Piece} */
@@ -102,101 +194,177 @@ class MarginSlider {
   border(direction) {
     const piece = this.pieceAt(this.p);
     const end = direction > 0 ? piece.to : piece.from;
-    this.show(this.p === end ? Math.min(Math.max(end + direction, this.least), this.most) : Math.min(Math.max(end, this.least), this.most));
+    this.show(Math.min(Math.max(this.p === end ? end + direction : end, this.least), this.most));
   }
 
   /** @param {number} p */
   show(p) {
     this.p = p;
     const piece = this.pieceAt(p);
-    const { input, caption, verdict, toBefore, toNext } = this;
-    if (!input || !caption || !verdict || !toBefore || !toNext) return;
-    input.value = String(Math.round(((p - this.least) / (this.most - this.least)) * this.steps));
+    const { family, input } = this;
+    input.value = String(Math.round(((p - this.least) / (this.most - this.least)) * steps));
     input.setAttribute("aria-valuetext", durationText(p));
-    caption.textContent = `${inLanguage(this.family.name, this.family.nameZh)} = ${durationText(p)}`;
-    toBefore.textContent = inLanguage("◀ border", "◀ 边界");
-    toNext.textContent = inLanguage("border ▶", "边界 ▶");
-    const isBroken = piece.broken.length > 0;
-    verdict.className = isBroken ? "bad" : "good";
-    verdict.textContent = piece.impossible
-      ? inLanguage("cannot happen: ", "不可能发生：") + piece.impossible
-      : isBroken ? `✗ ${piece.broken.join(", ")}` : inLanguage("✓ nothing breaks", "✓ 没有被破坏");
-    this.draw(piece, p);
+    this.caption.textContent = `${inLanguage(family.name, family.nameZh)} = ${durationText(p)}`;
+    this.toBefore.textContent = inLanguage("◀ border", "◀ 边界");
+    this.toNext.textContent = inLanguage("border ▶", "边界 ▶");
+    tellVerdict(this.verdict, piece);
+    this.picture.draw(piece, [p], `${family.name} = ${durationText(p)}`);
+  }
+}
+
+/** A map of which each region shows its run: by a click, by two sliders, or one region after the other. */
+class MarginMap {
+  /** @param {SVGSVGElement} map @param {HTMLElement} place @param {Plane} plane */
+  constructor(map, place, plane) {
+    this.map = map;
+    this.plane = plane;
+    this.polygons = [...map.querySelectorAll("polygon")];
+    this.axes = [plane.x, plane.y];
+    this.picture = new Picture(plane, `${plane.x.name}, ${plane.y.name}`, 2);
+    for (const region of plane.regions) this.picture.reach(region, region.at);
+    const begin = plane.regions.findIndex((region) => region.broken);
+    this.number = Math.max(begin, 0);
+    this.at = [...plane.regions[this.number].at];
+    this.verdict = document.createElement("output");
+    this.verdict.setAttribute("aria-live", "polite");
+    const controls = document.createElement("div");
+    controls.className = "controls";
+    this.captions = this.axes.map(() => document.createElement("span"));
+    this.inputs = this.axes.map((axis, i) =>
+      rangeInput(steps, (step) => this.move(i, Math.round(axis.from + ((axis.to - axis.from) * step) / steps))));
+    this.inputs.forEach((input, i) => {
+      const label = document.createElement("label");
+      label.append(this.captions[i], " ", input);
+      controls.append(label);
+    });
+    this.toBefore = pushButton("", () => this.go(this.number - 1));
+    this.toNext = pushButton("", () => this.go(this.number + 1));
+    controls.append(this.toBefore, this.toNext, this.verdict);
+    this.command = document.createElement("code");
+    place.append(controls);
+    if (plane.command) {
+      const pre = document.createElement("pre");
+      pre.append(this.command);
+      place.append(pre);
+    }
+    place.append(this.picture.frame);
+    place.hidden = false;
+    this.mark = shape("circle", "point", { r: 5 });
+    map.append(this.mark);
+    map.classList.add("clickable");
+    map.addEventListener("click", (event) => this.click(event));
+    document.addEventListener("language", () => this.show());
+    this.show();
   }
 
-  /** The last moment of any message, with which the scale is made: the same for all values, so that equal times stay equally long. @returns {number} */
-  longest() {
-    let longest = 1;
-    for (const piece of this.pieces) {
-      const p = Math.min(Math.max(piece.from, this.least), this.most);
-      const q = Math.min(Math.max(piece.to, this.least), this.most);
-      if (piece.from > this.most || piece.to < this.least) continue;
-      for (const message of piece.messages) longest = Math.max(longest, momentOf(message[3], p), momentOf(message[3], q));
-    }
-    return longest;
+  /** The first region that the point is in, or on the border of; -1: none is. @param {number[]} at */
+  regionAt([x, y]) {
+    return this.plane.regions.findIndex(({ corners }) => {
+      for (let i = 0; i < corners.length; i += 2) {
+        const [ax, ay, bx, by] = [corners[i], corners[i + 1], corners[(i + 2) % corners.length], corners[(i + 3) % corners.length]];
+        if ((bx - ax) * (y - ay) - (by - ay) * (x - ax) < 0) return false;
+      }
+      return true;
+    });
   }
 
-  /** @param {Piece} piece @param {number} p */
-  draw(piece, p) {
-    const svg = this.svg;
-    if (!svg) return;
-    const { lanes } = this.family;
-    const [top, height, pitch, left] = [46, 420, lanes.length > 5 ? 96 : 140, 110];
-    const width = left + (lanes.length - 1) * pitch + 90;
-    this.whole ||= this.longest();
-    const whole = this.whole;
-    /** @param {number} t */
-    const y = (t) => top + (Math.min(Math.max(t, 0), whole) / whole) * height;
-    /** @param {number} process */
-    const x = (process) => left + lanes.findIndex(([index]) => index === process) * pitch;
-    svg.setAttribute("width", String(width));
-    svg.setAttribute("height", String(top + height + 24));
-    svg.setAttribute("viewBox", `0 0 ${width} ${top + height + 24}`);
-    svg.setAttribute("aria-label", `${this.family.name} = ${durationText(p)}: ${piece.broken.join(", ") || "✓"}`);
-    svg.replaceChildren();
-    /** @param {string} tag @param {string} style @param {Record<string, number>} places @param {string} [text] */
-    const add = (tag, style, places, text) => {
-      const element = document.createElementNS(svgNames, tag);
-      element.setAttribute("class", style);
-      for (const [name, value] of Object.entries(places)) element.setAttribute(name, value.toFixed(1));
-      if (text) element.textContent = text;
-      svg.append(element);
-    };
-    for (const [a, b, from, to] of piece.overlaps) {
-      const [begin, end] = [y(momentOf(from, p)), to ? y(momentOf(to, p)) : top + height];
-      add("rect", "overlap", { x: 0, y: begin, width, height: Math.max(end - begin, 1.5) });
-      const name = (/** @type {number} */ i) => lanes.find(([index]) => index === i)?.[1] ?? "";
-      add("text", "overlap-name", { x: 4, y: begin + 12 }, `!! ${name(a)}+${name(b)}`);
+  /** @param {MouseEvent} event */
+  click(event) {
+    const number = this.polygons.indexOf(/** @type {SVGPolygonElement} */ (event.target));
+    if (number < 0) return;
+    const toMap = this.map.getScreenCTM()?.inverse();
+    const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(toMap);
+    const [left, right, top, bottom] = this.frame();
+    const parts = [(point.x - left) / (right - left), (bottom - point.y) / (bottom - top)];
+    this.at = this.axes.map((axis, i) => Math.round(axis.from + (axis.to - axis.from) * Math.min(Math.max(parts[i], 0), 1)));
+    // A region may be thinner than what a hand can hit.
+    if (this.regionAt(this.at) !== number) this.at = [...this.plane.regions[number].at];
+    this.number = number;
+    this.show();
+  }
+
+  /** Of the map within its picture: left, right, top, bottom. @returns {number[]} */
+  frame() {
+    return (this.map.dataset.frame ?? "").split(" ").map(Number);
+  }
+
+  /** @param {number} axis @param {number} value */
+  move(axis, value) {
+    this.at[axis] = value;
+    const number = this.regionAt(this.at);
+    if (number >= 0) this.number = number;
+    this.show(number >= 0);
+  }
+
+  /** @param {number} number */
+  go(number) {
+    const count = this.plane.regions.length;
+    this.number = (number + count) % count;
+    this.at = [...this.plane.regions[this.number].at];
+    this.show();
+  }
+
+  /** Whether some execution breaks it at the point. */
+  isBeyond() {
+    const [x, y] = this.at;
+    return (this.plane.frontier ?? []).some((bounds) =>
+      bounds.every(([a, b, least, attained]) => (attained ? a * x + b * y >= least : a * x + b * y > least)));
+  }
+
+  /** @param {Region} region */
+  tell(region) {
+    const { property } = this.plane;
+    tellVerdict(this.verdict, region);
+    if (!property || region.impossible || region.broken?.split(", ").includes(property)) return;
+    this.verdict.className = this.isBeyond() ? "bad" : "good";
+    this.verdict.textContent = this.isBeyond()
+      ? inLanguage(`✗ another run breaks ${property}, this one does not`, `✗ 别的运行会破坏 ${property}，本次运行没有`)
+      : inLanguage(`✓ no run breaks ${property}`, `✓ 没有运行破坏 ${property}`);
+  }
+
+  /** @param {boolean} [isKnown] Not: no region was found there. */
+  show(isKnown = true) {
+    const region = this.plane.regions[this.number];
+    const [left, right, top, bottom] = this.frame();
+    const parts = this.axes.map((axis, i) => (this.at[i] - axis.from) / (axis.to - axis.from));
+    this.mark.setAttribute("cx", (left + (right - left) * parts[0]).toFixed(1));
+    this.mark.setAttribute("cy", (bottom - (bottom - top) * parts[1]).toFixed(1));
+    this.polygons.forEach((polygon, i) => polygon.classList.toggle("chosen", isKnown && i === this.number));
+    const words = this.axes.map((axis, i) => `${inLanguage(axis.name, axis.nameZh)} = ${durationText(this.at[i])}`);
+    this.axes.forEach((_, i) => {
+      this.inputs[i].value = String(Math.round(parts[i] * steps));
+      this.inputs[i].setAttribute("aria-valuetext", durationText(this.at[i]));
+      this.captions[i].textContent = words[i];
+    });
+    this.toBefore.textContent = inLanguage("◀ region", "◀ 区域");
+    this.toNext.textContent = inLanguage("region ▶", "区域 ▶");
+    this.picture.frame.hidden = !isKnown;
+    if (this.plane.command) {
+      const [file, x, y] = this.plane.command;
+      this.command.textContent = `./lockstep check ${file} --given ${x}=${durationText(this.at[0])} --given ${y}=${durationText(this.at[1])} --witness run.toml`;
     }
-    for (const [process, name] of lanes) {
-      add("line", "lane", { x1: x(process), y1: top - 10, x2: x(process), y2: top + height + 10 });
-      add("text", "name", { x: x(process), y: 20 }, name);
+    if (!isKnown) {
+      this.verdict.className = "warning";
+      this.verdict.textContent = inLanguage("nobody looked there", "那里没有检查过");
+      return;
     }
-    for (const [process, from, to] of piece.holds) {
-      if (!lanes.some(([index]) => index === process)) continue;
-      const [begin, end] = [y(momentOf(from, p)), to ? y(momentOf(to, p)) : top + height];
-      add("rect", "belief", { x: x(process) - 5, y: begin, width: 10, height: Math.max(end - begin, 1) });
-    }
-    for (const [from, to, sent, at, name, isReply, isLost] of piece.messages) {
-      const [begin, end] = [y(momentOf(sent, p)), y(momentOf(at, p))];
-      const middle = isLost ? 0.6 : 1;
-      const xTo = x(from) + (x(to) - x(from)) * middle;
-      add("line", `message${isReply ? " reply" : ""}${isLost ? " lost" : ""}`, { x1: x(from), y1: begin, x2: xTo, y2: begin + (end - begin) * middle });
-      if (!isReply) add("text", "command", { x: x(from) + Math.sign(x(to) - x(from)) * pitch * 0.5, y: begin - 3 + (end - begin) * 0.5 }, name);
-    }
-    for (let i = 0; i <= 4; i++) {
-      add("text", "time", { x: 66, y: y((whole * i) / 4) + 4 }, durationText(Math.round((whole * i) / 4 / 1e5) * 1e5));
-    }
+    this.tell(region);
+    this.picture.draw(region, this.at, words.join(", "));
   }
 }
 
 function setUpSliders() {
   const text = document.getElementById("data")?.textContent;
   if (!text) return;
-  const families = /** @type {Family[]} */ (JSON.parse(text).sliders ?? []);
-  families.forEach((family, i) => {
+  const told = /** @type {{families?: Family[], planes?: Plane[]}} */ (JSON.parse(text).sliders ?? {});
+  (told.families ?? []).forEach((family, i) => {
     const place = document.getElementById(`slider-${i}`);
     if (place) new MarginSlider(place, family);
+  });
+  (told.planes ?? []).forEach((plane, i) => {
+    const place = document.getElementById(`point-${i}`);
+    const map = /** @type {SVGSVGElement | null} */ (document.querySelector(`svg#map-${i}`));
+    if (place && map) new MarginMap(map, place, plane);
   });
 }
 

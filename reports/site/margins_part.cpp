@@ -1,7 +1,10 @@
 #include "reports/site/margins_part.hpp"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -34,11 +37,13 @@ scenarios::FamilyOptions bounds_of_page() {
 }
 
 bool is_message(const scenarios::FamilyEvent& event) { return event.kind == sim::EventKind::message; }
+constexpr bool is_message(const scenarios::PlaneMessage&) { return true; }
 
 std::size_t messages_of(const scenarios::Family& family) {
   std::size_t count = 0;
   for (const FamilyPiece& piece : family.pieces)
-    count += static_cast<std::size_t>(std::count_if(piece.events.begin(), piece.events.end(), is_message));
+    count += static_cast<std::size_t>(
+        std::count_if(piece.events.begin(), piece.events.end(), [](const auto& event) { return is_message(event); }));
   return count;
 }
 
@@ -153,7 +158,7 @@ class MapScale {
   int from_, to_;
 };
 
-std::string plane_part(const FamilyPlane& plane) {
+std::string plane_part(const FamilyPlane& plane, std::size_t number, const ToldFrontier& frontier) {
   constexpr int kMapLeft = 110, kMapRight = 560, kMapTop = 20, kMapBottom = 360;
   const std::string_view property = property_of(plane);
   const MapScale x(plane.x.range, kMapLeft, kMapRight), y(plane.y.range, kMapBottom, kMapTop);
@@ -165,12 +170,28 @@ std::string plane_part(const FamilyPlane& plane) {
       corners += fmt::format("{},{} ", x.of(corner.x), y.of(corner.y));
     const bool is_broken = breaks_in(region.verdicts, property);
     const std::string_view look = !region.impossible.empty() ? "impossible" : is_broken ? "broken" : "kept";
+    if (!corners.empty()) corners.pop_back();
     shapes += fmt::format("<polygon class=\"{}\" points=\"{}\"><title>{} = {}, {} = {}: {} {}</title></polygon>\n",
                           look, corners, escaped_markup(name_x), sim::to_string(region.x), escaped_markup(name_y),
                           sim::to_string(region.y), property,
                           look == "impossible" ? "cannot happen / 不可能"
                           : is_broken          ? "broken / 被破坏"
                                                : "kept / 成立");
+  }
+  // What some execution breaks is all that lies beyond the corners, up to the end of the map.
+  const auto within = [](const checker::Fraction& value, const sim::DurationRange& range) {
+    return std::min(std::max(value, checker::Fraction(range.lo.count_ns())), checker::Fraction(range.hi.count_ns()));
+  };
+  for (const checker::FrontierPolygon& polygon : frontier.polygons) {
+    if (polygon.corners.empty()) continue;
+    const auto &first = polygon.corners.front(), &last = polygon.corners.back();
+    std::string way = fmt::format("M{} {}", x.of(within(first.x, plane.x.range)), y.of(plane.y.range.hi));
+    for (const checker::FrontierCorner& corner : polygon.corners)
+      way += fmt::format("L{} {}", x.of(within(corner.x, plane.x.range)), y.of(within(corner.y, plane.y.range)));
+    way += fmt::format("L{} {}L{} {}z", x.of(plane.x.range.hi), y.of(within(last.y, plane.y.range)),
+                       x.of(plane.x.range.hi), y.of(plane.y.range.hi));
+    shapes += fmt::format("<path class=\"frontier\" d=\"{}\"><title>{}: {}</title></path>\n", way, property,
+                          escaped_markup(frontier.text));
   }
   std::string axes;
   axes += fmt::format("<text class=\"tick-x\" x=\"{}\" y=\"{}\">{}</text>\n", kMapLeft, kMapBottom + 18,
@@ -188,10 +209,23 @@ std::string plane_part(const FamilyPlane& plane) {
       fmt::format("<h3>{}</h3>\n", both(fmt::format("{} and {} together", name_x, name_y),
                                         fmt::format("{}与{}一起", parameter_zh(plane.x), parameter_zh(plane.y))));
   html += fmt::format(
-      "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Map / 图\"><svg class=\"map\" role=\"img\" "
+      "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Map / 图\"><svg class=\"map\" id=\"map-{}\" "
+      "data-frame=\"{} {} {} {}\" role=\"img\" "
       "aria-label=\"Where {} breaks, for all values of {} and {}. / {} 在哪里被破坏\" width=\"600\" height=\"410\" "
       "viewBox=\"0 0 600 410\">\n{}{}</svg></div>\n",
-      property, escaped_markup(name_x), escaped_markup(name_y), property, shapes, axes);
+      number, kMapLeft, kMapRight, kMapTop, kMapBottom, property, escaped_markup(name_x), escaped_markup(name_y),
+      property, shapes, axes);
+  if (!frontier.text.empty())
+    html += fmt::format(
+        "<p>{}</p>\n",
+        both(fmt::format("Of every order and every delay, check found the exact frontier, the line in the map: {} is "
+                         "broken for {}. The run of the map is one that just meets it; where it keeps what another "
+                         "run breaks, the map is pale red.",
+                         property, frontier.text),
+             fmt::format("check 在所有顺序和所有延迟中找到了精确边界，即图中的线：{} 时 {} "
+                         "被破坏。图中的运行恰好触及边界；浅红处是本次运行没有破坏、而别的运行会破坏的地方。",
+                         frontier.text, property)));
+  html += fmt::format("<div class=\"slider\" id=\"point-{}\" hidden=\"hidden\"></div>\n", number);
   html += fmt::format(
       "<p class=\"faint\">{}</p>\n",
       both(fmt::format("Each region is an exact set of runs in which the same happens; red ones break {}.{}", property,
@@ -202,37 +236,199 @@ std::string plane_part(const FamilyPlane& plane) {
   return html;
 }
 
-ordered_json linear(const scenarios::LinearTime& time) { return {time.at_zero.count_ns(), time.slope}; }
+void add(ordered_json& row, const scenarios::LinearTime& time) {
+  row.push_back(time.at_zero.count_ns());
+  row.push_back(time.slope);
+}
 
-ordered_json json_of(const FamilyPiece& piece) {
-  ordered_json json = {{"from", piece.from.count_ns()}, {"to", piece.to.count_ns()}};
-  for (const char* key : {"messages", "holds", "overlaps", "broken"}) json[key] = ordered_json::array();
-  for (const scenarios::FamilyEvent& event : piece.events) {
-    if (!is_message(event)) continue;
-    json["messages"].push_back({event.from.index, event.process.index, linear(event.sent), linear(event.at),
-                                printable(event.name), event.is_reply ? 1 : 0, event.lost ? 1 : 0});
+void add(ordered_json& row, const scenarios::PlaneTime& time) {
+  row.push_back(time.at_zero.count_ns());
+  row.push_back(time.slope_x);
+  row.push_back(time.slope_y);
+}
+
+/// What many pieces or regions have in common stands there once.
+class RowsTold {
+ public:
+  void add(const ordered_json& row) {
+    const auto [known, is_new] = numbers_.emplace(row.dump(), rows_.size());
+    if (is_new) rows_.push_back(row);
+    present_.push_back(known->second);
   }
-  const auto end = [](const std::optional<scenarios::LinearTime>& to) {
-    return to ? linear(*to) : ordered_json(nullptr);
-  };
-  for (const scenarios::FamilyHold& hold : piece.holds)
-    json["holds"].push_back({hold.process.index, linear(hold.from), end(hold.to)});
-  for (const scenarios::FamilyOverlap& overlap : piece.overlaps)
-    json["overlaps"].push_back({overlap.first.index, overlap.second.index, linear(overlap.from), end(overlap.to)});
-  for (const scenarios::FamilyVerdict& verdict : piece.verdicts) {
-    if (verdict.verdict == checker::Verdict::violated) json["broken"].push_back(verdict.property);
+  /// Those added since the last call, as "0-17,19,21-30".
+  std::string take() {
+    std::string text;
+    for (std::size_t begin = 0, end = 0; begin < present_.size(); begin = end) {
+      for (end = begin + 1; end < present_.size() && present_[end] == present_[end - 1] + 1;) ++end;
+      text += fmt::format("{}{}", text.empty() ? "" : ",", present_[begin]);
+      if (end - begin > 1) text += fmt::format("-{}", present_[end - 1]);
+    }
+    present_.clear();
+    return text;
   }
-  if (!piece.impossible.empty()) json["impossible"] = piece.impossible;
+  const ordered_json& rows() const { return rows_; }
+
+ private:
+  std::map<std::string, std::size_t> numbers_;
+  std::vector<std::size_t> present_;
+  ordered_json rows_ = ordered_json::array();
+};
+
+/// Messages, beliefs and overlaps of runs that are alike.
+class RunsTold {
+ public:
+  explicit RunsTold(const std::vector<scenarios::Lane>& lanes) : lanes_(lanes) {}
+
+  template <class Messages, class Holds, class Overlaps>
+  void add(ordered_json& run, const Messages& messages, const Holds& holds, const Overlaps& overlaps,
+           const std::vector<scenarios::FamilyVerdict>& verdicts, const std::string& impossible) {
+    for (const auto& message : messages) {
+      if (!is_message(message)) continue;
+      used_.insert({message.from.index, message.process.index});
+      ordered_json row = {message.from.index, message.process.index, name_number(printable(message.name)),
+                          (message.is_reply ? 1 : 0) + (message.lost ? 2 : 0)};
+      site::add(row, message.sent);
+      site::add(row, message.at);
+      messages_.add(row);
+    }
+    for (const auto& hold : holds) {
+      ordered_json row = {hold.process.index};
+      site::add(row, hold.from);
+      if (hold.to) site::add(row, *hold.to);
+      holds_.add(row);
+    }
+    for (const auto& overlap : overlaps) {
+      ordered_json row = {overlap.first.index, overlap.second.index};
+      site::add(row, overlap.from);
+      if (overlap.to) site::add(row, *overlap.to);
+      overlaps_.add(row);
+    }
+    run["m"] = messages_.take();
+    if (std::string text = holds_.take(); !text.empty()) run["h"] = std::move(text);
+    if (std::string text = overlaps_.take(); !text.empty()) run["o"] = std::move(text);
+    std::vector<std::string> broken;
+    for (const scenarios::FamilyVerdict& verdict : verdicts) {
+      if (verdict.verdict == checker::Verdict::violated) broken.emplace_back(verdict.property);
+    }
+    if (!broken.empty()) run["broken"] = joined(broken);
+    if (!impossible.empty()) run["impossible"] = impossible;
+  }
+
+  void finish(ordered_json& json) const {
+    json["lanes"] = ordered_json::array();
+    for (const std::size_t lane : used_)
+      json["lanes"].push_back(
+          {lane, lane < lanes_.size() ? printable(lanes_[lane].name) : fmt::format("process {}", lane)});
+    json["names"] = names_;
+    json["messages"] = messages_.rows();
+    json["holds"] = holds_.rows();
+    json["overlaps"] = overlaps_.rows();
+  }
+
+ private:
+  std::size_t name_number(const std::string& name) {
+    const auto known = std::find(names_.begin(), names_.end(), name);
+    if (known != names_.end()) return static_cast<std::size_t>(known - names_.begin());
+    names_.push_back(name);
+    return names_.size() - 1;
+  }
+
+  const std::vector<scenarios::Lane>& lanes_;
+  std::set<std::size_t> used_;
+  std::vector<std::string> names_;
+  RowsTold messages_, holds_, overlaps_;
+};
+
+ordered_json parameter_json(const scenarios::FamilyParameter& parameter) {
+  return {{"name", printable(name_of(parameter))}, {"nameZh", parameter_zh(parameter)}};
+}
+
+ordered_json json_of(const scenarios::Family& family, const std::vector<scenarios::Lane>& lanes) {
+  ordered_json json = parameter_json(family.parameter);
+  RunsTold runs(lanes);
+  for (const scenarios::FamilyMargin& margin : family.margins)
+    json["margins"].push_back({std::string(margin.property), margin.broken_from.count_ns()});
+  for (const FamilyPiece& piece : family.pieces) {
+    ordered_json run = {{"from", piece.from.count_ns()}, {"to", piece.to.count_ns()}};
+    runs.add(run, piece.events, piece.holds, piece.overlaps, piece.verdicts, piece.impossible);
+    json["pieces"].push_back(std::move(run));
+  }
+  runs.finish(json);
   return json;
 }
 
+/// For drawing alone: which region a point is in.
+double nearest_double(const checker::Fraction& value) {
+  return static_cast<double>(value.numerator()) / static_cast<double>(value.denominator());
+}
+
+ordered_json json_of(const FamilyPlane& plane, const std::vector<scenarios::Lane>& lanes,
+                     const ToldFrontier& frontier) {
+  ordered_json json;
+  if (!frontier.text.empty()) {
+    json["property"] = property_of(plane);
+    json["command"] = {printable(frontier.file), to_string(plane.x.kind), to_string(plane.y.kind)};
+    for (const checker::FrontierPolygon& polygon : frontier.polygons) {
+      ordered_json bounds = ordered_json::array();
+      for (const checker::FrontierBound& bound : polygon.bounds)
+        bounds.push_back({bound.x, bound.y, bound.more_than, bound.attained ? 1 : 0});
+      json["frontier"].push_back(std::move(bounds));
+    }
+  }
+  for (const auto& [key, parameter] : {std::pair("x", &plane.x), std::pair("y", &plane.y)}) {
+    json[key] = parameter_json(*parameter);
+    json[key]["from"] = parameter->range.lo.count_ns();
+    json[key]["to"] = parameter->range.hi.count_ns();
+  }
+  RunsTold runs(lanes);
+  for (const FamilyRegion& region : plane.regions) {
+    ordered_json run = {{"at", {region.x.count_ns(), region.y.count_ns()}}};
+    for (const FamilyRegion::Corner& corner : region.corners) {
+      for (const checker::Fraction* value : {&corner.x, &corner.y}) {
+        if (value->denominator() == 1)
+          run["corners"].push_back(static_cast<std::int64_t>(value->numerator()));
+        else
+          run["corners"].push_back(nearest_double(*value));
+      }
+    }
+    runs.add(run, region.messages, region.holds, region.overlaps, region.verdicts, region.impossible);
+    json["regions"].push_back(std::move(run));
+  }
+  runs.finish(json);
+  return json;
+}
+
+/// Of two ranges together, as `check` found it.
+const scenarios::ExploredProperty* with_frontier(const scenarios::Exploration* explored, std::string_view property) {
+  if (explored == nullptr || property.empty()) return nullptr;
+  const scenarios::ExploredProperty& found = explored->property(property);
+  const bool is_of_two = found.thresholds.size() == 2 && !found.polygons.empty() && !found.frontier.empty();
+  return is_of_two ? &found : nullptr;
+}
+
+/// The same with the plane's axes; nothing: they are others.
+std::optional<ToldFrontier> frontier_of(const scenarios::ExploredProperty& property, const FamilyPlane& plane,
+                                        const std::string& file) {
+  ToldFrontier told{property.frontier, property.polygons, file};
+  const std::string_view x = to_string(plane.x.kind), y = to_string(plane.y.kind);
+  if (property.thresholds[0].parameter == x && property.thresholds[1].parameter == y) return told;
+  if (property.thresholds[0].parameter != y || property.thresholds[1].parameter != x) return std::nullopt;
+  for (checker::FrontierPolygon& polygon : told.polygons) {
+    for (checker::FrontierBound& bound : polygon.bounds) std::swap(bound.x, bound.y);
+    for (checker::FrontierCorner& corner : polygon.corners) std::swap(corner.x, corner.y);
+    std::reverse(polygon.corners.begin(), polygon.corners.end());
+  }
+  return told;
+}
+
 /// Most ranges go far beyond what is of interest: what a map shows is twice the margin.
-scenarios::FamilyParameter around_margin(const scenarios::Family& family) {
+/// `is_wide`: twice as much again, since the margin of one depends on the other.
+scenarios::FamilyParameter around_margin(const scenarios::Family& family, bool is_wide) {
   Duration farthest;
   for (const scenarios::FamilyMargin& margin : family.margins)
     farthest = std::max(farthest, std::max(margin.broken_from, -margin.broken_from));
   scenarios::FamilyParameter parameter = family.parameter;
-  const Duration most = Duration::milliseconds(farthest.floor_ms() * 2 + 2);
+  const Duration most = Duration::milliseconds(farthest.floor_ms() * (is_wide ? 4 : 2) + 2);
   parameter.range = {std::max(parameter.range.lo, -most), std::min(parameter.range.hi, most)};
   return parameter;
 }
@@ -243,6 +439,10 @@ ToldMargins margins_to_tell(const scenarios::Scenario& scenario, const models::l
                             const scenarios::Exploration* explored) {
   ToldMargins told;
   for (const scenarios::FamilyStory& story : scenarios::family_stories(scenario, catalogue, explored)) {
+    // A map of the run that shows the frontier of all executions tells more than one of the file's own run.
+    const scenarios::ExploredProperty* frontier =
+        told.frontier.text.empty() ? with_frontier(explored, story.property) : nullptr;
+    if (told.families.size() >= kFamiliesMax && !told.planes.empty() && frontier == nullptr) continue;
     std::vector<scenarios::FamilyParameter> decisive;
     for (const scenarios::FamilyParameter& parameter : scenarios::family_parameters(story.scenario, catalogue)) {
       if (told.families.size() >= kFamiliesMax && decisive.size() >= 2) break;
@@ -250,17 +450,20 @@ ToldMargins margins_to_tell(const scenarios::Scenario& scenario, const models::l
       const bool is_margin = std::any_of(family.margins.begin(), family.margins.end(),
                                          [](const scenarios::FamilyMargin& m) { return m.kept_up_to.has_value(); });
       if (!is_margin) continue;
-      decisive.push_back(around_margin(family));
+      decisive.push_back(around_margin(family, frontier != nullptr));
       if (told.families.size() < kFamiliesMax && messages_of(family) <= kMessagesMax)
         told.families.push_back(std::move(family));
     }
-    if (decisive.size() >= 2 && told.planes.empty()) {
-      FamilyPlane plane = scenarios::plane_of(story, catalogue, decisive[0], decisive[1], bounds_of_page());
-      if (!property_of(plane).empty()) told.planes.push_back(std::move(plane));
-    }
-    if (told.families.size() >= kFamiliesMax && !told.planes.empty()) break;
+    if (decisive.size() < 2 || (!told.planes.empty() && frontier == nullptr)) continue;
+    FamilyPlane plane = scenarios::plane_of(story, catalogue, decisive[0], decisive[1], bounds_of_page());
+    if (property_of(plane).empty()) continue;
+    const auto found = frontier != nullptr ? frontier_of(*frontier, plane, scenario.file) : std::nullopt;
+    if (!told.planes.empty() && !found) continue;
+    if (found) told.frontier = *found;
+    told.planes.clear();
+    told.planes.push_back(std::move(plane));
   }
-  if (told.families.empty()) return told;
+  if (told.families.empty() && told.planes.empty()) return told;
   sim::DefaultDecisions decisions;
   told.lanes = scenarios::Deployment(scenario, catalogue, decisions).lanes();
   return told;
@@ -269,7 +472,7 @@ ToldMargins margins_to_tell(const scenarios::Scenario& scenario, const models::l
 std::string margins_part(const ToldMargins& margins) {
   std::string html;
   for (std::size_t i = 0; i < margins.families.size(); ++i) html += family_part(margins.families[i], i);
-  for (const FamilyPlane& plane : margins.planes) html += plane_part(plane);
+  for (std::size_t i = 0; i < margins.planes.size(); ++i) html += plane_part(margins.planes[i], i, margins.frontier);
   if (html.empty()) return html;
   return fmt::format("<p>{}</p>\n", both("One length of a run varies; all else stays. Every border below is computed "
                                          "from what the run compares, and "
@@ -280,25 +483,11 @@ std::string margins_part(const ToldMargins& margins) {
 }
 
 std::string data_for_sliders(const ToldMargins& margins) {
-  if (margins.families.empty()) return "";
-  ordered_json data = ordered_json::array();
-  for (const scenarios::Family& family : margins.families) {
-    ordered_json json = {{"name", printable(name_of(family.parameter))}, {"nameZh", parameter_zh(family.parameter)}};
-    std::set<std::size_t> used;
-    for (const FamilyPiece& piece : family.pieces) {
-      for (const scenarios::FamilyEvent& event : piece.events) {
-        if (is_message(event)) used.insert({event.from.index, event.process.index});
-      }
-    }
-    for (const std::size_t lane : used) {
-      const bool is_known = lane < margins.lanes.size();
-      json["lanes"].push_back({lane, is_known ? printable(margins.lanes[lane].name) : fmt::format("process {}", lane)});
-    }
-    for (const scenarios::FamilyMargin& margin : family.margins)
-      json["margins"].push_back({std::string(margin.property), margin.broken_from.count_ns()});
-    for (const FamilyPiece& piece : family.pieces) json["pieces"].push_back(json_of(piece));
-    data.push_back(std::move(json));
-  }
+  if (margins.families.empty() && margins.planes.empty()) return "";
+  ordered_json data;
+  for (const scenarios::Family& family : margins.families) data["families"].push_back(json_of(family, margins.lanes));
+  for (const FamilyPlane& plane : margins.planes)
+    data["planes"].push_back(json_of(plane, margins.lanes, margins.frontier));
   return data.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 

@@ -5,17 +5,26 @@
 #include <string>
 #include <vector>
 
+#include "checker/time/frontier.hpp"
 #include "models/locks/catalogue.hpp"
 #include "reports/check/explored.hpp"
 #include "scenarios/families/families.hpp"
 
 namespace lockstep::reports::site {
 
+/// Which values of two parameters together break a property in some execution.
+struct ToldFrontier {
+  std::string text;                                ///< "pause + skew > 72ms"; empty: there is none
+  std::vector<checker::FrontierPolygon> polygons;  ///< of the plane's x and y
+  std::string file;                                ///< the story's
+};
+
 /// What a page shows of a story's margins.
 struct ToldMargins {
   std::vector<scenarios::Lane> lanes;
   std::vector<scenarios::Family> families;     ///< along which a property breaks, a few
-  std::vector<scenarios::FamilyPlane> planes;  ///< likewise
+  std::vector<scenarios::FamilyPlane> planes;  ///< likewise, one
+  ToldFrontier frontier;                       ///< of the plane's parameters, if `check` found one
 };
 
 /// Bounded, so that a site of many stories is made within a minute. `explored`: null if there is none.

@@ -10,6 +10,7 @@
 #include <nettle/sha2.h>
 
 #include "reports/picture/shape.hpp"
+#include "reports/site/minify.hpp"
 #include "reports/text/embedded_text.hpp"
 
 namespace lockstep::reports::site {
@@ -41,15 +42,12 @@ std::string joined_scripts(const std::vector<std::string>& paths) {
       const std::size_t end = std::min(text.find('\n'), text.size());
       std::string line = trimmed(text.substr(0, end));
       text.remove_prefix(std::min(end + 1, text.size()));
-      // A cast is a comment with code behind it.
-      const bool is_comment = line.starts_with("/*") && (line.ends_with("*/") || line.find("*/") == std::string::npos);
-      if (line.empty() || line.starts_with("//") || is_comment || line.starts_with("*")) continue;
       if (line.starts_with("import ")) continue;
       if (line.starts_with("export ")) line.erase(0, std::string_view("export ").size());
       script += line + "\n";
     }
   }
-  return script;
+  return minified_script(script);
 }
 
 std::string navigation(const Page& page) {
@@ -78,20 +76,6 @@ std::string sha256_of(std::string_view bytes) {
   std::string text(BASE64_ENCODE_RAW_LENGTH(SHA256_DIGEST_SIZE), '\0');
   base64_encode_raw(text.data(), digest.size(), digest.data());
   return text;
-}
-
-std::string without_comments(std::string_view text) {
-  std::string out;
-  bool is_comment = false;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string line = trimmed(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-    is_comment = is_comment || line.starts_with("/*");
-    if (!is_comment && !line.empty()) out += line + "\n";
-    if (is_comment && line.ends_with("*/")) is_comment = false;
-  }
-  return out;
 }
 
 std::string both_markup(std::string_view en, std::string_view zh) {
@@ -152,11 +136,11 @@ std::string json_for_page(std::string_view json) {
 }
 
 std::string html_of(const Page& page) {
-  std::string style = without_comments(embedded_text("reports/picture/colours.css"));
-  style += without_comments(embedded_text("reports/site/site.css"));
-  style += without_comments(embedded_text("reports/site/pages.css"));
-  style += without_comments(embedded_text("reports/picture/diagram.css"));
-  for (const std::string& path : page.styles) style += without_comments(embedded_text(path));
+  std::string style;
+  for (const std::string_view path : {"reports/picture/colours.css", "reports/site/site.css", "reports/site/pages.css",
+                                      "reports/picture/diagram.css"})
+    style += minified_style(embedded_text(path));
+  for (const std::string& path : page.styles) style += minified_style(embedded_text(path));
   std::vector<std::string> scripts = {"reports/site/site.js"};
   scripts.insert(scripts.end(), page.scripts.begin(), page.scripts.end());
   const std::string script = joined_scripts(scripts);

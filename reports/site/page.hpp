@@ -59,7 +59,4 @@ std::string json_for_page(std::string_view json);
 /// Base64 of the SHA-256, as a policy has it.
 std::string sha256_of(std::string_view bytes);
 
-/// A script or style without what only its authors read.
-std::string without_comments(std::string_view text);
-
 }  // namespace lockstep::reports::site

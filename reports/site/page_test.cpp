@@ -94,8 +94,4 @@ TEST_CASE("page: names of anchors are letters, digits and hyphens, and never emp
   REQUIRE(anchor_of("\xE4\xB8\xAD") == "x");
 }
 
-TEST_CASE("page: comments and blanks are for authors") {
-  REQUIRE(without_comments("/* a\n b */\n  x { }\n\ny { }\n") == "x { }\ny { }\n");
-}
-
 }  // namespace lockstep::reports::site::page_test

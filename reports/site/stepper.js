@@ -1,24 +1,20 @@
 // Steps through a diagram: keys, buttons, a slider, links to single steps; and moves it to a scale on which equal times are equally long.
-import { inLanguage, isChinese } from "./site.js";
+import { inLanguage } from "./site.js";
 
 /**
- * @typedef {{server: string, key: string, value?: string, until?: string}} Change
- * @typedef {{holders: string[], changes?: Change[]}} Row
- * @typedef {{rows: Row[], servers?: string[]}} Data
+ * Of a step: which server's which key has which value, until when. Without a value it is gone.
+ * @typedef {[number, string, string?, string?]} Change
+ * @typedef {{changes?: Record<string, Change[]>, servers?: string[], clocked?: boolean}} Data
  */
 
-/** @type {Record<string, string[]>} */
-const placesOf = {
-  line: ["x1", "y1", "x2", "y2"],
-  rect: ["x", "y", "width", "height"],
-  circle: ["cx", "cy", "r"],
-  text: ["x", "y"],
+/** What moves when the scale changes. @type {Record<string, string[]>} */
+const heightsOf = {
+  line: ["y1", "y2"],
+  rect: ["y", "height"],
+  circle: ["cy"],
+  text: ["y"],
+  g: [],
 };
-
-/** @param {Element} element @returns {number[]} */
-function placeOf(element) {
-  return placesOf[element.tagName].map((name) => Number(element.getAttribute(name)));
-}
 
 /** Milliseconds that the move to scale takes; none for readers who want none. @returns {number} */
 function lengthOfMove() {
@@ -31,7 +27,8 @@ class Stepper {
     this.signal = signal;
     this.svg = svg;
     this.data = data;
-    this.count = data.rows.length;
+    this.tableRows = [...document.querySelectorAll("#steps tbody tr")];
+    this.count = this.tableRows.length;
     this.at = this.count;
     this.isToScale = false;
     this.past = /** @type {SVGRectElement} */ (svg.querySelector(".past"));
@@ -43,21 +40,21 @@ class Stepper {
     this.whole = Number(this.past.getAttribute("height"));
     /** @type {Element[][]} */
     this.ofRow = Array.from({ length: this.count }, () => []);
-    /** @type {(Element | undefined)[]} */
-    this.texts = [];
+    /** Where a row's text stands, and where on the other scale. @type {[number, number][]} */
+    this.heightOf = [];
     for (const element of svg.querySelectorAll("[data-row]")) {
       const row = Number(element.getAttribute("data-row"));
       this.ofRow[row].push(element);
-      if (element.classList.contains("row")) this.texts[row] = element;
+      const y = Number(element.querySelector("text.row")?.getAttribute("y") ?? NaN);
+      if (!Number.isNaN(y)) this.heightOf[row] = [y, y + Number(element.getAttribute("data-to"))];
     }
-    /** @type {{element: Element, here: number[], there: number[]}[]} */
-    this.moves = [...svg.querySelectorAll("[data-to]")].map((element) => ({
-      element,
-      here: placeOf(element),
-      there: (element.getAttribute("data-to") ?? "").split(" ").map(Number),
-    }));
+    /** @type {{element: Element, names: string[], here: number[], there: number[]}[]} */
+    this.moves = [...svg.querySelectorAll("[data-to]")].map((element) => {
+      const names = heightsOf[element.tagName];
+      const there = (element.getAttribute("data-to") ?? "").split(" ").map(Number);
+      return { element, names, here: names.map((name) => Number(element.getAttribute(name))), there };
+    });
     this.heights = [Number(svg.getAttribute("height")), Number(svg.dataset.heightTo ?? svg.getAttribute("height"))];
-    this.tableRows = [...document.querySelectorAll("#steps tbody tr")];
     this.setUp();
   }
 
@@ -125,6 +122,7 @@ class Stepper {
     this.tableRows[before - 1]?.classList.remove("now");
     this.tableRows[this.at - 1]?.classList.add("now");
     this.showPlace();
+    this.showCode();
     this.showPanel();
     if (tellsAddress) history.replaceState(null, "", `#s${this.at}`);
   }
@@ -133,6 +131,7 @@ class Stepper {
     this.svg.classList.remove("stepping");
     for (const elements of this.ofRow) for (const element of elements) element.classList.remove("future");
     this.tableRows[this.at - 1]?.classList.remove("now");
+    for (const line of document.querySelectorAll("#code .now")) line.classList.remove("now");
     this.at = this.count;
     this.past.setAttribute("height", String(this.whole));
     this.cursor.setAttribute("y", "-40");
@@ -150,7 +149,7 @@ class Stepper {
 
   showPlace() {
     this.tell();
-    const y = Number(this.texts[this.at - 1]?.getAttribute("y")) - 4;
+    const y = this.heightOf[this.at - 1][this.isToScale ? 1 : 0] - 4;
     this.past.setAttribute("height", String(y + 2));
     this.cursor.setAttribute("y", String(y - 11));
     const above = this.stage.scrollTop + 80;
@@ -162,14 +161,34 @@ class Stepper {
   keys() {
     /** @type {Map<string, Map<string, string>>} */
     const servers = new Map((this.data.servers ?? []).map((name) => [name, new Map()]));
-    for (const row of this.data.rows.slice(0, this.at)) {
-      for (const change of row.changes ?? []) {
-        const keys = servers.get(change.server);
-        if (change.value === undefined) keys?.delete(change.key);
-        else keys?.set(change.key, change.until ? `${change.value} ${inLanguage("until", "至")} ${change.until}` : change.value);
+    for (const [step, changes] of Object.entries(this.data.changes ?? {})) {
+      if (Number(step) > this.at) continue;
+      for (const [server, key, value, until] of changes) {
+        const keys = servers.get((this.data.servers ?? [])[server]);
+        if (value === undefined) keys?.delete(key);
+        else keys?.set(key, until ? `${value} ${inLanguage("until", "至")} ${until}` : value);
       }
     }
     return servers;
+  }
+
+  /** The lines of the algorithm at which the present step's client waits, the outermost call first. @returns {{link: Element, line: HTMLElement}[]} */
+  linesOfCode() {
+    const links = this.tableRows[this.at - 1]?.querySelectorAll("a[href^='#c']") ?? [];
+    return [...links].flatMap((link) => {
+      const line = document.getElementById((link.getAttribute("href") ?? "").slice(1));
+      return line ? [{ link, line }] : [];
+    });
+  }
+
+  showCode() {
+    for (const line of document.querySelectorAll("#code .now")) line.classList.remove("now");
+    for (const { line } of this.linesOfCode()) {
+      line.classList.add("now");
+      const file = /** @type {HTMLElement} */ (line.closest("pre"));
+      const isSeen = line.offsetTop >= file.scrollTop && line.offsetTop + line.offsetHeight <= file.scrollTop + file.clientHeight;
+      if (!isSeen) file.scrollTop = line.offsetTop - file.clientHeight / 2;
+    }
   }
 
   showPanel() {
@@ -177,7 +196,7 @@ class Stepper {
     if (!cells) return;
     this.panel.replaceChildren();
     this.panel.hidden = false;
-    const isClocked = cells.length > 6;
+    const isClocked = this.data.clocked;
     /** @param {string} en @param {string} zh @param {(Node | string)[]} content */
     const line = (en, zh, content) => {
       const paragraph = document.createElement("p");
@@ -197,14 +216,18 @@ class Stepper {
     this.panel.append(title);
     if (isClocked && cells[2].textContent) line("own clock", "自己的时钟", copyOf(2));
     if (cells[4 + shift].textContent) line("changes", "变化", copyOf(4 + shift));
-    const holders = this.data.rows[this.at - 1].holders;
-    const comma = isChinese() ? "、" : ", ";
-    line("believes to hold it", "认为自己持有", [holders.length ? holders.join(comma) : inLanguage("nobody", "没有人")]);
+    const holders = cells[5 + shift].textContent;
+    line("believes to hold it", "认为自己持有", [holders || inLanguage("nobody", "没有人")]);
     for (const [server, keys] of this.keys()) {
       const text = [...keys].map(([key, value]) => `${key} = ${value}`).join("; ");
       const code = document.createElement("code");
       code.textContent = text || "∅";
       line(server, server, [code]);
+    }
+    for (const { link, line: text } of this.linesOfCode()) {
+      const code = document.createElement("code");
+      code.textContent = (text.firstChild?.textContent ?? "").trim();
+      line("waits at", "等待于", [link.cloneNode(true), " ", code]);
     }
   }
 
@@ -232,8 +255,8 @@ class Stepper {
     const height = String(Math.round(this.heights[0] + (this.heights[1] - this.heights[0]) * part));
     this.svg.setAttribute("height", height);
     this.svg.setAttribute("viewBox", `0 0 ${this.svg.getAttribute("width")} ${height}`);
-    for (const { element, here, there } of this.moves) {
-      const names = placesOf[element.tagName];
+    for (const { element, names, here, there } of this.moves) {
+      if (names.length === 0) element.setAttribute("transform", `translate(0 ${there[0] * part})`);
       for (let i = 0; i < here.length; i++) {
         if (here[i] !== there[i]) element.setAttribute(names[i], String(here[i] + (there[i] - here[i]) * part));
       }

@@ -6,6 +6,7 @@
 
 #include "reports/picture/drawing.hpp"
 #include "reports/picture/shape.hpp"
+#include "reports/site/code_part.hpp"
 #include "reports/site/story_parts.hpp"
 #include "reports/text/text.hpp"
 
@@ -93,8 +94,12 @@ Page story_page(const StoryToTell& told) {
   const std::vector<StepOfRun> steps = steps_of(story, diagram);
   Page page{.path = told.path, .title = story.scenario.title, .above = told.above, .is_single = told.is_single};
   page.scripts = {"reports/site/stepper.js"};
+  const CodeOfRun code = code_of(story, diagram);
+  const std::optional<std::string> rest =
+      told.algorithm_page ? std::optional(path_between(told.path, *told.algorithm_page)) : std::nullopt;
   page.data = data_for_steps(diagram, steps, told.margins != nullptr ? data_for_sliders(*told.margins) : "");
-  if (told.margins != nullptr && !told.margins->families.empty()) page.scripts.emplace_back("reports/site/margins.js");
+  if (told.margins != nullptr && (!told.margins->families.empty() || !told.margins->planes.empty()))
+    page.scripts.emplace_back("reports/site/margins.js");
   std::string& body = page.body;
   body += facts(told);
   body += paragraph(story.scenario.story);
@@ -103,6 +108,7 @@ Page story_page(const StoryToTell& told) {
         fmt::format("<p>{}{}</p>\n", both_markup("It repairs: ", "它修复了："), link_to(told.path, *told.broken_twin));
   body += verdict_banner(story, diagram);
   body += section_of("run", {"The run", "这次运行"}, stage(diagram, story.scenario.title));
+  body += section_of("code", {"The algorithm, line by line", "逐行看算法"}, code_part(code, rest ? &*rest : nullptr));
   std::string why = chain_of_causes(story, diagram);
   if (told.no_return != nullptr) why += point_of_no_return(*told.no_return, story);
   body += section_of("why", {"Why it failed", "为什么失败"}, why);
@@ -115,7 +121,7 @@ Page story_page(const StoryToTell& told) {
   body += section_of("lesson", {"Lesson", "教训"}, paragraph(story.scenario.lesson));
   body += section_of("questions", {"Questions", "练习"}, questions(told, diagram, steps));
   body += section_of("try", {"Try it yourself", "自己动手"}, commands(told));
-  body += section_of("table", {"All steps", "所有步骤"}, steps_table(diagram, steps));
+  body += section_of("table", {"All steps", "所有步骤"}, steps_table(diagram, steps, code));
   return page;
 }
 

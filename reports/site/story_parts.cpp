@@ -37,9 +37,7 @@ std::string property_name(std::string_view name) {
 
 std::string reason(const std::string& why) { return both(why, reason_in(Language::zh, why)); }
 
-std::string link_to_step(std::size_t row) {
-  return fmt::format("<a href=\"#s{0}\" data-step=\"{0}\">{0}</a>", row + 1);
-}
+std::string link_to_step(std::size_t row) { return fmt::format("<a href=\"#s{0}\">{0}</a>", row + 1); }
 
 /// "s1" is the first row's own place.
 std::string row_text(const picture::DiagramRow& row) { return both(row.event.text, row.text_zh); }
@@ -132,18 +130,19 @@ std::string stage(const Diagram& diagram, const scenarios::Text& title) {
   return html + "</ul>\n";
 }
 
-std::string steps_table(const Diagram& diagram, const std::vector<StepOfRun>& steps) {
+std::string steps_table(const Diagram& diagram, const std::vector<StepOfRun>& steps, const CodeOfRun& code) {
   const bool has_clocks =
       std::any_of(steps.begin(), steps.end(), [](const StepOfRun& step) { return !step.clocks.empty(); });
   std::string html = fmt::format(
-      "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"All steps / 所有步骤\"><table class=\"steps\" "
-      "id=\"steps\">\n<thead><tr><th scope=\"col\" class=\"number\">#</th><th scope=\"col\">{}</th>{}<th "
-      "scope=\"col\">{}</th><th scope=\"col\">{}</th><th scope=\"col\">{}</th><th scope=\"col\">{}</th></tr></thead>\n"
+      "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"All steps / 所有步骤\"><table class=\"steps{}\" "
+      "id=\"steps\">\n<thead><tr><th scope=\"col\">#</th><th scope=\"col\">{}</th>{}<th scope=\"col\">{}</th><th "
+      "scope=\"col\">{}</th><th scope=\"col\">{}</th><th scope=\"col\">{}</th>{}</tr></thead>\n"
       "<tbody>\n",
-      both("true time", "真实时间"),
+      has_clocks ? " clocked" : "", both("true time", "真实时间"),
       has_clocks ? fmt::format("<th scope=\"col\">{}</th>", both("own clock", "自己的时钟")) : "", both("who", "谁"),
       both("what happens", "发生了什么"), both("what changes on servers", "服务器上的变化"),
-      both("who believes to hold it then", "之后谁认为自己持有"));
+      both("who believes to hold it then", "之后谁认为自己持有"),
+      code.files.empty() ? "" : fmt::format("<th scope=\"col\">{}</th>", both("waits at line", "等待处")));
   for (const StepOfRun& step : steps) {
     const picture::DiagramRow& row = diagram.rows[step.row];
     std::vector<std::string> changes, clocks;
@@ -151,16 +150,15 @@ std::string steps_table(const Diagram& diagram, const std::vector<StepOfRun>& st
     for (const auto& [name, time] : step.clocks) clocks.push_back(fmt::format("{}: {}", escaped_markup(name), time));
     std::vector<std::string> holders;
     for (const std::string& name : step.holders) holders.push_back(escaped_markup(name));
-    std::string style = row.is_evidence ? "evidence" : "";
-    if (!row.overlap.empty()) style += " both";
+    std::string style = row.is_evidence ? " class=\"evidence" : "";
+    if (!row.overlap.empty()) style += style.empty() ? " class=\"both" : " both";
+    if (!style.empty()) style += "\"";
     html += fmt::format(
-        "<tr id=\"s{0}\" class=\"{1}\"><td class=\"number\">{2}</td><td "
-        "class=\"mono\">{3}</td>{4}<td>{5}</td><td>{6}</td>"
-        "<td>{7}</td><td>{8}{9}</td></tr>\n",
+        "<tr id=\"s{0}\"{1}><td>{2}</td><td>{3}</td>{4}<td>{5}</td><td>{6}</td><td>{7}</td><td>{8}{9}</td>{10}</tr>\n",
         step.row + 1, style, link_to_step(step.row), time_text(row.event.at),
-        has_clocks ? fmt::format("<td class=\"mono\">{}</td>", joined(clocks, "<br/>")) : "",
-        name_of_actor(diagram, row), row_text(row), joined(changes, "<br/>"), row.overlap.empty() ? "" : "!! ",
-        joined(holders));
+        has_clocks ? fmt::format("<td>{}</td>", joined(clocks, "<br/>")) : "", name_of_actor(diagram, row),
+        row_text(row), joined(changes, "<br/>"), row.overlap.empty() ? "" : "!! ", joined(holders),
+        code.files.empty() ? "" : fmt::format("<td>{}</td>", links_to_code(code, step.row)));
   }
   return html + "</tbody></table></div>\n";
 }
@@ -318,21 +316,25 @@ std::string commands(const StoryToTell& told) {
 
 std::string data_for_steps(const Diagram& diagram, const std::vector<StepOfRun>& steps, const std::string& sliders) {
   ordered_json data;
-  data["rows"] = ordered_json::array();
-  for (const StepOfRun& step : steps) {
-    ordered_json row;
-    row["holders"] = step.holders;
-    for (const KeyChange& change : step.changes) {
-      ordered_json one = {{"server", change.server}, {"key", change.key}};
-      if (change.after) one["value"] = change.after->text;
-      if (change.after && !change.after->until.empty()) one["until"] = change.after->until;
-      row["changes"].push_back(std::move(one));
-    }
-    data["rows"].push_back(std::move(row));
-  }
+  std::vector<std::string> servers;
   for (const picture::DiagramLane& lane : diagram.lanes) {
-    if (lane.role == scenarios::Lane::Role::server) data["servers"].push_back(lane.name);
+    if (lane.role == scenarios::Lane::Role::server) servers.push_back(lane.name);
   }
+  // What else there is to know of a step stands in the table.
+  data["changes"] = ordered_json::object();
+  for (const StepOfRun& step : steps) {
+    ordered_json changes;
+    for (const KeyChange& change : step.changes) {
+      const auto server = std::find(servers.begin(), servers.end(), change.server);
+      ordered_json one = {server - servers.begin(), change.key};
+      if (change.after) one.push_back(change.after->text);
+      if (change.after && !change.after->until.empty()) one.push_back(change.after->until);
+      changes.push_back(std::move(one));
+    }
+    if (!changes.empty()) data["changes"][fmt::format("{}", step.row + 1)] = std::move(changes);
+  }
+  data["servers"] = servers;
+  data["clocked"] = std::any_of(steps.begin(), steps.end(), [](const StepOfRun& step) { return !step.clocks.empty(); });
   if (!sliders.empty()) data["sliders"] = ordered_json::parse(sliders);
   return data.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "reports/site/code_part.hpp"
 #include "reports/site/steps.hpp"
 #include "reports/site/story_page.hpp"
 
@@ -15,10 +16,10 @@ std::string verdict_banner(const Story& story, const picture::Diagram& diagram);
 /// The picture with what moves it.
 std::string stage(const picture::Diagram& diagram, const scenarios::Text& title);
 /// One row for each step, with a place of its own: "s1".
-std::string steps_table(const picture::Diagram& diagram, const std::vector<StepOfRun>& steps);
-/// For each property that broke: the steps that prove it.
+std::string steps_table(const picture::Diagram& diagram, const std::vector<StepOfRun>& steps, const CodeOfRun& code);
 /// Of the run that `check` found: from which event on the violation could not be avoided any more.
 std::string point_of_no_return(const scenarios::NoReturn& point, const Story& story);
+/// For each property that broke: the steps that prove it.
 std::string chain_of_causes(const Story& story, const picture::Diagram& diagram);
 /// Each property: in this run, in all of them, promised, expected.
 std::string promises(const StoryToTell& told);

@@ -11,16 +11,7 @@ namespace lockstep::scenarios {
 using sim::Duration;
 
 std::string_view parameter_of(const MaySpec& may) {
-  switch (may.kind) {
-    case MaySpec::Kind::pause: return may.length.is_exact() ? "" : "pause";
-    case MaySpec::Kind::jump: return may.length.is_exact() ? "" : "jump";
-    case MaySpec::Kind::skew: return may.length.is_exact() ? "" : "skew";
-    case MaySpec::Kind::crash: return may.restart_after && !may.restart_after->is_exact() ? "restart_after" : "";
-    case MaySpec::Kind::delay: return may.length.is_exact() ? "" : "delay";
-    case MaySpec::Kind::partition: return may.length.is_exact() ? "" : "partition";
-    case MaySpec::Kind::lose: return "";
-  }
-  return "";
+  return sim::ranged_parameter(may.kind, may.length, may.restart_after);
 }
 
 bool is_crash_with_restart(const MaySpec& may) {
@@ -74,26 +65,16 @@ bool AllowedFaults::is_at_it(const Budget& budget, sim::ProcessId process) const
 }
 
 sim::PlannedFault AllowedFaults::fault_of(const Budget& budget, sim::ProcessId victim, Duration length) const {
-  sim::PlannedFault fault{.process = victim, .keep = budget.may->keep};
-  switch (budget.may->kind) {
-    case MaySpec::Kind::lose: fault.kind = sim::PlannedFault::Kind::lose; break;
-    case MaySpec::Kind::pause:
-      fault.kind = sim::PlannedFault::Kind::pause;
-      fault.length = length;
-      break;
-    case MaySpec::Kind::crash:
-      fault.kind = sim::PlannedFault::Kind::crash;
-      if (budget.may->restart_after)
-        fault.restart_after = sim::DurationRange::exactly(length + restart_delays_[victim.index]);
-      break;
-    case MaySpec::Kind::jump:
-    case MaySpec::Kind::skew:
-      fault.kind = sim::PlannedFault::Kind::jump;
-      fault.length = length;
-      break;
-    case MaySpec::Kind::delay:
-    case MaySpec::Kind::partition: assert(false && "a fault of messages, and of no process"); break;
-  }
+  const MaySpec& may = *budget.may;
+  assert(entry_of(may.kind).victim == sim::Victim::process || may.kind == MaySpec::Kind::lose);
+  // Where the clock of a running process turns out to be off, it jumps.
+  sim::PlannedFault fault{
+      .kind = moves_clock(may.kind) ? sim::FaultKind::jump : may.kind,
+      .process = victim,
+      .length = may.kind == MaySpec::Kind::crash || may.kind == MaySpec::Kind::lose ? Duration::zero() : length,
+      .keep = may.keep};
+  if (may.kind == MaySpec::Kind::crash && may.restart_after)
+    fault.restart_after = sim::DurationRange::exactly(length + restart_delays_[victim.index]);
   return fault;
 }
 

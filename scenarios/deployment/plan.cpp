@@ -55,16 +55,10 @@ void Deployment::plan_partition(const FaultSpec& spec) {
 
 sim::PlannedFault Deployment::planned(const FaultSpec& spec) const {
   sim::PlannedFault fault;
-  switch (spec.kind) {
-    case FaultSpec::Kind::pause: fault.kind = sim::PlannedFault::Kind::pause; break;
-    case FaultSpec::Kind::crash: fault.kind = sim::PlannedFault::Kind::crash; break;
-    case FaultSpec::Kind::jump: fault.kind = sim::PlannedFault::Kind::jump; break;
-    case FaultSpec::Kind::lose: fault.kind = sim::PlannedFault::Kind::lose; break;
-    case FaultSpec::Kind::delay: fault.kind = sim::PlannedFault::Kind::delay; break;
-    case FaultSpec::Kind::partition: assert(false && "a partition is no fault of one process"); break;
-  }
+  assert(entry_of(spec.kind).can_be_planned && spec.kind != FaultSpec::Kind::partition);
+  fault.kind = spec.kind;
   fault.process = process_named(spec.who);
-  fault.length = spec.kind == FaultSpec::Kind::jump ? spec.by.lo : spec.length.lo;
+  fault.length = moves_clock(spec.kind) ? spec.by.lo : spec.length.lo;
   fault.restart_after = spec.restart_after;
   for (const ServerSpec& server : scenario_.servers) {
     if (server.name != spec.who || !fault.restart_after) continue;
@@ -72,7 +66,7 @@ sim::PlannedFault Deployment::planned(const FaultSpec& spec) const {
     fault.restart_after->hi += server.restart_delay;
   }
   fault.keep = spec.keep;
-  const bool of_messages = spec.kind == FaultSpec::Kind::lose || spec.kind == FaultSpec::Kind::delay;
+  const bool of_messages = strikes_message(spec.kind);
   fault.step = of_messages ? message_named(spec.trigger.step) : step_named(spec.trigger);
   fault.occurrence = spec.trigger.occurrence;
   fault.of_reply = spec.direction == FaultSpec::Direction::reply;

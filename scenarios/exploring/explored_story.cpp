@@ -14,19 +14,6 @@ using checker::FaultBudget;
 using sim::Duration;
 using Kind = checker::ExploredFault::Kind;
 
-Kind kind_of(MaySpec::Kind kind) {
-  switch (kind) {
-    case MaySpec::Kind::pause: return Kind::pause;
-    case MaySpec::Kind::crash: return Kind::crash;
-    case MaySpec::Kind::lose: return Kind::lose;
-    case MaySpec::Kind::jump: return Kind::jump;
-    case MaySpec::Kind::skew: return Kind::skew;
-    case MaySpec::Kind::delay: return Kind::delay;
-    case MaySpec::Kind::partition: return Kind::partition;
-  }
-  return Kind::pause;
-}
-
 /// Processes are numbered as the deployment adds them: clients, then servers, then sentinels.
 std::vector<sim::ProcessId> victims_of(const Scenario& scenario, const MaySpec& may) {
   const std::size_t clients = scenario.clients.size();
@@ -104,7 +91,7 @@ std::variant<std::vector<FaultBudget>, Diagnostic> fault_budgets(const Scenario&
   std::vector<FaultBudget> budgets;
   for (const MaySpec& may : scenario.may) {
     FaultBudget& budget = budgets.emplace_back();
-    budget.kind = kind_of(may.kind);
+    budget.kind = may.kind;
     budget.who = victims_of(scenario, may);
     budget.range = may.length;
     budget.restart_after = may.restart_after;

@@ -20,16 +20,7 @@ using Kind = ExploredFault::Kind;
 }  // namespace
 
 std::string_view parameter_of(const FaultBudget& budget) {
-  switch (budget.kind) {
-    case Kind::pause: return budget.range.is_exact() ? "" : "pause";
-    case Kind::jump: return budget.range.is_exact() ? "" : "jump";
-    case Kind::skew: return budget.range.is_exact() ? "" : "skew";
-    case Kind::crash: return !budget.restart_after || budget.restart_after->is_exact() ? "" : "restart_after";
-    case Kind::delay: return budget.range.is_exact() ? "" : "delay";
-    case Kind::partition: return budget.range.is_exact() ? "" : "partition";
-    case Kind::lose: return "";
-  }
-  return "";
+  return sim::ranged_parameter(budget.kind, budget.range, budget.restart_after);
 }
 
 std::vector<JudgedParameter> judged_parameters(std::span<const FaultBudget> budgets, std::string_view only) {
@@ -200,8 +191,7 @@ void TraceJudge::fold(std::vector<checker::ThresholdFold>& thresholds, std::vect
 void TraceJudge::collect_lengths(std::string_view name, Explorer& explorer) {
   lengths_.clear();
   for (const ExploredFault& fault : explorer.faults()) {
-    const bool has_length = fault.kind == Kind::pause || fault.kind == Kind::delay || fault.kind == Kind::partition ||
-                            (fault.kind == Kind::crash && fault.restarts);
+    const bool has_length = sim::lasts(fault.kind) || (fault.kind == Kind::crash && fault.restarts);
     const FaultBudget& budget = budgets_[fault.budget];
     if (has_length && parameter_of(budget) == name)
       lengths_.push_back({fault.from + budget.restart_delay, fault.until});

@@ -51,20 +51,6 @@ std::optional<LinearTime> line_through(Duration p, Duration at_p, Duration q, Du
   return LinearTime{at_p - p * (rise / run), rise / run};
 }
 
-/// The beliefs of the story; the probe's are no part of it.
-std::vector<checker::OwnershipInterval> beliefs_of(const Outcome& outcome) {
-  std::vector<checker::OwnershipInterval> beliefs = checker::ownership_intervals(outcome.history);
-  std::erase_if(beliefs, [&](const checker::OwnershipInterval& belief) {
-    return outcome.lanes[belief.process.index].role == Lane::Role::probe;
-  });
-  return beliefs;
-}
-
-bool do_overlap(const checker::OwnershipInterval& a, const checker::OwnershipInterval& b) {
-  return a.object == b.object && a.process != b.process && !(a.is_shared && b.is_shared) && !a.is_empty() &&
-         !b.is_empty() && (a.contains(b.from) || b.contains(a.from));
-}
-
 /// Who believes at once: a bit for each pair, in the order of their acquires.
 std::vector<bool> overlaps_of(const Outcome& outcome) {
   const std::vector<checker::OwnershipInterval> beliefs = beliefs_of(outcome);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "scenarios/families/family_story.hpp"
@@ -321,6 +322,106 @@ TEST_CASE("planes: regions do not overlap, fill the plane, and runs in them show
     CHECK(outcome.properties.front().finding.verdict == region->verdicts.front().verdict);
   }
   CHECK(found > 190);
+}
+
+TEST_CASE(
+    "pause and skew add up: some run breaks it just where their sum is more than 72ms, and the map's run meets that") {
+  // On paper: A stores a + 100ms and believes until a + 10ms + 20ms + P, where 10ms is the slowest SETNX; B, whose clock is D ahead, reads it 2ms before it has the lock. So both
+  // believe at once for a moment if 10 + 20 - 2 + P + D > 100. Neither P nor D is more than 50ms: what is broken is a triangle of 28ms by 28ms.
+  const Scenario story = loaded("redis-lock-java/f000-5-pause-and-skew.toml");
+  const auto explored = explore(story, catalogue());
+  const auto& exploration = std::get<Exploration>(explored);
+  const ExploredProperty& exclusion = exploration.property("mutual-exclusion");
+  CHECK(exclusion.frontier == "skew > 22ms and pause > 22ms and pause + skew > 72ms");
+  REQUIRE(exclusion.polygons.size() == 1);
+  CHECK(exclusion.polygons[0].corners.front().x == checker::Fraction(22'000'000));
+  CHECK(exclusion.polygons[0].corners.front().y == checker::Fraction(50'000'000));
+  CHECK(exclusion.polygons[0].corners.back().x == checker::Fraction(50'000'000));
+  CHECK(exclusion.polygons[0].corners.back().y == checker::Fraction(22'000'000));
+
+  // The same asked at points on both sides: no pause and no skew beyond these.
+  for (const auto& [pause, skew, breaks] :
+       {std::tuple(36_ms, 36_ms, false), std::tuple(36_ms, 36_ms + 1_ns, true), std::tuple(22_ms, 50_ms, false),
+        std::tuple(22_ms + 1_ns, 50_ms, true), std::tuple(50_ms, 22_ms, false), std::tuple(50_ms, 22_ms + 1_ns, true),
+        std::tuple(0_ms, 50_ms, false), std::tuple(50_ms, 0_ms, false), std::tuple(50_ms, 50_ms, true)}) {
+    Scenario less = story;
+    less.may[0].length = {0_ms, pause};
+    less.may[1].length = {0_ms, skew};
+    const auto asked = explore(less, catalogue());
+    INFO(sim::to_string(pause) << ", " << sim::to_string(skew));
+    CHECK((std::get<Exploration>(asked).property("mutual-exclusion").verdict == checker::Verdict::violated) == breaks);
+  }
+
+  const std::vector<FamilyStory> stories = family_stories(story, catalogue(), &exploration);
+  const auto witness = std::find_if(stories.begin(), stories.end(),
+                                    [](const FamilyStory& s) { return s.property == "mutual-exclusion"; });
+  REQUIRE(witness != stories.end());
+  const std::vector<FamilyParameter> parameters = family_parameters(witness->scenario, catalogue());
+  const auto of_kind = [&](Kind kind) {
+    const auto found =
+        std::find_if(parameters.begin(), parameters.end(), [&](const auto& p) { return p.kind == kind; });
+    REQUIRE(found != parameters.end());
+    CHECK(found->range == sim::DurationRange{0_ms, 50_ms});
+    return *found;
+  };
+  const FamilyPlane plane = plane_of(*witness, catalogue(), of_kind(Kind::pause), of_kind(Kind::skew));
+  const checker::Fraction border(72'000'000);
+  std::size_t broken = 0;
+  bool meets = false;
+  for (const FamilyRegion& region : plane.regions) {
+    const bool is_broken = std::any_of(region.verdicts.begin(), region.verdicts.end(), [](const FamilyVerdict& v) {
+      return v.property == "mutual-exclusion" && v.verdict == checker::Verdict::violated;
+    });
+    CHECK(region.overlaps.empty() == !is_broken);
+    if (!is_broken) continue;
+    ++broken;
+    for (const FamilyRegion::Corner& corner : region.corners) {
+      CHECK((corner.x + corner.y - border).sign() >= 0);
+      meets = meets || corner.x + corner.y == border;
+    }
+  }
+  CHECK(broken > 0);
+  CHECK(meets);
+}
+
+TEST_CASE("what a region tells moves with both lengths, as runs there show") {
+  const Scenario story = loaded(kStories.front());
+  const auto parameters = family_parameters(story, catalogue());
+  const FamilyPlane plane = plane_of(*as_told(story), catalogue(), parameters[0], parameters[1]);
+  std::size_t compared = 0;
+  for (const FamilyRegion& region : plane.regions) {
+    if (!region.is_confirmed || !region.impossible.empty()) continue;
+    // Half way from its point to a corner, in whole nanoseconds: inside, since it is convex.
+    const auto& corner = region.corners[compared % region.corners.size()];
+    const auto half = [](Duration at, const checker::Fraction& to) {
+      return at +
+             Duration::nanoseconds(static_cast<std::int64_t>(to.numerator() / to.denominator() - at.count_ns()) / 2);
+    };
+    const Duration x = half(region.x, corner.x), y = half(region.y, corner.y);
+    const auto ran =
+        run(changed(changed(story, plane.x, x), plane.y, y), catalogue(), {.trace = true, .max_events = 20'000});
+    const auto* outcome = std::get_if<Outcome>(&ran);
+    REQUIRE(outcome != nullptr);
+    std::vector<const sim::TraceRecord*> messages;
+    for (const sim::TraceRecord& record : outcome->trace.records)
+      if (record.kind == sim::EventKind::message) messages.push_back(&record);
+    INFO(sim::to_string(x) << ", " << sim::to_string(y));
+    REQUIRE(messages.size() >= region.messages.size());
+    for (std::size_t i = 0; i < region.messages.size(); ++i) {
+      CHECK(messages[i]->name == region.messages[i].name);
+      CHECK(messages[i]->sent.offset() == region.messages[i].sent.at(x, y));
+      if (!messages[i]->lost) CHECK(messages[i]->at.offset() == region.messages[i].at.at(x, y));
+    }
+    const std::vector<checker::OwnershipInterval> beliefs = beliefs_of(*outcome);
+    REQUIRE(beliefs.size() == region.holds.size());
+    for (std::size_t i = 0; i < beliefs.size(); ++i) {
+      CHECK(beliefs[i].from.offset() == region.holds[i].from.at(x, y));
+      REQUIRE(beliefs[i].to.has_value() == region.holds[i].to.has_value());
+      if (beliefs[i].to) CHECK(beliefs[i].to->offset() == region.holds[i].to->at(x, y));
+    }
+    ++compared;
+  }
+  CHECK(compared > 10);
 }
 
 }  // namespace lockstep::scenarios::families_test

@@ -127,6 +127,40 @@ struct Family {
   std::string stopped;
 };
 
+/// A moment as a function of both parameters of a plane.
+struct PlaneTime {
+  sim::Duration at_zero;
+  std::int64_t slope_x = 0;
+  std::int64_t slope_y = 0;
+
+  sim::Duration at(sim::Duration x, sim::Duration y) const { return at_zero + x * slope_x + y * slope_y; }
+  bool operator==(const PlaneTime&) const = default;
+};
+
+/// A message of the run, as in `FamilyEvent`.
+struct PlaneMessage {
+  sim::ProcessId from;
+  sim::ProcessId process;
+  std::string name;
+  bool is_reply = false;
+  bool lost = false;
+  PlaneTime sent;
+  PlaneTime at;
+};
+
+struct PlaneHold {
+  sim::ProcessId process;
+  PlaneTime from;
+  std::optional<PlaneTime> to;  ///< nothing: to the end
+};
+
+struct PlaneOverlap {
+  sim::ProcessId first;
+  sim::ProcessId second;
+  PlaneTime from;
+  std::optional<PlaneTime> to;
+};
+
 /// A convex region of the plane of two parameters, in which the same happens. What lies just on a border belongs to one of its sides, or is on its own.
 struct FamilyRegion {
   struct Corner {
@@ -139,8 +173,11 @@ struct FamilyRegion {
   sim::Duration y;
   std::string impossible;
   std::vector<FamilyVerdict> verdicts;  ///< at that point
-  std::uint64_t digest = 0;             ///< of the events in their order: equal where the same happens
-  bool is_confirmed = false;            ///< a run at the point shows the very events and times
+  std::vector<PlaneMessage> messages;   ///< in the order of the trace
+  std::vector<PlaneHold> holds;
+  std::vector<PlaneOverlap> overlaps;
+  std::uint64_t digest = 0;   ///< of the events in their order: equal where the same happens
+  bool is_confirmed = false;  ///< a run at the point shows the very events and times
 };
 
 struct FamilyPlane {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -157,10 +159,83 @@ class PlaneMaker {
     if (const auto* outcome = std::get_if<Outcome>(&ran)) {
       region.verdicts = verdicts_of(*outcome);
       for (const PointEvent& event : point.events) region.digest = sim::combine64(region.digest, event.id.value);
+      tell(region, point, *outcome);
     } else {
       region.impossible = std::get<Diagnostic>(ran).message;
     }
     cross(sides, corners);
+  }
+
+  /// Nothing: the run at the point shows another moment.
+  static std::optional<PointMoment> if_at(const std::optional<PointMoment>& moment, sim::Instant at) {
+    return moment && moment->at == at.offset() ? moment : std::nullopt;
+  }
+  static std::optional<PointMoment> begin_of(const checker::OwnershipInterval& belief, const FamilyPoint& point) {
+    if (belief.acquire == 0 || belief.acquire > point.operations.size()) return std::nullopt;
+    return if_at(point.operations[belief.acquire - 1].completed, belief.from);
+  }
+  /// What ended it, as the history has it: a release, the news that it is lost, a crash, a deadline, or the end of the pause in which that passed.
+  static std::optional<PointMoment> end_of(const checker::OwnershipInterval& belief, const FamilyPoint& point,
+                                           const Outcome& outcome) {
+    if (!belief.to) return std::nullopt;
+    // The point has no probe: what it has is the beginning of what the run has.
+    const std::span operations(outcome.history.operations.data(),
+                               std::min(outcome.history.operations.size(), point.operations.size()));
+    const std::span interruptions(outcome.history.interruptions.data(),
+                                  std::min(outcome.history.interruptions.size(), point.interruptions.size()));
+    if (belief.acquire == 0 || belief.acquire > operations.size()) return std::nullopt;
+    using End = checker::BeliefEnd;
+    const bool by_itself = belief.end == End::deadline;
+    if (by_itself) {
+      if (const auto deadline = if_at(point.operations[belief.acquire - 1].valid_until, *belief.to)) return deadline;
+    }
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+      const std::string_view ends = belief.end == End::released ? "release" : belief.end == End::lost ? "lost" : "";
+      if (operations[i].of != belief.acquire || operations[i].function != ends) continue;
+      return if_at(point.operations[i].invoked, *belief.to);
+    }
+    for (std::size_t i = 0; i < interruptions.size(); ++i) {
+      const bool is_crash = interruptions[i].kind == sim::Interruption::Kind::crash;
+      if (interruptions[i].process != belief.process || is_crash == by_itself) continue;
+      const PointInterruption& told = point.interruptions[i];
+      if (const auto moment = if_at(is_crash ? std::optional(told.from) : told.until, *belief.to)) return moment;
+    }
+    return std::nullopt;
+  }
+
+  /// What happens there, for all of the region.
+  static void tell(FamilyRegion& region, const FamilyPoint& point, const Outcome& outcome) {
+    const auto form = [&](Duration at, sim::Slope slope) {
+      return PlaneTime{at - region.x * slope.x - region.y * slope.y, slope.x, slope.y};
+    };
+    const std::size_t length = std::min(point.events.size(), story_length(outcome));
+    for (std::size_t i = 0; i < length; ++i) {
+      const sim::TraceRecord& record = outcome.trace.records[i];
+      const PointEvent& event = point.events[i];
+      if (record.kind != sim::EventKind::message || event.id != record.id) continue;
+      region.messages.push_back({record.from, record.process, record.name, record.is_reply, record.lost,
+                                 form(event.sent, event.sent_slope), form(event.at, event.at_slope)});
+    }
+    // Who believes at once is the same all over the region: the order of all that begins and ends a belief is.
+    const std::vector<checker::OwnershipInterval> beliefs = beliefs_of(outcome);
+    for (const checker::OwnershipInterval& belief : beliefs) {
+      const std::optional<PointMoment> from = begin_of(belief, point);
+      const std::optional<PointMoment> to = end_of(belief, point, outcome);
+      region.is_confirmed = region.is_confirmed && from && to.has_value() == belief.to.has_value();
+      PlaneHold& hold = region.holds.emplace_back(
+          PlaneHold{belief.process, form(belief.from.offset(), from ? from->slope : sim::Slope{}), std::nullopt});
+      if (belief.to) hold.to = form(belief.to->offset(), to ? to->slope : sim::Slope{});
+    }
+    for (std::size_t i = 0; i < beliefs.size(); ++i) {
+      for (std::size_t j = 0; j < beliefs.size(); ++j) {
+        const bool is_first = std::pair(beliefs[j].from.offset(), j) < std::pair(beliefs[i].from.offset(), i);
+        if (i == j || !is_first || !do_overlap(beliefs[j], beliefs[i])) continue;
+        const auto &a = beliefs[j].to, &b = beliefs[i].to;
+        const bool first_ends = a && (!b || a->offset() <= b->offset());
+        region.overlaps.push_back({beliefs[j].process, beliefs[i].process, region.holds[i].from,
+                                   first_ends ? region.holds[j].to : region.holds[i].to});
+      }
+    }
   }
 
   /// The whole nanoseconds next to the middle between the middle and each corner, as far as they lie within.

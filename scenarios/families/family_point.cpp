@@ -98,6 +98,16 @@ FamilyPoint FamilyPoints::at(Duration x, Duration y, SameOrder order, bool explo
                               simulation.slope(record.at)});
     }
   }
+  if (!point.is_impossible && y_ != nullptr) {
+    const auto moment = [&](Instant instant) { return PointMoment{instant.offset(), simulation.slope(instant)}; };
+    const auto perhaps = [&](const std::optional<Instant>& instant) {
+      return instant ? std::optional(moment(*instant)) : std::nullopt;
+    };
+    for (const sim::Operation& o : world.history().operations)
+      point.operations.push_back({moment(o.invoked), moment(o.completed), perhaps(o.valid_until)});
+    for (const sim::Interruption& i : world.history().interruptions)
+      point.interruptions.push_back({moment(i.from), perhaps(i.until)});
+  }
   point.bounds.assign(simulation.bounds().begin(), simulation.bounds().end());
   break_on_purpose(mutant_, point);
   return point;
@@ -134,6 +144,19 @@ bool FamilyPoints::shows(const FamilyPoint& point, Duration point_x, Duration po
                       return event.id == record.id && moved(event.sent, event.sent_slope) == record.sent.offset() &&
                              (record.lost || moved(event.at, event.at_slope) == record.at.offset());
                     });
+}
+
+std::vector<checker::OwnershipInterval> beliefs_of(const Outcome& outcome) {
+  std::vector<checker::OwnershipInterval> beliefs = checker::ownership_intervals(outcome.history);
+  std::erase_if(beliefs, [&](const checker::OwnershipInterval& belief) {
+    return outcome.lanes[belief.process.index].role == Lane::Role::probe;
+  });
+  return beliefs;
+}
+
+bool do_overlap(const checker::OwnershipInterval& a, const checker::OwnershipInterval& b) {
+  return a.object == b.object && a.process != b.process && !(a.is_shared && b.is_shared) && !a.is_empty() &&
+         !b.is_empty() && (a.contains(b.from) || b.contains(a.from));
 }
 
 std::vector<FamilyVerdict> verdicts_of(const Outcome& outcome) {

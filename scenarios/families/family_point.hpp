@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "checker/properties/ownership.hpp"
 #include "models/locks/catalogue.hpp"
 #include "scenarios/deployment/outcome.hpp"
 #include "scenarios/families/family.hpp"
@@ -27,10 +28,30 @@ struct PointEvent {
   sim::Slope at_slope;
 };
 
+struct PointMoment {
+  sim::Duration at;
+  sim::Slope slope;
+};
+
+/// Of an operation, in the order of the history.
+struct PointOperation {
+  PointMoment invoked;
+  PointMoment completed;  ///< if it was
+  std::optional<PointMoment> valid_until;
+};
+
+/// Of a pause or a crash, likewise.
+struct PointInterruption {
+  PointMoment from;
+  std::optional<PointMoment> until;
+};
+
 /// What happens at a point, told by `LinearSimulation`.
 struct FamilyPoint {
-  std::vector<PointEvent> events;        ///< of the trace, without the probe
-  std::vector<sim::LinearBound> bounds;  ///< for these values the same
+  std::vector<PointEvent> events;                ///< of the trace, without the probe
+  std::vector<PointOperation> operations;        ///< of a plane alone
+  std::vector<PointInterruption> interruptions;  ///< likewise
+  std::vector<sim::LinearBound> bounds;          ///< for these values the same
   bool is_impossible = false;
   bool is_unknown = false;  ///< something here depends on the parameters in a way that is not known
 };
@@ -84,6 +105,10 @@ class FamilyPoints {
 };
 
 std::vector<FamilyVerdict> verdicts_of(const Outcome& outcome);
+/// The beliefs of the story; the probe's are no part of it.
+std::vector<checker::OwnershipInterval> beliefs_of(const Outcome& outcome);
+/// Whether both believe at once, and may not.
+bool do_overlap(const checker::OwnershipInterval& a, const checker::OwnershipInterval& b);
 /// How many lines of the trace are the story's, before the probe comes.
 std::size_t story_length(const Outcome& outcome);
 

@@ -368,7 +368,7 @@ class Writer {
     }
     key(is_client(fault.who) ? "client" : "server", in_quotes(fault.who));
     const std::string step = in_quotes(step_of(fault.trigger.step, fault.trigger.occurrence));
-    if (fault.kind == FaultSpec::Kind::lose || fault.kind == FaultSpec::Kind::delay) {
+    if (strikes_message(fault.kind)) {
       key("message", step);
       if (fault.direction == FaultSpec::Direction::reply) key("direction", "\"reply\"");
     } else {
@@ -379,9 +379,8 @@ class Writer {
         case Trigger::Kind::after: key("after", step); break;
       }
     }
-    const bool has_length = fault.kind == FaultSpec::Kind::pause || fault.kind == FaultSpec::Kind::delay;
-    if (has_length) key("length", value_of(fault.length));
-    if (fault.kind == FaultSpec::Kind::jump) key("by", value_of(fault.by));
+    if (lasts(fault.kind)) key("length", value_of(fault.length));
+    if (moves_clock(fault.kind)) key("by", value_of(fault.by));
     if_set("restart_after", fault.restart_after);
     unless_default("keep", fault.keep, false);
   }
@@ -392,13 +391,11 @@ class Writer {
     if (!may.who.empty()) key(is_client(may.who.front()) ? "client" : "server", names_of(may.who, 9));
     if (!may.between.empty())
       key("between", fmt::format("[{}, {}]", array_of(may.between[0], 0), array_of(may.between[1], 0)));
-    const bool has_length =
-        may.kind == MaySpec::Kind::pause || may.kind == MaySpec::Kind::delay || may.kind == MaySpec::Kind::partition;
-    if (has_length) key("length", value_of(may.length));
+    if (lasts(may.kind)) key("length", value_of(may.length));
     if (may.during != sim::Activity::anything) key("during", in_quotes(name_of(may.during)));
     if (!may.message.empty()) key("message", in_quotes(may.message));
     if (may.direction) key("direction", *may.direction == FaultSpec::Direction::reply ? "\"reply\"" : "\"request\"");
-    if (may.kind == MaySpec::Kind::jump || may.kind == MaySpec::Kind::skew) key("by", value_of(may.length));
+    if (moves_clock(may.kind)) key("by", value_of(may.length));
     if_set("restart_after", may.restart_after);
     unless_default("keep", may.keep, false);
     unless_default("times", may.times, MaySpec{}.times);

@@ -94,38 +94,52 @@ struct Campaign::World {
 /// The runs of one unit.
 class Campaign::Player {
  public:
-  Player(const Campaign& campaign, Unit& unit, World& world, std::uint64_t world_seed)
+  /// `unit`: in its batch; `from`: a run to go on from.
+  Player(const Campaign& campaign, std::size_t unit, std::uint64_t number, World& world, std::uint64_t world_seed,
+         const std::optional<RunDraw>& from)
       : campaign_(campaign),
         options_(campaign.options_),
         target_(campaign.targets_[world.target]),
-        unit_(unit),
+        place_in_batch_(unit),
         world_(world),
         world_seed_(world_seed),
-        random_(sim::combine64(sim::combine64(options_.seed, 0x756e6974), unit.number)) {
+        random_(sim::combine64(sim::combine64(options_.seed, 0x756e6974), number)),
+        is_from_corpus_(from.has_value()) {
     const std::vector<std::string>& wanted = target_.properties;
     asks_recovery_ = std::binary_search(wanted.begin(), wanted.end(), "recoverable");
+    if (!from) return;
+    pool_.push_back(*from);
+    typical_ = from->typical;
   }
 
-  /// `first`: to go on from.
-  void play(const std::optional<RunDraw>& first) {
-    if (first) pool_.push_back(*first);
-    std::uint64_t typical = first ? first->typical : 0;
-    for (std::uint64_t i = 0; i < kRunsOfUnit && unit_.statistics.events < kEventsOfUnit; ++i) {
-      RunDraw draw = next(first.has_value());
-      if (draw.typical == 0) draw.typical = typical;
-      draw.asks_whether_it_recovers = asks_recovery_ && i % kRecoveryEvery == 0;
-      draw.properties = target_.properties;
-      run(draw);
-      typical = std::max(typical, world_.runs.looked());
-      if (world_.runs.is_only_one()) break;
-    }
+  std::size_t place_in_batch() const { return place_in_batch_; }
+  bool is_over() const {
+    return runs_ == kRunsOfUnit || unit_.statistics.events >= kEventsOfUnit || (runs_ > 0 && world_.runs.is_only_one());
+  }
+  /// Requires: it is not over.
+  void play_run() {
+    RunDraw draw = next();
+    if (draw.typical == 0) draw.typical = typical_;
+    draw.asks_whether_it_recovers = asks_recovery_ && runs_ % kRecoveryEvery == 0;
+    draw.properties = target_.properties;
+    run(draw);
+    typical_ = std::max(typical_, world_.runs.looked());
+    ++runs_;
+  }
+  /// What it took for new.
+  const std::vector<Feature>& seen() const { return seen_; }
+  /// Plays what is left of it.
+  Unit finished() && {
+    while (!is_over()) play_run();
     std::sort(seen_.begin(), seen_.end());
-    unit_.features = seen_;
+    unit_.features = std::move(seen_);
+    return std::move(unit_);
   }
 
  private:
-  RunDraw next(bool from_corpus) {
-    const bool changes = options_.coverage && !pool_.empty() && (from_corpus ? !random_.one_in(8) : random_.one_in(3));
+  RunDraw next() {
+    const bool changes =
+        options_.coverage && !pool_.empty() && (is_from_corpus_ ? !random_.one_in(8) : random_.one_in(3));
     return changes ? changed(pool_[random_.below(pool_.size())]) : fresh();
   }
 
@@ -172,10 +186,10 @@ class Campaign::Player {
   }
 
   void look_at_features(const RunDraw& draw) {
-    features_of(world_.runs.deployment().world().history(), world_.target, features_);
+    features_of(world_.runs.deployment().world().history(), world_.target, campaign_.coverage_, features_);
     bool is_new = false;
     for (const Feature feature : features_) {
-      if (campaign_.coverage_.has(feature) || std::find(seen_.begin(), seen_.end(), feature) != seen_.end()) continue;
+      if (std::find(seen_.begin(), seen_.end(), feature) != seen_.end()) continue;
       seen_.push_back(feature);
       is_new = true;
     }
@@ -215,11 +229,15 @@ class Campaign::Player {
   const Campaign& campaign_;
   const FuzzOptions& options_;
   const FuzzTarget& target_;
-  Unit& unit_;
+  std::size_t place_in_batch_;
+  Unit unit_;
   World& world_;
   std::uint64_t world_seed_;
   Random random_;
+  bool is_from_corpus_;
   bool asks_recovery_ = false;
+  std::uint64_t runs_ = 0;
+  std::uint64_t typical_ = 0;    ///< how long its longest run was
   std::uint32_t questions_ = 0;  ///< of the run with most
   std::vector<RunDraw> pool_;
   std::vector<Feature> seen_;
@@ -231,7 +249,8 @@ Campaign::Campaign(std::vector<FuzzTarget> targets, const models::locks::Catalog
       catalogue_(catalogue),
       options_(std::move(options)),
       threads_(std::max<std::size_t>(options_.jobs, 1)),
-      caches_(threads_.size()) {
+      places_(threads_.size()),
+      ahead_(kUnitsOfBatch) {
   state_.fingerprint = fingerprint();
   if (options_.stopwatch) begin_ = options_.stopwatch();
 }
@@ -303,21 +322,32 @@ bool Campaign::step() {
   Ranks* ranks = options_.ranks;
   if (ranks != nullptr ? ranks->from_first(is_over()) : is_over()) return false;
   std::vector<Unit> units(kUnitsOfBatch);
-  const std::uint64_t first = state_.statistics.batches * kUnitsOfBatch;
+  const std::uint64_t batch = state_.statistics.batches;
+  const std::vector<std::size_t> open = begin_batch(units);
+  const auto begun = std::count_if(places_.begin(), places_.end(), [](const Place& p) { return p.begun != nullptr; });
   std::atomic<std::size_t> next{0};
+  std::atomic<std::size_t> left{open.size() + static_cast<std::size_t>(begun)};
   std::atomic<bool> is_stopped{false};
   threads_.run([&](std::size_t thread) {
-    for (std::size_t i = next++; i < units.size() && !is_stopped; i = next++) {
-      if (!is_mine(ranks, i)) continue;
+    Place& place = places_[thread];
+    const auto finish = [&](std::unique_ptr<Player> player) {
+      units[player->place_in_batch()] = std::move(*player).finished();
+      --left;
+    };
+    if (place.begun) finish(std::move(place.begun));
+    for (std::size_t i = next++; i < open.size() && !is_stopped; i = next++) {
       if (options_.interrupted && options_.interrupted()) is_stopped = true;
-      units[i] = play((first + i) * options_.shards + options_.shard, caches_[thread]);
+      finish(begin(batch, open[i], place));
     }
+    play_ahead(place, [&] { return left > 0 && !is_stopped; });
   });
   if (ranks != nullptr) {
     for (const std::string& stopped : ranks->exchange(is_stopped ? "stopped" : "")) {
-      if (!stopped.empty()) return false;
+      if (!stopped.empty()) is_stopped = true;
     }
-  } else if (is_stopped) {
+  }
+  if (is_stopped) {
+    forget_ahead();
     return false;
   }
   exchange(units);
@@ -325,15 +355,85 @@ bool Campaign::step() {
   return true;
 }
 
+/// Takes what of the next batch was played ahead. Returns what nobody has begun.
+std::vector<std::size_t> Campaign::begin_batch(std::vector<Unit>& units) {
+  std::vector<bool> is_begun(kUnitsOfBatch, false);
+  for (const Place& place : places_) {
+    if (place.begun) is_begun[place.begun->place_in_batch()] = true;
+  }
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i < kUnitsOfBatch; ++i) {
+    if (std::optional<Unit> played = std::exchange(ahead_[i], std::nullopt)) {
+      units[i] = *std::move(played);
+    } else if (!is_begun[i] && is_mine(options_.ranks, i)) {
+      open.push_back(i);
+    }
+  }
+  next_batch_ = state_.statistics.batches + 1;
+  next_ahead_ = 0;
+  return open;
+}
+
+/// Units of the next batch, for as long as `goes_on`, which is asked between two runs.
+void Campaign::play_ahead(Place& place, const std::function<bool()>& goes_on) {
+  while (goes_on()) {
+    if (!place.begun) {
+      std::size_t unit = next_ahead_++;
+      while (unit < kUnitsOfBatch && !may_go_ahead(unit)) unit = next_ahead_++;
+      if (unit >= kUnitsOfBatch) return;
+      place.begun = begin(next_batch_, unit, place);
+    }
+    if (!place.begun->is_over()) {
+      place.begun->play_run();
+      continue;
+    }
+    const std::unique_ptr<Player> over = std::move(place.begun);
+    ahead_[over->place_in_batch()] = std::move(*over).finished();
+  }
+}
+
+/// What has taken for new what is known by now would have gone on otherwise.
+void Campaign::forget_outdated() {
+  const auto is_outdated = [&](const std::vector<Feature>& features) {
+    return std::any_of(features.begin(), features.end(), [&](Feature feature) { return coverage_.has(feature); });
+  };
+  for (std::optional<Unit>& unit : ahead_) {
+    if (unit && is_outdated(unit->features)) unit.reset();
+  }
+  for (Place& place : places_) {
+    if (place.begun && is_outdated(place.begun->seen())) place.begun.reset();
+  }
+}
+
+void Campaign::forget_ahead() {
+  for (std::optional<Unit>& unit : ahead_) unit.reset();
+  for (Place& place : places_) place.begun.reset();
+}
+
 Scenario Campaign::world_of(const FuzzTarget& target, std::uint64_t seed) const {
   if (!target.is_made_up) return fuzzed_world(target.story, seed, options_.as_written);
   return generated_world(*find_entry(target.story.lock, catalogue_), seed);
 }
 
-Campaign::Unit Campaign::play(std::uint64_t number, std::vector<std::unique_ptr<World>>& cache) const {
-  Unit unit;
-  unit.number = number;
-  Random random(sim::combine64(sim::combine64(options_.seed, 0x776f726c64), number));
+std::uint64_t Campaign::number_of(std::uint64_t batch, std::size_t unit) const {
+  return (batch * kUnitsOfBatch + unit) * options_.shards + options_.shard;
+}
+
+/// What decides where a unit begins: first in which world, then whether it goes on from the corpus instead, then from where.
+Random Campaign::beginning_of(std::uint64_t number) const {
+  return Random(sim::combine64(sim::combine64(options_.seed, 0x776f726c64), number));
+}
+
+/// Whether it is the same wherever the present batch takes the corpus.
+bool Campaign::may_go_ahead(std::size_t unit) const {
+  Random random = beginning_of(number_of(next_batch_, unit));
+  random.next();
+  return is_mine(options_.ranks, unit) && !random.one_in(2);
+}
+
+std::unique_ptr<Campaign::Player> Campaign::begin(std::uint64_t batch, std::size_t unit, Place& place) const {
+  const std::uint64_t number = number_of(batch, unit);
+  Random random = beginning_of(number);
   auto target = static_cast<std::uint32_t>(number / options_.shards % targets_.size());
   std::uint64_t seed = random.next();
   std::optional<RunDraw> from;
@@ -348,17 +448,17 @@ Campaign::Unit Campaign::play(std::uint64_t number, std::vector<std::unique_ptr<
   const FuzzTarget& what = targets_[target];
   const bool is_only = !what.is_made_up && is_only_world(what.story, options_.as_written);
   if (is_only) seed = 0;
+  std::vector<std::unique_ptr<World>>& worlds = place.worlds;
   const auto is_it = [&](const std::unique_ptr<World>& world) { return world->is_only && world->target == target; };
-  auto world = std::find_if(cache.begin(), cache.end(), is_it);
-  if (world == cache.end() || !is_only) {
+  auto world = std::find_if(worlds.begin(), worlds.end(), is_it);
+  if (world == worlds.end() || !is_only) {
     // Of many files each thread keeps a few.
-    constexpr std::size_t cache_max = 64;
-    std::erase_if(cache, [](const std::unique_ptr<World>& w) { return !w->is_only; });
-    if (cache.size() >= cache_max) cache.erase(cache.begin());
-    world = cache.insert(cache.end(), std::make_unique<World>(target, is_only, world_of(what, seed), catalogue_));
+    constexpr std::size_t worlds_max = 64;
+    std::erase_if(worlds, [](const std::unique_ptr<World>& w) { return !w->is_only; });
+    if (worlds.size() >= worlds_max) worlds.erase(worlds.begin());
+    world = worlds.insert(worlds.end(), std::make_unique<World>(target, is_only, world_of(what, seed), catalogue_));
   }
-  Player(*this, unit, **world, seed).play(from);
-  return unit;
+  return std::make_unique<Player>(*this, unit, number, **world, seed, from);
 }
 
 void Campaign::merge(std::vector<Unit>& units) {
@@ -396,6 +496,7 @@ void Campaign::merge(std::vector<Unit>& units) {
     state_.corpus.erase(state_.corpus.begin(), state_.corpus.end() - static_cast<std::ptrdiff_t>(kCorpusMax));
   sum.features = coverage_.count();
   ++sum.batches;
+  forget_outdated();
   make_small(chosen);
 }
 
@@ -425,12 +526,16 @@ Campaign::Small Campaign::made_small(const Candidate& candidate) const {
 }
 
 void Campaign::make_small(const std::vector<Candidate>& candidates) {
+  if (candidates.empty()) return;
   std::vector<Small> results(candidates.size());
   std::atomic<std::size_t> next{0};
-  threads_.run([&](std::size_t) {
+  std::atomic<std::size_t> left{candidates.size()};
+  threads_.run([&](std::size_t thread) {
     for (std::size_t i = next++; i < candidates.size(); i = next++) {
       if (is_mine(options_.ranks, i)) results[i] = made_small(candidates[i]);
+      --left;
     }
+    play_ahead(places_[thread], [&] { return left > 0; });
   });
   exchange(results);
   for (std::size_t i = 0; i < candidates.size(); ++i) {

@@ -5,7 +5,13 @@
 // Work comes in batches of units. A unit is one world and some runs of it; it depends on its number, and on what earlier batches have shown, and
 // on nothing else: so units can be played on any number of threads, or machines, and a campaign finds the same whoever plays them. At the end of
 // a batch its results are put together in the order of the units, and what is new among the violations is made small (`shrink`).
+//
+// A thread that finds nothing left to begin does not wait for those that are still at it: it begins units of the next batch, and leaves them where they
+// are, between two runs, when this one is over. That is what would have been played anyway, unless this batch has shown something that such a unit
+// took for new: then it is begun anew.
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -21,6 +27,7 @@
 #include "scenarios/story/scenario.hpp"
 #include "scenarios/workers/ranks.hpp"
 #include "scenarios/workers/threads.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::scenarios {
 
@@ -84,7 +91,6 @@ class Campaign {
     std::uint64_t events = 0;    ///< of the shortest such one, which `seed` is
   };
   struct Unit {
-    std::uint64_t number = 0;
     FuzzStatistics statistics;
     std::vector<Feature> features;  ///< that are new
     std::vector<FuzzSeed> seeds;
@@ -102,8 +108,22 @@ class Campaign {
   };
   struct World;
   class Player;
+  /// What a thread has for itself.
+  struct Place {
+    std::vector<std::unique_ptr<World>> worlds;
+    std::unique_ptr<Player>
+        begun;  ///< a unit of the next batch, in one of these worlds: so it goes on before another one is begun here
+  };
 
-  Unit play(std::uint64_t number, std::vector<std::unique_ptr<World>>& cache) const;
+  /// The unit with this number in a batch. Requires: nothing is begun at this place.
+  std::unique_ptr<Player> begin(std::uint64_t batch, std::size_t unit, Place& place) const;
+  std::uint64_t number_of(std::uint64_t batch, std::size_t unit) const;
+  sim::Random beginning_of(std::uint64_t number) const;
+  bool may_go_ahead(std::size_t unit) const;
+  void play_ahead(Place& place, const std::function<bool()>& goes_on);
+  std::vector<std::size_t> begin_batch(std::vector<Unit>& units);
+  void forget_outdated();
+  void forget_ahead();
   Scenario world_of(const FuzzTarget& target, std::uint64_t seed) const;
   void exchange(std::vector<Unit>& units) const;
   void exchange(std::vector<Small>& smalls) const;
@@ -117,10 +137,13 @@ class Campaign {
   const models::locks::Catalogue& catalogue_;
   FuzzOptions options_;
   Threads threads_;
-  std::vector<std::vector<std::unique_ptr<World>>> caches_;  ///< by thread
-  double begin_ = 0;                                         // tidy: not deciding
+  std::vector<Place> places_;  ///< by thread
+  double begin_ = 0;           // tidy: not deciding
   std::uint64_t spent_before_ms_ = 0;
   Coverage coverage_;  ///< of `state_.features`
+  std::uint64_t next_batch_ = 0;
+  std::atomic<std::size_t> next_ahead_{0};  ///< the first unit of the next batch that nobody has looked at
+  std::vector<std::optional<Unit>> ahead_;  ///< by number in the next batch: those that are played already
   CampaignState state_;
 };
 

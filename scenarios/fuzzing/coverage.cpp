@@ -23,8 +23,9 @@ enum class Whose : std::uint8_t { first, same, other, nobody };
 
 class Extraction {
  public:
-  Extraction(const sim::History& history, std::uint64_t salt, std::vector<Feature>& out)
-      : history_(history), salt_(salt), out_(out) {
+  Extraction(const sim::History& history, std::uint64_t salt, const Coverage& known, std::vector<Feature>& out)
+      : history_(history), known_(known), out_(out) {
+    for (std::uint64_t kind = 0; kind < kKinds; ++kind) salts_[kind] = sim::combine64(salt, kind);
     out_.clear();
     look_at_effects();
     look_at_operations();
@@ -34,8 +35,12 @@ class Extraction {
   }
 
  private:
+  static constexpr std::uint64_t kKinds = 6;
+
   void show(std::uint64_t kind, std::uint64_t what) {
-    out_.push_back(static_cast<Feature>(sim::combine64(sim::combine64(salt_, kind), what) % Coverage::size));
+    const auto feature = static_cast<Feature>(sim::combine64(salts_[kind], what) % Coverage::size);
+    // Mostly all of them are known: those are not worth sorting.
+    if (!known_.has(feature)) out_.push_back(feature);
   }
 
   /// The last effects on one key of one server.
@@ -48,7 +53,11 @@ class Extraction {
   };
 
   Place& place_of(const Effect& effect) {
-    const std::uint64_t object = hash_of(effect.object);
+    if (effect.object != last_object_) {
+      last_object_ = effect.object;
+      last_hash_ = hash_of(effect.object);
+    }
+    const std::uint64_t object = last_hash_;
     for (Place& place : places_) {
       if (place.server == effect.server && place.object == object) return place;
     }
@@ -95,17 +104,23 @@ class Extraction {
 
   void look_at_interruptions() {
     for (const sim::Interruption& interruption : history_.interruptions) {
-      std::uint64_t doing = 0;
-      std::uint64_t next = 0;
+      // Operations are in the order in which they were invoked.
+      const Operation* last = nullptr;
+      const Operation* first_after = nullptr;
       for (const Operation& operation : history_.operations) {
         if (operation.process != interruption.process) continue;
-        if (operation.invoked_in <= interruption.step) {
-          const bool is_open = operation.phase == sim::Phase::invoke || operation.completed_in > interruption.step;
-          doing = hash_of(operation.function) * 2 + (is_open ? 1 : 0);
-        } else if (next == 0) {
-          next = hash_of(operation.function);
+        if (operation.invoked_in > interruption.step) {
+          first_after = &operation;
+          break;
         }
+        last = &operation;
       }
+      std::uint64_t doing = 0;
+      if (last != nullptr) {
+        const bool is_open = last->phase == sim::Phase::invoke || last->completed_in > interruption.step;
+        doing = hash_of(last->function) * 2 + (is_open ? 1 : 0);
+      }
+      const std::uint64_t next = first_after != nullptr ? hash_of(first_after->function) : 0;
       std::uint64_t effects_meanwhile = 0;
       if (interruption.until) {
         for (const Effect& effect : history_.effects) {
@@ -118,8 +133,11 @@ class Extraction {
   }
 
   const sim::History& history_;
-  std::uint64_t salt_;
+  const Coverage& known_;
+  std::array<std::uint64_t, kKinds> salts_{};
   std::vector<Feature>& out_;
+  std::string_view last_object_;
+  std::uint64_t last_hash_ = 0;  ///< of no object: that of the empty name
   std::vector<Place> places_;
 };
 
@@ -134,8 +152,8 @@ bool Coverage::add(Feature feature) {
   return is_new;
 }
 
-void features_of(const sim::History& history, std::uint64_t salt, std::vector<Feature>& out) {
-  Extraction(history, salt, out);
+void features_of(const sim::History& history, std::uint64_t salt, const Coverage& known, std::vector<Feature>& out) {
+  Extraction(history, salt, known, out);
 }
 
 }  // namespace lockstep::scenarios

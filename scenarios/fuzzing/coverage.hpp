@@ -27,7 +27,7 @@ class Coverage {
   std::size_t count_ = 0;
 };
 
-/// What the run with this history showed, ascending, each once:
+/// What the run with this history showed and is not known, ascending, each once:
 ///
 ///   - at each server and key: which kinds of effects came one after the other (two and three), and whether they were of the same client, of
 ///     another, or of nobody (an expiry, a crash);
@@ -35,6 +35,6 @@ class Coverage {
 ///   - what a client was at when a fault struck it, and what it did next.
 ///
 /// Nothing in it depends on names, on times, or on how many clients there are. `out` is overwritten.
-void features_of(const sim::History& history, std::uint64_t salt, std::vector<Feature>& out);
+void features_of(const sim::History& history, std::uint64_t salt, const Coverage& known, std::vector<Feature>& out);
 
 }  // namespace lockstep::scenarios

@@ -45,7 +45,7 @@ struct Told {
 
 std::vector<Feature> features(const Told& told, std::uint64_t salt = 0) {
   std::vector<Feature> found;
-  features_of(told.history, salt, found);
+  features_of(told.history, salt, Coverage(), found);
   return found;
 }
 

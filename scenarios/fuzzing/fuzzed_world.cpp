@@ -36,33 +36,14 @@ MaySpec may_of(MaySpec::Kind kind, DurationRange length = {}) {
 std::optional<MaySpec> may_of(const FaultSpec& fault) {
   MaySpec may;
   if (!fault.who.empty()) may.who = {fault.who};
-  switch (fault.kind) {
-    case FaultSpec::Kind::pause:
-      may.kind = MaySpec::Kind::pause;
-      may.length = up_to(fault.length.hi * 2);
-      break;
-    case FaultSpec::Kind::crash:
-      may.kind = MaySpec::Kind::crash;
-      may.keep = fault.keep;
-      if (fault.restart_after) may.restart_after = up_to(fault.restart_after->hi * 2);
-      break;
-    case FaultSpec::Kind::jump: {
-      const Duration by = std::max(fault.by.hi, -fault.by.lo);
-      may.kind = MaySpec::Kind::jump;
-      may.length = {-by, by};
-      break;
-    }
-    case FaultSpec::Kind::lose: may.kind = MaySpec::Kind::lose; break;
-    case FaultSpec::Kind::delay:
-      may.kind = MaySpec::Kind::delay;
-      may.length = up_to(fault.length.hi * 2);
-      break;
-    case FaultSpec::Kind::partition:
-      may.kind = MaySpec::Kind::partition;
-      may.who.clear();
-      may.length = up_to(fault.length.hi * 2);
-      may.between = fault.between;
-      break;
+  may.kind = fault.kind;
+  may.keep = fault.keep;
+  may.between = fault.between;
+  if (fault.restart_after) may.restart_after = up_to(fault.restart_after->hi * 2);
+  if (lasts(fault.kind)) may.length = up_to(fault.length.hi * 2);
+  if (moves_clock(fault.kind)) {
+    const Duration by = std::max(fault.by.hi, -fault.by.lo);
+    may.length = {-by, by};
   }
   return may;
 }

@@ -452,9 +452,8 @@ std::vector<MaySpec> mays_for(const Scenario& story, const Scenario& world) {
   for (const MaySpec& may : world.may) {
     const bool is_needed = may.kind == MaySpec::Kind::skew
                                ? has_skew(story)
-                               : std::any_of(story.faults.begin(), story.faults.end(), [&](const FaultSpec& fault) {
-                                   return name_of(fault.kind) == name_of(may.kind);
-                                 });
+                               : std::any_of(story.faults.begin(), story.faults.end(),
+                                             [&](const FaultSpec& fault) { return fault.kind == may.kind; });
     if (!is_needed) continue;
     MaySpec kept = may;
     std::erase_if(kept.who, [&](const std::string& name) { return !is_there(name); });

@@ -1,7 +1,9 @@
 #include "scenarios/running/execution.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -149,6 +151,12 @@ std::vector<checker::Finding> Execution::findings(const std::function<bool(std::
   if (goes_on_after(world.history(), rest_)) until_rest = story_of(world.history(), rest_);
   const sim::History& story = until_rest ? *until_rest : world.history();
   const std::int64_t places = deployment_.places().value_or(1);
+  // Three properties are judged by them.
+  std::optional<std::vector<checker::Breach>> found_breaches;
+  const auto breaches = [&]() -> const std::vector<checker::Breach>& {
+    if (!found_breaches) found_breaches = checker::order_breaches(story);
+    return *found_breaches;
+  };
   std::vector<checker::Finding> findings;
   const auto judge = [&](std::string_view property, auto with) {
     if (is_wanted(property)) {
@@ -171,9 +179,9 @@ std::vector<checker::Finding> Execution::findings(const std::function<bool(std::
   });
   judge("own-release", [&] { return checker::own_release(story, names); });
   judge("recoverable", [&] { return checker::recoverable(world.history(), names, recoverable_question()); });
-  judge("reentrancy", [&] { return checker::reentrancy(story, names); });
-  judge("truthful-reports", [&] { return checker::truthful_reports(story, names); });
-  judge("faithful-renewal", [&] { return checker::faithful_renewal(story, names); });
+  judge("reentrancy", [&] { return checker::reentrancy(story, names, breaches()); });
+  judge("truthful-reports", [&] { return checker::truthful_reports(story, names, breaches()); });
+  judge("faithful-renewal", [&] { return checker::faithful_renewal(story, names, breaches()); });
   judge("no-lost-wakeup", [&] {
     checker::WakeupQuestion question = deployment_.wakeup_question();
     question.end = quiescent_;

@@ -179,7 +179,7 @@ class Drawing {
         skew(may);
         continue;
       }
-      if (may.kind == MaySpec::Kind::lose || may.kind == MaySpec::Kind::delay) {
+      if (strikes_message(may.kind)) {
         strike_message(may);
         continue;
       }
@@ -188,27 +188,15 @@ class Drawing {
         continue;
       }
       FaultSpec fault;
+      fault.kind = may.kind;
       fault.at = may.at;
       fault.who = some_name(may);
       fault.trigger = may.during == sim::Activity::anything ? some_moment(fault.who) : moment_of(may.during, fault.who);
-      switch (may.kind) {
-        case MaySpec::Kind::pause:
-          fault.kind = FaultSpec::Kind::pause;
-          fault.length = DurationRange::exactly(one_of(may.length, random_));
-          break;
-        case MaySpec::Kind::jump:
-          fault.kind = FaultSpec::Kind::jump;
-          fault.by = DurationRange::exactly(one_of(may.length, random_));
-          break;
-        case MaySpec::Kind::crash:
-          fault.kind = FaultSpec::Kind::crash;
-          fault.keep = may.keep;
-          if (may.restart_after) fault.restart_after = DurationRange::exactly(one_of(*may.restart_after, random_));
-          break;
-        case MaySpec::Kind::lose:
-        case MaySpec::Kind::delay:
-        case MaySpec::Kind::partition:
-        case MaySpec::Kind::skew: break;
+      if (may.kind == MaySpec::Kind::crash) {
+        fault.keep = may.keep;
+        if (may.restart_after) fault.restart_after = DurationRange::exactly(one_of(*may.restart_after, random_));
+      } else {
+        (moves_clock(may.kind) ? fault.by : fault.length) = DurationRange::exactly(one_of(may.length, random_));
       }
       drawn_.faults.push_back(std::move(fault));
     }
@@ -252,8 +240,7 @@ class Drawing {
     const bool is_loss = may.kind == MaySpec::Kind::lose;
     if (fitting.empty()) return;
     const Step step = *fitting[random_.below(fitting.size())];
-    message_fault(is_loss ? FaultSpec::Kind::lose : FaultSpec::Kind::delay, step, may.direction,
-                  is_loss ? Duration::zero() : one_of(may.length, random_));
+    message_fault(may.kind, step, may.direction, is_loss ? Duration::zero() : one_of(may.length, random_));
   }
 
   void separate(const MaySpec& may) {

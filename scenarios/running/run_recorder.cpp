@@ -104,7 +104,9 @@ void RunRecorder::struck(const sim::PlannedFault& fault, Duration length, Instan
       add_own_event(What::jump, fault.process, moment.offset());
       break;
     case sim::PlannedFault::Kind::lose:
-    case sim::PlannedFault::Kind::delay: break;
+    case sim::PlannedFault::Kind::delay:
+    case sim::PlannedFault::Kind::skew:
+    case sim::PlannedFault::Kind::partition: break;
   }
 }
 

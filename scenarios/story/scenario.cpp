@@ -6,31 +6,6 @@
 
 namespace lockstep::scenarios {
 
-std::string_view name_of(MaySpec::Kind kind) {
-  switch (kind) {
-    case MaySpec::Kind::pause: return "pause";
-    case MaySpec::Kind::crash: return "crash";
-    case MaySpec::Kind::lose: return "lose";
-    case MaySpec::Kind::jump: return "jump";
-    case MaySpec::Kind::skew: return "skew";
-    case MaySpec::Kind::delay: return "delay";
-    case MaySpec::Kind::partition: return "partition";
-  }
-  return "?";
-}
-
-std::string_view name_of(FaultSpec::Kind kind) {
-  switch (kind) {
-    case FaultSpec::Kind::pause: return "pause";
-    case FaultSpec::Kind::crash: return "crash";
-    case FaultSpec::Kind::jump: return "jump";
-    case FaultSpec::Kind::lose: return "lose";
-    case FaultSpec::Kind::delay: return "delay";
-    case FaultSpec::Kind::partition: return "partition";
-  }
-  return "?";
-}
-
 std::string client_name(std::size_t i) {
   return i < 26 ? std::string(1, static_cast<char>('A' + i)) : fmt::format("C{}", i + 1);
 }

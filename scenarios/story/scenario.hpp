@@ -198,14 +198,11 @@ struct Trigger {
 };
 
 struct FaultSpec {
-  enum class Kind : std::uint8_t {
-    pause,  ///< `who` freezes for `length`
-    crash,  ///< `who` dies; comes back `restart_after`, if set; a server keeps its keys if `keep`
-    jump,   ///< the wall clock of `who` moves by `by`
-    lose,   ///< one message is lost: the request (`direction` request) or the reply of `trigger.step` of client `who`
-    delay,  ///< the same message takes `length` longer than the network's latency
-    partition  ///< no message passes between `between[0]` and `between[1]` from `trigger.time` for `length`
-  };
+  /// pause: `who` freezes for `length`. crash: `who` dies; comes back `restart_after`, if set; a server keeps its keys if `keep`. jump: the wall clock of
+  /// `who` moves by `by`. lose: one message is lost, the request (`direction` request) or the reply of `trigger.step` of client `who`. delay: the same
+  /// message takes `length` longer than the network's latency. partition: no message passes between `between[0]` and `between[1]` from `trigger.time` for
+  /// `length`. Never skew: a clock that is off is part of its process.
+  using Kind = sim::FaultKind;
   enum class Direction : std::uint8_t { request, reply };
   Kind kind = Kind::pause;
   Position at;
@@ -222,7 +219,7 @@ struct FaultSpec {
 
 /// A fault that might happen, in `check` and `fuzz`: at any place, up to `times` times.
 struct MaySpec {
-  enum class Kind : std::uint8_t { pause, crash, lose, jump, skew, delay, partition };
+  using Kind = sim::FaultKind;
   Kind kind = Kind::pause;
   Position at;
   std::vector<std::string> who;  ///< empty: any client (lose, delay: any connection; jump: any server)
@@ -237,10 +234,6 @@ struct MaySpec {
   std::int64_t times = 1;
   bool operator==(const MaySpec&) const = default;
 };
-
-/// As files have it.
-std::string_view name_of(MaySpec::Kind kind);
-std::string_view name_of(FaultSpec::Kind kind);
 
 /// What clients are called that nobody named: A, B, … Z, C27, C28, …
 std::string client_name(std::size_t i);

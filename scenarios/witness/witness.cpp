@@ -105,13 +105,13 @@ class Builder {
     const ExploredFault& fault = trace_.faults[index];
     FaultSpec spec;
     // A message may also be lost by the resource, which has no name here.
-    const bool has_name = fault.kind != Kind::lose && fault.kind != Kind::delay && fault.kind != Kind::partition;
+    const bool has_name = sim::entry_of(fault.kind).victim == sim::Victim::process;
+    spec.kind = fault.kind;
     if (has_name) spec.who = name_in(witness_, fault.process);
     switch (fault.kind) {
       case Kind::skew: return;
       case Kind::pause: add_pause(fault, std::move(spec), replayed); return;
       case Kind::crash:
-        spec.kind = FaultSpec::Kind::crash;
         spec.trigger.time = times_.of(fault.from);
         spec.keep = fault.budget < witness_.may.size() && witness_.may[fault.budget].keep;
         if (fault.restarts) {
@@ -120,12 +120,10 @@ class Builder {
         }
         break;
       case Kind::jump:
-        spec.kind = FaultSpec::Kind::jump;
         spec.trigger.time = times_.of(fault.from);
         spec.by = sim::DurationRange::exactly(amount(fault));
         break;
       case Kind::partition: {
-        spec.kind = FaultSpec::Kind::partition;
         spec.trigger.time = times_.of(fault.from);
         spec.length = sim::DurationRange::exactly(times_.of(fault.until) - times_.of(fault.from));
         const PartitionSides sides = partition_sides(witness_, witness_.may[fault.budget])[fault.side];
@@ -136,7 +134,6 @@ class Builder {
       case Kind::delay: {
         const std::optional<LostMessage>& lost = replayed.lost[index];
         if (!lost) return;
-        spec.kind = fault.kind == Kind::lose ? FaultSpec::Kind::lose : FaultSpec::Kind::delay;
         if (fault.kind == Kind::delay) {
           spec.length = sim::DurationRange::exactly(times_.of(fault.until) - times_.of(fault.from));
           if (spec.length.lo == Duration::zero()) return;

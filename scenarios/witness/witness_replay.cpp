@@ -19,8 +19,8 @@ namespace {
 using checker::ExploredEvent;
 using checker::ExploredFault;
 using sim::Duration;
+using sim::FaultKind;
 using sim::Instant;
-using FaultKind = ExploredFault::Kind;
 
 constexpr std::uint32_t kNone = ExploredEvent::no_cause;
 
@@ -75,7 +75,7 @@ class Replayer final : public sim::Scheduler {
   bool loses(sim::Event& message) override {
     for (std::size_t i = 0; i < trace_.faults.size(); ++i) {
       const ExploredFault& fault = trace_.faults[i];
-      const bool is_of_message = fault.kind == FaultKind::lose || fault.kind == FaultKind::delay;
+      const bool is_of_message = strikes_message(fault.kind);
       if (!is_of_message || fault.event != position_ || fault.emission != emissions_ + 1) continue;
       struck_ = i;
       if (fault.kind == FaultKind::delay) {
@@ -125,7 +125,7 @@ class Replayer final : public sim::Scheduler {
             sim::PlannedFault::Kind::lose;  // nothing, as it was for the dead, and for who was at something else
         for (const ExploredFault& known : trace_.faults) {
           if (known.event != i || (known.kind != FaultKind::crash && known.kind != FaultKind::jump)) continue;
-          fault.kind = known.kind == FaultKind::jump ? sim::PlannedFault::Kind::jump : sim::PlannedFault::Kind::crash;
+          fault.kind = known.kind;
           fault.length = known.parameter ? times_.parameters[*known.parameter] : known.by;
           fault.keep = keeps(known);
           if (known.restarts) fault.restart_after = sim::DurationRange{Duration::zero(), Duration::forever()};

@@ -104,6 +104,7 @@ Sentence sentence_of(const FaultSpec& fault, Duration at) {
           is_reply ? fmt::format("{} 的答复晚到 {}。", what, length) : fmt::format("请求 {} 晚到 {}。", what, length)};
       break;
     }
+    case FaultSpec::Kind::skew: break;  // no [[fault]]: the story's clocks say it
     case FaultSpec::Kind::partition:
       sentence.text = {fmt::format("For {}, from {} on, no message passes between {} and {}.", length, time,
                                    listed(fault.between[0], " and "), listed(fault.between[1], " and ")),

@@ -157,12 +157,6 @@ class Fixer {
   bool has_close_moments_ = false;
 };
 
-/// Whether it begins and ends where it likes.
-bool has_length(const ExploredFault& fault) {
-  using Kind = ExploredFault::Kind;
-  return fault.kind == Kind::pause || fault.kind == Kind::delay || fault.kind == Kind::partition;
-}
-
 /// True time, whatever scale it was read on.
 Instant true_time(Instant instant) { return Instant(instant.variable(), instant.offset()); }
 
@@ -177,7 +171,7 @@ std::optional<WitnessTimes> witness_times(const ExploredTrace& trace, const Viol
   const Instant origin = Instant::origin();
 
   for (const ExploredFault& fault : trace.faults) {
-    if (!has_length(fault)) continue;
+    if (!sim::lasts(fault.kind)) continue;
     // A pause of no length is none: a run would not notice it.
     fixer.separate(true_time(fault.from), true_time(fault.until));
     fixer.fix(true_time(fault.from), true_time(fault.until), std::nullopt);
@@ -204,7 +198,7 @@ std::optional<WitnessTimes> witness_times(const ExploredTrace& trace, const Viol
     fixer.fix(true_time(event.base), true_time(event.arrived), is_fault ? std::nullopt : std::optional(event.delay.lo));
   }
   for (const ExploredFault& fault : trace.faults) {
-    if (has_length(fault)) fixer.fix(origin, true_time(fault.from), std::nullopt);
+    if (sim::lasts(fault.kind)) fixer.fix(origin, true_time(fault.from), std::nullopt);
   }
   auto solution = fixer.solution();
   if (!solution) return std::nullopt;

@@ -53,7 +53,18 @@ class [[nodiscard]] Call : private ReplyOwner, private TimerOwner {
   }
 
   bool await_ready() const noexcept { return false; }
-  void await_suspend(std::coroutine_handle<> program) {
+  template <class Promise>
+  void await_suspend(std::coroutine_handle<Promise> program) {
+    note_origin(code_frame_of(program));
+    begin(program);
+  }
+  std::optional<Content> await_resume() { return std::move(answer_); }
+
+ protected:
+  /// Requires: nobody awaits it yet.
+  void redirect(ConnectionId connection) { connection_ = connection; }
+  void note_origin(const CodeFrame* frame) { client_.world().note_origin(*request_, frame); }
+  void begin(std::coroutine_handle<> program) {
     World& world = client_.world();
     program_ = program;
     call_ = world.open_call(*this, client_.id());
@@ -63,11 +74,6 @@ class [[nodiscard]] Call : private ReplyOwner, private TimerOwner {
       timer_ = world.set_timer(client_.id(), DurationRange::exactly(*timeout_), TimerKind::timeout, *this);
     }
   }
-  std::optional<Content> await_resume() { return std::move(answer_); }
-
- protected:
-  /// Requires: nobody awaits it yet.
-  void redirect(ConnectionId connection) { connection_ = connection; }
 
  private:
   void reply_arrived(Message& reply) override {

@@ -15,9 +15,11 @@
 #include <cstddef>
 #include <new>
 #include <optional>
+#include <source_location>
 #include <type_traits>
 #include <utility>
 
+#include "sim/coroutines/code_place.hpp"
 #include "sim/coroutines/executor.hpp"
 #include "sim/last_words.hpp"
 
@@ -38,10 +40,19 @@ Executor& executor_among(First& first, Rest&... rest) {
   }
 }
 
-class PromiseBase {
+class PromiseBase : public CodeFrame {
  public:
   template <class... Args>
-  explicit PromiseBase(Args&... args) : executor_(&executor_among(args...)) {}
+  explicit PromiseBase(Args&... args) : executor_(&executor_among(args...)) {
+    (note_text(args), ...);
+  }
+
+  /// Every `co_await` of a task says where it stands: the default argument is the compiler's, for that place.
+  template <class Awaited>
+  Awaited&& await_transform(Awaited&& awaited, std::source_location where = std::source_location::current()) noexcept {
+    waits_at(where);
+    return std::forward<Awaited>(awaited);
+  }
 
   // The arena is noted in front of the frame, since `operator delete` is not told where the frame came from.
   template <class... Args>
@@ -72,10 +83,18 @@ class PromiseBase {
   // Errors of the simulated world are values. An exception here is a bug of ours, or of somebody's own algorithm.
   [[noreturn]] void unhandled_exception() const noexcept { end_with_exception(); }
 
-  void set_continuation(std::coroutine_handle<> awaiting) { continuation_ = awaiting; }
+  void set_continuation(std::coroutine_handle<> awaiting, const CodeFrame* caller) {
+    continuation_ = awaiting;
+    is_called_by(caller);
+  }
   Executor& executor() const { return *executor_; }
 
  private:
+  template <class Arg>
+  void note_text(const Arg& arg) {
+    if constexpr (std::derived_from<Arg, InterpretedText>) interprets(arg);
+  }
+
   struct alignas(std::max_align_t) Header {
     Arena* arena;
   };
@@ -133,8 +152,9 @@ class [[nodiscard]] Task {
   struct Awaiter {
     std::coroutine_handle<promise_type> frame;
     bool await_ready() const noexcept { return false; }
-    void await_suspend(std::coroutine_handle<> awaiting) const {
-      frame.promise().set_continuation(awaiting);
+    template <class Awaiting>
+    void await_suspend(std::coroutine_handle<Awaiting> awaiting) const {
+      frame.promise().set_continuation(awaiting, code_frame_of(awaiting));
       frame.promise().executor().make_ready(frame);
     }
     T await_resume() const { return frame.promise().take_result(); }

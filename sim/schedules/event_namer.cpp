@@ -24,9 +24,11 @@ What what_of(PlannedFault::Kind kind) {
     case PlannedFault::Kind::crash: return What::crash;
     case PlannedFault::Kind::jump: return What::jump;
     case PlannedFault::Kind::lose:
-    case PlannedFault::Kind::delay: break;
+    case PlannedFault::Kind::delay:
+    case PlannedFault::Kind::skew:
+    case PlannedFault::Kind::partition: break;
   }
-  assert(false && "what happens to a message is no event");
+  assert(false && "what happens to a message or a clock is no event");
   return What::pause;
 }
 

@@ -120,7 +120,9 @@ void LinearSimulation::about_to_strike(const PlannedFault& fault) {
       return;
     case PlannedFault::Kind::crash: restart_[fault.process.index] = slope; return;
     case PlannedFault::Kind::delay: delayed_ = delayed_.value_or(Slope{}) + slope; return;
-    case PlannedFault::Kind::lose: return;
+    case PlannedFault::Kind::lose:
+    case PlannedFault::Kind::skew:
+    case PlannedFault::Kind::partition: return;
   }
 }
 

@@ -44,8 +44,10 @@ void Simulation::emitted(std::uint32_t slot) {
   const bool has_channel = channel != Event::kNoChannel;
   Duration floor;
   if (has_channel) {
-    if (channel >= channel_floor_.size()) [[unlikely]]
+    if (channel >= channel_floor_.size()) [[unlikely]] {
       channel_floor_.resize(channel + 1, Duration::zero());
+      turn_of_channel_.resize(channel + 1);
+    }
     floor = channel_floor_[channel];
   }
   Duration at;
@@ -192,24 +194,36 @@ std::uint32_t Simulation::pick_among_simultaneous() {
   if (!has_simultaneous() || world_.decisions().always_first()) return first;
 
   find_simultaneous();
-  const auto must_wait = [&](std::size_t position) {
-    const Event& event = world_.event(simultaneous_[position]);
-    for (std::size_t i = 0; i < position; ++i) {
-      const Event& earlier = world_.event(simultaneous_[i]);
-      if (earlier.channel == event.channel && event.channel != Event::kNoChannel) return true;
-      if (earlier.process == event.process && earlier.arrived < event.arrived) return true;
-    }
-    return false;
-  };
   candidates_.clear();
-  for (std::uint32_t i = 0; i < simultaneous_.size(); ++i) {
-    if (!must_wait(i)) candidates_.push_back(i);
+  ++turn_;
+  for (const Key& key : together_) {
+    const Event& event = world_.event(key.slot);
+    if (!must_wait(event)) candidates_.push_back(key.slot);
   }
   std::uint64_t answer = 0;
   if (candidates_.size() > 1) {
     answer = world_.decisions().choose(Choice::order, candidates_.size(), world_.event(first).id);
   }
-  return simultaneous_[candidates_[answer]];
+  return candidates_[answer];
+}
+
+/// Whether one of those that were asked for before, since the turn began, has to come before this one. There may be a hundred, so none is compared with
+/// each of the others.
+bool Simulation::must_wait(const Event& event) {
+  bool waits = false;
+  if (event.channel != Event::kNoChannel) waits = std::exchange(turn_of_channel_[event.channel], turn_) == turn_;
+  // That of no process comes first.
+  const auto process = static_cast<std::uint16_t>(event.process.index + 1);
+  if (process >= first_arrival_.size()) [[unlikely]]
+    first_arrival_.resize(process + std::size_t{1});
+  Arrival& first = first_arrival_[process];
+  if (first.turn != turn_) {
+    first = {turn_, event.arrived};
+    return waits;
+  }
+  waits = waits || first.at < event.arrived;
+  first.at = std::min(first.at, event.arrived);
+  return waits;
 }
 
 /// Whether something is due together with the first. It would be a child of the first: nothing in a heap comes before its parent.
@@ -226,18 +240,18 @@ bool Simulation::has_simultaneous() const {
 /// their children.
 void Simulation::find_simultaneous() {
   const Duration at = heap_.front().at();
-  together_.assign(1, 0);
-  for (std::size_t i = 0; i < together_.size(); ++i) {
-    const std::uint32_t first = 4 * together_[i] + 1;
+  positions_.assign(1, 0);
+  together_.assign(1, heap_.front());
+  for (std::size_t i = 0; i < positions_.size(); ++i) {
+    const std::uint32_t first = 4 * positions_[i] + 1;
     const auto end = static_cast<std::uint32_t>(std::min<std::size_t>(first + 4, heap_.size()));
     for (std::uint32_t child = first; child < end; ++child) {
-      if (heap_[child].at() == at) together_.push_back(child);
+      if (heap_[child].at() != at) continue;
+      positions_.push_back(child);
+      together_.push_back(heap_[child]);
     }
   }
-  std::sort(together_.begin(), together_.end(),
-            [&](std::uint32_t a, std::uint32_t b) { return heap_[a].before(heap_[b]); });
-  simultaneous_.clear();
-  for (const std::uint32_t position : together_) simultaneous_.push_back(heap_[position].slot);
+  std::sort(together_.begin(), together_.end(), [](const Key& a, const Key& b) { return a.before(b); });
 }
 
 /// Collects all that is due together with `first`, which is out of the heap already, in the order of the heap.

@@ -141,6 +141,7 @@ class Simulation final : public Scheduler {
   void sift_down(std::uint32_t position);
   void place(std::uint32_t position, Key key);
   std::uint32_t pick_among_simultaneous();
+  bool must_wait(const Event& event);
   bool has_simultaneous() const;
   void find_simultaneous();
   void take_simultaneous(std::uint32_t first);
@@ -161,8 +162,17 @@ class Simulation final : public Scheduler {
   std::uint32_t sequence_ = 0;
   std::optional<Duration> background_since_;  ///< nothing else has been pending since this true time
   std::vector<std::uint32_t> simultaneous_;
-  std::vector<std::uint32_t> together_;    ///< where in the heap those are
   std::vector<std::uint32_t> candidates_;  ///< those of the simultaneous ones that may come first
+  // Of those that are due together with the first.
+  struct Arrival {
+    std::uint64_t turn = 0;
+    Duration at;
+  };
+  std::vector<std::uint32_t> positions_;        ///< in the heap
+  std::vector<Key> together_;                   ///< in order
+  std::uint64_t turn_ = 0;                      ///< how often there were several
+  std::vector<std::uint64_t> turn_of_channel_;  ///< by channel: in which turn one of its events was seen last
+  std::vector<Arrival> first_arrival_;          ///< by process: of those seen in that turn the earliest
 
   std::vector<Pin> pins_;
   std::vector<bool> pin_taken_;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/time/time.hpp"
+#include "sim/worlds/fault_kinds.hpp"
 #include "sim/worlds/ids.hpp"
 
 namespace lockstep::sim {
@@ -36,16 +37,11 @@ Activity activity_of(std::string_view function);
 enum class Moment : std::uint8_t { before, sent, after };
 
 struct PlannedFault {
-  enum class Kind : std::uint8_t {
-    pause,  ///< the process freezes for `length`: its timers, its clocks' readers, what it is about to send
-    crash,  ///< it dies with all that was not durable; comes back `restart_after`, if set
-    jump,   ///< its wall clock moves by `length`
-    lose,   ///< one message of it, or one reply to it, never arrives
-    delay   ///< one message arrives `length` later than the network alone would make it
-  };
+  using Kind = FaultKind;
+  /// One of those that can be planned, and no partition: see `Partition`.
   Kind kind = Kind::pause;
   ProcessId process;
-  Duration length;
+  Duration length;  ///< pause: how long; jump: by how much; delay: on top of the latency
   std::optional<DurationRange> restart_after;
   bool keep = false;  ///< crash of a server: its data survive
 
@@ -64,7 +60,9 @@ struct PlannedFault {
   std::uint32_t number = 0xffffffff;
 };
 
-std::string_view to_string(PlannedFault::Kind kind);
+/// The parameter that a fault of this kind has because its length is a range: nothing where that is exact. `length`: how long, or by how much.
+std::string_view ranged_parameter(FaultKind kind, DurationRange length,
+                                  const std::optional<DurationRange>& restart_after);
 
 /// Who can be cut off from whom.
 struct Sides {

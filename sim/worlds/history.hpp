@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sim/time/time.hpp"
+#include "sim/worlds/fault_kinds.hpp"
 #include "sim/worlds/ids.hpp"
 
 namespace lockstep::sim {
@@ -87,9 +88,9 @@ struct Effect {
 
 /// A process that was stopped for a while, or for ever.
 struct Interruption {
-  enum class Kind : std::uint8_t { pause, crash };
-  Kind kind = Kind::pause;
-  ProcessId process;  ///< or a part of one; what strikes a process is noted for each of its parts as well
+  using Kind = FaultKind;
+  Kind kind = Kind::pause;  ///< or a crash
+  ProcessId process;        ///< or a part of one; what strikes a process is noted for each of its parts as well
   Instant from;
   Step step = no_step;
   std::optional<Instant> until;  ///< end of the pause, or the restart; nothing: never came back

@@ -37,6 +37,7 @@ class Message {
   CallRef call;
   OperationId operation = 0;  ///< the sender's operation that it belongs to
   std::uint32_t session = 0;  ///< of a push: how many sessions of its connection its server has seen the end of
+  std::uint32_t origin = 0;   ///< of a request and its reply: `World::note_origin`; 0: nobody wants to know
 
  private:
   friend struct MessageDelete;

@@ -14,12 +14,6 @@ constexpr EventId kOrigin{0x4c6f636b73746570ULL};
 
 bool is_tick(const Event& event) { return event.kind == EventKind::timer && event.timer_kind == TimerKind::tick; }
 
-/// Becomes a string where that is to lie: moving one that was written just before would wait for it.
-struct Name {
-  std::string_view text;
-  operator std::string() const { return std::string(text); }  // NOLINT(google-explicit-constructor)
-};
-
 std::string_view name_of(TimerKind kind) {
   switch (kind) {
     case TimerKind::sleep: return "sleep";
@@ -279,6 +273,7 @@ void World::send_reply(ConnectionId connection, const Message& request, MessageP
   reply->is_reply = true;
   reply->call = request.call;
   reply->operation = request.operation;
+  reply->origin = request.origin;
   transmit(connection, c.server, c.client, std::move(reply));
 }
 
@@ -483,34 +478,7 @@ void World::answer_call(Message& message, ProcessId caller, ConnectionId connect
   }
 }
 
-// --- History and trace.
-
-OperationId World::invoke(ProcessId process, std::string_view function, std::string_view object) {
-  // The object's name may be that of an earlier operation, which moves when the history grows.
-  Operation operation;
-  operation.id = static_cast<OperationId>(history_.operations.size() + 1);
-  operation.process = process;
-  operation.function = function;
-  operation.object = object;
-  operation.invoked = now_;
-  operation.invoked_in = step_;
-  return history_.operations.emplace_back(std::move(operation)).id;
-}
-
-void World::complete(OperationId id, Phase phase) {
-  Operation& done = operation(id);
-  done.phase = phase;
-  done.completed = now_;
-  done.completed_in = step_;
-}
-
-void World::record_effect(Effect::Kind kind, ProcessId server, std::string_view object, ProcessId by,
-                          OperationId operation, std::optional<std::int64_t> token) {
-  // A connection is its process's; whose thread used it, the operation knows.
-  const ProcessId whose = operation == 0 ? by : history_.operations[operation - 1].process;
-  history_.effects.emplace_back(kind, server, Name{object}, whose, operation, token, now_, step_,
-                                static_cast<std::uint32_t>(history_.members.size()));
-}
+// --- The trace.
 
 void World::record(const Event& event, bool lost) {
   TraceRecord& note = trace_.records.emplace_back();
@@ -537,11 +505,12 @@ void World::record(const Event& event, bool lost) {
       note.name = name_of(event.timer_kind);
       note.text = note.name;
       return;
-    case EventKind::fault: note.name = to_string(event.fault->kind); return;
+    case EventKind::fault: note.name = name_of(event.fault->kind); return;
     case EventKind::message:
       note.name = event.message->name();
       note.text = event.bounced ? "connection reset" : event.message->describe();
       note.is_reply = event.message->is_reply || event.bounced;
+      if (event.message->origin != 0) note.code = origins_[event.message->origin - 1];
       return;
   }
 }
@@ -594,6 +563,7 @@ void World::restart() {
   digest_ = 0;
   history_.clear();
   trace_.records.clear();
+  origins_.clear();
 }
 
 }  // namespace lockstep::sim

@@ -133,6 +133,11 @@ class World {
 
   /// Writes a record of every executed event. Costs memory and time: for people only.
   void enable_trace() { tracing_ = true; }
+  /// For the trace: the request is about to be sent by a program that stands there. Nothing without one.
+  void note_origin(Message& request, const CodeFrame* frame) {
+    if (tracing_) [[unlikely]]
+      keep_origin(request, frame);
+  }
   /// Who decides when and in which order. Requires: set before anything is emitted, and outlives the world.
   void set_scheduler(Scheduler& scheduler) {
     scheduler_ = &scheduler;
@@ -350,6 +355,7 @@ class World {
   void revive(ProcessId process);
   void drop_events();
   void set_departure(Event& event, ProcessId emitter) const;
+  void keep_origin(Message& request, const CodeFrame* frame);
   void record(const Event& event, bool lost);
 
   Decisions* decisions_;
@@ -381,6 +387,7 @@ class World {
   bool guards_messages_ = false;  ///< a message may meet more on its way out than a pause of its sender
   History history_;
   Trace trace_;
+  std::vector<std::vector<CodePlace>> origins_;  ///< by `Message::origin`, from 1
 };
 
 }  // namespace lockstep::sim

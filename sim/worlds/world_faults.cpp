@@ -33,21 +33,18 @@ Activity activity_of(std::string_view function) {
   return function == "renew" ? Activity::renewal : Activity::anything;
 }
 
-std::string_view to_string(PlannedFault::Kind kind) {
-  switch (kind) {
-    case PlannedFault::Kind::pause: return "pause";
-    case PlannedFault::Kind::crash: return "crash";
-    case PlannedFault::Kind::jump: return "jump";
-    case PlannedFault::Kind::lose: return "lose";
-    case PlannedFault::Kind::delay: return "delay";
-  }
-  return "?";
+std::string_view ranged_parameter(FaultKind kind, DurationRange length,
+                                  const std::optional<DurationRange>& restart_after) {
+  const FaultKindEntry& entry = entry_of(kind);
+  const bool is_exact =
+      entry.length == FaultLength::comes_back ? !restart_after || restart_after->is_exact() : length.is_exact();
+  return is_exact ? "" : entry.parameter;
 }
 
 void World::reach_planned(ProcessId process, std::string_view step_name, Moment moment) {
   for (FaultState& planned : faults_) {
     const PlannedFault& fault = planned.fault;
-    const bool of_messages = fault.kind == PlannedFault::Kind::lose || fault.kind == PlannedFault::Kind::delay;
+    const bool of_messages = strikes_message(fault.kind);
     if (of_messages || fault.at || fault.process != process || fault.moment != moment || fault.step != step_name)
       continue;
     if (++planned.seen == fault.occurrence) strike(fault);
@@ -60,7 +57,7 @@ bool World::strike_message(Event& event, ProcessId client, std::string_view step
   bool is_lost = false;
   for (FaultState& planned : faults_) {
     const PlannedFault& fault = planned.fault;
-    const bool of_messages = fault.kind == PlannedFault::Kind::lose || fault.kind == PlannedFault::Kind::delay;
+    const bool of_messages = strikes_message(fault.kind);
     if (!of_messages || fault.process != client || fault.of_reply == is_request || fault.step != step_name) continue;
     if (++planned.seen != fault.occurrence) continue;
     scheduler_->about_to_strike(fault);
@@ -126,7 +123,7 @@ void World::strike(const PlannedFault& fault) {
     note.from = fault.process;
     note.sent = note.at = now_;
     note.local = victim.wall.now();
-    note.name = to_string(fault.kind);
+    note.name = name_of(fault.kind);
     note.text = fault.kind == PlannedFault::Kind::crash ? "crash" : note.name + " " + to_string(fault.length);
     // A fault at a given time is an event of its own, and has its record already.
     if (!fault.at)
@@ -157,6 +154,8 @@ void World::strike(const PlannedFault& fault) {
       return;
     case PlannedFault::Kind::lose:
     case PlannedFault::Kind::delay: return;
+    case PlannedFault::Kind::skew:
+    case PlannedFault::Kind::partition: break;
   }
 }
 

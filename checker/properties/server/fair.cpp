@@ -10,12 +10,23 @@
 namespace lockstep::checker {
 namespace {
 
+/// The acquire whose place the effect gives back; 0: none.
+sim::OperationId gives_back(const sim::Effect& effect, std::span<const sim::Operation> operations) {
+  const bool changes = effect.kind == sim::Effect::Kind::write || effect.kind == sim::Effect::Kind::remove;
+  if (!changes || effect.operation == 0 || effect.operation > operations.size()) return 0;
+  const sim::Operation& operation = operations[effect.operation - 1];
+  return operation.function == "release" ? operation.of : 0;
+}
+
 class Line {
  public:
   explicit Line(const sim::History& history) : history_(history) {
     collect_arrivals(history.operations, history.effects, arrivals_);
-    for (const Arrival& arrival : arrivals_)
-      given_back_.push_back(place_given_back(arrival.attempt->id, history.operations, history.effects));
+    given_back_.resize(history.operations.size() + 1);
+    for (std::size_t i = 0; i < history.effects.size(); ++i) {
+      const sim::OperationId acquire = gives_back(history.effects[i], history.operations);
+      if (acquire < given_back_.size() && !given_back_[acquire]) given_back_[acquire] = i;
+    }
   }
 
   std::span<const Arrival> arrivals() const { return arrivals_; }
@@ -23,39 +34,43 @@ class Line {
 
   /// Who overtakes `y`, in the order in which they got it.
   std::vector<const Arrival*> faster_than(const Arrival& y) const {
-    std::vector<std::size_t> holders;  // when y came
-    for (std::size_t z = 0; z < arrivals_.size() && y.attempt->phase != sim::Phase::ok; ++z) {
-      if (holds_at(z, y.arrived, y)) holders.push_back(z);
+    // They are in the order in which they came, and only who came before y had it then.
+    const auto number = static_cast<std::size_t>(&y - arrivals_.data());
+    std::vector<const Arrival*> holders;  // when y came
+    for (std::size_t z = 0; z < number && y.attempt->phase != sim::Phase::ok; ++z) {
+      if (holds_at(arrivals_[z], y.arrived, y)) holders.push_back(&arrivals_[z]);
     }
     std::vector<const Arrival*> faster;
-    for (const Arrival& x : arrivals_) {
-      if (overtakes(x, y, holders)) faster.push_back(&x);
+    for (std::size_t x = number + 1; x < arrivals_.size(); ++x) {
+      if (overtakes(arrivals_[x], y, holders)) faster.push_back(&arrivals_[x]);
     }
     std::sort(faster.begin(), faster.end(), [](const Arrival* a, const Arrival* b) { return a->granted < b->granted; });
     return faster;
   }
 
  private:
-  bool overtakes(const Arrival& x, const Arrival& y, const std::vector<std::size_t>& holders) const {
+  /// Whether x did, who came later.
+  bool overtakes(const Arrival& x, const Arrival& y, const std::vector<const Arrival*>& holders) const {
+    const bool got_it = y.attempt->phase == sim::Phase::ok;
+    if (got_it && x.granted >= y.granted) return false;
     if (x.attempt->phase != sim::Phase::ok || x.attempt->process == y.attempt->process) return false;
-    if (x.attempt->object != y.attempt->object || x.arrived < y.arrived) return false;
-    if (y.attempt->phase == sim::Phase::ok) return x.granted < y.granted;
-    return std::all_of(holders.begin(), holders.end(),
-                       [&](std::size_t z) { return &arrivals_[z] == &x || holds_at(z, x.granted, y); });
+    if (x.attempt->object != y.attempt->object) return false;
+    return got_it || std::all_of(holders.begin(), holders.end(),
+                                 [&](const Arrival* z) { return z == &x || holds_at(*z, x.granted, y); });
   }
 
-  /// Whether this one has one of the places when the effect happens.
-  bool holds_at(std::size_t number, std::size_t effect, const Arrival& y) const {
-    const Arrival& z = arrivals_[number];
-    if (z.attempt->phase != sim::Phase::ok || z.attempt->object != y.attempt->object || z.granted >= effect)
+  /// Whether z has one of the places when the effect happens.
+  bool holds_at(const Arrival& z, std::size_t effect, const Arrival& y) const {
+    if (z.granted >= effect || z.attempt->phase != sim::Phase::ok || z.attempt->object != y.attempt->object)
       return false;
-    if (given_back_[number] && *given_back_[number] < effect) return false;
+    const std::optional<std::size_t>& given_back = given_back_[z.attempt->id];
+    if (given_back && *given_back < effect) return false;
     return !z.attempt->lease_until || compare(at(effect), *z.attempt->lease_until) < 0;
   }
 
   const sim::History& history_;
   std::vector<Arrival> arrivals_;
-  std::vector<std::optional<std::size_t>> given_back_;  ///< by arrival: the effect
+  std::vector<std::optional<std::size_t>> given_back_;  ///< by acquire: the first effect that does
 };
 
 }  // namespace
@@ -63,6 +78,8 @@ class Line {
 void collect_arrivals(std::span<const sim::Operation> operations, std::span<const sim::Effect> effects,
                       std::vector<Arrival>& arrivals) {
   arrivals.clear();
+  constexpr std::size_t no_arrival = static_cast<std::size_t>(-1);
+  std::vector<std::size_t> arrival_of(operations.size(), no_arrival);
   for (std::size_t i = 0; i < effects.size(); ++i) {
     const sim::Effect& effect = effects[i];
     if (effect.kind != sim::Effect::Kind::write || effect.operation == 0 || effect.operation > operations.size())
@@ -70,11 +87,11 @@ void collect_arrivals(std::span<const sim::Operation> operations, std::span<cons
     const sim::Operation& operation = operations[effect.operation - 1];
     if (operation.function != "acquire") continue;
     if (operation.phase != sim::Phase::ok && operation.phase != sim::Phase::fail) continue;
-    const auto known =
-        std::find_if(arrivals.begin(), arrivals.end(), [&](const Arrival& a) { return a.attempt == &operation; });
-    if (known != arrivals.end()) {
-      known->granted = i;
+    std::size_t& arrival = arrival_of[effect.operation - 1];
+    if (arrival != no_arrival) {
+      arrivals[arrival].granted = i;
     } else {
+      arrival = arrivals.size();
       arrivals.push_back({&operation, i, i});
     }
   }
@@ -83,11 +100,7 @@ void collect_arrivals(std::span<const sim::Operation> operations, std::span<cons
 std::optional<std::size_t> place_given_back(sim::OperationId acquire, std::span<const sim::Operation> operations,
                                             std::span<const sim::Effect> effects) {
   for (std::size_t i = 0; i < effects.size(); ++i) {
-    const sim::Effect& effect = effects[i];
-    const bool changes = effect.kind == sim::Effect::Kind::write || effect.kind == sim::Effect::Kind::remove;
-    if (!changes || effect.operation == 0 || effect.operation > operations.size()) continue;
-    const sim::Operation& operation = operations[effect.operation - 1];
-    if (operation.function == "release" && operation.of == acquire) return i;
+    if (gives_back(effects[i], operations) == acquire) return i;
   }
   return std::nullopt;
 }

@@ -48,10 +48,13 @@ RanOut first_that_ran_out(const sim::History& history, const std::vector<Ownersh
 }  // namespace
 
 Finding faithful_renewal(const sim::History& history, const Names& names) {
+  return faithful_renewal(history, names, order_breaches(history));
+}
+
+Finding faithful_renewal(const sim::History& history, const Names& names, std::span<const Breach> breaches) {
   const std::vector<OwnershipInterval> intervals = ownership_intervals(history);
   const RanOut ran_out = first_that_ran_out(history, intervals);
   const Breach* zombie = nullptr;
-  const std::vector<Breach> breaches = order_breaches(history.operations, history.effects, history);
   for (const Breach& breach : breaches) {
     if (breach.property == property && (zombie == nullptr || compare(breach.at, zombie->at) < 0)) zombie = &breach;
   }

@@ -6,6 +6,7 @@
 #include <array>
 #include <boost/container/small_vector.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory_resource>
 #include <set>
@@ -32,6 +33,19 @@ struct Deed {
   sim::Step step = sim::no_step;
 };
 
+/// One operation did something at one object.
+struct Visit {
+  sim::ProcessId server;
+  std::string_view object;
+  std::uint32_t before = 0;  ///< the same operation's visit before this one
+  bool returned = false;     ///< it removed something there, or looked again
+
+  bool is_at(sim::ProcessId at_server, std::string_view at_object) const {
+    return server == at_server && object == at_object;
+  }
+};
+constexpr std::uint32_t kNoVisit = 0xffffffff;
+
 struct Owner {
   sim::ProcessId thread;
   OperationId hold = 0;
@@ -56,6 +70,7 @@ class Order {
  public:
   Order(std::span<const Operation> operations, std::span<const Effect> effects, const sim::History& history)
       : operations_(operations), effects_(effects), history_(history) {
+    last_visit_.resize(operations.size() + 1, kNoVisit);
     for (const Effect& effect : effects) follow(effect);
   }
 
@@ -91,27 +106,37 @@ class Order {
     }
   }
 
+  /// Notes that the effect's operation did something there. Who comes back to it tries to take back what he made.
+  void visit(const Effect& effect) {
+    std::uint32_t& last = last_visit_[effect.operation];
+    std::uint32_t here = last;
+    while (here != kNoVisit && !visits_[here].is_at(effect.server, effect.object)) here = visits_[here].before;
+    const bool is_known_here = here != kNoVisit;
+    if (!is_known_here) {
+      visits_.push_back({.server = effect.server, .object = effect.object, .before = last});
+      here = last = static_cast<std::uint32_t>(visits_.size() - 1);
+    }
+    if (effect.kind == Effect::Kind::remove || (effect.kind == Effect::Kind::read && is_known_here))
+      visits_[here].returned = true;
+  }
+
   void follow(const Effect& effect) {
     const Operation* operation = find(effect.operation);
-    // Who comes back to it tries to take back what he made.
+    if (operation != nullptr) visit(effect);
     const Object here{effect.server, effect.object};
-    const bool is_known_here = operation != nullptr && !visits_.insert({effect.operation, here}).second;
-    if (effect.kind == Effect::Kind::remove || (effect.kind == Effect::Kind::read && is_known_here)) {
-      returns_.insert({effect.operation, here});
-    }
-    if (effect.kind == Effect::Kind::read || effect.kind == Effect::Kind::remove) {
+    if (!kept_.empty() && (effect.kind == Effect::Kind::read || effect.kind == Effect::Kind::remove)) {
       std::erase_if(kept_, [&](const auto& kept) {
         return kept.first == effect.operation && Object{kept.second.server, kept.second.object} == here;
       });
     }
     if (effect.kind == Effect::Kind::read || effect.kind == Effect::Kind::reject) return;
     const bool is_of_its_lock = operation != nullptr && is_of_lock(effect.object, operation->object);
+    Deed* const deed = is_of_its_lock && is_judged(*operation) ? &deed_of(effect, *operation) : nullptr;
     if (is_whole(effect, history_)) {
-      if (is_of_its_lock) {
+      if (deed != nullptr) {
         each_place(effect, [&](const Place& place, OwnedPlace& owned) {
-          note(effect, *operation, place, owned, effect.kind == Effect::Kind::remove);
+          note(*deed, *operation, place, owned, effect.kind == Effect::Kind::remove);
         });
-        begin_deed(effect, *operation);
       }
       if (effect.kind == Effect::Kind::touch) return;
       each_place(effect, [&](const Place& place, OwnedPlace& owned) { end(effect, operation, place, owned); });
@@ -131,13 +156,9 @@ class Order {
       OwnedPlace& owned = places_[place];
       const bool is_removed = change.kind == PlaceChange::Kind::removed;
       const bool is_nameless = change.kind == PlaceChange::Kind::nameless;
-      if (is_of_its_lock) {
-        begin_deed(effect, *operation);
-        note(effect, *operation, place, owned, is_removed);
-        if (takes(*operation) && !is_removed && effect.kind == Effect::Kind::write) {
-          take(effect, *operation, place, owned, is_nameless);
-        }
-      }
+      if (deed != nullptr) note(*deed, *operation, place, owned, is_removed);
+      if (is_of_its_lock && takes(*operation) && !is_removed && effect.kind == Effect::Kind::write)
+        take(effect, *operation, place, owned, is_nameless);
       if (is_removed) {
         end(effect, operation, place, owned);
         there_.erase(place);
@@ -155,11 +176,14 @@ class Order {
   /// Whether it came back to the lock at other servers, and never to this one: what was sent here got lost, or the server that told this
   /// one of it does no longer. In which order that was is no question: no two servers have one.
   bool tried_elsewhere(OperationId operation, const Place& place) const {
-    const auto came = [&](const auto& visit) {
-      return visit.first == operation && visit.second.second == place.object;
-    };
-    return std::any_of(returns_.begin(), returns_.end(), came) &&
-           !returns_.contains({operation, {place.server, place.object}});
+    bool came = false;
+    for (std::uint32_t i = last_visit_[operation]; i != kNoVisit; i = visits_[i].before) {
+      const Visit& visit = visits_[i];
+      if (!visit.returned || visit.object != place.object) continue;
+      if (visit.server == place.server) return false;
+      came = true;
+    }
+    return came;
   }
 
   /// Whether a command of this operation did something in this step.
@@ -180,8 +204,12 @@ class Order {
     return std::any_of(next, effects_.end(), changes_it);
   }
 
+  /// The effect is the last of it.
   Deed& deed_of(const Effect& effect, const Operation& operation) {
-    return deeds_[{operation.id, {effect.server, effect.object}}];
+    Deed& deed = deeds_[{operation.id, {effect.server, effect.object}}];
+    deed.at = effect.at;
+    deed.step = effect.step;
+    return deed;
   }
   static bool is_judged(const Operation& o) { return gives(o) || o.function == "renew"; }
   sim::ProcessId thread_of(const Operation& o) const {
@@ -189,17 +217,7 @@ class Order {
     return hold == nullptr ? o.process : hold->process;
   }
 
-  void begin_deed(const Effect& effect, const Operation& operation) {
-    if (!is_judged(operation)) return;
-    Deed& deed = deed_of(effect, operation);
-    deed.at = effect.at;
-    deed.step = effect.step;
-  }
-
-  void note(const Effect& effect, const Operation& operation, const Place& place, const OwnedPlace& owned,
-            bool is_removal) {
-    if (!is_judged(operation)) return;
-    Deed& deed = deed_of(effect, operation);
+  void note(Deed& deed, const Operation& operation, const Place& place, const OwnedPlace& owned, bool is_removal) {
     deed.nameless = deed.nameless || owned.had_several;
     if (!owned.is_of(thread_of(operation))) return;
     deed.was_own = true;
@@ -371,15 +389,15 @@ class Order {
   std::pmr::set<OperationId> unknowable_{&memory_};  ///< holds that were among several at a nameless place
   std::pmr::map<OperationId, std::pmr::set<Place>> given_{&memory_};  ///< by release: places of its own that it removed
   std::pmr::set<Place> there_{&memory_};                              ///< what exists
-  std::pmr::set<std::pair<OperationId, Object>> visits_{&memory_};    ///< where an operation did anything
-  std::pmr::set<std::pair<OperationId, Object>> returns_{&memory_};   ///< where it removed something, or looked again
+  std::pmr::vector<Visit> visits_{&memory_};
+  std::pmr::vector<std::uint32_t> last_visit_{&memory_};         ///< by operation: its last place in `visits_`
   std::pmr::set<std::pair<OperationId, Place>> kept_{&memory_};  ///< what failed acquires made, and have not taken back
   std::vector<std::pair<sim::ProcessId, Place>> robbed_;
   std::vector<Breach> found_;
 };
 
 /// The first of a property's breaches, as true time has them.
-const Breach* first_of(const std::vector<Breach>& breaches, std::string_view property, bool is_unknown = false) {
+const Breach* first_of(std::span<const Breach> breaches, std::string_view property, bool is_unknown = false) {
   const Breach* first = nullptr;
   for (const Breach& breach : breaches) {
     if (breach.property != property || breach.is_unknown != is_unknown) continue;
@@ -403,9 +421,20 @@ std::vector<Breach> order_breaches(std::span<const Operation> operations, std::s
   return Order(operations, effects, history).breaches();
 }
 
+std::vector<Breach> order_breaches(const sim::History& history) {
+  return order_breaches(history.operations, history.effects, history);
+}
+
 Finding truthful_reports(const sim::History& history, const Names& names) {
+  return truthful_reports(history, names, order_breaches(history));
+}
+
+Finding reentrancy(const sim::History& history, const Names& names) {
+  return reentrancy(history, names, order_breaches(history));
+}
+
+Finding truthful_reports(const sim::History& history, const Names& names, std::span<const Breach> breaches) {
   constexpr std::string_view property = "truthful-reports";
-  const std::vector<Breach> breaches = order_breaches(history.operations, history.effects, history);
   if (const Breach* breach = first_of(breaches, property)) {
     Finding finding = finding_of(property, View::server, *breach);
     const Operation& o = history.operations[breach->operation - 1];
@@ -446,9 +475,8 @@ Finding truthful_reports(const sim::History& history, const Names& names) {
   return finding;
 }
 
-Finding reentrancy(const sim::History& history, const Names& names) {
+Finding reentrancy(const sim::History& history, const Names& names, std::span<const Breach> breaches) {
   constexpr std::string_view property = "reentrancy";
-  const std::vector<Breach> breaches = order_breaches(history.operations, history.effects, history);
   if (const Breach* breach = first_of(breaches, property)) {
     Finding finding = finding_of(property, View::server, *breach);
     const Operation& o = history.operations[breach->operation - 1];

@@ -43,6 +43,13 @@ struct Breach {
 std::vector<Breach> order_breaches(std::span<const sim::Operation> operations, std::span<const sim::Effect> effects,
                                    const sim::History& history);
 
+/// Of all of the history: what the three properties are judged by. Whoever asks for more than one of them finds it once.
+std::vector<Breach> order_breaches(const sim::History& history);
+
+/// Requires: `breaches` are those of the history.
+Finding truthful_reports(const sim::History& history, const Names& names, std::span<const Breach> breaches);
+Finding reentrancy(const sim::History& history, const Names& names, std::span<const Breach> breaches);
+
 Finding truthful_reports(const sim::History& history, const Names& names);
 Finding reentrancy(const sim::History& history, const Names& names);
 

@@ -46,7 +46,7 @@ void CommandCall::Detour::go(sim::ConnectionId connection) {
   stop();
   sent_to = connection;
   call.redirect(connection);
-  call.Call::await_suspend(program);
+  call.begin(program);
 }
 
 /// A primary that has become a replica takes no writes any more: a library looks for the primary, and tells the error.

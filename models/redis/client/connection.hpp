@@ -26,8 +26,10 @@ class [[nodiscard]] CommandCall final : public sim::Call<Response> {
   CommandCall(sim::Process& client, sim::ConnectionId connection, sim::MessagePtr request,
               std::optional<sim::Duration> timeout, bool& missed_reply, PrimaryRoute* route)
       : Call(client, connection, std::move(request), timeout), missed_reply_(missed_reply), detour_(*this, route) {}
-  void await_suspend(std::coroutine_handle<> program) {
-    if (detour_.route == nullptr) return Call::await_suspend(program);
+  template <class Promise>
+  void await_suspend(std::coroutine_handle<Promise> program) {
+    note_origin(sim::code_frame_of(program));
+    if (detour_.route == nullptr) return begin(program);
     detour_.begin(program);
   }
   Reply await_resume() {

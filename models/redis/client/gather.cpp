@@ -21,7 +21,7 @@ Gather::Gather(std::span<Connection> servers, std::uint64_t whom, Command comman
   if (servers.size() < kMaxServers) asked_ &= (std::uint64_t{1} << servers.size()) - 1;
 }
 
-void Gather::await_suspend(std::coroutine_handle<> program) {
+void Gather::ask(std::coroutine_handle<> program, const sim::CodeFrame* frame) {
   program_ = program;
   for (std::size_t i = 0; i < servers_.size(); ++i) {
     if ((asked_ >> i & 1) == 0) continue;
@@ -36,6 +36,7 @@ void Gather::await_suspend(std::coroutine_handle<> program) {
     auto request = world.make<Request>(command_);
     request->operation = server.session_->operation;
     request->call = branch.call;
+    world.note_origin(*request, frame);
     world.send_request(server.id(), std::move(request));
   }
   if (!rule_.timeout) return;

@@ -47,7 +47,10 @@ class [[nodiscard]] Gather final : private sim::TimerOwner {
   ~Gather() { withdraw(); }
 
   bool await_ready() const noexcept { return asked_ == 0; }
-  void await_suspend(std::coroutine_handle<> program);
+  template <class Promise>
+  void await_suspend(std::coroutine_handle<Promise> program) {
+    ask(program, sim::code_frame_of(program));
+  }
   Votes await_resume();
 
  private:
@@ -59,6 +62,7 @@ class [[nodiscard]] Gather final : private sim::TimerOwner {
     sim::CallRef call;
   };
 
+  void ask(std::coroutine_handle<> program, const sim::CodeFrame* frame);
   void timer_fired() override;
   void describe(const Branch& arrived) const;
   void settle(Branch& branch);

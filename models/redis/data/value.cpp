@@ -124,8 +124,13 @@ bool Value::operator==(const Value& other) const {
   const Timestamp* b = other.timestamp();
   if (a != nullptr && b != nullptr) return same(*a, *b);
   if ((a != nullptr && a->instant.anchor() != 0) || (b != nullptr && b->instant.anchor() != 0)) return false;
-  std::string scratch_a, scratch_b;
-  return view(scratch_a) == other.view(scratch_b);
+  // Two numbers have the same digits exactly when they are the same.
+  const auto number = [](const Value& value, const Timestamp* time) {
+    return time != nullptr ? number_of(*time) : value.get<std::int64_t>();
+  };
+  if (has_bytes()) return stored_bytes() == digits_of(number(other, b)).view();
+  if (other.has_bytes()) return other.stored_bytes() == digits_of(number(*this, a)).view();
+  return number(*this, a) == number(other, b);
 }
 
 bool Value::is_word(std::string_view capitals) const {

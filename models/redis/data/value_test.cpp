@@ -37,6 +37,13 @@ TEST_CASE("a timestamp prints as its reading in whole units, rounded down") {
 TEST_CASE("numbers, text and timestamps are equal when their bytes are") {
   CHECK(Value(12) == Value("12"));
   CHECK_FALSE(Value(12) == Value("012"));
+  CHECK(Value("12") == Value(12));
+  CHECK_FALSE(Value("12x") == Value(12));
+  CHECK(Value(-12) == Value(-12));
+  CHECK_FALSE(Value(12) == Value(-12));
+  CHECK(Value(12) == Value::milliseconds(sim::Instant::at(12_ms)));
+  CHECK_FALSE(Value::milliseconds(sim::Instant::at(12_ms)) == Value(13));
+  CHECK(Value("12") == Value::milliseconds(sim::Instant::at(12_ms)));
   CHECK(Value::lasting("x") == Value(std::string("x")));
   CHECK(Value::milliseconds(sim::Instant::at(12_ms + 5_ns)) == Value("12"));
   CHECK(Value::milliseconds(sim::Instant::at(12_ms + 5_ns)) == Value::milliseconds(sim::Instant::at(12_ms)));

@@ -12,9 +12,11 @@ work=$root/build/browser
 for needed in node npm chromium; do
   command -v $needed >/dev/null || { echo "SKIPPED: there is no $needed"; exit 77; }
 done
-mkdir -p "$work/pages"
+rm -rf "$work/pages"
+mkdir -p "$work/pages/site" "$work/pages/play"
 cp "$here"/package.json "$here"/package-lock.json "$here"/tsconfig.json "$here"/*.mjs "$work"
-cp "$here"/../*.js "$work/pages"
+cp "$here"/../*.js "$work/pages/site"
+cp "$here"/../../play/*.js "$work/pages/play"
 cd "$work" || exit 1
 npm ci --no-audit --no-fund --silent || { echo "SKIPPED: npm could not install what the tests need"; exit 77; }
 npx --no-install tsc --noEmit -p . || exit 1

@@ -16,12 +16,7 @@ constexpr Kinds bit(Kind kind) { return static_cast<Kinds>(1u << static_cast<uns
 constexpr Kinds kOfAProcess = bit(Kind::pause) | bit(Kind::crash) | bit(Kind::jump);
 constexpr Kinds kOfAMessage = bit(Kind::lose) | bit(Kind::delay);
 
-constexpr std::array<std::pair<std::string_view, Kind>, 6> kKinds{{{"pause", Kind::pause},
-                                                                   {"crash", Kind::crash},
-                                                                   {"jump", Kind::jump},
-                                                                   {"lose", Kind::lose},
-                                                                   {"delay", Kind::delay},
-                                                                   {"partition", Kind::partition}}};
+constexpr auto kKinds = sim::planned_fault_kinds();
 
 constexpr std::array<std::pair<std::string_view, Direction>, 2> kDirections{
     {{"request", Direction::request}, {"reply", Direction::reply}}};

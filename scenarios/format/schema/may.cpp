@@ -16,13 +16,7 @@ constexpr std::int64_t kTimesMax = 1'000;
 
 constexpr Kinds kOfAMessage = bit(Kind::lose) | bit(Kind::delay);
 
-constexpr std::array<std::pair<std::string_view, Kind>, 7> kKinds{{{"pause", Kind::pause},
-                                                                   {"crash", Kind::crash},
-                                                                   {"lose", Kind::lose},
-                                                                   {"jump", Kind::jump},
-                                                                   {"skew", Kind::skew},
-                                                                   {"delay", Kind::delay},
-                                                                   {"partition", Kind::partition}}};
+constexpr auto kKinds = sim::named_fault_kinds();
 
 constexpr std::array<std::pair<std::string_view, sim::Activity>, 5> kDuring{{{"anything", sim::Activity::anything},
                                                                              {"work", sim::Activity::work},
