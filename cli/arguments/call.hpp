@@ -164,8 +164,6 @@ struct Answer {
   Exit exit = Exit::as_expected;
 };
 
-std::variant<Call, Answer> read_arguments(std::span<const std::string> args);
-
 /// Commands, in the order in which help shows them.
 std::span<const std::string_view> command_names();
 /// Help of one command; of the whole program if there is no such command.

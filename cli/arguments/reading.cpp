@@ -1,4 +1,4 @@
-#include "cli/arguments/call.hpp"
+#include "cli/arguments/reading.hpp"
 
 #include <fmt/format.h>
 

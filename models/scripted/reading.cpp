@@ -1,4 +1,4 @@
-#include "models/scripted/program.hpp"
+#include "models/scripted/reading.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,8 +9,11 @@
 
 #include <fmt/format.h>
 
+#include "models/locks/entries.hpp"
 #include "models/redis/script/questions/lua_questions.hpp"
+#include "models/scripted/library.hpp"
 #include "models/scripted/machine.hpp"
+#include "models/scripted/program.hpp"
 #include "models/scripted/scripted_lock.hpp"
 
 namespace lockstep::models::scripted {
@@ -355,7 +358,7 @@ std::variant<locks::Entry, Mistake> read_script(std::string file, std::string te
   if (const auto problem = compiler.load(maker, program->file)) return Mistake{*problem};
   program->bytecode = compiler.bytecode();
 
-  const auto interpreter = std::make_shared<Interpreter>(*program);
+  const auto interpreter = std::make_shared<Interpreter>(*program, kLibrary);
   auto globals = interpreter->execute_main(nullptr);
   if (auto* problem = std::get_if<std::string>(&globals)) return Mistake{std::move(*problem)};
   Machine machine(interpreter, std::get<int>(globals));

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <utility>
 
+#include "models/redis/database/commands.hpp"
 #include "models/redis/database/handlers.hpp"
 #include "models/redis/database/notifications.hpp"
 
@@ -34,15 +35,6 @@ constexpr std::uint64_t kScriptCache = 0x7363726970747321;
 Effect expiry_of(const KeyChange& change) { return {Command{"DEL", change.key}, change.database, true}; }
 
 }  // namespace
-
-/// A timestamp of an exploration differs from every other instant unless the world says otherwise.
-bool Call::equal(const Value& a, const Value& b) const {
-  const Timestamp* left = a.timestamp();
-  const Timestamp* right = b.timestamp();
-  if (left == nullptr || right == nullptr || left->instant.anchor() == right->instant.anchor()) return a == b;
-  return left->unit == right->unit && world().is_at_or_after(left->instant, right->instant) &&
-         world().is_at_or_after(right->instant, left->instant);
-}
 
 // --- Requests.
 
@@ -215,6 +207,30 @@ Reply Database::run(const CommandSpec& spec, Session& client, const Command& com
   if (watching_count_ > 0) mark_watchers(spec.name == "WATCH" ? &client : nullptr);
   if (records_effects_) note_effects(spec, command, effects_before);
   return reply;
+}
+
+void Database::announce(Call& call, const CommandSpec& spec) {
+  tell(notifications_of(call, spec, configuration_.notified_events()));
+}
+
+void Database::announce_expiries(Call& call) {
+  tell(expiries_of(call, *find_command(call.arguments), configuration_.notified_events()));
+}
+
+void Database::tell(const std::vector<Notification>& notifications) {
+  const NotifiedEvents events = configuration_.notified_events();
+  for (const Notification& notification : notifications) {
+    touches_more_than_keys();
+    const std::size_t first = deliveries_.size();
+    const std::string number = std::to_string(notification.database);
+    if (events.has(EventClass::by_key)) {
+      send_to_subscribers(*this, "__keyspace@" + number + "__:" + notification.key, notification.event);
+    }
+    if (events.has(EventClass::by_event)) {
+      send_to_subscribers(*this, "__keyevent@" + number + "__:" + std::string(notification.event), notification.key);
+    }
+    place_deliveries(first, notification.written);
+  }
 }
 
 /// Where somebody hears of it, a key that a blind SET overwrites has expired before, or not.

@@ -1,4 +1,4 @@
-#include "models/redis/server/replication.hpp"
+#include "models/redis/database/replication.hpp"
 
 #include <algorithm>
 #include <cassert>

@@ -12,8 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/redis/data/keyspace.hpp"
-#include "models/redis/database/session.hpp"
+#include "models/redis/data/ids.hpp"
 #include "models/redis/wire/command.hpp"
 #include "sim/time/clock.hpp"
 #include "sim/worlds/ids.hpp"

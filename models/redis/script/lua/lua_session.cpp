@@ -1,4 +1,4 @@
-#include "models/redis/script/lua_session.hpp"
+#include "models/redis/script/lua/lua_session.hpp"
 
 #include <algorithm>
 #include <cassert>

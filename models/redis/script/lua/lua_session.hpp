@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "models/redis/script/script_engine.hpp"
+#include "models/redis/script/lua/script_host.hpp"
 #include "models/redis/wire/command.hpp"
 
 namespace lockstep::models::redis {

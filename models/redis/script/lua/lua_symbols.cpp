@@ -1,9 +1,7 @@
-#include "models/redis/script/lua_symbols.hpp"
+#include "models/redis/script/lua/lua_symbols.hpp"
 
 #include <new>
 #include <string>
-
-#include "models/redis/script/lua_timestamps.hpp"
 
 namespace lockstep::models::redis {
 namespace {

@@ -12,9 +12,16 @@
 
 #include "models/redis/data/symbolic_number.hpp"
 #include "models/redis/data/value.hpp"
-#include "models/redis/script/lua_session.hpp"
+#include "models/redis/script/lua/lua_session.hpp"
 
 namespace lockstep::models::redis {
+
+/// Why an exploration cannot follow a script, as its message begins.
+inline constexpr std::string_view kNeedsDigits =
+    "a script needs the digits of a time, which an exploration does not have";
+
+/// Ends the script, since no exploration can follow it: `what` follows its line.
+[[noreturn]] void stop_for_digits(lua_State* lua, std::string_view what);
 
 struct LuaSymbol {
   enum class Kind : std::uint8_t { text, number, rest_of_second } kind = Kind::text;

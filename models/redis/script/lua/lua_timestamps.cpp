@@ -1,10 +1,10 @@
-#include "models/redis/script/lua_timestamps.hpp"
+#include "models/redis/script/lua/lua_timestamps.hpp"
 
 #include <string>
 #include <utility>
 
-#include "models/redis/script/lua_session.hpp"
-#include "models/redis/script/lua_symbols.hpp"
+#include "models/redis/script/lua/lua_session.hpp"
+#include "models/redis/script/lua/lua_symbols.hpp"
 
 namespace lockstep::models::redis {
 namespace {

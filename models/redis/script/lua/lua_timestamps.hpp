@@ -14,10 +14,6 @@
 
 namespace lockstep::models::redis {
 
-/// Why an exploration cannot follow a script, as its message begins.
-inline constexpr std::string_view kNeedsDigits =
-    "a script needs the digits of a time, which an exploration does not have";
-
 /// Pushes a value as a script sees it: its bytes or, if it is a symbolic timestamp, an object that stands for them.
 ///
 /// Such an object is a string to `type`, a number once it went through `tonumber` or arithmetic. What is calculated with it is a number of its own kind
@@ -42,9 +38,6 @@ std::optional<Value> symbolic_value_at(lua_State* lua, int index);
 std::optional<sim::Instant> symbolic_deadline_at(lua_State* lua, int index, sim::Instant now, sim::Duration unit);
 /// As a script's reply; nothing, and why: it has none.
 std::variant<Reply, std::string_view> symbolic_reply_at(lua_State* lua, int index);
-/// Ends the script, since no exploration can follow it: `what` follows its line.
-[[noreturn]] void stop_for_digits(lua_State* lua, std::string_view what);
-
 /// Stops the script, if it has met a symbolic timestamp and the error says that Lua could not do anything with it.
 void explain_misuse(lua_State* lua, std::string_view error);
 /// The same without throwing: for the handler of an error.
