@@ -164,7 +164,7 @@ EditResult set_algorithm(const StoryFile& file, const Catalogue& catalogue, std:
     const std::optional<HeadingLine> lock = text.find("[lock]");
     if (!lock) return;
     text.set(*lock, "script", "");
-    text.set(*lock, "algorithm", scenarios::toml_text::in_quotes(entry->id));
+    text.set(*lock, "algorithm", scenarios::toml_text::basic_string(entry->id));
     for (const auto& [name, value] : story.lock.parameters) {
       if (!meant.lock.parameters.contains(name)) text.set(*lock, name, "");
     }

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "checker/properties/properties.hpp"
+#include "models/scripted/program.hpp"
 #include "models/scripted/reading.hpp"
 #include "scenarios/story/diagnostic.hpp"
 #include "scenarios/story/suggestion.hpp"

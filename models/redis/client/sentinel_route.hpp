@@ -53,6 +53,7 @@ class PrimaryRoute final : public Route {
     return *timeout_ * (static_cast<std::int64_t>(sentinels_.size()) + 1);
   }
   sim::Process& client() const override { return *client_; }
+  sim::Executor& executor() const { return client_->executor(); }
 
   void join(CommandCall& call) override;
   void leave(CommandCall& call) override;
