@@ -31,7 +31,13 @@ sim::DurationRange stop_of_thread(const Client& client) {
 
 }  // namespace
 
-redis::Value Client::unique_token() { return fmt::format("{}-{}", name(), ++tokens_); }
+redis::Value Client::unique_token() {
+  // "A-1"
+  std::string token = name();
+  token += '-';
+  redis::Value(++tokens_).append_to(token);
+  return token;
+}
 
 sim::Wait Client::sleep(sim::DurationRange length, sim::TimerKind kind) {
   const sim::DurationRange true_length{clock().true_length(length.lo), clock().true_length(length.hi)};

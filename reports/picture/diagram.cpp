@@ -136,8 +136,19 @@ class Builder {
 
   // --- Bars.
 
+  /// Leases change with commands, which have rows: but for those that are folded away, and their leases with them.
+  bool has_row_within(const DiagramBar& bar) const {
+    const auto is_before = [](const DiagramRow& row, const Place& place) {
+      return std::pair(row.event.at.offset(), row.event.step) < std::pair(place.at.offset(), place.step);
+    };
+    const auto next = std::lower_bound(diagram_.rows.begin(), diagram_.rows.end(), bar.from, is_before);
+    return next != diagram_.rows.end() && (!bar.to || next->event.at.offset() <= bar.to->at.offset());
+  }
+
   void add_bar(DiagramBar bar) {
     const bool is_in_time = bar.from.at.offset() <= diagram_.end.offset();
+    const bool is_lease = bar.kind == DiagramBar::Kind::lease || bar.kind == DiagramBar::Kind::overdue;
+    if (is_lease && !has_row_within(bar)) return;
     const bool is_empty = bar.to && bar.to->at.offset() == bar.from.at.offset() && bar.to->step <= bar.from.step;
     if (is_shown(bar.process) && is_in_time && !is_empty) diagram_.bars.push_back(std::move(bar));
   }

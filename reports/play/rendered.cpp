@@ -96,7 +96,7 @@ std::string play_page(std::string_view text, const std::filesystem::path& file,
   kainjow::mustache::mustache frame{std::string(embedded_text("reports/play/play.mustache"))};
   page.body = frame.render(values);
   page.scripts = {"reports/site/stepper.js", "reports/play/editor.js", "reports/play/play.js"};
-  page.styles = {"reports/play/play.css"};
+  page.styles = {"reports/picture/diagram.css", "reports/site/story.css", "reports/play/play.css"};
   page.policy = "connect-src 'self'; frame-src 'self'";
   page.is_single = true;
   return site::html_of(page);

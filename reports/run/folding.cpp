@@ -12,6 +12,7 @@ namespace {
 struct Attempt {
   sim::OperationId id = 0;
   std::string shape;
+  std::string kind;       ///< the shape without numbers that are each time others
   std::size_t first = 0;  ///< index of its first event
 };
 
@@ -20,9 +21,27 @@ struct Repetition {
   sim::ProcessId who;
   std::size_t count = 0;
   sim::Instant last;
+  bool is_exact = true;  ///< not only alike
 };
 
 constexpr std::size_t kRepetitionsMin = 2;
+
+/// Whole numbers of two or more in answers are what is left of a lease, or a place in a queue: whoever polls is told another one each time. 0 and 1 say
+/// no and yes.
+std::string without_numbers(std::string_view shape) {
+  constexpr std::string_view kNumber = "(integer) ";
+  std::string kind;
+  for (std::size_t at = shape.find(kNumber); at != std::string_view::npos; at = shape.find(kNumber)) {
+    kind += shape.substr(0, at + kNumber.size());
+    shape.remove_prefix(at + kNumber.size());
+    const std::size_t end = std::min(shape.find_first_not_of("0123456789"), shape.size());
+    const std::string_view digits = shape.substr(0, end);
+    kind += digits.size() > 1 || digits > "1" ? std::string_view("n") : digits;
+    shape.remove_prefix(end);
+  }
+  kind += shape;
+  return kind;
+}
 
 /// What proves a violation is never hidden.
 std::set<sim::Step> evidence_of(const Story& story) {
@@ -51,9 +70,13 @@ void fold_attempts(std::vector<Event>& events, const Story& story, const std::se
     if (event.attempt == 0) continue;
     const sim::ProcessId client = story.outcome.history.operations[event.attempt - 1].process;
     std::vector<Attempt>& own = attempts[client];
-    if (own.empty() || own.back().id != event.attempt) own.push_back({event.attempt, "", i});
+    if (own.empty() || own.back().id != event.attempt) own.push_back({event.attempt, "", "", i});
     own.back().shape += event.shape + "\n";
     if (evidence.contains(event.step)) own.back().shape += fmt::format("evidence {}\n", event.step);
+  }
+
+  for (auto& [client, own] : attempts) {
+    for (Attempt& attempt : own) attempt.kind = without_numbers(attempt.shape);
   }
 
   std::map<sim::OperationId, bool> hidden;               // attempt → is its first event where the note goes
@@ -61,11 +84,14 @@ void fold_attempts(std::vector<Event>& events, const Story& story, const std::se
   for (const auto& [client, own] : attempts) {
     for (std::size_t begin = 0, end = 0; begin < own.size(); begin = end) {
       end = begin + 1;
-      while (end < own.size() && own[end].shape == own[begin].shape) ++end;
+      while (end < own.size() && own[end].kind == own[begin].kind) ++end;
       const std::size_t repeated = end - begin - 1;
       if (repeated < kRepetitionsMin) continue;
       for (std::size_t i = begin + 1; i < end; ++i) hidden[own[i].id] = i == begin + 1;
-      repetition_at[own[begin + 1].id] = {client, repeated, events[own[end - 1].first].at};
+      const bool is_exact =
+          std::all_of(own.begin() + static_cast<std::ptrdiff_t>(begin), own.begin() + static_cast<std::ptrdiff_t>(end),
+                      [&](const Attempt& attempt) { return attempt.shape == own[begin].shape; });
+      repetition_at[own[begin + 1].id] = {client, repeated, events[own[end - 1].first].at, is_exact};
     }
   }
   if (hidden.empty()) return;
@@ -80,8 +106,9 @@ void fold_attempts(std::vector<Event>& events, const Story& story, const std::se
     if (!hidden[event.attempt] || !noted.insert(event.attempt).second) continue;
     const Repetition& repetition = repetition_at.at(event.attempt);
     kept.push_back(note_of(event, repetition.who,
-                           fmt::format("tries {} more times until {}, always the same", repetition.count,
-                                       sim::to_string(repetition.last.offset()))));
+                           fmt::format("tries {} more times until {}, always {}", repetition.count,
+                                       sim::to_string(repetition.last.offset()),
+                                       repetition.is_exact ? "the same" : "alike: only numbers in answers differ")));
   }
   events = std::move(kept);
 }

@@ -1,6 +1,7 @@
 #include "reports/site/code_part.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 
@@ -115,6 +116,21 @@ std::size_t shown_lines(const std::vector<std::string_view>& lines, std::size_t 
   return lines.size();
 }
 
+bool is_comment(std::string_view line) { return line.starts_with("//") || line.starts_with("--"); }
+
+/// Where a file begins to matter: at the class or function around its first marked line, with what is said of it.
+std::size_t first_shown(const std::vector<std::string_view>& lines, std::size_t first_marked) {
+  const auto begins = [](std::string_view line) {
+    constexpr std::string_view kNone[] = {"", " ", "}", "#", "namespace", "using", "//", "--"};
+    return std::none_of(std::begin(kNone), std::end(kNone),
+                        [&](std::string_view none) { return none.empty() ? line.empty() : line.starts_with(none); });
+  };
+  std::size_t at = first_marked;
+  while (at > 0 && !begins(lines[at])) --at;
+  while (at > 0 && is_comment(lines[at - 1])) --at;
+  return at;
+}
+
 std::string anchor_of_line(const CodeLine& line) { return fmt::format("c{}-{}", line.file, line.line); }
 
 std::string short_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
@@ -128,8 +144,18 @@ std::string file_part(const CodeOfRun& code, std::size_t file, const std::string
   }
   const std::vector<std::string_view> lines = split_lines(code.files[file].text);
   const std::size_t count = shown_lines(lines, std::min<std::size_t>(steps.rbegin()->first, lines.size()));
+  // What the file says of itself stays; includes and the like do not, and have numbers all the same.
+  std::size_t header = 0;
+  while (header < lines.size() && is_comment(lines[header])) ++header;
+  const std::size_t begin =
+      std::max(first_shown(lines, std::min<std::size_t>(steps.begin()->first, count) - 1), header);
   std::string html;
   for (std::size_t i = 0; i < count; ++i) {
+    if (i >= header && i < begin) {
+      html += "<i></i>";
+      if (i + 1 == begin) html += "⋮\n";
+      continue;
+    }
     const auto marked = steps.find(static_cast<std::uint32_t>(i + 1));
     if (marked == steps.end()) {
       html += fmt::format("<span>{}</span>\n", escaped_markup(lines[i]));

@@ -44,7 +44,7 @@ TEST_CASE(
   const picture::Diagram diagram = picture::diagram_of(story);
   const CodeOfRun code = code_of(story, diagram);
   REQUIRE(code.files.size() == 1);
-  CHECK(code.files[0].name == "models/locks/set_nx_px_lua.cpp");
+  CHECK(code.files[0].name == "models/locks/redis/set_nx_px_lua.cpp");
   const auto line_at = [&](std::size_t step) {
     const auto& lines = code.lines[step - 1];
     return lines.size() == 1 ? text_of(code, lines[0]) : "";
@@ -69,7 +69,8 @@ TEST_CASE(
     CHECK(contains(text_of(code, line), "co_await"));
   }
   CHECK(files ==
-        "models/locks/redisson_lock.cpp models/locks/rlock.cpp models/locks/rlock.cpp models/locks/rlock.cpp ");
+        "models/locks/redis/redisson_lock.cpp models/locks/redis/rlock.cpp models/locks/redis/rlock.cpp "
+        "models/locks/redis/rlock.cpp ");
 }
 
 TEST_CASE("of every story: a command of a client's lock has a line, and something waits there") {
@@ -87,12 +88,13 @@ TEST_CASE("of every story: a command of a client's lock has a line, and somethin
       const auto role = [&](sim::ProcessId process) { return story.outcome.lanes[process.index].role; };
       const bool is_command = event.arrow && role(event.arrow->from) == scenarios::Lane::Role::client &&
                               role(event.arrow->to) == scenarios::Lane::Role::server && event.command_size > 0;
-      // An operator who reconfigures servers has no lock, nor has what a market does between lock and release.
-      const bool has_lock = std::any_of(
+      // Who sends commands of the file's own has no lock; and what a library asks to find the primary, or a machine says for a dead client, is no algorithm's.
+      const bool has_lock = std::none_of(
           story.scenario.clients.begin(), story.scenario.clients.end(),
-          [&](const auto& c) { return name_of(story.outcome, event.who).starts_with(c.name) && c.account.empty(); });
+          [&](const auto& c) { return name_of(story.outcome, event.who) == c.name && !c.commands.empty(); });
+      const bool is_search = event.text.starts_with("ROLE") || event.text.starts_with("connection closed");
       INFO("step " << row + 1 << ": " << event.text);
-      if (is_command && has_lock && !story.scenario.market) CHECK_FALSE(code.lines[row].empty());
+      if (is_command && has_lock && !is_search && !story.scenario.market) CHECK_FALSE(code.lines[row].empty());
       if (!code.lines[row].empty()) ++(is_script ? scripted : commands);
       for (const CodeLine& line : code.lines[row]) {
         const std::string text = text_of(code, line);
@@ -102,7 +104,7 @@ TEST_CASE("of every story: a command of a client's lock has a line, and somethin
     }
   }
   CHECK(commands > 1'000);
-  CHECK(scripted > 100);
+  CHECK(scripted > 80);
 }
 
 TEST_CASE("of a script beside its story: the line that calls") {
@@ -130,6 +132,19 @@ TEST_CASE("the page marks the lines, and links to them and back") {
                  "class=\"at\">    const Reply created = co_await client.redis().set(key(), token, {.nx = true, "
                  ".px = ttl_});<span class=\"by\"> <a href=\"#s1\">1</a> <a href=\"#s2\">2</a>"));
   CHECK(contains(html, "<a href=\"../algorithms/set-nx-px-lua.html#source\">"));
+  // Includes are left out, and numbered: the header's four lines, then what is hidden, then the class.
+  CHECK(contains(html, "<span>// SET NX PX with a random value"));
+  CHECK_FALSE(contains(html, "#include"));
+  const std::string hidden = "<i></i>";
+  const std::size_t gap = html.find(hidden);
+  REQUIRE(gap != std::string::npos);
+  std::size_t count = 0;
+  while (html.compare(gap + count * hidden.size(), hidden.size(), hidden) == 0) ++count;
+  const std::string class_line = "class SetNxPxLua";
+  const std::string_view text = code.files[0].text;
+  const auto above = text.substr(0, text.find(class_line));
+  CHECK(4 + count == static_cast<std::size_t>(std::count(above.begin(), above.end(), '\n')));
+  CHECK(html.find(class_line) < gap + count * hidden.size() + 20);
   const std::string link = links_to_code(code, 0);
   const std::string anchor = link.substr(link.find('#') + 1, link.find('"', link.find('#')) - link.find('#') - 1);
   CHECK(contains(html, "<span id=\"" + anchor + "\" class=\"at\">"));

@@ -126,7 +126,7 @@ class Picture {
     for (const row of rowsOf(overlaps, run.o)) {
       const begin = y(row, 2);
       add("rect", "overlap", { x: 0, y: begin, width, height: Math.max(end(row, 2 + size) - begin, 1.5) });
-      add("text", "overlap-name", { x: 4, y: begin + 12 }, `!! ${name(row[0])}+${name(row[1])}`);
+      add("text", "overlap-name", { x: width - 70, y: begin + 12 }, `!! ${name(row[0])}+${name(row[1])}`);
     }
     for (const [process, text] of lanes) {
       add("line", "lane", { x1: x(process), y1: top - 10, x2: x(process), y2: top + height + 10 });

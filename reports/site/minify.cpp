@@ -72,7 +72,7 @@ class ScriptMinifier {
     if (out_.empty() || after == '\0') return;
     const bool is_apart = (is_of_word(before) && is_of_word(after)) || (before == after && is_one_of(after, "+-/"));
     if (has_line_end) {
-      if (!is_one_of(before, ";{,([\n")) out_ += '\n';
+      if (!is_one_of(before, ";{,([\n") && after != '}') out_ += '\n';
     } else if (is_apart) {
       out_ += ' ';
     }

@@ -10,7 +10,7 @@ TEST_CASE("a script keeps all that it says") {
   CHECK(minified_script("// nobody\nconst a = 1; /* at all */\n  let b = a + +1;\n") == "const a=1;let b=a+ +1;");
   // A line end may stand for a semicolon.
   CHECK(minified_script("const a = b\n(c)") == "const a=b\n(c)");
-  CHECK(minified_script("return x\n}") == "return x\n}");
+  CHECK(minified_script("return x\n}\ny\n") == "return x}\ny");
   // Texts, templates with code in them, and regular expressions.
   CHECK(minified_script("f(\"a  // b\", 'it\\'s  ', `x  ${ g( `y  ${ 1 }` ) }  /* z */`);") ==
         "f(\"a  // b\",'it\\'s  ',`x  ${g(`y  ${1}`)}  /* z */`);");

@@ -137,8 +137,7 @@ std::string json_for_page(std::string_view json) {
 
 std::string html_of(const Page& page) {
   std::string style;
-  for (const std::string_view path : {"reports/picture/colours.css", "reports/site/site.css", "reports/site/pages.css",
-                                      "reports/picture/diagram.css"})
+  for (const std::string_view path : {"reports/picture/colours.css", "reports/site/site.css"})
     style += minified_style(embedded_text(path));
   for (const std::string& path : page.styles) style += minified_style(embedded_text(path));
   std::vector<std::string> scripts = {"reports/site/site.js"};

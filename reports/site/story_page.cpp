@@ -76,9 +76,9 @@ std::string repaired_twin(const StoryToTell& told, const Diagram& diagram) {
   html += fmt::format("<div class=\"two\"><div><h3>{}</h3>\n{}</div><div><h3>{}</h3>\n{}</div></div>\n",
                       both("This story", "本故事"), story_of_rows(diagram, from, kShown),
                       both("The repaired one", "修复之后"), story_of_rows(twin, from, kShown));
-  // Longer ones have a page of their own, or repeat what is above.
+  // Others have a page of their own, or would repeat what is above.
   constexpr std::size_t kDrawn = 60;
-  if (twin.rows.size() > kDrawn) return html;
+  if (told.repaired->link || twin.rows.size() > kDrawn) return html;
   return html +
          fmt::format(
              "<details><summary>{}</summary>\n<div class=\"stage\" tabindex=\"0\" role=\"group\" aria-label=\"Diagram "
@@ -94,6 +94,7 @@ Page story_page(const StoryToTell& told) {
   const std::vector<StepOfRun> steps = steps_of(story, diagram);
   Page page{.path = told.path, .title = story.scenario.title, .above = told.above, .is_single = told.is_single};
   page.scripts = {"reports/site/stepper.js"};
+  page.styles = {"reports/picture/diagram.css", "reports/site/story.css"};
   const CodeOfRun code = code_of(story, diagram);
   const std::optional<std::string> rest =
       told.algorithm_page ? std::optional(path_between(told.path, *told.algorithm_page)) : std::nullopt;

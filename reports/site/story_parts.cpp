@@ -27,6 +27,8 @@ std::string_view ink_of(Verdict verdict) {
   return verdict == Verdict::violated ? "bad" : verdict == Verdict::holds ? "good" : "warning";
 }
 
+std::string code_of_property(std::string_view name) { return fmt::format("<code>{}</code>", escaped_markup(name)); }
+
 /// The name with what it means beside the pointer.
 std::string property_name(std::string_view name) {
   const checker::Property* property = checker::find_property(name);
@@ -66,7 +68,7 @@ std::string verdict_banner(const Story& story, const Diagram& diagram) {
   std::vector<std::string> held;
   for (const scenarios::Judgement& judgement : story.outcome.properties) {
     const checker::Finding& finding = judgement.finding;
-    if (finding.verdict == Verdict::holds) held.push_back(property_name(finding.property));
+    if (finding.verdict == Verdict::holds) held.push_back(code_of_property(finding.property));
     if (finding.verdict != Verdict::violated) continue;
     html += fmt::format(
         "<div class=\"verdict bad\"><p><strong>✗ {} {}</strong></p><p>{}</p></div>\n", property_name(finding.property),
@@ -168,7 +170,7 @@ std::string chain_of_causes(const Story& story, const Diagram& diagram) {
   for (const scenarios::Judgement& judgement : story.outcome.properties) {
     const checker::Finding& finding = judgement.finding;
     if (finding.verdict != Verdict::violated) continue;
-    html += fmt::format("<h3>{}</h3>\n<p>{}</p>\n", property_name(finding.property), reason(finding.why));
+    html += fmt::format("<h3>{}</h3>\n<p>{}</p>\n", code_of_property(finding.property), reason(finding.why));
     std::string links;
     for (std::size_t i = 0; i < diagram.rows.size(); ++i) {
       const picture::DiagramRow& row = diagram.rows[i];

@@ -70,6 +70,8 @@ constexpr Sentence kRows[] = {
     {"the network cuts off {} from {}", "网络把 {0} 与 {1} 隔开"},
     {"the network joins {} and {}", "网络重新连接 {0} 与 {1}"},
     {"tries {} more times until {}, always the same", "再试 {0} 次，直到 {1}，每次都一样"},
+    {"tries {} more times until {}, always alike: only numbers in answers differ",
+     "再试 {0} 次，直到 {1}，每次都类似，只有答复中的数字不同"},
     {"the same {} more times until {}", "同样的事再发生 {0} 次，直到 {1}"},
     {"{} learns of {}", "{0} 得知 {1}"},
 };

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <set>
 #include <variant>
 
@@ -75,6 +76,31 @@ TEST_CASE("campaign: the same on any number of threads") {
   const std::string one = played({.seed = 5, .jobs = 1}, batches, two_targets());
   CHECK(one == played({.seed = 5, .jobs = 2}, batches, two_targets()));
   CHECK(one == played({.seed = 5, .jobs = 5}, batches, two_targets()));
+}
+
+TEST_CASE("campaign: units that were begun before their batch make no difference") {
+  // The more threads, the more of them; and the earlier batches show much that such a unit took for new.
+  const int batches = sim::cases(6, 2);
+  const auto with = [&](std::size_t jobs) {
+    return played({.seed = 11, .jobs = jobs, .shrinks = false}, batches, two_targets());
+  };
+  const std::string one = with(1);
+  for (const std::size_t jobs : {2U, 7U, 40U}) CHECK(one == with(jobs));
+}
+
+TEST_CASE("campaign: whoever interrupts it loses what was begun, and nothing else") {
+  const FuzzOptions options{.seed = 11, .jobs = 7, .shrinks = false};
+  const std::string whole = played(options, 2, two_targets());
+  std::atomic<int> asked{0};
+  FuzzOptions interrupted = options;
+  // In the middle of the second batch, once.
+  interrupted.interrupted = [&] { return ++asked == 100; };
+  Campaign campaign(two_targets(), catalogue(), interrupted);
+  int batches = 0;
+  int lost = 0;
+  while (batches < 2) ++(campaign.step() ? batches : lost);
+  CHECK(lost == 1);
+  CHECK(to_text(campaign.state()) == whole);
 }
 
 TEST_CASE("campaign: whoever goes on from its state comes to the same, wherever it stopped") {

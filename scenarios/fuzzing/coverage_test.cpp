@@ -89,6 +89,19 @@ TEST_CASE("features: another order at a server, another outcome, another's remov
   CHECK(has_more(paused));
 }
 
+TEST_CASE("coverage: what is known is left out") {
+  const Told told = usual(0, Duration::zero());
+  const auto all = features(told);
+  REQUIRE(all.size() > 2);
+  Coverage known;
+  known.add(all[1]);
+  std::vector<Feature> others;
+  features_of(told.history, 0, known, others);
+  std::vector<Feature> expected = all;
+  expected.erase(expected.begin() + 1);
+  CHECK(others == expected);
+}
+
 TEST_CASE("coverage: a feature is new once") {
   Coverage coverage;
   CHECK(coverage.add(5));

@@ -158,6 +158,7 @@ std::vector<checker::Finding> Execution::findings(const std::function<bool(std::
     return *found_breaches;
   };
   std::vector<checker::Finding> findings;
+  findings.reserve(checker::properties().size());
   const auto judge = [&](std::string_view property, auto with) {
     if (is_wanted(property)) {
       findings.push_back(with());

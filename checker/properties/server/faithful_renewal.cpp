@@ -26,6 +26,9 @@ RanOut first_that_ran_out(const sim::History& history, const std::vector<Ownersh
   std::map<std::pair<sim::ProcessId, std::string_view>, sim::OperationId> grants;
   RanOut first;
   for (const sim::Effect& effect : history.effects) {
+    const bool changes_grants = effect.kind == sim::Effect::Kind::write || effect.kind == sim::Effect::Kind::remove ||
+                                effect.kind == sim::Effect::Kind::lose || effect.kind == sim::Effect::Kind::expire;
+    if (!changes_grants) continue;
     sim::OperationId& grant = grants[{effect.server, effect.object}];
     if (effect.kind == sim::Effect::Kind::write) {
       const sim::Operation* operation = find_operation(history, effect.operation);

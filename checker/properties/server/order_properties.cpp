@@ -356,14 +356,17 @@ class Order {
   }
 
   void renewals() {
+    // By hold: in which step it had been released, or its thread learnt that it had lost it.
+    std::pmr::vector<sim::Step> over_in(operations_.size() + 1, sim::no_step, &memory_);
+    for (const Operation& end : operations_) {
+      if (end.of >= over_in.size() || (end.function != "release" && end.function != "lost")) continue;
+      if (end.phase != sim::Phase::invoke) over_in[end.of] = std::min(over_in[end.of], end.completed_in);
+    }
     for (const Operation& renewal : operations_) {
       if (renewal.function != "renew") continue;
       const Operation* hold = find(renewal.of);
       if (hold == nullptr) continue;
-      const bool is_over = std::any_of(operations_.begin(), operations_.end(), [&](const Operation& end) {
-        return end.of == hold->id && (end.function == "release" || end.function == "lost") &&
-               end.phase != sim::Phase::invoke && end.completed_in < renewal.invoked_in;
-      });
+      const bool is_over = over_in[hold->id] < renewal.invoked_in;
       const bool has_died =
           std::any_of(history_.interruptions.begin(), history_.interruptions.end(), [&](const sim::Interruption& i) {
             return i.kind == sim::Interruption::Kind::crash && i.process == hold->process &&

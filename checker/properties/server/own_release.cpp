@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -31,6 +32,21 @@ const sim::Operation* granted_by(const sim::History& history, const sim::Effect&
   const bool is_grant =
       operation != nullptr && is_successful(*operation, "acquire") && is_of_lock(effect.object, operation->object);
   return is_grant ? operation : nullptr;
+}
+
+/// Whether the acquire whose grant this effect can be writes to the place no more.
+bool is_last_write(const sim::History& history, const sim::Effect& effect, const Place& place) {
+  const auto writes_there = [&](const sim::Effect& later) {
+    if (later.operation != effect.operation || later.server != place.server || later.object != place.object)
+      return false;
+    const sim::Operation* acquire = granted_by(history, later);
+    if (acquire == nullptr) return false;
+    const std::vector<PlaceChange> changes = place_changes(later, acquire, history);
+    return std::any_of(changes.begin(), changes.end(),
+                       [&](const PlaceChange& change) { return change.member == place.member; });
+  };
+  const auto next = history.effects.begin() + (&effect - history.effects.data()) + 1;
+  return std::none_of(next, history.effects.end(), writes_there);
 }
 
 /// May a contender still not touch it at this moment?
@@ -66,21 +82,20 @@ Finding violated(const sim::History& history, const Grant& grant, const sim::Eff
 }  // namespace
 
 Finding own_release(const sim::History& history, const Names& names) {
-  // The last write of each successful acquire at each place.
-  std::map<std::pair<Place, sim::OperationId>, const sim::Effect*> last_write;
-  for (const sim::Effect& effect : history.effects) {
-    if (granted_by(history, effect) == nullptr) continue;
-    for (const PlaceChange& change : place_changes(effect, find_operation(history, effect.operation), history)) {
-      last_write[{{effect.server, effect.object, change.member}, effect.operation}] = &effect;
-    }
-  }
-  const std::vector<Belief> beliefs = collect_beliefs(history);
-  const std::vector<OwnershipInterval> intervals = ownership_intervals(history);
-  std::vector<std::size_t> belief_of(history.operations.size() + 1, 0);
-  for (std::size_t i = 0; i < beliefs.size(); ++i) belief_of[beliefs[i].acquire] = i;
+  // Mostly nobody asks for these.
+  std::optional<std::vector<Belief>> beliefs;
+  std::optional<std::vector<OwnershipInterval>> intervals;
+  const auto is_grant_alive = [&](const Grant& grant, sim::Instant moment) {
+    if (!beliefs) beliefs = collect_beliefs(history);
+    if (!intervals) intervals = ownership_intervals(history);
+    const auto belief =
+        std::find_if(beliefs->begin(), beliefs->end(), [&](const Belief& b) { return b.acquire == grant.acquire->id; });
+    return is_alive(grant, *belief, (*intervals)[static_cast<std::size_t>(belief - beliefs->begin())], moment);
+  };
 
   // Several at one place: of those who share it.
   std::map<Place, std::vector<Grant>> grants;
+  std::vector<PlaceChange> changes;
   std::size_t granted = 0;
   std::size_t removed = 0;
   bool is_unknown = false;
@@ -114,7 +129,9 @@ Finding own_release(const sim::History& history, const Names& names) {
     if (is_removal || is_over) of_object(lose);
     if (is_over) continue;
     const sim::Operation* acquire = granted_by(history, effect);
-    for (const PlaceChange& change : place_changes(effect, operation, history)) {
+    changes.clear();
+    place_changes(effect, operation, history, changes);
+    for (const PlaceChange& change : changes) {
       const Place place{effect.server, effect.object, change.member};
       std::vector<Grant>& here = grants[place];
       if (change.kind == PlaceChange::Kind::removed) {
@@ -134,7 +151,7 @@ Finding own_release(const sim::History& history, const Names& names) {
       }
       const Grant& present = here.front();
       if (present.acquire != acquire &&
-          (present.acquire->process == acquire->process || last_write.at({place, effect.operation}) == &effect)) {
+          (present.acquire->process == acquire->process || is_last_write(history, effect, place))) {
         here.assign(1, Grant{acquire, &effect, shares});
         ++granted;
       }
@@ -145,10 +162,8 @@ Finding own_release(const sim::History& history, const Names& names) {
     if (operation == nullptr) continue;
     for (const Grant& grant : lost) {
       if (effect.by == grant.acquire->process) continue;
-      const std::size_t belief = belief_of[grant.acquire->id];
-      const bool is_wrong =
-          (gives_back && !grant.acquire->is_shared) || ((gives_back || operation->function == "acquire") &&
-                                                        is_alive(grant, beliefs[belief], intervals[belief], effect.at));
+      const bool is_wrong = (gives_back && !grant.acquire->is_shared) ||
+                            ((gives_back || operation->function == "acquire") && is_grant_alive(grant, effect.at));
       if (is_wrong) return violated(history, grant, effect, *operation, names);
     }
   }

@@ -1,6 +1,7 @@
 #include "models/locks/redis/rlock.hpp"
 
-#include <fmt/format.h>
+#include <string>
+#include <utility>
 
 #include "models/locks/entries.hpp"
 #include "models/scripts.hpp"
@@ -31,7 +32,13 @@ Command script(std::string_view text, std::initializer_list<redis::Value> keys,
 
 }  // namespace
 
-redis::Value owner_of(const Client& client) { return fmt::format("{}:{}", client.process_name(), client.thread_id()); }
+redis::Value owner_of(const Client& client) {
+  // "A:1"
+  std::string owner = client.process_name();
+  owner += ':';
+  redis::Value(client.thread_id()).append_to(owner);
+  return owner;
+}
 
 RLock::RLock(std::size_t server, redis::Value name, const RLockRules& rules)
     : server_(server),

@@ -91,6 +91,8 @@ Reply info_command(Call& call) {
     });
   };
   std::string out;
+  constexpr std::size_t usual_length = 800;
+  out.reserve(usual_length);
   const auto begin = [&](std::string_view title) {
     if (!out.empty()) out += "\r\n";
     out += "# " + std::string(title) + "\r\n";

@@ -18,11 +18,26 @@ bool is_timeless(const Reply& reply) {
   return std::all_of(reply.items().begin(), reply.items().end(), [](const Reply& item) { return is_timeless(item); });
 }
 
+std::int64_t number_of(const Reply& reply) { return reply.is_integer() && !reply.is_time_left() ? reply.integer() : 0; }
+
 bool are_timeless(std::span<const Value> values) {
   return std::all_of(values.begin(), values.end(), [](const Value& value) { return is_timeless(value); });
 }
 
 }  // namespace
+
+ScriptMemory::Way* ScriptMemory::Node::way_of(const Reply& reply) {
+  const std::int64_t number = number_of(reply);
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    if (numbers[i] == number && ways[i].reply == reply) return &ways[i];
+  }
+  return nullptr;
+}
+
+ScriptMemory::Way& ScriptMemory::Node::add_way(const Reply& reply) {
+  numbers.push_back(number_of(reply));
+  return ways.emplace_back(reply, kNone);
+}
 
 /// Answers the first calls of a run with what is known, lets the others through, and notes all of them in the tree.
 class ScriptMemory::Recorder final : public ScriptHost {
@@ -37,14 +52,19 @@ class ScriptMemory::Recorder final : public ScriptHost {
     if (next_ == nullptr) return reply;
     const sim::Region::Outside outside;
     if (*next_ == kNone)
-      *next_ = add({.is_end = false, .result = Reply::nil(), .call = command, .may_write = may_write, .ways = {}});
+      *next_ = add({.is_end = false,
+                    .result = Reply::nil(),
+                    .call = command,
+                    .may_write = may_write,
+                    .ways = {},
+                    .numbers = {}});
     if (*next_ == kNone || !is_timeless(reply)) {
       next_ = nullptr;
       return reply;
     }
-    std::vector<Way>& ways = memory_.nodes_[*next_].ways;
-    auto way = std::find_if(ways.begin(), ways.end(), [&](const Way& w) { return w.reply == reply; });
-    if (way == ways.end()) way = ways.insert(ways.end(), {reply, kNone});
+    Node& node = memory_.nodes_[*next_];
+    Way* way = node.way_of(reply);
+    if (way == nullptr) way = &node.add_way(reply);
     next_ = &way->next;
     return reply;
   }
@@ -55,7 +75,7 @@ class ScriptMemory::Recorder final : public ScriptHost {
   void end(const Reply& result) {
     if (next_ == nullptr || *next_ != kNone || !is_timeless(result)) return;
     const sim::Region::Outside outside;
-    *next_ = add({.is_end = true, .result = result, .call = {}, .may_write = true, .ways = {}});
+    *next_ = add({.is_end = true, .result = result, .call = {}, .may_write = true, .ways = {}, .numbers = {}});
   }
 
  private:
@@ -108,13 +128,14 @@ ScriptEngine::Result ScriptMemory::run(ScriptEngine& engine, ScriptId script, st
     std::vector<Reply>& replies;
     ~Forgetting() { std::vector<Reply>().swap(replies); }
   } const forgetting{replies_};
+  constexpr std::size_t usual_calls = 8;
+  replies_.reserve(usual_calls);
   for (Position position = first; position != kNone;) {
-    const Node& node = nodes_[position];
+    Node& node = nodes_[position];
     if (node.is_end) return {node.result, std::nullopt};
     replies_.push_back(host.call_from_script(node.call, node.may_write));
-    const Reply& reply = replies_.back();
-    const auto way = std::find_if(node.ways.begin(), node.ways.end(), [&](const Way& w) { return w.reply == reply; });
-    position = way == node.ways.end() ? kNone : way->next;
+    const Way* way = node.way_of(replies_.back());
+    position = way == nullptr ? kNone : way->next;
   }
   ++runs_of_interpreter_;
   // The interpreter gives the calls that were made already the replies that they had.

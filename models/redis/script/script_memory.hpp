@@ -41,6 +41,11 @@ class ScriptMemory {
     Command call;  ///< else
     bool may_write = true;
     std::vector<Way> ways;
+    /// Of each way its reply's number, 0 if it is none: of a key's time to live there is one for each millisecond.
+    std::vector<std::int64_t> numbers;
+    /// Null: there is none.
+    Way* way_of(const Reply& reply);
+    Way& add_way(const Reply& reply);
   };
   struct Start {
     ScriptId script = 0;

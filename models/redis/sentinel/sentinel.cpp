@@ -141,7 +141,7 @@ void Sentinel::look_after(MonitoredNode& node) {
 
   const bool is_demoted = may_be_primary(node) && node.role == Role::replica &&
                           is_long_ago(node.role_since, settings_.down_after + settings_.info_period * 2);
-  suspect(node.suspicion, is_unreachable(node.link) || is_demoted, instance(node));
+  suspect(node, is_unreachable(node.link) || is_demoted);
   if (!may_be_primary(node)) return;
   check_objectively_down();
   if (start_failover_if_needed()) ask_others(true);
@@ -153,7 +153,7 @@ void Sentinel::look_after(PeerSentinel& peer) {
   reconnect(peer.link);
   if (peer.link.is_connected) send_pings(peer.link);
   if (is_still_tilted()) return;
-  suspect(peer.suspicion, is_unreachable(peer.link), instance(peer));
+  suspect(peer, is_unreachable(peer.link));
 }
 
 // --- Links.
@@ -187,11 +187,14 @@ bool Sentinel::is_unreachable(const SentinelLink& link) const {
   return !link.is_connected && is_long_ago(link.available, settings_.down_after);
 }
 
-void Sentinel::suspect(Suspicion& suspicion, bool is_down, const std::string& instance) {
+/// A server, or another sentinel.
+template <class Watched>
+void Sentinel::suspect(Watched& watched, bool is_down) {
+  Suspicion& suspicion = watched.suspicion;
   if (is_down == suspicion.is_down) return;
   suspicion.is_down = is_down;
   if (is_down) suspicion.since = now();
-  announce(is_down ? "+sdown" : "-sdown", instance);
+  announce(is_down ? "+sdown" : "-sdown", instance(watched));
 }
 
 // --- Restarts.

@@ -112,7 +112,8 @@ class Sentinel final : public sim::Process, private sim::TimerOwner {
   void send_pings(SentinelLink& link);
   void ping(SentinelLink& link);
   bool is_unreachable(const SentinelLink& link) const;
-  void suspect(Suspicion& suspicion, bool is_down, const std::string& instance);
+  template <class Watched>
+  void suspect(Watched& watched, bool is_down);
   sim::Instant now() const { return clock().now(); }
   /// Whether more than this has passed since then, or it never was.
   bool is_long_ago(const std::optional<sim::Instant>& then, sim::Duration length) const {

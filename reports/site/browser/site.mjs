@@ -1,7 +1,8 @@
-// Opens the pages of a report in Debian's chromium, as readers do: node site.mjs FOLDER [SCREENSHOTS]
+// Opens the pages of a report in Debian's chromium, as readers do: node site.mjs FOLDER LONG.html [SCREENSHOTS]
+// LONG.html: a page of 2,000 steps.
 // Ends with "N passed, N failed".
 
-import { readFileSync, readdirSync, mkdirSync } from "node:fs";
+import { readFileSync, readdirSync, mkdirSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -12,7 +13,8 @@ const require = createRequire(import.meta.url);
 const axeSource = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
 const folder = resolve(process.argv[2] ?? "report");
-const screenshots = process.argv[3] ? resolve(process.argv[3]) : null;
+const longPage = resolve(process.argv[3]);
+const screenshots = process.argv[4] ? resolve(process.argv[4]) : null;
 if (screenshots) mkdirSync(screenshots, { recursive: true });
 
 let passed = 0;
@@ -147,21 +149,35 @@ async function testStory(path) {
   check((await step()) === `2 / ${rows}`, `${name}: k goes back`);
   check(page.url().endsWith("#s2"), `${name}: the address says the step`);
   check(await page.locator("#panel").isVisible(), `${name}: the panel tells of the step`);
-  const hidden = await page.locator("#diagram .row.future").count();
+  const hidden = await page.locator("#diagram .future text.row").count();
   check(hidden === rows - 2, `${name}: what comes later is faint (${hidden})`);
   await page.locator("#at").fill(String(rows));
   check((await step()) === `${rows} / ${rows}`, `${name}: the slider goes to the end`);
   await page.locator("#scale").click();
   await page.waitForTimeout(600);
   const scaled = await page.evaluate(() => {
-    const times = [...document.querySelectorAll("#diagram .dot")].map((dot) => Number(dot.getAttribute("cy")));
-    return times.every((y, i) => i === 0 || y >= times[i - 1]);
+    const times = [...document.querySelectorAll("#diagram .dot")].map((dot) => Math.round(dot.getBoundingClientRect().y + dot.getBoundingClientRect().height / 2));
+    return times.every((y, i) => i === 0 || y >= times[i - 1] - 1);
   });
   check(scaled, `${name}: to scale, rows stay in order`);
   if (screenshots) await page.screenshot({ path: join(screenshots, "story-to-scale.png") });
   await page.locator("#scale").click();
   await page.locator("#last").click();
   check(await page.locator("#panel").isHidden(), `${name}: the panel goes`);
+  await page.keyboard.press("Home");
+  const marked = await page.locator("#code .now").allTextContents();
+  check(marked.length > 0 && marked.every((line) => line.includes("co_await")), `${name}: the line of step 1 is marked: ${marked}`);
+  const isSeen = await page.evaluate(() => {
+    const line = /** @type {HTMLElement} */ (document.querySelector("#code .now"));
+    const file = /** @type {HTMLElement} */ (line.closest("pre"));
+    return line.offsetTop >= file.scrollTop && line.offsetTop < file.scrollTop + file.clientHeight;
+  });
+  check(isSeen, `${name}: the marked line is in view`);
+  check(/waits at/.test((await page.locator("#panel").textContent()) ?? ""), `${name}: the panel says at which line it waits`);
+  await page.locator("#code .at").last().locator("a").first().click();
+  check((await page.locator("#code .at").last().getAttribute("class"))?.includes("now"), `${name}: a line's link leads to its step`);
+  await page.locator("#last").click();
+  check((await page.locator("#code .now").count()) === 0, `${name}: no line is marked without a step`);
   await page.locator("#language").click();
   check((await page.locator("html").getAttribute("lang")) === "zh-Hans", `${name}: Chinese`);
   const english = await page.evaluate(() => {
@@ -185,6 +201,8 @@ async function testStory(path) {
   check(await silent.page.locator("#diagram").isVisible(), `${name}: the diagram is there without scripts`);
   check(await silent.page.locator("#controls").isHidden(), `${name}: no buttons without scripts`);
   check(await silent.page.locator("#steps").isVisible(), `${name}: the steps are there without scripts`);
+  check((await silent.page.locator("#code .at a").count()) > 0 && (await silent.page.locator("#steps a[href^='#c']").count()) > 0,
+    `${name}: steps and lines lead to each other without scripts`);
   await silent.page.goto(urlOf(path, "#zh"));
   check((await silent.page.locator("h1 [lang=zh-Hans]").isVisible()) && (await silent.page.locator("h1 [lang=en]").isHidden()),
     `${name}: Chinese without scripts`);
@@ -194,6 +212,53 @@ async function testStory(path) {
   await printed.page.emulateMedia({ media: "print" });
   check(await printed.page.locator("header.top").isHidden(), `${name}: print has no buttons`);
   await printed.close();
+}
+
+/** The map of two lengths: each region shows its run. */
+async function testMap(path) {
+  const name = nameOf(path);
+  const { page, troubles, close } = await opened(path);
+  const map = page.locator("svg#map-0");
+  const verdict = page.locator("#point-0 output");
+  const drawn = () => page.locator("#point-0 svg").innerHTML();
+  const regions = await map.locator("polygon").count();
+  check(regions > 2, `${name}: a map of ${regions} regions`);
+  check((await map.locator("path.frontier").count()) === 1, `${name}: the frontier of all executions is drawn`);
+  check(/✗/.test((await verdict.textContent()) ?? ""), `${name}: the first run shown is one that breaks`);
+  check((await page.locator("#point-0 svg rect.overlap").count()) > 0, `${name}: with its red band`);
+  const broken = await drawn();
+  const box = /** @type {{x: number, y: number, width: number, height: number}} */ (await map.boundingBox());
+  const at = async (/** @type {number} */ x, /** @type {number} */ y) => {
+    const [left, right, top, bottom] = ((await map.getAttribute("data-frame")) ?? "").split(" ").map(Number);
+    await map.click({ position: { x: (left + (right - left) * x) * (box.width / 600), y: (bottom - (bottom - top) * y) * (box.height / 410) } });
+  };
+  await map.scrollIntoViewIfNeeded();
+  await at(0.2, 0.2);
+  check(/✓/.test((await verdict.textContent()) ?? "") && (await page.locator("#point-0 svg rect.overlap").count()) === 0,
+    `${name}: a click at small values shows a run in which nothing breaks: ${await verdict.textContent()}`);
+  check((await drawn()) !== broken, `${name}: a click draws another run`);
+  check((await map.locator("polygon.chosen").count()) === 1, `${name}: the region is marked`);
+  const command = (await page.locator("#point-0 pre code").textContent()) ?? "";
+  check(/check .*--given pause=\S+ms --given skew=\S+ms/.test(command), `${name}: a command for the point: ${command}`);
+  await at(0.9, 0.8);
+  check(/✗ another run breaks/.test((await verdict.textContent()) ?? ""), `${name}: beyond the frontier another run breaks it: ${await verdict.textContent()}`);
+  // By keyboard: the sliders, and one region after the other.
+  const sliders = page.locator("#point-0 input[type=range]");
+  const before = await sliders.first().getAttribute("aria-valuetext");
+  await sliders.first().focus();
+  await page.keyboard.press("ArrowLeft");
+  check((await sliders.first().getAttribute("aria-valuetext")) !== before, `${name}: an arrow key moves the point`);
+  const next = page.locator("#point-0 button").last();
+  await next.focus();
+  const seen = new Set();
+  for (let i = 0; i < regions; i++) {
+    await page.keyboard.press("Enter");
+    seen.add(await page.evaluate(() => [...document.querySelectorAll("#map-0 polygon")].findIndex((p) => p.classList.contains("chosen"))));
+  }
+  check(seen.size === regions, `${name}: Enter goes through all ${regions} regions: ${seen.size}`);
+  if (screenshots) await page.locator("#margin").screenshot({ path: join(screenshots, "map.png") });
+  check(troubles.length === 0, `${name}: ${troubles.join("; ")}`);
+  await close();
 }
 
 /** Frames while somebody holds down j: how many take longer than a sixtieth of a second. */
@@ -211,9 +276,10 @@ async function testSpeed(path) {
       await new Promise((next) => requestAnimationFrame(next));
     }
     work.sort((a, b) => a - b);
-    return { rows, median: work[work.length >> 1], worst: work[Math.floor(work.length * 0.95)] };
+    return { rows, says: document.body.innerText, median: work[work.length >> 1], worst: work[Math.floor(work.length * 0.95)] };
   });
   console.log(`${nameOf(path)}: ${figures.rows} rows, a step takes ${figures.median.toFixed(1)} ms (95 %: ${figures.worst.toFixed(1)} ms)`);
+  check(figures.rows === 2000 && /after these are left out/.test(figures.says), `${nameOf(path)}: 2,000 steps, and it says that there are more`);
   check(figures.median < 16, `${nameOf(path)}: a step takes ${figures.median.toFixed(1)} ms of the 16 of a frame`);
   await close();
 }
@@ -230,10 +296,14 @@ async function makeScreenshots() {
 }
 
 const story = pages.find((path) => path.endsWith("f003-2-pause-outlives-lease.html")) ?? pages.find((path) => /stories/.test(path));
-const bySize = pages.filter((path) => /stories/.test(path)).sort((a, b) => readFileSync(b).length - readFileSync(a).length);
+const withMap = pages.find((path) => path.endsWith("f000-5-pause-and-skew.html"));
+const bytes = pages.reduce((sum, path) => sum + statSync(path).size, 0);
+console.log(`${pages.length} pages, ${(bytes / 1e6).toFixed(1)} MB`);
+check(bytes < 24e6, `the report has ${(bytes / 1e6).toFixed(1)} MB of the 24 that it may have`);
 await testEveryPage();
 await testStory(story);
-await testSpeed(bySize[0]);
+if (withMap) await testMap(withMap);
+await testSpeed(longPage);
 await testAccessibility();
 await testValidity();
 if (screenshots) await makeScreenshots();
