@@ -209,30 +209,6 @@ Reply Database::run(const CommandSpec& spec, Session& client, const Command& com
   return reply;
 }
 
-void Database::announce(Call& call, const CommandSpec& spec) {
-  tell(notifications_of(call, spec, configuration_.notified_events()));
-}
-
-void Database::announce_expiries(Call& call) {
-  tell(expiries_of(call, *find_command(call.arguments), configuration_.notified_events()));
-}
-
-void Database::tell(const std::vector<Notification>& notifications) {
-  const NotifiedEvents events = configuration_.notified_events();
-  for (const Notification& notification : notifications) {
-    touches_more_than_keys();
-    const std::size_t first = deliveries_.size();
-    const std::string number = std::to_string(notification.database);
-    if (events.has(EventClass::by_key)) {
-      send_to_subscribers(*this, "__keyspace@" + number + "__:" + notification.key, notification.event);
-    }
-    if (events.has(EventClass::by_event)) {
-      send_to_subscribers(*this, "__keyevent@" + number + "__:" + std::string(notification.event), notification.key);
-    }
-    place_deliveries(first, notification.written);
-  }
-}
-
 /// Where somebody hears of it, a key that a blind SET overwrites has expired before, or not.
 void Database::expire_named(const CommandSpec& spec, Call& call) {
   if (!spec.is(kWrite) || spec.first_key == 0) return;
