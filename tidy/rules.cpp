@@ -425,7 +425,8 @@ Findings all_findings(const std::vector<File>& files) {
   constexpr std::array of_one{include_direction, real_chance_and_time, unordered_containers, pointer_keys,
                               floating_point,    mutable_globals,      unfinished_marks,     disabled_code,
                               file_length,       whitespace,           header_guard,         folder_names};
-  constexpr std::array of_all{unordered_iteration, missing_includes, dead_headers, dead_scripts, quotations};
+  constexpr std::array of_all{unordered_iteration, missing_includes, module_cycles, room_arrows,
+                              folder_sizes,        dead_headers,     dead_scripts,  quotations};
   Findings findings;
   const auto take = [&](const Findings& more) { findings.insert(findings.end(), more.begin(), more.end()); };
   for (const File& file : files) {

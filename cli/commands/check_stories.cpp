@@ -18,15 +18,15 @@
 #include "reports/run/json.hpp"
 #include "reports/run/junit.hpp"
 #include "reports/text/output_file.hpp"
-#include "scenarios/exploring/check.hpp"
-#include "scenarios/exploring/expectation.hpp"
+#include "scenarios/checking/agreement.hpp"
+#include "scenarios/checking/check.hpp"
 #include "scenarios/exploring/state_graph.hpp"
 #include "scenarios/families/families.hpp"
 #include "scenarios/families/no_return.hpp"
-#include "scenarios/format/suggestion.hpp"
 #include "scenarios/format/writer.hpp"
 #include "scenarios/matrix/told_results.hpp"
 #include "scenarios/running/runner.hpp"
+#include "scenarios/story/suggestion.hpp"
 #include "scenarios/workers/in_parallel.hpp"
 
 namespace lockstep::cli {

@@ -3,17 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "models/locks/entries.hpp"
-
 namespace lockstep::models::locks {
-
-Catalogue Catalogue::built_in() {
-  Catalogue catalogue;
-#define LOCKSTEP_ADD(algorithm) catalogue.add(algorithm());
-  LOCKSTEP_LOCK_ALGORITHMS(LOCKSTEP_ADD)
-#undef LOCKSTEP_ADD
-  return catalogue;
-}
 
 void Catalogue::add(Entry entry) {
   assert(find(entry.id) == nullptr);

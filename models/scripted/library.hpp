@@ -32,13 +32,14 @@ void add_metatable(lua_State* lua, Kind kind, const luaL_Reg* methods);
 void add_waiting(lua_State* lua);
 /// Fills the table on top of the stack, a new `c`.
 void fill_context(lua_State* lua, Machine& machine, std::size_t number);
-/// Gives the table on top of the stack, in which the key `number` has been set, its methods.
-void push_object(lua_State* lua, const Interpreter& interpreter, Kind kind, std::size_t number);
-/// The number of such an object; 0: it is none.
-std::size_t object_number(lua_State* lua, int index, Kind kind);
 /// Whether it is an error that a server replied.
 bool is_error(lua_State* lua, int index);
 /// Pushes the servers of a client: `c.redis`.
 void push_servers(lua_State* lua, Machine& machine, std::size_t context);
+
+inline constexpr Library kLibrary{.install_globals = install_globals,
+                                  .push_metatable_of_globals = push_metatable_of_globals,
+                                  .push_metatables = push_metatables,
+                                  .fill_context = fill_context};
 
 }  // namespace lockstep::models::scripted

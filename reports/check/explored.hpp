@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "reports/run/verdicts.hpp"
-#include "scenarios/exploring/expectation.hpp"
+#include "scenarios/checking/agreement.hpp"
 #include "scenarios/exploring/exploration.hpp"
 #include "scenarios/story/scenario.hpp"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "reports/run/verdicts.hpp"
-#include "scenarios/format/diagnostic.hpp"
+#include "scenarios/story/diagnostic.hpp"
 
 namespace lockstep::reports {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "reports/run/verdicts.hpp"
-#include "scenarios/format/diagnostic.hpp"
+#include "scenarios/story/diagnostic.hpp"
 
 namespace lockstep::reports {
 

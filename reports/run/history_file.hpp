@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "scenarios/running/outcome.hpp"
+#include "scenarios/deployment/outcome.hpp"
 
 namespace lockstep::reports {
 

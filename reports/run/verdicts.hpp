@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "checker/properties/verdict.hpp"
-#include "scenarios/running/outcome.hpp"
+#include "scenarios/deployment/outcome.hpp"
 #include "scenarios/story/scenario.hpp"
 
 namespace lockstep::reports {

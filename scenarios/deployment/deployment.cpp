@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "models/redis/script/sha1.hpp"
-#include "scenarios/format/suggestion.hpp"
-#include "scenarios/running/key_states.hpp"
+#include "scenarios/deployment/key_states.hpp"
 #include "scenarios/story/own_lock.hpp"
+#include "scenarios/story/suggestion.hpp"
 
 namespace lockstep::scenarios {
 

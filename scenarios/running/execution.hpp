@@ -12,7 +12,7 @@
 #include "checker/properties/server/recoverable.hpp"
 #include "checker/properties/verdict.hpp"
 #include "scenarios/deployment/deployment.hpp"
-#include "scenarios/format/diagnostic.hpp"
+#include "scenarios/story/diagnostic.hpp"
 #include "scenarios/story/scenario.hpp"
 
 namespace lockstep::scenarios {

@@ -4,8 +4,8 @@
 #include <cassert>
 
 #include "scenarios/deployment/fault_step.hpp"
+#include "scenarios/story/empty_witness.hpp"
 #include "scenarios/story/step_name.hpp"
-#include "scenarios/witness/witness.hpp"
 #include "sim/schedules/schedule.hpp"
 
 namespace lockstep::scenarios {

@@ -9,6 +9,7 @@
 #include "scenarios/format/loader.hpp"
 #include "scenarios/format/writer.hpp"
 #include "scenarios/running/runner.hpp"
+#include "scenarios/story/empty_witness.hpp"
 #include "scenarios/story/step_name.hpp"
 #include "scenarios/witness/witness_replay.hpp"
 #include "scenarios/witness/witness_story.hpp"
@@ -43,28 +44,6 @@ ClockSpec& clock_in(Scenario& scenario, sim::ProcessId process) {
   return process.index < clients ? scenario.clients[process.index].clock
                                  : scenario.servers[process.index - clients].clock;
 }
-
-}  // namespace
-
-Scenario empty_witness(const Scenario& original) {
-  Scenario witness = original;
-  witness.id = original.id + "-witness";
-  witness.file = witness.id + ".toml";
-  witness.source = "lockstep check " + original.id;
-  witness.reproduces.clear();
-  witness.cost = Cost::fast;
-  witness.faults.clear();
-  witness.pin.clear();
-  witness.schedule.clear();
-  witness.expect_run.clear();
-  witness.expect_check.clear();
-  witness.expect_traces.reset();
-  // Until there is a run to tell of.
-  witness.title = witness.story = witness.lesson = {"-", "-"};
-  return witness;
-}
-
-namespace {
 
 /// Builds the story of one trace at given times.
 class Builder {
@@ -370,20 +349,6 @@ std::variant<Witness, Unconfirmed> attempt(const Scenario& scenario, const model
 }
 
 }  // namespace
-
-ExploredTrace trace_of(checker::Explorer& explorer) {
-  ExploredTrace trace;
-  trace.events = explorer.trace();
-  trace.events.resize(explorer.story_length());
-  for (const ExploredFault& fault : explorer.faults()) {
-    const bool is_of_coda = fault.event != ExploredEvent::no_cause && fault.event >= trace.events.size();
-    if (!is_of_coda) trace.faults.push_back(fault);
-  }
-  trace.parameters.assign(explorer.parameters().begin(), explorer.parameters().end());
-  trace.parametric.assign(explorer.parametric().begin(), explorer.parametric().end());
-  trace.constraints = explorer.constraints();
-  return trace;
-}
 
 std::variant<Witness, Unconfirmed> make_witness(const Scenario& scenario, const models::locks::Catalogue& catalogue,
                                                 const ExploredTrace& trace, const Violation& violation) {

@@ -8,44 +8,17 @@
 //   witness_story     what happens, in sentences
 //   witness           all of it together, and the proof by `run`
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
-#include "checker/explorer/explored.hpp"
-#include "checker/explorer/explorer.hpp"
 #include "checker/properties/verdict.hpp"
-#include "checker/time/difference_constraints.hpp"
-#include "checker/violations/violations.hpp"
 #include "models/locks/catalogue.hpp"
 #include "scenarios/story/scenario.hpp"
+#include "scenarios/witness/explored_trace.hpp"
 
 namespace lockstep::scenarios {
-
-/// What there is to know of one explored trace, when its explorer has gone on.
-struct ExploredTrace {
-  std::vector<checker::ExploredEvent> events;  ///< of the story, without the coda
-  std::vector<checker::ExploredFault> faults;
-  std::vector<checker::ExploredParameter> parameters;
-  std::vector<checker::ParametricBound> parametric;
-  checker::DifferenceConstraints constraints;
-};
-
-/// Requires: called by the visitor, at the end of a trace.
-ExploredTrace trace_of(checker::Explorer& explorer);
-
-/// What is to be shown.
-struct Violation {
-  std::string_view property;
-  /// What must hold, besides the constraints of the trace, so that the property is violated.
-  std::vector<checker::Constraint> constraints;
-  std::vector<std::string> by;  ///< whom a run must blame, in any order; empty: anyone
-  /// By trace parameter: how far a clock is to jump, or be off. Empty: a small value that does is looked for.
-  std::vector<sim::Duration> parameters;
-  std::vector<checker::WorkPauses> pauses = {};  ///< where pauses within work are to begin; elsewhere anywhere
-};
 
 struct Witness {
   /// The story with its schedule and faults, and with the violated property as the expectation of `run`. Its clients are as they
@@ -68,9 +41,6 @@ struct Unconfirmed {
 /// `scenario` is what was explored. The file was written, read back and run.
 std::variant<Witness, Unconfirmed> make_witness(const Scenario& scenario, const models::locks::Catalogue& catalogue,
                                                 const ExploredTrace& trace, const Violation& violation);
-
-/// The explored story without what went wrong: faults and a schedule are to be put in.
-Scenario empty_witness(const Scenario& original);
 
 /// Whether `run` shows the violation in this story, which is written, read back and run: then it gets its texts, and its expectation.
 /// `by`: as in `Violation`.

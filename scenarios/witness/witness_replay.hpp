@@ -9,7 +9,9 @@
 #include <variant>
 #include <vector>
 
-#include "scenarios/witness/witness.hpp"
+#include "models/locks/catalogue.hpp"
+#include "scenarios/story/scenario.hpp"
+#include "scenarios/witness/explored_trace.hpp"
 #include "scenarios/witness/witness_times.hpp"
 #include "sim/schedules/event_name.hpp"
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "scenarios/witness/witness.hpp"
+#include "scenarios/witness/explored_trace.hpp"
 #include "sim/time/time.hpp"
 
 namespace lockstep::scenarios {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/matrix/text_archive.hpp"
+#include "scenarios/workers/text_archive.hpp"
 
 namespace lockstep::scenarios {
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "models/redis/commands/objects_of_calls.hpp"
 #include "models/redis/database/database.hpp"
 #include "models/redis/database/handlers.hpp"
 

@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cstdint>
 
+#include "models/redis/commands/objects_of_calls.hpp"
 #include "models/redis/data/glob.hpp"
 #include "models/redis/database/handlers.hpp"
 

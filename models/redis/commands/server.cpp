@@ -4,9 +4,11 @@
 #include <cstdlib>
 #include <string>
 
+#include "models/redis/commands/objects_of_calls.hpp"
 #include "models/redis/data/glob.hpp"
 #include "models/redis/data/sorted_set.hpp"
 #include "models/redis/data/symbolic_number.hpp"
+#include "models/redis/database/commands.hpp"
 #include "models/redis/database/database.hpp"
 #include "models/redis/database/handlers.hpp"
 

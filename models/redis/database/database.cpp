@@ -4,6 +4,7 @@
 #include <cassert>
 #include <utility>
 
+#include "models/redis/database/commands.hpp"
 #include "models/redis/database/handlers.hpp"
 #include "models/redis/database/notifications.hpp"
 
@@ -34,15 +35,6 @@ constexpr std::uint64_t kScriptCache = 0x7363726970747321;
 Effect expiry_of(const KeyChange& change) { return {Command{"DEL", change.key}, change.database, true}; }
 
 }  // namespace
-
-/// A timestamp of an exploration differs from every other instant unless the world says otherwise.
-bool Call::equal(const Value& a, const Value& b) const {
-  const Timestamp* left = a.timestamp();
-  const Timestamp* right = b.timestamp();
-  if (left == nullptr || right == nullptr || left->instant.anchor() == right->instant.anchor()) return a == b;
-  return left->unit == right->unit && world().is_at_or_after(left->instant, right->instant) &&
-         world().is_at_or_after(right->instant, left->instant);
-}
 
 // --- Requests.
 

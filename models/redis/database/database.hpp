@@ -11,17 +11,20 @@
 #include <vector>
 
 #include "models/redis/data/keyspace.hpp"
-#include "models/redis/database/commands.hpp"
+#include "models/redis/database/call.hpp"
 #include "models/redis/database/configuration.hpp"
+#include "models/redis/database/replication.hpp"
 #include "models/redis/database/session.hpp"
 #include "models/redis/script/script_engine.hpp"
 #include "models/redis/script/script_memory.hpp"
-#include "models/redis/server/replication.hpp"
 #include "models/redis/wire/command.hpp"
+#include "models/redis/wire/command_spec.hpp"
 #include "models/redis/wire/reply.hpp"
 #include "sim/time/clock.hpp"
 
 namespace lockstep::models::redis {
+
+struct Notification;
 
 /// Behaves as a single redis-server 7.0.15 with its sixteen databases does, command by command. Differences that are known and
 /// meant: docs/redis-fidelity.md.
@@ -221,6 +224,11 @@ class Database final : private ScriptHost {
   void touches_more_than_keys() { asked_for_more_ = touched_more_than_keys_ = touched_every_key_ = true; }
   /// What the present command really did, in place of itself. Several calls: several commands.
   void replicate_as(Command command);
+  /// Tells the subscribers of what a command has just done, in the order in which a real server does. Of a command that consists of
+  /// others only what expired before them; those have told of themselves.
+  void announce(Call& call, const CommandSpec& spec);
+  /// Of keys that the current command found expired.
+  void announce_expiries(Call& call);
   /// EXEC's own part: its watched keys may have expired. Its commands note their effects themselves.
   void replicate_expiries();
 
@@ -244,6 +252,7 @@ class Database final : private ScriptHost {
   std::optional<Reply> refusal(const Session& session, const CommandSpec& spec, const Command& command) const;
   std::optional<Reply> write_error(const sim::Clock& clock) const;
   bool would_write(const Session& session, const CommandSpec& spec) const;
+  void tell(const std::vector<Notification>& notifications);
   void expire_named(const CommandSpec& spec, Call& call);
   Reply run(const CommandSpec& spec, Session& session, const Command& command, bool may_block);
   void note_effects(const CommandSpec& spec, const Command& command, std::size_t effects_before);

@@ -6,12 +6,12 @@
 #include <cstdlib>
 #include <limits>
 
-#include "models/redis/database/commands.hpp"
+#include "models/redis/script/lua/lua_session.hpp"
+#include "models/redis/script/lua/lua_tables.hpp"
+#include "models/redis/script/lua/lua_timestamps.hpp"
 #include "models/redis/script/lua_arguments.hpp"
-#include "models/redis/script/lua_sandbox.hpp"
-#include "models/redis/script/lua_session.hpp"
-#include "models/redis/script/lua_timestamps.hpp"
 #include "models/redis/script/sha1.hpp"
+#include "models/redis/wire/command_spec.hpp"
 
 namespace lockstep::models::redis {
 namespace {

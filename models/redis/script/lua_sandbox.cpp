@@ -8,15 +8,15 @@
 
 #include "models/redis/script/libraries/lua_libraries.hpp"
 #include "models/redis/script/libraries/lua_patterns.hpp"
-#include "models/redis/script/lua_session.hpp"
-#include "models/redis/script/lua_timestamps.hpp"
+#include "models/redis/script/lua/lua_session.hpp"
+#include "models/redis/script/lua/lua_tables.hpp"
+#include "models/redis/script/lua/lua_timestamps.hpp"
 #include "models/redis/script/questions/lua_questions.hpp"
 
 namespace lockstep::models::redis {
 namespace {
 
 // Keys of the registry and of metatables that no script can name: addresses of our own.
-const char kUnderlying = 0;        // in a read-only view's metatable: the table that it shows
 const char kStringMetatable = 0;   // in the registry: a read-only view of the metatable of strings
 const char kPrintedObjects = 0;    // in the registry: object -> its number
 const char kGlobalsMetatable = 0;  // in the registry: what getmetatable(_G) shows
@@ -26,43 +26,14 @@ void push_own(lua_State* lua, int table, const char& key) {
   lua_rawget(lua, table < 0 && table > LUA_REGISTRYINDEX ? table - 1 : table);
 }
 
-/// If the value at `index` is a read-only view, replaces it by what it shows.
-bool look_through(lua_State* lua, int index) {
-  if (!lua_istable(lua, index) || !lua_getmetatable(lua, index)) return false;
-  push_own(lua, -1, kUnderlying);
-  const bool is_view = lua_istable(lua, -1);
-  if (is_view) lua_replace(lua, index);
-  lua_pop(lua, is_view ? 1 : 2);
-  return is_view;
-}
-
-bool is_read_only(lua_State* lua, int index) {
-  lua_pushvalue(lua, index);
-  const bool is_view = look_through(lua, lua_gettop(lua));
-  lua_pop(lua, 1);
-  return is_view;
-}
-
 /// As Redis says it where a C function would have written: without a position.
 int refuse_write(lua_State* lua) {
   lua_pushliteral(lua, "Attempt to modify a readonly table");
   return lua_error(lua);
 }
 
-int refuse_assignment(lua_State* lua) { return luaL_error(lua, "Attempt to modify a readonly table"); }
-
 int refuse_unknown_global(lua_State* lua) {
   return luaL_error(lua, "Script attempted to access nonexistent global variable '%s'", lua_tostring(lua, 2));
-}
-
-bool is_reference(lua_State* lua, int index) {
-  switch (lua_type(lua, index)) {
-    case LUA_TNIL:
-    case LUA_TBOOLEAN:
-    case LUA_TNUMBER:
-    case LUA_TSTRING: return false;
-    default: return true;
-  }
 }
 
 // --- Base.
@@ -512,36 +483,6 @@ void open_safe_libraries(lua_State* lua) {
   install_bit_operations(lua);
   constexpr const char* kLibraries[] = {LUA_TABLIBNAME, LUA_STRLIBNAME, LUA_MATHLIBNAME, "cjson", "cmsgpack", "bit"};
   protect_libraries(lua, kLibraries);
-}
-
-void require_order(lua_State* lua, int table) {
-  LuaSession& session = LuaSession::of(lua);
-  bool has_reference = false;
-  int entries = 0;
-  for (lua_pushnil(lua); lua_next(lua, table) != 0; lua_pop(lua, 1)) {
-    session.charge(1);
-    ++entries;
-    has_reference = has_reference || is_reference(lua, -2);
-    if (has_reference && entries > 1) {
-      session.stop(
-          "script iterated over a table with keys that are tables or functions, in an order that depends on addresses");
-    }
-  }
-}
-
-void make_read_only(lua_State* lua) {
-  const int table = lua_gettop(lua);
-  lua_newtable(lua);
-  lua_newtable(lua);
-  lua_pushlightuserdata(lua, const_cast<char*>(&kUnderlying));
-  lua_pushvalue(lua, table);
-  lua_rawset(lua, -3);
-  lua_pushvalue(lua, table);
-  lua_setfield(lua, -2, "__index");
-  lua_pushcfunction(lua, refuse_assignment);
-  lua_setfield(lua, -2, "__newindex");
-  lua_setmetatable(lua, -2);
-  lua_replace(lua, table);
 }
 
 void install_globals(lua_State* lua) {

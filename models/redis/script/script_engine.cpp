@@ -9,10 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "models/redis/script/lua/lua_session.hpp"
+#include "models/redis/script/lua/lua_symbols.hpp"
+#include "models/redis/script/lua/lua_timestamps.hpp"
 #include "models/redis/script/lua_redis.hpp"
 #include "models/redis/script/lua_sandbox.hpp"
-#include "models/redis/script/lua_session.hpp"
-#include "models/redis/script/lua_timestamps.hpp"
 #include "models/redis/script/questions/lua_comparisons.hpp"
 #include "models/redis/script/questions/lua_questions.hpp"
 #include "models/redis/script/sha1.hpp"

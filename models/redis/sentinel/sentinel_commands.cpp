@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/redis/data/glob.hpp"
+#include "models/redis/database/commands.hpp"
 #include "models/redis/sentinel/sentinel.hpp"
 
 namespace lockstep::models::redis {

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "models/redis/data/keyspace.hpp"
-#include "models/redis/server/replication.hpp"
+#include "models/redis/database/replication.hpp"
 #include "sim/worlds/message.hpp"
 
 namespace lockstep::models::redis {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "models/redis/data/keyspace.hpp"
+#include "models/redis/database/replication.hpp"
 #include "models/redis/server/persistence_settings.hpp"
-#include "models/redis/server/replication.hpp"
 #include "sim/time/time.hpp"
 #include "sim/worlds/world.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "models/redis/database/commands.hpp"
 #include "scenarios/format/schema/value.hpp"
-#include "scenarios/format/suggestion.hpp"
+#include "scenarios/story/suggestion.hpp"
 
 namespace lockstep::scenarios::schema {
 namespace {

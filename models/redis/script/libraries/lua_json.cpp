@@ -11,9 +11,9 @@
 #include <string_view>
 
 #include "models/redis/script/libraries/lua_libraries.hpp"
-#include "models/redis/script/lua_sandbox.hpp"
-#include "models/redis/script/lua_session.hpp"
-#include "models/redis/script/lua_timestamps.hpp"
+#include "models/redis/script/lua/lua_session.hpp"
+#include "models/redis/script/lua/lua_tables.hpp"
+#include "models/redis/script/lua/lua_timestamps.hpp"
 
 namespace lockstep::models::redis {
 namespace {

@@ -4,8 +4,8 @@
 #include <limits>
 #include <string_view>
 
-#include "models/redis/script/lua_symbols.hpp"
-#include "models/redis/script/lua_timestamps.hpp"
+#include "models/redis/script/lua/lua_symbols.hpp"
+#include "models/redis/script/lua/lua_timestamps.hpp"
 
 namespace lockstep::models::redis {
 namespace {
