@@ -277,21 +277,4 @@ Findings folder_sizes(const std::vector<File>& files) {
   return findings;
 }
 
-Findings line_length(const File& file) {
-  constexpr std::size_t kColumnsMax = 120;
-  constexpr std::array kFolders{"tidy"sv, "bench"sv, "examples"sv};
-  if (!file.is_cpp() || is_for_tests(file.path)) return {};
-  if (std::find(kFolders.begin(), kFolders.end(), file.folder()) != kFolders.end()) return {};
-  Findings findings;
-  const std::vector<std::string_view> lines = lines_of(file.text);
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (lines[i].size() <= kColumnsMax) continue;
-    const auto columns = static_cast<std::size_t>(std::count_if(
-        lines[i].begin(), lines[i].end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
-    if (columns > kColumnsMax)
-      findings.push_back({file.path, i + 1, std::to_string(columns) + " columns, more than 120: break the line"});
-  }
-  return findings;
-}
-
 }  // namespace lockstep::tidy

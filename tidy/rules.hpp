@@ -52,7 +52,8 @@ Findings whitespace(const File& file);
 Findings header_guard(const File& file);
 /// Folders are rooms with a name.
 Findings folder_names(const File& file);
-/// What people read side by side fits 120 columns: comments and strings, too, which clang-format leaves alone. Tests may be wider.
+/// What people read side by side fits 120 columns: comments, too, which clang-format leaves alone. Texts in raw strings
+/// say what they say, and tests may be wider.
 Findings line_length(const File& file);
 
 // All files at once.

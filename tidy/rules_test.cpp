@@ -270,6 +270,8 @@ TEST_CASE("tidy: lines have at most 120 columns") {
       {line_length, "sim/a.cpp", fits + "\n", kNothing},
       {line_length, "sim/a.cpp", "int a;\n// " + fits + "\n", 2},
       {line_length, "reports/a.hpp", too_long + "\n", 1},
+      {line_length, "reports/a.cpp", "f(\"" + fits + "\");\n", 1},
+      {line_length, "reports/a.cpp", "f(R\"(\n" + too_long + "\n)\");\n", kNothing},
       {line_length, "reports/a.hpp", wide + "\n", kNothing},
       {line_length, "sim/a_test.cpp", too_long + "\n", kNothing},
       {line_length, "sim/testing/a.hpp", too_long + "\n", kNothing},

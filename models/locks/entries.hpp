@@ -6,8 +6,8 @@
 
 namespace lockstep::models::locks {
 
-/// The built-in catalogue, in the order in which the documents arrive at the algorithms: each repairs something of those above it.
-/// Whoever adds a file adds its line here, and nowhere else.
+/// The built-in catalogue, in the order in which the documents arrive at the algorithms: each repairs something of
+/// those above it. Whoever adds a file adds its line here, and nowhere else.
 #define LOCKSTEP_LOCK_ALGORITHMS(X) \
   X(setnx_del)                      \
   X(setnx_expire_two_step)          \

@@ -61,7 +61,8 @@ bool accepts(const ParameterSpec& spec, const ParameterValue& value);
 /// The parameter with this role, or null. An algorithm has at most one of each.
 const ParameterSpec* find(std::span<const ParameterSpec> specs, ParameterRole role);
 
-/// The parameter to set for a lease of a length of one's own: the one that counts when a file says nothing. Null: it has no lease.
+/// The parameter to set for a lease of a length of one's own: the one that counts when a file says nothing. Null: it
+/// has no lease.
 const ParameterSpec* find_lease(std::span<const ParameterSpec> specs);
 
 /// The values of one algorithm's parameters: the defaults, overlaid with what the scenario set.

@@ -20,7 +20,8 @@ std::size_t number_of(lua_State* lua, Kind kind, const char* example);
 /// Returned by a function that waits. Requires: the run's request is filled.
 int wait_for(lua_State* lua, Run& run, Request::Kind kind);
 
-/// Adds pcall, error_of and what stands in the place of forbidden functions to the table of globals on top of the stack.
+/// Adds pcall, error_of and what stands in the place of forbidden functions to the table of globals on top of the
+/// stack.
 void install_globals(lua_State* lua);
 /// The metatable of each process's own globals, which shows the table on top of the stack.
 void push_metatable_of_globals(lua_State* lua);

@@ -9,7 +9,8 @@
 namespace lockstep::models::scripted {
 namespace {
 
-// A turn of a lock between two waits is some dozen instructions; and what all processes remember goes back with their world (sim/coroutines/region.hpp).
+// A turn of a lock between two waits is some dozen instructions; and what all processes remember goes back with their
+// world (sim/coroutines/region.hpp).
 constexpr redis::ScriptLimits kLimits{.instructions = 1'000'000, .memory_bytes = 6 << 20};
 constexpr std::size_t kLogged = 100;
 constexpr std::size_t kThreadsKept = 8;

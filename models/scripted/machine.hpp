@@ -62,7 +62,8 @@ struct Watch {
 
 /// What scripts can call: library.hpp.
 struct Library {
-  /// Adds pcall, error_of and what stands in the place of forbidden functions to the table of globals on top of the stack.
+  /// Adds pcall, error_of and what stands in the place of forbidden functions to the table of globals on top of the
+  /// stack.
   void (*install_globals)(lua_State* lua);
   /// The metatable of each process's own globals, which shows the table on top of the stack.
   void (*push_metatable_of_globals)(lua_State* lua);
@@ -72,7 +73,8 @@ struct Library {
   void (*fill_context)(lua_State* lua, Machine& machine, std::size_t number);
 };
 
-/// Lua itself, with all that never changes: one for all processes of a world, since to make one takes longer than an execution.
+/// Lua itself, with all that never changes: one for all processes of a world, since to make one takes longer than an
+/// execution.
 class Interpreter {
  public:
   Interpreter(const Program& program, const Library& library);
@@ -89,7 +91,8 @@ class Interpreter {
   /// The run that is executing; null: a main part.
   Run* current = nullptr;
 
-  /// Executes the main part for a process, which declares what the script is; a reference to its globals. Or what is wrong with it.
+  /// Executes the main part for a process, which declares what the script is; a reference to its globals. Or what is
+  /// wrong with it.
   std::variant<int, std::string> execute_main(sim::World* world);
 
   void push_unknown(lua_State* lua) const { lua_rawgeti(lua, LUA_REGISTRYINDEX, unknown_); }

@@ -14,8 +14,8 @@ struct Mistake {
   std::string message;
 };
 
-/// Runs the main part of the script, within bounds, to see what it declares. `file` is the name of the algorithm and of its script in messages. The
-/// entry's `make` keeps what it refers to alive.
+/// Runs the main part of the script, within bounds, to see what it declares. `file` is the name of the algorithm and of
+/// its script in messages. The entry's `make` keeps what it refers to alive.
 std::variant<locks::Entry, Mistake> read_script(std::string file, std::string text);
 
 }  // namespace lockstep::models::scripted

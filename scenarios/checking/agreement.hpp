@@ -15,9 +15,10 @@ namespace lockstep::scenarios {
 /// has not found may still be there, and the least value that it has found may not be the least.
 enum class Agreement : std::uint8_t { agrees, open, differs };
 
-/// Of one property, by `property.expected`; agrees if nothing is expected, unless the algorithm claims it: then it is open while it is unknown, and
-/// differs if it is violated and the file expects nothing at all. Verdict; `violated_by` as a set, in which those who are alike
-/// may stand for each other (`Exploration::alike`); thresholds exactly, by value. `parameter` is the only one whose threshold was looked for; empty: all were.
+/// Of one property, by `property.expected`; agrees if nothing is expected, unless the algorithm claims it: then it is
+/// open while it is unknown, and differs if it is violated and the file expects nothing at all. Verdict; `violated_by`
+/// as a set, in which those who are alike may stand for each other (`Exploration::alike`); thresholds exactly, by
+/// value. `parameter` is the only one whose threshold was looked for; empty: all were.
 Agreement agreement(const Exploration& exploration, const ExploredProperty& property, std::string_view parameter = {});
 /// Of the number of traces. Requires: it was explored with the reduction, and not on a grid.
 Agreement trace_agreement(const Exploration& exploration);
@@ -30,8 +31,8 @@ struct Comparison {
   std::span<const std::string_view> claims = {};  ///< of the algorithm
 };
 
-/// Fills in what the file expects and whether it was found: `expected` and `as_expected` of each property, of the number of
-/// traces, and of the whole. What is left open is not as expected.
+/// Fills in what the file expects and whether it was found: `expected` and `as_expected` of each property, of the
+/// number of traces, and of the whole. What is left open is not as expected.
 void compare(const Scenario& scenario, Exploration& exploration, const Comparison& comparison = {});
 
 }  // namespace lockstep::scenarios

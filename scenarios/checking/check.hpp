@@ -1,6 +1,7 @@
 #pragma once
 
-// `check` of one story: explored in every order and with every delay, or on a grid, and compared with what its file expects.
+// `check` of one story: explored in every order and with every delay, or on a grid, and compared with what its file
+// expects.
 
 #include <optional>
 #include <string_view>
@@ -19,7 +20,8 @@ struct CheckOptions {
   bool second_opinion = true;         ///< concrete runs contradict the explorer, if they can: `second_opinion`
 };
 
-/// A diagnostic as `explore` gives it. What was interrupted before it began gives an exploration in which all is unknown.
+/// A diagnostic as `explore` gives it. What was interrupted before it began gives an exploration in which all is
+/// unknown.
 std::variant<Exploration, Diagnostic> check(const Scenario& scenario, const models::locks::Catalogue& catalogue,
                                             const CheckOptions& options = {});
 
@@ -27,11 +29,13 @@ std::variant<Exploration, Diagnostic> check(const Scenario& scenario, const mode
 void compare_with_file(const Scenario& scenario, const models::locks::Catalogue& catalogue, const CheckOptions& options,
                        Exploration& exploration);
 
-/// The story with faults of this parameter that are no larger than `value`: pauses, and jumps and skews to either side. Restarts take just that long, since
-/// it is the short ones that do harm. It expects nothing of `check` any more: what the file expects is of its whole ranges. Returns what is wrong with the value.
+/// The story with faults of this parameter that are no larger than `value`: pauses, and jumps and skews to either side.
+/// Restarts take just that long, since it is the short ones that do harm. It expects nothing of `check` any more: what
+/// the file expects is of its whole ranges. Returns what is wrong with the value.
 std::optional<std::string> give(Scenario& story, std::string_view parameter, sim::Duration value);
 
-/// Whether a [[may]] of the story has a range of which a threshold can be asked: "pause", "jump", "skew", "restart_after".
+/// Whether a [[may]] of the story has a range of which a threshold can be asked: "pause", "jump", "skew",
+/// "restart_after".
 bool has_parameter(const Scenario& scenario, std::string_view parameter);
 
 }  // namespace lockstep::scenarios

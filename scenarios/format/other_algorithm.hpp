@@ -10,8 +10,9 @@
 
 namespace lockstep::scenarios {
 
-/// Parameters that the other algorithm does not have, or that its clients cannot have of their own, are left out; where the file has one server and
-/// the algorithm wants several, there are three of the kind. Faults, orders and expectations stay as they are.
+/// Parameters that the other algorithm does not have, or that its clients cannot have of their own, are left out; where
+/// the file has one server and the algorithm wants several, there are three of the kind. Faults, orders and
+/// expectations stay as they are.
 Scenario replace_algorithm(const Scenario& story, const models::locks::Entry& entry);
 
 /// As a file that says just this would be read, without what it expects: or why it cannot say it.

@@ -33,9 +33,11 @@ std::span<const MatrixQuestion> matrix_questions();
 
 struct MatrixAnswer {
   enum class Ground : std::uint8_t {
-    proved,  ///< holds in every order and with every delay of the small world, for `clients`, and random runs of the larger one did not break it
-    fuzzed,  ///< random runs did not break it; that is all that is known
-    broken,  ///< the witness breaks it
+    /// holds in every order and with every delay of the small world, for `clients`, and random runs of the larger one
+    /// did not break it
+    proved,
+    fuzzed,       ///< random runs did not break it; that is all that is known
+    broken,       ///< the witness breaks it
     inapplicable  ///< the question has no meaning here; `why` says so
   };
   const MatrixQuestion* question = nullptr;

@@ -1,7 +1,8 @@
 #pragma once
 
-// Every algorithm under every kind of fault: whether its promises are proved within bounds, were only not broken by random
-// runs, or are broken, with a story that shows it. Nothing here is known beforehand: each cell is explored and run.
+// Every algorithm under every kind of fault: whether its promises are proved within bounds, were only not broken by
+// random runs, or are broken, with a story that shows it. Nothing here is known beforehand: each cell is explored and
+// run.
 
 #include <cstdint>
 #include <functional>
@@ -52,7 +53,8 @@ struct Matrix {
   bool is_complete = true;        ///< false: interrupted, and the cells that were not begun have no answers
 };
 
-/// Requires: the names in `options` are known. A diagnostic is a story that cannot be run, which is a defect of this program.
+/// Requires: the names in `options` are known. A diagnostic is a story that cannot be run, which is a defect of this
+/// program.
 std::variant<Matrix, Diagnostic> matrix(const models::locks::Catalogue& catalogue, const MatrixOptions& options);
 
 /// Whether the matrix has a row for it: an exclusive lock.

@@ -1,6 +1,7 @@
 #pragma once
 
-// Results of `check` and `matrix` as text and back, for ranks that tell each other what they have done. Both sides are the same program.
+// Results of `check` and `matrix` as text and back, for ranks that tell each other what they have done. Both sides are
+// the same program.
 
 #include "models/locks/catalogue.hpp"
 #include "scenarios/exploring/exploration_result.hpp"

@@ -14,7 +14,8 @@ namespace lockstep::scenarios {
 /// What is expected of this property; null if nothing is.
 const Expectation* expectation_of(std::span<const Expectation> expectations, std::string_view property);
 
-/// How a property stands to what the algorithm claims. `expectations`: those of the file, of a run or of an exploration.
+/// How a property stands to what the algorithm claims. `expectations`: those of the file, of a run or of an
+/// exploration.
 Claim claim_of(std::span<const std::string_view> claims, std::string_view property,
                std::span<const Expectation> expectations);
 

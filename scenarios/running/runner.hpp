@@ -15,7 +15,8 @@
 namespace lockstep::scenarios {
 
 struct RunOptions {
-  /// Random delays and ties instead of the shortest ones and first come, first served. Pins and faults stay; the `at` of expectations is not asked.
+  /// Random delays and ties instead of the shortest ones and first come, first served. Pins and faults stay; the `at`
+  /// of expectations is not asked.
   std::optional<std::uint64_t> seed;
   /// Answers every question of the run: for recording and replay. Takes the place of `seed`.
   sim::Decisions* decisions = nullptr;

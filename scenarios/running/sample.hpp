@@ -13,7 +13,8 @@
 
 namespace lockstep::scenarios {
 
-/// Not the execution of the file but the one that `draw_checked` draws with this seed. A property that was not tried in it is as expected.
+/// Not the execution of the file but the one that `draw_checked` draws with this seed. A property that was not tried in
+/// it is as expected.
 std::variant<Outcome, Diagnostic> run_sample(const Scenario& scenario, const models::locks::Catalogue& catalogue,
                                              std::uint64_t seed, const RunOptions& options = {});
 

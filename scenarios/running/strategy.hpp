@@ -11,9 +11,11 @@ namespace lockstep::scenarios {
 
 /// By which rule a run draws its delays.
 enum class Strategy : std::uint8_t {
-  boundary,  ///< the ends of ranges, and where lengths that the story speaks of end, a little earlier or later: `MoodyDecisions`
+  /// the ends of ranges, and where lengths that the story speaks of end, a little earlier or later: `MoodyDecisions`
+  boundary,
   uniform,  ///< any length is as likely as any other
-  priority  ///< some processes are slow and all others fast, and some of that changes during the run: `PriorityDecisions`
+  /// some processes are slow and all others fast, and some of that changes during the run: `PriorityDecisions`
+  priority
 };
 inline constexpr std::array<std::pair<std::string_view, Strategy>, 3> strategy_names{
     {{"boundary", Strategy::boundary}, {"uniform", Strategy::uniform}, {"priority", Strategy::priority}}};

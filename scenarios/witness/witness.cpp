@@ -26,7 +26,8 @@ using Kind = ExploredFault::Kind;
 using Place = ExploredFault::Place;
 using What = sim::EventName::What;
 
-/// Where a pause within work begins: any moment of the work will do for the work, but not for a deadline that is to fall into it.
+/// Where a pause within work begins: any moment of the work will do for the work, but not for a deadline that is to
+/// fall into it.
 enum class Within : std::uint8_t { where_asked, as_late_as_possible, as_early_as_possible };
 
 std::string& name_in(Scenario& scenario, sim::ProcessId process) {
@@ -172,7 +173,8 @@ class Builder {
     witness_.faults.push_back(std::move(spec));
   }
 
-  /// When a pause within work begins: at the end of the work without it; where its violation asks for it; or as early as it can. Several follow each other.
+  /// When a pause within work begins: at the end of the work without it; where its violation asks for it; or as early
+  /// as it can. Several follow each other.
   Duration begin_within_work(const ExploredFault& fault, std::uint32_t after) const {
     Duration begin = times_.of(trace_.events[fault.event].arrived);
     if (within_ == Within::as_early_as_possible) {

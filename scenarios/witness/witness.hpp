@@ -4,7 +4,8 @@
 // (`checker/explorer/witness_size.hpp`, `trace_of`), and make a witness of it at the end.
 //
 //   witness_times     times for a trace: small faults, short delays, round numbers
-//   witness_replay    the trace once more, at these times: what its events are called, and at how many-th step a fault strikes
+//   witness_replay    the trace once more, at these times: what its events are called, and at how many-th step a fault
+//                     strikes
 //   witness_story     what happens, in sentences
 //   witness           all of it together, and the proof by `run`
 
@@ -21,8 +22,8 @@
 namespace lockstep::scenarios {
 
 struct Witness {
-  /// The story with its schedule and faults, and with the violated property as the expectation of `run`. Its clients are as they
-  /// were; what the story had of [pin], [[fault]] and [[may]] is gone.
+  /// The story with its schedule and faults, and with the violated property as the expectation of `run`. Its clients
+  /// are as they were; what the story had of [pin], [[fault]] and [[may]] is gone.
   Scenario scenario;
   std::string text;  ///< the same as a file
   std::vector<std::string> by;
@@ -34,7 +35,8 @@ struct Witness {
 struct Unconfirmed {
   std::string reason;
   std::string text;  ///< the file that was tried, if it came so far
-  /// It needs moments so close that a run may not tell them apart, which stores whole milliseconds (docs/decisions/instants-are-exact.md).
+  /// It needs moments so close that a run may not tell them apart, which stores whole milliseconds
+  /// (docs/decisions/instants-are-exact.md).
   bool has_close_moments = false;
 };
 
@@ -42,8 +44,8 @@ struct Unconfirmed {
 std::variant<Witness, Unconfirmed> make_witness(const Scenario& scenario, const models::locks::Catalogue& catalogue,
                                                 const ExploredTrace& trace, const Violation& violation);
 
-/// Whether `run` shows the violation in this story, which is written, read back and run: then it gets its texts, and its expectation.
-/// `by`: as in `Violation`.
+/// Whether `run` shows the violation in this story, which is written, read back and run: then it gets its texts, and
+/// its expectation. `by`: as in `Violation`.
 std::variant<Witness, Unconfirmed> confirm(Scenario candidate, const Scenario& original,
                                            const models::locks::Catalogue& catalogue, std::string_view property,
                                            const std::vector<std::string>& by);

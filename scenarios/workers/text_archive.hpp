@@ -1,6 +1,7 @@
 #pragma once
 
-// Numbers and texts one after another, as one text and back: "12 5:hello". For what processes of this program tell each other, and themselves later.
+// Numbers and texts one after another, as one text and back: "12 5:hello". For what processes of this program tell each
+// other, and themselves later.
 
 #include <charconv>
 #include <cstdint>

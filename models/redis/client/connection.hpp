@@ -103,10 +103,10 @@ class Inbox {
   class NextMessage* waiter_ = nullptr;
 };
 
-/// `const std::optional<Reply> message = co_await connection.next_message(timeout);` — the next message of a channel that the
-/// connection has subscribed to, oldest first: ["message", channel, payload] or ["pmessage", pattern, channel, payload];
-/// nothing if none came in time; `unknown` if the server closed the connection. A message that is there already is taken
-/// at once.
+/// `const std::optional<Reply> message = co_await connection.next_message(timeout);` — the next message of a channel
+/// that the connection has subscribed to, oldest first: ["message", channel, payload] or ["pmessage", pattern, channel,
+/// payload]; nothing if none came in time; `unknown` if the server closed the connection. A message that is there
+/// already is taken at once.
 class [[nodiscard]] NextMessage final : private sim::TimerOwner {
  public:
   NextMessage(sim::Process& client, Inbox& inbox, std::optional<sim::Duration> timeout)

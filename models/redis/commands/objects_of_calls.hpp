@@ -95,11 +95,11 @@ IndexRange index_range(std::int64_t start, std::int64_t stop, std::size_t size);
 enum class TimeUnit : std::uint8_t { seconds, milliseconds };
 enum class TimeBase : std::uint8_t { now, epoch };
 
-/// Reads an argument of EX, PEXPIREAT and the like, or gives the error to reply with. `only_positive`: SET and its relatives refuse
-/// zero and less.
+/// Reads an argument of EX, PEXPIREAT and the like, or gives the error to reply with. `only_positive`: SET and its
+/// relatives refuse zero and less.
 ///
-/// A timestamp sent to EXPIREAT, PEXPIREAT, EXAT or PXAT becomes the deadline as it is, unrounded. What Redis refuses as an overflow is
-/// refused; what it takes and no `Instant` holds is a `Deadline::far_ms`.
+/// A timestamp sent to EXPIREAT, PEXPIREAT, EXAT or PXAT becomes the deadline as it is, unrounded. What Redis refuses
+/// as an overflow is refused; what it takes and no `Instant` holds is a `Deadline::far_ms`.
 std::variant<Deadline, Reply> read_expire_time(const Call& call, const Value& argument, TimeUnit unit, TimeBase base,
                                                bool only_positive);
 

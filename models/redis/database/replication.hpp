@@ -1,7 +1,7 @@
 #pragma once
 
-// What a server knows of replication: its role, its history's identity, the end of its stream that it remembers, and its replicas.
-// How the stream travels is `Node`'s business.
+// What a server knows of replication: its role, its history's identity, the end of its stream that it remembers, and
+// its replicas. How the stream travels is `Node`'s business.
 
 #include <cstdint>
 #include <deque>
@@ -73,8 +73,8 @@ class Replication {
   void set_name(std::string name);
   const std::string& name() const { return name_; }
 
-  /// Whether replicas acknowledge every second without being asked. Only then does it say something how long a replica has been silent;
-  /// without, whoever is connected counts as heard of. Never in an exploration, which would not end.
+  /// Whether replicas acknowledge every second without being asked. Only then does it say something how long a replica
+  /// has been silent; without, whoever is connected counts as heard of. Never in an exploration, which would not end.
   bool has_periodic_acks() const { return has_periodic_acks_; }
   void set_periodic_acks(bool on) { has_periodic_acks_ = on; }
 
@@ -143,8 +143,8 @@ class Replication {
   /// How many were heard of within `lag`.
   std::int64_t good_replicas(const sim::Clock& clock, sim::Duration lag) const;
 
-  /// As newly started: a primary of an empty history, or a replica that has not connected yet. `life`: how many-th start it is, so that
-  /// no two histories have the same identity.
+  /// As newly started: a primary of an empty history, or a replica that has not connected yet. `life`: how many-th
+  /// start it is, so that no two histories have the same identity.
   void restart(std::optional<Address> primary, std::uint64_t life);
   /// As if both had been started long ago and all had been said.
   void begin_in_sync_with(const std::string& primary_name);

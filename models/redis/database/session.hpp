@@ -92,8 +92,8 @@ struct Delivery {
   Kind kind = Kind::message;
   SessionId to = 0;
   Reply reply;
-  /// Of a message that a command sends to its own connection: how much of its reply the server has written by then. Depth first, the head of
-  /// an array counts as one: 0 is before the reply, `kWhole` behind it.
+  /// Of a message that a command sends to its own connection: how much of its reply the server has written by then.
+  /// Depth first, the head of an array counts as one: 0 is before the reply, `kWhole` behind it.
   std::size_t written = 0;
   static constexpr std::size_t kWhole = SIZE_MAX;
 };

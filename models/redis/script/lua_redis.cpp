@@ -42,7 +42,8 @@ void push_items(lua_State* lua, const std::vector<Reply>& items, std::size_t fir
   }
 }
 
-/// What has a type of its own in RESP3, for a script that has asked for it: a table with one field, which names the type.
+/// What has a type of its own in RESP3, for a script that has asked for it: a table with one field, which names the
+/// type.
 void push_resp3(lua_State* lua, const Reply& reply) {
   const auto named = [&](const char* type) {
     lua_createtable(lua, 0, 1);

@@ -101,8 +101,8 @@ int setmetatable(lua_State* lua) {
   return 1;
 }
 
-/// A table has no name but its address: number them in the order in which they are printed. The numbers' table holds its
-/// objects, so that no address is used twice within a script.
+/// A table has no name but its address: number them in the order in which they are printed. The numbers' table holds
+/// its objects, so that no address is used twice within a script.
 void push_printed(lua_State* lua, int object) {
   // Where several processes share an interpreter, a number would tell one of them what another has printed.
   if (LuaSession::of(lua).keeps_times) {
@@ -154,8 +154,8 @@ int pcall(lua_State* lua) {
   return lua_gettop(lua);
 }
 
-/// Upvalue: the script's handler. Lua runs no hooks inside the handler of an error that a hook has thrown, so the handler of
-/// a stopped script could run for ever.
+/// Upvalue: the script's handler. Lua runs no hooks inside the handler of an error that a hook has thrown, so the
+/// handler of a stopped script could run for ever.
 int guarded_handler(lua_State* lua) {
   if (LuaSession::of(lua).is_stopped()) return 1;
   if (lua_isstring(lua, 1) && mark_misuse(lua, lua_tostring(lua, 1))) return 1;
@@ -354,8 +354,8 @@ std::int64_t next_random(lua_State* lua) {
   return static_cast<std::int64_t>(state >> 17);
 }
 
-/// Lua's numbers are floating point, and this is Lua's own arithmetic on them: each operation is one that IEEE 754 rounds
-/// correctly, and no product feeds a sum that a compiler could fuse with it, so every build agrees.
+/// Lua's numbers are floating point, and this is Lua's own arithmetic on them: each operation is one that IEEE 754
+/// rounds correctly, and no product feeds a sum that a compiler could fuse with it, so every build agrees.
 int math_random(lua_State* lua) {
   constexpr std::int64_t kRange = INT_MAX;
   const lua_Number r = static_cast<lua_Number>(next_random(lua) % kRange) / static_cast<lua_Number>(kRange);

@@ -88,7 +88,8 @@ std::optional<ScriptEngine::Mistake> mistake_of(const std::string& script, std::
 
 constexpr const char* kBind = "lockstep bind";
 
-// --- The globals of a library's functions. Upvalues: the table that is `redis` while it is loaded, whether it is loaded, the globals of scripts.
+// --- The globals of a library's functions. Upvalues: the table that is `redis` while it is loaded, whether it is
+// loaded, the globals of scripts.
 
 int refuse_unknown(lua_State* lua) {
   return luaL_error(lua, "Script attempted to access nonexistent global variable '%s'", lua_tostring(lua, 2));

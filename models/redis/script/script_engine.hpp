@@ -18,8 +18,9 @@
 
 namespace lockstep::models::redis {
 
-/// What begins with this finds a global `_G['lockstep bind']`. Given a function and a table, that leaves the function no global but `redis`, which is the table; and it returns
-/// a function, after which there are those of scripts, without KEYS and ARGV, and what refuses unknown globals (`__index`) and assignments (`__newindex`).
+/// What begins with this finds a global `_G['lockstep bind']`. Given a function and a table, that leaves the function
+/// no global but `redis`, which is the table; and it returns a function, after which there are those of scripts,
+/// without KEYS and ARGV, and what refuses unknown globals (`__index`) and assignments (`__newindex`).
 inline constexpr std::string_view kLibraryMark = "--[[library]] ";
 
 /// Names a compiled script of one engine.
@@ -27,8 +28,8 @@ using ScriptId = std::uint32_t;
 
 /// Compiles each text once and keeps it. Costs nothing until the first script. Not for several threads.
 ///
-/// Nothing of one run is visible to the next: globals and libraries are read-only, math.random starts from the same seed,
-/// and `tostring` of a table numbers tables in the order in which the script prints them. The same script, keys,
+/// Nothing of one run is visible to the next: globals and libraries are read-only, math.random starts from the same
+/// seed, and `tostring` of a table numbers tables in the order in which the script prints them. The same script, keys,
 /// arguments and replies of the host give the same result on every machine.
 class ScriptEngine {
  public:
@@ -52,8 +53,8 @@ class ScriptEngine {
   /// Its first line has flags, and no-writes is none of them.
   bool declares_writes(ScriptId script) const;
 
-  /// A script that its author will want to mend: Lua refused it, or it ran into an error of its own, and nothing that a server in
-  /// its place would have said no to either. What a script hands on of an error of redis.call is none.
+  /// A script that its author will want to mend: Lua refused it, or it ran into an error of its own, and nothing that a
+  /// server in its place would have said no to either. What a script hands on of an error of redis.call is none.
   struct Mistake {
     std::string script;   ///< its text
     std::string message;  ///< "attempt to index field 'y' (a nil value)"

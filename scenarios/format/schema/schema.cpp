@@ -155,7 +155,8 @@ void check_order(const Node& root, const Scenario& scenario) {
   throw Bad{find(root, "pin")->at, "both [pin] and [schedule]; a schedule fixes the order already: leave out [pin]"};
 }
 
-/// A thread stops or dies at steps of its own program; its messages and clocks are its process's, and nobody starts it again.
+/// A thread stops or dies at steps of its own program; its messages and clocks are its process's, and nobody starts it
+/// again.
 void check_threads(const Scenario& scenario) {
   for (const FaultSpec& fault : scenario.faults) {
     if (fault.who.find('/') == std::string::npos) continue;

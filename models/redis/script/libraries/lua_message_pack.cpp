@@ -1,5 +1,5 @@
-// The library `cmsgpack`. Source: the MessagePack specification, as far as lua-cmsgpack 0.4 knows it (no binary and no extension
-// types), and what that does with Lua's tables and numbers, found out by asking redis-server 7.0.15.
+// The library `cmsgpack`. Source: the MessagePack specification, as far as lua-cmsgpack 0.4 knows it (no binary and no
+// extension types), and what that does with Lua's tables and numbers, found out by asking redis-server 7.0.15.
 
 #include <bit>
 #include <climits>

@@ -19,14 +19,14 @@ namespace lockstep::models::redis {
 /// Counts instructions and memory, and stops a script that exceeds its limits in such a way that the script's own pcall
 /// cannot go on: from then on every instruction fails.
 ///
-/// A count hook alone does not bound the time of a script, since one instruction may copy, compare or convert a string of
-/// megabytes, or walk over an emptied table. So an instruction costs 1 + (largest block of memory so far) / 1 KiB, and
-/// library functions that loop charge their steps.
+/// A count hook alone does not bound the time of a script, since one instruction may copy, compare or convert a string
+/// of megabytes, or walk over an emptied table. So an instruction costs 1 + (largest block of memory so far) / 1 KiB,
+/// and library functions that loop charge their steps.
 class LuaSession {
  public:
   explicit LuaSession(const ScriptLimits& limits) : limits_(limits) {}
-  /// For an interpreter that is a part of a world: all that it has goes back with the world, and it keeps times as times, also where they have
-  /// digits (`keeps_times`).
+  /// For an interpreter that is a part of a world: all that it has goes back with the world, and it keeps times as
+  /// times, also where they have digits (`keeps_times`).
   struct OfWorld {};
   LuaSession(const ScriptLimits& limits, OfWorld) : keeps_times(true), limits_(limits), is_of_world_(true) {}
 

@@ -48,8 +48,8 @@ void push_own(lua_State* lua, const char& key);
 SymbolicNumber number_of(lua_State* lua, const LuaSymbol& symbol);
 bool is_rest(const LuaSymbol* symbol);
 
-/// The answer of the world to `question(world)`. Lua catches every exception: the world's own goes on when the script has ended,
-/// which it does at once.
+/// The answer of the world to `question(world)`. Lua catches every exception: the world's own goes on when the script
+/// has ended, which it does at once.
 template <class Question>
 auto ask_world(lua_State* lua, const Question& question) {
   LuaSession& session = LuaSession::of(lua);
