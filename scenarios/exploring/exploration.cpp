@@ -16,10 +16,10 @@
 #include "checker/explorer/branches.hpp"
 #include "checker/explorer/branches_ahead.hpp"
 #include "checker/properties/properties.hpp"
+#include "scenarios/exploring/endless.hpp"
 #include "scenarios/exploring/explored_story.hpp"
 #include "scenarios/exploring/trace_judge.hpp"
 #include "scenarios/format/writer.hpp"
-#include "scenarios/running/endless.hpp"
 #include "scenarios/running/execution.hpp"
 #include "scenarios/story/alike.hpp"
 #include "scenarios/story/own_lock.hpp"
@@ -517,14 +517,6 @@ class Search {
   bool is_over_ = false;
   bool is_too_long_ = false;
 };
-
-}  // namespace
-
-const ExploredProperty& Exploration::property(std::string_view name) const {
-  return *std::find_if(properties.begin(), properties.end(), [&](const ExploredProperty& p) { return p.name == name; });
-}
-
-namespace {
 
 bool sentinels_look_for_ever(const Scenario& scenario) { return scenario.sentinels && !scenario.sentinels->rounds; }
 
