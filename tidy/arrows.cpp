@@ -96,15 +96,8 @@ const std::vector<Room> kRooms = {
       "scenarios/workers"}},
 };
 
-/// Rooms of one folder whose modules still include each other in a circle (issue 21): an exception until they do not.
-constexpr std::array kNotYet{"checker/linearizability"sv, "checker/specifications"sv};
-
 bool is_within(std::string_view path, std::string_view folder) {
   return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
-}
-
-bool is_not_yet(std::string_view path) {
-  return std::any_of(kNotYet.begin(), kNotYet.end(), [&](std::string_view folder) { return is_within(path, folder); });
 }
 
 std::string_view room_of(std::string_view path) {
@@ -210,7 +203,7 @@ Findings module_cycles(const std::vector<File>& files) {
   Findings findings;
   std::vector<bool> told(modules.size(), false);
   for (std::size_t module = 0; module < modules.size(); ++module) {
-    if (told[module] || is_not_yet(modules.name(module))) continue;
+    if (told[module]) continue;
     const std::vector<std::size_t> circle = modules.circle(module);
     if (circle.empty()) continue;
     std::string names;
@@ -250,7 +243,6 @@ Findings room_arrows(const std::vector<File>& files) {
     for (const Include& include : includes_of(file)) {
       const std::string_view room = room_of(include.header);
       if (!is_within(include.header, file.folder()) || room == own->path) continue;
-      if (is_not_yet(own->path) && is_not_yet(room)) continue;
       if (std::find(own->may_include.begin(), own->may_include.end(), room) != own->may_include.end()) continue;
       findings.push_back({file.path, include.line,
                           std::string(own->path) + "/ must not use " + std::string(room) +
