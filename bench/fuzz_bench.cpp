@@ -2,7 +2,7 @@
 //
 //   fuzz_bench [ALGORITHM...]       worlds, runs and events per second, with all checkers on, on one thread and on two
 //   fuzz_bench against PROGRAM [ALGORITHM...]  the same of one thread, in turn with another build's fuzz_bench, by processor time: how many times as fast this one is
-//   fuzz_bench find [SEEDS [FILE...]]  each mutant of docs/lock-mutants.md and each violating story (those of FILE, files or folders, else of scenarios/):
+//   fuzz_bench find [SEEDS [FILE...]]  each mutant of docs/evidence/lock-mutants.md and each violating story (those of FILE, files or folders, else of scenarios/):
 //                                   after how many runs it is found, by the portfolio, and by what is left of it without one of its parts
 //   fuzz_bench made-up [SEEDS [RUNS]]  every algorithm in made-up worlds: which properties, of all that can be judged, so many runs break, and how soon
 

@@ -92,7 +92,7 @@ std::string table_of(const Record& record) {
   }
   std::string text = fmt::format(
       "# What was confirmed on real servers\n\n"
-      "Written by `lockstep confirm`; how, and what a row means, says [confirm.md](confirm.md). Played with "
+      "Written by `lockstep confirm`; how, and what a row means, says [confirm.md](../manual/confirm.md). Played with "
       "redis-server {} on {}.\n\n",
       fmt::join(versions, ", "), fmt::join(dates, ", "));
   for (const auto& [standing, count] : counts) text += fmt::format("- {}: {} of {}\n", standing, count, record.size());

@@ -52,11 +52,11 @@ TEST_CASE("confirm: the record knows every story, as it is now") {
   }
   INFO(
       "changed since it was confirmed, or never was: lockstep confirm FILES --redis --record scenarios/confirmed.json "
-      "--table docs/confirmed.md"
+      "--table docs/evidence/confirmed.md"
       << stale);
   CHECK(stale.empty());
   CHECK(record.size() == stories);
-  CHECK(content_of(in_tree("docs/confirmed.md")) == table_of(record));
+  CHECK(content_of(in_tree("docs/evidence/confirmed.md")) == table_of(record));
 }
 
 TEST_CASE("confirm: a story that changes in anything that was played is another one") {

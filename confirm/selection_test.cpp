@@ -1,4 +1,4 @@
-// One story of each kind at real servers. All of them: docs/confirm.md. Without an installed redis-server it says SKIPPED.
+// One story of each kind at real servers. All of them: docs/manual/confirm.md. Without an installed redis-server it says SKIPPED.
 
 #include <catch2/catch.hpp>
 

@@ -2,7 +2,7 @@
 
 // Lockstep in the tests of other programs: `fuzz` and `check` as functions. Start here if you have a lock of your own
 // in C++; installed as <lockstep/lockstep.hpp>, with find_package(lockstep) and the target lockstep::lockstep.
-// docs/testing-with-lockstep.md has a whole example.
+// docs/manual/testing-with-lockstep.md has a whole example.
 //
 //   const auto result = lockstep::fuzz({.algorithm = "my-lock", .catalogue = catalogue, .runs = 10'000});
 //   INFO(result);
@@ -39,7 +39,7 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A scenario, from where it is: docs/scenario-format.md says what one may say.
+/// A scenario, from where it is: docs/manual/scenario-format.md says what one may say.
 class Story {
  public:
   /// None.

@@ -31,7 +31,7 @@ using Findings = std::vector<Finding>;
 
 // One file at a time.
 
-/// A folder includes only folders below it (DESIGN, section 2), always by their path from the root.
+/// A folder includes only folders below it (a table in tidy/rules.cpp), always by their path from the root.
 Findings include_direction(const File& file);
 /// Sources of chance and time other than sim's: they would make a run unrepeatable.
 Findings real_chance_and_time(const File& file);
@@ -70,8 +70,17 @@ Findings room_arrows(const std::vector<File>& files);
 Findings folder_sizes(const std::vector<File>& files);
 Findings dead_headers(const std::vector<File>& files);
 Findings dead_scripts(const std::vector<File>& files);
-/// In a document, `<!-- from PATH -->` above a block of code says that the block stands in that file, word for word; indented as it likes.
+/// In a document, `<!-- from PATH -->` above a block of code says that the block stands in that file, word for word;
+/// indented as it likes.
 Findings quotations(const std::vector<File>& files);
+/// A relative link of a document leads to a file, a folder, or a heading.
+Findings dead_links(const std::vector<File>& files);
+/// A path of docs/ exists wherever it is named; another path of the repository where a document or a comment names it.
+Findings dead_paths(const std::vector<File>& files);
+/// In a document, "`Name` (`path.hpp`)": the name stands in that file.
+Findings missing_types(const std::vector<File>& files);
+/// docs/README.md has a link to each page of docs/.
+Findings unlisted_documents(const std::vector<File>& files);
 
 /// Every rule above, over all files.
 Findings all_findings(const std::vector<File>& files);

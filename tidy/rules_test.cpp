@@ -320,6 +320,52 @@ TEST_CASE("tidy: what a document quotes stands in the file") {
   CHECK(quotations({source, quoting("sim/a.cpp", "")}).size() == 1);
 }
 
+TEST_CASE("tidy: links lead somewhere") {
+  const File page{"docs/manual/a.md", "# A\n## What it's for: `x`, and *why*\n"}, picture{"docs/a.png", ""};
+  const auto links = [&](const std::string& text) {
+    return dead_links({page, picture, {"docs/b.md", text + "\n"}}).size();
+  };
+  CHECK(links("[a](manual/a.md), ![p](a.png), [m](manual/), [x](https://example.org)") == 0);
+  CHECK(links("[a](a.md)") == 1);
+  CHECK(links("[a](../a.md) [b](../../../b.md)") == 2);
+  CHECK(links("[a](manual/a.md#whats-for-x) and [a](#nothing)") == 2);
+  CHECK(links("[a](manual/a.md#what-its-for-x-and-why)") == 0);
+  CHECK(links("# Own\n[a](#own)") == 0);
+  CHECK(links("`f[](nowhere)`\n    [a](nowhere)\n```\n[a](nowhere)\n```") == 0);
+  CHECK(dead_links({page, {"docs/manual/c.md", "[a](../manual/a.md)\n"}}).empty());
+}
+
+TEST_CASE("tidy: paths that are named exist") {
+  const File page{"docs/manual/a.md", ""}, source{"sim/a.hpp", ""};
+  const auto paths = [&](const std::string& path, const std::string& text) {
+    return dead_paths({page, source, {path, text + "\n"}}).size();
+  };
+  CHECK(paths("cli/a.cpp", "f(\"see docs/manual/a.md.\");") == 0);
+  CHECK(paths("cli/a.cpp", "f(\"see docs/a.md.\");") == 1);
+  CHECK(paths("cli/a.cpp", "// sim/a.hpp, sim/*.hpp, sim/{a,b}.hpp, other/b.hpp, https://a.org/docs/b.md") == 0);
+  CHECK(paths("cli/a.cpp", "// sim/b.hpp") == 1);
+  CHECK(paths("cli/a.cpp", "f(\"sim/b.hpp\");") == 0);
+  CHECK(paths("docs/b.md", "    quoted sim/b.hpp") == 1);
+  CHECK(paths("lockstep", "cat docs/b.md") == 1);
+  CHECK(paths("CHANGELOG.md", "docs/b.md") == 0);
+}
+
+TEST_CASE("tidy: a type that a document names stands in the file that it names") {
+  const File source{"sim/a.hpp", "class World {\n};\n"};
+  const auto types = [&](const std::string& text) {
+    return missing_types({source, {"docs/b.md", text + "\n"}}).size();
+  };
+  CHECK(types("A `sim::World` (`sim/a.hpp`), and its `World` (`sim/none.hpp`)") == 0);
+  CHECK(types("A `Worl` (`sim/a.hpp`).") == 1);
+  CHECK(types("A `Worl`\n(`sim/a.hpp`), `x - y` (`sim/a.hpp`), `f --x` (`sim/a.hpp`).") == 1);
+}
+
+TEST_CASE("tidy: the index of the documents has all of them") {
+  const File page{"docs/manual/a.md", ""};
+  CHECK(unlisted_documents({page}).size() == 1);
+  CHECK(unlisted_documents({page, {"docs/README.md", "[a](manual/a.md)\n"}}).empty());
+}
+
 TEST_CASE("tidy: comments and literals are not code") {
   CHECK(code_of("a // b\nc") == "a     \nc");
   CHECK(code_of("a /* b\nc */ d") == "a     \n     d");

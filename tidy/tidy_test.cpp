@@ -28,7 +28,8 @@ bool is_text(const fs::path& path) {
          path.generic_string().find("/corpus/") != std::string::npos;
 }
 
-/// All text of the project: not what is built, and of what is hidden only what is ours.
+/// All files of the project: not what is built, and of what is hidden only what is ours. Of pictures only that they are
+/// there.
 std::vector<File> files_of(const fs::path& root) {
   std::vector<File> files;
   fs::recursive_directory_iterator it(root);
@@ -39,10 +40,12 @@ std::vector<File> files_of(const fs::path& root) {
       if (is_foreign || (it.depth() == 0 && name == "build")) it.disable_recursion_pending();
       continue;
     }
-    if (!it->is_regular_file() || !is_text(it->path())) continue;
+    if (!it->is_regular_file()) continue;
+    File& file = files.emplace_back();
+    file.path = fs::relative(it->path(), root).generic_string();
+    if (!is_text(it->path())) continue;
     std::ifstream in(it->path(), std::ios::binary);
-    files.push_back({fs::relative(it->path(), root).generic_string(),
-                     std::string(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>())});
+    file.text.assign(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
   }
   // The order of a directory is the file system's.
   std::sort(files.begin(), files.end(), [](const File& a, const File& b) { return a.path < b.path; });

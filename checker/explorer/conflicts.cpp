@@ -1,4 +1,4 @@
-// Events that cannot come where they are tried, since time does not allow it: why not, and what has to be tried instead. docs/exploring.md, "What
+// Events that cannot come where they are tried, since time does not allow it: why not, and what has to be tried instead. docs/argument/exploring.md, "What
 // time does not allow", says why nothing is lost.
 
 #include <algorithm>

@@ -20,7 +20,7 @@
 //   before the timeout of 50ms in every execution. Without this each timeout doubles the search for nothing. Only what holds in
 //   every execution may be used; that a pair is ordered by the constraints of *this* trace says nothing about the others.
 // - An event that time does not allow here is no part of any trace that begins like this one. The constraints say which events do not allow it, and it is
-//   tried in place of each of them: docs/exploring.md, "What time does not allow", and explorer/conflicts.cpp.
+//   tried in place of each of them: docs/argument/exploring.md, "What time does not allow", and explorer/conflicts.cpp.
 // - Who crashes, whose clock jumps or is off is decided before the first event; a crash is then an event of that process like others,
 //   at any time. Pauses and losses are decided where they strike. Budgets are counts, so they do not depend on the order of events.
 // - Ticks repeat for ever. A trace is over when nothing else is pending and none of them can be due before an event that

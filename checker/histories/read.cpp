@@ -91,7 +91,7 @@ ReadResult read_history(Source source, Format format, const Sink& sink, std::siz
             result.lines_skipped == 0
                 ? "no operations: the file is empty, or has only blanks and comments"
                 : fmt::format("no operations in {} lines, read as {}; expected lines like 0 :invoke :read nil, maps "
-                              "as Jepsen's history.edn has them, or JSON objects (docs/linearize.md)",
+                              "as Jepsen's history.edn has them, or JSON objects (docs/manual/linearize.md)",
                               result.lines_skipped, which)};
   }
   return result;

@@ -105,7 +105,7 @@ impossible gets a message, and the others are run; the exit status is 2 then.
   --json                      one JSON document on stdout, nothing else
   --junit FILE                also write the results as JUnit XML
   --history FILE              also write the operations of the one story, as EDN (FILE.edn) or JSON lines (FILE.jsonl)
-  --export KIND=FILE          also write the run for another tool, as often as you like (docs/exports.md)
+  --export KIND=FILE          also write the run for another tool, as often as you like (docs/manual/exports.md)
                               of one story: shiviz, chrome-trace, itf, edn, dot, graphml, markdown (and FILE.svg)
                               of any number: sarif (what was not as expected), junit (as --junit)
   --lang en|zh                language of titles, stories and lessons
@@ -217,7 +217,7 @@ explored; a file that is named is explored whatever it costs.
                               story)
   --margins-json FILE         write what happens for every pause, delay, skew and latency of the run and of the
                               witnesses, in pieces within which all times are linear, and from which event on a
-                              violation cannot be avoided any more (docs/margins.md; needs exactly one story)
+                              violation cannot be avoided any more (docs/manual/margins.md; needs exactly one story)
   --parameter P               look for the threshold of P alone: pause, jump, skew or restart_after
   --given P=LENGTH            with faults of parameter P of at most LENGTH (restarts: of just that), as in
                               --parameter pause --given skew=20ms; nothing is then compared with the file
@@ -229,7 +229,7 @@ explored; a file that is named is explored whatever it costs.
   --resume                    go on from the checkpoint
   --no-reduction              explore all interleavings, also those that cannot make a difference
   --thorough                  search in another way, that shares less with the usual one; takes much longer
-                              (docs/exploring.md, "What time does not allow")
+                              (docs/argument/exploring.md, "What time does not allow")
   --no-second-opinion         leave out the concrete runs that try to break what the search calls kept
   --ticks D                   brute force instead: run every multiple of D in each range, e.g. 1ms
   --json                      one JSON document on stdout, nothing else
@@ -257,7 +257,7 @@ constexpr std::string_view kLinearize =
 usage: lockstep linearize HISTORY... [--model MODEL] [OPTIONS]
 
 A HISTORY is Jepsen's history.edn, a Jepsen log or history.txt, or JSON (an object on each line, or an array), also
-packed by gzip; a directory stands for the history in it; - is standard input. docs/linearize.md has the formats. What
+packed by gzip; a directory stands for the history in it; - is standard input. docs/manual/linearize.md has the formats. What
 `lockstep run --history` writes says its model; of others --model has to. An operation that ended with :info, or never, may have taken
 effect at any later time, or never; one that failed did not.
 
@@ -303,7 +303,7 @@ usage: lockstep confirm FILE|DIR... --redis[=HOST:PORT] [OPTIONS]
 
 The clients, their lock code, the network and the faults are the scenario's; the servers are processes of
 redis-server, and what clients hear is what those answer. Time is real, slowed down or sped up for each
-scenario so that nothing comes near the end of a lease. docs/confirm.md has more.
+scenario so that nothing comes near the end of a lease. docs/manual/confirm.md has more.
 
   --redis                     our own servers, started in a temporary folder and gone afterwards
   --redis=HOST:PORT           a server that is there; it must be empty, and keeps nothing of it
@@ -355,7 +355,7 @@ usage: lockstep serve FILE [OPTIONS]
 
 Each server of the scenario gets a port of 127.0.0.1, which is printed, and behaves there as in the
 simulation: its clock, and the pauses, crashes and jumps that the file plans for it at given times. The
-scenario's clients do not run. Ctrl-C ends it. docs/serve.md has more.
+scenario's clients do not run. Ctrl-C ends it. docs/manual/serve.md has more.
 
   --port N                    of the first server; the next ones have N+1, N+2, ...; 0: free ones (0)
   --step                      time stands still until a client sends DEBUG STEP seconds, so that a lease
@@ -381,7 +381,7 @@ usage: lockstep play [FILE] [OPTIONS]
 
 Prints an address of 127.0.0.1 with a token, which nobody else knows; open it. Without FILE it begins with a new story.
 Stories are saved into the folder of FILE, or into the one that it was called in, and nowhere else; a file that is there
-is overwritten only after a question. Ctrl-C ends it. docs/play.md has more.
+is overwritten only after a question. Ctrl-C ends it. docs/manual/play.md has more.
 
   --port N                    of 127.0.0.1; 0: a free one (0)
   --json                      the address as one JSON document on stdout, nothing else
@@ -406,7 +406,7 @@ Save it beside your stories, and name it in the first line of each:
   lockstep schema > lockstep.schema.json
   #:schema lockstep.schema.json
 
-lockstep new writes that line where such a file is there. docs/scenario-format.md has more.
+lockstep new writes that line where such a file is there. docs/manual/scenario-format.md has more.
 
   --json, --seed, --lang, --width, --color, --jobs
                               taken by every command; nothing depends on them here

@@ -1,18 +1,14 @@
-// docs/your-own-lock.md: what it quotes of the program is what the program says; and `new --lock`.
+// `new --lock`: what docs/your-own-lock.md begins with.
 
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "cli/run.hpp"
-#include "sim/testing/in_tree.hpp"
 
 namespace lockstep::cli::your_own_lock_test {
 namespace {
@@ -38,56 +34,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// A command of the document, and the lines that it shows of what comes of it.
-struct Quote {
-  std::vector<std::string> args;
-  std::vector<std::string> shown;
-};
-
-std::vector<Quote> quotes_of(const std::string& document) {
-  constexpr std::string_view kCommand = "    $ ./lockstep ";
-  std::vector<Quote> quotes;
-  bool is_inside = false;
-  for (const std::string& line : lines_of(document)) {
-    if (line.starts_with(kCommand)) {
-      std::istringstream words(line.substr(kCommand.size()));
-      Quote& quote = quotes.emplace_back();
-      for (std::string word; words >> word;) {
-        const bool is_path = word.starts_with("scenarios/");
-        quote.args.push_back(is_path ? in_tree(word) : word);
-      }
-      is_inside = true;
-    } else if (is_inside && line.starts_with("    ")) {
-      if (line != "    ...") quotes.back().shown.push_back(line.substr(4));
-    } else {
-      is_inside = false;
-    }
-  }
-  return quotes;
-}
-
 }  // namespace
-
-TEST_CASE("your own lock: the document shows what the program says, in its order") {
-  std::ifstream in(in_tree("docs/your-own-lock.md"), std::ios::binary);
-  REQUIRE(in);
-  const std::string document{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  const std::vector<Quote> quotes = quotes_of(document);
-  CHECK(quotes.size() == 2);
-  for (const Quote& quote : quotes) {
-    const Said said = call(quote.args);
-    INFO(said.out << said.err);
-    CHECK(said.exit == 0);
-    REQUIRE_FALSE(quote.shown.empty());
-    const std::vector<std::string> lines = lines_of(said.out);
-    std::size_t next = 0;
-    for (const std::string& line : lines) {
-      if (next < quote.shown.size() && line == quote.shown[next]) ++next;
-    }
-    INFO("not said there: " << (next < quote.shown.size() ? quote.shown[next] : ""));
-    CHECK(next == quote.shown.size());
-  }
-}
 
 TEST_CASE("your own lock: new --lock writes a lock that can be run, checked, compared and put in the matrix") {
   const fs::path folder = fs::temp_directory_path() / ("lockstep-new-lock-" + std::to_string(::getpid()));

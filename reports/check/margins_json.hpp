@@ -1,7 +1,7 @@
 #pragma once
 
-// The families of a story as a document, for pages that let somebody move a pause to and fro. docs/margins.md has every
-// key.
+// The families of a story as a document, for pages that let somebody move a pause to and fro. docs/manual/margins.md
+// has every key.
 
 #include <span>
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
 
-// A run in the formats of other tools: which there are, and the text of each. Start here. docs/exports.md shows where
-// each is opened.
+// A run in the formats of other tools: which there are, and the text of each. Start here. docs/manual/exports.md shows
+// where each is opened.
 
 #include <cstdint>
 #include <span>

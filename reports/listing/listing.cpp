@@ -146,8 +146,8 @@ Lines list_failures(std::span<const scenarios::Scenario> scenarios, const Confir
   std::string sum = zh ? fmt::format("{} 个记载的故障，其中 {} 个有场景重现", all, reproduced)
                        : fmt::format("{} documented failures, {} of them reproduced by a scenario", all, reproduced);
   if (shown_in_reality > 0) {
-    sum += zh ? fmt::format("，{} 个在真实服务器上证实（docs/confirmed.md）", shown_in_reality)
-              : fmt::format(", {} confirmed on real servers (docs/confirmed.md)", shown_in_reality);
+    sum += zh ? fmt::format("，{} 个在真实服务器上证实（docs/evidence/confirmed.md）", shown_in_reality)
+              : fmt::format(", {} confirmed on real servers (docs/evidence/confirmed.md)", shown_in_reality);
   }
   lines.emplace_back(sum, Ink::faint);
   return lines;

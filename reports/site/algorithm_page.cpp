@@ -248,13 +248,14 @@ std::string cost_of(const Findings& findings, const Entry& entry) {
          fmt::format(
              "<p class=\"faint\">{}</p>\n",
              both(fmt::format(
-                      "The same workload for all, {} of virtual time, seed {}: see docs/comparing.md. Waiting: from a "
+                      "The same workload for all, {} of virtual time, seed {}: see docs/manual/comparing.md. Waiting: "
+                      "from a "
                       "client's "
                       "first attempt until it has the lock. Handover: from the moment at which a holder begins to give "
                       "back, while somebody waits, until the next has it.",
                       sim::to_string(findings.how_compared.length), findings.how_compared.seed),
                   fmt::format("所有算法使用同样的负载，虚拟时间 {}，种子 {}：见 "
-                              "docs/comparing.md。等待：从客户端第一次尝试到取得锁。"
+                              "docs/manual/comparing.md。等待：从客户端第一次尝试到取得锁。"
                               "交接：有人等待时，从持有者开始归还到下一个取得。",
                               sim::to_string(findings.how_compared.length), findings.how_compared.seed)));
 }

@@ -165,7 +165,7 @@ TEST_CASE("graph picture: one client of set-nx-px-lua alone passes through state
     INFO(graph.algorithm << " " << graph.clients << " " << graph.why);
     REQUIRE((graph.why.empty() ? graph.graph.states.size() : 1) > 0);
   }
-  // docs/state-graphs.md: not started; acquire (asked), acquire (answered), holds, release (asked), release (answered), done.
+  // docs/manual/state-graphs.md: not started; acquire (asked), acquire (answered), holds, release (asked), release (answered), done.
   REQUIRE(of("set-nx-px-lua", 1).graph.states.size() == 7);
   const FoldedGraph folded = fold(of("set-nx-px-lua", 1).graph, {});
   // Without what is on its way the server still tells both halves of an acquire and of a release apart.

@@ -114,7 +114,7 @@ TEST_CASE("index: a cell that is broken leads to a story that breaks it, others 
   const pugi::xml_node rows = document.child("div").child("table");
   REQUIRE(href_of_row(rows, "set-nx-px-lua", 3) == "stories/f003-2-pause-outlives-lease.html");
   REQUIRE(href_of_row(rows, "set-nx-px-lua", 0) == "algorithms/set-nx-px-lua.html#cell-none-mutual-exclusion");
-  // The margin that `docs/matrix.md` derives on paper.
+  // The margin that `docs/manual/matrix.md` derives on paper.
   REQUIRE(testing::text_of_page(rows).find("✗ broken: > 971ms") != std::string::npos);
   REQUIRE(href_of_row(rows, "set-nx-px-lua", 1).empty());
 }

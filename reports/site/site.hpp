@@ -19,7 +19,7 @@ namespace lockstep::reports::site {
 
 /// A story with all that its page tells.
 struct ToldStory {
-  std::string source;  ///< its file, as a reader finds it: "scenarios/stories/redisson-source/x.toml"
+  std::string source;  ///< its file, as a reader finds it: "scenarios/stories/compare/short-work.toml"
   std::string path;    ///< of its page
   Story story;         ///< with trace and key states
   std::optional<ExploredStory> explored;  ///< nothing: it cannot be, or takes too long

@@ -7,7 +7,7 @@
 //   families       all values of one length, in pieces; of two lengths, in regions
 //
 // Within a piece the same events happen in the same order, and the time of each is a + b * p. Everything else is as the story's own run has it: faults, pins, the least delays, or the
-// delays of the witness. docs/margins.md says what is exact, and why.
+// delays of the witness. docs/manual/margins.md says what is exact, and why.
 
 #include <cstdint>
 #include <map>

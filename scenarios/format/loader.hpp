@@ -1,6 +1,6 @@
 #pragma once
 
-// Scenario files from disk. Start here; what may stand in one is schema.hpp, and for people docs/scenario-format.md.
+// Scenario files from disk. Start here. What a file may hold: schema.hpp; for people: docs/manual/scenario-format.md.
 //
 // Whatever a file holds, reading it gives a scenario or one message; nothing is thrown.
 

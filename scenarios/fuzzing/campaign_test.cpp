@@ -24,7 +24,7 @@ using testing::parsed;
 
 using models::locks::Catalogue;
 
-/// A lock that gives way to a pause of more than 71ms (docs/exploring.md), and to nothing below.
+/// A lock that gives way to a pause of more than 71ms (docs/manual/exploring.md), and to nothing below.
 std::string margin_story(std::string_view longest) {
   return R"(
 [lock]
@@ -209,7 +209,7 @@ TEST_CASE("campaign: what check proves within its bounds it does not break, and 
   CHECK(found("80ms"));
 }
 
-TEST_CASE("campaign: every mistake of docs/lock-mutants.md is found, and not where it was not made") {
+TEST_CASE("campaign: every mistake of docs/evidence/lock-mutants.md is found, and not where it was not made") {
   for (const LockMutant& mutant : lock_mutants()) {
     INFO(mutant.name);
     const Catalogue with = catalogue_with(mutant);

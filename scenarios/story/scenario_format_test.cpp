@@ -1,4 +1,4 @@
-// docs/scenario-format.md is the reference: it lists what the loader reads, all of it and in the loader's own words.
+// docs/manual/scenario-format.md is the reference: it lists what the loader reads, all of it and in the loader's own words.
 
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -18,7 +18,7 @@ using namespace lockstep;
 using namespace lockstep::scenarios;
 
 std::string reference() {
-  std::ifstream in(in_tree("docs/scenario-format.md"), std::ios::binary);
+  std::ifstream in(in_tree("docs/manual/scenario-format.md"), std::ios::binary);
   REQUIRE(in);
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
@@ -55,7 +55,7 @@ TEST_CASE("scenario format: the reference has a row for every key that the loade
   for (const schema::TableRow& table : schema::tables()) {
     const std::string heading = heading_of(table);
     const std::size_t begin = text.find(heading);
-    INFO("missing in docs/scenario-format.md: " << heading);
+    INFO("missing in docs/manual/scenario-format.md: " << heading);
     REQUIRE(begin != std::string::npos);
     const std::string section = text.substr(begin, text.find("\n## ", begin) - begin);
     for (const schema::KeyRow& key : table.keys) {
@@ -76,7 +76,7 @@ TEST_CASE("scenario format: the example of the reference is a scenario") {
   REQUIRE(begin != std::string::npos);
   const std::string example =
       text.substr(begin + fence.size(), text.find("```\n", begin + fence.size()) - begin - fence.size());
-  const auto result = parse(example, "docs/scenario-format.md", models::locks::Catalogue::built_in());
+  const auto result = parse(example, "docs/manual/scenario-format.md", models::locks::Catalogue::built_in());
   if (const auto* diagnostic = std::get_if<Diagnostic>(&result)) FAIL(diagnostic->to_string());
   const Scenario& scenario = std::get<Scenario>(result);
   CHECK(scenario.clients.size() == 3);

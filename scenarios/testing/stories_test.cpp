@@ -289,7 +289,7 @@ TEST_CASE("stories: what they say they reproduce is a documented failure") {
 }
 
 TEST_CASE("stories: the note about the documented failures names each of them, with the stories that reproduce it") {
-  std::ifstream file(in_tree("docs/failures.md"));
+  std::ifstream file(in_tree("docs/evidence/failures.md"));
   std::map<std::string, std::string> row_of;
   std::string note;
   for (std::string line; std::getline(file, line);) {

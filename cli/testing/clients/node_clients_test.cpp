@@ -6,14 +6,15 @@
 #include <memory>
 #include <vector>
 
-#include "cli/testing/client_library_testing.hpp"
+#include "cli/testing/clients/client_library_testing.hpp"
 
 namespace lockstep::node_clients_test {
 
 TEST_CASE("libraries of Node lock, wait, extend, release, and hear of their losses") {
   const char* modules = std::getenv("LOCKSTEP_NODE_MODULES");
   if (modules == nullptr) {
-    std::cout << "SKIPPED: LOCKSTEP_NODE_MODULES names no folder node_modules (docs/serve.md); no library was tried\n";
+    std::cout
+        << "SKIPPED: LOCKSTEP_NODE_MODULES names no folder node_modules (docs/manual/serve.md); no library was tried\n";
     return;
   }
   std::vector<std::unique_ptr<cli::LibraryRun>> runs;

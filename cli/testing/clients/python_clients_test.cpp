@@ -4,7 +4,7 @@
 
 #include <iostream>
 
-#include "cli/testing/client_library_testing.hpp"
+#include "cli/testing/clients/client_library_testing.hpp"
 
 namespace lockstep::python_clients_test {
 

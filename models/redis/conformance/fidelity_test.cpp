@@ -1,4 +1,4 @@
-// docs/redis-fidelity.md lists the commands that there are.
+// docs/evidence/redis-fidelity.md lists the commands that there are.
 
 #include <catch2/catch.hpp>
 
@@ -20,7 +20,7 @@ namespace {
 
 /// What stands between two marks of the page, each in `backquotes`.
 std::set<std::string> listed_between(std::string_view first, std::string_view last) {
-  std::ifstream file(in_tree("docs/redis-fidelity.md"));
+  std::ifstream file(in_tree("docs/evidence/redis-fidelity.md"));
   std::stringstream page;
   page << file.rdbuf();
   std::string text = page.str();

@@ -27,7 +27,7 @@ namespace lockstep::models::redis {
 struct Notification;
 
 /// Behaves as a single redis-server 7.0.15 with its sixteen databases does, command by command. Differences that are
-/// known and meant: docs/redis-fidelity.md.
+/// known and meant: docs/evidence/redis-fidelity.md.
 class Database final : private ScriptHost {
  public:
   /// Requires: `scripts` outlives the database. It may serve many databases, one at a time.

@@ -1,5 +1,5 @@
 // Mistakes that lock libraries have made, each as one change of a lock of the catalogue: `check` finds every one. The same story without
-// the change keeps the property, so that it is the change that is found. docs/lock-mutants.md is what this test finds.
+// the change keeps the property, so that it is the change that is found. docs/evidence/lock-mutants.md is what this test finds.
 
 #include <catch2/catch.hpp>
 
@@ -48,7 +48,7 @@ std::optional<std::uint64_t> first_random_run(const Scenario& scenario, const Ca
   return std::nullopt;
 }
 
-constexpr std::string_view kPage = "docs/lock-mutants.md";
+constexpr std::string_view kPage = "docs/evidence/lock-mutants.md";
 
 constexpr std::string_view kHead =
     "# Mistakes of lock libraries, found\n\n"

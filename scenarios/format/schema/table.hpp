@@ -1,7 +1,7 @@
 #pragma once
 
 // Tables of keys. A TOML table is described once, as an array of `Key`: from it files are read, unknown keys get their
-// suggestion, and the reference docs/scenario-format.md is checked.
+// suggestion, and the reference docs/manual/scenario-format.md is checked.
 
 #include <cstdint>
 #include <functional>
