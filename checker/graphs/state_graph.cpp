@@ -12,8 +12,9 @@ namespace {
 
 using Way = std::vector<Constraint>;  ///< a conjunction
 
-/// The ways in which a belief is alive at `moment`; one of them must hold. A deadline that falls into a pause is noticed at
-/// its end. That a pause of work began before its `from` is left out: then the answer may be too few, never too many.
+/// The ways in which a belief is alive at `moment`; one of them must hold. A deadline that falls into a pause is
+/// noticed at its end. That a pause of work began before its `from` is left out: then the answer may be too few, never
+/// too many.
 std::vector<Way> alive_at(const Belief& belief, sim::Instant moment, std::span<const ExploredFault> faults) {
   Way always{Constraint::at_most(belief.from, moment)};
   for (const auto* ending : {&belief.released, &belief.lost, &belief.crashed}) {
@@ -49,7 +50,8 @@ bool can_both_believe(Explorer& explorer, const Belief& a, const Belief& b, sim:
   return false;
 }
 
-/// Events up to `position` have been executed when `belief` is alive: in the order of the trace, whatever the times are.
+/// Events up to `position` have been executed when `belief` is alive: in the order of the trace, whatever the times
+/// are.
 bool is_open_after(const Belief& belief, std::uint32_t position) {
   const sim::Step step = position + 1;
   const auto ended = [&](const std::optional<Ending>& ending) { return ending && ending->step <= step; };

@@ -1,20 +1,21 @@
 #pragma once
 
-// The states of a small world and what leads from one to the next, collected while it is explored: for people to look at.
+// The states of a small world and what leads from one to the next, collected while it is explored: for people to look
+// at.
 //
-// A state is what stands between two events: for each client the operation that is open, what it believes to hold, and what
-// of it is on its way; for each server what it holds. States that read the same are one state. Instants are not part of it:
-// with exact times no two states would be equal.
+// A state is what stands between two events: for each client the operation that is open, what it believes to hold, and
+// what of it is on its way; for each server what it holds. States that read the same are one state. Instants are not
+// part of it: with exact times no two states would be equal.
 //
 // Two things follow from that the explorer orders only what needs an order.
 //
-// - A trace is one order of its independent events. With reduction only that order is drawn, so there is one path for each
-//   trace; other orders, and the states in the middle of them, are missing. Ends are complete: independent events
+// - A trace is one order of its independent events. With reduction only that order is drawn, so there is one path for
+//   each trace; other orders, and the states in the middle of them, are missing. Ends are complete: independent events
 //   lead to the same end in every order. Without reduction everything is there.
 // - The order in which the search executed independent events may be one that no delays give: B's answer before A's
-//   although A's must be there 50ms earlier. So the constraints are asked for each state whether there is a moment at which just the
-//   events before it have happened. Without reduction, traces whose order no delays give are left out (another order of the same
-//   events is drawn); with it, such states are drawn and say so.
+//   although A's must be there 50ms earlier. So the constraints are asked for each state whether there is a moment at
+//   which just the events before it have happened. Without reduction, traces whose order no delays give are left out
+//   (another order of the same events is drawn); with it, such states are drawn and say so.
 //
 // A state is violating if two clients can believe at such a moment that they hold the same thing.
 

@@ -15,7 +15,8 @@ namespace {
 
 using State = StateGraph::State;
 using Transition = StateGraph::Transition;
-/// Edges are kept in the order in which they were added, for the whole graph: that is the order of a directed graph's edge list.
+/// Edges are kept in the order in which they were added, for the whole graph: that is the order of a directed graph's
+/// edge list.
 using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS, State, Transition,
                                     boost::no_property, boost::vecS>;
 

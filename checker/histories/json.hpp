@@ -1,7 +1,7 @@
 #pragma once
 
-// JSON: one object for each event, one after the other or all in one array. docs/manual/linearize.md has the schema; its names
-// are Jepsen's, so that its maps, written as JSON by whatever tool, are read as they are.
+// JSON: one object for each event, one after the other or all in one array. docs/manual/linearize.md has the schema;
+// its names are Jepsen's, so that its maps, written as JSON by whatever tool, are read as they are.
 //
 // Source: RFC 8259.
 

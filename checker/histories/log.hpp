@@ -1,7 +1,7 @@
 #pragma once
 
-// Jepsen's text logs, in which each event is a line of four or more columns: process, type, function, value, and then an
-// error. What stands before them depends on the version:
+// Jepsen's text logs, in which each event is a line of four or more columns: process, type, function, value, and then
+// an error. What stands before them depends on the version:
 //
 //   INFO  jepsen.util - 0  :invoke  :write  3                                             log of 2014 to 2016
 //   INFO [2019-11-04 16:33:04,523] jepsen worker 1 - jepsen.util 1  :invoke  :read  nil      log of 2016 to 2020
@@ -9,8 +9,8 @@
 //   0  :invoke  :write  3                                                                history.txt
 //
 // Columns are divided by tabs, or by blanks. Lines of a log that are no events (its other messages, stack traces) are
-// passed over and counted; but what says `jepsen.util` and then a process, or begins with a process, has to be one. (Indented it need
-// not: since Jepsen 0.2 a log has the test as a map in it, with a line that begins with ` :nemesis`.)
+// passed over and counted; but what says `jepsen.util` and then a process, or begins with a process, has to be one.
+// (Indented it need not: since Jepsen 0.2 a log has the test as a map in it, with a line that begins with ` :nemesis`.)
 
 #include "checker/histories/edn.hpp"
 

@@ -18,8 +18,8 @@ struct ReadResult {
   std::optional<Trouble> trouble;
 };
 
-/// Gives each event to `sink`, until there are no more, or one of them is not what it should be. A text without any event
-/// is no history. `otherwise`: what a text is taken for that begins like none of EDN and JSON.
+/// Gives each event to `sink`, until there are no more, or one of them is not what it should be. A text without any
+/// event is no history. `otherwise`: what a text is taken for that begins like none of EDN and JSON.
 ReadResult read_history(Source source, Format format, const Sink& sink, std::size_t chunk = std::size_t{1} << 20U,
                         Format otherwise = Format::log);
 

@@ -1,10 +1,10 @@
 #pragma once
 
-// From the events of a file to the operations of a model: pairs each invocation with its end, finds the model's function
-// behind the file's name for it, and turns values into numbers.
+// From the events of a file to the operations of a model: pairs each invocation with its end, finds the model's
+// function behind the file's name for it, and turns values into numbers.
 //
-// What counts is the order of the events in the file. Their times are kept for people: a log is written in an order that
-// its writer vouches for, and clocks of several threads are not.
+// What counts is the order of the events in the file. Their times are kept for people: a log is written in an order
+// that its writer vouches for, and clocks of several threads are not.
 
 #include <cstdint>
 #include <deque>

@@ -12,7 +12,8 @@
 namespace lockstep::checker::history_formats {
 namespace {
 
-/// What is longer is not read on, so that what is parsed at once is less than twice that. Values take up to fifty times as many bytes as their text.
+/// What is longer is not read on, so that what is parsed at once is less than twice that. Values take up to fifty times
+/// as many bytes as their text.
 constexpr std::size_t kRecordBytesMax = std::size_t{8} << 20U;
 constexpr std::uint64_t kHighBits = 0x8080808080808080ULL;
 
@@ -113,7 +114,8 @@ void Window::grow() {
   }
   const std::size_t space = std::max(chunk_, end_);
   if (text_.size() < end_ + space) text_.resize(end_ + space);
-  // A pipe gives what there is, and what has been read so far is parsed again each time: so all of the space is filled first.
+  // A pipe gives what there is, and what has been read so far is parsed again each time: so all of the space is filled
+  // first.
   for (const std::size_t wanted = end_ + space; end_ < wanted && !is_complete_;) {
     const std::optional<std::size_t> n = source_({text_.data() + end_, wanted - end_});
     if (!n) trouble_ = Trouble{.message = "cannot be read: " + std::generic_category().message(errno)};

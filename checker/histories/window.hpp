@@ -14,8 +14,8 @@
 
 namespace lockstep::checker::history_formats {
 
-/// Where text comes from. Fills the beginning of the span, at least one byte unless there is no more, and says how much;
-/// nothing if reading failed.
+/// Where text comes from. Fills the beginning of the span, at least one byte unless there is no more, and says how
+/// much; nothing if reading failed.
 using Source = std::function<std::optional<std::size_t>(std::span<char>)>;
 
 Source text_source(std::string_view text);

@@ -242,7 +242,8 @@ class Check {
     part.at = history_.operations[part.culprit].returned;
     if (is_later(part)) return part;
     if (model_.near_linear_path() == NearLinearPath::alternation) {
-      // Asked for the verdict alone it would not have been searched, and to count explains more than any number of searches.
+      // Asked for the verdict alone it would not have been searched, and to count explains more than any number of
+      // searches.
       Part counted = check_as_mutex(positions, options_);
       if (counted.verdict == Verdict::violated && counted.at == part.at) {
         if (!counted.is_minimal) make_smaller(counted, positions);

@@ -36,12 +36,12 @@ struct LinearizabilityResult {
   /// outcome that had to take effect.
   std::vector<std::uint32_t> order;
   /// violated: operations that cannot all have taken effect, ascending. Even if every operation that is not named is
-  /// allowed to have happened, in its time, or not, there is no order. (Named operations alone, with nothing else in the
-  /// world, would explain nothing: a read is impossible without the write that it has read from. This way more named
-  /// operations are never easier to order than fewer, and so leaving out one by one leads to a smallest set.)
+  /// allowed to have happened, in its time, or not, there is no order. (Named operations alone, with nothing else in
+  /// the world, would explain nothing: a read is impossible without the write that it has read from. This way more
+  /// named operations are never easier to order than fewer, and so leaving out one by one leads to a smallest set.)
   std::vector<std::uint32_t> conflict;
-  /// Without any one operation of the conflict the others can be ordered. false: not known; the bounded effort of making
-  /// it smaller came to its end before (search/conflict.hpp), or the history is too long for it.
+  /// Without any one operation of the conflict the others can be ordered. false: not known; the bounded effort of
+  /// making it smaller came to its end before (search/conflict.hpp), or the history is too long for it.
   bool is_minimal = false;
   /// violated, mutex: the conflict in numbers, where it is one of many operations.
   std::optional<Stretch> stretch;
@@ -51,7 +51,8 @@ struct LinearizabilityResult {
   std::optional<std::int64_t> at;
   std::optional<std::uint32_t> culprit;
   std::uint32_t key = 0;
-  /// violated: all keys that are, each once, the one that fails first in time at the front: it is the one that is explained.
+  /// violated: all keys that are, each once, the one that fails first in time at the front: it is the one that is
+  /// explained.
   std::vector<ViolatedKey> violated_keys;
   /// violated: a linearization of the longest prefix of that key that has one: whatever returned before `at`.
   std::vector<std::uint32_t> prefix;

@@ -73,8 +73,8 @@ struct OwnershipInterval {
 /// Requires: instants are true times; `pauses` are all pauses of the belief's process, by their beginning.
 OwnershipInterval resolve(const Belief& belief, std::span<const sim::Interruption> pauses);
 
-/// When the client notices the belief's deadline, whatever else has ended it: the deadline, or the end of the pause that hides it.
-/// Nothing: there is none, or it never runs again. The same requirement.
+/// When the client notices the belief's deadline, whatever else has ended it: the deadline, or the end of the pause
+/// that hides it. Nothing: there is none, or it never runs again. The same requirement.
 std::optional<Ending> noticed_deadline(const Belief& belief, std::span<const sim::Interruption> pauses);
 
 /// The pauses of a history, by process and by their beginning. Requires: instants are true times.

@@ -1,7 +1,7 @@
 #pragma once
 
-// What one effect did to the places of a lock: which of an object's parts an owner can have for himself. The table is in
-// docs/decisions/ownership-is-what-was-granted.md.
+// What one effect did to the places of a lock: which of an object's parts an owner can have for himself. The table is
+// in docs/decisions/ownership-is-what-was-granted.md.
 
 #include <string_view>
 #include <vector>
@@ -29,8 +29,8 @@ struct PlaceChange {
   Kind kind = Kind::written;
 };
 
-/// Each part that a write or a removal concerns; `operation`: during which it came to be, null if outside any. Empty for what concerns all of the
-/// object: `is_whole`. The second form puts them behind what is there.
+/// Each part that a write or a removal concerns; `operation`: during which it came to be, null if outside any. Empty
+/// for what concerns all of the object: `is_whole`. The second form puts them behind what is there.
 std::vector<PlaceChange> place_changes(const sim::Effect& effect, const sim::Operation* operation,
                                        const sim::History& history);
 void place_changes(const sim::Effect& effect, const sim::Operation* operation, const sim::History& history,

@@ -146,7 +146,8 @@ void DifferenceConstraints::discard() const {
   for (std::uint32_t i = 0; i < touched_count_; ++i) change_[touched_[i]] = 0;
 }
 
-/// The way of the wave, from where it arrived. It may have found a longer one to a variable since: then that closes the cycle all the more.
+/// The way of the wave, from where it arrived. It may have found a longer one to a variable since: then that closes the
+/// cycle all the more.
 void DifferenceConstraints::explain_last(std::vector<std::uint32_t>& why) const {
   why.clear();
   if (failed_.moved == kNone) return;

@@ -182,11 +182,12 @@ class DifferenceConstraints {
     return is_feasible_with(both);
   }
 
-  /// Why the last `add`, or the last question whether one would succeed, failed: constraints that are infeasible together with that one, none of which
-  /// could be left out. Requires: it did, for want of a solution, and nothing has been added or undone since.
+  /// Why the last `add`, or the last question whether one would succeed, failed: constraints that are infeasible
+  /// together with that one, none of which could be left out. Requires: it did, for want of a solution, and nothing has
+  /// been added or undone since.
   void explain_last(std::vector<std::uint32_t>& why) const;
-  /// Would `add` fail if of what is there only the constraints existed for which `counts(i)`? Then `why`, if there is one, says which of them are
-  /// infeasible together with it: those on a shortest path.
+  /// Would `add` fail if of what is there only the constraints existed for which `counts(i)`? Then `why`, if there is
+  /// one, says which of them are infeasible together with it: those on a shortest path.
   template <class Counts>
   bool is_infeasible_among(const Constraint& c, const Counts& counts, std::vector<std::uint32_t>* why = nullptr) const {
     if (why != nullptr) why->clear();
@@ -200,7 +201,8 @@ class DifferenceConstraints {
     return true;
   }
 
-  /// The same as `greatest_difference`, of those constraints alone for which `counts(i)`; the whole nanosecond that is not less.
+  /// The same as `greatest_difference`, of those constraints alone for which `counts(i)`; the whole nanosecond that is
+  /// not less.
   template <class Counts>
   std::optional<Extent> greatest_difference_among(Variable a, Variable b, const Counts& counts) const {
     reach(a, counts, [] { return false; });

@@ -8,8 +8,8 @@
 
 namespace lockstep::checker {
 
-/// A rational number in lowest terms. Asserts that nothing overflows 127 bits: the numbers here are nanoseconds of some days times determinants
-/// of a few small coefficients.
+/// A rational number in lowest terms. Asserts that nothing overflows 127 bits: the numbers here are nanoseconds of some
+/// days times determinants of a few small coefficients.
 class Fraction {
  public:
   using Integer = __int128;

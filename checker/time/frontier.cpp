@@ -48,7 +48,8 @@ bool is_inside(const FrontierPolygon& polygon, const FrontierPolygon& other) {
       const Fraction value = Fraction(bound.x) * corner.x + Fraction(bound.y) * corner.y;
       if (value != Fraction(bound.more_than)) return value > Fraction(bound.more_than);
       if (bound.attained) return true;
-      // The corner is no part of the polygon if some bound that is tight there is strict; along an edge with the bound's own direction it must be that one.
+      // The corner is no part of the polygon if some bound that is tight there is strict; along an edge with the
+      // bound's own direction it must be that one.
       const auto has_direction = [&](const FrontierBound& own) { return own.x == bound.x && own.y == bound.y; };
       const auto edge = std::find_if(polygon.bounds.begin(), polygon.bounds.end(), has_direction);
       if (edge != polygon.bounds.end() && edge->more_than == bound.more_than) return !edge->attained;

@@ -2,9 +2,11 @@
 
 // Which values of two parameters break a property together: `pause + skew > 63ms`.
 //
-// Of each way to break it the values of the largest pause X and the largest skew Y, say, are a convex polygon; and since "pauses of at most X" allow all that smaller ones do, it is
-// taken with all that is larger in both: what is left are bounds a * X + b * Y > c with a and b not negative. The frontier is what the polygons of all ways of all traces leave free
-// together. Polygons that lie inside another are dropped, so that mostly one or two are left, whatever the order in which the ways came.
+// Of each way to break it the values of the largest pause X and the largest skew Y, say, are a convex polygon; and
+// since "pauses of at most X" allow all that smaller ones do, it is taken with all that is larger in both: what is left
+// are bounds a * X + b * Y > c with a and b not negative. The frontier is what the polygons of all ways of all traces
+// leave free together. Polygons that lie inside another are dropped, so that mostly one or two are left, whatever the
+// order in which the ways came.
 
 #include <iosfwd>
 #include <span>

@@ -80,7 +80,8 @@ const std::vector<Fraction>* LinearProgram::solve() {
       if (row.constant.sign() < 0 && (leaving == nullptr || row.basic < leaving->basic)) leaving = &row;
     }
     if (leaving == nullptr) break;
-    // The column whose cost falls to 0 first, so that none becomes negative; of equal ones the first variable, so that it ends.
+    // The column whose cost falls to 0 first, so that none becomes negative; of equal ones the first variable, so that
+    // it ends.
     std::optional<std::size_t> entering;
     for (std::size_t j = 0; j < nonbasic_.size(); ++j) {
       if (leaving->coefficients[j].sign() <= 0) continue;

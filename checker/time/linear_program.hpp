@@ -17,11 +17,13 @@ struct LinearInequality {
   std::vector<Fraction> coefficients;
 };
 
-/// Minimizes a linear function over a box, cut by inequalities that come one by one. The dual simplex method (Lemke 1954) with Bland's rule, in
-/// fractions: a new inequality leaves the solution optimal for what was there before, so that it goes on from there.
+/// Minimizes a linear function over a box, cut by inequalities that come one by one. The dual simplex method (Lemke
+/// 1954) with Bland's rule, in fractions: a new inequality leaves the solution optimal for what was there before, so
+/// that it goes on from there.
 class LinearProgram {
  public:
-  /// Variable i is at least `least[i]` and at most `greatest[i]`; `costs` may be of any sign. Requires: equally many of each.
+  /// Variable i is at least `least[i]` and at most `greatest[i]`; `costs` may be of any sign. Requires: equally many of
+  /// each.
   LinearProgram(std::span<const Fraction> least, std::span<const Fraction> greatest, std::span<const Fraction> costs);
 
   void require(const LinearInequality& inequality);

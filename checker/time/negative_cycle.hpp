@@ -13,7 +13,8 @@ namespace lockstep::checker {
 template <class Value>
 class NegativeCycle {
  public:
-  /// The edges of one such cycle, by number, in reverse; empty if there is none. Edge i leads from `edges[i].from` to `edges[i].to`.
+  /// The edges of one such cycle, by number, in reverse; empty if there is none. Edge i leads from `edges[i].from` to
+  /// `edges[i].to`.
   template <class Edges, class Weight>
   const std::vector<std::uint32_t>& find(std::size_t variables, const Edges& edges, const Weight& weight_of) {
     constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();

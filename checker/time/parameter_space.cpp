@@ -55,7 +55,8 @@ std::optional<HalfSpace> ParameterSpace::violated_at(const std::vector<Fraction>
   for (const Fraction& f : point) denominator = (Fraction(denominator, f.denominator())).numerator() * f.denominator();
   std::vector<Integer> scaled;
   for (const Fraction& f : point) scaled.push_back(f.numerator() * (denominator / f.denominator()));
-  // A cycle with n strict bounds is to be at least e: a share of e for each, so that no simple cycle asks for more than its half-space does.
+  // A cycle with n strict bounds is to be at least e: a share of e for each, so that no simple cycle asks for more than
+  // its half-space does.
   const auto shares = static_cast<Integer>(variables_) + 1;
   const Integer e = scaled.back();
   const auto weight_of = [&](const Edge& edge) {

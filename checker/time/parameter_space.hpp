@@ -1,17 +1,20 @@
 #pragma once
 
-// Difference constraints with several parameters: for which values of all of them together are there times? parametric.hpp answers that for one
-// parameter; this for any number, as exactly.
+// Difference constraints with several parameters: for which values of all of them together are there times?
+// parametric.hpp answers that for one parameter; this for any number, as exactly.
 //
-// For fixed values d the system is infeasible exactly if some simple cycle is negative, and a cycle of sum S + K * d, of which n bounds are strict, says
-// S + K * d >= 0, or > 0 if n > 0. So the feasible values are a polyhedron, and each negative cycle that is met names one of the half-spaces of which it is
-// the intersection. The least value of a linear function over it: minimize over the half-spaces known so far (linear_program.hpp), look for a negative
-// cycle at that point, add its half-space, and go on until there is none. It ends: each cycle found excludes the point at which it was found, so it is a new one,
-// and there are finitely many simple cycles. It is exact: values are fractions.
+// For fixed values d the system is infeasible exactly if some simple cycle is negative, and a cycle of sum S + K * d,
+// of which n bounds are strict, says S + K * d >= 0, or > 0 if n > 0. So the feasible values are a polyhedron, and each
+// negative cycle that is met names one of the half-spaces of which it is the intersection. The least value of a linear
+// function over it: minimize over the half-spaces known so far (linear_program.hpp), look for a negative cycle at that
+// point, add its half-space, and go on until there is none. It ends: each cycle found excludes the point at which it
+// was found, so it is a new one, and there are finitely many simple cycles. It is exact: values are fractions.
 //
-// Strict bounds: read x < c as x <= c - e, with one more parameter e in [0, 1ns]. There is a solution of the strict system exactly if e can be above 0 (of finitely many
-// strict half-spaces whose intersection is not empty, some point is inside all by some e, and less will do as well). And if there is one, the infimum is the least value over
-// the closure, e = 0, because the closure of a convex set that is not empty is what the same bounds say when none is strict. It is attained if, with the function at most that, e can still be above 0.
+// Strict bounds: read x < c as x <= c - e, with one more parameter e in [0, 1ns]. There is a solution of the strict
+// system exactly if e can be above 0 (of finitely many strict half-spaces whose intersection is not empty, some point
+// is inside all by some e, and less will do as well). And if there is one, the infimum is the least value over the
+// closure, e = 0, because the closure of a convex set that is not empty is what the same bounds say when none is
+// strict. It is attained if, with the function at most that, e can still be above 0.
 
 #include <cstdint>
 #include <optional>
@@ -55,10 +58,12 @@ class ParameterSpace {
   bool is_empty();
   /// The infimum of the sum of factors[i] * parameter i; nothing if no values are feasible.
   std::optional<LeastValue> least(std::span<const std::int64_t> factors);
-  /// The least value of one parameter in the closure of what is feasible, where the sum of factors[i] * parameter i is at most `most`. Requires: it can be.
+  /// The least value of one parameter in the closure of what is feasible, where the sum of factors[i] * parameter i is
+  /// at most `most`. Requires: it can be.
   Fraction least_in_closure(std::size_t parameter, std::span<const std::int64_t> factors, const Fraction& most);
-  /// Feasible values in whole nanoseconds, each as small in magnitude as those before it allow, and rather a whole millisecond; nothing if no values are feasible,
-  /// or only fractions of nanoseconds. The first `large` of them as large as they can be instead.
+  /// Feasible values in whole nanoseconds, each as small in magnitude as those before it allow, and rather a whole
+  /// millisecond; nothing if no values are feasible, or only fractions of nanoseconds. The first `large` of them as
+  /// large as they can be instead.
   std::optional<std::vector<sim::Duration>> small_values(std::size_t large = 0);
   /// The half-spaces that are known: after `least` or `is_empty`, those that its answer rests on are among them.
   std::span<const HalfSpace> half_spaces() const { return half_spaces_; }

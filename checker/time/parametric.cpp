@@ -53,7 +53,8 @@ class Newton {
  public:
   Newton(Variable variables, std::vector<Edge> edges) : variables_(variables), edges_(std::move(edges)) {}
 
-  /// The least d from `begin` on for which no cycle is negative; nothing if there is none, whatever comes after `begin`.
+  /// The least d from `begin` on for which no cycle is negative; nothing if there is none, whatever comes after
+  /// `begin`.
   std::optional<ParameterEnd> least(std::int64_t begin) {
     Probe probe{begin, 1, false};
     while (const std::optional<Sum> cycle = negative_cycle(probe)) {

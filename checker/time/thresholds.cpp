@@ -52,7 +52,8 @@ void ThresholdFold::add_downward(const Extent& extent) {
     downward_ = extent;
 }
 
-/// Nearly no trace improves what is known, and that is cheap to see: it must be less, or equal if that was only approached.
+/// Nearly no trace improves what is known, and that is cheap to see: it must be less, or equal if that was only
+/// approached.
 bool ThresholdFold::can_improve(DifferenceConstraints& constraints, std::span<const Length> lengths) const {
   return !upward_ || can_be_within(constraints, lengths, {upward_->value, !upward_->attained});
 }

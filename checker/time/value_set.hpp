@@ -1,8 +1,9 @@
 #pragma once
 
-// Which values of a parameter break a property: "for every restart_after up to 36ms, and for none above". Of a pause or a skew it is enough to know the least
-// that breaks it, since who may be paused for longer may be paused for less. A restart is allowed to take so long as its range says and no less; a short
-// one does harm where a long one comes when everything has run out.
+// Which values of a parameter break a property: "for every restart_after up to 36ms, and for none above". Of a pause or
+// a skew it is enough to know the least that breaks it, since who may be paused for longer may be paused for less. A
+// restart is allowed to take so long as its range says and no less; a short one does harm where a long one comes when
+// everything has run out.
 
 #include <iosfwd>
 #include <span>

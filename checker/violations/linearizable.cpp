@@ -1,47 +1,52 @@
 // When is the history of a trace not linearizable as a mutex that only its owner releases?
 //
-// properties/belief/mutex_history.hpp says what the operations mean; lock_sweep.hpp decides for true times. The same argument with symbolic times:
+// properties/belief/mutex_history.hpp says what the operations mean; lock_sweep.hpp decides for true times. The same
+// argument with symbolic times:
 //
 // 1. The operations of one process are in the order of their steps, and take turns: each acquire that is certain is
 //    followed by a release, certain or unknown, before the next one. That splits them into holds, and if each
 //    acquire has at most one possible release, only one split makes sense. (An unknown acquire together with an unknown
 //    release that no hold needs can split another hold in two, or stand for itself; the latter helps nobody.)
-// 2. A hold takes the lock at the deadline of its operations at the latest, b = min(deadlines), and gives it back at their
-//    invocations at the earliest, e = max(invocations); e is infinite if it is never released. If b < e, (b, e) is its core.
-//    Otherwise it can be over at any one moment of [e, b].
+// 2. A hold takes the lock at the deadline of its operations at the latest, b = min(deadlines), and gives it back at
+//    their invocations at the earliest, e = max(invocations); e is infinite if it is never released. If b < e, (b, e)
+//    is its core. Otherwise it can be over at any one moment of [e, b].
 // 3. The holds of all processes fit exactly if no two cores overlap and no [e, b] lies inside a core. For holds X and Y
 //    both are the same condition: b_X < e_Y and b_Y < e_X. (Two cores: they overlap. X without core: e_X <= b_X, so
 //    b_Y < e_X <= b_X < e_Y puts [e_X, b_X] inside Y's core. Neither with a core: e_X <= b_X < e_Y <= b_Y < e_X is
 //    impossible.) So each pair of holds of two processes is one way.
 // 4. A hold whose release failed, or that has none, and after which the same process acquires again, leaves one
-//    release too few. That is final as soon as an acquire completes up to which there were two more acquires than releases
-//    that may have been invoked; so it is a way that the next release comes strictly later. It is not final if each later
-//    hold gives back at the very moment at which it learned that it got the lock: the two operations touch, may be ordered
-//    the other way round, and then each release stands for the hold before: a1, r2, a2, r3, a3, …, and the last hold is
-//    for ever. The holds of that other split conflict with those of others as in 3. (It takes operations of some length:
-//    one of no length could be moved even further. So this is demanded too, and without it the ways are widened.)
-//    Likewise with an unknown release to spare, which may end a hold before its certain one does: the certain release may
-//    then belong to the next hold, if it touches that acquire. So it is demanded that nothing touches.
-// 5. A crash or a loss is a release with unknown outcome. A deadline moves a release: whatever gives the hold back (its release unless
-//    that failed, its crash, its loss, or else a release with unknown outcome that stands for the deadline alone) is invoked when the deadline is
-//    noticed, if that is earlier; and a hold of which that is before its acquire has completed is left out. So the hold's end is a minimum,
-//    e = min(invocation, noticed), and b_Y < e says that both are later. "b_Y is before the deadline is noticed" are the ways of mutual-exclusion
-//    to be alive at b_Y, but for endings by events; and with "alive at b_X", the same way, X was not left out.
-//    What stands for a deadline has no step. It is taken to be there from the acquire's completion on, so that it can fill the gap before the
-//    next acquire. That it was noticed only after that acquire had completed is a way of its own: two more acquires than releases, as in 4. Again it
-//    is exact if the acquire does not touch what gives its own hold back, and widened without that; and so are the conflicts of such holds.
-//    Where 1 to 4 do not split the operations so that each hold with a deadline has its own release (gaps even so, unknown releases to spare, a
-//    certain release that comes after the next acquire), the deadlines are left out. A release that is invoked earlier never
-//    hurts, so that is wider: widened.
+//    release too few. That is final as soon as an acquire completes up to which there were two more acquires than
+//    releases that may have been invoked; so it is a way that the next release comes strictly later. It is not final if
+//    each later hold gives back at the very moment at which it learned that it got the lock: the two operations touch,
+//    may be ordered the other way round, and then each release stands for the hold before: a1, r2, a2, r3, a3, …, and
+//    the last hold is for ever. The holds of that other split conflict with those of others as in 3. (It takes
+//    operations of some length: one of no length could be moved even further. So this is demanded too, and without it
+//    the ways are widened.) Likewise with an unknown release to spare, which may end a hold before its certain one
+//    does: the certain release may then belong to the next hold, if it touches that acquire. So it is demanded that
+//    nothing touches.
+// 5. A crash or a loss is a release with unknown outcome. A deadline moves a release: whatever gives the hold back (its
+//    release unless that failed, its crash, its loss, or else a release with unknown outcome that stands for the
+//    deadline alone) is invoked when the deadline is noticed, if that is earlier; and a hold of which that is before
+//    its acquire has completed is left out. So the hold's end is a minimum, e = min(invocation, noticed), and b_Y < e
+//    says that both are later. "b_Y is before the deadline is noticed" are the ways of mutual-exclusion to be alive at
+//    b_Y, but for endings by events; and with "alive at b_X", the same way, X was not left out. What stands for a
+//    deadline has no step. It is taken to be there from the acquire's completion on, so that it can fill the gap before
+//    the next acquire. That it was noticed only after that acquire had completed is a way of its own: two more acquires
+//    than releases, as in 4. Again it is exact if the acquire does not touch what gives its own hold back, and widened
+//    without that; and so are the conflicts of such holds. Where 1 to 4 do not split the operations so that each hold
+//    with a deadline has its own release (gaps even so, unknown releases to spare, a certain release that comes after
+//    the next acquire), the deadlines are left out. A release that is invoked earlier never hurts, so that is wider:
+//    widened.
 // (Where something happens within holds, every way is left to a replay.)
 // 6. What is left (releases of what was never acquired for certain, unknown releases to spare where there is an unknown
 //    acquire) is paired up without looking further, which may find a conflict where the search finds
 //    none: widened.
-// 7. Where holds are taken again (reenter, leave), the mutex is one that its owner may take as often as it gives back. How deep the owner is before the
-//    outermost release lies between what the certain inner operations say and what the unknown ones may add. If that can be 1, a certain release ends the
-//    hold: the inner operations say nothing more. If it is never less than 1, no inner release ends it. If it can be 0, and there is one inner release, that
-//    may have given the lock back; and did, if it cannot be more and is certain. Everything else is left to a replay, also what 4 to 6 are about, for who
-//    acquires what it has counts one more.
+// 7. Where holds are taken again (reenter, leave), the mutex is one that its owner may take as often as it gives back.
+//    How deep the owner is before the outermost release lies between what the certain inner operations say and what the
+//    unknown ones may add. If that can be 1, a certain release ends the hold: the inner operations say nothing more. If
+//    it is never less than 1, no inner release ends it. If it can be 0, and there is one inner release, that may have
+//    given the lock back; and did, if it cannot be more and is certain. Everything else is left to a replay, also what
+//    4 to 6 are about, for who acquires what it has counts one more.
 
 #include <algorithm>
 
@@ -260,7 +265,8 @@ void ViolationFinder::conflicts(const Plan& a, const Plan& b) {
 void ViolationFinder::plan_process(std::size_t begin, std::size_t end) {
   group_.assign(items_.begin() + static_cast<std::ptrdiff_t>(begin), items_.begin() + static_cast<std::ptrdiff_t>(end));
   if (make_plan(false)) return;
-  // Without deadlines: what has no order with them has none without. (A hold that is left out takes all its releases with it.)
+  // Without deadlines: what has no order with them has none without. (A hold that is left out takes all its releases
+  // with it.)
   std::erase_if(group_,
                 [](const Item& item) { return item.event == sim::no_step || (item.is_extra && !item.is_certain); });
   for (Item& item : group_) {

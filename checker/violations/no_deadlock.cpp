@@ -1,9 +1,9 @@
 // no-deadlock of one explored trace: which circles of waits some of its delays let last.
 //
-// A wait is a want and a hold of the same object; a circle of them lasts from the latest of their beginnings to the earliest of their
-// ends. That it lasts for `lasting` says of each beginning and each end that the one is so much before the other: constraints on
-// pairs of instants, all of which have to hold. Of the events that would end a want or a hold, steps say which comes first, since they
-// are of one process. A deadline is one more end.
+// A wait is a want and a hold of the same object; a circle of them lasts from the latest of their beginnings to the
+// earliest of their ends. That it lasts for `lasting` says of each beginning and each end that the one is so much
+// before the other: constraints on pairs of instants, all of which have to hold. Of the events that would end a want or
+// a hold, steps say which comes first, since they are of one process. A deadline is one more end.
 
 #include <algorithm>
 #include <array>

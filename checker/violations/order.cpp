@@ -1,4 +1,5 @@
-// The ways to break what order alone decides, and what comes with it: renewals that stop too early, wakeups that never come.
+// The ways to break what order alone decides, and what comes with it: renewals that stop too early, wakeups that never
+// come.
 
 #include <algorithm>
 
@@ -80,9 +81,10 @@ void ViolationFinder::lost_wakeups(const WakeupQuestion& question) {
   }
 }
 
-/// Time in which the waiter is paused does not count, so what counts is a sum of stretches between n pauses, which is no difference of two
-/// instants. Where one stretch alone is too long, that is a way, and an exact one; and where the sum is too long, one of the n + 1 is longer than
-/// its share of what is allowed, which is a wider way, for a replay to confirm.
+/// Time in which the waiter is paused does not count, so what counts is a sum of stretches between n pauses, which is
+/// no difference of two instants. Where one stretch alone is too long, that is a way, and an exact one; and where the
+/// sum is too long, one of the n + 1 is longer than its share of what is allowed, which is a wider way, for a replay to
+/// confirm.
 void ViolationFinder::lost_wakeup(const WakeupQuestion& question, const sim::Operation& wait, sim::Instant freed,
                                   const std::optional<sim::Instant>& ended, const std::optional<sim::Instant>& taken) {
   std::vector<const Pause*> own;

@@ -105,7 +105,8 @@ std::vector<const sim::Operation*> ViolationFinder::owners_before(std::size_t po
   return acquires;
 }
 
-/// Where several have had something at a place that has no names for each, whose it was is not known: a run says unknown.
+/// Where several have had something at a place that has no names for each, whose it was is not known: a run says
+/// unknown.
 void ViolationFinder::counted_places() {
   for (std::size_t i = 1; i < effects_.size(); ++i) {
     const sim::Operation* operation = operation_of(effects_[i]);

@@ -1,10 +1,11 @@
 // capacity, fair and no-oversell, as ways: the definitions are those of capacity.hpp, fair.hpp and no_oversell.hpp.
 //
-// capacity. Intervals on a line have a common moment exactly if each two of them have one (Helly), so too many at once are
-// places + 1 beliefs of different processes of which each is alive at the beginnings of all.
+// capacity. Intervals on a line have a common moment exactly if each two of them have one (Helly), so too many at once
+// are places + 1 beliefs of different processes of which each is alive at the beginnings of all.
 //
-// fair. What a server did to one object is in its order; two effects on different objects are ordered by their times and, if these are equal, as
-// the trace has them. Of each holder it is a way that its lease was over before Y came, and another that it lasts until X is granted.
+// fair. What a server did to one object is in its order; two effects on different objects are ordered by their times
+// and, if these are equal, as the trace has them. Of each holder it is a way that its lease was over before Y came, and
+// another that it lasts until X is granted.
 
 #include <algorithm>
 

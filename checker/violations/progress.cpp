@@ -1,18 +1,22 @@
-// progress of one explored trace: in which ways its delays let somebody try for too long. The definition is that of progress.hpp.
+// progress of one explored trace: in which ways its delays let somebody try for too long. The definition is that of
+// progress.hpp.
 //
-// A stretch begins after all of its *starts* and ends before all of its *ends*: it is longer than a bound exactly if each end is so much after each
-// start. Which moments are starts and which are ends is a choice, and each choice is a way:
+// A stretch begins after all of its *starts* and ends before all of its *ends*: it is longer than a bound exactly if
+// each end is so much after each start. Which moments are starts and which are ends is a choice, and each choice is a
+// way:
 //   - which of the other grants of the lock come before the stretch, and which after it (one process has its in order),
 //   - between which two pauses of whoever tries it lies,
-//   - and either how each belief that began before it ended before it, too; or whose belief lasts through it, and between which two
-//     pauses of that process.
-// A deadline counts when it is noticed: where the process runs, at it or at the end of a pause after it. A stretch of a holder that
-// runs never goes beyond a deadline.
+//   - and either how each belief that began before it ended before it, too; or whose belief lasts through it, and
+//     between which two pauses of that process.
+// A deadline counts when it is noticed: where the process runs, at it or at the end of a pause after it. A stretch of a
+// holder that runs never goes beyond a deadline.
 //
-// Pauses within the holder's work may begin earlier than `from`, the latest moment. Before the first of them that is best as it is. After some of them it is best
-// that they began with the work, so that the stretch begins at c + (until - from), c being the beginning of the work. `c + within + (until - from) < end` is a
-// sum (`Violation::sums`) with the length on the other side: it is written with the length taken from `kLonger`, which no pause exceeds.
-// Between two pauses of one work a witness would have to place each for itself: widened. So is what else rests on a pause within work that begins earlier.
+// Pauses within the holder's work may begin earlier than `from`, the latest moment. Before the first of them that is
+// best as it is. After some of them it is best that they began with the work, so that the stretch begins at c + (until
+// - from), c being the beginning of the work. `c + within + (until - from) < end` is a sum (`Violation::sums`) with the
+// length on the other side: it is written with the length taken from `kLonger`, which no pause exceeds. Between two
+// pauses of one work a witness would have to place each for itself: widened. So is what else rests on a pause within
+// work that begins earlier.
 
 #include <algorithm>
 

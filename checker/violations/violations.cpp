@@ -161,8 +161,9 @@ sim::Instant ViolationFinder::deadline_of(const Belief& belief) const {
   return mutant_ == JudgingMutant::late_deadlines ? belief.deadline->at + off : belief.deadline->at;
 }
 
-/// One way for each sequence of pauses that goes on with one from `first_pause` on; and another where that is of a work, for all pauses of that
-/// work together, which begin at the end of what has been covered before. (Nothing can follow these without a gap: the rest of the work does.)
+/// One way for each sequence of pauses that goes on with one from `first_pause` on; and another where that is of a
+/// work, for all pauses of that work together, which begin at the end of what has been covered before. (Nothing can
+/// follow these without a gap: the rest of the work does.)
 void ViolationFinder::add_pause_chains(const Belief& belief, std::optional<sim::Instant> event,
                                        std::size_t first_pause) {
   const auto sides_of_chain = [&](AliveWay& way) {
@@ -221,7 +222,8 @@ void ViolationFinder::add_unnoticed(const AliveWay& way, sim::Instant moment) {
   begin_pauses(first.event, *way.clock);
 }
 
-/// The way rests on the pauses of this work beginning here. They cannot begin at two moments: who needs that is left to a replay.
+/// The way rests on the pauses of this work beginning here. They cannot begin at two moments: who needs that is left to
+/// a replay.
 void ViolationFinder::begin_pauses(std::uint32_t event, sim::Instant begin) {
   const auto is_known = [&](const WorkPauses& known) { return known.event == event; };
   const auto known = std::find_if(current_->pauses.begin(), current_->pauses.end(), is_known);
@@ -282,7 +284,8 @@ void ViolationFinder::recoverable(const RecoverableQuestion& question) {
     finish();
     return;
   }
-  // Had it begun a little earlier or later, it might have had the lock in time: unless it had failed before with as many events, and was too late with that.
+  // Had it begun a little earlier or later, it might have had the lock in time: unless it had failed before with as
+  // many events, and was too late with that.
   const auto events_of = [](const sim::Operation& operation) { return operation.completed_in - operation.invoked_in; };
   const sim::Operation* failed = nullptr;
   for (const sim::Operation& operation : history_->operations) {
@@ -364,7 +367,8 @@ const sim::Operation* ViolationFinder::grant_of(const sim::Operation& write) con
 }
 
 /// The last write of one comes after the last of the other: one of its writes comes after all of the other's. Writes on
-/// one object have the server's order. Two others are ordered by their times and, if these are equal, as the trace has them.
+/// one object have the server's order. Two others are ordered by their times and, if these are equal, as the trace has
+/// them.
 void ViolationFinder::add_newer_grant(const sim::Operation& newer, const sim::Operation& older,
                                       const sim::Effect& newer_write, const sim::Effect& late_write) {
   for (const GrantWrite& last : grant_writes_) {

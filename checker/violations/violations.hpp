@@ -2,11 +2,11 @@
 
 // In which ways the delays of one explored trace can break the properties. Start here for the explorer's judge.
 //
-// The checkers beside this file (mutual_exclusion.hpp, linearizable.hpp, …) decide for true times. Here the instants are
-// symbolic: the answer is a list of *ways*, each a conjunction of difference constraints under which the history of this
-// trace breaks a property. A property is violable on the trace exactly if one of its ways is feasible together with the
-// trace's own constraints, but for the widened ones. The definitions are those of the checkers; the tests compare both on
-// thousands of histories.
+// The checkers beside this file (mutual_exclusion.hpp, linearizable.hpp, …) decide for true times. Here the instants
+// are symbolic: the answer is a list of *ways*, each a conjunction of difference constraints under which the history of
+// this trace breaks a property. A property is violable on the trace exactly if one of its ways is feasible together
+// with the trace's own constraints, but for the widened ones. The definitions are those of the checkers; the tests
+// compare both on thousands of histories.
 //
 // What needs no time is decided at once: the order of the events of one process, and what a server did to one object
 // in which order. Where a checker compares instants of one process, this reads their steps.
@@ -15,20 +15,22 @@
 // (release, loss, crash: one process, so steps say which is first), and
 //   - m < deadline, or
 //   - pauses p1, …, pk of its process, in order, cover everything from the deadline to m: p1.from <= deadline,
-//     p(j+1).from <= pj.until, m < pk.until. (That the deadline is before p1.until need not be said: otherwise m < deadline.)
-// Two beliefs overlap if both are alive at both beginnings; each way holds for every earlier m as well, so one way for each
-// belief is enough for both moments. That a hold is not empty is thereby said, too.
-// Pauses within work (`Place::within`) begin anywhere in the work; `from` is only the latest such moment. That they begin there, one after the other, is one way. In the
-// other they begin earlier, at c: the deadline, or the end of what has been covered up to there. All pauses of the work then follow each other from there on, since more cover more; they are over at c + length, where
-// length is the sum of theirs, that is, by how much the work has been prolonged: end - from. `m < c + (end - from)` is no difference of two instants (`Violation::sums`): parameter_space.hpp decides it. c is a moment
-// of the work without them: not before it began, and not after `from`, its end.
+//     p(j+1).from <= pj.until, m < pk.until. (That the deadline is before p1.until need not be said: otherwise m <
+//     deadline.) Two beliefs overlap if both are alive at both beginnings; each way holds for every earlier m as well,
+//     so one way for each belief is enough for both moments. That a hold is not empty is thereby said, too.
+// Pauses within work (`Place::within`) begin anywhere in the work; `from` is only the latest such moment. That they
+// begin there, one after the other, is one way. In the other they begin earlier, at c: the deadline, or the end of what
+// has been covered up to there. All pauses of the work then follow each other from there on, since more cover more;
+// they are over at c + length, where length is the sum of theirs, that is, by how much the work has been prolonged: end
+// - from. `m < c + (end - from)` is no difference of two instants (`Violation::sums`): parameter_space.hpp decides it.
+// c is a moment of the work without them: not before it began, and not after `from`, its end.
 //
-// linearizable. See violations/linearizable.cpp for the argument. What is shared among readers is no mutex: it has no ways then.
-// no-deadlock: violations/no_deadlock.cpp.
+// linearizable. See violations/linearizable.cpp for the argument. What is shared among readers is no mutex: it has no
+// ways then. no-deadlock: violations/no_deadlock.cpp.
 //
-// no-lost-wakeup. A wait that nobody may cut short by a pause is four differences: from the release, and from the beginning of the wait, to
-// the next grant, and to the end of the wait. With a pause of whoever waits the pause would have to be taken off: widened.
-// capacity, fair. See violations/places.cpp. progress: violations/progress.cpp.
+// no-lost-wakeup. A wait that nobody may cut short by a pause is four differences: from the release, and from the
+// beginning of the wait, to the next grant, and to the end of the wait. With a pause of whoever waits the pause would
+// have to be taken off: widened. capacity, fair. See violations/places.cpp. progress: violations/progress.cpp.
 //
 // linearizable. See violations/linearizable.cpp for the argument.
 
@@ -106,9 +108,9 @@ class ViolationFinder {
   /// that the history has; crashes are the history's. Requires: the pauses of one process are in order of their
   /// beginning; steps order the events of each process; the effects on one object are in the order of its server.
   ///
-  /// `recoverable`: what a probe showed that ran after the story. Its operations, and what comes after its first, are no
-  /// part of the story that the other properties judge. Without one, recoverable has no ways.
-  /// `deadlock_lasting`: how long a circle must last for `no-deadlock`; without, that has no ways. `wakeup`: the same for no-lost-wakeup;
+  /// `recoverable`: what a probe showed that ran after the story. Its operations, and what comes after its first, are
+  /// no part of the story that the other properties judge. Without one, recoverable has no ways. `deadlock_lasting`:
+  /// how long a circle must last for `no-deadlock`; without, that has no ways. `wakeup`: the same for no-lost-wakeup;
   /// its `end` means nothing here.
   std::span<const Violation> find(const sim::History& history, std::span<const ExploredFault> faults,
                                   std::span<const sim::ProcessId> resources,
@@ -251,7 +253,8 @@ class ViolationFinder {
   void add_still_taken(const Arrival& x, const Arrival& y, std::uint64_t leases_over);
 
   // --- progress
-  /// What a stretch of a try has been chosen to be so far; see violations/progress.cpp. Positions are those of beliefs and pauses.
+  /// What a stretch of a try has been chosen to be so far; see violations/progress.cpp. Positions are those of beliefs
+  /// and pauses.
   struct Stretch {
     const Try* trying = nullptr;
     std::optional<sim::Instant> until;
@@ -344,7 +347,8 @@ struct Violable {
   bool perhaps = false;      ///< a widened way is feasible
 };
 
-/// The sums of a way as bounds with a parameter for each length in them, from `first_parameter` on; returns how many parameters that are. Each is at least 0.
+/// The sums of a way as bounds with a parameter for each length in them, from `first_parameter` on; returns how many
+/// parameters that are. Each is at least 0.
 std::uint32_t add_parametric(std::span<const SumConstraint> sums, std::uint32_t first_parameter,
                              std::vector<ParametricBound>& bounds);
 /// What a length of `SumConstraint` is at most.

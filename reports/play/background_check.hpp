@@ -1,6 +1,7 @@
 #pragma once
 
-// `check` of one story behind a page: one at a time, with a look at how far it is, and an end that somebody may ask for.
+// `check` of one story behind a page: one at a time, with a look at how far it is, and an end that somebody may ask
+// for.
 
 #include <atomic>
 #include <cstdint>

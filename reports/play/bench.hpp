@@ -2,8 +2,9 @@
 
 // `lockstep play` without its socket: requests in, answers out. Start here.
 //
-// A page that this answers with holds a story's text and what comes of it, and asks again after each change. What it can ask is in `kQuestions` (bench.cpp);
-// the story is the page's, and is sent with each question: nothing but the last check and the last histories is kept here.
+// A page that this answers with holds a story's text and what comes of it, and asks again after each change. What it
+// can ask is in `kQuestions` (bench.cpp); the story is the page's, and is sent with each question: nothing but the last
+// check and the last histories is kept here.
 
 #include <cstdint>
 #include <filesystem>

@@ -1,7 +1,7 @@
 #pragma once
 
-// Changes to a story's text by a form, a list or a click. What comes out says what was meant, as the loader reads it; comments and layout stay where that is
-// possible, and otherwise the writer lays all of it out anew.
+// Changes to a story's text by a form, a list or a click. What comes out says what was meant, as the loader reads it;
+// comments and layout stay where that is possible, and otherwise the writer lays all of it out anew.
 
 #include <filesystem>
 #include <string>

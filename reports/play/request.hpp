@@ -39,8 +39,9 @@ struct Door {
   std::string token;
 };
 
-/// Nothing if the request may be answered. It may not if it names another host (a name of somebody else's that leads here), comes from a page
-/// of another origin, or does not know the token. Only POST does anything, and its token is in a header, which pages of other origins cannot send unasked.
+/// Nothing if the request may be answered. It may not if it names another host (a name of somebody else's that leads
+/// here), comes from a page of another origin, or does not know the token. Only POST does anything, and its token is in
+/// a header, which pages of other origins cannot send unasked.
 std::optional<Response> refusal(const Request& request, const Door& door);
 
 /// {"problem": …}

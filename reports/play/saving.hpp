@@ -19,7 +19,8 @@ struct NotSaved {
   bool exists = false;  ///< whoever wants it overwritten may say so
 };
 
-/// Requires: `is_name_of_story(name)`. A file that is there stays unless `overwrites`; what is no regular file stays in any case.
+/// Requires: `is_name_of_story(name)`. A file that is there stays unless `overwrites`; what is no regular file stays in
+/// any case.
 std::optional<NotSaved> save_story(const std::filesystem::path& folder, std::string_view name, std::string_view text,
                                    bool overwrites);
 

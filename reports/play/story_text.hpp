@@ -1,7 +1,7 @@
 #pragma once
 
-// A story's text, changed where a value stands, so that comments and layout stay. It knows lines and not TOML: whoever calls compares what the loader
-// reads afterwards with what was meant (edits.hpp).
+// A story's text, changed where a value stands, so that comments and layout stay. It knows lines and not TOML: whoever
+// calls compares what the loader reads afterwards with what was meant (edits.hpp).
 
 #include <cstdint>
 #include <optional>

@@ -209,8 +209,9 @@ class Search {
     }
   }
 
-  /// Takes in what has been found, in the order of the stack, as far as it goes and the bounds allow. Nobody knew before how much the branches before
-  /// one would take: one that is too much is explored once more, as far as the bounds allow.
+  /// Takes in what has been found, in the order of the stack, as far as it goes and the bounds allow. Nobody knew
+  /// before how much the branches before one would take: one that is too much is explored once more, as far as the
+  /// bounds allow.
   void take_in(Worker& worker) {
     while (bound_reached(stack_.counts()).empty()) {
       std::optional<Found> found = ahead_.next(stack_);
@@ -343,7 +344,8 @@ class Search {
           result_.properties[i] = conclude(tallies[i], worker);
       });
     }
-    // Where a run shows that a property is broken, it does not matter which other traces break it, too; what is said of margins does.
+    // Where a run shows that a property is broken, it does not matter which other traces break it, too; what is said of
+    // margins does.
     result_.unconfirmed = not_shown_;
     for (std::size_t i = 0; i < tallies.size(); ++i) {
       const ExploredProperty& property = result_.properties[i];
@@ -411,7 +413,8 @@ class Search {
     return explored;
   }
 
-  /// Explores the best traces once more, one after the other, until one makes a witness. If nothing is violated for certain, a replay can still tell.
+  /// Explores the best traces once more, one after the other, until one makes a witness. If nothing is violated for
+  /// certain, a replay can still tell.
   void show(const PropertyTally& tally, ExploredProperty& explored, Worker& worker) {
     std::optional<Unconfirmed> first;
     for (const std::vector<BestTrace>* traces : {&tally.best, &tally.suspects}) {
@@ -439,7 +442,8 @@ class Search {
     if (is_certain) not_shown_ += tally.violating_traces;
   }
 
-  /// A witness that is made of this trace: of the first way to break the property that a replay shows. `is_large`: not with the least values of parameters.
+  /// A witness that is made of this trace: of the first way to break the property that a replay shows. `is_large`: not
+  /// with the least values of parameters.
   std::variant<Witness, Unconfirmed> witness_of(const BestTrace& trace, std::string_view property, Worker& worker,
                                                 bool& is_large) {
     constexpr std::size_t kWays = 8;

@@ -1,7 +1,7 @@
 #pragma once
 
-// A story in every order and with every delay that its file allows: `[[client]]` and `[network]` ranges, and the faults of
-// `[[may]]`. What `[[fault]]` and `[pin]` say belongs to `run` and is left out.
+// A story in every order and with every delay that its file allows: `[[client]]` and `[network]` ranges, and the faults
+// of `[[may]]`. What `[[fault]]` and `[pin]` say belongs to `run` and is left out.
 
 #include <cstdint>
 #include <functional>
@@ -24,8 +24,8 @@ class Threads;
 struct ExplorationProgress {
   checker::ExplorerCounts counts;
   double seconds = 0;
-  /// Knuth's estimate of the number of all traces (mean over the explored ones of the product of the branchings on their
-  /// way), weighted by what is done; nothing before there is anything to estimate from.
+  /// Knuth's estimate of the number of all traces (mean over the explored ones of the product of the branchings on
+  /// their way), weighted by what is done; nothing before there is anything to estimate from.
   std::optional<double> estimated_traces;
 };
 
@@ -34,8 +34,8 @@ struct ExplorationOptions {
   std::uint64_t max_traces = 0;  ///< 0: no bound
   std::uint64_t max_events = 0;  ///< of all executions, those that are no traces included; 0: no bound
   double max_seconds = 0;        ///< 0: no bound. Requires: `stopwatch`
-  /// Seconds since some moment, for `max_seconds`, progress and `Exploration::seconds`: real time comes from outside, or not at
-  /// all. Asked from any thread.
+  /// Seconds since some moment, for `max_seconds`, progress and `Exploration::seconds`: real time comes from outside,
+  /// or not at all. Asked from any thread.
   std::function<double()> stopwatch;
   unsigned jobs = 1;           ///< threads; the result is the same for any number
   Threads* threads = nullptr;  ///< these, if there are any, and not `jobs` new ones
@@ -45,7 +45,8 @@ struct ExplorationOptions {
   std::function<bool()> interrupted;
   /// Told now and then, from the thread that called.
   std::function<void(const ExplorationProgress&)> progress;
-  /// Given a checkpoint now and then, and at the end: text that says how far the exploration has come. Null: nobody wants any.
+  /// Given a checkpoint now and then, and at the end: text that says how far the exploration has come. Null: nobody
+  /// wants any.
   std::function<void(const std::string&)> save;
   std::string resume_from;      ///< the text of a checkpoint to go on from; empty: from the beginning
   std::string resume_name;      ///< what that file is called, for messages
@@ -60,8 +61,8 @@ struct ExplorationOptions {
 /// Whether its executions end: sentinels that look for ever do not.
 bool can_be_explored(const Scenario& scenario, const models::locks::Catalogue& catalogue);
 
-/// A diagnostic when the file cannot be explored: what it allows is not known here, its world does not end, a checkpoint
-/// belongs to something else.
+/// A diagnostic when the file cannot be explored: what it allows is not known here, its world does not end, a
+/// checkpoint belongs to something else.
 std::variant<Exploration, Diagnostic> explore(const Scenario& scenario, const models::locks::Catalogue& catalogue,
                                               const ExplorationOptions& options = {});
 

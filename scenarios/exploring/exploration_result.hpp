@@ -22,7 +22,8 @@ namespace lockstep::scenarios {
 struct Threshold {
   std::string parameter;  ///< "pause", "jump", "skew", "restart_after"
   checker::Extent infimum;
-  /// False: what breaks it with less rests on times that were widened, so that only a replay could tell; the margin is at most this.
+  /// False: what breaks it with less rests on times that were widened, so that only a replay could tell; the margin is
+  /// at most this.
   bool is_exact = true;
   /// restart_after: all values that break it; several restarts take equally long. Others: empty.
   std::vector<checker::ValueInterval> values;
@@ -35,15 +36,16 @@ struct Threshold {
 /// One property after all traces.
 struct ExploredProperty {
   std::string_view name;
-  /// violated: some order and delays break it, and the witness was replayed. holds: none does, and the exploration is complete.
-  /// unknown: a bound was hit, or it cannot be judged here (`why` says).
+  /// violated: some order and delays break it, and the witness was replayed. holds: none does, and the exploration is
+  /// complete. unknown: a bound was hit, or it cannot be judged here (`why` says).
   checker::Verdict verdict = checker::Verdict::unknown;
   std::string why;  ///< one sentence for people
   std::uint64_t violating_traces = 0;
   std::vector<std::string> by;          ///< violated: whom the witness blames
   std::vector<checker::WaitFor> waits;  ///< no-deadlock, violated: who waits for whom in the witness
   std::vector<Threshold> thresholds;    ///< violated: one for each parameter that is a range
-  /// violated, and two parameters are ranges from 0 on: for which of both together, exactly, "pause + skew > 63ms"; empty if it says no more than the thresholds.
+  /// violated, and two parameters are ranges from 0 on: for which of both together, exactly, "pause + skew > 63ms";
+  /// empty if it says no more than the thresholds.
   std::string frontier;
   std::vector<checker::FrontierPolygon> polygons;  ///< the same
   /// violated: a story with exact times and faults, which `run` replays to the same verdict.
@@ -56,7 +58,8 @@ struct ExploredProperty {
   bool as_expected = true;  ///< true when nothing was expected
 };
 
-/// A state that shows that a verdict is not vacuous: "a lease ran out while its holder believed", "a holder was paused", …
+/// A state that shows that a verdict is not vacuous: "a lease ran out while its holder believed", "a holder was
+/// paused", …
 struct Mark {
   std::string_view name;
   std::uint64_t traces = 0;       ///< in how many explored traces it can be reached
@@ -68,8 +71,8 @@ struct Exploration {
   double seconds = 0;
   std::string
       bound;  ///< which bound was hit: "max-traces", "max-events", "max-seconds", "interrupted"; empty if none was
-  /// Traces with a violation that rests on an expression which is no difference of two instants, was widened, and could not
-  /// be confirmed by a replay.
+  /// Traces with a violation that rests on an expression which is no difference of two instants, was widened, and could
+  /// not be confirmed by a replay.
   std::uint64_t unconfirmed = 0;
   /// Verdicts and margins that concrete runs contradict: mistakes of lockstep, each told in `ExploredProperty::why`.
   std::uint64_t disagreements = 0;

@@ -162,9 +162,10 @@ std::optional<Duration> ExploredStory::begin_coda(bool is_due) {
   return rest;
 }
 
-/// How long the probe waits when everything is at rest: so that it has just the time for three attempts of four round trips to each server; then
-/// attempts of one, two, three, four or six all end at the bound, and one that ended before it would say nothing of a lock that comes back in between. But
-/// not before the longest lease is over, if that leaves time for one. Who may have to wait in vain for a server begins so much earlier.
+/// How long the probe waits when everything is at rest: so that it has just the time for three attempts of four round
+/// trips to each server; then attempts of one, two, three, four or six all end at the bound, and one that ended before
+/// it would say nothing of a lock that comes back in between. But not before the longest lease is over, if that leaves
+/// time for one. Who may have to wait in vain for a server begins so much earlier.
 Duration ExploredStory::settle() const {
   const std::span<const checker::ExploredFault> faults = explorer_.faults();
   const bool may_wait_in_vain = std::any_of(faults.begin(), faults.end(), [&](const checker::ExploredFault& fault) {
@@ -178,8 +179,8 @@ Duration ExploredStory::settle() const {
   return std::max({Duration::zero(), bound - attempt * 3 - patience, lease_is_over});
 }
 
-/// Whether a fresh client finds what the first one found: no key anywhere, all servers up and their clocks as they were. That clients were paused or died
-/// is nothing that a server without keys knows of.
+/// Whether a fresh client finds what the first one found: no key anywhere, all servers up and their clocks as they
+/// were. That clients were paused or died is nothing that a server without keys knows of.
 bool ExploredStory::stands_as_at_first() const {
   if (sends_commands_ || !deployment_->holds_nothing()) return false;
   const std::span<const checker::ExploredFault> faults = explorer_.faults();
@@ -195,8 +196,8 @@ checker::RecoverableQuestion ExploredStory::question(const checker::Explorer& ex
   const bool is_renewed = std::any_of(explorer.pending().begin(), explorer.pending().end(), [&](std::uint32_t slot) {
     return explorer.world().event(slot).process != deployment_->probe();
   });
-  // Who fails when it begins at the bound or later would have failed whenever it began; who succeeds too late might have been lucky. Who waits for an answer
-  // for ever waits longer than that.
+  // Who fails when it begins at the bound or later would have failed whenever it began; who succeeds too late might
+  // have been lucky. Who waits for an answer for ever waits longer than that.
   sim::Instant probed_until = quiescent + within;
   for (const sim::Operation& operation : explorer.world().history().operations) {
     if (operation.process == deployment_->probe() && operation.phase != sim::Phase::invoke)

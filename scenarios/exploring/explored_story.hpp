@@ -1,6 +1,7 @@
 #pragma once
 
-// A story as the explorer sees it: its world, the faults that its [[may]] allows, and the probe that comes when all is over.
+// A story as the explorer sees it: its world, the faults that its [[may]] allows, and the probe that comes when all is
+// over.
 
 #include <cstddef>
 #include <optional>
@@ -17,7 +18,8 @@
 
 namespace lockstep::scenarios {
 
-/// What `[[may]]` allows, one budget for each, in the order of the file. A diagnostic for what an exploration does not know.
+/// What `[[may]]` allows, one budget for each, in the order of the file. A diagnostic for what an exploration does not
+/// know.
 std::variant<std::vector<checker::FaultBudget>, Diagnostic> fault_budgets(const Scenario& scenario);
 
 /// Clients that differ in their names alone: `ExplorerOptions::alike`.
@@ -34,15 +36,17 @@ class ExploredStory final : public checker::Explorable {
   sim::World& world() override { return deployment_->world(); }
   sim::Region* region() override { return deployment_.region(); }
   void begin() override;
-  /// Lets the probe try to get the lock, once, when every lease has run out. Where everything is as it was at first nobody has to try, but
-  /// in the first trace of all.
+  /// Lets the probe try to get the lock, once, when every lease has run out. Where everything is as it was at first
+  /// nobody has to try, but in the first trace of all.
   std::optional<sim::Duration> begin_coda(bool is_due) override;
 
   /// `is_first`: with it the search begins.
   void begin_branch(bool is_first) { has_probed_ = probe_ == Probe::none || !is_first; }
-  /// Somebody who comes first of all does not get the lock, so that nobody's failure is excused by everything being as it was then.
+  /// Somebody who comes first of all does not get the lock, so that nobody's failure is excused by everything being as
+  /// it was then.
   void nobody_gets_it() { is_excusable_ = false; }
-  /// The present trace is one. (Most come to their end; those that the search gives up, after the probe has come, have told nothing.)
+  /// The present trace is one. (Most come to their end; those that the search gives up, after the probe has come, have
+  /// told nothing.)
   void end_trace() { has_probed_ = has_probed_ || has_probed(); }
   const Deployment& deployment() const { return *deployment_; }
   /// Whether the probe had to try in the present trace.

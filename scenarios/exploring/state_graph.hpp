@@ -21,8 +21,8 @@ struct StateGraphBounds {
   std::uint64_t traces_max = 200'000;
 };
 
-/// Explores the story as `explore` does and returns its states and transitions. A diagnostic when it cannot be explored,
-/// or when a bound was hit: a part of a graph would look like the whole.
+/// Explores the story as `explore` does and returns its states and transitions. A diagnostic when it cannot be
+/// explored, or when a bound was hit: a part of a graph would look like the whole.
 std::variant<checker::StateGraph, Diagnostic> explored_states(const Scenario& scenario,
                                                               const models::locks::Catalogue& catalogue, bool reduction,
                                                               const StateGraphBounds& bounds = {});

@@ -93,7 +93,8 @@ std::span<const checker::Violation> TraceJudge::ways_of(Explorer& explorer) {
   return finder_->find(history, explorer.faults(), resources_, &question, lasting, &wakeup);
 }
 
-/// Requires: the way's constraints have been added. Then `interval_` or `space_` says for which parameters, if there are any.
+/// Requires: the way's constraints have been added. Then `interval_` or `space_` says for which parameters, if there
+/// are any.
 TraceJudge::Feasible TraceJudge::is_feasible(const checker::Violation& way, Explorer& explorer) {
   interval_.reset();
   space_.reset();
@@ -209,7 +210,8 @@ std::size_t TraceJudge::add_longest(Space& space) const {
   return longest;
 }
 
-/// One more parameter, which none of these offsets exceeds to a side that is allowed; to the other they are not at all. Returns its number.
+/// One more parameter, which none of these offsets exceeds to a side that is allowed; to the other they are not at all.
+/// Returns its number.
 std::size_t TraceJudge::add_largest(Space& space, std::span<const std::size_t> offsets, bool up, bool down) {
   const std::size_t largest = space.ranges.size();
   space.ranges.push_back({sim::Duration::zero(), checker::kLongestLength});

@@ -1,7 +1,7 @@
 #pragma once
 
-// Judges every trace of an exploration for all properties: which can be broken, from which lengths of the faults on, and by which
-// trace it is best shown.
+// Judges every trace of an exploration for all properties: which can be broken, from which lengths of the faults on,
+// and by which trace it is best shown.
 
 #include <cstdint>
 #include <iosfwd>
@@ -58,11 +58,12 @@ struct PropertyTally {
   static constexpr std::size_t kKept = 6;
 };
 
-/// Called at the end of each trace. Two judges that looked at different traces can be merged, in any order and grouping: the
-/// result is that of one judge that looked at all.
+/// Called at the end of each trace. Two judges that looked at different traces can be merged, in any order and
+/// grouping: the result is that of one judge that looked at all.
 class TraceJudge {
  public:
-  /// Requires: `story`, `finder` and `parameters` outlive it. `finder` keeps its memory from judge to judge, and is asked by one at a time.
+  /// Requires: `story`, `finder` and `parameters` outlive it. `finder` keeps its memory from judge to judge, and is
+  /// asked by one at a time.
   TraceJudge(const ExploredStory& story, checker::ViolationFinder& finder, std::size_t clients,
              std::span<const checker::FaultBudget> budgets, std::span<const JudgedParameter> parameters);
 

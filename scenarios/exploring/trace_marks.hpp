@@ -26,7 +26,8 @@ class TraceMarks {
 
   /// Without that nothing was tried.
   bool somebody_got_the_lock() const;
-  /// Those that the story could reach: a fault that may not happen is left out, and that a client got the lock goes without saying.
+  /// Those that the story could reach: a fault that may not happen is left out, and that a client got the lock goes
+  /// without saying.
   std::vector<Mark> marks(std::span<const checker::FaultBudget> budgets) const;
 
   static constexpr std::size_t kCount = 14;

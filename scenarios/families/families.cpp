@@ -85,7 +85,8 @@ struct Raw {
   std::vector<FamilyHold> holds;  ///< as long as the story is possible
 };
 
-/// Whether a line of one piece goes on in the next. A piece of a single value has no direction of its own, and takes on the other's.
+/// Whether a line of one piece goes on in the next. A piece of a single value has no direction of its own, and takes on
+/// the other's.
 bool goes_on(LinearTime& before, Duration a_from, Duration a_to, const LinearTime& after, Duration b_from,
              Duration b_to) {
   if (a_from == a_to && before.at(a_from) == after.at(a_from)) before = after;
@@ -156,7 +157,8 @@ class FamilyMaker {
     }
   }
 
-  /// Where a run shows what the point says it is the point that is right; else the point that takes instants for symbolic, as scripts need it.
+  /// Where a run shows what the point says it is the point that is right; else the point that takes instants for
+  /// symbolic, as scripts need it.
   Raw raw_at(Duration value) {
     std::optional<Raw> first;
     for (const bool explores : points_.worlds()) {
@@ -176,7 +178,8 @@ class FamilyMaker {
     return *std::move(first);
   }
 
-  /// Properties that compare a length of time with a bound are not decided by any order. Where the ends differ, halving finds where it changes.
+  /// Properties that compare a length of time with a bound are not decided by any order. Where the ends differ, halving
+  /// finds where it changes.
   Duration last_of_same(Duration from, Duration to, const Shown& shown) {
     if (options_.mutant == FamilyMutant::no_confirmation || shown_by(points_.run_at(to)) == shown) return to;
     Duration same = from;
@@ -193,7 +196,8 @@ class FamilyMaker {
     piece.from = first.from;
     piece.to = first.to;
     piece.is_confirmed = first.is_exact;
-    // The borders were asked for already; the middle has not been, and neither has what lies between pieces that were put together.
+    // The borders were asked for already; the middle has not been, and neither has what lies between pieces that were
+    // put together.
     const Duration middle = piece.from + (piece.to - piece.from) / 2;
     piece.verdicts = first.shown.verdicts;
     for (const Duration value : {piece.from, middle, piece.to}) {
@@ -244,7 +248,8 @@ class FamilyMaker {
     }
   }
 
-  /// Beliefs change their ends where moments change their order, which they do not within a piece: so each end is a line through what two runs show.
+  /// Beliefs change their ends where moments change their order, which they do not within a piece: so each end is a
+  /// line through what two runs show.
   void add_holds(Raw& raw) {
     const auto* low = std::get_if<Outcome>(&points_.run_at(raw.from));
     const auto* high = std::get_if<Outcome>(&points_.run_at(raw.is_exact ? raw.to : raw.from));

@@ -33,8 +33,9 @@ Family family_of(const FamilyStory& story, const models::locks::Catalogue& catal
 FamilyPlane plane_of(const FamilyStory& story, const models::locks::Catalogue& catalogue, const FamilyParameter& x,
                      const FamilyParameter& y, const FamilyOptions& options = {});
 
-/// The stories that have families: the file's own run, and the witness of each property that is claimed or expected, or has a margin, and that `check` found broken; of
-/// properties with the same witness the first. `exploration`: null if there is none.
+/// The stories that have families: the file's own run, and the witness of each property that is claimed or expected, or
+/// has a margin, and that `check` found broken; of properties with the same witness the first. `exploration`: null if
+/// there is none.
 std::vector<FamilyStory> family_stories(const Scenario& scenario, const models::locks::Catalogue& catalogue,
                                         const Exploration* exploration);
 

@@ -1,13 +1,15 @@
 #pragma once
 
-// One story for all values of one of its lengths: how long a pause is, how far a clock is off, how slow a link is. Start here.
+// One story for all values of one of its lengths: how long a pause is, how far a clock is off, how slow a link is.
+// Start here.
 //
 //   family_story   which lengths a story has, and the story with another value; a witness of `check` as such a story
-//   family_point   what happens at one value, how each moment moves, and for which values the same happens; and the run that proves it
-//   families       all values of one length, in pieces; of two lengths, in regions
+//   family_point what happens at one value, how each moment moves, and for which values the same happens; and the run
+//   that proves it families all values of one length, in pieces; of two lengths, in regions
 //
-// Within a piece the same events happen in the same order, and the time of each is a + b * p. Everything else is as the story's own run has it: faults, pins, the least delays, or the
-// delays of the witness. docs/manual/margins.md says what is exact, and why.
+// Within a piece the same events happen in the same order, and the time of each is a + b * p. Everything else is as the
+// story's own run has it: faults, pins, the least delays, or the delays of the witness. docs/manual/margins.md says
+// what is exact, and why.
 
 #include <cstdint>
 #include <map>
@@ -29,7 +31,8 @@ namespace lockstep::scenarios {
 struct FamilyParameter {
   enum class Kind : std::uint8_t { pause, delay, partition, restart_after, jump, skew, latency };
   Kind kind = Kind::latency;
-  /// pause … jump: of `Scenario::faults`. skew: clients, then servers. latency: 0 is the network's, n the n-th server's own.
+  /// pause … jump: of `Scenario::faults`. skew: clients, then servers. latency: 0 is the network's, n the n-th server's
+  /// own.
   std::size_t index = 0;
   std::string who;           ///< whose; empty: the network's
   sim::Duration value;       ///< in the story
@@ -49,7 +52,8 @@ struct FamilyStory {
   std::map<sim::EventId, sim::Duration> beyond;  ///< how much longer than it must an event takes
 };
 
-/// A moment as a function of the parameter: at_zero + slope * p. `at_zero` may lie before the beginning; the moment itself does not, for the values it is meant for.
+/// A moment as a function of the parameter: at_zero + slope * p. `at_zero` may lie before the beginning; the moment
+/// itself does not, for the values it is meant for.
 struct LinearTime {
   sim::Duration at_zero;
   std::int64_t slope = 0;
@@ -103,8 +107,9 @@ struct FamilyPiece {
   std::vector<FamilyHold> holds;
   std::vector<FamilyOverlap> overlaps;
   std::vector<FamilyVerdict> verdicts;  ///< in the order of checker/properties/properties.hpp
-  /// Runs at both ends, and between them, show the very events, times and verdicts. Else how it moves is not known (it depends on digits of a time): the piece ends at the next whole
-  /// millisecond, and what it tells is true of its first value.
+  /// Runs at both ends, and between them, show the very events, times and verdicts. Else how it moves is not known (it
+  /// depends on digits of a time): the piece ends at the next whole millisecond, and what it tells is true of its first
+  /// value.
   bool is_confirmed = false;
 };
 
@@ -161,7 +166,8 @@ struct PlaneOverlap {
   std::optional<PlaneTime> to;
 };
 
-/// A convex region of the plane of two parameters, in which the same happens. What lies just on a border belongs to one of its sides, or is on its own.
+/// A convex region of the plane of two parameters, in which the same happens. What lies just on a border belongs to one
+/// of its sides, or is on its own.
 struct FamilyRegion {
   struct Corner {
     checker::Fraction x;  ///< nanoseconds

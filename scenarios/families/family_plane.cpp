@@ -148,7 +148,8 @@ class PlaneMaker {
       corners = cut(corners, sides.back());
     }
     sides_.push_back(sides);
-    // A point, or a line, where moments come together: what lies to its sides is found from other regions, or from beside it.
+    // A point, or a line, where moments come together: what lies to its sides is found from other regions, or from
+    // beside it.
     if (corners.size() < 3 || area_of(corners).sign() <= 0) return leave(at);
     FamilyRegion& region = plane_.regions.emplace_back();
     region.x = at.x;
@@ -174,7 +175,8 @@ class PlaneMaker {
     if (belief.acquire == 0 || belief.acquire > point.operations.size()) return std::nullopt;
     return if_at(point.operations[belief.acquire - 1].completed, belief.from);
   }
-  /// What ended it, as the history has it: a release, the news that it is lost, a crash, a deadline, or the end of the pause in which that passed.
+  /// What ended it, as the history has it: a release, the news that it is lost, a crash, a deadline, or the end of the
+  /// pause in which that passed.
   static std::optional<PointMoment> end_of(const checker::OwnershipInterval& belief, const FamilyPoint& point,
                                            const Outcome& outcome) {
     if (!belief.to) return std::nullopt;

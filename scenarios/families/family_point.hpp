@@ -1,6 +1,7 @@
 #pragma once
 
-// A story at one value of its parameters: what happens there, how each moment moves, and for which values the same happens; and the run that proves it.
+// A story at one value of its parameters: what happens there, how each moment moves, and for which values the same
+// happens; and the run that proves it.
 
 #include <map>
 #include <memory>

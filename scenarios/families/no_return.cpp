@@ -179,7 +179,8 @@ class NoReturnSearch {
 
   // --- One trace.
 
-  /// Goes on from the longest past that is known to be avoidable, as long as this trace continues longer ones and keeps the property.
+  /// Goes on from the longest past that is known to be avoidable, as long as this trace continues longer ones and keeps
+  /// the property.
   void look(Explorer& explorer) {
     const std::vector<ExploredEvent> events = explorer.trace();
     position_of_.clear();
@@ -223,8 +224,9 @@ class NoReturnSearch {
     return options_.mutant == NoReturnMutant::faults_are_free || has_faults(explorer, events, is_past, now);
   }
 
-  /// All other events are not before now. One that this trace executes before an event of the past, at the same process, would at the same moment still be one of the past, if the
-  /// two depend on each other (if not, their order is nobody's): so it comes later.
+  /// All other events are not before now. One that this trace executes before an event of the past, at the same
+  /// process, would at the same moment still be one of the past, if the two depend on each other (if not, their order
+  /// is nobody's): so it comes later.
   static bool is_all_else_to_come(DifferenceConstraints& constraints, const std::vector<ExploredEvent>& events,
                                   const std::vector<bool>& is_past, Instant now) {
     for (std::size_t i = 0; i < events.size(); ++i) {
@@ -301,7 +303,8 @@ class NoReturnSearch {
     return constraints.add_at_most(now, fault.until);
   }
 
-  /// A pause that has begun may be over before anybody notices it: then no trace has it. But it lasts as long as it must.
+  /// A pause that has begun may be over before anybody notices it: then no trace has it. But it lasts as long as it
+  /// must.
   bool may_be_unnoticed(const PastFault& past, Explorer& explorer, const std::vector<ExploredEvent>& events,
                         const std::vector<bool>& is_past, Instant now) const {
     const bool is_between = past.kind == ExploredFault::Kind::pause && past.place == ExploredFault::Place::before;
@@ -343,7 +346,8 @@ class NoReturnSearch {
     return keeps_from(0, constraints);
   }
 
-  /// One constraint of each way that is left does not hold. A way that only a replay could tell of, or that needs sums of times, is avoided by its constraints, or not at all.
+  /// One constraint of each way that is left does not hold. A way that only a replay could tell of, or that needs sums
+  /// of times, is avoided by its constraints, or not at all.
   bool keeps_from(std::size_t first, DifferenceConstraints& constraints) {
     constexpr std::uint32_t kMostSteps = 20'000;
     while (first < ways_.size() && !constraints.is_feasible_with(ways_[first].constraints)) ++first;

@@ -419,7 +419,8 @@ std::uint64_t Campaign::number_of(std::uint64_t batch, std::size_t unit) const {
   return (batch * kUnitsOfBatch + unit) * options_.shards + options_.shard;
 }
 
-/// What decides where a unit begins: first in which world, then whether it goes on from the corpus instead, then from where.
+/// What decides where a unit begins: first in which world, then whether it goes on from the corpus instead, then from
+/// where.
 Random Campaign::beginning_of(std::uint64_t number) const {
   return Random(sim::combine64(sim::combine64(options_.seed, 0x776f726c64), number));
 }

@@ -1,14 +1,16 @@
 #pragma once
 
-// A fuzzing campaign: random worlds, random runs of them, and what they break. Start here to read how `lockstep fuzz` works.
+// A fuzzing campaign: random worlds, random runs of them, and what they break. Start here to read how `lockstep fuzz`
+// works.
 //
-// Work comes in batches of units. A unit is one world and some runs of it; it depends on its number, and on what earlier batches have shown, and
-// on nothing else: so units can be played on any number of threads, or machines, and a campaign finds the same whoever plays them. At the end of
-// a batch its results are put together in the order of the units, and what is new among the violations is made small (`shrink`).
+// Work comes in batches of units. A unit is one world and some runs of it; it depends on its number, and on what
+// earlier batches have shown, and on nothing else: so units can be played on any number of threads, or machines, and a
+// campaign finds the same whoever plays them. At the end of a batch its results are put together in the order of the
+// units, and what is new among the violations is made small (`shrink`).
 //
-// A thread that finds nothing left to begin does not wait for those that are still at it: it begins units of the next batch, and leaves them where they
-// are, between two runs, when this one is over. That is what would have been played anyway, unless this batch has shown something that such a unit
-// took for new: then it is begun anew.
+// A thread that finds nothing left to begin does not wait for those that are still at it: it begins units of the next
+// batch, and leaves them where they are, between two runs, when this one is over. That is what would have been played
+// anyway, unless this batch has shown something that such a unit took for new: then it is begun anew.
 
 #include <atomic>
 #include <cstddef>
@@ -56,8 +58,8 @@ struct FuzzOptions {
   bool as_written = false;           ///< see `fuzzed_world`
   bool shrinks = true;               ///< false: findings stay as they were found (for figures alone)
   std::function<bool()> interrupted;
-  /// Processes that play this campaign together, with the same options but `jobs`; each has all of the result. When it is over is what the first
-  /// one says. Null: there is only this one.
+  /// Processes that play this campaign together, with the same options but `jobs`; each has all of the result. When it
+  /// is over is what the first one says. Null: there is only this one.
   Ranks* ranks = nullptr;
 };
 
@@ -69,15 +71,16 @@ class Campaign {
   Campaign(const Campaign&) = delete;
   Campaign& operator=(const Campaign&) = delete;
 
-  /// Plays one batch. False: the campaign was over before it, or was interrupted in it (in any of the ranks), and then nothing of it counts.
+  /// Plays one batch. False: the campaign was over before it, or was interrupted in it (in any of the ranks), and then
+  /// nothing of it counts.
   bool step();
   bool is_over() const;
 
   const std::vector<FuzzTarget>& targets() const { return targets_; }
   /// All of it. `spent_ms` is up to date.
   const CampaignState& state();
-  /// Goes on where a campaign stopped: batches that are played now are those that would have come. Returns what is wrong with the state, if
-  /// anything is; then the campaign is as it was. Requires: nothing has been played.
+  /// Goes on where a campaign stopped: batches that are played now are those that would have come. Returns what is
+  /// wrong with the state, if anything is; then the campaign is as it was. Requires: nothing has been played.
   std::optional<std::string> restore(CampaignState state);
   /// The how many-th run was the first to break this property of this target.
   std::optional<std::uint64_t> first_violation(std::size_t target, std::string_view property) const;

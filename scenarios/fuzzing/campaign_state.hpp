@@ -74,11 +74,12 @@ struct CampaignState {
   std::vector<FuzzMystery> mysteries;
 };
 
-/// Joins what two campaigns have found, which had different seeds or were parts of one (`FuzzOptions::shards`): what has the same cause is one finding.
-/// The result is for people, and no campaign goes on from it.
+/// Joins what two campaigns have found, which had different seeds or were parts of one (`FuzzOptions::shards`): what
+/// has the same cause is one finding. The result is for people, and no campaign goes on from it.
 void merge_into(CampaignState& all, const CampaignState& part);
 
-/// A name for this finding that none of the others has: "set-nx-px-lua-mutual-exclusion-pause", with a number if that is taken.
+/// A name for this finding that none of the others has: "set-nx-px-lua-mutual-exclusion-pause", with a number if that
+/// is taken.
 std::string free_name(const FuzzFinding& finding, const std::vector<FuzzFinding>& others);
 
 /// Text, with a sum at its end by which a torn or changed file is known.
@@ -86,7 +87,8 @@ std::string to_text(const CampaignState& state);
 /// Or what is wrong with the text.
 std::variant<CampaignState, std::string> parse_campaign(std::string_view text);
 
-// Parts of it, for what processes of one campaign tell each other. Which properties a draw is judged by is not in the text.
+// Parts of it, for what processes of one campaign tell each other. Which properties a draw is judged by is not in the
+// text.
 void add(Writing& out, const FuzzStatistics& statistics);
 void add(Writing& out, const FuzzSeed& seed);
 FuzzStatistics read_statistics(Reading& in);

@@ -1,6 +1,7 @@
 #pragma once
 
-// What runs have shown so far, so that a run that shows something new can be told from one that does not. Not of code: of what happened.
+// What runs have shown so far, so that a run that shows something new can be told from one that does not. Not of code:
+// of what happened.
 
 #include <cstdint>
 #include <vector>
@@ -9,7 +10,8 @@
 
 namespace lockstep::scenarios {
 
-/// One thing that a run may show, as a number below `Coverage::size`: two different ones may share a number, and then the second is not noticed.
+/// One thing that a run may show, as a number below `Coverage::size`: two different ones may share a number, and then
+/// the second is not noticed.
 using Feature = std::uint32_t;
 
 class Coverage {
@@ -29,8 +31,8 @@ class Coverage {
 
 /// What the run with this history showed and is not known, ascending, each once:
 ///
-///   - at each server and key: which kinds of effects came one after the other (two and three), and whether they were of the same client, of
-///     another, or of nobody (an expiry, a crash);
+///   - at each server and key: which kinds of effects came one after the other (two and three), and whether they were
+///     of the same client, of another, or of nobody (an expiry, a crash);
 ///   - how operations ended, while how many others believed to hold the lock, or were trying to get it;
 ///   - what a client was at when a fault struck it, and what it did next.
 ///

@@ -26,9 +26,9 @@ struct FuzzedOpinion {
   std::uint64_t runs = 0;
 };
 
-/// Plays at least so many runs within the bounds of the story. Shares with the search, and with its second opinion, the world alone and how random runs
-/// are played; what is drawn goes on from what earlier runs have shown. The same call gives the same.
-/// Requires: the exploration is one of this story, and complete.
+/// Plays at least so many runs within the bounds of the story. Shares with the search, and with its second opinion, the
+/// world alone and how random runs are played; what is drawn goes on from what earlier runs have shown. The same call
+/// gives the same. Requires: the exploration is one of this story, and complete.
 FuzzedOpinion fuzzed_opinion(const Scenario& story, const models::locks::Catalogue& catalogue,
                              const Exploration& exploration, std::uint64_t runs);
 

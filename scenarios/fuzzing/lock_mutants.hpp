@@ -1,7 +1,7 @@
 #pragma once
 
-// Mistakes that lock libraries have made, each as one change of a lock of the catalogue, with a small story in which it shows: for whoever has to find
-// them. Not part of the program.
+// Mistakes that lock libraries have made, each as one change of a lock of the catalogue, with a small story in which it
+// shows: for whoever has to find them. Not part of the program.
 
 #include <functional>
 #include <string>

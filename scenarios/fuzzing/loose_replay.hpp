@@ -1,9 +1,11 @@
 #pragma once
 
-// The delays of a run by the names of what was delayed, so that a story from which something was taken away can be played as nearly the same run.
+// The delays of a run by the names of what was delayed, so that a story from which something was taken away can be
+// played as nearly the same run.
 //
-// A [[schedule]] is exact: where a client is missing, somebody else gets the lock, sends other commands, and the schedule cannot happen. Names stay
-// ("B's second SET, at redis1"), so each event that is still there takes as long as it took, and what is new comes as fast as it can.
+// A [[schedule]] is exact: where a client is missing, somebody else gets the lock, sends other commands, and the
+// schedule cannot happen. Names stay ("B's second SET, at redis1"), so each event that is still there takes as long as
+// it took, and what is new comes as fast as it can.
 
 #include <cstdint>
 #include <string_view>

@@ -274,7 +274,8 @@ rc::Seq<Version> versions(Edits edits, Make make) {
   return rc::seq::map(rc::seq::fromContainer(std::move(edits)), std::move(make));
 }
 
-/// Leaves out what can be left out, in halves, quarters, … of the list: Zeller's delta debugging, without its complements.
+/// Leaves out what can be left out, in halves, quarters, … of the list: Zeller's delta debugging, without its
+/// complements.
 template <class Item, class Test, class Over>
 std::vector<Item> without_needless(std::vector<Item> items, Test is_enough, Over is_over) {
   for (std::size_t size = items.size(); size > 0; size /= 2) {

@@ -68,7 +68,8 @@ class Model {
   virtual LockShape lock_shape() const { return {}; }
   /// Are the keys independent objects? False only for a multi-register, whose transactions connect its registers.
   virtual bool splits_by_key() const { return true; }
-  /// Are the arguments `a` of each key independent objects as well? So are the elements of a set that nobody reads whole.
+  /// Are the arguments `a` of each key independent objects as well? So are the elements of a set that nobody reads
+  /// whole.
   virtual bool splits_by_argument(const OperationHistory&) const { return false; }
   /// "write 3", "cas 1 2", "acquire -> 7".
   virtual std::string describe(const OperationHistory& history, const HistoryOperation& operation) const;

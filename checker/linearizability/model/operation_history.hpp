@@ -46,7 +46,8 @@ struct OperationHistory {
   std::vector<MicroOperation> micro_operations;
   std::vector<std::int64_t> elements;  ///< of the sets that were read
   std::vector<std::string> texts;      ///< interned text values; a kv value is an index into them
-  /// a, b, out and elements are indices into `texts` and print as such. A kv needs it only to print: its values always are.
+  /// a, b, out and elements are indices into `texts` and print as such. A kv needs it only to print: its values always
+  /// are.
   bool values_are_texts = false;
   /// `texts` stand there as a file would write them, strings in quotes.
   bool texts_are_quoted = false;

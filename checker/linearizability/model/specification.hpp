@@ -1,7 +1,8 @@
 #pragma once
 
 // A sequential specification: what one object does when operations happen to it one at a time. The searches behind
-// linearizability.hpp know nothing else about a model. To write one, see specifications/register.cpp; its row is in specifications/models.cpp.
+// linearizability.hpp know nothing else about a model. To write one, see specifications/register.cpp; its row is in
+// specifications/models.cpp.
 
 #include <cstddef>
 #include <cstdint>
@@ -45,12 +46,13 @@ class Specification {
   virtual std::size_t words() const = 0;
   virtual void initial(std::uint64_t* state) const = 0;
   virtual Action action(const HistoryOperation& operation) const = 0;
-  /// False: the action is not possible in this state, whose words are then undefined, but those of a read are as they were.
+  /// False: the action is not possible in this state, whose words are then undefined, but those of a read are as they
+  /// were.
   virtual bool step(std::uint64_t* state, const Action& action) = 0;
   /// Does a step that is not possible leave the words as they were? Then nobody has to copy them first.
   virtual bool leaves_state() const { return false; }
-  /// Look-ahead: may updates, but no operation that overwrites, lead from this state to one in which the read is possible?
-  /// true if in doubt.
+  /// Look-ahead: may updates, but no operation that overwrites, lead from this state to one in which the read is
+  /// possible? true if in doubt.
   virtual bool can_lead_to(const std::uint64_t*, const Action&) { return true; }
   /// The same from the state after an operation that overwrites.
   virtual bool can_lead_to_after(const Action& /*overwrite*/, const Action& /*read*/) const { return true; }

@@ -219,7 +219,8 @@ class Sweep {
     std::int64_t permits;
   };
 
-  /// Who held the lock when the culprit's turn came, so that it came to nothing: one is enough, or all that have permits.
+  /// Who held the lock when the culprit's turn came, so that it came to nothing: one is enough, or all that have
+  /// permits.
   std::vector<Holder> holders(const LockSweepResult& result) const {
     const HistoryOperation& x = operation(culprit_);
     std::vector<std::int64_t> held(processes_.processes(), 0);  // what excludes x
@@ -321,8 +322,8 @@ class Sweep {
     return counted;
   }
 
-  /// The latest acquires of a process that ended before this moment, so many that the releases that may have taken effect
-  /// since leave at least this hold. Empty if there are none.
+  /// The latest acquires of a process that ended before this moment, so many that the releases that may have taken
+  /// effect since leave at least this hold. Empty if there are none.
   std::vector<Position> outnumbering_acquires(const Holder& holder, std::int64_t before) const {
     const Counted counted = count(holder.process, holder.function, before);
     std::vector<Position> acquires;

@@ -3,21 +3,22 @@
 // The near-linear path of locks with holders: one sweep over the history in which everybody holds the lock as short as
 // possible.
 //
-// Claim. If all operations have ended and each process did one after the other, a history is linearizable if and only if
-// this order is: each acquire at the moment when it returned, each release at the moment when it was invoked.
-// For: every linearization has the acquire no later and the release no earlier, so each process holds the lock
-// throughout its *core* [acquire returned, release invoked], and who holds what during the cores alone is all that
-// the capacity is about. A process's own order is that of real time either way, so what it may release is the same. And the order
-// of the acquires that exclude each other, which is what fencing tokens follow, is the order of their cores.
+// Claim. If all operations have ended and each process did one after the other, a history is linearizable if and only
+// if this order is: each acquire at the moment when it returned, each release at the moment when it was invoked. For:
+// every linearization has the acquire no later and the release no earlier, so each process holds the lock throughout
+// its *core* [acquire returned, release invoked], and who holds what during the cores alone is all that the capacity is
+// about. A process's own order is that of real time either way, so what it may release is the same. And the order of
+// the acquires that exclude each other, which is what fencing tokens follow, is the order of their cores.
 //
-// Unknown outcomes are guessed: a release happened at once if its process acquired again or did nothing more, an acquire
-// happened if its process released later without another acquire. If the order that comes out is allowed, that is proof
-// enough. If it is not, the answer is `violated` only if it does not depend on the guesses: because those involved have
-// none, or because they hold the lock however one guesses. For that it is enough to count: whatever a process held at
-// some moment, if it then acquires k times for sure, and fewer than k releases of its may have taken effect since, known
-// or unknown, it holds the lock. Otherwise the answer is `unknown`.
+// Unknown outcomes are guessed: a release happened at once if its process acquired again or did nothing more, an
+// acquire happened if its process released later without another acquire. If the order that comes out is allowed, that
+// is proof enough. If it is not, the answer is `violated` only if it does not depend on the guesses: because those
+// involved have none, or because they hold the lock however one guesses. For that it is enough to count: whatever a
+// process held at some moment, if it then acquires k times for sure, and fewer than k releases of its may have taken
+// effect since, known or unknown, it holds the lock. Otherwise the answer is `unknown`.
 //
-// Tries that failed (LinearizabilityOptions::check_failed) say nothing here; lock_tries.hpp puts them into the order that was found.
+// Tries that failed (LinearizabilityOptions::check_failed) say nothing here; lock_tries.hpp puts them into the order
+// that was found.
 
 #include <cstdint>
 #include <span>

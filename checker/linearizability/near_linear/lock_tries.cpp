@@ -185,8 +185,8 @@ class Tries {
     return is_placed_[attempt] != 0;
   }
 
-  /// Near the end of a history acquires are open that will never be answered. They may have taken effect, if nobody wants
-  /// the lock any more.
+  /// Near the end of a history acquires are open that will never be answered. They may have taken effect, if nobody
+  /// wants the lock any more.
   void keep_unanswered(Position attempt, std::int64_t now) {
     if (base_.size() - next_ > kAheadMax) return;
     std::int64_t peak = shape_.has_permits ? taken() : 0;
@@ -383,8 +383,8 @@ class Tries {
     std::sort(result.conflict.begin(), result.conflict.end());
   }
 
-  /// The owner of the last hold tries again: since it took the lock nobody else has. Somebody else does: all that the owner
-  /// has taken since another one had the lock it has given back.
+  /// The owner of the last hold tries again: since it took the lock nobody else has. Somebody else does: all that the
+  /// owner has taken since another one had the lock it has given back.
   void explain_reentrant(LockTriesResult& result, std::uint32_t owner) {
     const bool is_own = operations_[culprit_].process == owner;
     for (std::size_t k = result.order.size(); k > 0; --k) {

@@ -3,15 +3,16 @@
 // Tries of a lock that failed: each needs a moment between its invocation and its return at which the lock was taken.
 //
 // lock_sweep.hpp finds an order in which everybody holds the lock as short as possible, and here the same order is
-// stretched: each release waits until it has to return or somebody else needs the lock, and an acquire comes early where a
-// try could not wait any longer. Each operation is put at a moment of its own time and in the order of these moments,
-// and each step is one of the specification, so that an order in which all tries have a place is a proof.
+// stretched: each release waits until it has to return or somebody else needs the lock, and an acquire comes early
+// where a try could not wait any longer. Each operation is put at a moment of its own time and in the order of these
+// moments, and each step is one of the specification, so that an order in which all tries have a place is a proof.
 //
-// Where a try has no place, that is final if nothing depended on a choice. If all operations have ended and each process
-// did one after the other, the cores of the holds (lock_sweep.hpp) decide their order. A lock without permits is then held
-// in this order until the last moment that it allows, and if no acquire is open that could come early, nobody held it
-// during the try. Of permits, all holds together, each from the invocation of its acquire to the return of its release,
-// have to leave room at every moment of the try. Otherwise the answer is not known, and a search has to say it.
+// Where a try has no place, that is final if nothing depended on a choice. If all operations have ended and each
+// process did one after the other, the cores of the holds (lock_sweep.hpp) decide their order. A lock without permits
+// is then held in this order until the last moment that it allows, and if no acquire is open that could come early,
+// nobody held it during the try. Of permits, all holds together, each from the invocation of its acquire to the return
+// of its release, have to leave room at every moment of the try. Otherwise the answer is not known, and a search has to
+// say it.
 
 #include <cstdint>
 #include <span>
@@ -32,8 +33,8 @@ struct LockTriesResult {
   bool is_minimal = false;
 };
 
-/// Positions of one key, ascending. `order`: a linearization without the tries, as the sweep gives it, of all of them or
-/// of what returned before `until`; only tries that return before `until` count. O(n log n).
+/// Positions of one key, ascending. `order`: a linearization without the tries, as the sweep gives it, of all of them
+/// or of what returned before `until`; only tries that return before `until` count. O(n log n).
 LockTriesResult place_tries(const OperationHistory& history, std::span<const std::uint32_t> positions,
                             const Model& model, const LinearizabilityOptions& options,
                             std::span<const std::uint32_t> order, std::int64_t until);

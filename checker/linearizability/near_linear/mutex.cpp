@@ -16,9 +16,10 @@
 // By induction the path finds an order whenever there is one. When all certain operations are ordered it stops:
 // unknown ones that were not needed never happened.
 //
-// A try that failed needs the lock held at one moment, and changes nothing. So it is ordered as soon as the lock is held
-// after its invocation. If that has not been by its deadline, some acquire must come first, and it is G for the same reasons:
-// every order of what is left begins with an acquire before the try, and swapping operations of one kind changes no state.
+// A try that failed needs the lock held at one moment, and changes nothing. So it is ordered as soon as the lock is
+// held after its invocation. If that has not been by its deadline, some acquire must come first, and it is G for the
+// same reasons: every order of what is left begins with an acquire before the try, and swapping operations of one kind
+// changes no state.
 
 #include "checker/linearizability/near_linear/mutex.hpp"
 
@@ -129,8 +130,8 @@ Count count_of(const MutexOperation& operation) {
 }
 
 /// When X's opposite had run out at X's deadline: the shortest stretch of time [s, deadline] that holds too many of X's
-/// kind, and those that it holds. A try that found no lock to be taken asks for as much as one release more, behind those
-/// that returned before it. `counts`: by operation; `by_deadline`: the certain operations, and tries.
+/// kind, and those that it holds. A try that found no lock to be taken asks for as much as one release more, behind
+/// those that returned before it. `counts`: by operation; `by_deadline`: the certain operations, and tries.
 Overfull overfull_stretch(std::span<const MutexOperation> operations, Position x, std::vector<Count> counts,
                           std::span<const Timed> by_deadline, const Available& available) {
   const bool of_acquires = counts[x] == Count::acquire;
@@ -140,7 +141,8 @@ Overfull overfull_stretch(std::span<const MutexOperation> operations, Position x
   const std::int64_t inside_end = is_try(operations[x]) ? operations[x].invoked.count_ns() - 1 : end;
   Overfull result;
   Stretch stretch{.last = x, .of_acquires = of_acquires, .between = available.unknown(of_acquires ? 1 : 0)};
-  // A million operations are to take a few milliseconds, so the operations themselves are looked at only where they end too late.
+  // A million operations are to take a few milliseconds, so the operations themselves are looked at only where they end
+  // too late.
   auto next = by_deadline.rbegin();
   for (; next != by_deadline.rend() && next->first > inside_end; ++next) {
     Count& count = counts[next->second];

@@ -40,7 +40,8 @@ struct MutexResult {
   std::vector<std::uint32_t> conflict;
   /// violated: the history up to this moment is not linearizable, and up to any earlier moment it is.
   std::optional<sim::Duration> at;
-  /// violated: a linearization of the history just before `at`, the operation that completed at `at`, and whether the rest of the conflict fits without any one of it.
+  /// violated: a linearization of the history just before `at`, the operation that completed at `at`, and whether the
+  /// rest of the conflict fits without any one of it.
   std::vector<std::uint32_t> prefix;
   std::uint32_t culprit = 0;
   bool is_minimal = false;
@@ -48,8 +49,8 @@ struct MutexResult {
   std::optional<Stretch> stretch;
 };
 
-/// O(n log n); mutex.cpp has the argument. `check_failed`: a failed acquire needs a moment between its ends at which the
-/// lock was taken. It is then part of orders, and may be the culprit.
+/// O(n log n); mutex.cpp has the argument. `check_failed`: a failed acquire needs a moment between its ends at which
+/// the lock was taken. It is then part of orders, and may be the culprit.
 MutexResult alternate(std::span<const MutexOperation> operations, bool check_failed = false);
 
 }  // namespace lockstep::checker

@@ -1,7 +1,7 @@
 #pragma once
 
-// Sorts what is nearly sorted, as the operations of a history are by their return: nothing returns much later than what was
-// invoked after it. Linear for those, O(n log n) for any.
+// Sorts what is nearly sorted, as the operations of a history are by their return: nothing returns much later than what
+// was invoked after it. Linear for those, O(n log n) for any.
 
 #include <algorithm>
 #include <cstddef>

@@ -206,8 +206,8 @@ class Queue {
     return sorted;
   }
 
-  /// Values that nobody dequeued, though one that was enqueued later is gone: of these, the one that has to be gone first
-  /// is given the unseen dequeue that was invoked first, and so on.
+  /// Values that nobody dequeued, though one that was enqueued later is gone: of these, the one that has to be gone
+  /// first is given the unseen dequeue that was invoked first, and so on.
   void guess(std::size_t unseen) {
     const std::vector<std::size_t> by_enqueue = items_by([](const Item& item) { return item.enqueue.from; });
     std::vector<std::int64_t> gone_after(by_enqueue.size() + 1,

@@ -3,8 +3,8 @@
 // The near-linear path of a queue whose enqueued values are all different: each dequeue then names its enqueue.
 //
 // Claim. Give each value an interval for its enqueue and one for its dequeue (none: after everything), and cut off what
-// cannot be: an enqueue takes effect no later than its dequeue returns, a dequeue no earlier than its enqueue is invoked.
-// The history is linearizable if and only if
+// cannot be: an enqueue takes effect no later than its dequeue returns, a dequeue no earlier than its enqueue is
+// invoked. The history is linearizable if and only if
 //   (1) no value is dequeued twice, or before its enqueue was invoked;
 //   (2) there are no x and y such that x was enqueued before y and y dequeued before x, both in real time;
 //   (3) each dequeue that found nothing has a moment at which no value is in the queue for sure: one that does not lie
@@ -18,8 +18,8 @@
 // enqueue permit. None comes too late: what it waited for was invoked at that moment, and would have to go after it.
 // (Conditions: Henzinger, Sezgin and Vafeiadis, "Aspect-oriented linearizability proofs", 2013.)
 //
-// Of unknown outcomes, an enqueue happened if its value was dequeued. A dequeue may have taken anything: it is guessed to
-// have taken a value that (2) misses. If that does not help, the answer is unknown.
+// Of unknown outcomes, an enqueue happened if its value was dequeued. A dequeue may have taken anything: it is guessed
+// to have taken a value that (2) misses. If that does not help, the answer is unknown.
 
 #include <cstdint>
 #include <span>

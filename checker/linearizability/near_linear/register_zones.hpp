@@ -4,10 +4,11 @@
 // memories", 1997): then it is known which write a read has read from.
 //
 // A write and its reads form a *cluster*, which takes effect all at once as far as the other clusters are concerned.
-// Let f be the earliest return in it and l the latest invocation. If f < l, its value must be there throughout (f, l), and
-// nothing else fits in between; otherwise it can be over in no time, at any moment of [l, f]. The history is
-// linearizable if and only if no read returned before its write was invoked, no two of the former stretches overlap, and
-// each of the latter has a moment outside them. An unknown write that somebody read took effect; others are left out.
+// Let f be the earliest return in it and l the latest invocation. If f < l, its value must be there throughout (f, l),
+// and nothing else fits in between; otherwise it can be over in no time, at any moment of [l, f]. The history is
+// linearizable if and only if no read returned before its write was invoked, no two of the former stretches overlap,
+// and each of the latter has a moment outside them. An unknown write that somebody read took effect; others are left
+// out.
 
 #include <optional>
 #include <span>

@@ -1,7 +1,7 @@
 #pragma once
 
-// Why a mutex that anybody may release cannot have done so much: a stretch of time into which too many operations of one
-// kind fit. It is a proof in four numbers, however many operations it is about; to check it is to count once.
+// Why a mutex that anybody may release cannot have done so much: a stretch of time into which too many operations of
+// one kind fit. It is a proof in four numbers, however many operations it is about; to check it is to count once.
 //
 // Two acquires need a release between them. So k acquires that are invoked and return within one stretch of time need
 // k - 1 releases that may take effect in it, and k releases need k - 1 acquires; or k, if the stretch begins with the

@@ -9,19 +9,19 @@
 // configurations small; each is an exchange argument:
 //
 //   Interchangeable operations. Of pending operations with equal actions the one that returns first is ordered first:
-//     given any order that begins with another one, swapping the two is an order as well. Unknown outcomes never return,
-//     so they come last, and those invoked by then are all equal.
+//     given any order that begins with another one, swapping the two is an order as well. Unknown outcomes never
+//     return, so they come last, and those invoked by then are all equal.
 //   Reads at once. An operation that never changes the state is ordered as soon as the state permits it: it leaves
 //     everything that follows as it was.
 //   Hidden writes. When a write that overwrites everything is ordered, each pending write that is possible in every
-//     state (one that overwrites, too, or an append) could be ordered just before it, and nobody would ever see it. It is
-//     *hideable* from then on: whether that happened is decided when it returns. Without this, k concurrent writes make
-//     2^k configurations out of each.
+//     state (one that overwrites, too, or an append) could be ordered just before it, and nobody would ever see it. It
+//     is *hideable* from then on: whether that happened is decided when it returns. Without this, k concurrent writes
+//     make 2^k configurations out of each.
 //   Short holds. If nothing asks for a taken lock, nobody takes it before it has to return from that, unless its own
 //     release is pending as well or the one that returns is its own; and more in holds.hpp.
-//   Unseen states. What nobody reads from a state on, until something overwrites it, is the same for all such states. No
-//     operation of unknown outcome need lead there: from where it was, everything goes on as well, and what could have
-//     hidden before it is ordered when it returns.
+//   Unseen states. What nobody reads from a state on, until something overwrites it, is the same for all such states.
+//   No operation of unknown outcome need lead there: from where it was, everything goes on as well, and what could have
+//   hidden before it is ordered when it returns.
 //   Dominance. Of two configurations at the same return with the same state, the one that has used fewer unknown
 //     operations, has more reads done and more writes hideable can do whatever the other can.
 

@@ -12,7 +12,8 @@
 namespace lockstep::checker {
 namespace {
 
-/// Of memory, for the search of one object: what clients of a story do is short, and more would only take longer to fail.
+/// Of memory, for the search of one object: what clients of a story do is short, and more would only take longer to
+/// fail.
 constexpr std::size_t object_memory_max = std::size_t{256} << 20;
 
 /// An object, and the model that it is judged by.

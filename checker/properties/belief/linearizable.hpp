@@ -18,12 +18,12 @@ namespace lockstep::checker {
 /// "owner-mutex" or "mutex", whose release may be anybody's.
 Finding linearizable(const sim::History& history, const Names& names, std::string_view model = "owner-mutex");
 
-/// The same for one object that its owners take again and give back as often: the model `reentrant-mutex`. `linearizable` asks this where somebody
-/// does so.
+/// The same for one object that its owners take again and give back as often: the model `reentrant-mutex`.
+/// `linearizable` asks this where somebody does so.
 Finding linearizable_reentrant(const sim::History& history, const Names& names, std::string_view object);
 
-/// The same for one object that is a semaphore: the model `semaphore` of linearizability.hpp. Which process holds a place
-/// matters, and a place that ran out while its holder still believed is none that was given back.
+/// The same for one object that is a semaphore: the model `semaphore` of linearizability.hpp. Which process holds a
+/// place matters, and a place that ran out while its holder still believed is none that was given back.
 Finding linearizable_semaphore(const sim::History& history, const Names& names, std::string_view object,
                                std::int64_t places);
 

@@ -16,13 +16,14 @@
 //
 // A lock with leases frees itself when its holder is gone, and a perfect mutex does not. So that this alone is no
 // violation, `mutex_history` gives a holder that crashed or gave the lock up a release with unknown outcome at that
-// moment. Likewise a holder that has looked at its clock and knows that its hold is over (`valid_until`, noticed as in ownership.hpp): that
-// is a release at the latest then. The release that the client asks for afterwards is the same one, invoked when the deadline was
-// noticed; if there is none, or it failed, it is one with unknown outcome. A hold that was over before its acquire had completed is left out:
-// nobody ever believed in it. (Counterexample to calling that a violation: two Redlock clients
-// of which the second gets the lock when the first's lease is over, as the first one knows; the first tries to unlock later and
-// finds nothing. Nobody believed wrongly, and everybody was told what was.) A lease that runs out under a living holder that does not look is no
-// release: then somebody else's acquire has no place, and that is a result, too.
+// moment. Likewise a holder that has looked at its clock and knows that its hold is over (`valid_until`, noticed as in
+// ownership.hpp): that is a release at the latest then. The release that the client asks for afterwards is the same
+// one, invoked when the deadline was noticed; if there is none, or it failed, it is one with unknown outcome. A hold
+// that was over before its acquire had completed is left out: nobody ever believed in it. (Counterexample to calling
+// that a violation: two Redlock clients of which the second gets the lock when the first's lease is over, as the first
+// one knows; the first tries to unlock later and finds nothing. Nobody believed wrongly, and everybody was told what
+// was.) A lease that runs out under a living holder that does not look is no release: then somebody else's acquire has
+// no place, and that is a result, too.
 
 #include <string_view>
 #include <vector>
@@ -38,8 +39,8 @@ struct MutexHistory {
   std::vector<sim::OperationId> ids;  ///< of the operation at the same position; of the acquire, for a hold given up
 };
 
-/// Requires: instants are true times. `with_inner`: what happens within a hold as well, for a mutex that its owner may take again; a hold that is
-/// given up then gives back as often as it may have been taken.
+/// Requires: instants are true times. `with_inner`: what happens within a hold as well, for a mutex that its owner may
+/// take again; a hold that is given up then gives back as often as it may have been taken.
 MutexHistory mutex_history(const sim::History& history, std::string_view object, bool with_inner = false);
 
 }  // namespace lockstep::checker

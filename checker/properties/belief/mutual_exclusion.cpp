@@ -48,7 +48,8 @@ Overlap first_overlap_at(Intervals sorted, sim::Instant moment) {
   return best;
 }
 
-/// Where some share the lock, the latest end does not decide: each pair is looked at. The closest distance is of exclusive ones.
+/// Where some share the lock, the latest end does not decide: each pair is looked at. The closest distance is of
+/// exclusive ones.
 std::optional<Overlap> first_overlap_among_sharers(Intervals sorted) {
   for (std::size_t s = 1; s < sorted.size(); ++s) {
     for (std::size_t f = 0; f < s; ++f) {

@@ -2,17 +2,17 @@
 
 // Who waits for whom, and the circles in that.
 //
-// A process *wants* an object from the invocation of its first attempt on until it has it, gives up, or crashes: attempts in a row,
-// with nothing but sleep in between, are one want. Meanwhile it gives nothing back. It *holds* an object from the
-// moment at which it learns that it has it until it asks to give it back, learns that it lost it, knows by its own clock that its
-// lease is over, or crashes. P waits for Q because of X while P wants X and Q holds X.
+// A process *wants* an object from the invocation of its first attempt on until it has it, gives up, or crashes:
+// attempts in a row, with nothing but sleep in between, are one want. Meanwhile it gives nothing back. It *holds* an
+// object from the moment at which it learns that it has it until it asks to give it back, learns that it lost it, knows
+// by its own clock that its lease is over, or crashes. P waits for Q because of X while P wants X and Q holds X.
 //
-// A pause does not prolong a hold beyond its deadline here, other than in ownership.hpp: the paused goes on believing, but the
-// lock is free, and whoever wants it gets it. A crashed holder is not waited for: nobody of a circle can be dead, and that its
-// lock is never free again is `recoverable`.
+// A pause does not prolong a hold beyond its deadline here, other than in ownership.hpp: the paused goes on believing,
+// but the lock is free, and whoever wants it gets it. A crashed holder is not waited for: nobody of a circle can be
+// dead, and that its lock is never free again is `recoverable`.
 //
-// Only ids and steps are looked at, never two instants, but in `interval_of`: a history of an exploration, with symbolic
-// instants, is as good as one of a run.
+// Only ids and steps are looked at, never two instants, but in `interval_of`: a history of an exploration, with
+// symbolic instants, is as good as one of a run.
 
 #include <cstddef>
 #include <optional>
@@ -45,7 +45,8 @@ struct Wait {
   std::size_t hold = 0;
 };
 
-/// All wants and holds of a history, and which of them are about the same object and may come together as far as steps say.
+/// All wants and holds of a history, and which of them are about the same object and may come together as far as steps
+/// say.
 struct Waits {
   std::vector<Want> wants;
   std::vector<Belief> holds;
@@ -84,8 +85,8 @@ struct WaitCycles {
 /// Without repetitions, by waiter, holder and object.
 std::vector<WaitFor> edges_of(const Waits& waits, const std::vector<Wait>& some);
 
-/// Hawick and James 2008, "Enumerating circuits and loops in graphs with self-arcs and multiple-arcs". n readers that all
-/// want to become writers wait in more than (n - 1)! circles, hence the bound.
+/// Hawick and James 2008, "Enumerating circuits and loops in graphs with self-arcs and multiple-arcs". n readers that
+/// all want to become writers wait in more than (n - 1)! circles, hence the bound.
 WaitCycles wait_for_cycles(const std::vector<WaitFor>& edges, std::size_t cycles_max = 1'000);
 
 /// Whether there is any circle: takes time in proportion to the edges.

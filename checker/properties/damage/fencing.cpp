@@ -52,7 +52,8 @@ class Grants {
     if (list == acquires_.end()) return std::nullopt;
     const auto after = std::upper_bound(list->second.begin(), list->second.end(), write,
                                         [](const sim::Operation* w, const sim::Operation* acquire) {
-                                          // Of two moments of one process that are equal, its steps say which came first.
+                                          // Of two moments of one process that are equal, its steps say which came
+                                          // first.
                                           const auto order = compare(w->invoked, acquire->completed);
                                           return order < 0 || (order == 0 && w->invoked_in < acquire->completed_in);
                                         });

@@ -17,7 +17,8 @@ namespace lockstep::checker {
 /// A refused write is fencing at work, not a violation.
 ///
 /// violated: the earliest write that goes back; `by` = the older grant's owner, whose write came too late, then the
-/// newer one's; evidence = the newer write, the late write. unknown: no resource servers were given, or no write under a grant was applied. O(n log n).
+/// newer one's; evidence = the newer write, the late write. unknown: no resource servers were given, or no write under
+/// a grant was applied. O(n log n).
 Finding fencing(const sim::History& history, const Names& names, std::span<const sim::ProcessId> resources);
 
 }  // namespace lockstep::checker

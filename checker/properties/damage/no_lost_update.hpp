@@ -15,7 +15,8 @@ namespace lockstep::checker {
 /// changed nothing.
 ///
 /// violated: the earliest overwriting write; `by` = X, who read first, then Y, whose update was lost; evidence = X's
-/// read, Y's write (the first one lost), X's write. unknown: no resource servers were given, or nobody wrote what he had read before.
+/// read, Y's write (the first one lost), X's write. unknown: no resource servers were given, or nobody wrote what he
+/// had read before.
 Finding no_lost_update(const sim::History& history, const Names& names, std::span<const sim::ProcessId> resources);
 
 }  // namespace lockstep::checker

@@ -2,9 +2,10 @@
 
 // no-lost-wakeup: nobody waits for a lock that is free, longer than a stated bound.
 //
-// Waiting is an open acquire: it begins when it is invoked and ends when it completes, or when its process (or thread) crashes. The lock is
-// free from a release that removes its object to the next write of an acquire there. A lease that runs out is not counted: whoever
-// waits cannot be told of that. Pauses of whoever waits do not count, since nobody can wake it then.
+// Waiting is an open acquire: it begins when it is invoked and ends when it completes, or when its process (or thread)
+// crashes. The lock is free from a release that removes its object to the next write of an acquire there. A lease that
+// runs out is not counted: whoever waits cannot be told of that. Pauses of whoever waits do not count, since nobody can
+// wake it then.
 
 #include <string_view>
 

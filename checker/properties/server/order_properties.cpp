@@ -173,8 +173,8 @@ class Order {
     });
   }
 
-  /// Whether it came back to the lock at other servers, and never to this one: what was sent here got lost, or the server that told this
-  /// one of it does no longer. In which order that was is no question: no two servers have one.
+  /// Whether it came back to the lock at other servers, and never to this one: what was sent here got lost, or the
+  /// server that told this one of it does no longer. In which order that was is no question: no two servers have one.
   bool tried_elsewhere(OperationId operation, const Place& place) const {
     bool came = false;
     for (std::uint32_t i = last_visit_[operation]; i != kNoVisit; i = visits_[i].before) {
@@ -381,7 +381,8 @@ class Order {
   std::span<const Operation> operations_;
   std::span<const Effect> effects_;
   const sim::History& history_;
-  // The search asks at the end of every trace: what is remembered of one has no allocations of its own, and goes all at once.
+  // The search asks at the end of every trace: what is remembered of one has no allocations of its own, and goes all at
+  // once.
   std::array<std::byte, 16 * 1024> room_;
   std::pmr::monotonic_buffer_resource memory_{room_.data(), room_.size()};
   std::vector<PlaceChange> changes_;

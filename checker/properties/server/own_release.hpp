@@ -7,8 +7,8 @@ namespace lockstep::checker {
 /// own-release (server): nobody removes somebody else's grant.
 ///
 /// A *grant* is what the lock server keeps for one successful acquire, per server and object. It begins with a write
-/// made during an acquire that ended ok, and ends when the object is removed, expires, or is lost by its server. Three readings were possible,
-/// and each needs its counterexample:
+/// made during an acquire that ended ok, and ends when the object is removed, expires, or is lost by its server. Three
+/// readings were possible, and each needs its counterexample:
 ///
 /// - "Every write is a grant" is wrong. In the getset locks B and C both read an expired timestamp; B's GETSET wins,
 ///   C's GETSET overwrites the text and loses. C's acquire fails, so B's grant stays: otherwise B's own release
@@ -21,21 +21,24 @@ namespace lockstep::checker {
 /// - "Whoever removes what is not his" is too wide. An operator's DEL outside any operation is a decision of people.
 ///   And a contender may clear away a grant that is over: after a crash this is how the timestamp locks recover.
 ///
-/// - "One grant at each object" is wrong. Each member of a set, each field of a hash is a place of its own; readers share a lock, and
-///   whoever of them gives back last removes it: a release ends the reader's own grant, before it removes anything or instead. All of it:
-///   docs/decisions/ownership-is-what-was-granted.md.
+/// - "One grant at each object" is wrong. Each member of a set, each field of a hash is a place of its own; readers
+///   share a lock, and whoever of them gives back last removes it: a release ends the reader's own grant, before it
+///   removes anything or instead. All of it: docs/decisions/ownership-is-what-was-granted.md.
 ///
 /// So: a removal by X of a grant of Y is a violation
-///   - during a release of X, always: X gave back what was not X's, even if Y's lease had run out as well; but of a reader's share only if
-///     it was alive, as in the next case: who reads last clears away what dead readers have left;
+///   - during a release of X, always: X gave back what was not X's, even if Y's lease had run out as well; but of a
+///     reader's share only if it was alive, as in the next case: who reads last clears away what dead readers have
+///     left;
 ///   - during an acquire of X, if Y's grant was alive: Y had neither invoked its release nor crashed, and its announced
 ///     lease (`lease_until`) was not over; without an announced lease, Y's belief was not over (it counts from the
 ///     grant on, because the reply may still be travelling). [from, until): at the very end it is over.
-/// A grant that expires, is lost in a crash, or is overwritten by another grant, was not removed: that is mutual exclusion's business.
+/// A grant that expires, is lost in a crash, or is overwritten by another grant, was not removed: that is mutual
+/// exclusion's business.
 ///
 /// violated: the first such removal in the servers' order; `by` = both, the earlier holder first (a releaser whose
 /// hold is older than the grant comes before its owner, a contender after); evidence = the write, the remover's
-/// invocation, the removal. unknown: several have had places in something that keeps none for each, and none was removed wrongly.
+/// invocation, the removal. unknown: several have had places in something that keeps none for each, and none was
+/// removed wrongly.
 Finding own_release(const sim::History& history, const Names& names);
 
 }  // namespace lockstep::checker

@@ -25,13 +25,14 @@ bool was_given_back(std::span<const sim::Operation> operations, const sim::Opera
 /// Only the first successful acquire of the probe counts, and its completion: a grant whose reply never arrives helps
 /// nobody. If it got the lock too late, or never in the probing, the property is violated at quiescent + within, by
 /// whoever had the lock last and has not given it back: no release of it said ok. (Nobody, if there is no such one.)
-/// Who came too late may only have begun too late: an attempt that failed, and had still had the time to get the lock by the bound, leaves open what one
-/// between the two would have got. `decisive_attempt` says when.
+/// Who came too late may only have begun too late: an attempt that failed, and had still had the time to get the lock
+/// by the bound, leaves open what one between the two would have got. `decisive_attempt` says when.
 /// unknown: there is no such probe, the probing ended before the bound, so that silence proves nothing, or that.
 Finding recoverable(const sim::History& history, const Names& names, const RecoverableQuestion& question);
 
-/// When the probe must begin, so that whatever comes of it decides a question that is open since it did not begin between two of its attempts: what
-/// takes as long as the one that got the lock then ends at the bound. Nothing: that is not open.
+/// When the probe must begin, so that whatever comes of it decides a question that is open since it did not begin
+/// between two of its attempts: what takes as long as the one that got the lock then ends at the bound. Nothing: that
+/// is not open.
 std::optional<sim::Instant> decisive_attempt(const sim::History& history, const RecoverableQuestion& question);
 
 }  // namespace lockstep::checker

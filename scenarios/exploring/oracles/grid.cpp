@@ -129,8 +129,8 @@ class FaultsOnGrid final : public sim::Fate {
  private:
   using Budget = AllowedFaults::Budget;
 
-  /// In how many ways this fault can strike before the event happens. A pause can also begin as it happens: what the process
-  /// does then leaves only when the pause is over.
+  /// In how many ways this fault can strike before the event happens. A pause can also begin as it happens: what the
+  /// process does then leaves only when the pause is over.
   std::uint64_t ways_of(const Budget& budget, const sim::Event& event, sim::Instant moment) const {
     if (budget.left == 0) return 0;
     const MaySpec& may = *budget.may;

@@ -64,7 +64,8 @@ void choose_lock(Random& random, const models::locks::Catalogue& catalogue, Scen
   }
 }
 
-/// In every eighth world somebody has a lease of his own. The draws are not those of the rest, which so stays as it was without.
+/// In every eighth world somebody has a lease of his own. The draws are not those of the rest, which so stays as it was
+/// without.
 void give_own_lease(std::uint64_t seed, const models::locks::Catalogue& catalogue, Scenario& scenario) {
   Random random(sim::combine64(0x6c65617365, seed));
   const models::locks::ParameterSpec* lease =

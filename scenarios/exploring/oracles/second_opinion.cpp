@@ -81,7 +81,8 @@ class SecondOpinion {
 
   /// Whether a run can tell something new.
   bool is_asked(const ExploredProperty& property) const {
-    // Between what a search found to be too late by little and a run there may be an attempt more; where it found it kept, there is none.
+    // Between what a search found to be too late by little and a run there may be an attempt more; where it found it
+    // kept, there is none.
     if (property.name == "recoverable" && property.verdict == Verdict::violated) return false;
     const bool needs_resource = property.name == "no-lost-update" || property.name == "fencing";
     if (needs_resource && !scenario_.resource) return false;
@@ -94,8 +95,8 @@ class SecondOpinion {
     return options_.max_seconds > 0 && options_.stopwatch() - begin_ >= options_.max_seconds;
   }
 
-  /// Runs that are free look for what breaks properties that were said to hold; those just below a margin, for less than it. In some
-  /// of these the faults may go just beyond it, where something else may begin.
+  /// Runs that are free look for what breaks properties that were said to hold; those just below a margin, for less
+  /// than it. In some of these the faults may go just beyond it, where something else may begin.
   std::optional<FaultLimit> limit_of(std::uint64_t run) const {
     std::vector<FaultLimit> below;
     std::vector<FaultLimit> beyond;
@@ -216,7 +217,8 @@ class SecondOpinion {
     return magnitude < bound || (magnitude == bound && !threshold.infimum.attained);
   }
 
-  /// What the present run has, with one fault of the parameter, if that is more than any value that is known to break it.
+  /// What the present run has, with one fault of the parameter, if that is more than any value that is known to break
+  /// it.
   std::optional<Duration> beyond_of(const Threshold& threshold) const {
     if (threshold.values.empty()) return std::nullopt;
     const auto struck = runs_.faults().struck();
@@ -241,8 +243,8 @@ class SecondOpinion {
     return names;
   }
 
-  /// With how much of it the present run broke something: what is largest, negative if all of it is. Of clocks of which several may be off, to
-  /// both sides, the magnitude. Without such a fault, what is nearest to it.
+  /// With how much of it the present run broke something: what is largest, negative if all of it is. Of clocks of which
+  /// several may be off, to both sides, the magnitude. Without such a fault, what is nearest to it.
   Duration value_of(std::string_view parameter) const {
     Duration up;
     Duration down;
