@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <cstdlib>
 #include <deque>
 #include <functional>
 #include <mutex>
@@ -372,12 +373,6 @@ class Search {
     ExploredProperty explored;
     explored.name = tally.name;
     explored.violating_traces = tally.violating_traces;
-    const bool needs_resource = tally.name == "no-lost-update" || tally.name == "fencing";
-    if (needs_resource && !scenario_.resource) {
-      explored.why = "no resource in this story";
-      explored.is_judged = false;
-      return explored;
-    }
     if (const std::string_view why = workers_.front()->story.deployment().why_not_explored(tally.name); !why.empty()) {
       explored.why = why;
       explored.is_judged = false;
@@ -399,7 +394,7 @@ class Search {
       explored.why = "not broken so far, but a bound was hit";
       return explored;
     }
-    if (checker::needs_a_holder(tally.name) && !total_->marks().somebody_got_the_lock()) {
+    if (checker::property_named(tally.name).needs_a_holder && !total_->marks().somebody_got_the_lock()) {
       explored.why = checker::nothing_was_tried;
       explored.is_judged = uses_lock();
       return explored;
@@ -521,7 +516,13 @@ class Search {
 }  // namespace
 
 const ExploredProperty& Exploration::property(std::string_view name) const {
-  return *std::find_if(properties.begin(), properties.end(), [&](const ExploredProperty& p) { return p.name == name; });
+  const auto is_it = [&](const ExploredProperty& p) { return p.name == name; };
+  const auto found = std::find_if(properties.begin(), properties.end(), is_it);
+  if (found == properties.end()) {
+    fmt::print(stderr, "lockstep: our bug: nothing was explored of a property \"{}\"\n", name);
+    std::abort();
+  }
+  return *found;
 }
 
 namespace {
