@@ -1,6 +1,7 @@
 #pragma once
 
-// Whether this process is one of several that mpirun, or a batch system's launcher, has started to do one piece of work.
+// Whether this process is one of several that mpirun, or a batch system's launcher, has started to do one piece of
+// work.
 
 #include <memory>
 #include <string>
@@ -10,8 +11,8 @@
 
 namespace lockstep::cli {
 
-/// Null: this process is alone. Text: it is not, and cannot talk to the others; one sentence with the remedy. What is returned must be destroyed before the
-/// program ends, or the others take it for dead.
+/// Null: this process is alone. Text: it is not, and cannot talk to the others; one sentence with the remedy. What is
+/// returned must be destroyed before the program ends, or the others take it for dead.
 std::variant<std::unique_ptr<scenarios::Ranks>, std::string> join_ranks();
 
 }  // namespace lockstep::cli

@@ -28,7 +28,8 @@ lockstep::cli::Terminal present_terminal() {
   return terminal;
 }
 
-/// Wherever memory runs out: no thread could go on, and none may be left waiting for another. Files are written whole or not at all (reports/text/output_file.hpp).
+/// Wherever memory runs out: no thread could go on, and none may be left waiting for another. Files are written whole
+/// or not at all (reports/text/output_file.hpp).
 [[noreturn]] void out_of_memory() {
   constexpr std::string_view message =
       "lockstep: out of memory; a smaller world, --max-events or --max-memory, or --jobs 1 need less\n";

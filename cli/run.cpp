@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/arguments/reading.hpp"
 #include "cli/commands/commands.hpp"
 #include "scenarios/story/own_lock.hpp"
 

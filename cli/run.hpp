@@ -2,13 +2,16 @@
 
 // The command line, without a process around it: arguments in, text out, exit status back. Start here.
 
-#include <cstdint>
+#include <cstddef>
 #include <iosfwd>
 #include <span>
 #include <string>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/workers/ranks.hpp"
+
+namespace lockstep::scenarios {
+class Ranks;
+}
 
 namespace lockstep::cli {
 
@@ -26,8 +29,8 @@ struct Terminal {
 /// Returns the exit status: 0 everything as expected, 1 something was not, 2 the input or the call was wrong, 3 a bound
 /// was hit so that the answer is not complete. Bad input is refused before anything is reported: `out` is then empty.
 ///
-/// `ranks`: the processes of which this is one; null: it is alone. The first one reports what all of them have done; the others' `out` and `err` stay
-/// empty, and their status is 0.
+/// `ranks`: the processes of which this is one; null: it is alone. The first one reports what all of them have done;
+/// the others' `out` and `err` stay empty, and their status is 0.
 int run(std::span<const std::string> args, std::ostream& out, std::ostream& err,
         const models::locks::Catalogue& catalogue, Terminal terminal, scenarios::Ranks* ranks = nullptr);
 

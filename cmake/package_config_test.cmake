@@ -1,7 +1,8 @@
 # A program from outside that brings an algorithm is a complete Lockstep.
 
 cmake_minimum_required(VERSION 3.25)
-include(${CMAKE_CURRENT_LIST_DIR}/installed_example.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/installing.cmake)
+build(${EXAMPLE})
 
 must("its list of algorithms" ${work}/build/own_lock list algorithms)
 if(NOT output MATCHES "incr-expire" OR NOT output MATCHES "set-nx-px-lua")

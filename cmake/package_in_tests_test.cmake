@@ -1,7 +1,8 @@
 # Tests of a program from outside that ask Lockstep: those of the lock that is whole pass, those of the broken one fail and show a story.
 
 cmake_minimum_required(VERSION 3.25)
-include(${CMAKE_CURRENT_LIST_DIR}/installed_example.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/installing.cmake)
+build(${EXAMPLE})
 
 must("its tests" ${CMAKE_COMMAND} -E env "RC_PARAMS=seed=20261121 max_success=30" ${work}/build/lock_tests)
 foreach(expected

@@ -2,8 +2,8 @@
 
 // Plays a story at real servers, and says whether what the model shows happens there too. Start here.
 //
-// The clients, their lock code, the network and all faults are those of the story; servers are real, and what clients hear is what those
-// answer. The one part of Lockstep whose outcome depends on the world outside.
+// The clients, their lock code, the network and all faults are those of the story; servers are real, and what clients
+// hear is what those answer. The one part of Lockstep whose outcome depends on the world outside.
 
 #include <cstdint>
 #include <functional>
@@ -74,8 +74,9 @@ struct ConfirmOptions {
 Confirmation confirm(const scenarios::Scenario& scenario, const models::locks::Catalogue& catalogue,
                      const ConfirmOptions& options);
 
-/// By what a story is known: all that its clients and the simulated servers say to each other, when, and every verdict. A story or a model
-/// that has changed in anything that a confirmation is about has another one. Nothing: the story does not end, or cannot happen.
+/// By what a story is known: all that its clients and the simulated servers say to each other, when, and every verdict.
+/// A story or a model that has changed in anything that a confirmation is about has another one. Nothing: the story
+/// does not end, or cannot happen.
 std::optional<std::uint64_t> digest_of(const scenarios::Scenario& scenario, const models::locks::Catalogue& catalogue);
 
 }  // namespace lockstep::confirm

@@ -124,8 +124,8 @@ void Listener::note(const Node& node, std::string_view said, std::string_view an
     digest_ = models::redis::digest_bytes(text, digest_);
 }
 
-/// Ends that were there before the command count as well as those that are there now: it may have moved one that it came close to, and a
-/// lease of a millisecond is near its own beginning.
+/// Ends that were there before the command count as well as those that are there now: it may have moved one that it
+/// came close to, and a lease of a millisecond is near its own beginning.
 void Listener::measure(const Node& node) {
   const sim::Duration now = node.world().now().offset();
   const auto look = [&] {

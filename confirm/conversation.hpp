@@ -40,7 +40,8 @@ Kin kin_of(const models::redis::Request& request);
 Exchange::Sameness compare(const models::redis::Reply& model, const models::redis::Reply& real, Kin kin,
                            sim::Duration tolerance);
 
-/// When the leases end that a server holds or held, as its commands come. What has just ended counts until a command has come after it.
+/// When the leases end that a server holds or held, as its commands come. What has just ended counts until a command
+/// has come after it.
 class LeaseEnds {
  public:
   /// A command is about to be compared with the ends. All of them are true times.
@@ -53,8 +54,8 @@ class LeaseEnds {
   std::map<std::string, std::vector<sim::Duration>, std::less<>> ends_;  ///< by server
 };
 
-/// Runs beside the simulated servers of a story and lets them answer for themselves: how close events come to the ends of leases, whether
-/// anybody asks for the server's time, and the digest by which a story is known.
+/// Runs beside the simulated servers of a story and lets them answer for themselves: how close events come to the ends
+/// of leases, whether anybody asks for the server's time, and the digest by which a story is known.
 class Listener final : public models::redis::Relay {
  public:
   std::optional<models::redis::Reply> answered(models::redis::Node& node, sim::ConnectionId connection,
@@ -66,8 +67,8 @@ class Listener final : public models::redis::Relay {
   void crashed(models::redis::Node& node, bool keep) override;
   void restarted(models::redis::Node&) override {}
 
-  /// How long, at least, before the end of a lease a command comes. One that comes after it may as well come later. Nothing: there is no
-  /// such command.
+  /// How long, at least, before the end of a lease a command comes. One that comes after it may as well come later.
+  /// Nothing: there is no such command.
   std::optional<sim::Duration> margin() const { return margin_; }
   bool asks_for_time() const { return asks_for_time_; }
   std::size_t exchanges() const { return exchanges_; }

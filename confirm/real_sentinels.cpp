@@ -13,8 +13,9 @@ using models::redis::Command;
 using models::redis::Reply;
 using scenarios::FaultSpec;
 
-/// How often they tell each other of themselves: often until they know each other, then as always. A replica that says it follows another
-/// address than they know is put right by them after four of these periods, and replicas here follow ports of slow links.
+/// How often they tell each other of themselves: often until they know each other, then as always. A replica that says
+/// it follows another address than they know is put right by them after four of these periods, and replicas here follow
+/// ports of slow links.
 constexpr std::int64_t kQuickly = 300;
 constexpr std::int64_t kAsAlways = 2'000;
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// A redis-server process of our own, in a temporary folder on the loopback interface, to be killed, stopped and started again.
+// A redis-server process of our own, in a temporary folder on the loopback interface, to be killed, stopped and started
+// again.
 
 #include <sys/types.h>
 
@@ -33,12 +34,13 @@ class TemporaryFolder {
   std::string path_;
 };
 
-/// Also if this program is killed nothing of it is left but its folder: the kernel ends the process with the thread that started it.
+/// Also if this program is killed nothing of it is left but its folder: the kernel ends the process with the thread
+/// that started it.
 class RealServer {
  public:
   enum class Clock : std::uint8_t { of_machine, shifted };
-  /// `arguments`: as redis-server takes them, after those that all have. A clock that is to be off needs `can_shift_clocks`. Throws
-  /// ServerTrouble.
+  /// `arguments`: as redis-server takes them, after those that all have. A clock that is to be off needs
+  /// `can_shift_clocks`. Throws ServerTrouble.
   RealServer(std::string folder, std::vector<std::string> arguments, Clock clock = Clock::of_machine);
   /// A sentinel, with these lines in its configuration.
   static std::unique_ptr<RealServer> sentinel(std::string folder, const std::string& configuration);

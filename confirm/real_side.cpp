@@ -154,7 +154,8 @@ RealSide::Line& RealSide::line_of(Node& node, sim::ConnectionId connection) {
   return line;
 }
 
-/// What the model's sentinels ask is answered by the model. What they order is done, unless real ones have to find out for themselves.
+/// What the model's sentinels ask is answered by the model. What they order is done, unless real ones have to find out
+/// for themselves.
 void RealSide::carry_out_orders(const Node& node, const Request& request) {
   if (sentinels_) return;
   const std::size_t server = number_of(node);
@@ -300,8 +301,9 @@ void RealSide::remark(std::string sentence) {
 
 // --- Time.
 
-/// A lease that is over when a command comes ends in reality as late as it began, and Redis counts milliseconds. A command that comes at the very
-/// end comes after it here, too. One that is to come just before it cannot be helped so: `Plan` sees to those.
+/// A lease that is over when a command comes ends in reality as late as it began, and Redis counts milliseconds. A
+/// command that comes at the very end comes after it here, too. One that is to come just before it cannot be helped so:
+/// `Plan` sees to those.
 void RealSide::wait_for_ends(const Node& node) const {
   constexpr Duration kBehindEnd = Duration::milliseconds(5);
   const Duration now = world().now().offset();

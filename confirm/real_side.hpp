@@ -1,7 +1,7 @@
 #pragma once
 
-// The real servers of a story: what the simulated ones are asked they are asked too, at that moment, on connections of their own for each of
-// the story's, and their answers count.
+// The real servers of a story: what the simulated ones are asked they are asked too, at that moment, on connections of
+// their own for each of the story's, and their answers count.
 
 #include <atomic>
 #include <cstdint>
@@ -40,8 +40,8 @@ struct Tampering {
   std::function<models::redis::Command(const models::redis::Command&)> with_real;
 };
 
-/// Also the clock of the run: nothing happens in the story before its time has come in reality, and so leases run out by the real servers'
-/// own clocks.
+/// Also the clock of the run: nothing happens in the story before its time has come in reality, and so leases run out
+/// by the real servers' own clocks.
 class RealSide final : public models::redis::Relay, public sim::Pace {
  public:
   struct Settings {
@@ -70,7 +70,8 @@ class RealSide final : public models::redis::Relay, public sim::Pace {
   const std::vector<std::string>& remarks() const { return remarks_; }
   /// How late, at most, a command came to a real server.
   sim::Duration lateness() const { return lateness_; }
-  /// The same up to the first difference; nothing: there is none. What comes after it may wait in vain for what the model has.
+  /// The same up to the first difference; nothing: there is none. What comes after it may wait in vain for what the
+  /// model has.
   std::optional<sim::Duration> lateness_at_difference() const { return lateness_at_difference_; }
   const std::string& version() const { return version_; }
   /// Time of the story, which is real time.

@@ -1,6 +1,7 @@
 #pragma once
 
-// What was confirmed once, as a file in the tree: so that it can be shown without real servers, and nothing is claimed that was not played.
+// What was confirmed once, as a file in the tree: so that it can be shown without real servers, and nothing is claimed
+// that was not played.
 
 #include <cstdint>
 #include <map>

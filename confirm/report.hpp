@@ -18,7 +18,8 @@ reports::Lines report(std::span<const Confirmation> confirmations, std::size_t w
 std::string observed_text(const Confirmation& confirmation);
 /// "10 times slower than told"; empty: as told.
 std::string pace_text(const scenarios::TimeScale& scale);
-/// Requires: `stories` are those that were played, in the same order. What could not be played, or was disturbed, is an error.
+/// Requires: `stories` are those that were played, in the same order. What could not be played, or was disturbed, is an
+/// error.
 std::string junit_xml(std::span<const scenarios::Scenario> stories, std::span<const Confirmation> confirmations);
 std::string json(std::span<const Confirmation> confirmations);
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// The network between real servers: what one sends the other takes as long as in the story, and waits where the story has a partition.
+// The network between real servers: what one sends the other takes as long as in the story, and waits where the story
+// has a partition.
 
 #include <cstdint>
 #include <deque>
@@ -16,8 +17,8 @@
 
 namespace lockstep::confirm {
 
-/// One port of the loopback interface for each server that another may follow: what comes there goes on to the server, as late as the story
-/// says. A thread of its own carries it.
+/// One port of the loopback interface for each server that another may follow: what comes there goes on to the server,
+/// as late as the story says. A thread of its own carries it.
 class SlowLinks {
  public:
   /// The time of the story at present, below zero before it has begun.

@@ -142,7 +142,8 @@ void Door::send(Visit& visit, Command command) {
   world().send_request(visit.connection, std::move(request));
 }
 
-/// A transaction is one moment. The server is told of a command that cannot even queue, so that EXEC fails as with any other.
+/// A transaction is one moment. The server is told of a command that cannot even queue, so that EXEC fails as with any
+/// other.
 void Door::refuse_step_in_transaction(Visit& visit) {
   visit.refuses_step = true;
   send(visit, Command{"DEBUG"});
@@ -225,8 +226,8 @@ void Door::Visit::reply_arrived(sim::Message& message) {
   go_on();
 }
 
-/// What came behind a command that was blocked has its turn when all have had theirs whose bytes are there, in the order in which
-/// they were let go first: who is let go twice meanwhile keeps its place.
+/// What came behind a command that was blocked has its turn when all have had theirs whose bytes are there, in the
+/// order in which they were let go first: who is let go twice meanwhile keeps its place.
 void Door::Visit::go_on() {
   if (door.served_ == this) {
     door.send_next(*this);

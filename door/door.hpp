@@ -1,7 +1,7 @@
 #pragma once
 
-// Real clients in a simulated world, as bytes: what they send becomes requests to a server, and its replies and messages
-// become bytes again. No sockets here and no clock; those are in poll_loop.hpp. Start here.
+// Real clients in a simulated world, as bytes: what they send becomes requests to a server, and its replies and
+// messages become bytes again. No sockets here and no clock; those are in poll_loop.hpp. Start here.
 
 #include <cstddef>
 #include <cstdint>
@@ -27,12 +27,13 @@ struct DoorLimits {
 /// Names a visit for as long as it lasts.
 using VisitId = std::uint32_t;
 
-/// The process that stands for all clients outside. Each of their connections is a connection of its own to one server, without
-/// latency: the real network has some already.
+/// The process that stands for all clients outside. Each of their connections is a connection of its own to one server,
+/// without latency: the real network has some already.
 ///
-/// Who runs the world calls `feed` and `hang_up` between two events, and then, while there is work, lets the door `start` at the
-/// present moment and the world run up to it. Each `start` serves one visit, in the order in which their bytes came: all that it
-/// has asked is answered before anybody else's turn, as by the real server, which reads one connection after the other.
+/// Who runs the world calls `feed` and `hang_up` between two events, and then, while there is work, lets the door
+/// `start` at the present moment and the world run up to it. Each `start` serves one visit, in the order in which their
+/// bytes came: all that it has asked is answered before anybody else's turn, as by the real server, which reads one
+/// connection after the other.
 class Door final : public sim::Process {
  public:
   /// Whether clients may move time by DEBUG STEP; otherwise it moves by itself.
@@ -50,12 +51,13 @@ class Door final : public sim::Process {
   void hang_up(VisitId visit);
   /// What is to be sent, and has not been; the caller takes away what it has sent.
   std::string& output(VisitId visit) { return visits_[visit].output; }
-  /// Nothing follows after the output: the server has ended the connection, or the client broke the protocol. Of a client whose
-  /// server crashes while it takes a step, only after that: the step is the door's.
+  /// Nothing follows after the output: the server has ended the connection, or the client broke the protocol. Of a
+  /// client whose server crashes while it takes a step, only after that: the step is the door's.
   bool is_over(VisitId visit) const { return visits_[visit].is_over && !visits_[visit].is_stepping; }
   /// The client does not read: nothing is worth sending any more.
   bool is_flooded(VisitId visit) const { return visits_[visit].output.size() > limits_.unread_bytes; }
-  /// To be called after the world has run: a server that crashes resets all its connections, not only those that wait for it.
+  /// To be called after the world has run: a server that crashes resets all its connections, not only those that wait
+  /// for it.
   void notice_crashes();
   /// Whether to read from the client; if not, it must wait for replies first.
   bool wants_input(VisitId visit) const;

@@ -133,8 +133,8 @@ void PollLoop::wait(int milliseconds) {
   }
 }
 
-/// Of the socket of a client. That it takes bytes again is asked only of one that did not: it would be an event like the arrival of
-/// bytes, and put the client into the row too early.
+/// Of the socket of a client. That it takes bytes again is asked only of one that did not: it would be an event like
+/// the arrival of bytes, and put the client into the row too early.
 void PollLoop::watch(VisitId visit, const Client& client, int operation) const {
   epoll_event wanted{};
   wanted.events = EPOLLIN | EPOLLRDHUP | EPOLLET | (client.is_stuck ? std::uint32_t{EPOLLOUT} : 0);
@@ -214,8 +214,8 @@ bool PollLoop::run_to(sim::Duration moment) {
   return !is_behind_;
 }
 
-/// The world's own events up to now, and then one client after the other. A long step of time is taken in pieces: meanwhile
-/// clients come and go, and what they ask is answered after it, as it was asked.
+/// The world's own events up to now, and then one client after the other. A long step of time is taken in pieces:
+/// meanwhile clients come and go, and what they ask is answered after it, as it was asked.
 void PollLoop::advance() {
   while (true) {
     const sim::Duration moment = present();

@@ -1,11 +1,12 @@
 #pragma once
 
-// Sockets for a door: one listening port for each server, on the loopback interface and nowhere else, and the loop around
-// epoll(7) that carries bytes and lets the world's time run.
+// Sockets for a door: one listening port for each server, on the loopback interface and nowhere else, and the loop
+// around epoll(7) that carries bytes and lets the world's time run.
 //
-// Clients are read in the order in which their bytes came, which decides who wins a lock. Edge-triggered, the kernel's list of
-// ready sockets is that order. Level-triggered it is not: a socket stays in its place after it was read, so its next bytes
-// pass for older than they are. (Two clients were read one after the other; then B's bytes come, then A's: A is first in the list.)
+// Clients are read in the order in which their bytes came, which decides who wins a lock. Edge-triggered, the kernel's
+// list of ready sockets is that order. Level-triggered it is not: a socket stays in its place after it was read, so its
+// next bytes pass for older than they are. (Two clients were read one after the other; then B's bytes come, then A's: A
+// is first in the list.)
 
 #include <cstdint>
 #include <functional>
@@ -49,7 +50,8 @@ std::variant<Listener, Trouble> listen_on_loopback(std::uint16_t port, sim::Proc
 
 class PollLoop {
  public:
-  /// What time it is: the true time of the world at this moment. Null: time stands still but for the steps that clients take.
+  /// What time it is: the true time of the world at this moment. Null: time stands still but for the steps that clients
+  /// take.
   using Elapsed = std::function<sim::Duration()>;
 
   static constexpr std::size_t kMostVisits = 1000;
@@ -58,7 +60,8 @@ class PollLoop {
   PollLoop(sim::World& world, sim::Simulation& simulation, Door& door, std::vector<Listener> listeners,
            Elapsed elapsed);
 
-  /// Serves until `is_stopped`, which is asked at least ten times a second. Whoever is still connected then is hung up on.
+  /// Serves until `is_stopped`, which is asked at least ten times a second. Whoever is still connected then is hung up
+  /// on.
   void run(const std::function<bool()>& is_stopped);
 
  private:

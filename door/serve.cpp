@@ -13,7 +13,8 @@ using scenarios::Lane;
 using scenarios::Scenario;
 using scenarios::Trigger;
 
-/// What servers are free to choose is random. What comes first is whatever came first: real clients bring their own chance.
+/// What servers are free to choose is random. What comes first is whatever came first: real clients bring their own
+/// chance.
 class ServersChance final : public sim::Decisions {
  public:
   explicit ServersChance(std::uint64_t seed) : random_(seed) {}

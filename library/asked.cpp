@@ -5,8 +5,8 @@
 #include <chrono>
 
 #include "checker/properties/properties.hpp"
-#include "scenarios/format/suggestion.hpp"
-#include "scenarios/story/other_algorithm.hpp"
+#include "scenarios/format/other_algorithm.hpp"
+#include "scenarios/story/suggestion.hpp"
 
 namespace lockstep {
 

@@ -1,4 +1,4 @@
-#include "scenarios/exploring/check.hpp"
+#include "scenarios/checking/check.hpp"
 
 #include <algorithm>
 #include <ostream>
@@ -8,9 +8,9 @@
 #include "library/asked.hpp"
 #include "library/lockstep.hpp"
 #include "reports/check/exploration.hpp"
-#include "scenarios/format/suggestion.hpp"
 #include "scenarios/format/writer.hpp"
 #include "scenarios/running/runner.hpp"
+#include "scenarios/story/suggestion.hpp"
 
 namespace lockstep {
 namespace {

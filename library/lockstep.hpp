@@ -1,14 +1,15 @@
 #pragma once
 
-// Lockstep in the tests of other programs: `fuzz` and `check` as functions. Start here if you have a lock of your own in C++; installed as
-// <lockstep/lockstep.hpp>, with find_package(lockstep) and the target lockstep::lockstep. docs/testing-with-lockstep.md has a whole example.
+// Lockstep in the tests of other programs: `fuzz` and `check` as functions. Start here if you have a lock of your own
+// in C++; installed as <lockstep/lockstep.hpp>, with find_package(lockstep) and the target lockstep::lockstep.
+// docs/testing-with-lockstep.md has a whole example.
 //
 //   const auto result = lockstep::fuzz({.algorithm = "my-lock", .catalogue = catalogue, .runs = 10'000});
 //   INFO(result);
 //   CHECK(result.findings.empty());
 //
-// Both throw `Error` where they cannot do what they are asked: a test of a story that cannot be read fails and says why. They may be called
-// from several threads at a time.
+// Both throw `Error` where they cannot do what they are asked: a test of a story that cannot be read fails and says
+// why. They may be called from several threads at a time.
 
 #include <cstddef>
 #include <cstdint>
@@ -69,18 +70,20 @@ class Story {
 
 // --- fuzz -----------------------------------------------------------------------------------------------------------
 
-/// What to fuzz: the story with its own algorithm or with another one, or an algorithm alone, in worlds that are made up for it.
+/// What to fuzz: the story with its own algorithm or with another one, or an algorithm alone, in worlds that are made
+/// up for it.
 struct FuzzRequest {
   Story story = {};
   std::string algorithm = {};  ///< an id of the catalogue; empty: the story's
   Catalogue catalogue = Catalogue::built_in();
-  /// It ends after the batch of up to 2048 runs in which it reaches the first of these bounds; 0: none. One must be set. With a bound of
-  /// `runs` alone the result is the same each time, whatever the machine and `jobs`.
+  /// It ends after the batch of up to 2048 runs in which it reaches the first of these bounds; 0: none. One must be
+  /// set. With a bound of `runs` alone the result is the same each time, whatever the machine and `jobs`.
   std::uint64_t runs = 10'000;
   double seconds = 0;
   std::uint64_t seed = 1;
   std::size_t jobs = 1;  ///< threads
-  /// That are judged ("own-release", …; `lockstep list properties`). Empty: what the algorithm claims, and what the story expects anything of.
+  /// That are judged ("own-release", …; `lockstep list properties`). Empty: what the algorithm claims, and what the
+  /// story expects anything of.
   std::vector<std::string> properties = {};
   bool as_written = false;  ///< only the faults that the story allows
 };
@@ -96,7 +99,8 @@ struct FuzzFinding {
   std::vector<std::string> faults;  ///< kinds: "pause", "crash", …
   std::uint64_t run = 0;            ///< the first one that showed it, from 1 on; 0: unknown
   bool is_minimal = false;          ///< without any one of its faults or clients it passes
-  /// False: a run broke the property, and `story`, which was to be this run, does not. Still a finding; `why` has the reason.
+  /// False: a run broke the property, and `story`, which was to be this run, does not. Still a finding; `why` has the
+  /// reason.
   bool is_confirmed = true;
 };
 
@@ -115,8 +119,8 @@ struct FuzzResult {
   void save(const std::filesystem::path& folder) const;
 };
 
-/// Random worlds and random runs of them, as `lockstep fuzz`. Throws `Error` for bad input, and if no run could be judged.
-/// That nothing was found proves nothing: `check` does, within its bounds.
+/// Random worlds and random runs of them, as `lockstep fuzz`. Throws `Error` for bad input, and if no run could be
+/// judged. That nothing was found proves nothing: `check` does, within its bounds.
 FuzzResult fuzz(const FuzzRequest& request);
 
 // --- check ----------------------------------------------------------------------------------------------------------
@@ -144,14 +148,16 @@ struct Margin {
 
 struct CheckedProperty {
   std::string property;
-  /// holds: in every order and with every delay, and the search was complete. violated: `witness` shows it. unknown: `why` says why.
+  /// holds: in every order and with every delay, and the search was complete. violated: `witness` shows it. unknown:
+  /// `why` says why.
   Verdict verdict = Verdict::unknown;
   std::string why;
   std::vector<std::string> by;  ///< violated: the clients to blame
   std::vector<Margin> margins;  ///< violated: one for each parameter of which the story gives a range
   std::string witness;          ///< violated: a scenario file with exact times, which `lockstep run` replays
   bool is_claimed = false;      ///< by the algorithm
-  /// False: the story's `[expect.check]` says otherwise, or the algorithm claims it, the story expects nothing, and it does not hold.
+  /// False: the story's `[expect.check]` says otherwise, or the algorithm claims it, the story expects nothing, and it
+  /// does not hold.
   bool as_expected = true;
 
   /// Null: it is not violated, or there is no such range.

@@ -2,9 +2,9 @@
 
 #include "library/lockstep.hpp"
 #include "scenarios/format/loader.hpp"
-#include "scenarios/format/suggestion.hpp"
 #include "scenarios/format/writer.hpp"
 #include "scenarios/story/own_lock.hpp"
+#include "scenarios/story/suggestion.hpp"
 
 namespace lockstep {
 namespace {

@@ -18,8 +18,8 @@ namespace {
 class MpiRanks final : public scenarios::Ranks {
  public:
   MpiRanks() {
-    // Who waits for the others lets them work: otherwise it looks for messages without a pause, and where there are as many threads as cores it
-    // takes half of one away. What the user has set stays.
+    // Who waits for the others lets them work: otherwise it looks for messages without a pause, and where there are as
+    // many threads as cores it takes half of one away. What the user has set stays.
     setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
     int provided = 0;
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);

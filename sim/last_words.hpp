@@ -1,7 +1,7 @@
 #pragma once
 
-// What is said before the program ends because a lock algorithm did what none may do. An assertion says what was expected; whoever
-// writes an algorithm of his own must hear what to change.
+// What is said before the program ends because a lock algorithm did what none may do. An assertion says what was
+// expected; whoever writes an algorithm of his own must hear what to change.
 
 #include <string_view>
 

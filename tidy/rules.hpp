@@ -52,6 +52,9 @@ Findings whitespace(const File& file);
 Findings header_guard(const File& file);
 /// Folders are rooms with a name.
 Findings folder_names(const File& file);
+/// What people read side by side fits 120 columns: comments, too, which clang-format leaves alone. Texts in raw strings
+/// say what they say, and tests may be wider.
+Findings line_length(const File& file);
 
 // All files at once.
 
@@ -59,6 +62,12 @@ Findings folder_names(const File& file);
 Findings unordered_iteration(const std::vector<File>& files);
 /// A type of ours, or of the standard library, none of whose headers is reached by this file's own includes.
 Findings missing_includes(const std::vector<File>& files);
+/// A module is a .cpp with its .hpp. None includes itself by way of others.
+Findings module_cycles(const std::vector<File>& files);
+/// Inside of checker/, models/ and scenarios/ a room includes only rooms below it, which a table names (tidy/arrows.cpp).
+Findings room_arrows(const std::vector<File>& files);
+/// No more than 25 files in a folder, not counting those below it.
+Findings folder_sizes(const std::vector<File>& files);
 Findings dead_headers(const std::vector<File>& files);
 Findings dead_scripts(const std::vector<File>& files);
 /// In a document, `<!-- from PATH -->` above a block of code says that the block stands in that file, word for word; indented as it likes.

@@ -212,6 +212,73 @@ TEST_CASE("tidy: folders have names") {
   });
 }
 
+TEST_CASE("tidy: no module includes itself by way of others") {
+  const auto file = [](const std::string& path, const std::vector<std::string>& includes) {
+    File made{path, {}};
+    for (const std::string& include : includes) made.text += "#include \"" + include + "\"\n";
+    return made;
+  };
+  // A .cpp belongs to its header: what b.cpp includes, b includes.
+  const std::vector<File> circle{file("sim/a.hpp", {}), file("sim/a.cpp", {"sim/a.hpp", "sim/b.hpp"}),
+                                 file("sim/b.hpp", {}), file("sim/b.cpp", {"sim/b.hpp", "sim/c.hpp"}),
+                                 file("sim/c.hpp", {"sim/a.hpp"})};
+  const Findings findings = module_cycles(circle);
+  REQUIRE(findings.size() == 1);
+  CHECK(to_string(findings[0])
+            .starts_with("sim/a.cpp:2: modules include each other in a circle: sim/a -> sim/b -> sim/c -> sim/a"));
+  CHECK(module_cycles({file("sim/a.hpp", {}), file("sim/a.cpp", {"sim/a.hpp", "sim/b.hpp"}), file("sim/b.hpp", {}),
+                       file("sim/b_test.cpp", {"sim/a.hpp", "sim/b.hpp"})})
+            .empty());
+}
+
+TEST_CASE("tidy: rooms include rooms below them") {
+  const auto found = [](const std::string& path, const std::string& header) {
+    const Findings findings = room_arrows({{path, "#include \"" + header + "\"\n"}});
+    return findings.empty() ? "" : to_string(findings.front());
+  };
+  CHECK(found("models/redis/wire/a.cpp", "models/redis/database/b.hpp")
+            .starts_with("models/redis/wire/a.cpp:1: models/redis/wire/ must not use models/redis/database/"));
+  CHECK(found("models/redis/database/a.cpp", "models/redis/wire/b.hpp").empty());
+  CHECK(found("scenarios/running/a.hpp", "scenarios/running/b.hpp").empty());
+  CHECK(found("scenarios/running/a.cpp", "checker/time/b.hpp").empty());  // what a folder may use is another rule
+  CHECK(found("scenarios/running/a.cpp", "scenarios/testing/b.hpp").starts_with("scenarios/running/a.cpp:1: "));
+  CHECK(found("scenarios/running/a_test.cpp", "scenarios/exploring/b.hpp").empty());
+  CHECK(found("scenarios/testing/a.hpp", "scenarios/exploring/b.hpp").empty());
+  CHECK(found("checker/attic/a.hpp", "checker/time/b.hpp").starts_with("checker/attic/a.hpp: a room that"));
+  CHECK(found("reports/site/a.hpp", "reports/play/b.hpp").empty());
+}
+
+TEST_CASE("tidy: a folder has no more than 25 files of its own") {
+  const auto folder = [](const std::string& path, int count) {
+    std::vector<File> files;
+    for (int i = 0; i < count; ++i) files.push_back({path + "/" + std::to_string(i) + ".cpp", {}});
+    return files;
+  };
+  CHECK(folder_sizes(folder("sim/time", 25)).empty());
+  REQUIRE(folder_sizes(folder("sim/time", 26)).size() == 1);
+  CHECK(to_string(folder_sizes(folder("sim/time", 26)).front()).starts_with("sim/time: 26 files"));
+  CHECK(folder_sizes(folder("models/locks/redis", 80)).empty());
+  CHECK(folder_sizes(folder("scenarios/stories/own", 80)).empty());
+  CHECK(folder_sizes(folder("scenarios/corpus/loader", 80)).empty());
+}
+
+TEST_CASE("tidy: lines have at most 120 columns") {
+  const std::string fits(120, 'x'), too_long(121, 'x');
+  std::string wide;
+  for (int i = 0; i < 120; ++i) wide += "锁";
+  require_judged({
+      {line_length, "sim/a.cpp", fits + "\n", kNothing},
+      {line_length, "sim/a.cpp", "int a;\n// " + fits + "\n", 2},
+      {line_length, "reports/a.hpp", too_long + "\n", 1},
+      {line_length, "reports/a.cpp", "f(\"" + fits + "\");\n", 1},
+      {line_length, "reports/a.cpp", "f(R\"(\n" + too_long + "\n)\");\n", kNothing},
+      {line_length, "reports/a.hpp", wide + "\n", kNothing},
+      {line_length, "sim/a_test.cpp", too_long + "\n", kNothing},
+      {line_length, "sim/testing/a.hpp", too_long + "\n", kNothing},
+      {line_length, "docs/a.md", too_long + "\n", kNothing},
+  });
+}
+
 TEST_CASE("tidy: every header is included by somebody") {
   const File header{"sim/a.hpp", kPragma};
   CHECK(dead_headers({header, {"sim/b.cpp", "#include \"sim/other.hpp\"\n#include <a.hpp>\n"}}).size() == 1);

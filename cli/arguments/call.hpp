@@ -14,7 +14,7 @@
 #include "checker/histories/format.hpp"
 #include "reports/export/export.hpp"
 #include "reports/run/verdicts.hpp"
-#include "scenarios/fuzzing/strategy.hpp"
+#include "scenarios/running/strategy.hpp"
 #include "sim/time/time.hpp"
 
 namespace lockstep::cli {
@@ -163,8 +163,6 @@ struct Answer {
   std::string text;
   Exit exit = Exit::as_expected;
 };
-
-std::variant<Call, Answer> read_arguments(std::span<const std::string> args);
 
 /// Commands, in the order in which help shows them.
 std::span<const std::string_view> command_names();

@@ -1,6 +1,6 @@
 #pragma once
 
-// A command line as it was typed, before it is a `Call`: what call.cpp and the files beside it share.
+// A command line as it was typed, before it is a `Call`: what reading.cpp and the files beside it share.
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "cli/arguments/call.hpp"
-#include "scenarios/format/suggestion.hpp"
+#include "scenarios/story/suggestion.hpp"
 
 namespace lockstep::cli {
 

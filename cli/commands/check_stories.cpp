@@ -18,15 +18,15 @@
 #include "reports/run/json.hpp"
 #include "reports/run/junit.hpp"
 #include "reports/text/output_file.hpp"
-#include "scenarios/exploring/check.hpp"
-#include "scenarios/exploring/expectation.hpp"
+#include "scenarios/checking/agreement.hpp"
+#include "scenarios/checking/check.hpp"
 #include "scenarios/exploring/state_graph.hpp"
 #include "scenarios/families/families.hpp"
 #include "scenarios/families/no_return.hpp"
-#include "scenarios/format/suggestion.hpp"
 #include "scenarios/format/writer.hpp"
 #include "scenarios/matrix/told_results.hpp"
 #include "scenarios/running/runner.hpp"
+#include "scenarios/story/suggestion.hpp"
 #include "scenarios/workers/in_parallel.hpp"
 
 namespace lockstep::cli {
@@ -43,7 +43,8 @@ double seconds_now() {
   return Seconds(std::chrono::steady_clock::now().time_since_epoch()).count();  // tidy: progress only
 }
 
-/// Drops what directories hold besides stories that can be explored, and unless `all` are wanted besides fast ones. Returns how many.
+/// Drops what directories hold besides stories that can be explored, and unless `all` are wanted besides fast ones.
+/// Returns how many.
 reports::LeftOut leave_out(std::vector<Scenario>& stories, const models::locks::Catalogue& catalogue,
                            const std::vector<std::string>& files, bool all) {
   std::vector<fs::path> named;
@@ -200,7 +201,8 @@ void replay_witness(reports::ExploredStory& story, const models::locks::Catalogu
   if (auto* happened = std::get_if<scenarios::Outcome>(&outcome)) story.replay = {witness, std::move(*happened)};
 }
 
-/// How the search for the states ended: a graph with too many of them is not written, and the rest of the answer stands.
+/// How the search for the states ended: a graph with too many of them is not written, and the rest of the answer
+/// stands.
 Exit write_graph(const Call& call, const Scenario& scenario, const models::locks::Catalogue& catalogue,
                  std::ostream& err) {
   if (!call.check.graph) return Exit::as_expected;

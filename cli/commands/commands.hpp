@@ -23,7 +23,8 @@ struct Output {
   bool is_first() const { return ranks == nullptr || ranks->rank() == 0; }
 };
 
-/// What somebody has to say against the call, in the same words on all ranks; empty: nobody has anything. `own` is what this one has.
+/// What somebody has to say against the call, in the same words on all ranks; empty: nobody has anything. `own` is what
+/// this one has.
 std::string objection_of_any(const std::string& own, const Output& output);
 
 Exit list(const Call& call, const models::locks::Catalogue& catalogue, Output& output);

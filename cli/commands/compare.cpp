@@ -8,7 +8,7 @@
 #include "reports/compare/comparison.hpp"
 #include "reports/compare/market.hpp"
 #include "scenarios/comparing/comparison.hpp"
-#include "scenarios/format/suggestion.hpp"
+#include "scenarios/story/suggestion.hpp"
 
 namespace lockstep::cli {
 namespace {

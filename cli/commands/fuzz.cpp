@@ -13,10 +13,10 @@
 #include "cli/commands/output_files.hpp"
 #include "cli/interrupt.hpp"
 #include "reports/check/fuzzing.hpp"
-#include "scenarios/format/diagnostic.hpp"
-#include "scenarios/format/suggestion.hpp"
+#include "scenarios/format/other_algorithm.hpp"
 #include "scenarios/fuzzing/campaign.hpp"
-#include "scenarios/story/other_algorithm.hpp"
+#include "scenarios/story/diagnostic.hpp"
+#include "scenarios/story/suggestion.hpp"
 
 namespace lockstep::cli {
 namespace {

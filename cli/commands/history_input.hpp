@@ -21,8 +21,8 @@ struct NoHistory {
   std::string message;
 };
 
-/// The file that is meant: of a directory the history within, or within its `latest`; of Jepsen's binary file the history beside
-/// it; otherwise the name itself, whether there is such a file or not.
+/// The file that is meant: of a directory the history within, or within its `latest`; of Jepsen's binary file the
+/// history beside it; otherwise the name itself, whether there is such a file or not.
 std::variant<std::string, NoHistory> find_history(const std::string& name);
 
 /// The text of a history, unpacked if it is packed by gzip. Nothing is in memory but what was read last.

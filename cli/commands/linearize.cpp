@@ -15,8 +15,8 @@
 #include "cli/commands/history_input.hpp"
 #include "cli/commands/output_files.hpp"
 #include "reports/linearization/linearization.hpp"
-#include "scenarios/format/diagnostic.hpp"
-#include "scenarios/format/suggestion.hpp"
+#include "scenarios/story/diagnostic.hpp"
+#include "scenarios/story/suggestion.hpp"
 
 namespace lockstep::cli {
 namespace {

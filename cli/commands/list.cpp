@@ -17,7 +17,7 @@
 #include "reports/linearization/linearization.hpp"
 #include "reports/listing/listing.hpp"
 #include "reports/run/json.hpp"
-#include "scenarios/format/suggestion.hpp"
+#include "scenarios/story/suggestion.hpp"
 
 namespace lockstep::cli {
 namespace {

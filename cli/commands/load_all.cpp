@@ -3,7 +3,7 @@
 
 #include "cli/commands/commands.hpp"
 #include "scenarios/format/loader.hpp"
-#include "scenarios/format/suggestion.hpp"
+#include "scenarios/story/suggestion.hpp"
 
 namespace lockstep::cli {
 

@@ -7,9 +7,9 @@
 #include "cli/commands/output_files.hpp"
 #include "cli/interrupt.hpp"
 #include "reports/check/matrix.hpp"
-#include "scenarios/format/suggestion.hpp"
 #include "scenarios/format/writer.hpp"
 #include "scenarios/matrix/matrix.hpp"
+#include "scenarios/story/suggestion.hpp"
 
 namespace lockstep::cli {
 namespace {

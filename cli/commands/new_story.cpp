@@ -10,8 +10,8 @@
 #include "cli/commands/commands.hpp"
 #include "cli/commands/output_files.hpp"
 #include "scenarios/format/new_story.hpp"
-#include "scenarios/format/suggestion.hpp"
 #include "scenarios/story/own_lock.hpp"
+#include "scenarios/story/suggestion.hpp"
 
 namespace lockstep::cli {
 

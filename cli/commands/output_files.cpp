@@ -10,7 +10,7 @@
 #include <system_error>
 
 #include "reports/text/output_file.hpp"
-#include "scenarios/format/suggestion.hpp"
+#include "scenarios/story/suggestion.hpp"
 
 namespace lockstep::cli {
 namespace {

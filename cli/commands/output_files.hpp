@@ -16,13 +16,15 @@ struct OutputOption {
   const std::optional<std::string>& file;
 };
 
-/// What is wrong with them before any work is done: one would overwrite an input, or another of them. Nothing if all is well.
+/// What is wrong with them before any work is done: one would overwrite an input, or another of them. Nothing if all is
+/// well.
 std::optional<std::string> refuse_outputs(std::span<const OutputOption> options, std::span<const std::string> inputs);
 
 /// "cannot write FILE: Permission denied".
 std::string cannot_write(const std::string& file, std::string_view why);
 
-/// Makes the folder that an option names, and says why no file can be written to it, as long as that costs no work. Nothing if all is well.
+/// Makes the folder that an option names, and says why no file can be written to it, as long as that costs no work.
+/// Nothing if all is well.
 std::optional<std::string> trouble_with_folder(std::string_view option, const std::string& folder);
 
 /// Writes the whole file or nothing. False after a message on `err`.

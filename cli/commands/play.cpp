@@ -22,8 +22,8 @@
 #include "cli/commands/commands.hpp"
 #include "cli/interrupt.hpp"
 #include "reports/play/bench.hpp"
-#include "scenarios/format/diagnostic.hpp"
 #include "scenarios/format/new_story.hpp"
+#include "scenarios/story/diagnostic.hpp"
 
 namespace lockstep::cli {
 namespace {

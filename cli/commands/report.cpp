@@ -12,7 +12,7 @@
 #include "cli/commands/report_folder.hpp"
 #include "cli/interrupt.hpp"
 #include "reports/site/site.hpp"
-#include "scenarios/exploring/check.hpp"
+#include "scenarios/checking/check.hpp"
 #include "scenarios/format/writer.hpp"
 #include "scenarios/matrix/told_results.hpp"
 #include "scenarios/workers/in_parallel.hpp"

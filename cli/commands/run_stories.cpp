@@ -11,8 +11,9 @@
 #include "reports/run/junit.hpp"
 #include "reports/run/summary.hpp"
 #include "reports/run/timeline.hpp"
-#include "scenarios/format/suggestion.hpp"
 #include "scenarios/running/runner.hpp"
+#include "scenarios/running/sample.hpp"
+#include "scenarios/story/suggestion.hpp"
 #include "scenarios/workers/in_parallel.hpp"
 
 namespace lockstep::cli {
@@ -25,10 +26,12 @@ using scenarios::Scenario;
 /// Each story by itself, on any thread; the result is in the order of the stories.
 std::vector<std::variant<Outcome, Diagnostic>> run_each(const std::vector<Scenario>& stories,
                                                         const models::locks::Catalogue& catalogue,
-                                                        const scenarios::RunOptions& options, std::size_t jobs) {
+                                                        const scenarios::RunOptions& options, const Call& call) {
   std::vector<std::variant<Outcome, Diagnostic>> results(stories.size());
-  scenarios::in_parallel(stories.size(), jobs,
-                         [&](std::size_t i) { results[i] = scenarios::run(stories[i], catalogue, options); });
+  scenarios::in_parallel(stories.size(), call.jobs, [&](std::size_t i) {
+    results[i] = call.may_seed ? scenarios::run_sample(stories[i], catalogue, *call.may_seed, options)
+                               : scenarios::run(stories[i], catalogue, options);
+  });
   return results;
 }
 
@@ -77,10 +80,9 @@ Exit run_stories(const Call& call, const models::locks::Catalogue& catalogue, Ou
   const bool with_timelines = !call.json && call.timeline.value_or(loaded->size() == 1);
   scenarios::RunOptions options;
   options.seed = call.seed;
-  options.may_seed = call.may_seed;
   options.trace = with_timelines || exports_need_trace(call);
   options.key_states = exports_need_key_states(call);
-  std::vector<std::variant<Outcome, Diagnostic>> results = run_each(*loaded, catalogue, options, call.jobs);
+  std::vector<std::variant<Outcome, Diagnostic>> results = run_each(*loaded, catalogue, options, call);
 
   // A story that cannot happen as its file has it is bad input, too. The others have happened.
   Exit of_trouble = Exit::incomplete;

@@ -1,7 +1,8 @@
-// A library that is loaded into a redis-server before the C library: the server's wall clock is as far off as a file says, at every
-// moment. So the clock of a real server jumps while the machine's stays as it is.
+// A library that is loaded into a redis-server before the C library: the server's wall clock is as far off as a file
+// says, at every moment. So the clock of a real server jumps while the machine's stays as it is.
 //
-// LOCKSTEP_CLOCK_SHIFT names the file: eight bytes, nanoseconds, in the machine's order. Nothing of C++'s library is used here.
+// LOCKSTEP_CLOCK_SHIFT names the file: eight bytes, nanoseconds, in the machine's order. Nothing of C++'s library is
+// used here.
 
 #include <fcntl.h>
 #include <sys/mman.h>

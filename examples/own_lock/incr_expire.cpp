@@ -43,9 +43,8 @@ Entry incr_expire() {
   return {.id = "incr-expire",
           .summary = "INCR until it answers 1, then EXPIRE",
           .documents = {},
-          .parameters = {lease_parameter("ttl", 100_ms, "time to live of the key"),
-                         {"attempts", std::int64_t{1}, "how often a client tries before it gives up"},
-                         {"retry", sim::DurationRange{50_ms, 50_ms}, "pause between two attempts"}},
+          .parameters = {lease_parameter("ttl", 100_ms, "time to live of the key"), attempts_parameter(1),
+                         retry_parameter({50_ms, 50_ms})},
           .claims = {"mutual-exclusion", "recoverable"},
           .make = [](const Parameters& p) { return std::make_unique<IncrExpire>(p); }};
 }

@@ -49,9 +49,8 @@ Entry token_lock(std::string_view id, bool in_one_step) {
   return {.id = id,
           .summary = "SET NX PX with a token, which is looked for before the key is deleted",
           .documents = {},
-          .parameters = {lease_parameter("ttl", 100_ms, "time to live of the key"),
-                         {"attempts", std::int64_t{1}, "how often a client tries before it gives up"},
-                         {"retry", sim::DurationRange{50_ms, 50_ms}, "pause between two attempts"}},
+          .parameters = {lease_parameter("ttl", 100_ms, "time to live of the key"), attempts_parameter(1),
+                         retry_parameter({50_ms, 50_ms})},
           .claims = {"own-release"},
           .make = [in_one_step](const Parameters& p) { return std::make_unique<TokenLock>(p, in_one_step); }};
 }

@@ -20,8 +20,8 @@ bool strikes(Client& client, std::string_view step, sim::Moment moment) {
   return is_stopped(world, client.id()) || is_stopped(world, client.self());
 }
 
-/// How long a thread that was stopped by itself goes on standing still. (A pause of the whole process holds back what is set
-/// in it anyhow.)
+/// How long a thread that was stopped by itself goes on standing still. (A pause of the whole process holds back what
+/// is set in it anyhow.)
 sim::DurationRange stop_of_thread(const Client& client) {
   const sim::ProcessState& state = client.world().state(client.self());
   const bool is_alone = client.self() != client.id() && state.alive && is_stopped(client.world(), client.self());

@@ -2,8 +2,9 @@
 
 // A client process: what a lock algorithm's code can see and do.
 //
-// A process with several threads has one `Client` for each, and one for each background task (a watchdog): they have names of their own
-// ("A/1", "A/watchdog") and connections of their own, but share the process's clocks, its fate, and its objects (`shared`).
+// A process with several threads has one `Client` for each, and one for each background task (a watchdog): they have
+// names of their own ("A/1", "A/watchdog") and connections of their own, but share the process's clocks, its fate, and
+// its objects (`shared`).
 
 #include <functional>
 #include <memory>
@@ -28,8 +29,8 @@ class ProcessObject {
   virtual ~ProcessObject() = default;
 };
 
-/// One thread of a client with its connections; most clients have but one, which is the process itself. Its program starts with
-/// the process, and again after a restart.
+/// One thread of a client with its connections; most clients have but one, which is the process itself. Its program
+/// starts with the process, and again after a restart.
 class Client final : public sim::Process {
  public:
   using Program = std::function<sim::Task<void>(Client&)>;
@@ -69,7 +70,8 @@ class Client final : public sim::Process {
 
   /// The process that it is, or is a thread of.
   Client& process() { return process_ == nullptr ? *this : *process_; }
-  /// What its library took for unique when the process started: its name, unless the deployment gave two processes the same.
+  /// What its library took for unique when the process started: its name, unless the deployment gave two processes the
+  /// same.
   const std::string& process_name() const { return process_ == nullptr ? process_name_ : process_->process_name_; }
   /// Unique within the process alone.
   std::int64_t thread_id() const { return thread_id_; }
@@ -89,7 +91,8 @@ class Client final : public sim::Process {
   redis::Connection& redis() { return redis_.front(); }
   /// All independent servers, in their order.
   std::span<redis::Connection> redis_masters() { return redis_; }
-  /// The process's connection for messages of channels, to the server of that index. Requires: the algorithm's entry asks for it.
+  /// The process's connection for messages of channels, to the server of that index. Requires: the algorithm's entry
+  /// asks for it.
   redis::Connection& subscriber(std::size_t server = 0) { return process().subscribers_[server]; }
 
   /// A value that nobody else in this world uses, and this client never again: "A-1".
@@ -102,8 +105,9 @@ class Client final : public sim::Process {
   sim::Wait sleep(sim::Duration length) { return sleep(sim::DurationRange::exactly(length)); }
   /// Waits by its own clock for the next round of something that repeats for ever: a story does not wait for it.
   sim::Wait tick(sim::Duration length) { return sleep(sim::DurationRange::exactly(length), sim::TimerKind::tick); }
-  /// Keeps its processor busy: a pause makes it last longer. Where several threads or background tasks share the process, the work is
-  /// somebody else's (a database, another service) for which it waits: a pause matters only if it covers the end.
+  /// Keeps its processor busy: a pause makes it last longer. Where several threads or background tasks share the
+  /// process, the work is somebody else's (a database, another service) for which it waits: a pause matters only if it
+  /// covers the end.
   sim::Wait work(sim::DurationRange length);
 
   /// Whether two strings that it holds are the same. Timestamps may be symbolic, so this may fork an exploration.
@@ -136,8 +140,9 @@ class Client final : public sim::Process {
   /// Whoever got the lock by this acquire knows from now on that it lost it.
   void tell_lost(sim::OperationId acquire);
   bool knows_lost(sim::OperationId acquire) const;
-  /// By what name it knows the place that the present acquire got, or the present release gave back: for servers that do not keep one for
-  /// each owner, such as a counter of free places or a list. What it says is what it was told by replies.
+  /// By what name it knows the place that the present acquire got, or the present release gave back: for servers that
+  /// do not keep one for each owner, such as a counter of free places or a list. What it says is what it was told by
+  /// replies.
   void granted(const redis::Value& place) { name_place(place); }
   void freed(const redis::Value& place) { name_place(place); }
 

@@ -13,8 +13,8 @@ namespace lockstep::models {
 
 class PermitWait;
 
-/// The time limit of a whole attempt that waits several times, for one thing or another: a timer, set once. (What is left of it
-/// would be a difference of two instants, which has no number in an exploration.)
+/// The time limit of a whole attempt that waits several times, for one thing or another: a timer, set once. (What is
+/// left of it would be a difference of two instants, which has no number in an exploration.)
 class Patience final : private sim::TimerOwner {
  public:
   /// No length: it ends only with the `outer` one, if there is any, which outlives it and has no other inside.
@@ -41,7 +41,8 @@ class Patience final : private sim::TimerOwner {
 struct PermitLimits {
   /// No longer than this. Nothing: for ever.
   std::optional<sim::Duration> timeout = std::nullopt;
-  /// In an exploration, where the timeout is the difference of two instants and has no number: so long after this true time.
+  /// In an exploration, where the timeout is the difference of two instants and has no number: so long after this true
+  /// time.
   struct After {
     sim::Instant moment;
     sim::DurationRange delay;

@@ -3,17 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "models/locks/entries.hpp"
-
 namespace lockstep::models::locks {
-
-Catalogue Catalogue::built_in() {
-  Catalogue catalogue;
-#define LOCKSTEP_ADD(algorithm) catalogue.add(algorithm());
-  LOCKSTEP_LOCK_ALGORITHMS(LOCKSTEP_ADD)
-#undef LOCKSTEP_ADD
-  return catalogue;
-}
 
 void Catalogue::add(Entry entry) {
   assert(find(entry.id) == nullptr);
@@ -29,14 +19,6 @@ std::vector<std::string_view> Catalogue::ids() const {
   std::vector<std::string_view> ids;
   for (const Entry& entry : entries_) ids.push_back(entry.id);
   return ids;
-}
-
-ParameterSpec attempts_parameter(std::int64_t fallback) {
-  return {"attempts", fallback, "how often a client tries before it gives up", {}, 1};
-}
-
-ParameterSpec retry_parameter(sim::DurationRange fallback) {
-  return {"retry", fallback, "pause between two attempts; a range is a random pause"};
 }
 
 }  // namespace lockstep::models::locks

@@ -27,8 +27,9 @@ struct Entry {
   bool has_background = false;           ///< needs a place for background tasks in every process: `Client::background`
   bool subscribes = false;               ///< needs a second connection for messages of channels: `Client::subscriber`
   bool answers_calls = false;            ///< its lock object has `Call`: isHeldByCurrentThread and the like
-  /// All it does with the names of clients, its own and those in the servers' keys, is to ask whether two are the same. Then clients that
-  /// differ in their names alone can exchange them. Not so where a sorted set puts members of one score in the order of their bytes.
+  /// All it does with the names of clients, its own and those in the servers' keys, is to ask whether two are the same.
+  /// Then clients that differ in their names alone can exchange them. Not so where a sorted set puts members of one
+  /// score in the order of their bytes.
   bool is_blind_to_names = false;
   /// Why an exploration cannot follow it with these parameters, in one sentence; empty: it can. Null: it always can.
   std::string_view (*not_explored)(const Parameters&) = nullptr;

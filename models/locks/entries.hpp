@@ -6,8 +6,8 @@
 
 namespace lockstep::models::locks {
 
-/// The built-in catalogue, in the order in which the documents arrive at the algorithms: each repairs something of those above it.
-/// Whoever adds a file adds its line here, and nowhere else.
+/// The built-in catalogue, in the order in which the documents arrive at the algorithms: each repairs something of
+/// those above it. Whoever adds a file adds its line here, and nowhere else.
 #define LOCKSTEP_LOCK_ALGORITHMS(X) \
   X(setnx_del)                      \
   X(setnx_expire_two_step)          \
@@ -50,9 +50,5 @@ namespace lockstep::models::locks {
 #define LOCKSTEP_DECLARE(algorithm) Entry algorithm();
 LOCKSTEP_LOCK_ALGORITHMS(LOCKSTEP_DECLARE)
 #undef LOCKSTEP_DECLARE
-
-/// Parameters that every algorithm has: how often a client tries, and how long it waits in between.
-ParameterSpec attempts_parameter(std::int64_t fallback);
-ParameterSpec retry_parameter(sim::DurationRange fallback);
 
 }  // namespace lockstep::models::locks

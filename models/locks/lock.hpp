@@ -84,7 +84,8 @@ class LockAlgorithm {
 
   /// `other` is a lock of the same world, with another key or parameters: before anybody uses this one.
   virtual void share(const LockAlgorithm& other) { static_cast<void>(other); }
-  /// Of a script: one sentence for each mistake that it has run into, in all executions of its world, with its file and line.
+  /// Of a script: one sentence for each mistake that it has run into, in all executions of its world, with its file and
+  /// line.
   virtual std::vector<std::string> mistakes() const { return {}; }
 
  private:

@@ -28,6 +28,14 @@ std::size_t index_of(std::span<const ParameterSpec> specs, std::string_view name
 
 }  // namespace
 
+ParameterSpec attempts_parameter(std::int64_t fallback) {
+  return {"attempts", fallback, "how often a client tries before it gives up", {}, 1};
+}
+
+ParameterSpec retry_parameter(sim::DurationRange fallback) {
+  return {"retry", fallback, "pause between two attempts; a range is a random pause"};
+}
+
 ParameterSpec lease_parameter(std::string_view name, sim::Duration fallback, std::string_view meaning) {
   return {name, fallback, meaning, {}, 0, ParameterRole::lease};
 }

@@ -40,6 +40,10 @@ struct ParameterSpec {
   std::string_view one_for_all = "";
 };
 
+/// Parameters that every algorithm has: how often a client tries, and how long it waits in between.
+ParameterSpec attempts_parameter(std::int64_t fallback);
+ParameterSpec retry_parameter(sim::DurationRange fallback);
+
 // Declarations of parameters with a role, under whatever name the documents have for them.
 
 ParameterSpec lease_parameter(std::string_view name, sim::Duration fallback, std::string_view meaning);
@@ -57,7 +61,8 @@ bool accepts(const ParameterSpec& spec, const ParameterValue& value);
 /// The parameter with this role, or null. An algorithm has at most one of each.
 const ParameterSpec* find(std::span<const ParameterSpec> specs, ParameterRole role);
 
-/// The parameter to set for a lease of a length of one's own: the one that counts when a file says nothing. Null: it has no lease.
+/// The parameter to set for a lease of a length of one's own: the one that counts when a file says nothing. Null: it
+/// has no lease.
 const ParameterSpec* find_lease(std::span<const ParameterSpec> specs);
 
 /// The values of one algorithm's parameters: the defaults, overlaid with what the scenario set.

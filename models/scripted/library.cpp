@@ -24,13 +24,6 @@ bool is_error(lua_State* lua, int index) {
   return is_one;
 }
 
-namespace {
-
-/// In an object: its number.
-const char kNumber = 0;
-
-}  // namespace
-
 Run& running(lua_State* lua) {
   Run* run = Interpreter::of(lua).current;
   if (run == nullptr) fail(lua, "this is for acquire and release; the main part of a script only declares");
@@ -297,28 +290,6 @@ void push_metatables(lua_State* lua) {
   lua_pushcfunction(lua, print_error);
   lua_setfield(lua, -2, "__tostring");
   lua_rawseti(lua, -2, static_cast<int>(Kind::error));
-}
-
-void push_object(lua_State* lua, const Interpreter& interpreter, Kind kind, std::size_t number) {
-  lua_pushlightuserdata(lua, const_cast<char*>(&kNumber));
-  lua_pushnumber(lua, static_cast<lua_Number>(number));
-  lua_rawset(lua, -3);
-  interpreter.push_metatable(lua, kind);
-  lua_setmetatable(lua, -2);
-}
-
-std::size_t object_number(lua_State* lua, int index, Kind kind) {
-  if (!lua_istable(lua, index) || lua_getmetatable(lua, index) == 0) return 0;
-  Interpreter::of(lua).push_metatable(lua, kind);
-  const bool is_one = lua_rawequal(lua, -1, -2) != 0;
-  lua_pop(lua, 2);
-  if (!is_one) return 0;
-  lua_pushvalue(lua, index);
-  lua_pushlightuserdata(lua, const_cast<char*>(&kNumber));
-  lua_rawget(lua, -2);
-  const lua_Number number = lua_tonumber(lua, -1);
-  lua_pop(lua, 2);
-  return number >= 1 ? static_cast<std::size_t>(number) : 0;
 }
 
 namespace {

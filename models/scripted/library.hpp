@@ -20,7 +20,8 @@ std::size_t number_of(lua_State* lua, Kind kind, const char* example);
 /// Returned by a function that waits. Requires: the run's request is filled.
 int wait_for(lua_State* lua, Run& run, Request::Kind kind);
 
-/// Adds pcall, error_of and what stands in the place of forbidden functions to the table of globals on top of the stack.
+/// Adds pcall, error_of and what stands in the place of forbidden functions to the table of globals on top of the
+/// stack.
 void install_globals(lua_State* lua);
 /// The metatable of each process's own globals, which shows the table on top of the stack.
 void push_metatable_of_globals(lua_State* lua);
@@ -32,13 +33,14 @@ void add_metatable(lua_State* lua, Kind kind, const luaL_Reg* methods);
 void add_waiting(lua_State* lua);
 /// Fills the table on top of the stack, a new `c`.
 void fill_context(lua_State* lua, Machine& machine, std::size_t number);
-/// Gives the table on top of the stack, in which the key `number` has been set, its methods.
-void push_object(lua_State* lua, const Interpreter& interpreter, Kind kind, std::size_t number);
-/// The number of such an object; 0: it is none.
-std::size_t object_number(lua_State* lua, int index, Kind kind);
 /// Whether it is an error that a server replied.
 bool is_error(lua_State* lua, int index);
 /// Pushes the servers of a client: `c.redis`.
 void push_servers(lua_State* lua, Machine& machine, std::size_t context);
+
+inline constexpr Library kLibrary{.install_globals = install_globals,
+                                  .push_metatable_of_globals = push_metatable_of_globals,
+                                  .push_metatables = push_metatables,
+                                  .fill_context = fill_context};
 
 }  // namespace lockstep::models::scripted

@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "models/redis/script/lua_symbols.hpp"
-#include "models/redis/script/lua_timestamps.hpp"
+#include "models/redis/script/lua/lua_symbols.hpp"
+#include "models/redis/script/lua/lua_timestamps.hpp"
 
 namespace lockstep::models::scripted {
 namespace {

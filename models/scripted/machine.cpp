@@ -3,21 +3,22 @@
 #include <algorithm>
 #include <cassert>
 
+#include "models/redis/script/lua/lua_timestamps.hpp"
 #include "models/redis/script/lua_sandbox.hpp"
-#include "models/redis/script/lua_timestamps.hpp"
-#include "models/scripted/library.hpp"
-#include "models/scripted/run.hpp"
 
 namespace lockstep::models::scripted {
 namespace {
 
-// A turn of a lock between two waits is some dozen instructions; and what all processes remember goes back with their world (sim/coroutines/region.hpp).
+// A turn of a lock between two waits is some dozen instructions; and what all processes remember goes back with their
+// world (sim/coroutines/region.hpp).
 constexpr redis::ScriptLimits kLimits{.instructions = 1'000'000, .memory_bytes = 6 << 20};
 constexpr std::size_t kLogged = 100;
 constexpr std::size_t kThreadsKept = 8;
 
 /// In the registry: the interpreter.
 const char kInterpreter = 0;
+/// In an object: its number.
+const char kNumber = 0;
 
 }  // namespace
 
@@ -42,7 +43,8 @@ const char* Log::keep(const std::string& text) {
   return kept_.emplace_back(text.c_str(), text.size()).c_str();
 }
 
-Interpreter::Interpreter(const Program& program) : program_(program), session_(kLimits, redis::LuaSession::OfWorld{}) {
+Interpreter::Interpreter(const Program& program, const Library& library)
+    : program_(program), library_(library), session_(kLimits, redis::LuaSession::OfWorld{}) {
   lua_ = lua_newstate(&redis::LuaSession::allocate, &session_);
   assert(lua_ != nullptr);
   open();
@@ -64,15 +66,15 @@ void Interpreter::open() {
   lua_rawset(lua_, LUA_REGISTRYINDEX);
 
   redis::open_plain_libraries(lua_);
-  install_globals(lua_);
+  library_.install_globals(lua_);
   constexpr const char* kLibraries[] = {LUA_TABLIBNAME, LUA_STRLIBNAME, LUA_MATHLIBNAME};
   redis::protect_libraries(lua_, kLibraries);
   lua_getfield(lua_, -1, "unknown");
   unknown_ = luaL_ref(lua_, LUA_REGISTRYINDEX);
-  push_metatable_of_globals(lua_);
+  library_.push_metatable_of_globals(lua_);
   metatable_of_globals_ = luaL_ref(lua_, LUA_REGISTRYINDEX);
   lua_settop(lua_, 0);
-  push_metatables(lua_);
+  library_.push_metatables(lua_);
   metatables_ = luaL_ref(lua_, LUA_REGISTRYINDEX);
   // What stands there is where a thread keeps the left sides of its comparisons.
   lua_newtable(lua_);
@@ -133,7 +135,7 @@ std::size_t Machine::context(Client& client, const LockObject& lock) {
   const std::size_t number = contexts_.size();
   lua_newtable(lua());
   push_object(lua(), *interpreter_, Kind::context, number);
-  fill_context(lua(), *this, number);
+  interpreter_->library().fill_context(lua(), *this, number);
   contexts_.back().table = luaL_ref(lua(), LUA_REGISTRYINDEX);
   return number;
 }
@@ -208,6 +210,28 @@ void Interpreter::give_back(Thread thread, bool is_usable) {
   } else {
     luaL_unref(lua_, LUA_REGISTRYINDEX, thread.reference);
   }
+}
+
+void push_object(lua_State* lua, const Interpreter& interpreter, Kind kind, std::size_t number) {
+  lua_pushlightuserdata(lua, const_cast<char*>(&kNumber));
+  lua_pushnumber(lua, static_cast<lua_Number>(number));
+  lua_rawset(lua, -3);
+  interpreter.push_metatable(lua, kind);
+  lua_setmetatable(lua, -2);
+}
+
+std::size_t object_number(lua_State* lua, int index, Kind kind) {
+  if (!lua_istable(lua, index) || lua_getmetatable(lua, index) == 0) return 0;
+  Interpreter::of(lua).push_metatable(lua, kind);
+  const bool is_one = lua_rawequal(lua, -1, -2) != 0;
+  lua_pop(lua, 2);
+  if (!is_one) return 0;
+  lua_pushvalue(lua, index);
+  lua_pushlightuserdata(lua, const_cast<char*>(&kNumber));
+  lua_rawget(lua, -2);
+  const lua_Number number = lua_tonumber(lua, -1);
+  lua_pop(lua, 2);
+  return number >= 1 ? static_cast<std::size_t>(number) : 0;
 }
 
 }  // namespace lockstep::models::scripted

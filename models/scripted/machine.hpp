@@ -19,13 +19,14 @@
 #include "models/client/latch.hpp"
 #include "models/locks/lock.hpp"
 #include "models/locks/parameters.hpp"
-#include "models/redis/script/lua_session.hpp"
+#include "models/redis/script/lua/lua_session.hpp"
 #include "models/scripted/program.hpp"
 #include "sim/coroutines/region.hpp"
 
 namespace lockstep::models::scripted {
 
 class Run;
+class Machine;
 
 /// What scripts can have of ours.
 enum class Kind : std::uint8_t { context = 1, hold, watch, patience, channel, latch, error };
@@ -59,23 +60,39 @@ struct Watch {
   Latch is_over;
 };
 
-/// Lua itself, with all that never changes: one for all processes of a world, since to make one takes longer than an execution.
+/// What scripts can call: library.hpp.
+struct Library {
+  /// Adds pcall, error_of and what stands in the place of forbidden functions to the table of globals on top of the
+  /// stack.
+  void (*install_globals)(lua_State* lua);
+  /// The metatable of each process's own globals, which shows the table on top of the stack.
+  void (*push_metatable_of_globals)(lua_State* lua);
+  /// A table of metatables, by the names of kinds.
+  void (*push_metatables)(lua_State* lua);
+  /// Fills the table on top of the stack, a new `c`.
+  void (*fill_context)(lua_State* lua, Machine& machine, std::size_t number);
+};
+
+/// Lua itself, with all that never changes: one for all processes of a world, since to make one takes longer than an
+/// execution.
 class Interpreter {
  public:
-  explicit Interpreter(const Program& program);
+  Interpreter(const Program& program, const Library& library);
   ~Interpreter();
   Interpreter(const Interpreter&) = delete;
   Interpreter& operator=(const Interpreter&) = delete;
 
   static Interpreter& of(lua_State* lua);
   const Program& program() const { return program_; }
+  const Library& library() const { return library_; }
   lua_State* lua() const { return lua_; }
   redis::LuaSession& session() { return session_; }
 
   /// The run that is executing; null: a main part.
   Run* current = nullptr;
 
-  /// Executes the main part for a process, which declares what the script is; a reference to its globals. Or what is wrong with it.
+  /// Executes the main part for a process, which declares what the script is; a reference to its globals. Or what is
+  /// wrong with it.
   std::variant<int, std::string> execute_main(sim::World* world);
 
   void push_unknown(lua_State* lua) const { lua_rawgeti(lua, LUA_REGISTRYINDEX, unknown_); }
@@ -96,6 +113,7 @@ class Interpreter {
   void open();
 
   const Program& program_;
+  const Library& library_;
   redis::LuaSession session_;
   lua_State* lua_;
   int metatable_of_globals_ = LUA_NOREF;
@@ -165,5 +183,10 @@ class MachineOfProcess final : public ProcessObject {
  public:
   std::shared_ptr<Machine> machine;
 };
+
+/// Gives the table on top of the stack, in which the key `number` has been set, its methods.
+void push_object(lua_State* lua, const Interpreter& interpreter, Kind kind, std::size_t number);
+/// The number of such an object; 0: it is none.
+std::size_t object_number(lua_State* lua, int index, Kind kind);
 
 }  // namespace lockstep::models::scripted

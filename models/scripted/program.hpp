@@ -1,16 +1,12 @@
 #pragma once
 
-// A lock algorithm that is a Lua script: what its text says of itself. Start here; for people: docs/your-own-lock.md.
+// A lock algorithm that is a Lua script: what its text says of itself.
 
 #include <cstddef>
 #include <deque>
-#include <memory>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
-
-#include "models/locks/catalogue.hpp"
 
 namespace lockstep::models::scripted {
 
@@ -31,14 +27,5 @@ struct Program {
 
 /// Longer than any lock.
 inline constexpr std::size_t kScriptBytesMax = std::size_t{256} << 10;
-
-/// What is wrong with a script: "my-lock.lua:12: …".
-struct Mistake {
-  std::string message;
-};
-
-/// Runs the main part of the script, within bounds, to see what it declares. `file` is the name of the algorithm and of its script in messages. The
-/// entry's `make` keeps what it refers to alive.
-std::variant<locks::Entry, Mistake> read_script(std::string file, std::string text);
 
 }  // namespace lockstep::models::scripted

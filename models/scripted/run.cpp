@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "models/scripted/library.hpp"
 #include "models/scripted/lua_values.hpp"
 
 namespace lockstep::models::scripted {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/client/client.hpp"
-#include "models/redis/script/lua_symbols.hpp"
+#include "models/redis/script/lua/lua_symbols.hpp"
 #include "models/scripted/library.hpp"
 #include "models/scripted/lua_values.hpp"
 #include "models/scripted/run.hpp"

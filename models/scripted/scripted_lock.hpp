@@ -8,6 +8,7 @@
 
 #include "models/locks/lock.hpp"
 #include "models/locks/parameters.hpp"
+#include "models/scripted/library.hpp"
 #include "models/scripted/machine.hpp"
 #include "models/scripted/program.hpp"
 
@@ -17,7 +18,7 @@ class ScriptedLock final : public locks::LockAlgorithm {
  public:
   /// Requires: `program` outlives it.
   ScriptedLock(const Program& program, const locks::Parameters& parameters)
-      : program_(program), parameters_(parameters), interpreter_(std::make_shared<Interpreter>(program)) {}
+      : program_(program), parameters_(parameters), interpreter_(std::make_shared<Interpreter>(program, kLibrary)) {}
 
   sim::Task<std::optional<locks::Hold>> acquire(Client& client) const override;
   sim::Task<std::optional<locks::Hold>> try_acquire(Client& client) const override;

@@ -13,7 +13,8 @@
 namespace lockstep::models::scripted {
 namespace {
 
-// Upvalues of every function here: the context, the server, the patience in milliseconds or nil; and of a command its name.
+// Upvalues of every function here: the context, the server, the patience in milliseconds or nil; and of a command its
+// name.
 constexpr int kContext = 1, kServer = 2, kPatience = 3, kName = 4;
 
 /// Removes the server that stands in front of a colon.

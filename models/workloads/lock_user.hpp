@@ -39,8 +39,9 @@ struct LockUser {
   sim::DurationRange inner_hold;  ///< processor time with all of these
   bool release = true;
   bool in_finally = false;  ///< gives back as often as it tried to take, whether it got the lock or not
-  /// Instead of all that: what it calls in the end, whether it got the lock or not. A question that is answered with no ends it, as an `if`
-  /// around the rest would, and so does what throws: an unlock of whom the lock is not, a call without an answer.
+  /// Instead of all that: what it calls in the end, whether it got the lock or not. A question that is answered with no
+  /// ends it, as an `if` around the rest would, and so does what throws: an unlock of whom the lock is not, a call
+  /// without an answer.
   std::vector<locks::Call> finally;
   sim::DurationRange after;  ///< from the start of its process to its first attempt
   Use use = Use::none;
@@ -48,8 +49,8 @@ struct LockUser {
   std::optional<sim::Duration> timeout;  ///< of accesses to the resource
 };
 
-/// All rounds of one client. A round in which it does not get one of its locks ends by giving back those that it has. Requires:
-/// `settings` and the locks in it outlive the world.
+/// All rounds of one client. A round in which it does not get one of its locks ends by giving back those that it has.
+/// Requires: `settings` and the locks in it outlive the world.
 sim::Task<void> run(Client& client, const LockUser& settings);
 
 }  // namespace lockstep::models::workloads

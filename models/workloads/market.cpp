@@ -82,7 +82,8 @@ std::vector<Command> purchase(const Trader& trader, const std::string& item, std
   return commands;
 }
 
-/// One attempt to buy the item: look, and if it is there and affordable, change all that belongs to it in one transaction.
+/// One attempt to buy the item: look, and if it is there and affordable, change all that belongs to it in one
+/// transaction.
 sim::Task<Outcome> buy_once(Client& client, const Trader& trader, std::string item) {
   Held held;
   const bool has_locks = co_await take_all(client, trader, held, item);

@@ -1,7 +1,8 @@
 #pragma once
 
-// A market in Redis: sellers list what they have, buyers buy what is listed. Two keys must change together, the market and
-// somebody's funds or goods, and there are several ways to see to that. Source: redis-in-action-notes; Redis in Action, chapters 4 and 6.
+// A market in Redis: sellers list what they have, buyers buy what is listed. Two keys must change together, the market
+// and somebody's funds or goods, and there are several ways to see to that. Source: redis-in-action-notes; Redis in
+// Action, chapters 4 and 6.
 //
 //   inventory:NAME   the set of what somebody has          market   sorted set of "ITEM.SELLER" by price
 //   users:NAME       a hash with somebody's "funds"
@@ -34,8 +35,9 @@ struct Trader {
   std::string market_key = "market";
 };
 
-/// All rounds of one trader. Each attempt is an operation of the history, "list" or "buy", whose object is the item; it fails if somebody
-/// else was there, and is tried again, or if the item is not affordable. The value of a purchase is what is left of the funds.
+/// All rounds of one trader. Each attempt is an operation of the history, "list" or "buy", whose object is the item; it
+/// fails if somebody else was there, and is tried again, or if the item is not affordable. The value of a purchase is
+/// what is left of the funds.
 /// Requires: `trader` outlives the world.
 sim::Task<void> trade(Client& client, const Trader& trader);
 

@@ -17,8 +17,8 @@ struct ExplorationOptions {
   std::string witness;         ///< the file that the witness goes to, as the caller named it; empty: none
 };
 
-/// What was explored, each property's verdict with its threshold and whether it was expected, which states were reached,
-/// and the witness as a timeline.
+/// What was explored, each property's verdict with its threshold and whether it was expected, which states were
+/// reached, and the witness as a timeline.
 Lines exploration(const ExploredStory& story, const ExplorationOptions& options);
 
 /// The table; then, for each story that is not as expected or not complete, what it is; then the totals.

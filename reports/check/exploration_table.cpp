@@ -16,8 +16,8 @@ std::string_view said(Language language, std::string_view en, std::string_view z
   return language == Language::zh ? zh : en;
 }
 
-/// "✗ mutual-exclusion: pause above 71ms", "holds", "? recoverable": first of what the file speaks of; then, of what it does
-/// not, what broke. A file that expects nothing has all its verdicts shown, and what is unknown counted.
+/// "✗ mutual-exclusion: pause above 71ms", "holds", "? recoverable": first of what the file speaks of; then, of what it
+/// does not, what broke. A file that expects nothing has all its verdicts shown, and what is unknown counted.
 std::string found_text(const scenarios::Exploration& exploration, Language language) {
   bool expects = false;
   for (const ExploredProperty& property : exploration.properties) expects = expects || property.expected.has_value();

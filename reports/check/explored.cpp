@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "reports/text/text.hpp"
-#include "scenarios/exploring/expectation.hpp"
+#include "scenarios/checking/agreement.hpp"
 
 namespace lockstep::reports {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// The words in which reports speak of an exploration, in both languages: the same in the text of one story and in the table
-// of many. Start here for `check`'s reports. What the explorer itself says (`why`) is English.
+// The words in which reports speak of an exploration, in both languages: the same in the text of one story and in the
+// table of many. Start here for `check`'s reports. What the explorer itself says (`why`) is English.
 
 #include <cstdint>
 #include <optional>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "reports/run/verdicts.hpp"
-#include "scenarios/exploring/expectation.hpp"
+#include "scenarios/checking/agreement.hpp"
 #include "scenarios/exploring/exploration.hpp"
 #include "scenarios/story/scenario.hpp"
 
@@ -38,8 +38,8 @@ std::string verdict_text(const scenarios::ExploredProperty& property, Language l
 /// The same of what the file expects, with its thresholds: "violated by A, B, from pause 71ms". Requires: something is.
 std::string expectation_text(const scenarios::Expectation& expectation, Language language);
 
-/// "for every pause above 71ms, and for none up to it"; where a bound or a grid may have missed smaller ones: "with a pause of
-/// 82ms; a smaller one was not looked for everywhere".
+/// "for every pause above 71ms, and for none up to it"; where a bound or a grid may have missed smaller ones: "with a
+/// pause of 82ms; a smaller one was not looked for everywhere".
 std::string threshold_text(const ExploredStory& story, const scenarios::Threshold& threshold, Language language);
 
 /// "together: for pause + skew > 63ms, and for nothing less". Requires: it has a frontier.
@@ -61,7 +61,8 @@ std::string disagreements_text(std::uint64_t n, Language language);
 /// What of the number of traces is not as expected: "expected 12 traces, explored 13"; empty if nothing is.
 std::string trace_surprise(const scenarios::Exploration& exploration, Language language);
 
-/// "NOT as expected: holds was expected", or that it is still open; the same of what the algorithm claims. Requires: the property is not as expected.
+/// "NOT as expected: holds was expected", or that it is still open; the same of what the algorithm claims. Requires:
+/// the property is not as expected.
 std::string surprise_text(const ExploredStory& story, const scenarios::ExploredProperty& property, Language language);
 
 /// How the story stands to its file, with what was asked of it.

@@ -19,8 +19,8 @@ struct MatrixReportOptions {
 Lines matrix(const scenarios::Matrix& matrix, const scenarios::MatrixOptions& bounds,
              const MatrixReportOptions& options);
 
-/// `lockstep matrix --json`. "ground" is "proved", "fuzzed", "broken" or "inapplicable"; null in a cell that was not begun.
-/// "witness" is the text of a scenario file that `run` shows to be broken, or null.
+/// `lockstep matrix --json`. "ground" is "proved", "fuzzed", "broken" or "inapplicable"; null in a cell that was not
+/// begun. "witness" is the text of a scenario file that `run` shows to be broken, or null.
 std::string matrix_json(const scenarios::Matrix& matrix, const scenarios::MatrixOptions& bounds);
 
 }  // namespace lockstep::reports

@@ -57,8 +57,8 @@ class CausalityBuilder {
   }
 
  private:
-  /// By step. Within one by time: what a paused process has sent leaves when the pause is over. At one time in the order in which a
-  /// process acts: it handles something, goes on in its program, sends, and is struck by a fault.
+  /// By step. Within one by time: what a paused process has sent leaves when the pause is over. At one time in the
+  /// order in which a process acts: it handles something, goes on in its program, sends, and is struck by a fault.
   using Key = std::tuple<sim::Step, sim::Duration, Kind, std::size_t>;
   struct Found {
     Key key;
@@ -102,7 +102,8 @@ class CausalityBuilder {
     if (r.kind == EventKind::message) found.receives = number;
   }
 
-  /// When it left its process. `sent` is when it set out through the network, which a partition puts off; a pause of its process puts off both.
+  /// When it left its process. `sent` is when it set out through the network, which a partition puts off; a pause of
+  /// its process puts off both.
   sim::Instant departure_of(const TraceRecord& r) const {
     const auto cause = times_.find(r.cause);
     if (cause == times_.end()) return r.sent;  // the world began with it

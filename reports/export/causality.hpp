@@ -38,8 +38,8 @@ struct Causality {
   std::vector<CausalEdge> edges;    ///< happens-before is their transitive closure
 };
 
-/// The first step that belongs to its story no more: where the probe comes or, if `recoverable` is violated, after its first attempt, since it tries
-/// again and again. `no_step`: all of them do.
+/// The first step that belongs to its story no more: where the probe comes or, if `recoverable` is violated, after its
+/// first attempt, since it tries again and again. `no_step`: all of them do.
 sim::Step end_of_story(const scenarios::Outcome& outcome);
 
 /// Requires: a trace.

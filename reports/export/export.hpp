@@ -1,6 +1,7 @@
 #pragma once
 
-// A run in the formats of other tools: which there are, and the text of each. Start here. docs/exports.md shows where each is opened.
+// A run in the formats of other tools: which there are, and the text of each. Start here. docs/exports.md shows where
+// each is opened.
 
 #include <cstdint>
 #include <span>
@@ -8,7 +9,7 @@
 #include <string_view>
 
 #include "reports/run/verdicts.hpp"
-#include "scenarios/format/diagnostic.hpp"
+#include "scenarios/story/diagnostic.hpp"
 
 namespace lockstep::reports {
 

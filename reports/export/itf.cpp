@@ -23,7 +23,8 @@ using sim::ProcessId;
 
 ordered_json itf_integer(std::int64_t n) { return {{"#bigint", std::to_string(n)}}; }
 
-/// A function, as pairs of argument and value. Arguments are written as they are: made printable, two of them could become one.
+/// A function, as pairs of argument and value. Arguments are written as they are: made printable, two of them could
+/// become one.
 class ItfMap {
  public:
   void add(const std::string& key, ordered_json value) {

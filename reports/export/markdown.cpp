@@ -18,7 +18,8 @@ namespace {
 
 using checker::Verdict;
 
-/// A backslash makes of what could be markup within a line nothing but itself. Addresses still become links where a site makes them so.
+/// A backslash makes of what could be markup within a line nothing but itself. Addresses still become links where a
+/// site makes them so.
 std::string markdown_text(std::string_view text) {
   std::string out;
   for (const char c : printable(text)) {

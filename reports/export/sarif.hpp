@@ -1,17 +1,19 @@
 #pragma once
 
-// Expectations that were not met, as SARIF 2.1.0 (OASIS): for code hosts and editors, which show each at its line of the story.
+// Expectations that were not met, as SARIF 2.1.0 (OASIS): for code hosts and editors, which show each at its line of
+// the story.
 
 #include <span>
 #include <string>
 
 #include "reports/run/verdicts.hpp"
-#include "scenarios/format/diagnostic.hpp"
+#include "scenarios/story/diagnostic.hpp"
 
 namespace lockstep::reports {
 
-/// One run with a rule for each property, and an error for each property of each story that is not as expected: at the expectation in its file, or
-/// where the file names the algorithm that claims the property. `not_run`: of stories that could not be run; these are notifications of the tool.
+/// One run with a rule for each property, and an error for each property of each story that is not as expected: at the
+/// expectation in its file, or where the file names the algorithm that claims the property. `not_run`: of stories that
+/// could not be run; these are notifications of the tool.
 std::string sarif_log(std::span<const Story> stories, std::span<const scenarios::Diagnostic> not_run,
                       std::string_view version);
 

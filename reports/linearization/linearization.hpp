@@ -28,14 +28,15 @@ struct JudgedHistory {
   std::int64_t milliseconds = 0;
 };
 
-/// One operation in a picture. Places are counted in slots: the events of all operations in the picture, in their order.
+/// One operation in a picture. Places are counted in slots: the events of all operations in the picture, in their
+/// order.
 struct SceneOperation {
   std::uint32_t position = 0;  ///< in the history
   std::size_t begin = 0;
   std::optional<std::size_t> end;    ///< nothing: its outcome is unknown, or it never ended
   std::optional<std::size_t> order;  ///< how many-th it is in the linearization, from 0
-  /// The slot behind which it takes effect: not before its own `begin`, and never before that of an operation that takes
-  /// effect earlier.
+  /// The slot behind which it takes effect: not before its own `begin`, and never before that of an operation that
+  /// takes effect earlier.
   std::optional<std::size_t> point;
   std::string state;         ///< after it, if `order`; may be empty: too long a history to describe each state
   bool in_conflict = false;  ///< one of those that cannot all have taken effect
@@ -64,7 +65,8 @@ std::string lines_text(const JudgedHistory& judged, std::uint32_t position);
 std::string process_text(const JudgedHistory& judged, std::uint32_t position);
 /// "linearizable", "not linearizable", "unknown".
 std::string_view verdict_word(checker::Verdict verdict);
-/// The numbers of a stretch that holds too much, and the lines from which and to which it goes; 0: from the first one on.
+/// The numbers of a stretch that holds too much, and the lines from which and to which it goes; 0: from the first one
+/// on.
 struct StretchText {
   std::string_view inside;   ///< "acquires"
   std::string_view between;  ///< "releases"

@@ -221,8 +221,8 @@ class Placement {
     }
   }
 
-  /// A lane for each process, with as many rows as it has operations at the same time: one of unknown outcome goes on for
-  /// ever.
+  /// A lane for each process, with as many rows as it has operations at the same time: one of unknown outcome goes on
+  /// for ever.
   void place_lanes() {
     const checker::OperationHistory& history = judged_.recorded.operations;
     std::map<std::uint32_t, std::vector<std::size_t>> by_process;

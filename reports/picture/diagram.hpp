@@ -1,6 +1,7 @@
 #pragma once
 
-// A run as a space-time diagram: lanes, rows, messages, bars. What there is to draw; where it goes is `axis.hpp`'s business. Start here.
+// A run as a space-time diagram: lanes, rows, messages, bars. What there is to draw; where it goes is `axis.hpp`'s
+// business. Start here.
 
 #include <cstdint>
 #include <optional>

@@ -14,7 +14,8 @@ struct DrawingOptions {
   bool has_scale = true;  ///< carries places to scale along, so that a script can move it there
 };
 
-/// For a page with `colours.css` and `diagram.css`. Both languages; what is of a row has its number as `data-row`, from 0.
+/// For a page with `colours.css` and `diagram.css`. Both languages; what is of a row has its number as `data-row`, from
+/// 0.
 std::string page_svg(const Diagram& diagram, const DrawingOptions& options);
 
 /// With its own style, in one language.

@@ -31,9 +31,10 @@ using Shapes = std::vector<Shape>;
 /// Text for SVG and HTML, in elements and in attributes: what cannot be shown is replaced.
 std::string escaped_markup(std::string_view text);
 
-/// The shapes in order, those of a row that follow each other in a group of their own. Where the shape of the same number in `other` stands higher or
-/// lower, `data-to` has its other y values: "y1 y2" of a line, "y height" of a rectangle, else "y"; of a group that moves as a whole, how far. `other`
-/// is empty or has the same shapes but for their places.
+/// The shapes in order, those of a row that follow each other in a group of their own. Where the shape of the same
+/// number in `other` stands higher or lower, `data-to` has its other y values: "y1 y2" of a line, "y height" of a
+/// rectangle, else "y"; of a group that moves as a whole, how far. `other` is empty or has the same shapes but for
+/// their places.
 std::string svg_elements(const Shapes& shapes, const Shapes& other);
 
 }  // namespace lockstep::reports::picture

@@ -4,7 +4,7 @@
 #include <utility>
 #include <variant>
 
-#include "scenarios/exploring/check.hpp"
+#include "scenarios/checking/check.hpp"
 #include "scenarios/format/writer.hpp"
 
 namespace lockstep::reports::play {

@@ -14,7 +14,7 @@
 
 #include "models/locks/catalogue.hpp"
 #include "reports/check/explored.hpp"
-#include "scenarios/format/diagnostic.hpp"
+#include "scenarios/story/diagnostic.hpp"
 
 namespace lockstep::reports::play {
 

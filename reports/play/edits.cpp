@@ -11,9 +11,9 @@
 #include "reports/play/form.hpp"
 #include "reports/play/story_text.hpp"
 #include "scenarios/format/loader.hpp"
+#include "scenarios/format/other_algorithm.hpp"
 #include "scenarios/format/toml_text.hpp"
 #include "scenarios/format/writer.hpp"
-#include "scenarios/story/other_algorithm.hpp"
 
 namespace lockstep::reports::play {
 namespace {
@@ -164,7 +164,7 @@ EditResult set_algorithm(const StoryFile& file, const Catalogue& catalogue, std:
     const std::optional<HeadingLine> lock = text.find("[lock]");
     if (!lock) return;
     text.set(*lock, "script", "");
-    text.set(*lock, "algorithm", scenarios::toml_text::in_quotes(entry->id));
+    text.set(*lock, "algorithm", scenarios::toml_text::basic_string(entry->id));
     for (const auto& [name, value] : story.lock.parameters) {
       if (!meant.lock.parameters.contains(name)) text.set(*lock, name, "");
     }

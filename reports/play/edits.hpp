@@ -9,7 +9,7 @@
 #include <variant>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/format/diagnostic.hpp"
+#include "scenarios/story/diagnostic.hpp"
 #include "scenarios/story/scenario.hpp"
 
 namespace lockstep::reports::play {

@@ -148,15 +148,15 @@ std::string toml_of(const Field& field, std::string_view typed) {
   const std::size_t first = typed.find_first_not_of(' ');
   if (first == std::string_view::npos) return "";
   typed = typed.substr(first, typed.find_last_not_of(' ') + 1 - first);
-  using scenarios::toml_text::in_quotes;
+  using scenarios::toml_text::basic_string;
   const bool is_number =
       typed.size() <= 18 && std::all_of(typed.begin(), typed.end(), [](char c) { return c >= '0' && c <= '9'; });
   if (field.kind == Field::Kind::number && is_number) return std::string(typed);
   if (field.kind == Field::Kind::flag && (typed == "true" || typed == "false")) return std::string(typed);
   const std::size_t dots = typed.find("..");
   if (field.kind == Field::Kind::range && dots != std::string_view::npos)
-    return fmt::format("[{}, {}]", in_quotes(typed.substr(0, dots)), in_quotes(typed.substr(dots + 2)));
-  return in_quotes(typed);
+    return fmt::format("[{}, {}]", basic_string(typed.substr(0, dots)), basic_string(typed.substr(dots + 2)));
+  return basic_string(typed);
 }
 
 std::string_view name_of(Field::Kind kind) {

@@ -14,7 +14,7 @@
 #include "reports/play/form.hpp"
 #include "reports/run/verdicts.hpp"
 #include "reports/site/page.hpp"
-#include "scenarios/format/diagnostic.hpp"
+#include "scenarios/story/diagnostic.hpp"
 
 namespace lockstep::reports::play {
 

@@ -25,7 +25,8 @@ using sim::ProcessId;
 using sim::Step;
 using sim::TraceRecord;
 
-/// "+switch-master mymaster redis1 6379 redis2 6379" of a push whose last two parts are the channel and the message; else empty.
+/// "+switch-master mymaster redis1 6379 redis2 6379" of a push whose last two parts are the channel and the message;
+/// else empty.
 std::string announced_switch(std::string_view push) {
   constexpr std::string_view kChannel = "+switch-master";
   const std::size_t channel = push.find(fmt::format("\"{}\"", kChannel));

@@ -43,8 +43,9 @@ struct Event {
 /// In order of time. Without the probe's part, unless `recoverable` is violated. Requires: a trace.
 std::vector<Event> events_of(const Story& story);
 
-/// A client that polls does the same again and again, and so does a watchdog: of three or more attempts in a row that are alike, or
-/// commands with the same answer, the first one stays, and one row says how often it was repeated. What proves a violation stays, too.
+/// A client that polls does the same again and again, and so does a watchdog: of three or more attempts in a row that
+/// are alike, or commands with the same answer, the first one stays, and one row says how often it was repeated. What
+/// proves a violation stays, too.
 void fold_repetitions(std::vector<Event>& events, const Story& story);
 
 /// Whether the probe's part of the run belongs to the story.

@@ -26,8 +26,8 @@ struct Repetition {
 
 constexpr std::size_t kRepetitionsMin = 2;
 
-/// Whole numbers of two or more in answers are what is left of a lease, or a place in a queue: whoever polls is told another one each time. 0 and 1 say
-/// no and yes.
+/// Whole numbers of two or more in answers are what is left of a lease, or a place in a queue: whoever polls is told
+/// another one each time. 0 and 1 say no and yes.
 std::string without_numbers(std::string_view shape) {
   constexpr std::string_view kNumber = "(integer) ";
   std::string kind;

@@ -86,8 +86,8 @@ std::string_view model_of(const Models& models, std::string_view object) {
   return found == models.end() ? std::string_view() : found->second;
 }
 
-/// Taking a lock again is an acquire as well, and so with its release: a model says whether it allows that. Of a lock that some
-/// share, whether it is.
+/// Taking a lock again is an acquire as well, and so with its release: a model says whether it allows that. Of a lock
+/// that some share, whether it is.
 std::string_view name_in_file(const scenarios::Outcome& outcome, const Models& models,
                               const sim::Operation& operation) {
   const bool takes = acquires(operation);
@@ -132,7 +132,8 @@ void add_operations(std::vector<Written>& events, const scenarios::Outcome& outc
   }
 }
 
-/// What ends a hold besides its own release, as checker/properties/belief/mutex_history.hpp has it; and what is not written for that.
+/// What ends a hold besides its own release, as checker/properties/belief/mutex_history.hpp has it; and what is not
+/// written for that.
 struct Abandoned {
   struct End {
     const checker::Belief* belief;
@@ -231,8 +232,8 @@ void add_interruptions(std::vector<Written>& events, const scenarios::Outcome& o
   }
 }
 
-/// Operations that touch are concurrent (checker/properties/belief/mutex_history.hpp), and a file knows only before and after: of what happens at
-/// one moment, invocations come first, as far as the operations of one process allow.
+/// Operations that touch are concurrent (checker/properties/belief/mutex_history.hpp), and a file knows only before
+/// and after: of what happens at one moment, invocations come first, as far as the operations of one process allow.
 void put_invocations_first(std::vector<Written>& events) {
   std::vector<Written> ordered;
   ordered.reserve(events.size());

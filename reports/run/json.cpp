@@ -84,7 +84,8 @@ ordered_json json_of(const Story& story) {
   return json;
 }
 
-/// Polygons, any of which breaks it, each with its bounds (all of them together) and corners; the parameters in the order of `thresholds`.
+/// Polygons, any of which breaks it, each with its bounds (all of them together) and corners; the parameters in the
+/// order of `thresholds`.
 ordered_json json_of_frontier(const scenarios::ExploredProperty& property) {
   const auto length = [](const checker::Fraction& ns) {
     return ns.is_whole()

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "reports/text/text.hpp"
-#include "scenarios/exploring/expectation.hpp"
+#include "scenarios/checking/agreement.hpp"
 
 namespace lockstep::reports {
 namespace {

@@ -33,21 +33,22 @@ class LaneStates {
   bool is_paused(sim::ProcessId process, Moment moment) const;
   bool is_dead(sim::ProcessId process, Moment moment) const;
 
-  /// Who wrote the lock's key on this server, if it is there; of several locks or parts, the first of these keys that is there. A key
-  /// whose time is over counts until the server notices.
+  /// Who wrote the lock's key on this server, if it is there; of several locks or parts, the first of these keys that
+  /// is there. A key whose time is over counts until the server notices.
   std::optional<sim::ProcessId> key_writer(sim::ProcessId server, sim::Step step) const;
   /// The same of this key alone, before what this step did.
   std::optional<sim::ProcessId> key_writer_before(sim::ProcessId server, std::string_view key, sim::Step step) const;
   /// Whether it is the key of a lock, or of a part of one.
   bool is_lock(std::string_view key) const;
 
-  /// Those who believe to hold the same lock and may not do so together, by their beginning: two of whom one does not share, or more than
-  /// a semaphore has places for. Else nothing. Times decide, not steps: a lock that is given back and taken at the same time was
-  /// never held twice.
+  /// Those who believe to hold the same lock and may not do so together, by their beginning: two of whom one does not
+  /// share, or more than a semaphore has places for. Else nothing. Times decide, not steps: a lock that is given back
+  /// and taken at the same time was never held twice.
   std::vector<sim::ProcessId> overlapping(Moment moment) const;
 
   const std::vector<checker::OwnershipInterval>& holds() const { return holds_; }
-  /// Several may hold the lock that was got, or is given back, by this operation, so a change of its key takes nothing from anybody.
+  /// Several may hold the lock that was got, or is given back, by this operation, so a change of its key takes nothing
+  /// from anybody.
   bool lets_several_in(sim::OperationId operation) const;
 
  private:

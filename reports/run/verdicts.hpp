@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "checker/properties/verdict.hpp"
-#include "scenarios/running/outcome.hpp"
+#include "scenarios/deployment/outcome.hpp"
 #include "scenarios/story/scenario.hpp"
 
 namespace lockstep::reports {
@@ -35,7 +35,8 @@ std::string observed_text(const scenarios::Outcome& outcome, const checker::Find
 /// The same of what a file expects: "violated by B, C", "holds".
 std::string expected_text(const scenarios::Expectation& expectation, Language language = Language::en);
 
-/// "expected: holds; observed: violated by B, C at 163ms", or what the algorithm claims. Requires: it is not as expected.
+/// "expected: holds; observed: violated by B, C at 163ms", or what the algorithm claims. Requires: it is not as
+/// expected.
 std::string surprise_text(const scenarios::Outcome& outcome, const scenarios::Judgement& judgement);
 
 /// "163ms"; what would have more than nine characters is cut to microseconds, or milliseconds.

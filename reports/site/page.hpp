@@ -26,8 +26,9 @@ struct Page {
       scripts;              ///< paths in the tree, beside those that every page has; each after those that it imports
   std::string data;         ///< JSON for scripts; empty: none
   std::vector<Link> above;  ///< from the root down to it, without itself
-  std::vector<std::string> styles = {"reports/site/pages.css"};  ///< paths in the tree, beside those that every page has
-  std::string policy;               ///< what its content may do besides: "connect-src 'self'"; empty: nothing
+  std::vector<std::string> styles = {
+      "reports/site/pages.css"};  ///< paths in the tree, beside those that every page has
+  std::string policy;             ///< what its content may do besides: "connect-src 'self'"; empty: nothing
   /// Stands alone: no page to go to. Else all pages of a site are beside each other.
   bool is_single = false;
 };

@@ -12,8 +12,8 @@
 #include "reports/site/index_page.hpp"
 #include "reports/site/story_page.hpp"
 #include "reports/text/text.hpp"
+#include "scenarios/format/other_algorithm.hpp"
 #include "scenarios/running/runner.hpp"
-#include "scenarios/story/other_algorithm.hpp"
 
 namespace lockstep::reports::site {
 namespace {

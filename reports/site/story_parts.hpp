@@ -7,7 +7,7 @@
 
 #include "reports/site/code_part.hpp"
 #include "reports/site/steps.hpp"
-#include "reports/site/story_page.hpp"
+#include "reports/site/told_story.hpp"
 
 namespace lockstep::reports::site {
 

@@ -210,8 +210,8 @@ class LayoutMaker {
     }
   }
 
-  /// What stands above the lanes and before the texts. Servers and sentinels that are numbered share one name above their numbers when
-  /// each name does not fit.
+  /// What stands above the lanes and before the texts. Servers and sentinels that are numbered share one name above
+  /// their numbers when each name does not fit.
   void name_lanes() {
     std::vector<std::string> names;
     for (const LaneColumn& lane : layout_.lanes) names.push_back(lane.name);

@@ -32,7 +32,8 @@ class Line {
   Line& fill_to(std::size_t column);
 
   std::size_t width() const { return width_; }
-  /// Appends it to `lines`: whole, or where it has more than `width` columns broken at blanks, further lines after `indent` blanks.
+  /// Appends it to `lines`: whole, or where it has more than `width` columns broken at blanks, further lines after
+  /// `indent` blanks.
   void wrap_into(std::vector<Line>& lines, std::size_t width, std::size_t indent) const;
   /// With ANSI colours or without; without blanks at its end, and without a line break.
   std::string to_string(bool colour) const;

@@ -1,6 +1,7 @@
 #pragma once
 
-// Why a property is broken or kept, in the reader's language. Checkers give their reasons in English, once, for reports and JSON alike.
+// Why a property is broken or kept, in the reader's language. Checkers give their reasons in English, once, for reports
+// and JSON alike.
 
 #include <optional>
 #include <string>

@@ -10,8 +10,8 @@
 
 namespace lockstep::reports {
 
-/// `{}` stands for whatever is there: names, times, numbers. In Chinese `{0}` is the first of them as it is, and `{0~}` the first, put
-/// into Chinese itself.
+/// `{}` stands for whatever is there: names, times, numbers. In Chinese `{0}` is the first of them as it is, and `{0~}`
+/// the first, put into Chinese itself.
 struct Sentence {
   std::string_view english;
   std::string_view chinese;

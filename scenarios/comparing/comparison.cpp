@@ -7,7 +7,7 @@
 
 #include "scenarios/comparing/compared_run.hpp"
 #include "scenarios/deployment/deployment.hpp"
-#include "scenarios/story/other_algorithm.hpp"
+#include "scenarios/format/other_algorithm.hpp"
 #include "scenarios/story/own_lock.hpp"
 #include "scenarios/workers/in_parallel.hpp"
 #include "scenarios/workers/interruptible.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
-// The same workload under several algorithms: what a lock costs in messages and waiting, in virtual time. Cost, not safety: whether it
-// holds is what `check` and the matrix say.
+// The same workload under several algorithms: what a lock costs in messages and waiting, in virtual time. Cost, not
+// safety: whether it holds is what `check` and the matrix say.
 
 #include <cstdint>
 #include <functional>
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/format/diagnostic.hpp"
+#include "scenarios/story/diagnostic.hpp"
 #include "scenarios/story/scenario.hpp"
 #include "sim/worlds/history.hpp"
 
@@ -55,9 +55,10 @@ struct CompareOptions {
   std::function<bool()> interrupted;
 };
 
-/// One file under each algorithm with each number of clients, in this order. The clients of the file are repeated or left out; each goes on
-/// with rounds until the time is over, and tries until it has the lock. Parameters that an algorithm does not have are left out.
-/// Faults and pins of the file are left out too. Requires: the algorithms are known.
+/// One file under each algorithm with each number of clients, in this order. The clients of the file are repeated or
+/// left out; each goes on with rounds until the time is over, and tries until it has the lock. Parameters that an
+/// algorithm does not have are left out. Faults and pins of the file are left out too. Requires: the algorithms are
+/// known.
 std::variant<std::vector<ComparedRun>, Diagnostic> compare_costs(const Scenario& scenario,
                                                                  const models::locks::Catalogue& catalogue,
                                                                  const CompareOptions& options);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/format/diagnostic.hpp"
+#include "scenarios/story/diagnostic.hpp"
 #include "scenarios/story/scenario.hpp"
 
 namespace lockstep::scenarios {
@@ -33,8 +33,8 @@ struct MarketOptions {
   std::function<bool()> interrupted;
 };
 
-/// The market of the file with 1 seller and 1 buyer, 5 and 1, 5 and 5: copies of its first seller and of its first buyer, which go on until the
-/// time is over. Its faults are left out. Requires: the file has a [market].
+/// The market of the file with 1 seller and 1 buyer, 5 and 1, 5 and 5: copies of its first seller and of its first
+/// buyer, which go on until the time is over. Its faults are left out. Requires: the file has a [market].
 std::variant<std::vector<MarketRun>, Diagnostic> compare_markets(const Scenario& scenario,
                                                                  const models::locks::Catalogue& catalogue,
                                                                  const MarketOptions& options);

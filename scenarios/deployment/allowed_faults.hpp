@@ -1,6 +1,7 @@
 #pragma once
 
-// What [[may]] allows in a concrete run, and what of it has struck: for whoever decides where it does, a grid or chance.
+// What [[may]] allows in a concrete run, and what of it has struck: for whoever decides where it does, a grid or
+// chance.
 
 #include <cstdint>
 #include <string_view>
@@ -36,7 +37,8 @@ class AllowedFaults {
   std::vector<Budget>& budgets() { return budgets_; }
   const std::vector<Budget>& budgets() const { return budgets_; }
 
-  /// Whether this message can be lost or delayed. A subscriber's cannot be struck alone: its connection would be lost with it.
+  /// Whether this message can be lost or delayed. A subscriber's cannot be struck alone: its connection would be lost
+  /// with it.
   bool can_strike(const Budget& budget, const sim::Event& message) const;
   /// Whether whoever may be struck is at what he has to be at for that.
   bool is_at_it(const Budget& budget, sim::ProcessId process) const;
@@ -62,7 +64,8 @@ class AllowedFaults {
   std::vector<std::pair<std::string_view, sim::Duration>> struck_;
 };
 
-/// When it comes back, and what was on its way meanwhile, depends on when it crashed: that need not be when something happens to it.
+/// When it comes back, and what was on its way meanwhile, depends on when it crashed: that need not be when something
+/// happens to it.
 bool is_crash_with_restart(const MaySpec& may);
 
 }  // namespace lockstep::scenarios

@@ -42,7 +42,8 @@ sim::Duration Deployment::recovery_bound() const {
   return scenario_.recover_within.value_or(lease().value_or(sim::Duration::seconds(1)) + probe_slack());
 }
 
-/// After a lease ran out, a client that waited for it knows at its next attempt but one: the next may have come just before.
+/// After a lease ran out, a client that waited for it knows at its next attempt but one: the next may have come just
+/// before.
 std::optional<sim::Duration> Deployment::least_deadlock() const {
   const auto takes_several = [](const ClientSpec& client) { return client.locks.size() > 1; };
   if (std::none_of(scenario_.clients.begin(), scenario_.clients.end(), takes_several)) return std::nullopt;

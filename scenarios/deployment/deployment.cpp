@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "models/redis/script/sha1.hpp"
-#include "scenarios/format/suggestion.hpp"
-#include "scenarios/running/key_states.hpp"
+#include "scenarios/deployment/key_states.hpp"
 #include "scenarios/story/own_lock.hpp"
+#include "scenarios/story/suggestion.hpp"
 
 namespace lockstep::scenarios {
 
@@ -169,7 +169,8 @@ void Deployment::configure(models::redis::Node& server, const ServerSpec& spec) 
   server.set_persistence(spec.persistence);
 }
 
-/// Servers know each other if any of them follows another. Whether a replica is silent matters only to who asks for a number of them.
+/// Servers know each other if any of them follows another. Whether a replica is silent matters only to who asks for a
+/// number of them.
 void Deployment::replicate() {
   const std::vector<ServerSpec>& specs = scenario_.servers;
   if (std::all_of(specs.begin(), specs.end(), [](const ServerSpec& spec) { return spec.replica_of.empty(); })) return;
@@ -191,7 +192,8 @@ std::size_t Deployment::server_number(const std::string& name) const {
   return number;
 }
 
-/// Each can reach the primary, its replicas and each other sentinel, and knows them from the beginning, as if it had been started long ago.
+/// Each can reach the primary, its replicas and each other sentinel, and knows them from the beginning, as if it had
+/// been started long ago.
 void Deployment::add_sentinels() {
   if (!scenario_.sentinels) return;
   const SentinelsSpec& spec = *scenario_.sentinels;
@@ -359,7 +361,8 @@ sim::Task<void> Deployment::probe_program(Client& client) {
     client.session().operation = 0;
     if (has_all || is_over) co_return;
     if (probes_for_) {
-      // A script may give up without asking anybody, which takes no time: the last attempt has to come after the bound all the same.
+      // A script may give up without asking anybody, which takes no time: the last attempt has to come after the bound
+      // all the same.
       if (world_.now().identical(began)) co_await client.sleep(std::max(*probes_for_ / 4, least));
       if (attempts >= kQuickProbeAttempts) co_await client.sleep(std::max(*probes_for_ / 8, least));
       continue;

@@ -19,8 +19,8 @@
 #include "models/resources/resource.hpp"
 #include "models/workloads/lock_user.hpp"
 #include "models/workloads/market.hpp"
-#include "scenarios/running/key_states.hpp"
-#include "scenarios/running/outcome.hpp"
+#include "scenarios/deployment/key_states.hpp"
+#include "scenarios/deployment/outcome.hpp"
 #include "scenarios/story/scenario.hpp"
 #include "sim/coroutines/region.hpp"
 #include "sim/schedules/simulation.hpp"
@@ -34,8 +34,9 @@ models::locks::Parameters parameters_of(const models::locks::Entry& entry, const
 models::locks::Parameters parameters_of(const models::locks::Entry& entry, const LockSpec& spec,
                                         const ClientSpec& client);
 
-/// Everything that one world consists of. Processes are numbered in this order: clients, servers, sentinels, the resource, the
-/// probe, then the parts of clients (threads, background tasks) and of the probe; so a scenario always gives the same world.
+/// Everything that one world consists of. Processes are numbered in this order: clients, servers, sentinels, the
+/// resource, the probe, then the parts of clients (threads, background tasks) and of the probe; so a scenario always
+/// gives the same world.
 class Deployment {
  public:
   /// What the file says of faults and order: what does happen belongs to `run`; what might, to an explorer.
@@ -57,7 +58,8 @@ class Deployment {
   void relay_through(models::redis::Relay& relay);
   /// For real clients: INFO has its section on them.
   void tell_of_clients();
-  /// When the probe asks for the lock: every `poll`, but every `often` from one true time to another, until it got it or gives up.
+  /// When the probe asks for the lock: every `poll`, but every `often` from one true time to another, until it got it
+  /// or gives up.
   struct Probing {
     sim::Instant first;  ///< not before
     sim::Duration poll;
@@ -70,31 +72,33 @@ class Deployment {
   void begin_probing(const Probing& probing);
   /// How much longer than the leases the bound of `recoverable` is, if the file says nothing: some round trips.
   sim::Duration probe_slack() const;
-  /// What an attempt of the probe takes at most where messages are as fast as they can be: four round trips to each server.
+  /// What an attempt of the probe takes at most where messages are as fast as they can be: four round trips to each
+  /// server.
   sim::Duration quick_attempt() const;
   /// What an attempt of the probe may wait in vain for servers.
   sim::Duration patience() const;
   /// The longest that a reply can take to come, from the sending of its request on.
   sim::Duration slowest_round_trip() const;
 
-  /// Lets the probe start at any time, as an explorer says, and attempt one time after the other until it has the lock, or has failed in an
-  /// attempt that began after so long.
+  /// Lets the probe start at any time, as an explorer says, and attempt one time after the other until it has the lock,
+  /// or has failed in an attempt that began after so long.
   void begin_probing_for(sim::Duration time);
-  /// Of `begin_probing_for`: after so many the probe takes its time between attempts, but goes on until its time is over. Had it stopped, the
-  /// search would have called kept what nobody had looked at.
+  /// Of `begin_probing_for`: after so many the probe takes its time between attempts, but goes on until its time is
+  /// over. Had it stopped, the search would have called kept what nobody had looked at.
   static constexpr int kQuickProbeAttempts = 64;
   /// Whether no server holds a key: then a fresh client finds the lock free.
   bool holds_nothing() const;
   /// Whether `begin_probing_for` was called since `begin`.
   bool probes_for() const { return probes_for_.has_value(); }
-  /// `recoverable`: a fresh client must have the lock this long after everybody is done or dead. If the file says nothing: when
-  /// the longest lease has run out, and it has had time for a few attempts.
+  /// `recoverable`: a fresh client must have the lock this long after everybody is done or dead. If the file says
+  /// nothing: when the longest lease has run out, and it has had time for a few attempts.
   sim::Duration recovery_bound() const;
-  /// `no-deadlock`: a circle of clients that wait for each other is one when it lasts so long. Nothing: no client takes several
-  /// locks, so there is nothing to judge.
+  /// `no-deadlock`: a circle of clients that wait for each other is one when it lasts so long. Nothing: no client takes
+  /// several locks, so there is nothing to judge.
   std::optional<sim::Duration> deadlock_bound() const { return deadlock_bound_; }
 
-  /// `no-lost-wakeup`: whoever waits must have a free lock within this time. If the file says nothing: a few round trips.
+  /// `no-lost-wakeup`: whoever waits must have a free lock within this time. If the file says nothing: a few round
+  /// trips.
   checker::WakeupQuestion wakeup_question() const;
 
   /// `progress`: nobody tries longer than this while nobody holds. If the file says nothing: `default_progress`.
@@ -119,8 +123,8 @@ class Deployment {
   sim::ProcessId process_named(const std::string& name) const;
   sim::Sides sides_named(const std::vector<std::string>& left, const std::vector<std::string>& right) const;
   std::vector<std::string> names() const;
-  /// What the servers and the resource hold now, a line each, for people: "redis: lock = A-1, with a lease". Says nothing
-  /// of instants, so states that differ only in those read the same.
+  /// What the servers and the resource hold now, a line each, for people: "redis: lock = A-1, with a lease". Says
+  /// nothing of instants, so states that differ only in those read the same.
   std::string holdings() const;
   std::vector<KeyStateRecorder::Server> looked_at_servers() const;
   /// A script ran away: the message, and the line of the file whose command it was (0:0: an algorithm's own).
@@ -132,7 +136,8 @@ class Deployment {
   std::string place_of_script(std::string_view sha1) const;
   /// The same with the place where the script stands, in one text: for an exploration.
   std::optional<std::string> trouble_of_scripts() const;
-  /// One sentence for each script with a mistake in it that has been run so far, with where it is and what it says there.
+  /// One sentence for each script with a mistake in it that has been run so far, with where it is and what it says
+  /// there.
   std::vector<std::string> script_mistakes() const;
   /// One sentence for each fault of the story whose moment never came.
   std::vector<std::string> missed_faults() const;

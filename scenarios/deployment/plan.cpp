@@ -11,7 +11,8 @@ namespace lockstep::scenarios {
 
 namespace {
 
-/// The name in the world of a step at which a fault strikes: before its write and after its read a client's program says that it is there.
+/// The name in the world of a step at which a fault strikes: before its write and after its read a client's program
+/// says that it is there.
 std::string step_named(const Trigger& trigger) {
   const bool is_of_program = (trigger.step == "write" && trigger.kind == Trigger::Kind::before) ||
                              (trigger.step == "read" && trigger.kind == Trigger::Kind::after);

@@ -18,9 +18,9 @@ void for_each_user(const Scenario& scenario, const Look& look) {
 
 }  // namespace
 
-/// Whoever tries must at the worst wait for the work of a holder, or for the lease of a dead one, and knows that at its next
-/// attempt; and each of several locks may have to be waited for. Round trips: as many as an attempt can take at all servers,
-/// and that twice. A command whose answer is missing costs its timeout.
+/// Whoever tries must at the worst wait for the work of a holder, or for the lease of a dead one, and knows that at its
+/// next attempt; and each of several locks may have to be waited for. Round trips: as many as an attempt can take at
+/// all servers, and that twice. A command whose answer is missing costs its timeout.
 sim::Duration Deployment::default_progress() const {
   sim::Duration work, retry;
   std::size_t locks = 1;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <cstdlib>
 #include <deque>
 #include <functional>
 #include <mutex>
@@ -17,10 +16,10 @@
 #include "checker/explorer/branches.hpp"
 #include "checker/explorer/branches_ahead.hpp"
 #include "checker/properties/properties.hpp"
+#include "scenarios/exploring/endless.hpp"
 #include "scenarios/exploring/explored_story.hpp"
 #include "scenarios/exploring/trace_judge.hpp"
 #include "scenarios/format/writer.hpp"
-#include "scenarios/running/endless.hpp"
 #include "scenarios/running/execution.hpp"
 #include "scenarios/story/alike.hpp"
 #include "scenarios/story/own_lock.hpp"
@@ -512,20 +511,6 @@ class Search {
   bool is_over_ = false;
   bool is_too_long_ = false;
 };
-
-}  // namespace
-
-const ExploredProperty& Exploration::property(std::string_view name) const {
-  const auto is_it = [&](const ExploredProperty& p) { return p.name == name; };
-  const auto found = std::find_if(properties.begin(), properties.end(), is_it);
-  if (found == properties.end()) {
-    fmt::print(stderr, "lockstep: our bug: nothing was explored of a property \"{}\"\n", name);
-    std::abort();
-  }
-  return *found;
-}
-
-namespace {
 
 bool sentinels_look_for_ever(const Scenario& scenario) { return scenario.sentinels && !scenario.sentinels->rounds; }
 

@@ -11,7 +11,7 @@
 #include "checker/properties/server/recoverable.hpp"
 #include "models/locks/catalogue.hpp"
 #include "scenarios/deployment/deployment.hpp"
-#include "scenarios/format/diagnostic.hpp"
+#include "scenarios/story/diagnostic.hpp"
 #include "scenarios/story/scenario.hpp"
 #include "sim/coroutines/region.hpp"
 

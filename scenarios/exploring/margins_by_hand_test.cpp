@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
-#include "scenarios/exploring/check.hpp"
+#include "scenarios/checking/check.hpp"
 #include "scenarios/exploring/exploration.hpp"
 #include "scenarios/format/loader.hpp"
 #include "scenarios/testing/stories_testing.hpp"

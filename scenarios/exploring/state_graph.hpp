@@ -10,7 +10,7 @@
 #include "checker/graphs/state_graph.hpp"
 #include "checker/graphs/state_graph_format.hpp"
 #include "models/locks/catalogue.hpp"
-#include "scenarios/format/diagnostic.hpp"
+#include "scenarios/story/diagnostic.hpp"
 #include "scenarios/story/scenario.hpp"
 
 namespace lockstep::scenarios {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "checker/explorer/explorer.hpp"
-#include "scenarios/exploring/exploration.hpp"
+#include "scenarios/exploring/exploration_result.hpp"
 
 namespace lockstep::scenarios {
 

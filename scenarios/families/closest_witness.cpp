@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "scenarios/exploring/check.hpp"
+#include "scenarios/checking/check.hpp"
 #include "scenarios/families/family_story.hpp"
 
 namespace lockstep::scenarios {

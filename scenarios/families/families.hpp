@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "models/locks/catalogue.hpp"
+#include "scenarios/deployment/outcome.hpp"
 #include "scenarios/exploring/exploration.hpp"
 #include "scenarios/families/family.hpp"
 #include "scenarios/families/family_point.hpp"
-#include "scenarios/running/outcome.hpp"
 
 namespace lockstep::scenarios {
 

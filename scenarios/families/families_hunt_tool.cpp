@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "scenarios/exploring/check.hpp"
+#include "scenarios/checking/check.hpp"
 #include "scenarios/families/closest_witness.hpp"
 #include "scenarios/families/families.hpp"
 #include "scenarios/families/family_story.hpp"

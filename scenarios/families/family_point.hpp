@@ -12,9 +12,9 @@
 
 #include "checker/properties/ownership.hpp"
 #include "models/locks/catalogue.hpp"
+#include "scenarios/deployment/outcome.hpp"
 #include "scenarios/families/family.hpp"
-#include "scenarios/format/diagnostic.hpp"
-#include "scenarios/running/outcome.hpp"
+#include "scenarios/story/diagnostic.hpp"
 #include "sim/schedules/linear_simulation.hpp"
 
 namespace lockstep::scenarios {

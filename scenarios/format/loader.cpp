@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "scenarios/format/schema/schema.hpp"
-#include "scenarios/format/suggestion.hpp"
+#include "scenarios/story/suggestion.hpp"
 
 namespace lockstep::scenarios {
 namespace {

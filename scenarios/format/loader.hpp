@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/format/diagnostic.hpp"
+#include "scenarios/story/diagnostic.hpp"
 #include "scenarios/story/scenario.hpp"
 
 namespace lockstep::scenarios {

@@ -12,10 +12,14 @@ namespace lockstep::scenarios::samples {
 inline std::vector<BadInput> unknown_keys() {
   return {
       {kAppended, "nonsense = 3\n",
-       R"(115:1: there is no property "nonsense": expected one of mutual-exclusion, linearizable, no-deadlock, progress, own-release, recoverable, reentrancy, truthful-reports, faithful-renewal, no-lost-wakeup, capacity, fair, no-lost-update, no-oversell, fencing, traces)"},
+       R"(115:1: there is no property "nonsense": expected one of mutual-exclusion, linearizable, no-deadlock, )"
+       R"(progress, own-release, recoverable, reentrancy, truthful-reports, faithful-renewal, no-lost-wakeup, )"
+       R"(capacity, fair, no-lost-update, no-oversell, fencing, traces)"},
       {R"(cost = "slow")", R"(costs = "slow")", R"(6:1: unknown key "costs" in a scenario: did you mean "cost"?)"},
       {R"(cost = "slow")", R"(colour = "slow")",
-       R"(6:1: unknown key "colour" in a scenario: expected one of title, story, lesson, source, reproduces, cost, lock, network, servers, server, sentinels, sentinel, resource, market, client, fault, may, pin, schedule, properties, expect)"},
+       R"(6:1: unknown key "colour" in a scenario: expected one of title, story, lesson, source, reproduces, cost, )"
+       R"(lock, network, servers, server, sentinels, sentinel, resource, market, client, fault, may, pin, schedule, )"
+       R"(properties, expect)"},
       {R"(ttl = "100ms")", R"(tll = "100ms")", R"(11:1: unknown key "tll" in [lock] of sample: did you mean "ttl"?)"},
       {"title  = { en", "title  = { de", R"(1:12: unknown key "de" in title: expected one of en, zh)"},
       {R"(timeout = "50ms")", R"(timeouts = "50ms")",
@@ -38,7 +42,8 @@ inline std::vector<BadInput> missing_keys() {
       {"title  =", "# title  =", R"(a scenario needs "title": one line, in English or in both languages)"},
       {R"(, zh = "A 很慢。")", R"(, zh = "")", R"(2:36: zh: expected a text in Chinese, not an empty string)"},
       {R"(algorithm = "sample")", "# no algorithm",
-       R"(8:1: [lock] needs "algorithm": the id of a lock algorithm; `lockstep list algorithms` shows them; or "script": a lock of your own in Lua)"},
+       R"(8:1: [lock] needs "algorithm": the id of a lock algorithm; `lockstep list algorithms` shows them; or )"
+       R"("script": a lock of your own in Lua)"},
       {"kind = \"counter\"\n", "\n",
        R"(28:1: [resource] needs "kind": a counter is read and then written one higher; a register is only written)"},
       {"name = \"operator\"\n", "\n",

@@ -111,7 +111,7 @@ TEST_CASE("loader: bad input: commands and steps") {
       {"kind = \"lose\"\nclient", "kind = \"loose\"\nclient",
        R"(72:8: kind: there is no "loose": did you mean "lose"?)"},
       {R"(kind = "delay")", R"(kind = "skew")",
-       R"(78:8: kind: there is no "skew": expected one of pause, crash, jump, lose, delay, partition)"},
+       R"(78:8: kind: there is no "skew": expected one of pause, crash, lose, jump, delay, partition)"},
       {"times = 2", R"(by = "1ms")",
        R"(93:1: "by" says nothing about kind = "pause"; its keys are kind, client, server, length, during, times)"},
       {"kind = \"pause\"\nclient = \"A\"\nlength = [\"0ms\", \"10s\"]\ntimes = 2",

@@ -18,10 +18,10 @@ std::string lock_table(const Entry& entry) {
   std::string text = fmt::format(
       "[lock]\n"
       "{}\n",
-      entry.script.empty()
-          ? fmt::format("algorithm = {}  # lockstep list algorithms shows all of them", toml_text::in_quotes(entry.id))
-          : fmt::format("script = {}  # docs/your-own-lock.md says what a script can do",
-                        toml_text::in_quotes(entry.id)));
+      entry.script.empty() ? fmt::format("algorithm = {}  # lockstep list algorithms shows all of them",
+                                         toml_text::basic_string(entry.id))
+                           : fmt::format("script = {}  # docs/your-own-lock.md says what a script can do",
+                                         toml_text::basic_string(entry.id)));
   const ParameterSpec* lease = models::locks::find_lease(entry.parameters);
   for (const ParameterSpec& spec : entry.parameters) {
     const bool is_lease = &spec == lease;
@@ -48,7 +48,7 @@ std::string new_story(const Entry& entry, std::string_view title, std::string_vi
       "# story = \"What happens, for readers.\"\n"
       "# lesson = \"What to take from it.\"\n"
       "\n",
-      file, toml_text::in_quotes(title));
+      file, toml_text::basic_string(title));
   text += lock_table(entry);
   if (entry.many_nodes) text += "\n# Each on its own: the lock needs a majority of them.\n[servers]\ncount = 3\n";
   text +=

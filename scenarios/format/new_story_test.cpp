@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "scenarios/exploring/check.hpp"
+#include "scenarios/checking/check.hpp"
 #include "scenarios/format/loader.hpp"
 #include "scenarios/running/runner.hpp"
 #include "scenarios/testing/stories_testing.hpp"

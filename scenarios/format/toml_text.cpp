@@ -58,14 +58,14 @@ std::size_t columns_of(std::string_view text) {
 
 }  // namespace
 
-std::string in_quotes(std::string_view text) {
+std::string basic_string(std::string_view text) {
   std::string out = "\"";
   append_escaped(out, text);
   return out + '"';
 }
 
 std::string paragraph(std::string_view text) {
-  if (columns_of(text) + 8 <= kColumns) return in_quotes(text);
+  if (columns_of(text) + 8 <= kColumns) return basic_string(text);
   // A backslash at the end of a line swallows the line break and all blanks behind it, so no line may begin with one.
   std::string out = "\"\"\"\n";
   std::size_t line = 0;

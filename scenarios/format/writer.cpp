@@ -16,9 +16,9 @@ namespace {
 
 using sim::Duration;
 using sim::DurationRange;
-using toml_text::in_quotes;
+using toml_text::basic_string;
 
-std::string value_of(Duration d) { return in_quotes(sim::to_string(d)); }
+std::string value_of(Duration d) { return basic_string(sim::to_string(d)); }
 
 std::string value_of(DurationRange range) {
   if (range.is_exact()) return value_of(range.lo);
@@ -28,11 +28,11 @@ std::string value_of(DurationRange range) {
 std::string value_of(std::int64_t number) { return std::to_string(number); }
 std::string value_of(bool flag) { return flag ? "true" : "false"; }
 std::string value_of(models::Mode mode) { return mode == models::Mode::shared ? "\"read\"" : "\"write\""; }
-std::string value_of(const std::string& text) { return in_quotes(text); }
+std::string value_of(const std::string& text) { return basic_string(text); }
 
 std::string array_of(const std::vector<std::string>& texts, std::size_t indent) {
   std::vector<std::string> elements;
-  for (const std::string& text : texts) elements.push_back(in_quotes(text));
+  for (const std::string& text : texts) elements.push_back(basic_string(text));
   return toml_text::array(elements, indent);
 }
 
@@ -48,7 +48,7 @@ std::vector<std::string> names_of(const std::vector<models::locks::Call>& calls)
 
 /// One name as a string, several as an array.
 std::string names_of(const std::vector<std::string>& names, std::size_t indent) {
-  return names.size() == 1 ? in_quotes(names.front()) : array_of(names, indent);
+  return names.size() == 1 ? basic_string(names.front()) : array_of(names, indent);
 }
 
 std::string value_of(const ClockSpec& clock) {
@@ -99,7 +99,7 @@ std::string line_of(const models::redis::Command& command) {
 /// A literal string where that saves a backslash.
 std::string literal(const std::string& line) {
   const bool wants = line.find_first_of("\"\\") != std::string::npos;
-  return wants && line.find('\'') == std::string::npos ? "'" + line + "'" : in_quotes(line);
+  return wants && line.find('\'') == std::string::npos ? "'" + line + "'" : basic_string(line);
 }
 
 class Writer {
@@ -144,9 +144,10 @@ class Writer {
 
   void top() {
     const Text& title = scenario_.title;
-    key("title ", title.zh.empty() ? in_quotes(title.en)
-                                   : fmt::format("{{ en = {}, zh = {} }}", in_quotes(title.en), in_quotes(title.zh)));
-    if (!scenario_.source.empty()) key("source", in_quotes(scenario_.source));
+    key("title ", title.zh.empty()
+                      ? basic_string(title.en)
+                      : fmt::format("{{ en = {}, zh = {} }}", basic_string(title.en), basic_string(title.zh)));
+    if (!scenario_.source.empty()) key("source", basic_string(scenario_.source));
     if (!scenario_.reproduces.empty()) key("reproduces", array_of(scenario_.reproduces, 13));
     if (scenario_.cost == Cost::slow) key("cost", "\"slow\"");
     if (scenario_.cost == Cost::rare) key("cost", "\"rare\"");
@@ -162,9 +163,9 @@ class Writer {
     table("[lock]");
     const OwnLock& own = scenario_.lock.own;
     if (own.entry != nullptr && own.entry->id == scenario_.lock.algorithm) {
-      key("script", in_quotes(script_from(own, folder_)));
+      key("script", basic_string(script_from(own, folder_)));
     } else {
-      key("algorithm", in_quotes(scenario_.lock.algorithm));
+      key("algorithm", basic_string(scenario_.lock.algorithm));
     }
     unless_default("key", scenario_.lock.key, LockSpec{}.key);
     for (const auto& [name, value] : scenario_.lock.parameters) {
@@ -225,7 +226,7 @@ class Writer {
 
   void replication(const ServerSpec& server) {
     const ServerSpec standard;
-    if (!server.replica_of.empty()) key("replica_of", in_quotes(server.replica_of));
+    if (!server.replica_of.empty()) key("replica_of", basic_string(server.replica_of));
     switch (server.persistence.append_only) {
       case models::redis::PersistenceSettings::AppendOnly::off: break;
       case models::redis::PersistenceSettings::AppendOnly::always: key("append_only", "\"always\""); break;
@@ -264,7 +265,7 @@ class Writer {
     if (!scenario_.market) return;
     constexpr std::string_view kGuards[] = {"watch", "market-lock", "item-lock", "item-and-funds"};
     table("[market]");
-    key("guard", in_quotes(kGuards[static_cast<std::size_t>(scenario_.market->guard)]));
+    key("guard", basic_string(kGuards[static_cast<std::size_t>(scenario_.market->guard)]));
     unless_default("price", scenario_.market->price, MarketSpec{}.price);
     unless_default("funds", scenario_.market->funds, MarketSpec{}.funds);
   }
@@ -312,11 +313,11 @@ class Writer {
         inside += fmt::format("{}{} = {}", inside.empty() ? "" : ", ", name, toml_value(value));
       key("lock", "{ " + inside + " }");
     }
-    if (!client.process_name.empty()) key("process_name", in_quotes(client.process_name));
+    if (!client.process_name.empty()) key("process_name", basic_string(client.process_name));
     unless_default("thread_id", client.thread_id, standard.thread_id);
     if (client.role != ClientSpec::Role::none)
       key("role", client.role == ClientSpec::Role::seller ? "\"seller\"" : "\"buyer\"");
-    if (!client.account.empty()) key("account", in_quotes(client.account));
+    if (!client.account.empty()) key("account", basic_string(client.account));
     unless_default("clock", client.clock, standard.clock);
     if (client.via_sentinel) key("via", "\"sentinel\"");
     if (!client.threads.empty()) {
@@ -327,7 +328,7 @@ class Writer {
     std::vector<std::string> lines;
     for (const ClientSpec::Line& line : client.commands) lines.push_back(literal(line_of(line.command)));
     if (!lines.empty()) key("commands", toml_text::array(lines, 11));
-    if (!client.server.empty()) key("server", in_quotes(client.server));
+    if (!client.server.empty()) key("server", basic_string(client.server));
   }
 
   /// What a thread has otherwise than its client.
@@ -359,15 +360,15 @@ class Writer {
 
   void write(const FaultSpec& fault) {
     table("[[fault]]");
-    key("kind", in_quotes(name_of(fault.kind)));
+    key("kind", basic_string(name_of(fault.kind)));
     if (fault.kind == FaultSpec::Kind::partition) {
       key("between", fmt::format("[{}, {}]", array_of(fault.between[0], 0), array_of(fault.between[1], 0)));
       key("from", value_of(fault.trigger.time));
       key("length", value_of(fault.length));
       return;
     }
-    key(is_client(fault.who) ? "client" : "server", in_quotes(fault.who));
-    const std::string step = in_quotes(step_of(fault.trigger.step, fault.trigger.occurrence));
+    key(is_client(fault.who) ? "client" : "server", basic_string(fault.who));
+    const std::string step = basic_string(step_of(fault.trigger.step, fault.trigger.occurrence));
     if (strikes_message(fault.kind)) {
       key("message", step);
       if (fault.direction == FaultSpec::Direction::reply) key("direction", "\"reply\"");
@@ -387,13 +388,13 @@ class Writer {
 
   void write(const MaySpec& may) {
     table("[[may]]");
-    key("kind", in_quotes(name_of(may.kind)));
+    key("kind", basic_string(name_of(may.kind)));
     if (!may.who.empty()) key(is_client(may.who.front()) ? "client" : "server", names_of(may.who, 9));
     if (!may.between.empty())
       key("between", fmt::format("[{}, {}]", array_of(may.between[0], 0), array_of(may.between[1], 0)));
     if (lasts(may.kind)) key("length", value_of(may.length));
-    if (may.during != sim::Activity::anything) key("during", in_quotes(name_of(may.during)));
-    if (!may.message.empty()) key("message", in_quotes(may.message));
+    if (may.during != sim::Activity::anything) key("during", basic_string(name_of(may.during)));
+    if (!may.message.empty()) key("message", basic_string(may.message));
     if (may.direction) key("direction", *may.direction == FaultSpec::Direction::reply ? "\"reply\"" : "\"request\"");
     if (moves_clock(may.kind)) key("by", value_of(may.length));
     if_set("restart_after", may.restart_after);
@@ -419,7 +420,7 @@ class Writer {
       std::string text = entry.client + "." + entry.command;
       if (entry.occurrence) text += fmt::format("#{}", *entry.occurrence);
       if (!entry.server.empty()) text += "@" + entry.server;
-      order.push_back(in_quotes(text));
+      order.push_back(basic_string(text));
     }
     if (!order.empty()) {
       table("[pin]");
@@ -429,7 +430,7 @@ class Writer {
     // A time line is read downwards.
     table("[schedule]");
     out_ += "events = [\n";
-    for (const ScheduleEntry& entry : scenario_.schedule) out_ += "  " + in_quotes(to_string(entry)) + ",\n";
+    for (const ScheduleEntry& entry : scenario_.schedule) out_ += "  " + basic_string(to_string(entry)) + ",\n";
     out_ += "]\n";
   }
 
@@ -444,7 +445,7 @@ class Writer {
   static std::string value_of_expectation(const Expectation& expectation) {
     if (expectation.violated_by.empty() && !expectation.at && expectation.from.empty() && expectation.up_to.empty() &&
         expectation.frontier.empty()) {
-      return in_quotes(checker::to_string(expectation.verdict));
+      return basic_string(checker::to_string(expectation.verdict));
     }
     std::string inside =
         expectation.violated_by.empty() ? "violated = true" : "violated_by = " + names_of(expectation.violated_by, 0);
@@ -453,10 +454,10 @@ class Writer {
       if (values->empty()) continue;
       std::string thresholds;
       for (const auto& [parameter, value] : *values)
-        thresholds += fmt::format("{}{} = {}", thresholds.empty() ? "" : ", ", parameter, in_quotes(value));
+        thresholds += fmt::format("{}{} = {}", thresholds.empty() ? "" : ", ", parameter, basic_string(value));
       inside += fmt::format(", {} = {{ {} }}", key, thresholds);
     }
-    if (!expectation.frontier.empty()) inside += ", frontier = " + in_quotes(expectation.frontier);
+    if (!expectation.frontier.empty()) inside += ", frontier = " + basic_string(expectation.frontier);
     return "{ " + inside + " }";
   }
 

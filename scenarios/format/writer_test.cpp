@@ -160,7 +160,7 @@ class Generator {
 
   void fault() {
     FaultSpec& fault = s_.faults.emplace_back();
-    fault.kind = static_cast<FaultSpec::Kind>(random_.below(6));
+    fault.kind = sim::planned_fault_kinds()[random_.below(sim::kPlannedFaultKinds)].second;
     Trigger& trigger = fault.trigger;
     switch (fault.kind) {
       case FaultSpec::Kind::partition:
@@ -207,7 +207,7 @@ class Generator {
   void may() {
     MaySpec& may = s_.may.emplace_back();
     using Kind = MaySpec::Kind;
-    may.kind = static_cast<Kind>(random_.below(7));
+    may.kind = sim::kFaultKinds[random_.below(sim::kFaultKinds.size())].kind;
     const bool of_message = may.kind == Kind::lose || may.kind == Kind::delay;
     const bool of_server = !of_message && random_.one_in(3);
     if (of_server || random_.one_in(2)) may.who = {one_of(random_, of_server ? servers_ : clients_)};

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "scenarios/fuzzing/coverage.hpp"
-#include "scenarios/matrix/text_archive.hpp"
 #include "scenarios/running/random_run.hpp"
+#include "scenarios/workers/text_archive.hpp"
 #include "sim/time/time.hpp"
 
 namespace lockstep::scenarios {

@@ -12,8 +12,8 @@ namespace lockstep::scenarios {
 /// From this seed on, faults strike only while their victims acquire or release.
 inline constexpr std::uint64_t kFirstLimited = 10'000;
 
-/// Two clients with one attempt each, one server, all times in whole milliseconds, and one fault of this kind that may strike;
-/// nothing: none may. The same seed gives the same story everywhere.
+/// Two clients with one attempt each, one server, all times in whole milliseconds, and one fault of this kind that may
+/// strike; nothing: none may. The same seed gives the same story everywhere.
 Scenario tiny_story(std::uint64_t seed, std::optional<MaySpec::Kind> fault);
 
 }  // namespace lockstep::scenarios

@@ -1,11 +1,13 @@
 #pragma once
 
-// Results of `check` and `matrix` as text and back, for ranks that tell each other what they have done. Both sides are the same program.
+// Results of `check` and `matrix` as text and back, for ranks that tell each other what they have done. Both sides are
+// the same program.
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/exploring/exploration.hpp"
-#include "scenarios/matrix/matrix.hpp"
-#include "scenarios/matrix/text_archive.hpp"
+#include "scenarios/exploring/exploration_result.hpp"
+#include "scenarios/matrix/answer.hpp"
+#include "scenarios/story/diagnostic.hpp"
+#include "scenarios/workers/text_archive.hpp"
 
 namespace lockstep::scenarios {
 

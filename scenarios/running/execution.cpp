@@ -26,8 +26,9 @@ bool goes_on_after(const sim::History& history, sim::Step rest) {
          (!history.effects.empty() && history.effects.back().step > rest);
 }
 
-/// The history up to the step in which everything came to rest. What the probe does afterwards is no part of the story; nor are the ticks that come
-/// before the probe asks for the first time, at the same moment or much later: an exploration, whose story ends with that step, too, does not judge them.
+/// The history up to the step in which everything came to rest. What the probe does afterwards is no part of the story;
+/// nor are the ticks that come before the probe asks for the first time, at the same moment or much later: an
+/// exploration, whose story ends with that step, too, does not judge them.
 sim::History story_of(const sim::History& history, sim::Step rest) {
   sim::History story = history;
   std::erase_if(story.operations, [&](const sim::Operation& operation) { return operation.invoked_in > rest; });

@@ -1,6 +1,7 @@
 #pragma once
 
-// One execution of a deployed story, to its end and judged: what `run` shows once, and brute force does again and again.
+// One execution of a deployed story, to its end and judged: what `run` shows once, and brute force does again and
+// again.
 
 #include <cstdint>
 #include <functional>
@@ -12,7 +13,7 @@
 #include "checker/properties/server/recoverable.hpp"
 #include "checker/properties/verdict.hpp"
 #include "scenarios/deployment/deployment.hpp"
-#include "scenarios/format/diagnostic.hpp"
+#include "scenarios/story/diagnostic.hpp"
 #include "scenarios/story/scenario.hpp"
 
 namespace lockstep::scenarios {
@@ -25,15 +26,18 @@ class Execution {
 
   /// Called after each event from now on.
   void watch(std::function<void()> after_event) { after_event_ = std::move(after_event); }
-  /// The story, until every client is done or dead. A diagnostic when it cannot happen as the file has it, or does not end.
+  /// The story, until every client is done or dead. A diagnostic when it cannot happen as the file has it, or does not
+  /// end.
   std::optional<Diagnostic> play();
-  /// If the story does not end: `progress`, where that is the reason. Somebody tries in vain, or never waits, so that no time goes on.
+  /// If the story does not end: `progress`, where that is the reason. Somebody tries in vain, or never waits, so that
+  /// no time goes on.
   const std::optional<checker::Finding>& endless() const { return endless_; }
   enum class Patience : std::uint8_t { as_good_as_for_ever, just_beyond_the_bound };
-  /// Then the probe, which competes for the lock until it has it, or for so long that it never will, or has it too late.
-  /// `first`: it comes then, if that is later than the end of the story.
+  /// Then the probe, which competes for the lock until it has it, or for so long that it never will, or has it too
+  /// late. `first`: it comes then, if that is later than the end of the story.
   std::optional<Diagnostic> probe(Patience patience = Patience::as_good_as_for_ever, sim::Instant first = {});
-  /// When it must come in another execution that is the same, to decide what this one leaves open: `checker::decisive_attempt`.
+  /// When it must come in another execution that is the same, to decide what this one leaves open:
+  /// `checker::decisive_attempt`.
   std::optional<sim::Instant> decisive_probe() const;
   /// Then the verdicts, in the order of `checker/properties/properties.hpp`.
   std::vector<checker::Finding> findings() {
@@ -69,7 +73,8 @@ class Execution {
   std::optional<checker::Finding> endless_;
 };
 
-/// Whether somebody who comes before all others gets the lock, in time: in a run of the shortest delays, without any fault.
+/// Whether somebody who comes before all others gets the lock, in time: in a run of the shortest delays, without any
+/// fault.
 bool first_comer_gets_lock(const Scenario& scenario, const models::locks::Catalogue& catalogue);
 
 }  // namespace lockstep::scenarios

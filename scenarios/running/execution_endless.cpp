@@ -45,7 +45,8 @@ sim::Simulation::End Execution::run_in_slices() {
   return end;
 }
 
-/// Where the file has who did most so far: of a story that is too long, it is the client with too many rounds or attempts.
+/// Where the file has who did most so far: of a story that is too long, it is the client with too many rounds or
+/// attempts.
 Position Execution::busiest_client() const {
   std::vector<std::size_t> operations(scenario_.clients.size(), 0);
   const sim::History& history = deployment_.world().history();

@@ -7,7 +7,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "scenarios/exploring/check.hpp"
+#include "scenarios/checking/check.hpp"
 #include "scenarios/running/runner.hpp"
 #include "scenarios/testing/stories_testing.hpp"
 

@@ -251,7 +251,8 @@ std::optional<sim::Fate::Answer> RandomFaults::attempt(Planned& planned, std::ui
   }
   const ProcessId victim = some_victim(budget, planned.at_work, event.process, moment);
   if (!victim.is_valid()) return std::nullopt;
-  // What a pause had put off when its process died comes when the pause would have been over, which no schedule can say.
+  // What a pause had put off when its process died comes when the pause would have been over, which no schedule can
+  // say.
   const sim::ProcessState& state = world_.state(victim);
   const bool is_frozen = state.was_paused && state.frozen_until.offset() > world_.now().offset();
   if (may.kind == MaySpec::Kind::crash && is_frozen) return std::nullopt;

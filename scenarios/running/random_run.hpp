@@ -1,6 +1,7 @@
 #pragma once
 
-// Concrete runs of a story by chance: delays within its ranges and the faults of its [[may]], where things break rather than anywhere.
+// Concrete runs of a story by chance: delays within its ranges and the faults of its [[may]], where things break rather
+// than anywhere.
 
 #include <cstdint>
 #include <optional>
@@ -12,9 +13,9 @@
 #include "models/locks/catalogue.hpp"
 #include "scenarios/deployment/allowed_faults.hpp"
 #include "scenarios/deployment/deployment.hpp"
-#include "scenarios/fuzzing/strategy.hpp"
 #include "scenarios/running/execution.hpp"
 #include "scenarios/running/run_recorder.hpp"
+#include "scenarios/running/strategy.hpp"
 #include "scenarios/story/scenario.hpp"
 #include "sim/schedules/decisions.hpp"
 #include "sim/schedules/random.hpp"
@@ -57,9 +58,10 @@ struct RunDraw {
   std::span<const std::string> properties = {};  ///< those that are judged, ascending; none: all
 };
 
-/// Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi, Nagarajaiah 2010) for messages: their order is what the delays make it, so
-/// all that a slow process sends or gets takes as long as it can, and all else is as fast as it can be. At `depth` - 1 moments, which are drawn in
-/// advance, one process becomes slow that was fast, or fast that was slow.
+/// Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi, Nagarajaiah 2010) for messages: their order is
+/// what the delays make it, so all that a slow process sends or gets takes as long as it can, and all else is as fast
+/// as it can be. At `depth` - 1 moments, which are drawn in advance, one process becomes slow that was fast, or fast
+/// that was slow.
 class PriorityDecisions final : public sim::Decisions {
  public:
   /// Requires: both outlive it. `processes`: those that can be slow.
@@ -77,8 +79,9 @@ class PriorityDecisions final : public sim::Decisions {
   std::uint64_t questions_ = 0;
 };
 
-/// Chance with a mood, which changes from run to run: some runs have only extreme delays, some any, some telling ones. In many, whatever can come at any
-/// time comes at once or a certain time later, so that those who start anywhere within a second meet where a lease ends.
+/// Chance with a mood, which changes from run to run: some runs have only extreme delays, some any, some telling ones.
+/// In many, whatever can come at any time comes at once or a certain time later, so that those who start anywhere
+/// within a second meet where a lease ends.
 class MoodyDecisions final : public sim::Decisions {
  public:
   explicit MoodyDecisions(const TellingLengths& telling) : telling_(telling) {}
@@ -95,7 +98,8 @@ class MoodyDecisions final : public sim::Decisions {
   std::optional<sim::Duration> meeting_;
 };
 
-/// The faults of `[[may]]`, each at the first event from some event on at which it can strike, or before that; several of them often close together.
+/// The faults of `[[may]]`, each at the first event from some event on at which it can strike, or before that; several
+/// of them often close together.
 class RandomFaults final : public sim::Fate {
  public:
   RandomFaults(const Scenario& scenario, Deployment& deployment, RunRecorder& recorder, const TellingLengths& telling);

@@ -4,8 +4,8 @@
 #include <cassert>
 
 #include "scenarios/deployment/fault_step.hpp"
+#include "scenarios/story/empty_witness.hpp"
 #include "scenarios/story/step_name.hpp"
-#include "scenarios/witness/witness.hpp"
 #include "sim/schedules/schedule.hpp"
 
 namespace lockstep::scenarios {
@@ -149,8 +149,8 @@ void RunRecorder::strikes_message(FaultSpec::Kind kind, std::uint32_t slot, Dura
   spec.direction = is_reply ? FaultSpec::Direction::reply : FaultSpec::Direction::request;
 }
 
-/// A pause that began with an event strikes `after` its step, so that what it sends is kept back. If it is none, it sends nothing,
-/// and any moment after it will do.
+/// A pause that began with an event strikes `after` its step, so that what it sends is kept back. If it is none, it
+/// sends nothing, and any moment after it will do.
 void RunRecorder::finish_present() {
   if (!present_) return;
   const Present present = *std::move(present_);
@@ -173,7 +173,8 @@ void RunRecorder::finish_present() {
   }
 }
 
-/// Who dies when his pause ends does not come to what waits for him; in a file that would come first. So he is paused for a little longer.
+/// Who dies when his pause ends does not come to what waits for him; in a file that would come first. So he is paused
+/// for a little longer.
 void RunRecorder::pause_until_crash(ProcessId process, Duration crash) {
   const auto last = std::find_if(schedule_.rbegin(), schedule_.rend(),
                                  [&](const ScheduleEntry& entry) { return entry.process == names_[process.index]; });
@@ -284,7 +285,8 @@ void RunRecorder::cancelled(std::uint32_t slot) {
   const sim::Event& event = world_.event(slot);
   if (is_work(event)) std::erase(works_, slot);
   if (writes_ && slot < named_.size()) {
-    // A timer whose time is not exact must not be over before; nor one that is due, and was put off by pauses that adjoin.
+    // A timer whose time is not exact must not be over before; nor one that is due, and was put off by pauses that
+    // adjoin.
     const bool may_come_before = !event.delay.is_exact() || event.at <= world_.now().offset();
     const std::optional<sim::EventName>& name = named_[slot].name;
     if (event.kind == sim::EventKind::timer && may_come_before && name)

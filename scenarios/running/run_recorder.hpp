@@ -1,6 +1,7 @@
 #pragma once
 
-// A run of a simulation as a story with exact times: what happened when, and where its faults struck, so that `run` plays it again.
+// A run of a simulation as a story with exact times: what happened when, and where its faults struck, so that `run`
+// plays it again.
 
 #include <compare>
 #include <cstdint>
@@ -35,8 +36,9 @@ struct NamedDelay {
   auto operator<=>(const NamedDelay&) const = default;
 };
 
-/// Stands between a world and its simulation, and sees what is emitted; what happens, and which faults strike, it is told by the `sim::Fate` of the run.
-/// It always knows who is at work; names cost more, and are kept of the runs that are to be written.
+/// Stands between a world and its simulation, and sees what is emitted; what happens, and which faults strike, it is
+/// told by the `sim::Fate` of the run. It always knows who is at work; names cost more, and are kept of the runs that
+/// are to be written.
 class RunRecorder final : public sim::Scheduler {
  public:
   /// Requires: `scenario` and `deployment` outlive it.
@@ -62,7 +64,8 @@ class RunRecorder final : public sim::Scheduler {
   void is_off(sim::ProcessId process, sim::Duration by);
   /// A pause, a crash or a jump between two events. `length`: as the file has it.
   void struck(const sim::PlannedFault& fault, sim::Duration length, sim::Instant moment);
-  /// A pause that begins as the event happens that happens next: what its process does then leaves when the pause is over.
+  /// A pause that begins as the event happens that happens next: what its process does then leaves when the pause is
+  /// over.
   void struck_with_next(const sim::PlannedFault& fault);
   /// The message in this slot does not arrive.
   void loses_message(std::uint32_t slot);

@@ -3,10 +3,9 @@
 #include <utility>
 
 #include "scenarios/deployment/deployment.hpp"
-#include "scenarios/exploring/expectation.hpp"
+#include "scenarios/deployment/key_states.hpp"
 #include "scenarios/running/execution.hpp"
-#include "scenarios/running/key_states.hpp"
-#include "scenarios/running/random_faults.hpp"
+#include "scenarios/running/expectation.hpp"
 #include "scenarios/story/own_lock.hpp"
 
 namespace lockstep::scenarios {
@@ -89,26 +88,6 @@ std::variant<Outcome, Diagnostic> run_decided(const Scenario& scenario, const mo
   return run_once(scenario, catalogue, options, first);
 }
 
-/// What check expects to be broken by something need not be broken here.
-void forgive(Outcome& outcome, bool expects_claims) {
-  outcome.as_expected = true;
-  for (Judgement& judgement : outcome.properties) {
-    const bool is_untried = judgement.expected && judgement.finding.verdict == checker::Verdict::unknown;
-    const bool is_claim = !judgement.expected && judgement.claim == Claim::expected && !expects_claims;
-    judgement.as_expected = judgement.as_expected || is_untried || is_claim;
-    if (is_claim) judgement.claim = Claim::stated;
-    outcome.as_expected = outcome.as_expected && judgement.as_expected;
-  }
-}
-
-std::variant<Outcome, Diagnostic> run_sample(const Scenario& scenario, const models::locks::Catalogue& catalogue,
-                                             RunOptions options) {
-  const Scenario sample = draw_checked(scenario, catalogue, *std::exchange(options.may_seed, std::nullopt));
-  auto result = run(sample, catalogue, options);
-  if (auto* outcome = std::get_if<Outcome>(&result)) forgive(*outcome, scenario.expect_check.empty());
-  return result;
-}
-
 /// When something is to happen says nothing of random delays.
 Scenario without_times(Scenario scenario) {
   for (Expectation& expectation : scenario.expect_run) expectation.at.reset();
@@ -119,7 +98,6 @@ Scenario without_times(Scenario scenario) {
 
 std::variant<Outcome, Diagnostic> run(const Scenario& scenario, const models::locks::Catalogue& catalogue,
                                       const RunOptions& options) {
-  if (options.may_seed) return run_sample(scenario, catalogue, options);
   if (!options.seed || options.decisions != nullptr) return run_decided(scenario, catalogue, options);
   const Scenario timeless = without_times(scenario);
   // Delays with which a pinned order cannot be kept are drawn anew: what is left are those with which it can.

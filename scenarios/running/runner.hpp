@@ -7,18 +7,17 @@
 #include <variant>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/format/diagnostic.hpp"
-#include "scenarios/running/outcome.hpp"
+#include "scenarios/deployment/outcome.hpp"
+#include "scenarios/story/diagnostic.hpp"
 #include "scenarios/story/scenario.hpp"
 #include "sim/schedules/decisions.hpp"
 
 namespace lockstep::scenarios {
 
 struct RunOptions {
-  /// Random delays and ties instead of the shortest ones and first come, first served. Pins and faults stay; the `at` of expectations is not asked.
+  /// Random delays and ties instead of the shortest ones and first come, first served. Pins and faults stay; the `at`
+  /// of expectations is not asked.
   std::optional<std::uint64_t> seed;
-  /// Not the execution of the file but one of those that `check` looks at, drawn by this: `draw_checked`. A property that was not tried in it is as expected.
-  std::optional<std::uint64_t> may_seed;
   /// Answers every question of the run: for recording and replay. Takes the place of `seed`.
   sim::Decisions* decisions = nullptr;
   /// With `decisions`: delays are multiples of this. Nothing: microseconds beyond the least.

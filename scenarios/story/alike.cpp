@@ -6,7 +6,8 @@
 namespace lockstep::scenarios {
 namespace {
 
-/// The settings without the name. What a lock library takes for unique is the name, unless the file says something else.
+/// The settings without the name. What a lock library takes for unique is the name, unless the file says something
+/// else.
 ClientSpec nameless(ClientSpec client) {
   client.name.clear();
   client.at = {};

@@ -2,8 +2,9 @@
 
 // Which clients of a story differ in their names alone.
 //
-// Every execution of such clients, faults included, is an execution with their names exchanged, and it breaks the same properties. So an
-// exploration need look only at those in which they start in the order of the file, and whom it blames is said up to an exchange.
+// Every execution of such clients, faults included, is an execution with their names exchanged, and it breaks the same
+// properties. So an exploration need look only at those in which they start in the order of the file, and whom it
+// blames is said up to an exchange.
 
 #include <cstddef>
 #include <span>
@@ -15,11 +16,12 @@
 
 namespace lockstep::scenarios {
 
-/// The clients, by index and in ascending order, in lists of two or more that are alike: the same settings but for the name, and each
-/// `[[may]]` that can strike one of them can strike all. Nobody is in two lists.
+/// The clients, by index and in ascending order, in lists of two or more that are alike: the same settings but for the
+/// name, and each `[[may]]` that can strike one of them can strike all. Nobody is in two lists.
 ///
-/// A client of a market, one that sends commands of the file, and one with several threads is like nobody. Nor is anybody where the
-/// algorithm does more with names than ask whether two are the same (`Entry::is_blind_to_names`), or where sentinels know the clients.
+/// A client of a market, one that sends commands of the file, and one with several threads is like nobody. Nor is
+/// anybody where the algorithm does more with names than ask whether two are the same (`Entry::is_blind_to_names`), or
+/// where sentinels know the clients.
 std::vector<std::vector<std::size_t>> alike_clients(const Scenario& scenario,
                                                     const models::locks::Catalogue& catalogue);
 

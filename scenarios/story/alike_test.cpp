@@ -8,7 +8,7 @@
 
 #include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
-#include "scenarios/exploring/check.hpp"
+#include "scenarios/checking/check.hpp"
 #include "scenarios/exploring/explored_verdicts.hpp"
 #include "scenarios/format/loader.hpp"
 #include "scenarios/testing/stories_testing.hpp"

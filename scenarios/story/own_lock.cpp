@@ -17,8 +17,9 @@
 
 #include "checker/properties/properties.hpp"
 #include "models/scripted/program.hpp"
-#include "scenarios/format/diagnostic.hpp"
-#include "scenarios/format/suggestion.hpp"
+#include "models/scripted/reading.hpp"
+#include "scenarios/story/diagnostic.hpp"
+#include "scenarios/story/suggestion.hpp"
 
 namespace lockstep::scenarios {
 namespace {

@@ -24,8 +24,8 @@ std::string script_from(const OwnLock& lock, const std::filesystem::path& folder
 /// The algorithm of a story: its own script, or of the catalogue. Null: there is none.
 const models::locks::Entry* find_entry(const LockSpec& lock, const models::locks::Catalogue& catalogue);
 
-/// Adds the script that `name` is the file of, for commands that take algorithms by name, and makes `name` its id. What is wrong, or nothing.
-/// Does nothing if `name` does not end in ".lua".
+/// Adds the script that `name` is the file of, for commands that take algorithms by name, and makes `name` its id. What
+/// is wrong, or nothing. Does nothing if `name` does not end in ".lua".
 std::string add_script(std::string& name, models::locks::Catalogue& catalogue);
 
 }  // namespace lockstep::scenarios

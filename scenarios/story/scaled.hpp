@@ -16,8 +16,9 @@ struct TimeScale {
   bool operator==(const TimeScale&) const = default;
 };
 
-/// Each time and length of the story, defaults of its algorithm included, by this factor: what it says of order stays as it is. What an
-/// algorithm has as a constant stays, too, and so do times inside of `commands`: whether the story is still the same, a run of it tells.
+/// Each time and length of the story, defaults of its algorithm included, by this factor: what it says of order stays
+/// as it is. What an algorithm has as a constant stays, too, and so do times inside of `commands`: whether the story is
+/// still the same, a run of it tells.
 Scenario scaled(Scenario scenario, const models::locks::Catalogue& catalogue, TimeScale scale);
 
 }  // namespace lockstep::scenarios

@@ -166,7 +166,8 @@ struct ClientSpec {
   std::string account;
   ClockSpec clock;
   bool via_sentinel = false;  ///< its only server is whoever is primary, which it learns from sentinels
-  /// Set: it has these threads, called "A/1", "A/2", …, each with settings of its own; `acquire_at` is from the start of the process.
+  /// Set: it has these threads, called "A/1", "A/2", …, each with settings of its own; `acquire_at` is from the start
+  /// of the process.
   std::vector<ClientSpec> threads;
   /// Set: this client does not use the lock but sends these commands to one server, one after the other.
   struct Line {
@@ -198,9 +199,10 @@ struct Trigger {
 };
 
 struct FaultSpec {
-  /// pause: `who` freezes for `length`. crash: `who` dies; comes back `restart_after`, if set; a server keeps its keys if `keep`. jump: the wall clock of
-  /// `who` moves by `by`. lose: one message is lost, the request (`direction` request) or the reply of `trigger.step` of client `who`. delay: the same
-  /// message takes `length` longer than the network's latency. partition: no message passes between `between[0]` and `between[1]` from `trigger.time` for
+  /// pause: `who` freezes for `length`. crash: `who` dies; comes back `restart_after`, if set; a server keeps its keys
+  /// if `keep`. jump: the wall clock of `who` moves by `by`. lose: one message is lost, the request (`direction`
+  /// request) or the reply of `trigger.step` of client `who`. delay: the same message takes `length` longer than the
+  /// network's latency. partition: no message passes between `between[0]` and `between[1]` from `trigger.time` for
   /// `length`. Never skew: a clock that is off is part of its process.
   using Kind = sim::FaultKind;
   enum class Direction : std::uint8_t { request, reply };
@@ -299,11 +301,13 @@ struct Scenario {
   /// `recoverable`: a fresh client must have the lock this long after everybody is done or dead. Nothing: the lock's
   /// longest lease, plus a few round trips.
   std::optional<sim::Duration> recover_within;
-  /// `no-deadlock`: a circle must last so long. Nothing: a little longer than the lock's longest lease, or at all if it has none.
+  /// `no-deadlock`: a circle must last so long. Nothing: a little longer than the lock's longest lease, or at all if it
+  /// has none.
   std::optional<sim::Duration> deadlock_lasting;
   /// `no-lost-wakeup`: nobody may wait longer for a lock that is free. Nothing: a few round trips.
   std::optional<sim::Duration> wake_within;
-  /// `progress`: nobody may try longer than this while nobody holds the lock. Nothing: the longest lease, retry and work, and a few round trips.
+  /// `progress`: nobody may try longer than this while nobody holds the lock. Nothing: the longest lease, retry and
+  /// work, and a few round trips.
   std::optional<sim::Duration> progress_within;
   /// `fair`: how often somebody may be overtaken. Nothing: never, where it is judged at all.
   std::optional<std::int64_t> fair_overtakings;
@@ -312,8 +316,8 @@ struct Scenario {
   bool operator==(const Scenario&) const = default;
 };
 
-/// The keys of all locks that the story's clients use, in the order in which the file names them; if nobody uses any, the
-/// lock's own.
+/// The keys of all locks that the story's clients use, in the order in which the file names them; if nobody uses any,
+/// the lock's own.
 std::vector<std::string> lock_keys(const Scenario& scenario);
 
 }  // namespace lockstep::scenarios

@@ -9,9 +9,10 @@
 
 #include <catch2/catch.hpp>
 
-#include "scenarios/exploring/check.hpp"
-#include "scenarios/exploring/expectation.hpp"
+#include "scenarios/checking/agreement.hpp"
+#include "scenarios/checking/check.hpp"
 #include "scenarios/format/loader.hpp"
+#include "scenarios/running/expectation.hpp"
 #include "scenarios/running/runner.hpp"
 #include "scenarios/story/failures.hpp"
 #include "scenarios/testing/stories_testing.hpp"

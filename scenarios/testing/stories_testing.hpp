@@ -9,8 +9,8 @@
 #include <variant>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/format/diagnostic.hpp"
 #include "scenarios/format/loader.hpp"
+#include "scenarios/story/diagnostic.hpp"
 #include "scenarios/story/scenario.hpp"
 
 namespace lockstep::scenarios::testing {

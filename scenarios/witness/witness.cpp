@@ -9,6 +9,7 @@
 #include "scenarios/format/loader.hpp"
 #include "scenarios/format/writer.hpp"
 #include "scenarios/running/runner.hpp"
+#include "scenarios/story/empty_witness.hpp"
 #include "scenarios/story/step_name.hpp"
 #include "scenarios/witness/witness_replay.hpp"
 #include "scenarios/witness/witness_story.hpp"
@@ -25,7 +26,8 @@ using Kind = ExploredFault::Kind;
 using Place = ExploredFault::Place;
 using What = sim::EventName::What;
 
-/// Where a pause within work begins: any moment of the work will do for the work, but not for a deadline that is to fall into it.
+/// Where a pause within work begins: any moment of the work will do for the work, but not for a deadline that is to
+/// fall into it.
 enum class Within : std::uint8_t { where_asked, as_late_as_possible, as_early_as_possible };
 
 std::string& name_in(Scenario& scenario, sim::ProcessId process) {
@@ -43,28 +45,6 @@ ClockSpec& clock_in(Scenario& scenario, sim::ProcessId process) {
   return process.index < clients ? scenario.clients[process.index].clock
                                  : scenario.servers[process.index - clients].clock;
 }
-
-}  // namespace
-
-Scenario empty_witness(const Scenario& original) {
-  Scenario witness = original;
-  witness.id = original.id + "-witness";
-  witness.file = witness.id + ".toml";
-  witness.source = "lockstep check " + original.id;
-  witness.reproduces.clear();
-  witness.cost = Cost::fast;
-  witness.faults.clear();
-  witness.pin.clear();
-  witness.schedule.clear();
-  witness.expect_run.clear();
-  witness.expect_check.clear();
-  witness.expect_traces.reset();
-  // Until there is a run to tell of.
-  witness.title = witness.story = witness.lesson = {"-", "-"};
-  return witness;
-}
-
-namespace {
 
 /// Builds the story of one trace at given times.
 class Builder {
@@ -193,7 +173,8 @@ class Builder {
     witness_.faults.push_back(std::move(spec));
   }
 
-  /// When a pause within work begins: at the end of the work without it; where its violation asks for it; or as early as it can. Several follow each other.
+  /// When a pause within work begins: at the end of the work without it; where its violation asks for it; or as early
+  /// as it can. Several follow each other.
   Duration begin_within_work(const ExploredFault& fault, std::uint32_t after) const {
     Duration begin = times_.of(trace_.events[fault.event].arrived);
     if (within_ == Within::as_early_as_possible) {
@@ -370,20 +351,6 @@ std::variant<Witness, Unconfirmed> attempt(const Scenario& scenario, const model
 }
 
 }  // namespace
-
-ExploredTrace trace_of(checker::Explorer& explorer) {
-  ExploredTrace trace;
-  trace.events = explorer.trace();
-  trace.events.resize(explorer.story_length());
-  for (const ExploredFault& fault : explorer.faults()) {
-    const bool is_of_coda = fault.event != ExploredEvent::no_cause && fault.event >= trace.events.size();
-    if (!is_of_coda) trace.faults.push_back(fault);
-  }
-  trace.parameters.assign(explorer.parameters().begin(), explorer.parameters().end());
-  trace.parametric.assign(explorer.parametric().begin(), explorer.parametric().end());
-  trace.constraints = explorer.constraints();
-  return trace;
-}
 
 std::variant<Witness, Unconfirmed> make_witness(const Scenario& scenario, const models::locks::Catalogue& catalogue,
                                                 const ExploredTrace& trace, const Violation& violation) {

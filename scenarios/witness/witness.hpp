@@ -4,52 +4,26 @@
 // (`checker/explorer/witness_size.hpp`, `trace_of`), and make a witness of it at the end.
 //
 //   witness_times     times for a trace: small faults, short delays, round numbers
-//   witness_replay    the trace once more, at these times: what its events are called, and at how many-th step a fault strikes
+//   witness_replay    the trace once more, at these times: what its events are called, and at how many-th step a fault
+//                     strikes
 //   witness_story     what happens, in sentences
 //   witness           all of it together, and the proof by `run`
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
-#include "checker/explorer/explored.hpp"
-#include "checker/explorer/explorer.hpp"
 #include "checker/properties/verdict.hpp"
-#include "checker/time/difference_constraints.hpp"
-#include "checker/violations/violations.hpp"
 #include "models/locks/catalogue.hpp"
 #include "scenarios/story/scenario.hpp"
+#include "scenarios/witness/explored_trace.hpp"
 
 namespace lockstep::scenarios {
 
-/// What there is to know of one explored trace, when its explorer has gone on.
-struct ExploredTrace {
-  std::vector<checker::ExploredEvent> events;  ///< of the story, without the coda
-  std::vector<checker::ExploredFault> faults;
-  std::vector<checker::ExploredParameter> parameters;
-  std::vector<checker::ParametricBound> parametric;
-  checker::DifferenceConstraints constraints;
-};
-
-/// Requires: called by the visitor, at the end of a trace.
-ExploredTrace trace_of(checker::Explorer& explorer);
-
-/// What is to be shown.
-struct Violation {
-  std::string_view property;
-  /// What must hold, besides the constraints of the trace, so that the property is violated.
-  std::vector<checker::Constraint> constraints;
-  std::vector<std::string> by;  ///< whom a run must blame, in any order; empty: anyone
-  /// By trace parameter: how far a clock is to jump, or be off. Empty: a small value that does is looked for.
-  std::vector<sim::Duration> parameters;
-  std::vector<checker::WorkPauses> pauses = {};  ///< where pauses within work are to begin; elsewhere anywhere
-};
-
 struct Witness {
-  /// The story with its schedule and faults, and with the violated property as the expectation of `run`. Its clients are as they
-  /// were; what the story had of [pin], [[fault]] and [[may]] is gone.
+  /// The story with its schedule and faults, and with the violated property as the expectation of `run`. Its clients
+  /// are as they were; what the story had of [pin], [[fault]] and [[may]] is gone.
   Scenario scenario;
   std::string text;  ///< the same as a file
   std::vector<std::string> by;
@@ -61,7 +35,8 @@ struct Witness {
 struct Unconfirmed {
   std::string reason;
   std::string text;  ///< the file that was tried, if it came so far
-  /// It needs moments so close that a run may not tell them apart, which stores whole milliseconds (docs/decisions/instants-are-exact.md).
+  /// It needs moments so close that a run may not tell them apart, which stores whole milliseconds
+  /// (docs/decisions/instants-are-exact.md).
   bool has_close_moments = false;
 };
 
@@ -69,11 +44,8 @@ struct Unconfirmed {
 std::variant<Witness, Unconfirmed> make_witness(const Scenario& scenario, const models::locks::Catalogue& catalogue,
                                                 const ExploredTrace& trace, const Violation& violation);
 
-/// The explored story without what went wrong: faults and a schedule are to be put in.
-Scenario empty_witness(const Scenario& original);
-
-/// Whether `run` shows the violation in this story, which is written, read back and run: then it gets its texts, and its expectation.
-/// `by`: as in `Violation`.
+/// Whether `run` shows the violation in this story, which is written, read back and run: then it gets its texts, and
+/// its expectation. `by`: as in `Violation`.
 std::variant<Witness, Unconfirmed> confirm(Scenario candidate, const Scenario& original,
                                            const models::locks::Catalogue& catalogue, std::string_view property,
                                            const std::vector<std::string>& by);

@@ -107,8 +107,8 @@ class Replayer final : public sim::Scheduler {
               [&](std::uint32_t a, std::uint32_t b) { return std::pair(time_of(a), a) < std::pair(time_of(b), b); });
   }
 
-  /// What the explorer decides before the first event is emitted after the clients' starts. Which of these events is which,
-  /// their identities tell.
+  /// What the explorer decides before the first event is emitted after the clients' starts. Which of these events is
+  /// which, their identities tell.
   void arm_faults() {
     std::size_t count = 0;
     for (const ExploredEvent& event : trace_.events) count += event.kind == sim::EventKind::fault ? 1 : 0;

@@ -1,7 +1,7 @@
 #pragma once
 
-// A trace once more, at concrete times and in the order of these times, event by event as the explorer did it. What comes of it
-// is names: of the events, and of the steps at which faults strike.
+// A trace once more, at concrete times and in the order of these times, event by event as the explorer did it. What
+// comes of it is names: of the events, and of the steps at which faults strike.
 
 #include <cstdint>
 #include <optional>
@@ -9,7 +9,9 @@
 #include <variant>
 #include <vector>
 
-#include "scenarios/witness/witness.hpp"
+#include "models/locks/catalogue.hpp"
+#include "scenarios/story/scenario.hpp"
+#include "scenarios/witness/explored_trace.hpp"
 #include "scenarios/witness/witness_times.hpp"
 #include "sim/schedules/event_name.hpp"
 
@@ -18,8 +20,8 @@ namespace lockstep::scenarios {
 /// What was seen of one event of the trace.
 struct ReplayedEvent {
   std::optional<sim::EventName> name;
-  /// The step that it is for a fault that strikes `after` it: "SET", "work", "A.SET"; and the how many-th. Empty: it is none, and what
-  /// it does, if anything, sends nothing.
+  /// The step that it is for a fault that strikes `after` it: "SET", "work", "A.SET"; and the how many-th. Empty: it is
+  /// none, and what it does, if anything, sends nothing.
   std::string step;
   std::int64_t occurrence = 0;
 };

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "scenarios/running/outcome.hpp"
+#include "scenarios/deployment/outcome.hpp"
 #include "scenarios/story/scenario.hpp"
 
 namespace lockstep::scenarios {

@@ -69,7 +69,8 @@ std::optional<std::vector<Duration>> choose_parameters(const ExploredTrace& trac
     return with_parameters(trace, violation, values).has_value();
   };
   std::vector<Duration> values = violation.parameters;
-  // The least that leaves times in real numbers may leave none in whole nanoseconds: two strict bounds share the one between.
+  // The least that leaves times in real numbers may leave none in whole nanoseconds: two strict bounds share the one
+  // between.
   if (values.size() == trace.parameters.size() && works(values)) return values;
   // All combinations of candidates: a witness has one parameter, rarely two.
   std::vector<std::vector<Duration>> options;
@@ -132,8 +133,8 @@ class Fixer {
     if (!separate_by(earlier, later, kRound)) separate_by_little(earlier, later);
   }
 
-  /// The same of what may have been read on clocks, and be stored: less than a millisecond apart they print alike, but for
-  /// those that have a whole millisecond between them.
+  /// The same of what may have been read on clocks, and be stored: less than a millisecond apart they print alike, but
+  /// for those that have a whole millisecond between them.
   void separate_as_text(Instant earlier, Instant later) {
     if (separate_by(earlier, later, kRound)) return;
     has_close_moments_ = true;
@@ -190,7 +191,8 @@ std::optional<WitnessTimes> witness_times(const ExploredTrace& trace, const Viol
     if (last) fixer.separate(*last, true_time(event.at));
     last = true_time(event.at);
   }
-  // What was read on clocks as well: stored timestamps are the same text in a run when they print alike (docs/decisions/instants-are-exact.md).
+  // What was read on clocks as well: stored timestamps are the same text in a run when they print alike
+  // (docs/decisions/instants-are-exact.md).
   for (std::uint32_t i = 0; i < trace.constraints.constraints(); ++i) separate_strict(trace.constraints.constraint(i));
   for (const ExploredEvent& event : trace.events) {
     // When a fault strikes is up to nobody: there is no typical delay.

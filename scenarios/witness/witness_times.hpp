@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "scenarios/witness/witness.hpp"
+#include "scenarios/witness/explored_trace.hpp"
 #include "sim/time/time.hpp"
 
 namespace lockstep::scenarios {
@@ -21,9 +21,9 @@ struct WitnessTimes {
   }
 };
 
-/// One solution of the trace's constraints and the violation's. In this order of importance: faults are as small as they can be in
-/// whole milliseconds, the violation lasts, the events of one process are apart, delays are the shortest, everything is in whole
-/// milliseconds. Nothing if there is none in whole nanoseconds.
+/// One solution of the trace's constraints and the violation's. In this order of importance: faults are as small as
+/// they can be in whole milliseconds, the violation lasts, the events of one process are apart, delays are the
+/// shortest, everything is in whole milliseconds. Nothing if there is none in whole nanoseconds.
 std::optional<WitnessTimes> witness_times(const ExploredTrace& trace, const Violation& violation);
 
 }  // namespace lockstep::scenarios

@@ -8,7 +8,8 @@
 
 namespace lockstep::scenarios {
 
-/// `work(0)` to `work(tasks - 1)`, each once. Which thread does which is left to chance, so each must write to a place of its own.
+/// `work(0)` to `work(tasks - 1)`, each once. Which thread does which is left to chance, so each must write to a place
+/// of its own.
 template <class Work>
 void in_parallel(std::size_t tasks, Threads& threads, const Work& work) {
   std::atomic<std::size_t> next{0};

@@ -1,13 +1,14 @@
 #pragma once
 
-// Processes that do one piece of work together, each with its own memory: what mpirun starts. All of them run the same program with the same
-// arguments, each does its share, and they tell each other what came of it. Who does what must make no difference to the result.
+// Processes that do one piece of work together, each with its own memory: what mpirun starts. All of them run the same
+// program with the same arguments, each does its share, and they tell each other what came of it. Who does what must
+// make no difference to the result.
 
 #include <cstddef>
 #include <string>
 #include <vector>
 
-#include "scenarios/matrix/text_archive.hpp"
+#include "scenarios/workers/text_archive.hpp"
 
 namespace lockstep::scenarios {
 
@@ -36,8 +37,8 @@ inline std::size_t share_of(const Ranks* ranks, std::size_t tasks) {
   return ranks == nullptr ? tasks : (tasks + ranks->size() - 1 - ranks->rank()) / ranks->size();
 }
 
-/// Fills in the results that others have. `write(out, i)` for each that is mine, `read(in, i)` for the rest; both in the order of the tasks.
-/// Returns false if what somebody said cannot be read: then they are not the same program.
+/// Fills in the results that others have. `write(out, i)` for each that is mine, `read(in, i)` for the rest; both in
+/// the order of the tasks. Returns false if what somebody said cannot be read: then they are not the same program.
 template <class Write, class Read>
 bool share(Ranks* ranks, std::size_t tasks, const Write& write, const Read& read) {
   if (ranks == nullptr || ranks->size() == 1 || tasks == 0) return true;

@@ -6,7 +6,8 @@
 namespace lockstep::scenarios {
 
 Threads::Threads(std::size_t count) {
-  // Signals are for the thread that the program began with: Ctrl-C would kill all of them, whatever that one does about it.
+  // Signals are for the thread that the program began with: Ctrl-C would kill all of them, whatever that one does about
+  // it.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);

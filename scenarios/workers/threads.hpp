@@ -9,18 +9,20 @@
 
 namespace lockstep::scenarios {
 
-/// Threads that wait for work as long as this object lives: to begin and end one takes as long as two hundred events of an exploration. Used by
-/// one thread.
+/// Threads that wait for work as long as this object lives: to begin and end one takes as long as two hundred events of
+/// an exploration. Used by one thread.
 class Threads {
  public:
-  /// Together with the caller's so many, at least that one; fewer if the system allows no more. Signals go to none of the others.
+  /// Together with the caller's so many, at least that one; fewer if the system allows no more. Signals go to none of
+  /// the others.
   explicit Threads(std::size_t count);
   ~Threads();
   Threads(const Threads&) = delete;
   Threads& operator=(const Threads&) = delete;
 
   std::size_t size() const { return others_.size() + 1; }
-  /// `work(0)` here and `work(1)` to `work(size() - 1)` on the others; returns when all have. Requires: it does not throw.
+  /// `work(0)` here and `work(1)` to `work(size() - 1)` on the others; returns when all have. Requires: it does not
+  /// throw.
   void run(const std::function<void(std::size_t)>& work);
 
  private:

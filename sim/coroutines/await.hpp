@@ -36,8 +36,8 @@ class [[nodiscard]] Wait final : private TimerOwner {
 };
 
 /// Sends a request and waits for its answer: the content of a `Response` (a message with a member `content`), or
-/// nothing when none came within `timeout`, or none can come any more. Then the outcome is unknown: the request may have
-/// been carried out, may still be, or never.
+/// nothing when none came within `timeout`, or none can come any more. Then the outcome is unknown: the request may
+/// have been carried out, may still be, or never.
 template <class Response>
 class [[nodiscard]] Call : private ReplyOwner, private TimerOwner {
  public:

@@ -1,7 +1,7 @@
 #pragma once
 
-// Where in its own text a program waits: so that people can follow a run in the algorithm's source. Computed by the compiler, or by the interpreter of
-// a script; nobody writes line numbers anywhere.
+// Where in its own text a program waits: so that people can follow a run in the algorithm's source. Computed by the
+// compiler, or by the interpreter of a script; nobody writes line numbers anywhere.
 
 #include <concepts>
 #include <coroutine>

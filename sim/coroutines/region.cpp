@@ -28,10 +28,12 @@ namespace {
 constexpr std::size_t kRegionBytes = std::size_t{16} << 20;
 constexpr std::size_t kRegionsMost = 1024;
 
-/// Blocks begin 8 before a multiple of 16: 8 bytes say how long the block is, and what follows is aligned as `new` has to.
+/// Blocks begin 8 before a multiple of 16: 8 bytes say how long the block is, and what follows is aligned as `new` has
+/// to.
 constexpr std::size_t kGrain = 16;
 constexpr std::size_t kHeader = 8;
-/// Sizes up to here have a free list each, in steps of the grain; larger ones eight between one power of two and the next.
+/// Sizes up to here have a free list each, in steps of the grain; larger ones eight between one power of two and the
+/// next.
 constexpr std::size_t kSmallMost = 1024;
 constexpr std::size_t kSmallClasses = kSmallMost / kGrain + 1;
 constexpr std::size_t kOctaves = 14;
@@ -176,7 +178,8 @@ Region::Heap* RegionMemory::take() {
 }
 
 void RegionMemory::give_back(Region::Heap* heap) {
-  // What most worlds use stays with the process: the system asks two microseconds for each page. The next region here begins with nothing all the same.
+  // What most worlds use stays with the process: the system asks two microseconds for each page. The next region here
+  // begins with nothing all the same.
   madvise(heap->at(kKeptBytes), kRegionBytes - kKeptBytes, MADV_DONTNEED);
   Places& all = places();
   const std::scoped_lock lock(all.mutex);

@@ -1,17 +1,20 @@
 #pragma once
 
-// Memory that can be copied and put back: all that a world consists of, so that the world can go back to an earlier moment. Start
-// here: `Restorable` is an object with such memory. Why it is done this way: docs/decisions/worlds-go-back-by-copy.md.
+// Memory that can be copied and put back: all that a world consists of, so that the world can go back to an earlier
+// moment. Start here: `Restorable` is an object with such memory. Why it is done this way:
+// docs/decisions/worlds-go-back-by-copy.md.
 //
-// While a thread is inside a region (`Region::Inside`), everything that it allocates with `new` lies there: coroutine frames, strings,
-// vectors that grow. `save` copies the used bytes, `restore` copies them back to the same addresses, and with them every pointer between
-// them, the allocator's own free lists included. Two rules make that sound, and both are asserted at every `delete`:
+// While a thread is inside a region (`Region::Inside`), everything that it allocates with `new` lies there: coroutine
+// frames, strings, vectors that grow. `save` copies the used bytes, `restore` copies them back to the same addresses,
+// and with them every pointer between them, the allocator's own free lists included. Two rules make that sound, and
+// both are asserted at every `delete`:
 //
-// - What lies in the region is freed only inside of it. So whatever is to outlast a `restore` (the explorer's notes, compiled scripts)
-//   is allocated outside: under a `Region::Outside`, or in an `Outlasting`.
+// - What lies in the region is freed only inside of it. So whatever is to outlast a `restore` (the explorer's notes,
+//   compiled scripts) is allocated outside: under a `Region::Outside`, or in an `Outlasting`.
 // - What lies outside is not freed inside: the world would come back with a pointer to it.
 //
-// Under sanitizers, which have an allocator of their own, and where the system gives no address space, there are no regions.
+// Under sanitizers, which have an allocator of their own, and where the system gives no address space, there are no
+// regions.
 
 #include <cstddef>
 #include <memory>
@@ -42,8 +45,8 @@ class Region {
   /// Requires: `copy` is of this region; nobody is inside; is_whole().
   void restore(const Copy& copy);
 
-  /// Whether all that was allocated inside lies here. A region that is full lets the rest lie elsewhere: its objects go on as if nothing
-  /// had happened, but they cannot go back any more.
+  /// Whether all that was allocated inside lies here. A region that is full lets the rest lie elsewhere: its objects go
+  /// on as if nothing had happened, but they cannot go back any more.
   bool is_whole() const { return is_whole_; }
   /// Whether this user claimed it last: copies that he made then are still of what lies here.
   bool claim(const void* user) { return std::exchange(user_, user) == user; }
@@ -107,8 +110,8 @@ class Restorable {
   T* object_;
 };
 
-/// An object that lies outside of every region, though what it belongs to may lie in one: it stays as it is when that goes back. What it
-/// allocates later to keep, it must allocate outside as well.
+/// An object that lies outside of every region, though what it belongs to may lie in one: it stays as it is when that
+/// goes back. What it allocates later to keep, it must allocate outside as well.
 template <class T>
 class Outlasting {
  public:

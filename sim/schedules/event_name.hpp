@@ -10,8 +10,8 @@
 
 namespace lockstep::sim {
 
-/// Who does what for the how many-th time. Numbers count what the process set out to do, from 1: also a request that was
-/// lost, and a sleep that was called off.
+/// Who does what for the how many-th time. Numbers count what the process set out to do, from 1: also a request that
+/// was lost, and a sleep that was called off.
 struct EventName {
   enum class What : std::uint8_t {
     request,  ///< of `process`, arriving at `server`

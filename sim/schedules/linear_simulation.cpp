@@ -206,7 +206,8 @@ std::uint32_t LinearSimulation::earliest() const {
                            [&](std::uint32_t a, std::uint32_t b) { return comes_before(a, b); });
 }
 
-/// Notes that `first` comes before `other`: earlier, or at the same time if it then arrived earlier, or was emitted earlier.
+/// Notes that `first` comes before `other`: earlier, or at the same time if it then arrived earlier, or was emitted
+/// earlier.
 void LinearSimulation::note_first(std::uint32_t first, std::uint32_t other) {
   const Pending& a = of_slot_[first];
   const Pending& b = of_slot_[other];

@@ -2,13 +2,17 @@
 
 // Runs a world at one point of its parameters, and knows how every moment moves when they change.
 //
-// A parameter is a length of time that a story gives: of a pause, of a delay, of a link. At a point all lengths are numbers, so the world does just what it does
-// under a `Simulation` that takes the first of all decisions. But each instant also says how fast it moves with each parameter (`Slope`): its anchor is the number of that slope, its offset the
-// time at the point. Sums of instants and lengths keep that by themselves, and instants of one slope are compared by their numbers alone. Whoever compares two of different slopes asks
-// here; the answer is that of the point, and is noted with the values of the parameters for which it stays the same: a half-line, or a half-plane.
+// A parameter is a length of time that a story gives: of a pause, of a delay, of a link. At a point all lengths are
+// numbers, so the world does just what it does under a `Simulation` that takes the first of all decisions. But each
+// instant also says how fast it moves with each parameter (`Slope`): its anchor is the number of that slope, its offset
+// the time at the point. Sums of instants and lengths keep that by themselves, and instants of one slope are compared
+// by their numbers alone. Whoever compares two of different slopes asks here; the answer is that of the point, and is
+// noted with the values of the parameters for which it stays the same: a half-line, or a half-plane.
 //
-// All that was noted together is where the same happens in the same order, each moment being `time at the point + slope * (value - point)`. That is exact: what is decided without
-// asking does not depend on the parameters. What does depend on digits of an instant that moves (a whole number of milliseconds) is noted as well, and so holds for less than a unit.
+// All that was noted together is where the same happens in the same order, each moment being `time at the point + slope
+// * (value - point)`. That is exact: what is decided without asking does not depend on the parameters. What does depend
+// on digits of an instant that moves (a whole number of milliseconds) is noted as well, and so holds for less than a
+// unit.
 
 #include <cstdint>
 #include <functional>
@@ -36,7 +40,8 @@ struct Slope {
   constexpr auto operator<=>(const Slope&) const = default;
 };
 
-/// value + slope.x * (X - x) + slope.y * (Y - y) >= 0, or > 0 if strict: X and Y are the parameters, x and y the point, all in nanoseconds. It holds at the point.
+/// value + slope.x * (X - x) + slope.y * (Y - y) >= 0, or > 0 if strict: X and Y are the parameters, x and y the point,
+/// all in nanoseconds. It holds at the point.
 struct LinearBound {
   std::int64_t value = 0;
   Slope slope;
@@ -46,7 +51,8 @@ struct LinearBound {
 class LinearSimulation final : public Scheduler {
  public:
   struct Settings {
-    /// The world is to take instants for symbolic, as in an exploration: scripts then calculate with them. Else it does all that a run does.
+    /// The world is to take instants for symbolic, as in an exploration: scripts then calculate with them. Else it does
+    /// all that a run does.
     bool explores = false;
     std::vector<Slope>
         faults;  ///< by `PlannedFault::number`: of its length, or of a crash: of the time until its restart

@@ -1,7 +1,7 @@
 #pragma once
 
-// Exact times of events: what a run must keep to. `Simulation::schedule` uses it; this is the part that judges whether a
-// listed event may happen when the list says.
+// Exact times of events: what a run must keep to. `Simulation::schedule` uses it; this is the part that judges whether
+// a listed event may happen when the list says.
 
 #include <cstdint>
 #include <optional>
@@ -25,8 +25,8 @@ struct ScheduledEvent {
   std::int64_t occurrence = 1;
 };
 
-/// Events that happen at given times, in the order of the list. The delays of what is not listed are decided as ever, and
-/// at one moment it comes after what is listed, except for faults, and that nothing overtakes on its channel.
+/// Events that happen at given times, in the order of the list. The delays of what is not listed are decided as ever,
+/// and at one moment it comes after what is listed, except for faults, and that nothing overtakes on its channel.
 ///
 /// The time is that of the handling. A message that waited for the end of a pause, or work that a pause made longer, is
 /// listed with the later time, and its delay is any that leads there.
@@ -57,8 +57,8 @@ class Schedule {
   Duration arrival_of(std::uint32_t slot) const;
   /// Whether it is the first of the list that has not happened yet.
   bool is_next(std::uint32_t slot) const { return is_listed(slot) && entry_of_[slot] == next_; }
-  /// The moment at which it happens or, if its delay does not reach that far, at which it must be looked at again: a pause
-  /// of its process may put it off. Nothing, and a failure: it cannot be that late.
+  /// The moment at which it happens or, if its delay does not reach that far, at which it must be looked at again: a
+  /// pause of its process may put it off. Nothing, and a failure: it cannot be that late.
   std::optional<Duration> next_look(std::uint32_t slot, Duration now);
   /// True, and a failure: an event of the list should have happened before `now`.
   bool is_overdue(Duration now);
@@ -96,8 +96,8 @@ class Schedule {
   std::vector<std::uint32_t> entry_of_;  ///< by slot
   std::vector<Duration> floor_;          ///< by slot
   std::size_t next_ = 0;
-  /// By process, for the pause that ended last: its end, and the latest arrival of what was handled at that moment. What a
-  /// process finds when it wakes up it handles in the order of arrival.
+  /// By process, for the pause that ended last: its end, and the latest arrival of what was handled at that moment.
+  /// What a process finds when it wakes up it handles in the order of arrival.
   struct Awakening {
     Duration at;
     Duration arrived;

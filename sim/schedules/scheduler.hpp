@@ -42,14 +42,16 @@ class Scheduler {
   virtual void held_up(Instant until) { static_cast<void>(until); }
   /// `a >= b`. Called only for instants with different anchors.
   virtual bool is_at_or_after(Instant a, Instant b) = 0;
-  /// `a + (plus - minus)`. One who knows no number for that gives an instant of which it knows less, and counts it as an approximation.
+  /// `a + (plus - minus)`. One who knows no number for that gives an instant of which it knows less, and counts it as
+  /// an approximation.
   virtual Instant sum(Instant a, Instant plus, Instant minus) { return a + (plus.offset() - minus.offset()); }
   /// A planned fault strikes; nothing of it has happened yet.
   virtual void about_to_strike(const PlannedFault& fault) { static_cast<void>(fault); }
-  /// `at`, later or earlier by the length of this fault. For some schedulers that length is a parameter, and more than a number.
+  /// `at`, later or earlier by the length of this fault. For some schedulers that length is a parameter, and more than
+  /// a number.
   virtual Instant moved(Instant at, const PlannedFault& fault, bool later);
-  /// How many whole units there are from one reading to another, rounded down. Called only for instants with different anchors. Nothing:
-  /// they have no numbers, as in an exploration.
+  /// How many whole units there are from one reading to another, rounded down. Called only for instants with different
+  /// anchors. Nothing: they have no numbers, as in an exploration.
   virtual std::optional<std::int64_t> whole_units(Instant from, Instant until, Duration unit) {
     static_cast<void>(from), static_cast<void>(until), static_cast<void>(unit);
     return std::nullopt;

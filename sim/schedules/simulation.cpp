@@ -135,8 +135,8 @@ Simulation::End Simulation::run(Instant until, std::uint64_t max_events) {
   return End::too_many_events;
 }
 
-/// Whoever still waits for an answer, e.g. a WAIT without a timeout, may get it from what services do by themselves; but not
-/// if that has not come within a minute.
+/// Whoever still waits for an answer, e.g. a WAIT without a timeout, may get it from what services do by themselves;
+/// but not if that has not come within a minute.
 bool Simulation::is_only_background_for_long() {
   constexpr Duration kPatience = Duration::seconds(60);
   if (!world_.has_foreground()) return true;
@@ -153,8 +153,8 @@ bool Simulation::step_until(Duration until) {
   while (!heap_.empty() && heap_.front().at() <= until) {
     if (pace_ != nullptr && !pace_->wait_until(Instant::at(heap_.front().at()))) [[unlikely]]
       continue;
-    // It is pending until it happens: programs that end with their world, and a crash, may still cancel it. And what is taken out and put back costs
-    // twice.
+    // It is pending until it happens: programs that end with their world, and a crash, may still cancel it. And what is
+    // taken out and put back costs twice.
     const std::uint32_t slot = heap_.size() == 1 ? heap_.front().slot : pick_among_simultaneous();
     const Event& event = world_.event(slot);
     if (!held_.empty() && !failure_) {
@@ -186,9 +186,9 @@ bool Simulation::step_until(Duration until) {
   return false;
 }
 
-/// The earliest event of the heap, which stays there. Where several are due at the same moment, which one comes first is a
-/// decision, except that nothing overtakes on its own channel, and that a process which wakes from a pause handles what
-/// waited for it in the order of arrival.
+/// The earliest event of the heap, which stays there. Where several are due at the same moment, which one comes first
+/// is a decision, except that nothing overtakes on its own channel, and that a process which wakes from a pause handles
+/// what waited for it in the order of arrival.
 std::uint32_t Simulation::pick_among_simultaneous() {
   const std::uint32_t first = heap_.front().slot;
   if (!has_simultaneous() || world_.decisions().always_first()) return first;
@@ -207,8 +207,8 @@ std::uint32_t Simulation::pick_among_simultaneous() {
   return candidates_[answer];
 }
 
-/// Whether one of those that were asked for before, since the turn began, has to come before this one. There may be a hundred, so none is compared with
-/// each of the others.
+/// Whether one of those that were asked for before, since the turn began, has to come before this one. There may be a
+/// hundred, so none is compared with each of the others.
 bool Simulation::must_wait(const Event& event) {
   bool waits = false;
   if (event.channel != Event::kNoChannel) waits = std::exchange(turn_of_channel_[event.channel], turn_) == turn_;
@@ -226,7 +226,8 @@ bool Simulation::must_wait(const Event& event) {
   return waits;
 }
 
-/// Whether something is due together with the first. It would be a child of the first: nothing in a heap comes before its parent.
+/// Whether something is due together with the first. It would be a child of the first: nothing in a heap comes before
+/// its parent.
 bool Simulation::has_simultaneous() const {
   const Duration at = heap_.front().at();
   const std::size_t end = std::min<std::size_t>(heap_.size(), 5);
@@ -236,8 +237,8 @@ bool Simulation::has_simultaneous() const {
   return false;
 }
 
-/// All that is due together with the first, in the order of the heap, where it stays: with each its parent is due, too, so nothing else is looked at but
-/// their children.
+/// All that is due together with the first, in the order of the heap, where it stays: with each its parent is due, too,
+/// so nothing else is looked at but their children.
 void Simulation::find_simultaneous() {
   const Duration at = heap_.front().at();
   positions_.assign(1, 0);
@@ -267,7 +268,8 @@ bool Simulation::may_be_put_off(const Event& event) const {
          (event.kind == EventKind::timer && event.timer_kind == TimerKind::work);
 }
 
-/// Whether the event is due later than that: a frozen process handles nothing; work that a pause interrupted takes that much longer.
+/// Whether the event is due later than that: a frozen process handles nothing; work that a pause interrupted takes that
+/// much longer.
 bool Simulation::put_off(std::uint32_t slot) {
   Event& event = world_.event(slot);
   const ProcessState& process = world_.state(event.process);
@@ -361,7 +363,8 @@ std::optional<Simulation::PinFailure> Simulation::overdue_pin(Duration at) const
   for (const std::uint32_t slot : held_) {
     const Event& event = world_.event(slot);
     if (event.pin == Event::kNoPin) continue;
-    // Behind a late message of its channel, or at a process that is frozen, it comes later than the network alone allows.
+    // Behind a late message of its channel, or at a process that is frozen, it comes later than the network alone
+    // allows.
     Duration latest = std::max(event.base.offset() + event.delay.hi, event.arrived);
     const ProcessState& receiver = world_.state(event.process);
     if (receiver.was_paused && receiver.alive) latest = std::max(latest, receiver.frozen_until.offset());

@@ -47,7 +47,8 @@ class Fate {
 /// Lets a run take its time: by some clock outside.
 class Pace {
  public:
-  /// The next event is due at `moment`. Returns when it may happen. False: meanwhile something was emitted that is due before it.
+  /// The next event is due at `moment`. Returns when it may happen. False: meanwhile something was emitted that is due
+  /// before it.
   virtual bool wait_until(Instant moment) = 0;
 
  protected:

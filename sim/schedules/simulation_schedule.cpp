@@ -15,8 +15,9 @@ std::optional<Schedule::Failure> Simulation::schedule_failure() const {
 }
 
 /// At each moment first what is listed for it, in the order of the list; then what is not, by the rules of
-/// `pick_among_simultaneous`; then what had to be looked at, since its delay reaches no further. So a timeout that nobody lists does
-/// not fire if the reply comes at that very moment. Faults, and whatever a listed event cannot overtake, come before it.
+/// `pick_among_simultaneous`; then what had to be looked at, since its delay reaches no further. So a timeout that
+/// nobody lists does not fire if the reply comes at that very moment. Faults, and whatever a listed event cannot
+/// overtake, come before it.
 bool Simulation::step_on_schedule(Duration until) {
   while (!heap_.empty() && heap_.front().at() <= until && !schedule_->failure()) {
     const Duration now = heap_.front().at();
@@ -73,7 +74,8 @@ bool Simulation::step_on_schedule(Duration until) {
       return end();
     }
     if (!chosen) {
-      // What is not listed and may not come now stands behind something that is, and comes when that does at the earliest.
+      // What is not listed and may not come now stands behind something that is, and comes when that does at the
+      // earliest.
       Duration last_look = now;
       for (const std::uint32_t waiting : simultaneous_) {
         if (!schedule_->is_listed(waiting)) continue;

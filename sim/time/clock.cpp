@@ -2,8 +2,6 @@
 
 #include <cassert>
 
-#include "sim/worlds/world.hpp"
-
 namespace lockstep::sim {
 namespace {
 
@@ -18,15 +16,6 @@ std::int64_t scaled(std::int64_t length, std::int64_t numerator, std::int64_t de
 }
 
 }  // namespace
-
-Clock::Clock(World& world, Duration offset, std::int64_t drift_ppb)
-    : world_(&world), offset_(offset), drift_ppb_(drift_ppb) {}
-
-Instant Clock::now() const { return reading_at(world_->now()); }
-
-bool Clock::has_reached(Instant deadline) const { return world_->is_at_or_after(now(), deadline); }
-
-bool Clock::has_passed(Instant moment) const { return !world_->is_at_or_after(moment, now()); }
 
 Instant Clock::reading_at(Instant true_time) const {
   if (scale_ != 0) {
@@ -56,17 +45,6 @@ Instant Clock::true_time_of(Instant reading) const {
 Duration Clock::true_length(Duration d) const {
   if (drift_ppb_ == 0) return d;
   return Duration::nanoseconds(-scaled(-d.count_ns(), kBillion, kBillion + drift_ppb_));
-}
-
-void Clock::jump(Duration d) {
-  if (scale_ != 0 || world_->is_explored()) {
-    assert(drift_ppb_ == 0 && "explorations know clocks that drift and clocks that jump, not clocks that do both");
-    offset_ += d;
-    return;
-  }
-  const Instant present = world_->now();
-  offset_ = reading_at(present).offset() - present.offset() + d;
-  since_ = present;
 }
 
 }  // namespace lockstep::sim

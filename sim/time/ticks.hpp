@@ -15,7 +15,8 @@ class Ticks {
     const std::int64_t below = floored(range.lo.count_ns());
     const std::int64_t above = -floored(-range.hi.count_ns());
     first_inner_ = below + tick_;
-    // Between the ends there are as many multiples as fit between the one at or below `lo` and the one at or above `hi`.
+    // Between the ends there are as many multiples as fit between the one at or below `lo` and the one at or above
+    // `hi`.
     inner_ = range.is_exact() ? 0 : static_cast<std::uint64_t>((above - below) / tick_ - 1);
   }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What can go wrong: one table for the engine, the files, the explorer and the reports. Adding a kind is one line here, what the engine does when it
-// strikes (world_faults.cpp) and, where it can be explored, how the explorer tries it.
+// What can go wrong: one table for the engine, the files, the explorer and the reports. Adding a kind is one line here,
+// what the engine does when it strikes (world_faults.cpp) and, where it can be explored, how the explorer tries it.
 
 #include <array>
 #include <cstddef>

@@ -60,7 +60,8 @@ struct PlannedFault {
   std::uint32_t number = 0xffffffff;
 };
 
-/// The parameter that a fault of this kind has because its length is a range: nothing where that is exact. `length`: how long, or by how much.
+/// The parameter that a fault of this kind has because its length is a range: nothing where that is exact. `length`:
+/// how long, or by how much.
 std::string_view ranged_parameter(FaultKind kind, DurationRange length,
                                   const std::optional<DurationRange>& restart_after);
 
@@ -70,8 +71,8 @@ struct Sides {
   std::vector<ProcessId> right;
 };
 
-/// No message that is sent between the sides from `from` on gets through before `until`: it is repeated until then, as TCP would. Without `until` it is
-/// lost. An explorer may know no numbers for these moments.
+/// No message that is sent between the sides from `from` on gets through before `until`: it is repeated until then, as
+/// TCP would. Without `until` it is lost. An explorer may know no numbers for these moments.
 struct Partition {
   Sides sides;
   Instant from;

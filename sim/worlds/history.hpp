@@ -24,8 +24,8 @@ enum class Phase : std::uint8_t { invoke, ok, fail, info };
 struct Operation {
   OperationId id = 0;
   ProcessId process;
-  /// "acquire", "release", "read", "write"; "reenter" and "leave": a further acquire of whoever holds it already, and its release;
-  /// "renew": of its lease; "lost": the holder learns that it is not. Static text.
+  /// "acquire", "release", "read", "write"; "reenter" and "leave": a further acquire of whoever holds it already, and
+  /// its release; "renew": of its lease; "lost": the holder learns that it is not. Static text.
   std::string_view function;
   std::string object;  ///< which lock, counter, register
   Instant invoked;     ///< true time
@@ -46,16 +46,16 @@ struct Operation {
   bool is_shared = false;
   /// acquire ok: something renews its lease for as long as it is held.
   bool is_renewed = false;
-  /// release, leave: the acquire whose hold it gives back; reenter: which it enters again; renew, lost: whose lease. read and write:
-  /// the acquire under which they happen. Else 0.
+  /// release, leave: the acquire whose hold it gives back; reenter: which it enters again; renew, lost: whose lease.
+  /// read and write: the acquire under which they happen. Else 0.
   OperationId of = 0;
-  /// acquire, release: by what name the algorithm knows the place that it got or gave back, where the server keeps none that tell
-  /// (a unit of a counter, an element of a list). Empty: it did not say.
+  /// acquire, release: by what name the algorithm knows the place that it got or gave back, where the server keeps none
+  /// that tell (a unit of a counter, an element of a list). Empty: it did not say.
   std::string place;
 };
 
-/// What happened to one part of an object that has parts with names: a field of a hash, a member of a set. Or to one that has
-/// none: an element of a list, a unit of a counter.
+/// What happened to one part of an object that has parts with names: a field of a hash, a member of a set. Or to one
+/// that has none: an element of a list, a unit of a counter.
 struct MemberChange {
   enum class Kind : std::uint8_t { written, removed, nameless };
   std::string member;
@@ -70,7 +70,8 @@ struct Effect {
     write,   ///< created it or changed it
     remove,  ///< deleted it on command
     expire,  ///< deleted it because its time to live had passed, noticed while it handled a command
-    lose,  ///< had it no longer, or something else in its place: it crashed and forgot, or took over another server's objects
+    /// had it no longer, or something else in its place: it crashed and forgot, or took over another server's objects
+    lose,
     reject  ///< refused a write, e.g. because its fencing token was too old
   };
   Kind kind = Kind::write;
@@ -96,7 +97,8 @@ struct Interruption {
   std::optional<Instant> until;  ///< end of the pause, or the restart; nothing: never came back
 };
 
-/// A thread, or another part of a process that acts under its own name: it shares its process's events, clocks and fate.
+/// A thread, or another part of a process that acts under its own name: it shares its process's events, clocks and
+/// fate.
 struct Part {
   ProcessId part;
   ProcessId host;

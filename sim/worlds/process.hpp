@@ -31,8 +31,8 @@ class Process {
   virtual void start() {}
   /// A request arrived. Answer with `World::send_reply`, now or later.
   virtual void receive(Message& request, ConnectionId connection);
-  /// The client of a connection has died: nobody waits for what it asked. Only where `Message::opens_session` or `may_keep_waiting` says that this
-  /// matters. What comes on the connection afterwards is of the client's next life.
+  /// The client of a connection has died: nobody waits for what it asked. Only where `Message::opens_session` or
+  /// `may_keep_waiting` says that this matters. What comes on the connection afterwards is of the client's next life.
   virtual void closed(ConnectionId connection);
   /// A server sent something that is no reply: a message of a channel that it has subscribed to.
   virtual void notified(Message& message, ConnectionId connection);
@@ -42,18 +42,19 @@ class Process {
   virtual void crashed(bool keep) { static_cast<void>(keep); }
   /// The world starts over: forget everything.
   virtual void reset() {}
-  /// Whether all that a request reads or changes of its state is told to `World::access`. Then an explorer need not order
-  /// requests that leave each other alone.
+  /// Whether all that a request reads or changes of its state is told to `World::access`. Then an explorer need not
+  /// order requests that leave each other alone.
   virtual bool describes_accesses() const { return false; }
-  /// Whether a reply to this request leaves when it is handled, whatever happens before, as long as this process lives. Then an explorer knows
-  /// how late it can come. Asked of requests that are on their way.
+  /// Whether a reply to this request leaves when it is handled, whatever happens before, as long as this process lives.
+  /// Then an explorer knows how late it can come. Asked of requests that are on their way.
   virtual bool answers_at_once(const Message& request) const {
     static_cast<void>(request);
     return false;
   }
   /// Whether it may put off whatever it is asked, so that it has to know when a client dies: see `closed`.
   virtual bool may_keep_waiting() const { return false; }
-  /// Whether something may reach it that it has not asked for and that no fault is: `notified`, `returned`. Then an explorer cannot know what comes next.
+  /// Whether something may reach it that it has not asked for and that no fault is: `notified`, `returned`. Then an
+  /// explorer cannot know what comes next.
   virtual bool hears_unasked() const { return true; }
   /// Whether it serves others rather than having a program of its own: see `World::set_background_timer`.
   virtual bool is_service() const { return false; }

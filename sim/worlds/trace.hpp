@@ -28,7 +28,8 @@ struct TraceRecord {
   std::string text;   ///< all of it: "SETNX lock 260" or "(integer) 0"
   bool is_reply = false;
   bool lost = false;  ///< a message that never arrives: `at` is when it would have
-  /// Of a program's request and of its answer: where the program waits for the answer, and whoever waits for it, innermost first.
+  /// Of a program's request and of its answer: where the program waits for the answer, and whoever waits for it,
+  /// innermost first.
   std::vector<CodePlace> code;
 };
 

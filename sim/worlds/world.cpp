@@ -421,8 +421,8 @@ void World::deliver_message(std::uint32_t slot, MessagePtr& message) {
   }
 }
 
-/// Its server has crashed since it was sent. This asks for times and not for incarnations, because whether somebody else's
-/// crash has been executed when a message leaves depends on the order of execution, and is no fact of the world.
+/// Its server has crashed since it was sent. This asks for times and not for incarnations, because whether somebody
+/// else's crash has been executed when a message leaves depends on the order of execution, and is no fact of the world.
 bool World::is_of_lost_connection(const Event& message) const {
   const ProcessState& receiver = state(message.process);
   return receiver.incarnation != 0 && !is_at_or_after(message.base, receiver.crashed_at);

@@ -60,8 +60,8 @@ struct TimerRef {
   EventId id;
 };
 
-/// One pending event. Plain data; what a scheduler notes is marked. In the order that leaves no holes: there are many, and an
-/// explorer copies them.
+/// One pending event. Plain data; what a scheduler notes is marked. In the order that leaves no holes: there are many,
+/// and an explorer copies them.
 struct Event {
   EventId id;
   MessagePtr message;
@@ -108,8 +108,9 @@ class World {
   };
   /// The world does not own its processes. Requires: `process` outlives the last event.
   ProcessId add(Process& process, std::string name, ClockSettings clock);
-  /// A thread of `host`, or another part that acts under a name of its own: its programs run as events of `host`, and live and die
-  /// with it. A fault of the part alone stops its programs at their own steps (`reach`), and nothing else of the process.
+  /// A thread of `host`, or another part that acts under a name of its own: its programs run as events of `host`, and
+  /// live and die with it. A fault of the part alone stops its programs at their own steps (`reach`), and nothing else
+  /// of the process.
   ProcessId add_part(Process& part, ProcessId host, std::string name);
   ConnectionId connect(ProcessId client, ProcessId server, DurationRange latency);
   /// Traces and histories name `part` as the client of this connection, instead of its process.
@@ -175,11 +176,12 @@ class World {
   void close_call(CallRef call);
 
   TimerRef set_timer(ProcessId process, DurationRange delay, TimerKind kind, TimerOwner& owner);
-  /// For what a service does for ever: heartbeats, acknowledgements. It keeps no story from ending, and neither does what one
-  /// service sends another because of it; a program that waits for an answer does (`has_foreground`).
+  /// For what a service does for ever: heartbeats, acknowledgements. It keeps no story from ending, and neither does
+  /// what one service sends another because of it; a program that waits for an answer does (`has_foreground`).
   /// Requires: nobody explores. An exploration has no end then.
   TimerRef set_background_timer(ProcessId process, DurationRange delay, TimerOwner& owner);
-  /// In an exploration: a timer that is due `delay` after a moment that is known otherwise, though not before the present one.
+  /// In an exploration: a timer that is due `delay` after a moment that is known otherwise, though not before the
+  /// present one.
   TimerRef set_timer_after(ProcessId process, Instant base, DurationRange delay, TimerKind kind, TimerOwner& owner);
   /// Does nothing if it has fired already.
   void cancel_timer(TimerRef timer) {
@@ -216,16 +218,17 @@ class World {
   void access_all() {
     if (explored_) scheduler_->accessed_all();
   }
-  /// Tells an explorer, before what it accesses, that the event is one of several answers to a question of its process, and that it only matters which
-  /// of them comes last. Questions of one process are told apart by number, which is not 0.
+  /// Tells an explorer, before what it accesses, that the event is one of several answers to a question of its process,
+  /// and that it only matters which of them comes last. Questions of one process are told apart by number, which is not
+  /// 0.
   void count_answer(std::uint64_t question) {
     if (explored_) scheduler_->counted(question);
   }
   bool is_explored() const { return explored_; }
   /// Tells an explorer that a wait which just ended was for a length that it knows only as a range.
   void note_approximation() { scheduler_->approximated(); }
-  /// Tells an explorer that what happens now depends on digits that a symbolic instant does not have, so that this execution says
-  /// nothing for certain. `why` outlives the world.
+  /// Tells an explorer that what happens now depends on digits that a symbolic instant does not have, so that this
+  /// execution says nothing for certain. `why` outlives the world.
   void give_up(const char* why) {
     if (given_up_ == nullptr) given_up_ = why;
     scheduler_->approximated();
@@ -268,7 +271,8 @@ class World {
 
   /// Executes a pending event at a true time: its process handles it, and runs until everybody waits again.
   void execute(std::uint32_t slot, Instant at);
-  /// Strikes at a true time between two events, not before the last one. `fault.at`, `step` and `moment` mean nothing here.
+  /// Strikes at a true time between two events, not before the last one. `fault.at`, `step` and `moment` mean nothing
+  /// here.
   void strike_now(const PlannedFault& fault, Instant at);
   /// Takes a pending message back: it never arrives. The scheduler is not told, since it is the one who asks.
   void lose(std::uint32_t slot) { release(slot); }
@@ -312,7 +316,8 @@ class World {
     ProcessId server;
     DurationRange latency;
     ProcessId part = {};  ///< of the client, if it is not the client itself
-    // The first two change with the client's events, the last with the server's: neither knows what the other has done before it hears of it.
+    // The first two change with the client's events, the last with the server's: neither knows what the other has done
+    // before it hears of it.
     bool has_session = false;      ///< the client has sent something that opens a session
     std::uint32_t ended = 0;       ///< sessions that ended with their client
     std::uint32_t seen_ended = 0;  ///< those of them that the server knows of

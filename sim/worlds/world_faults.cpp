@@ -243,8 +243,8 @@ void World::crash_now(ProcessId process) {
   }
 }
 
-/// That a client has died is nothing that its servers know: they hear of it, after all that it has sent. Who has nothing of it but its keys need not;
-/// and what services are to each other, they say in words of their own.
+/// That a client has died is nothing that its servers know: they hear of it, after all that it has sent. Who has
+/// nothing of it but its keys need not; and what services are to each other, they say in words of their own.
 void World::close_connections(ProcessId client) {
   for (std::uint32_t i = 0; i < connections_.size(); ++i) {
     Connection& connection = connections_[i];
@@ -266,7 +266,8 @@ void World::close_connections(ProcessId client) {
   }
 }
 
-/// What machines say to each other is neither lost nor kept back by a pause. A partition is in its way as in any other's.
+/// What machines say to each other is neither lost nor kept back by a pause. A partition is in its way as in any
+/// other's.
 void World::emit_unguarded(std::uint32_t slot) {
   if (pass_partitions(events_[slot])) {
     emit(slot);

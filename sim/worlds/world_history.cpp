@@ -1,4 +1,5 @@
-// What a world writes down besides its trace: what clients asked for and were told, what servers did, and from where in its program a request comes.
+// What a world writes down besides its trace: what clients asked for and were told, what servers did, and from where in
+// its program a request comes.
 
 #include "sim/worlds/world.hpp"
 

@@ -1,9 +1,11 @@
-// The lock of the Java code as the object that it is: its fields belong to all threads of a process, and its methods are synchronized.
-// Source: redis-lock-java, Java code of lock() and unlock(): fields lockValue and locked, both methods synchronized, 100ms between two
-//         rounds of a budget of 10s that counts the sleeps alone.
+// The lock of the Java code as the object that it is: its fields belong to all threads of a process, and its methods
+// are synchronized.
+// Source: redis-lock-java, Java code of lock() and unlock(): fields lockValue and locked, both methods synchronized,
+//         100ms between two rounds of a budget of 10s that counts the sleeps alone.
 // Claims: mutual-exclusion with equal clocks, own-release, recoverable.
-// Breaks: java-monitor-asleep (a waiter sleeps in the monitor, and the owner cannot unlock), java-value-overwritten (a thread that fails
-//         has written over the value by which the owner knows its lock), java-no-owner-thread (any thread may unlock).
+// Breaks: java-monitor-asleep (a waiter sleeps in the monitor, and the owner cannot unlock), java-value-overwritten (a
+//         thread that fails has written over the value by which the owner knows its lock), java-no-owner-thread (any
+//         thread may unlock).
 
 #include "models/client/client.hpp"
 #include "models/client/latch.hpp"

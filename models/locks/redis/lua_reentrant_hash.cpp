@@ -1,7 +1,9 @@
 // A reentrant lock by two scripts: a hash of thread id and count.
 // Source: lock-summary section 3 (lock.lua, unlock.lua).
-// Claims: mutual-exclusion within the lease, own-release, reentrancy; the document says that the thread id replaces the random value.
-// Breaks: f001-9b-same-thread-id (thread ids are unique in one process only), f001-9c-release-says-nothing (three outcomes, one answer).
+// Claims: mutual-exclusion within the lease, own-release, reentrancy; the document says that the thread id replaces the
+//         random value.
+// Breaks: f001-9b-same-thread-id (thread ids are unique in one process only), f001-9c-release-says-nothing (three
+//         outcomes, one answer).
 
 #include <array>
 

@@ -1,7 +1,7 @@
 // SET NX PX on the primary of several replicated servers: whichever of them takes writes.
 // Source: lock-summary section 6 and pit 10; redisson-source ("single point of failure" and "primary and replica").
-// Claims: own-release, recoverable (with WAIT: while so many replicas are there); mutual-exclusion only while nobody fails over to a
-// replica that has not heard of the lock.
+// Claims: own-release, recoverable (with WAIT: while so many replicas are there); mutual-exclusion only while nobody
+// fails over to a replica that has not heard of the lock.
 // Breaks: f001-10-failover-forgets-lock, f003-4-failover-forgets-lock; with WAIT f001-10-wait-other-replica.
 
 #include "models/client/client.hpp"

@@ -44,7 +44,8 @@ sim::Task<bool> MultiLock::unlock(Client& client, const std::vector<RLock>& part
 
 sim::Task<std::optional<Hold>> MultiLock::acquire(Client& client) const {
   const std::vector<RLock> parts = parts_for(client);
-  // 1: until all are there, each part's lease is twice the wait, so that the first does not run out before the last is taken.
+  // 1: until all are there, each part's lease is twice the wait, so that the first does not run out before the last is
+  // taken.
   const bool waits = wait_ > sim::Duration::zero();
   const std::optional<sim::Duration> part_lease = lease_ && waits ? std::optional(wait_ * 2) : lease_;
   const auto count = static_cast<std::int64_t>(parts.size());
@@ -87,8 +88,8 @@ sim::Task<std::optional<Hold>> MultiLock::acquire(Client& client) const {
   const sim::Instant taken = client.clock().now();
   if (lease_) co_await set_lease(client, parts, got);
   Hold hold{.is_renewed = !lease_};
-  // The library does not look at what is left of the lease. A careful one would: as long as the first part's lease cannot have run
-  // out, the one that counts from here on was set for parts that were still its own.
+  // The library does not look at what is left of the lease. A careful one would: as long as the first part's lease
+  // cannot have run out, the one that counts from here on was set for parts that were still its own.
   if (checks_lease_ && lease_) {
     hold.valid_until = taken + *lease_;
     const sim::Clock& clock = client.clock();

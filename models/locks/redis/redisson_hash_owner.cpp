@@ -1,4 +1,5 @@
-// "Simplified Redisson": a hash with the fields owner and count, and a background task that renews. Not what Redisson stores.
+// "Simplified Redisson": a hash with the fields owner and count, and a background task that renews. Not what Redisson
+// stores.
 // Source: redisson-reentrant (its Lua scripts, and "a background task renews the lease").
 // Claims: mutual-exclusion, own-release, recoverable, reentrancy.
 // Breaks: f002-1-no-unlock (the thread dies, the renewal lives), f002-2-work-outlives-lease, f002-4-same-client-id.

@@ -1,9 +1,11 @@
 // Redisson's lock: a reentrant hash with a lease that a watchdog renews, and waiters that a message wakes.
-// Source: lock-summary sections 5 and 7, redisson-source (tryLock, unlock, scheduleExpirationRenewal), redisson-reentrant; Redisson 3.16.2.
+// Source: lock-summary sections 5 and 7, redisson-source (tryLock, unlock, scheduleExpirationRenewal),
+//         redisson-reentrant; Redisson 3.16.2.
 // Claims: mutual-exclusion while the renewals get through, own-release, reentrancy, truthful-reports, no-lost-wakeup.
-// Breaks: f001-7w-explicit-lease (work outlives an explicit lease), f003-2-watchdog-pause (the pause stops the watchdog, too),
-//         f003-2-lost-renewal (one unanswered renewal is the last), f003-lost-wakeup (a waiter takes the message and gives up),
-//         force-unlock (forceUnlock frees whoever has it), f002-6-guard-then-expiry (a question before an unlock is about the past).
+// Breaks: f001-7w-explicit-lease (work outlives an explicit lease), f003-2-watchdog-pause (the pause stops the
+//         watchdog, too), f003-2-lost-renewal (one unanswered renewal is the last), f003-lost-wakeup (a waiter takes
+//         the message and gives up), force-unlock (forceUnlock frees whoever has it), f002-6-guard-then-expiry (a
+//         question before an unlock is about the past).
 
 #include "models/locks/entries.hpp"
 #include "models/locks/redis/rlock.hpp"

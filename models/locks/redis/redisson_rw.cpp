@@ -1,7 +1,9 @@
 // Redisson's read-write lock: one hash for readers and the writer, and a lease of its own for each read hold.
 // Source: redisson-source by name (RedissonReadLock, RedissonWriteLock); Redisson 3.16.2.
-// Claims: mutual-exclusion between a writer and anybody else while the renewals get through, own-release, reentrancy, no-lost-wakeup.
-// Breaks: f003-rw-pause (a pause of the writer lets readers in). read-lock-starves-writer breaks no claim: readers in turns keep a writer out.
+// Claims: mutual-exclusion between a writer and anybody else while the renewals get through, own-release, reentrancy,
+//         no-lost-wakeup.
+// Breaks: f003-rw-pause (a pause of the writer lets readers in). read-lock-starves-writer breaks no claim: readers in
+//         turns keep a writer out.
 
 #include <fmt/format.h>
 

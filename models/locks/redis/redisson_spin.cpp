@@ -1,6 +1,7 @@
 // Redisson's spin lock: the same hash and scripts, but a waiter asks again and again, at intervals that double.
 // Source: the Redisson family (RedissonSpinLock, LockOptions: 1ms first, 128ms at most, times 2).
-// Claims: mutual-exclusion while the renewals get through, own-release, reentrancy; a free lock is found within the largest interval.
+// Claims: mutual-exclusion while the renewals get through, own-release, reentrancy; a free lock is found within the
+//         largest interval.
 // Breaks: f002-3-spinning (what it costs is not safety but commands).
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 #pragma once
 
-// A watchdog: while a lock is held, a background task of the process renews its lease. One table per process, one task per lock.
+// A watchdog: while a lock is held, a background task of the process renews its lease. One table per process, one task
+// per lock.
 
 #include <cstdint>
 #include <memory>
@@ -30,7 +31,8 @@ RenewalPolicy renewal_policy(const Parameters& parameters, sim::Duration lease, 
 /// The process's table of leases that are being renewed. In `Client::shared`.
 class Renewals final : public ProcessObject {
  public:
-  /// `holder` has got the lock of this name at this server: from now on its lease is renewed. A further hold of the same thread counts.
+  /// `holder` has got the lock of this name at this server: from now on its lease is renewed. A further hold of the
+  /// same thread counts.
   void start(Client& holder, std::size_t server, const redis::Value& lock, const redis::Value& owner,
              const RenewalPolicy& policy);
   /// One hold of this thread is over.

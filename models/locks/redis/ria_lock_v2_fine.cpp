@@ -1,7 +1,8 @@
 // The lock of v1.0, one for each item of the market instead of one for all of it.
 // Source: redis-in-action-notes, v2.0, which shows no code.
 // Claims: mutual-exclusion among those who want the same item, own-release.
-// Breaks: v2-fine-crashed-holder, as ria-lock-v1; and it covers the item alone, not the funds of whoever buys it (market).
+// Breaks: v2-fine-crashed-holder, as ria-lock-v1; and it covers the item alone, not the funds of whoever buys it
+//         (market).
 
 #include "models/client/client.hpp"
 #include "models/locks/entries.hpp"

@@ -1,7 +1,8 @@
 // The lock of v1.0 with a time to live: SETNX, then EXPIRE; and whoever finds a lock without one gives it one.
 // Source: redis-in-action-notes, v3.0; Redis in Action, chapter 6.
 // Claims: mutual-exclusion within the lease, own-release, recoverable.
-// Breaks: f004-5b-pause-between-setnx-and-expire (the owner's late EXPIRE meets a successor's lock), f004-5-crash-between (variant).
+// Breaks: f004-5b-pause-between-setnx-and-expire (the owner's late EXPIRE meets a successor's lock),
+//         f004-5-crash-between (variant).
 
 #include <array>
 

@@ -1,7 +1,8 @@
 // Counting semaphore whose places go by a counter of the server: the clocks only say when a place is over.
 // Source: redis-in-action-notes, v4.0 ("combine with a counter"); Redis in Action, chapter 6.
 // Claims: capacity, fair, with equal clocks; recoverable.
-// Breaks: f004-7-counter-before-place (counting and joining are two steps), f004-8-counter-wraps (a counter of few bits).
+// Breaks: f004-7-counter-before-place (counting and joining are two steps), f004-8-counter-wraps (a counter of few
+//         bits).
 
 #include "models/locks/redis/ria_sem_fair.hpp"
 

@@ -1,8 +1,9 @@
-// Counting semaphore in a sorted set: each holder's id with the time at which it came, by its own clock; the first `limit` are in.
+// Counting semaphore in a sorted set: each holder's id with the time at which it came, by its own clock; the first
+// `limit` are in.
 // Source: redis-in-action-notes, v4.0; Redis in Action, chapter 6.
 // Claims: capacity with equal clocks, recoverable.
-// Breaks: f004-6-slow-clock-gets-in (an earlier time is a better rank), f004-6-fast-clock-purges (a fast clock sees others' places
-//         as over); sem-rank-off-by-one (variant).
+// Breaks: f004-6-slow-clock-gets-in (an earlier time is a better rank), f004-6-fast-clock-purges (a fast clock sees
+//         others' places as over); sem-rank-off-by-one (variant).
 
 #include <array>
 

@@ -56,8 +56,8 @@ class RLock {
   enum class Release : std::uint8_t { released, still_held, not_mine, unknown };
   sim::Task<Release> unlock(Client& client) const;
 
-  /// What the lock object answers. `force_unlock` ends the renewal of all threads of this process alone: that of another process
-  /// finds out by itself.
+  /// What the lock object answers. `force_unlock` ends the renewal of all threads of this process alone: that of
+  /// another process finds out by itself.
   sim::Task<Answer> call(Client& client, Call what) const;
 
  private:

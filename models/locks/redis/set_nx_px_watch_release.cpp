@@ -1,8 +1,9 @@
-// SET NX PX with a random value, and a release that deletes only what has not changed since it looked: WATCH, GET, MULTI,
-// DEL, EXEC.
+// SET NX PX with a random value, and a release that deletes only what has not changed since it looked: WATCH, GET,
+// MULTI, DEL, EXEC.
 // Source: redis-in-action-notes, release of v1.0; client libraries before they used a script.
 // Claims: mutual-exclusion within the lease, own-release, recoverable.
-// Breaks: f004-1-watch-without-multi (variant: DEL outside the transaction), and as every lock whose lease can run out unnoticed.
+// Breaks: f004-1-watch-without-multi (variant: DEL outside the transaction), and as every lock whose lease can run out
+//         unnoticed.
 
 #include "models/client/client.hpp"
 #include "models/locks/entries.hpp"

@@ -11,8 +11,8 @@ PermitLimits while_leased(const redis::Reply& pttl, Client& client, std::size_t 
     if (pttl.integer() >= 0) limits.timeout = pttl.duration(unit).lo;
     return limits;
   }
-  // From the deadline to the end of the wait it is as long as the answer travelled, but for rounding. The reading of the server's clock
-  // differs from true time by what the present one does.
+  // From the deadline to the end of the wait it is as long as the answer travelled, but for rounding. The reading of
+  // the server's clock differs from true time by what the present one does.
   const redis::TimeLeft& left = pttl.remaining();
   sim::World& world = client.world();
   if (left.longest == sim::Duration::forever()) {
@@ -85,7 +85,8 @@ sim::Task<void> Subscriptions::listen(Client& process, std::size_t server) {
   while (true) {
     const std::optional<redis::Reply> message = co_await process.subscriber(server).next_message(std::nullopt);
     if (message->is_unknown()) {
-      // The connection is gone, and with it the subscriptions. A library subscribes anew; what was published meanwhile is lost.
+      // The connection is gone, and with it the subscriptions. A library subscribes anew; what was published meanwhile
+      // is lost.
       std::vector<redis::Value> lost;
       for (const Channel& channel : channels_) {
         if (channel.server == server) lost.push_back(channel.name);

@@ -8,7 +8,8 @@
 
 namespace lockstep::models::locks {
 
-/// Waits for a message no longer than another's lease still runs, which `pttl` says (milliseconds; negative: without end).
+/// Waits for a message no longer than another's lease still runs, which `pttl` says (milliseconds; negative: without
+/// end).
 PermitLimits while_leased(const redis::Reply& pttl, Client& client, std::size_t server, Patience& patience);
 
 /// In `Client::shared`. Messages are delivered at most once: what is published while the connection is down is lost.

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cassert>
 
-#include "models/redis/client/sentinel_route.hpp"
-
 namespace lockstep::models::redis {
 
 void Inbox::put(Reply message) {
@@ -65,7 +63,7 @@ void CommandCall::Detour::stop() {
 void CommandCall::Detour::timer_fired() {
   timer = {};
   route->leave(call);
-  route->executor().make_ready(program);
+  route->client().executor().make_ready(program);
 }
 
 NextMessage::~NextMessage() {

@@ -17,14 +17,32 @@
 
 namespace lockstep::models::redis {
 
-class PrimaryRoute;
+class CommandCall;
+
+/// The way to a server that can change while requests wait for it: `PrimaryRoute`.
+class Route {
+ public:
+  virtual bool is_known() const = 0;
+  /// To the server, or to the one that was it last.
+  virtual sim::ConnectionId connection() const = 0;
+  /// How long a request waits until it is known. Nothing: for ever.
+  virtual std::optional<sim::Duration> patience() const = 0;
+  virtual sim::Process& client() const = 0;
+  virtual void join(CommandCall& call) = 0;
+  virtual void leave(CommandCall& call) = 0;
+  /// Nothing comes any more on this connection, or nothing that the server would say.
+  virtual void lost(sim::ConnectionId connection) = 0;
+
+ protected:
+  ~Route() = default;
+};
 
 /// `const Reply reply = co_await connection.get(key);` — an answer, or `Reply::unknown()`.
 class [[nodiscard]] CommandCall final : public sim::Call<Response> {
  public:
   /// `route`: says where the primary is, if that is not known beforehand; else null.
   CommandCall(sim::Process& client, sim::ConnectionId connection, sim::MessagePtr request,
-              std::optional<sim::Duration> timeout, bool& missed_reply, PrimaryRoute* route)
+              std::optional<sim::Duration> timeout, bool& missed_reply, Route* route)
       : Call(client, connection, std::move(request), timeout), missed_reply_(missed_reply), detour_(*this, route) {}
   template <class Promise>
   void await_suspend(std::coroutine_handle<Promise> program) {
@@ -40,13 +58,13 @@ class [[nodiscard]] CommandCall final : public sim::Call<Response> {
     return Reply::unknown();
   }
 
-  /// For a `PrimaryRoute`: the primary is here.
+  /// For a `Route`: the server is here.
   void go(sim::ConnectionId connection) { detour_.go(connection); }
 
  private:
   /// Waiting until the primary is found.
   struct Detour final : sim::TimerOwner {
-    Detour(CommandCall& c, PrimaryRoute* r) : call(c), route(r) {}
+    Detour(CommandCall& c, Route* r) : call(c), route(r) {}
     Detour(const Detour&) = delete;
     Detour& operator=(const Detour&) = delete;
     ~Detour() {
@@ -59,7 +77,7 @@ class [[nodiscard]] CommandCall final : public sim::Call<Response> {
     void timer_fired() override;
 
     CommandCall& call;
-    PrimaryRoute* route;
+    Route* route;
     std::coroutine_handle<> program;
     sim::TimerRef timer;
     sim::ConnectionId sent_to;
@@ -85,10 +103,10 @@ class Inbox {
   class NextMessage* waiter_ = nullptr;
 };
 
-/// `const std::optional<Reply> message = co_await connection.next_message(timeout);` — the next message of a channel that the
-/// connection has subscribed to, oldest first: ["message", channel, payload] or ["pmessage", pattern, channel, payload];
-/// nothing if none came in time; `unknown` if the server closed the connection. A message that is there already is taken
-/// at once.
+/// `const std::optional<Reply> message = co_await connection.next_message(timeout);` — the next message of a channel
+/// that the connection has subscribed to, oldest first: ["message", channel, payload] or ["pmessage", pattern, channel,
+/// payload]; nothing if none came in time; `unknown` if the server closed the connection. A message that is there
+/// already is taken at once.
 class [[nodiscard]] NextMessage final : private sim::TimerOwner {
  public:
   NextMessage(sim::Process& client, Inbox& inbox, std::optional<sim::Duration> timeout)
@@ -136,7 +154,7 @@ class Connection {
   Connection(sim::Process& client, Session& session, sim::ConnectionId id, std::optional<sim::Duration> timeout)
       : client_(&client), session_(&session), id_(id), timeout_(timeout) {}
   /// To whoever is primary. Requires: `route` outlives the connection.
-  Connection(sim::Process& client, Session& session, PrimaryRoute& route, std::optional<sim::Duration> timeout)
+  Connection(sim::Process& client, Session& session, Route& route, std::optional<sim::Duration> timeout)
       : client_(&client), session_(&session), route_(&route), timeout_(timeout) {}
 
   /// The same connection with another patience: nothing waits for ever.
@@ -180,7 +198,7 @@ class Connection {
 
   sim::Process* client_;
   Session* session_;
-  PrimaryRoute* route_ = nullptr;
+  Route* route_ = nullptr;
   sim::ConnectionId id_;  ///< without a route
   std::optional<sim::Duration> timeout_;
 };

@@ -65,9 +65,10 @@ void Gather::Branch::connection_lost() {
   gather->settle(*this);
 }
 
-/// An answer among others fills its own place, in whatever order they come. The last one lets the program go on, so it comes after all
-/// of them; and the last but one makes the last one what it is, so it changes that one's place, too. Who need not wait for all may be
-/// decided by any of them: then each of them counts as the last. The argument is in docs/exploring.md.
+/// An answer among others fills its own place, in whatever order they come. The last one lets the program go on, so it
+/// comes after all of them; and the last but one makes the last one what it is, so it changes that one's place, too.
+/// Who need not wait for all may be decided by any of them: then each of them counts as the last. The argument is in
+/// docs/exploring.md.
 void Gather::describe(const Branch& arrived) const {
   sim::World& world = servers_.front().client_->world();
   const std::uint64_t others = open_ & ~arrived.bit;

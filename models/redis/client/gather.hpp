@@ -27,9 +27,9 @@ struct Votes {
 constexpr std::uint64_t kEveryServer = ~std::uint64_t{0};
 
 /// `const Votes votes = co_await Gather(servers, whom, command, rule);` sends the command to each server of the set at
-/// once, and goes on when all have answered, when `rule.timeout` is over, or when `rule.enough` votes are in or out of reach.
-/// A connection that was lost is an answer that will never come. Replies that come later are dropped; what they answer
-/// was carried out, so the outcome of the client's operation counts as unknown then, unless it succeeds.
+/// once, and goes on when all have answered, when `rule.timeout` is over, or when `rule.enough` votes are in or out of
+/// reach. A connection that was lost is an answer that will never come. Replies that come later are dropped; what they
+/// answer was carried out, so the outcome of the client's operation counts as unknown then, unless it succeeds.
 class [[nodiscard]] Gather final : private sim::TimerOwner {
  public:
   static constexpr std::size_t kMaxServers = 64;

@@ -1,7 +1,7 @@
 #pragma once
 
-// How a client that was given the addresses of sentinels finds the primary, and finds it again. Source: the guidelines for
-// Sentinel clients (redis.io), as Jedis and redis-py follow them.
+// How a client that was given the addresses of sentinels finds the primary, and finds it again. Source: the guidelines
+// for Sentinel clients (redis.io), as Jedis and redis-py follow them.
 
 #include <optional>
 #include <string>
@@ -14,15 +14,15 @@
 namespace lockstep::models::redis {
 
 /// The way to whoever is primary at the moment. Requests that are made while nobody is known wait until the primary is
-/// found, but not much longer than it takes to ask every sentinel once (`patience`); then their outcome counts as unknown like that of
-/// any other.
+/// found, but not much longer than it takes to ask every sentinel once (`patience`); then their outcome counts as
+/// unknown like that of any other.
 ///
-/// The primary is looked for when somebody needs it: ask one sentinel after the other, the one that answered last first,
-/// and believe an answer when the server's ROLE confirms it. It is forgotten when a request to it stayed without answer,
-/// when it closed the connection (which a sentinel makes a server do whose role it changes), when it answers READONLY, and
-/// when a sentinel announces +switch-master. A request in flight is never sent twice: what became of it, nobody knows.
-/// Subscriptions end with the connection; whoever waits for a message gets `unknown`.
-class PrimaryRoute {
+/// The primary is looked for when somebody needs it: ask one sentinel after the other, the one that answered last
+/// first, and believe an answer when the server's ROLE confirms it. It is forgotten when a request to it stayed without
+/// answer, when it closed the connection (which a sentinel makes a server do whose role it changes), when it answers
+/// READONLY, and when a sentinel announces +switch-master. A request in flight is never sent twice: what became of it,
+/// nobody knows. Subscriptions end with the connection; whoever waits for a message gets `unknown`.
+class PrimaryRoute final : public Route {
  public:
   struct Sentinel {
     sim::ConnectionId requests;
@@ -44,21 +44,22 @@ class PrimaryRoute {
         is_listening_(sentinels_.size(), false),
         timeout_(timeout) {}
 
-  bool is_known() const { return is_known_; }
+  bool is_known() const override { return is_known_; }
   /// To the primary, or to the one that was it last.
-  sim::ConnectionId connection() const { return servers_[current_].connection; }
-  /// How long a request waits for the primary to be found: until each sentinel could have kept it waiting, and one server.
-  std::optional<sim::Duration> patience() const {
+  sim::ConnectionId connection() const override { return servers_[current_].connection; }
+  /// How long a request waits for the primary to be found: until each sentinel could have kept it waiting, and one
+  /// server.
+  std::optional<sim::Duration> patience() const override {
     if (!timeout_) return std::nullopt;
     return *timeout_ * (static_cast<std::int64_t>(sentinels_.size()) + 1);
   }
-  sim::Process& client() const { return *client_; }
+  sim::Process& client() const override { return *client_; }
   sim::Executor& executor() const { return client_->executor(); }
 
-  void join(CommandCall& call);
-  void leave(CommandCall& call);
+  void join(CommandCall& call) override;
+  void leave(CommandCall& call) override;
   /// Nothing comes any more on this connection, or nothing that a primary would say.
-  void lost(sim::ConnectionId connection);
+  void lost(sim::ConnectionId connection) override;
   /// What a server or a sentinel sent without being asked. False: it is for the inbox.
   bool notified(const Reply& content, sim::ConnectionId connection);
   /// The client has died, or the world starts over.

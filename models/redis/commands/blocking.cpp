@@ -1,5 +1,5 @@
-// Commands that wait until a list or a sorted set has an element, and LMPOP and ZMPOP, which wait for nothing. Inside a script or a
-// transaction all of them reply at once, as if their time were out.
+// Commands that wait until a list or a sorted set has an element, and LMPOP and ZMPOP, which wait for nothing. Inside a
+// script or a transaction all of them reply at once, as if their time were out.
 
 #include <algorithm>
 #include <cerrno>
@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "models/redis/commands/objects_of_calls.hpp"
 #include "models/redis/database/database.hpp"
 #include "models/redis/database/handlers.hpp"
 
@@ -15,7 +16,8 @@ namespace {
 
 using WaitingKind = Waiting::Kind;
 
-/// As Redis reads a timeout: strtold, without blanks in front. What only 80 bits hold, 1e-400 say, is a timeout of one millisecond.
+/// As Redis reads a timeout: strtold, without blanks in front. What only 80 bits hold, 1e-400 say, is a timeout of one
+/// millisecond.
 using Seconds = long double;  // tidy: not deciding (one number read, one product, rounded up)
 
 std::optional<Seconds> parse_seconds(std::string_view argument) {
@@ -54,7 +56,8 @@ std::string_view name_of(WaitingKind kind) {
   }
 }
 
-/// What it takes from that key, which has something, and how it replies: `waiting.count` is what (B)LMPOP and (B)ZMPOP say.
+/// What it takes from that key, which has something, and how it replies: `waiting.count` is what (B)LMPOP and (B)ZMPOP
+/// say.
 Reply pop_from(Call& call, const Waiting& waiting, const std::string& key) {
   Command plain = plain_of(waiting, key);
   if (waiting.count) {

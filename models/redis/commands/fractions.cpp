@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "models/redis/commands/objects_of_calls.hpp"
 #include "models/redis/database/database.hpp"
 #include "models/redis/database/handlers.hpp"
 

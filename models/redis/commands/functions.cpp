@@ -1,8 +1,9 @@
 // FUNCTION and FCALL.
 //
-// A library is run anew for each call, its functions register themselves, and then the one that is meant runs: so a call is a function of the
-// library's text, keys, arguments and replies, as a script is, and explorations may go back and forth between calls. What a library would
-// keep in its own variables from one call to the next is lost by this, and a first run when it is loaded says what is in it.
+// A library is run anew for each call, its functions register themselves, and then the one that is meant runs: so a
+// call is a function of the library's text, keys, arguments and replies, as a script is, and explorations may go back
+// and forth between calls. What a library would keep in its own variables from one call to the next is lost by this,
+// and a first run when it is loaded says what is in it.
 
 #include <algorithm>
 #include <cctype>
@@ -20,8 +21,9 @@ namespace {
 constexpr std::string_view kWrongName =
     "Library names can only contain letters, numbers, or underscores(_) and must be at least one character long";
 
-/// Behind `kLibraryMark` in front of a library's text, on the line that its shebang leaves empty, so that lines keep their numbers. While the library
-/// is loaded the only global is `redis`, which has little but register_function; what its functions find later is what scripts find, without KEYS and ARGV.
+/// Behind `kLibraryMark` in front of a library's text, on the line that its shebang leaves empty, so that lines keep
+/// their numbers. While the library is loaded the only global is `redis`, which has little but register_function; what
+/// its functions find later is what scripts find, without KEYS and ARGV.
 constexpr std::string_view kOpening =
     "local lockstep_list, lockstep_by_name, lockstep_loaded = {}, {}, false "
     "local lockstep_redis, lockstep_bind = redis, _G['lockstep bind'] "

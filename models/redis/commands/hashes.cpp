@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "models/redis/commands/objects_of_calls.hpp"
 #include "models/redis/database/handlers.hpp"
 
 namespace lockstep::models::redis {

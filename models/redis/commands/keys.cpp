@@ -4,6 +4,7 @@
 #include <cassert>
 #include <limits>
 
+#include "models/redis/commands/objects_of_calls.hpp"
 #include "models/redis/database/database.hpp"
 #include "models/redis/database/handlers.hpp"
 
@@ -45,8 +46,8 @@ std::variant<Conditions, Reply> read_conditions(std::span<const Value> words) {
 
 /// Whether a new deadline is later (`GT`), or earlier (`LT`), than the one that a key has.
 ///
-/// The new one is mostly the present plus a length, so the question is put to the clock: that works for symbolic instants
-/// too. Two deadlines that were both sent as timestamps have no present in them.
+/// The new one is mostly the present plus a length, so the question is put to the clock: that works for symbolic
+/// instants too. Two deadlines that were both sent as timestamps have no present in them.
 bool is_later(const Deadline& time, TimeBase base, const Deadline& than, const sim::Clock& clock) {
   if (time.far_ms() != 0 || than.far_ms() != 0) return time.far_ms() > than.far_ms();
   const bool is_known = time.at.anchor() == than.at.anchor();
@@ -101,10 +102,11 @@ sim::Duration to_round_down(sim::Duration length, TimeUnit unit) {
   return unit == TimeUnit::seconds ? length + sim::Duration::milliseconds(500) : length;
 }
 
-/// What TTL and its relatives reply: from now, or from the origin of the server's clock, to the key's deadline; -1 or -2.
+/// What TTL and its relatives reply: from now, or from the origin of the server's clock, to the key's deadline; -1 or
+/// -2.
 ///
-/// Redis takes one whole millisecond from another. Here no clock is rounded, so what is left is, down; of instants that are whole
-/// milliseconds that is the same.
+/// Redis takes one whole millisecond from another. Here no clock is rounded, so what is left is, down; of instants that
+/// are whole milliseconds that is the same.
 Reply time_left(Call& call, TimeUnit unit, TimeBase base) {
   const Entry* entry = call.keys.find(call.key(), call.clock);
   if (entry == nullptr) return Reply::integer(kNoKey);

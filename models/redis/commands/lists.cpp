@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "models/redis/commands/objects_of_calls.hpp"
 #include "models/redis/database/handlers.hpp"
 
 namespace lockstep::models::redis {

@@ -1,14 +1,16 @@
 // SCAN and its relatives, and KEYS.
 //
-// A cursor is a number of items not visited yet, and a scan goes downwards. That keeps Redis' promise in the simplest way:
-// removing an item puts the last one into its place, and the last one has been visited or is just about to be; so what is
-// there from the beginning of a scan to its end is returned, once or more often. What comes or goes meanwhile may be.
+// A cursor is a number of items not visited yet, and a scan goes downwards. That keeps Redis' promise in the simplest
+// way: removing an item puts the last one into its place, and the last one has been visited or is just about to be; so
+// what is there from the beginning of a scan to its end is returned, once or more often. What comes or goes meanwhile
+// may be.
 
 #include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cstdint>
 
+#include "models/redis/commands/objects_of_calls.hpp"
 #include "models/redis/data/glob.hpp"
 #include "models/redis/database/handlers.hpp"
 

@@ -36,7 +36,8 @@ Reply eval(Call& call, bool may_write) {
   if (const Reply* error = std::get_if<Reply>(&compiled)) return *error;
   const ScriptId script = std::get<ScriptId>(compiled);
   Reply reply = run(call, script, may_write);
-  // Last, since nothing of the above depends on the cache: whoever looks at what this command depends on first meets its keys.
+  // Last, since nothing of the above depends on the cache: whoever looks at what this command depends on first meets
+  // its keys.
   call.database.cache_script(script);
   return reply;
 }

@@ -4,9 +4,11 @@
 #include <cstdlib>
 #include <string>
 
+#include "models/redis/commands/objects_of_calls.hpp"
 #include "models/redis/data/glob.hpp"
 #include "models/redis/data/sorted_set.hpp"
 #include "models/redis/data/symbolic_number.hpp"
+#include "models/redis/database/commands.hpp"
 #include "models/redis/database/database.hpp"
 #include "models/redis/database/handlers.hpp"
 
@@ -66,8 +68,8 @@ Reply ping_command(Call& call) {
 
 Reply echo_command(Call& call) { return Reply::bulk(call.arguments[1]); }
 
-/// Seconds, and the microseconds below. An exploration has no digits to split: all of a symbolic instant is in the first
-/// part, unrounded, and nothing in the second, so that `t[1] * 1000 + t[2] / 1000` is what it should be.
+/// Seconds, and the microseconds below. An exploration has no digits to split: all of a symbolic instant is in the
+/// first part, unrounded, and nothing in the second, so that `t[1] * 1000 + t[2] / 1000` is what it should be.
 Reply time_command(Call& call) {
   const sim::Instant now = call.clock.now();
   if (now.anchor() != 0) {

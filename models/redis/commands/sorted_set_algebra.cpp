@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "models/redis/commands/objects_of_calls.hpp"
+#include "models/redis/database/commands.hpp"
 #include "models/redis/database/database.hpp"
 #include "models/redis/database/handlers.hpp"
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "models/redis/commands/objects_of_calls.hpp"
 #include "models/redis/database/database.hpp"
 #include "models/redis/database/handlers.hpp"
 
@@ -98,8 +99,8 @@ std::optional<LexRange> read_lex_range(const Value& least, const Value& most) {
 
 Reply bad_lex_range() { return Reply::error("ERR min or max not valid string range item"); }
 
-/// From the first member inside up to the last before one that is outside, `skipped` of them left out unseen; from the other end if
-/// it is reversed.
+/// From the first member inside up to the last before one that is outside, `skipped` of them left out unseen; from the
+/// other end if it is reversed.
 std::vector<std::uint32_t> within(const Call& call, const SortedSet& set, const LexRange& range, bool reversed = false,
                                   std::int64_t skipped = 0) {
   const std::span<const std::uint32_t> order = set.order(call.world());

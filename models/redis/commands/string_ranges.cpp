@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "models/redis/commands/objects_of_calls.hpp"
 #include "models/redis/database/database.hpp"
 #include "models/redis/database/handlers.hpp"
 

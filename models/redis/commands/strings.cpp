@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "models/redis/commands/objects_of_calls.hpp"
 #include "models/redis/database/database.hpp"
 #include "models/redis/database/handlers.hpp"
 

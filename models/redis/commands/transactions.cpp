@@ -4,7 +4,6 @@
 
 #include "models/redis/database/database.hpp"
 #include "models/redis/database/handlers.hpp"
-#include "models/redis/database/notifications.hpp"
 
 namespace lockstep::models::redis {
 namespace {
@@ -41,7 +40,7 @@ Reply exec_command(Call& call) {
   call.keys.select(client.database);
   call.database.replicate_expiries();
   if (call.database.configuration().notified_events().any()) [[unlikely]]
-    announce_expiries(call);
+    call.database.announce_expiries(call);
   if (client.is_dirty) {
     call.database.forget_transaction(client);
     return Reply::null_array();

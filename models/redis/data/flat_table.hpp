@@ -13,9 +13,9 @@
 
 namespace lockstep::models::redis {
 
-/// Found by a linear scan while there are few and through an open-addressing index once there are many. Order is that of
-/// insertion, except that the last item takes the place of a removed one: a function of the calls alone, so iteration is
-/// the same everywhere. Memory of removed items is kept for later ones.
+/// Found by a linear scan while there are few and through an open-addressing index once there are many. Order is that
+/// of insertion, except that the last item takes the place of a removed one: a function of the calls alone, so
+/// iteration is the same everywhere. Memory of removed items is kept for later ones.
 ///
 /// An item has `std::string key` and `std::uint64_t hash`.
 template <class Item>

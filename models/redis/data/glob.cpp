@@ -6,8 +6,8 @@
 namespace lockstep::models::redis {
 namespace {
 
-/// Reads the class that begins at pattern[at] == '[': whether `c` is in it. Moves `at` to its last character. A class that
-/// is never closed ends with the pattern.
+/// Reads the class that begins at pattern[at] == '[': whether `c` is in it. Moves `at` to its last character. A class
+/// that is never closed ends with the pattern.
 bool class_matches(std::string_view pattern, std::size_t& at, unsigned char c) {
   ++at;
   const bool is_negated = at < pattern.size() && pattern[at] == '^';

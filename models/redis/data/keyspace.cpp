@@ -22,8 +22,8 @@ Entry* Keyspace::find(std::string_view key, const sim::Clock& clock) {
   const std::uint64_t hash = digest_bytes(key);
   watch(hash ^ salt_, false);
   Entry* entry = table_->find(key, hash);
-  // Redis 7.0 counts whole milliseconds and keeps a key until `now > deadline`. Here time is dense, a lease of 100 ms is
-  // over when 100 ms have passed, and the documented thresholds (10 + 20 + P > 101 of set-nx-px-lua) depend on it.
+  // Redis 7.0 counts whole milliseconds and keeps a key until `now > deadline`. Here time is dense, a lease of 100 ms
+  // is over when 100 ms have passed, and the documented thresholds (10 + 20 + P > 101 of set-nx-px-lua) depend on it.
   if (entry != nullptr && entry->expires && expiry_rule_ != ExpiryRule::ignores && clock.has_reached(entry->at)) {
     if (expiry_rule_ == ExpiryRule::removes) {
       watch(hash ^ salt_, true);
@@ -209,8 +209,8 @@ std::uint64_t Keyspace::digest() const {
 }
 
 KeyChange& Keyspace::note(EffectKind kind, std::string_view key) {
-  // A command looks a key up and then changes it; between the two it has touched few others. Looking far back would make
-  // a DEL of thousands of keys quadratic.
+  // A command looks a key up and then changes it; between the two it has touched few others. Looking far back would
+  // make a DEL of thousands of keys quadratic.
   constexpr std::size_t kLookBack = 8;
   const std::size_t oldest = std::max(command_begin_, changes_count_ - std::min(changes_count_, kLookBack));
   for (std::size_t i = changes_count_; kind != EffectKind::expire && i > oldest; --i) {

@@ -1,6 +1,7 @@
 #pragma once
 
-// The keys of a Redis server, by database: what they hold, when they expire, and what the current command did to which of them.
+// The keys of a Redis server, by database: what they hold, when they expire, and what the current command did to which
+// of them.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,9 +13,9 @@
 #include <vector>
 
 #include "models/redis/data/flat_table.hpp"
+#include "models/redis/data/ids.hpp"
 #include "models/redis/data/objects.hpp"
 #include "models/redis/data/value.hpp"
-#include "models/redis/database/session.hpp"
 #include "sim/time/clock.hpp"
 #include "sim/time/time.hpp"
 #include "sim/worlds/history.hpp"
@@ -28,8 +29,9 @@ struct Deadline {
 
   /// 250 years: what an `Instant` in nanoseconds holds, with some room.
   static constexpr std::int64_t kLongestMilliseconds = 250LL * 365 * 86'400 * 1000;
-  /// So many milliseconds since the clock's origin. What no `Instant` holds is kept as a number, and `at` is a moment that nobody lives to
-  /// see, or that was over before anything began. There is room for that number in `lifetime`, and no other: each request carries deadlines.
+  /// So many milliseconds since the clock's origin. What no `Instant` holds is kept as a number, and `at` is a moment
+  /// that nobody lives to see, or that was over before anything began. There is room for that number in `lifetime`, and
+  /// no other: each request carries deadlines.
   static Deadline moment(std::int64_t milliseconds) {
     if (milliseconds >= kLongestMilliseconds) return {last(), sim::Duration::nanoseconds(milliseconds)};
     if (milliseconds <= -kLongestMilliseconds) return {first(), sim::Duration::nanoseconds(milliseconds)};
@@ -48,9 +50,9 @@ struct Entry : Deadline {
   bool expires = false;  ///< if not, the deadline means nothing
 };
 
-/// What a command really did to one key, one record for each: the strongest of read, touch, write and remove. A SET NX that found
-/// the key taken only read it, and so did a DEL or a GET that found nothing. An expiry that the command noticed is a
-/// record of its own, before the command's.
+/// What a command really did to one key, one record for each: the strongest of read, touch, write and remove. A SET NX
+/// that found the key taken only read it, and so did a DEL or a GET that found nothing. An expiry that the command
+/// noticed is a record of its own, before the command's.
 struct KeyChange {
   sim::Effect::Kind kind = sim::Effect::Kind::read;
   std::string key;
@@ -70,7 +72,8 @@ struct PartChange {
   sim::MemberChange::Kind kind = sim::MemberChange::Kind::written;
 };
 
-/// Hears of accesses to keys, each before it happens. Keys are told apart by their digest; so is what a key may hold from the key.
+/// Hears of accesses to keys, each before it happens. Keys are told apart by their digest; so is what a key may hold
+/// from the key.
 class KeyWatcher {
  public:
   virtual void key_accessed(std::uint64_t key, bool changes) = 0;
@@ -98,8 +101,8 @@ enum class ExpiryRule : std::uint8_t {
   ignores   ///< what the primary says is done to whatever is there
 };
 
-/// A key is told apart by its name and its database: all that is said of a name here is said of the one that is selected, and watchers
-/// hear of different keys where the databases differ.
+/// A key is told apart by its name and its database: all that is said of a name here is said of the one that is
+/// selected, and watchers hear of different keys where the databases differ.
 class Keyspace {
  public:
   Keyspace() = default;
@@ -115,17 +118,17 @@ class Keyspace {
 
   // --- For command handlers. A returned entry is valid until the next call that may insert or remove a key.
 
-  /// The key's entry, or null. A key whose deadline the clock has reached is removed now, or as `set_expiry_rule` says: expiry is
-  /// lazy.
+  /// The key's entry, or null. A key whose deadline the clock has reached is removed now, or as `set_expiry_rule` says:
+  /// expiry is lazy.
   Entry* find(std::string_view key, const sim::Clock& clock);
   /// The key's entry, new and holding an empty string if there was none, without asking whether an old one had expired:
   /// for commands that overwrite whatever was there, so that an exploration does not fork over it.
   Entry& overwrite(std::string_view key);
   /// The same for a command that is about to store this string.
   Entry& overwrite(std::string_view key, const Value& by);
-  /// Whether the key holds another string than this one, expired or not, or nothing, so that `find` would not find this one whatever the time. Who is
-  /// told so depends on those alone who put this string there or take it away (`KeyWatcher`). False where nobody watches,
-  /// and where such a look would leave a mark.
+  /// Whether the key holds another string than this one, expired or not, or nothing, so that `find` would not find this
+  /// one whatever the time. Who is told so depends on those alone who put this string there or take it away
+  /// (`KeyWatcher`). False where nobody watches, and where such a look would leave a mark.
   bool holds_another(std::string_view key, const Value& text);
   /// The same key as `find` has just not found, holding nothing of a type yet. Requires: there is no such key.
   template <class Type>
@@ -138,8 +141,8 @@ class Keyspace {
     watch_all_texts(entry.hash ^ salt_);
     note(sim::Effect::Kind::write, entry.key);
   }
-  /// Says that the command changed only the entry's deadline. Whoever asks for the text that is there looks at all of the key, so its own part is
-  /// as it was.
+  /// Says that the command changed only the entry's deadline. Whoever asks for the text that is there looks at all of
+  /// the key, so its own part is as it was.
   void touched(const Entry& entry) {
     watch(entry.hash ^ salt_, true);
     note(sim::Effect::Kind::touch, entry.key);
@@ -210,8 +213,8 @@ class Keyspace {
   std::uint64_t digest() const;
 
  private:
-  /// Whether the key holds one text is a part of its own, and so is whether it may hold any: who puts a text there or takes one away changes
-  /// the first, who does something else to it the second. Who asks for a text reads both.
+  /// Whether the key holds one text is a part of its own, and so is whether it may hold any: who puts a text there or
+  /// takes one away changes the first, who does something else to it the second. Who asks for a text reads both.
   void watch_text(const Entry& entry);
   void watch_text(std::uint64_t key, const Value& text);
   void watch_all_texts(std::uint64_t key);

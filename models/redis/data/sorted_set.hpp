@@ -36,8 +36,8 @@ class Score {
   /// Nothing if it is no number.
   static std::optional<Score> read(const Value& value);
 
-  /// Asks the world where a timestamp is symbolic, so this may fork an exploration. Timestamps in different units compare
-  /// as the numbers that they print if they have digits; if not, the one with the finer unit is the larger.
+  /// Asks the world where a timestamp is symbolic, so this may fork an exploration. Timestamps in different units
+  /// compare as the numbers that they print if they have digits; if not, the one with the finer unit is the larger.
   bool less_than(const Score& other, const sim::World& world) const;
   bool equals(const Score& other, const sim::World& world) const;
   bool is_symbolic() const;
@@ -65,8 +65,9 @@ struct ScoredMember {
   Score score;
 };
 
-/// Members are put in order when somebody asks for an order, not when they come: adding a member whose score is symbolic
-/// forks nothing. While no score is symbolic the order is kept, and only those that have come since are put in their places.
+/// Members are put in order when somebody asks for an order, not when they come: adding a member whose score is
+/// symbolic forks nothing. While no score is symbolic the order is kept, and only those that have come since are put in
+/// their places.
 class SortedSet {
  public:
   SortedSet() = default;

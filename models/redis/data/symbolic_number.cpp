@@ -176,8 +176,8 @@ Number SymbolicNumber::value(Number units, bool upper) const {
 
 // --- Questions.
 
-/// `holds` is true of all values up to some one, or from some one on. Where the length comes from one to the other is found by halving, in whole
-/// nanoseconds; on which side the point itself lies, half a nanosecond before it says.
+/// `holds` is true of all values up to some one, or from some one on. Where the length comes from one to the other is
+/// found by halving, in whole nanoseconds; on which side the point itself lies, half a nanosecond before it says.
 template <class Holds>
 bool SymbolicNumber::ask_one(const Holds& holds, bool upper, sim::World& world) const {
   const auto is_true_at = [&](std::int64_t ns, Number more) {

@@ -12,16 +12,18 @@
 
 namespace lockstep::models::redis {
 
-/// Lua's numbers. What a script calculates with them is calculated with the same operations here, to find where its answer changes.
+/// Lua's numbers. What a script calculates with them is calculated with the same operations here, to find where its
+/// answer changes.
 using Number = double;  // tidy: not deciding (IEEE 754, as sorted_set.hpp says)
 
 /// The unit of TIME's second number, the microseconds since its first, where neither has digits.
 inline constexpr sim::Duration kRestOfSecond = sim::Duration::nanoseconds(-1);
 
-/// A number that depends on one length of time, `plus - minus`, in units: that length, or its integer part, or what some steps of arithmetic make of
-/// it, each of which never falls where the length grows, or never grows. So a comparison with a plain number is a question about that length, and has one
-/// place where its answer changes. It is found by trying, with the script's own arithmetic: `math.floor(pttl / 1000) < 2` asks whether less than
-/// 2000ms are left.
+/// A number that depends on one length of time, `plus - minus`, in units: that length, or its integer part, or what
+/// some steps of arithmetic make of it, each of which never falls where the length grows, or never grows. So a
+/// comparison with a plain number is a question about that length, and has one place where its answer changes. It is
+/// found by trying, with the script's own arithmetic: `math.floor(pttl / 1000) < 2` asks whether less than 2000ms are
+/// left.
 ///
 /// A timestamp is such a number, with the clock's origin as `minus`.
 class SymbolicNumber {
@@ -32,7 +34,8 @@ class SymbolicNumber {
     of_ends,  ///< both ends had been rounded down before one was taken from the other: the integer below or above
   };
   SymbolicNumber(sim::Instant plus, sim::Instant minus, sim::Duration unit, Rounding rounding);
-  /// As a script calculates with it. A clock that counts more than a millisecond is rounded, since that may change what happens.
+  /// As a script calculates with it. A clock that counts more than a millisecond is rounded, since that may change what
+  /// happens.
   static SymbolicNumber of(Timestamp timestamp);
 
   sim::Instant plus() const { return plus_; }
@@ -57,7 +60,8 @@ class SymbolicNumber {
   std::optional<SymbolicNumber> rounded_up() const { return with({Step::Kind::ceil, 0}); }
   /// Seconds of TIME, multiplied, and what its other number adds to them, are the moment itself: nothing is lost then.
   std::optional<SymbolicNumber> with_rest_of_second(sim::Instant moment, Number times, Number divided_by) const;
-  /// Nothing: it depends on more than one length. The last may ask the world for an instant that it knows only about (`World::sum`).
+  /// Nothing: it depends on more than one length. The last may ask the world for an instant that it knows only about
+  /// (`World::sum`).
   static std::optional<SymbolicNumber> difference(const SymbolicNumber& a, const SymbolicNumber& b);
   static std::optional<SymbolicNumber> sum(const SymbolicNumber& a, const SymbolicNumber& b, const sim::World& world);
 
@@ -68,7 +72,8 @@ class SymbolicNumber {
   bool equals(Number other, sim::World& world) const;
   /// Nothing: it is about more than two instants.
   static std::optional<bool> is_less(const SymbolicNumber& a, const SymbolicNumber& b, sim::World& world);
-  /// Whether the first is at least the second, of two to which the same has been done; for math.max and math.min, where equal ones are one.
+  /// Whether the first is at least the second, of two to which the same has been done; for math.max and math.min, where
+  /// equal ones are one.
   static std::optional<bool> is_at_least(const SymbolicNumber& a, const SymbolicNumber& b, sim::World& world);
 
   bool operator==(const SymbolicNumber& other) const;

@@ -109,7 +109,8 @@ class Value {
   }
 
   /// The same bytes. A symbolic timestamp differs from every text.
-  /// Requires: not two timestamps of which one is symbolic, unless they are identical or differ in nothing but whole units.
+  /// Requires: not two timestamps of which one is symbolic, unless they are identical or differ in nothing but whole
+  /// units.
   bool operator==(const Value& other) const;
   /// Case-insensitive comparison with an option name in capitals ("NX").
   bool is_word(std::string_view capitals) const;
@@ -211,7 +212,8 @@ constexpr std::uint64_t digest_long(std::string_view bytes, std::uint64_t seed) 
 /// What a digest begins with.
 constexpr std::uint64_t kDigestBegin = 0xcbf29ce484222325;
 
-/// A portable 64-bit digest of bytes, eight at a time, continued from `seed`. The last round takes up to seven, and how many.
+/// A portable 64-bit digest of bytes, eight at a time, continued from `seed`. The last round takes up to seven, and how
+/// many.
 constexpr std::uint64_t digest_bytes(std::string_view bytes, std::uint64_t seed = kDigestBegin) {
   if (bytes.size() < 8) [[likely]]
     return digest_rest(bytes.data(), bytes.size(), seed);

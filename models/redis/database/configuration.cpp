@@ -20,7 +20,8 @@ constexpr std::array<std::array<std::string_view, 2>, 6> kAliases = {{
 
 }  // namespace
 
-/// How objects lie in memory is kept and shown, and hardly anything that a client can see hangs on it: OBJECT ENCODING, and the sign of a score of zero.
+/// How objects lie in memory is kept and shown, and hardly anything that a client can see hangs on it: OBJECT ENCODING,
+/// and the sign of a score of zero.
 Configuration::Configuration() {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   constexpr std::int64_t kMostInt = std::numeric_limits<std::int32_t>::max();

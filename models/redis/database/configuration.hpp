@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/redis/database/notifications.hpp"
+#include "models/redis/database/notified_events.hpp"
 #include "sim/time/time.hpp"
 
 namespace lockstep::models::redis {

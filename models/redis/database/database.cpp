@@ -4,6 +4,7 @@
 #include <cassert>
 #include <utility>
 
+#include "models/redis/database/commands.hpp"
 #include "models/redis/database/handlers.hpp"
 #include "models/redis/database/notifications.hpp"
 
@@ -34,15 +35,6 @@ constexpr std::uint64_t kScriptCache = 0x7363726970747321;
 Effect expiry_of(const KeyChange& change) { return {Command{"DEL", change.key}, change.database, true}; }
 
 }  // namespace
-
-/// A timestamp of an exploration differs from every other instant unless the world says otherwise.
-bool Call::equal(const Value& a, const Value& b) const {
-  const Timestamp* left = a.timestamp();
-  const Timestamp* right = b.timestamp();
-  if (left == nullptr || right == nullptr || left->instant.anchor() == right->instant.anchor()) return a == b;
-  return left->unit == right->unit && world().is_at_or_after(left->instant, right->instant) &&
-         world().is_at_or_after(right->instant, left->instant);
-}
 
 // --- Requests.
 
@@ -108,8 +100,8 @@ Reply Database::dispatch(Session& client, const Command& command) {
   return reply;
 }
 
-/// What a connection publishes to itself is written among its replies, also inside of EXEC's: from this delivery on. What runs commands
-/// replies when all of them are done.
+/// What a connection publishes to itself is written among its replies, also inside of EXEC's: from this delivery on.
+/// What runs commands replies when all of them are done.
 void Database::place_own_messages(Reply& reply, const Session& client, bool runs_commands, std::size_t first) {
   std::vector<Delivery> own;
   std::size_t kept = first;
@@ -278,8 +270,8 @@ void Database::replicate_expiries() {
   }
 }
 
-/// Expiries that the command noticed came before what it did. Scripts and transactions consist of commands that have noted
-/// theirs already.
+/// Expiries that the command noticed came before what it did. Scripts and transactions consist of commands that have
+/// noted theirs already.
 void Database::note_effects(const CommandSpec& spec, const Command& command, std::size_t effects_before) {
   if (spec.is(kRunsCommands)) return;
   bool changed = false;
@@ -335,7 +327,8 @@ void Database::unwatch(Session& client) {
   client.is_dirty = false;
 }
 
-/// Every client that watches what the present command has changed. A WATCH that finds its key expired watches a missing key.
+/// Every client that watches what the present command has changed. A WATCH that finds its key expired watches a missing
+/// key.
 void Database::mark_watchers(const Session* except) {
   for (const KeyChange& change : keys_.changes_of_command()) {
     if (change.kind == sim::Effect::Kind::read) continue;
@@ -400,8 +393,9 @@ Reply Database::reply_of_time_out(const Session& client) const {
                                                  : Reply::null_array();
 }
 
-/// After the whole request, and only for keys that it created, as in a real server: a list that a script or a transaction filled and emptied again wakes nobody. Keys in the order
-/// in which they were changed, clients in the order in which they came; a BLMOVE that is served may fill another list.
+/// After the whole request, and only for keys that it created, as in a real server: a list that a script or a
+/// transaction filled and emptied again wakes nobody. Keys in the order in which they were changed, clients in the
+/// order in which they came; a BLMOVE that is served may fill another list.
 void Database::serve_waiting() {
   for (std::size_t i = 0; i < keys_.changes().size() && waiting_count_ > 0; ++i) {
     if (!keys_.changes()[i].creates) continue;

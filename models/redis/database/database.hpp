@@ -1,7 +1,7 @@
 #pragma once
 
-// A Redis server: keys, script cache, what it knows of each connection, and the execution of one command after the other.
-// How requests and replies travel is `Node`'s business. Start here.
+// A Redis server: keys, script cache, what it knows of each connection, and the execution of one command after the
+// other. How requests and replies travel is `Node`'s business. Start here.
 
 #include <deque>
 #include <optional>
@@ -11,20 +11,23 @@
 #include <vector>
 
 #include "models/redis/data/keyspace.hpp"
-#include "models/redis/database/commands.hpp"
+#include "models/redis/database/call.hpp"
 #include "models/redis/database/configuration.hpp"
+#include "models/redis/database/replication.hpp"
 #include "models/redis/database/session.hpp"
 #include "models/redis/script/script_engine.hpp"
 #include "models/redis/script/script_memory.hpp"
-#include "models/redis/server/replication.hpp"
 #include "models/redis/wire/command.hpp"
+#include "models/redis/wire/command_spec.hpp"
 #include "models/redis/wire/reply.hpp"
 #include "sim/time/clock.hpp"
 
 namespace lockstep::models::redis {
 
-/// Behaves as a single redis-server 7.0.15 with its sixteen databases does, command by command. Differences that are known and
-/// meant: docs/redis-fidelity.md.
+struct Notification;
+
+/// Behaves as a single redis-server 7.0.15 with its sixteen databases does, command by command. Differences that are
+/// known and meant: docs/redis-fidelity.md.
 class Database final : private ScriptHost {
  public:
   /// Requires: `scripts` outlives the database. It may serve many databases, one at a time.
@@ -50,16 +53,17 @@ class Database final : private ScriptHost {
   std::span<const PartChange> parts() const { return keys_.parts(); }
   /// What it made the server send besides its own reply, in order. Valid until the next call.
   std::span<const Delivery> deliveries() const { return deliveries_; }
-  /// Whether the last `execute` may have depended on, or changed, something besides the keys in `changes()` and the state
-  /// of its own connection: all keys (FLUSHALL), the script cache, subscriptions, other connections, the configuration. Such
-  /// a command is ordered with every other command of its server.
+  /// Whether the last `execute` may have depended on, or changed, something besides the keys in `changes()` and the
+  /// state of its own connection: all keys (FLUSHALL), the script cache, subscriptions, other connections, the
+  /// configuration. Such a command is ordered with every other command of its server.
   bool touched_more_than_keys() const { return touched_more_than_keys_; }
-  /// Whether it may have depended on which keys there are, or on what the server knows of other connections. A watcher hears
-  /// of neither.
+  /// Whether it may have depended on which keys there are, or on what the server knows of other connections. A watcher
+  /// hears of neither.
   bool touched_every_key() const { return touched_every_key_; }
 
-  /// Whether the last `execute`, `time_out` or `close` may have asked for anything besides changes, effects and its reply. If not:
-  /// there are no deliveries, intents, stall or new pause, it touched no more than keys, and closed no connection.
+  /// Whether the last `execute`, `time_out` or `close` may have asked for anything besides changes, effects and its
+  /// reply. If not: there are no deliveries, intents, stall or new pause, it touched no more than keys, and closed no
+  /// connection.
   bool asked_for_more() const { return asked_for_more_; }
 
   /// Whether the last `execute` ended its own connection, once its reply is sent: QUIT.
@@ -92,14 +96,15 @@ class Database final : private ScriptHost {
   /// A restart that lost everything, in the same run: unlike `reset` it keeps `limit_hit`.
   void restart_empty();
 
-  /// Script runs that were seen before need no interpreter. Null: each is run. Requires: the memory outlives the database.
+  /// Script runs that were seen before need no interpreter. Null: each is run. Requires: the memory outlives the
+  /// database.
   void set_script_memory(ScriptMemory* memory) { script_memory_ = memory; }
   /// See `Keyspace::set_watcher`.
   void set_watcher(KeyWatcher* watcher) { keys_.set_watcher(watcher); }
 
   const Keyspace& keys() const { return keys_; }
-  /// Whether somebody may hear of a key's end when it comes, and not when somebody comes upon the key. A replica's keys end when its
-  /// primary says so.
+  /// Whether somebody may hear of a key's end when it comes, and not when somebody comes upon the key. A replica's keys
+  /// end when its primary says so.
   bool tells_of_expiry() const {
     return configuration_.notified_events().tells_of_expiry() && !replication_.is_replica();
   }
@@ -110,8 +115,8 @@ class Database final : private ScriptHost {
   void set_loading(bool on) { is_loading_ = on; }
   bool is_loading() const { return is_loading_; }
   void set_held_clients(std::size_t count) { held_clients_ = count; }
-  /// Whether INFO without a section has that of the clients. A sentinel asks so, and who else has spoken to the server is not part of its
-  /// story.
+  /// Whether INFO without a section has that of the clients. A sentinel asks so, and who else has spoken to the server
+  /// is not part of its story.
   void set_tells_of_clients(bool on) { tells_of_clients_ = on; }
   bool tells_of_clients() const { return tells_of_clients_; }
   /// What its configuration file says: what every start begins with.
@@ -163,8 +168,8 @@ class Database final : private ScriptHost {
   void load(const Keyspace& keys) { keys_.load(keys); }
   std::uint64_t digest() const { return keys_.digest(); }
 
-  // --- Replication (and later the append-only file) lives on effects: commands without chance, clocks or scripts in them,
-  // which make the same keys of the same keys. The last `execute` noted them if that was asked for.
+  // --- Replication (and later the append-only file) lives on effects: commands without chance, clocks or scripts in
+  // them, which make the same keys of the same keys. The last `execute` noted them if that was asked for.
 
   void record_effects(bool on) { records_effects_ = on; }
   bool records_effects() const { return records_effects_; }
@@ -221,6 +226,11 @@ class Database final : private ScriptHost {
   void touches_more_than_keys() { asked_for_more_ = touched_more_than_keys_ = touched_every_key_ = true; }
   /// What the present command really did, in place of itself. Several calls: several commands.
   void replicate_as(Command command);
+  /// Tells the subscribers of what a command has just done, in the order in which a real server does. Of a command that
+  /// consists of others only what expired before them; those have told of themselves.
+  void announce(Call& call, const CommandSpec& spec);
+  /// Of keys that the current command found expired.
+  void announce_expiries(Call& call);
   /// EXEC's own part: its watched keys may have expired. Its commands note their effects themselves.
   void replicate_expiries();
 
@@ -244,6 +254,7 @@ class Database final : private ScriptHost {
   std::optional<Reply> refusal(const Session& session, const CommandSpec& spec, const Command& command) const;
   std::optional<Reply> write_error(const sim::Clock& clock) const;
   bool would_write(const Session& session, const CommandSpec& spec) const;
+  void tell(const std::vector<Notification>& notifications);
   void expire_named(const CommandSpec& spec, Call& call);
   Reply run(const CommandSpec& spec, Session& session, const Command& command, bool may_block);
   void note_effects(const CommandSpec& spec, const Command& command, std::size_t effects_before);

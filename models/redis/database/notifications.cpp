@@ -5,35 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "models/redis/database/database.hpp"
-#include "models/redis/database/handlers.hpp"
-
 namespace lockstep::models::redis {
 namespace {
 
 using EffectKind = sim::Effect::Kind;
-
-struct Letter {
-  char letter;
-  EventClass which;
-};
-
-/// In the order in which CONFIG GET prints them; the first nine are A.
-constexpr std::size_t kAll = 10;
-constexpr std::array kLetters = std::to_array<Letter>({{'g', EventClass::generic},
-                                                       {'$', EventClass::string},
-                                                       {'l', EventClass::list},
-                                                       {'s', EventClass::set},
-                                                       {'h', EventClass::hash},
-                                                       {'z', EventClass::sorted_set},
-                                                       {'x', EventClass::expired},
-                                                       {'e', EventClass::evicted},
-                                                       {'t', EventClass::stream},
-                                                       {'d', EventClass::module},
-                                                       {'n', EventClass::created},
-                                                       {'K', EventClass::by_key},
-                                                       {'E', EventClass::by_event},
-                                                       {'m', EventClass::missed}});
 
 /// What a command calls a change of what a key holds.
 struct Event {
@@ -102,9 +77,8 @@ bool is_any(std::string_view name, std::initializer_list<std::string_view> names
 /// The telling of one command's events.
 class Announcement {
  public:
-  Announcement(Call& call, const CommandSpec& spec)
-      : call_(call), spec_(spec), events_(call.database.configuration().notified_events()) {
-    // Telling may look up nothing, so they stay valid.
+  Announcement(Call& call, const CommandSpec& spec, NotifiedEvents events) : call_(call), spec_(spec), events_(events) {
+    // Nothing is looked up meanwhile, so they stay valid.
     changes_ = call.keys.changes_of_command();
     told_.assign(changes_.size(), false);
   }
@@ -126,19 +100,12 @@ class Announcement {
     for (const KeyChange& change : changes_) of_change(change);
   }
 
+  std::vector<Notification> take() { return std::move(notifications_); }
+
  private:
   void tell(EventClass which, std::string_view event, std::string_view key, DatabaseId database) {
     if (!events_.has(which)) return;
-    call_.database.touches_more_than_keys();
-    const std::size_t first = call_.database.deliveries().size();
-    const std::string number = std::to_string(database);
-    if (events_.has(EventClass::by_key)) {
-      send_to_subscribers(call_.database, "__keyspace@" + number + "__:" + std::string(key), event);
-    }
-    if (events_.has(EventClass::by_event)) {
-      send_to_subscribers(call_.database, "__keyevent@" + number + "__:" + std::string(event), key);
-    }
-    call_.database.place_deliveries(first, written_before(which, event));
+    notifications_.push_back({event, std::string(key), database, written_before(which, event)});
   }
 
   /// How much of its reply the command has written when it tells of this: each does it at a moment of its own.
@@ -363,6 +330,7 @@ class Announcement {
   NotifiedEvents events_;
   std::span<const KeyChange> changes_;
   std::vector<bool> told_;
+  std::vector<Notification> notifications_;
   std::size_t item_ = 0;  ///< of MGET: whose key is just looked up
 };
 
@@ -389,33 +357,6 @@ Reply inserted(const Reply& reply, std::size_t& left, std::vector<Reply>& messag
 }
 
 }  // namespace
-
-std::optional<NotifiedEvents> NotifiedEvents::read(std::string_view letters) {
-  NotifiedEvents events;
-  for (const char letter : letters) {
-    if (letter == 'A') {
-      for (std::size_t i = 0; i < kAll; ++i) events.bits_ |= static_cast<std::uint16_t>(kLetters[i].which);
-      continue;
-    }
-    const auto found =
-        std::find_if(kLetters.begin(), kLetters.end(), [&](const Letter& l) { return l.letter == letter; });
-    if (found == kLetters.end()) return std::nullopt;
-    events.bits_ |= static_cast<std::uint16_t>(found->which);
-  }
-  return events;
-}
-
-/// As a real server, which forgets to say `n` beside `A`.
-std::string NotifiedEvents::letters() const {
-  const bool is_all =
-      std::all_of(kLetters.begin(), kLetters.begin() + kAll, [&](const Letter& l) { return has(l.which); });
-  std::string text = is_all ? "A" : "";
-  for (const auto& [letter, which] : kLetters) {
-    const bool is_said = is_all && (which < EventClass::missed);
-    if (has(which) && !is_said) text += letter;
-  }
-  return text;
-}
 
 Reply with_messages(Reply reply, std::vector<Delivery> messages, Protocol protocol) {
   std::vector<Reply> before, behind;
@@ -444,8 +385,16 @@ Reply with_messages(Reply reply, std::vector<Delivery> messages, Protocol protoc
   return Reply::several(std::move(before));
 }
 
-void announce(Call& call, const CommandSpec& spec) { Announcement(call, spec).all(); }
+std::vector<Notification> notifications_of(Call& call, const CommandSpec& spec, NotifiedEvents events) {
+  Announcement announcement(call, spec, events);
+  announcement.all();
+  return announcement.take();
+}
 
-void announce_expiries(Call& call) { Announcement(call, *find_command(call.arguments)).expiries(); }
+std::vector<Notification> expiries_of(Call& call, const CommandSpec& spec, NotifiedEvents events) {
+  Announcement announcement(call, spec, events);
+  announcement.expiries();
+  return announcement.take();
+}
 
 }  // namespace lockstep::models::redis

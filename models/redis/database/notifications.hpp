@@ -1,66 +1,38 @@
 #pragma once
 
-// Keyspace notifications: what CONFIG SET notify-keyspace-events asks to be told, and the events that a command makes.
+// Keyspace notifications: the events that a command makes.
 
-#include <cstdint>
-#include <optional>
-#include <span>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "models/redis/data/keyspace.hpp"
-#include "models/redis/database/commands.hpp"
+#include "models/redis/data/ids.hpp"
+#include "models/redis/database/call.hpp"
+#include "models/redis/database/notified_events.hpp"
 #include "models/redis/database/session.hpp"
+#include "models/redis/wire/command_spec.hpp"
 #include "models/redis/wire/reply.hpp"
 
 namespace lockstep::models::redis {
 
-/// Classes of events, and (`by_key`, `by_event`) the two kinds of channels.
-enum class EventClass : std::uint16_t {
-  generic = 1,
-  string = 2,
-  list = 4,
-  set = 8,
-  hash = 16,
-  sorted_set = 32,
-  expired = 64,
-  evicted = 128,
-  stream = 256,
-  module = 512,
-  created = 1024,
-  missed = 2048,
-  by_key = 4096,
-  by_event = 8192
+/// One event of one key, for the subscribers of its channels.
+struct Notification {
+  std::string_view event;  ///< "del". Static text
+  std::string key;
+  DatabaseId database = 0;
+  std::size_t written = 0;  ///< as `Delivery::written`: when the command tells of it
 };
 
-/// A set of them, as a server keeps it.
-class NotifiedEvents {
- public:
-  /// "KEA", "Kx": nothing for a letter that is none.
-  static std::optional<NotifiedEvents> read(std::string_view letters);
-  /// As CONFIG GET prints it: ordered, `A` for all that it stands for.
-  std::string letters() const;
-
-  bool any() const { return bits_ != 0; }
-  bool has(EventClass which) const { return (bits_ & static_cast<std::uint16_t>(which)) != 0; }
-  /// Whether somebody may hear of a key's end.
-  bool tells_of_expiry() const {
-    return has(EventClass::expired) && (has(EventClass::by_key) || has(EventClass::by_event));
-  }
-
- private:
-  std::uint16_t bits_ = 0;
-};
-
-/// Tells the subscribers of what a command has just done, in the order in which a real server does. Of a command that consists of
-/// others only what expired before them; those have told of themselves.
-void announce(Call& call, const CommandSpec& spec);
+/// What there is to tell of a command that is done, in the order in which a real server tells it. `events`: which of it
+/// anybody may hear.
+std::vector<Notification> notifications_of(Call& call, const CommandSpec& spec, NotifiedEvents events);
 /// Of keys that the current command found expired.
-void announce_expiries(Call& call);
+std::vector<Notification> expiries_of(Call& call, const CommandSpec& spec, NotifiedEvents events);
 
-/// A reply, and in it, before it or behind it the messages that the command sent to its own connection: each where the real server writes it, also
-/// in the middle of an array. Requires: `messages` are in the order in which they were sent.
+/// A reply, and in it, before it or behind it the messages that the command sent to its own connection: each where the
+/// real server writes it, also in the middle of an array. Requires: `messages` are in the order in which they were
+/// sent.
 Reply with_messages(Reply reply, std::vector<Delivery> messages, Protocol protocol);
 
 }  // namespace lockstep::models::redis

@@ -7,18 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "models/redis/data/ids.hpp"
 #include "models/redis/wire/command.hpp"
 #include "models/redis/wire/reply.hpp"
 #include "sim/time/time.hpp"
 
 namespace lockstep::models::redis {
-
-/// Whoever runs a server numbers its connections. Small numbers: they are indices. 0 is for callers that need only one.
-using SessionId = std::uint32_t;
-
-/// The number of one of a server's databases, as SELECT takes it.
-using DatabaseId = std::uint8_t;
-inline constexpr std::size_t kDatabases = 16;
 
 /// A command that waits for a list or a sorted set to get elements, or (`replicas`) for other servers.
 struct Waiting {
@@ -98,8 +92,8 @@ struct Delivery {
   Kind kind = Kind::message;
   SessionId to = 0;
   Reply reply;
-  /// Of a message that a command sends to its own connection: how much of its reply the server has written by then. Depth first, the head of
-  /// an array counts as one: 0 is before the reply, `kWhole` behind it.
+  /// Of a message that a command sends to its own connection: how much of its reply the server has written by then.
+  /// Depth first, the head of an array counts as one: 0 is before the reply, `kWhole` behind it.
   std::size_t written = 0;
   static constexpr std::size_t kWhole = SIZE_MAX;
 };

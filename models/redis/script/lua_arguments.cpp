@@ -6,8 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "models/redis/script/lua_session.hpp"
-#include "models/redis/script/lua_timestamps.hpp"
+#include "models/redis/script/lua/lua_session.hpp"
+#include "models/redis/script/lua/lua_symbols.hpp"
+#include "models/redis/script/lua/lua_timestamps.hpp"
 
 namespace lockstep::models::redis {
 namespace {

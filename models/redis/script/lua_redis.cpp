@@ -6,12 +6,12 @@
 #include <cstdlib>
 #include <limits>
 
-#include "models/redis/database/commands.hpp"
+#include "models/redis/script/lua/lua_session.hpp"
+#include "models/redis/script/lua/lua_tables.hpp"
+#include "models/redis/script/lua/lua_timestamps.hpp"
 #include "models/redis/script/lua_arguments.hpp"
-#include "models/redis/script/lua_sandbox.hpp"
-#include "models/redis/script/lua_session.hpp"
-#include "models/redis/script/lua_timestamps.hpp"
 #include "models/redis/script/sha1.hpp"
+#include "models/redis/wire/command_spec.hpp"
 
 namespace lockstep::models::redis {
 namespace {
@@ -42,7 +42,8 @@ void push_items(lua_State* lua, const std::vector<Reply>& items, std::size_t fir
   }
 }
 
-/// What has a type of its own in RESP3, for a script that has asked for it: a table with one field, which names the type.
+/// What has a type of its own in RESP3, for a script that has asked for it: a table with one field, which names the
+/// type.
 void push_resp3(lua_State* lua, const Reply& reply) {
   const auto named = [&](const char* type) {
     lua_createtable(lua, 0, 1);

@@ -15,11 +15,12 @@ namespace lockstep::models::redis {
 /// Adds `redis` to the table of globals on top of the stack.
 void install_redis_functions(lua_State* lua);
 
-/// What a script calls where it compared GET's reply with an argument (lua_comparisons.hpp): of a key and a text, whether the key holds it.
+/// What a script calls where it compared GET's reply with an argument (lua_comparisons.hpp): of a key and a text,
+/// whether the key holds it.
 int key_holds(lua_State* lua);
 
-/// The reply of EVAL for the value on top of the stack, or why the script counts as stopped: it has more than `most_items`
-/// items in all, or a symbolic timestamp that no reply can hold.
+/// The reply of EVAL for the value on top of the stack, or why the script counts as stopped: it has more than
+/// `most_items` items in all, or a symbolic timestamp that no reply can hold.
 std::variant<Reply, std::string> to_reply(lua_State* lua, std::size_t most_items);
 
 /// What a failed script left on top of the stack, as an error reply: "ERR user_script:1: boom script: <sha1>, on

@@ -8,15 +8,15 @@
 
 #include "models/redis/script/libraries/lua_libraries.hpp"
 #include "models/redis/script/libraries/lua_patterns.hpp"
-#include "models/redis/script/lua_session.hpp"
-#include "models/redis/script/lua_timestamps.hpp"
+#include "models/redis/script/lua/lua_session.hpp"
+#include "models/redis/script/lua/lua_tables.hpp"
+#include "models/redis/script/lua/lua_timestamps.hpp"
 #include "models/redis/script/questions/lua_questions.hpp"
 
 namespace lockstep::models::redis {
 namespace {
 
 // Keys of the registry and of metatables that no script can name: addresses of our own.
-const char kUnderlying = 0;        // in a read-only view's metatable: the table that it shows
 const char kStringMetatable = 0;   // in the registry: a read-only view of the metatable of strings
 const char kPrintedObjects = 0;    // in the registry: object -> its number
 const char kGlobalsMetatable = 0;  // in the registry: what getmetatable(_G) shows
@@ -26,43 +26,14 @@ void push_own(lua_State* lua, int table, const char& key) {
   lua_rawget(lua, table < 0 && table > LUA_REGISTRYINDEX ? table - 1 : table);
 }
 
-/// If the value at `index` is a read-only view, replaces it by what it shows.
-bool look_through(lua_State* lua, int index) {
-  if (!lua_istable(lua, index) || !lua_getmetatable(lua, index)) return false;
-  push_own(lua, -1, kUnderlying);
-  const bool is_view = lua_istable(lua, -1);
-  if (is_view) lua_replace(lua, index);
-  lua_pop(lua, is_view ? 1 : 2);
-  return is_view;
-}
-
-bool is_read_only(lua_State* lua, int index) {
-  lua_pushvalue(lua, index);
-  const bool is_view = look_through(lua, lua_gettop(lua));
-  lua_pop(lua, 1);
-  return is_view;
-}
-
 /// As Redis says it where a C function would have written: without a position.
 int refuse_write(lua_State* lua) {
   lua_pushliteral(lua, "Attempt to modify a readonly table");
   return lua_error(lua);
 }
 
-int refuse_assignment(lua_State* lua) { return luaL_error(lua, "Attempt to modify a readonly table"); }
-
 int refuse_unknown_global(lua_State* lua) {
   return luaL_error(lua, "Script attempted to access nonexistent global variable '%s'", lua_tostring(lua, 2));
-}
-
-bool is_reference(lua_State* lua, int index) {
-  switch (lua_type(lua, index)) {
-    case LUA_TNIL:
-    case LUA_TBOOLEAN:
-    case LUA_TNUMBER:
-    case LUA_TSTRING: return false;
-    default: return true;
-  }
 }
 
 // --- Base.
@@ -130,8 +101,8 @@ int setmetatable(lua_State* lua) {
   return 1;
 }
 
-/// A table has no name but its address: number them in the order in which they are printed. The numbers' table holds its
-/// objects, so that no address is used twice within a script.
+/// A table has no name but its address: number them in the order in which they are printed. The numbers' table holds
+/// its objects, so that no address is used twice within a script.
 void push_printed(lua_State* lua, int object) {
   // Where several processes share an interpreter, a number would tell one of them what another has printed.
   if (LuaSession::of(lua).keeps_times) {
@@ -183,8 +154,8 @@ int pcall(lua_State* lua) {
   return lua_gettop(lua);
 }
 
-/// Upvalue: the script's handler. Lua runs no hooks inside the handler of an error that a hook has thrown, so the handler of
-/// a stopped script could run for ever.
+/// Upvalue: the script's handler. Lua runs no hooks inside the handler of an error that a hook has thrown, so the
+/// handler of a stopped script could run for ever.
 int guarded_handler(lua_State* lua) {
   if (LuaSession::of(lua).is_stopped()) return 1;
   if (lua_isstring(lua, 1) && mark_misuse(lua, lua_tostring(lua, 1))) return 1;
@@ -383,8 +354,8 @@ std::int64_t next_random(lua_State* lua) {
   return static_cast<std::int64_t>(state >> 17);
 }
 
-/// Lua's numbers are floating point, and this is Lua's own arithmetic on them: each operation is one that IEEE 754 rounds
-/// correctly, and no product feeds a sum that a compiler could fuse with it, so every build agrees.
+/// Lua's numbers are floating point, and this is Lua's own arithmetic on them: each operation is one that IEEE 754
+/// rounds correctly, and no product feeds a sum that a compiler could fuse with it, so every build agrees.
 int math_random(lua_State* lua) {
   constexpr std::int64_t kRange = INT_MAX;
   const lua_Number r = static_cast<lua_Number>(next_random(lua) % kRange) / static_cast<lua_Number>(kRange);
@@ -512,36 +483,6 @@ void open_safe_libraries(lua_State* lua) {
   install_bit_operations(lua);
   constexpr const char* kLibraries[] = {LUA_TABLIBNAME, LUA_STRLIBNAME, LUA_MATHLIBNAME, "cjson", "cmsgpack", "bit"};
   protect_libraries(lua, kLibraries);
-}
-
-void require_order(lua_State* lua, int table) {
-  LuaSession& session = LuaSession::of(lua);
-  bool has_reference = false;
-  int entries = 0;
-  for (lua_pushnil(lua); lua_next(lua, table) != 0; lua_pop(lua, 1)) {
-    session.charge(1);
-    ++entries;
-    has_reference = has_reference || is_reference(lua, -2);
-    if (has_reference && entries > 1) {
-      session.stop(
-          "script iterated over a table with keys that are tables or functions, in an order that depends on addresses");
-    }
-  }
-}
-
-void make_read_only(lua_State* lua) {
-  const int table = lua_gettop(lua);
-  lua_newtable(lua);
-  lua_newtable(lua);
-  lua_pushlightuserdata(lua, const_cast<char*>(&kUnderlying));
-  lua_pushvalue(lua, table);
-  lua_rawset(lua, -3);
-  lua_pushvalue(lua, table);
-  lua_setfield(lua, -2, "__index");
-  lua_pushcfunction(lua, refuse_assignment);
-  lua_setfield(lua, -2, "__newindex");
-  lua_setmetatable(lua, -2);
-  lua_replace(lua, table);
 }
 
 void install_globals(lua_State* lua) {

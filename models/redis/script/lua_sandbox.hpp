@@ -8,24 +8,16 @@
 
 namespace lockstep::models::redis {
 
-/// Opens the base, table, string and math libraries, cjson, cmsgpack and bit, without what could reach outside, leak addresses or run without
-/// bound. Afterwards the table of globals is on top of the stack, still writable.
+/// Opens the base, table, string and math libraries, cjson, cmsgpack and bit, without what could reach outside, leak
+/// addresses or run without bound. Afterwards the table of globals is on top of the stack, still writable.
 void open_safe_libraries(lua_State* lua);
-/// The same in two parts, and without the last three: base, table, string and math, which can still be changed; then those of these
-/// names cannot be any more.
+/// The same in two parts, and without the last three: base, table, string and math, which can still be changed; then
+/// those of these names cannot be any more.
 void open_plain_libraries(lua_State* lua);
 void protect_libraries(lua_State* lua, std::span<const char* const> names);
 
-/// Lua orders keys that are tables or functions, and everything that shares a hash chain with them, by their addresses.
-/// A result that depends on that is different on every machine and in every run of a real server, so there is nothing to
-/// be faithful to: whoever writes such a script hears of it. A single entry has only one order.
-/// Stops the script if it has to.
-void require_order(lua_State* lua, int table);
-/// Replaces the table on top of the stack by a view of it that scripts cannot change.
-void make_read_only(lua_State* lua);
-
-/// Makes the table of globals on top of the stack the read-only globals of every function loaded from now on, and pops it.
-/// Reading a name that is not there is an error.
+/// Makes the table of globals on top of the stack the read-only globals of every function loaded from now on, and pops
+/// it. Reading a name that is not there is an error.
 void install_globals(lua_State* lua);
 
 /// Forgets the numbers that `tostring` gave to tables and functions. Between scripts.

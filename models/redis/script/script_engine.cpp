@@ -9,10 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "models/redis/script/lua/lua_session.hpp"
+#include "models/redis/script/lua/lua_symbols.hpp"
+#include "models/redis/script/lua/lua_timestamps.hpp"
 #include "models/redis/script/lua_redis.hpp"
 #include "models/redis/script/lua_sandbox.hpp"
-#include "models/redis/script/lua_session.hpp"
-#include "models/redis/script/lua_timestamps.hpp"
 #include "models/redis/script/questions/lua_comparisons.hpp"
 #include "models/redis/script/questions/lua_questions.hpp"
 #include "models/redis/script/sha1.hpp"
@@ -87,7 +88,8 @@ std::optional<ScriptEngine::Mistake> mistake_of(const std::string& script, std::
 
 constexpr const char* kBind = "lockstep bind";
 
-// --- The globals of a library's functions. Upvalues: the table that is `redis` while it is loaded, whether it is loaded, the globals of scripts.
+// --- The globals of a library's functions. Upvalues: the table that is `redis` while it is loaded, whether it is
+// loaded, the globals of scripts.
 
 int refuse_unknown(lua_State* lua) {
   return luaL_error(lua, "Script attempted to access nonexistent global variable '%s'", lua_tostring(lua, 2));

@@ -13,46 +13,23 @@
 #include <variant>
 
 #include "models/redis/data/value.hpp"
-#include "models/redis/wire/command.hpp"
+#include "models/redis/script/lua/script_host.hpp"
 #include "models/redis/wire/reply.hpp"
-#include "sim/worlds/world.hpp"
 
 namespace lockstep::models::redis {
 
-struct ScriptLimits {
-  /// Virtual machine instructions, and steps of library functions that cost as much. An instruction counts more while
-  /// the script handles strings or tables of many kilobytes, because it may walk over all of one.
-  std::uint64_t instructions = 1'000'000;
-  /// Bytes of Lua memory that one script may add.
-  std::size_t memory_bytes = 16 << 20;
-};
-
-/// What begins with this finds a global `_G['lockstep bind']`. Given a function and a table, that leaves the function no global but `redis`, which is the table; and it returns
-/// a function, after which there are those of scripts, without KEYS and ARGV, and what refuses unknown globals (`__index`) and assignments (`__newindex`).
+/// What begins with this finds a global `_G['lockstep bind']`. Given a function and a table, that leaves the function
+/// no global but `redis`, which is the table; and it returns a function, after which there are those of scripts,
+/// without KEYS and ARGV, and what refuses unknown globals (`__index`) and assignments (`__newindex`).
 inline constexpr std::string_view kLibraryMark = "--[[library]] ";
 
 /// Names a compiled script of one engine.
 using ScriptId = std::uint32_t;
 
-/// Whom a script's redis.call reaches.
-class ScriptHost {
- public:
-  /// `may_write` is false for a script that declared flags=no-writes.
-  virtual Reply call_from_script(const Command& command, bool may_write) = 0;
-  virtual bool knows_command(const Command& command) const = 0;
-  /// Whom scripts ask when they compare symbolic timestamps.
-  virtual sim::World* world() const { return nullptr; }
-  /// By which clock keys live, at the present moment. Requires: there is a world.
-  virtual sim::Instant now() const { return {}; }
-
- protected:
-  ~ScriptHost() = default;
-};
-
 /// Compiles each text once and keeps it. Costs nothing until the first script. Not for several threads.
 ///
-/// Nothing of one run is visible to the next: globals and libraries are read-only, math.random starts from the same seed,
-/// and `tostring` of a table numbers tables in the order in which the script prints them. The same script, keys,
+/// Nothing of one run is visible to the next: globals and libraries are read-only, math.random starts from the same
+/// seed, and `tostring` of a table numbers tables in the order in which the script prints them. The same script, keys,
 /// arguments and replies of the host give the same result on every machine.
 class ScriptEngine {
  public:
@@ -76,8 +53,8 @@ class ScriptEngine {
   /// Its first line has flags, and no-writes is none of them.
   bool declares_writes(ScriptId script) const;
 
-  /// A script that its author will want to mend: Lua refused it, or it ran into an error of its own, and nothing that a server in
-  /// its place would have said no to either. What a script hands on of an error of redis.call is none.
+  /// A script that its author will want to mend: Lua refused it, or it ran into an error of its own, and nothing that a
+  /// server in its place would have said no to either. What a script hands on of an error of redis.call is none.
   struct Mistake {
     std::string script;   ///< its text
     std::string message;  ///< "attempt to index field 'y' (a nil value)"

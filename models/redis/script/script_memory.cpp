@@ -123,7 +123,8 @@ ScriptEngine::Result ScriptMemory::run(ScriptEngine& engine, ScriptId script, st
     return engine.run(script, keys, arguments, host);
   }
   Position& first = start_of(script, keys, arguments);
-  // They belong to the world that is running: none may be left when it goes back to an earlier moment (sim/coroutines/region.hpp).
+  // They belong to the world that is running: none may be left when it goes back to an earlier moment
+  // (sim/coroutines/region.hpp).
   struct Forgetting {
     std::vector<Reply>& replies;
     ~Forgetting() { std::vector<Reply>().swap(replies); }

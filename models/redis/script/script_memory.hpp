@@ -11,10 +11,11 @@
 
 namespace lockstep::models::redis {
 
-/// A script's run is a function of its keys, its arguments and the replies to its calls (see `ScriptEngine`). So runs of one script with
-/// the same keys and arguments form a tree: a node is what the script does next, a call or its end, and the reply to the call says
-/// where it goes on. A run that stays within the tree makes the calls that the script would make, and gives the result that it would
-/// give. One that leaves it is done by the interpreter, which is told the replies that are known so far.
+/// A script's run is a function of its keys, its arguments and the replies to its calls (see `ScriptEngine`). So runs
+/// of one script with the same keys and arguments form a tree: a node is what the script does next, a call or its end,
+/// and the reply to the call says where it goes on. A run that stays within the tree makes the calls that the script
+/// would make, and gives the result that it would give. One that leaves it is done by the interpreter, which is told
+/// the replies that are known so far.
 ///
 /// An exploration runs the same few releases a hundred thousand times.
 class ScriptMemory {

@@ -102,8 +102,8 @@ void Sentinel::look() {
   if (state_ == State::update_configuration) switch_primary(promoted_);
 }
 
-/// A clock that jumps, or a process that did not run: what it has observed says nothing about the others. Until it has run
-/// smoothly for a while it goes on watching, and acts on nothing.
+/// A clock that jumps, or a process that did not run: what it has observed says nothing about the others. Until it has
+/// run smoothly for a while it goes on watching, and acts on nothing.
 void Sentinel::check_tilt() {
   const sim::Instant present = now();
   const bool went_back = looked_ && !world().is_at_or_after(present, *looked_);

@@ -1,8 +1,9 @@
 #pragma once
 
-// Redis Sentinel: watches a primary, its replicas and the other sentinels, and lets a replica take the primary's place when
-// enough sentinels find it dead. Source: sentinel.c of Redis 7.0.15, whose order of steps and whose conditions this keeps.
-// Start here; the rules of elections stand in sentinel_rules.hpp, the failover itself in sentinel_failover.cpp.
+// Redis Sentinel: watches a primary, its replicas and the other sentinels, and lets a replica take the primary's place
+// when enough sentinels find it dead. Source: sentinel.c of Redis 7.0.15, whose order of steps and whose conditions
+// this keeps. Start here; the rules of elections stand in sentinel_rules.hpp, the failover itself in
+// sentinel_failover.cpp.
 
 #include <deque>
 #include <optional>

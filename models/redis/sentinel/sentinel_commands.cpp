@@ -1,5 +1,5 @@
-// What a sentinel answers to clients and to other sentinels, and what it announces. Source: sentinelCommand and sentinelEvent
-// of sentinel.c, Redis 7.0.
+// What a sentinel answers to clients and to other sentinels, and what it announces. Source: sentinelCommand and
+// sentinelEvent of sentinel.c, Redis 7.0.
 
 #include <algorithm>
 #include <array>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/redis/data/glob.hpp"
+#include "models/redis/database/commands.hpp"
 #include "models/redis/sentinel/sentinel.hpp"
 
 namespace lockstep::models::redis {
@@ -162,8 +163,8 @@ Reply Sentinel::execute_sentinel(std::string_view name, const Command& command) 
   return Reply::array(std::move(all));
 }
 
-/// It tells what it finds itself, and votes if that is asked for. Of a server that it does not watch as a primary it knows
-/// nothing: a sentinel that has not heard of a new primary yet has no say about it.
+/// It tells what it finds itself, and votes if that is asked for. Of a server that it does not watch as a primary it
+/// knows nothing: a sentinel that has not heard of a new primary yet has no say about it.
 Reply Sentinel::is_primary_down(const Command& command) {
   const std::optional<std::int64_t> port = command[3].integer();
   const std::optional<std::int64_t> epoch = command[4].integer();
@@ -207,8 +208,8 @@ Reply Sentinel::force_failover() {
   return Reply::ok();
 }
 
-// --- Descriptions. Of the real one's fields those that say something here; none of the ages, which an exploration has no
-// number for.
+// --- Descriptions. Of the real one's fields those that say something here; none of the ages, which an exploration has
+// no number for.
 
 std::size_t Sentinel::known_replicas() const {
   return static_cast<std::size_t>(std::count_if(

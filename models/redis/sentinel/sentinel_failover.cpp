@@ -57,8 +57,8 @@ void Sentinel::start_failover() {
   state_since_ = now();
 }
 
-/// So that sentinels which failed together do not try again together. Nobody's chance but the world's; where all choose the
-/// first option, sentinels still differ, as they do in the real world.
+/// So that sentinels which failed together do not try again together. Nobody's chance but the world's; where all choose
+/// the first option, sentinels still differ, as they do in the real world.
 sim::Duration Sentinel::desync() {
   constexpr std::uint64_t kOptions = 1000;
   constexpr std::uint64_t kStride = 331;
@@ -138,8 +138,8 @@ void Sentinel::select_replica() {
   enter(State::send_replicaof, "send-slaveof-noone");
 }
 
-/// Fit is who is up, answers, has been asked lately, and has not been without its primary for much longer than the primary
-/// has been down.
+/// Fit is who is up, answers, has been asked lately, and has not been without its primary for much longer than the
+/// primary has been down.
 std::optional<std::size_t> Sentinel::fittest_replica() {
   const Suspicion& primary = nodes_[primary_].suspicion;
   const sim::Duration freshness = primary.is_down ? settings_.ping_period * 5 : settings_.info_period * 3;

@@ -101,8 +101,8 @@ bool Sentinel::has_been_up_for(const Suspicion& suspicion, sim::Duration length)
 }
 
 /// A primary that says it is a replica is left alone: it will be found down. Of the others: the promoted one is what it
-/// should be; whoever else leads, e.g. an old primary that has returned, must follow, and so must whoever follows a wrong
-/// primary. Not at once: this sentinel may be the one that has not heard the news yet.
+/// should be; whoever else leads, e.g. an old primary that has returned, must follow, and so must whoever follows a
+/// wrong primary. Not at once: this sentinel may be the one that has not heard the news yet.
 void Sentinel::react_to_role(MonitoredNode& node) {
   if (may_be_primary(node)) return;
   const std::string& primary = nodes_[primary_].name;

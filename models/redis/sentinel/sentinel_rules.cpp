@@ -31,8 +31,8 @@ std::optional<Vote> most_voted(std::span<const Vote> votes, Epoch epoch, std::si
   return leading != nullptr ? std::optional(*leading) : std::nullopt;
 }
 
-/// The quorum says how many must agree that the primary is down; a majority keeps two sides of a partition from electing
-/// one leader each. Therefore both, also if the quorum alone is smaller than a majority.
+/// The quorum says how many must agree that the primary is down; a majority keeps two sides of a partition from
+/// electing one leader each. Therefore both, also if the quorum alone is smaller than a majority.
 std::optional<std::string> winner(std::span<const Vote> votes, Epoch epoch, std::size_t voters, std::size_t quorum) {
   std::size_t count = 0;
   const std::optional<Vote> leading = most_voted(votes, epoch, count);

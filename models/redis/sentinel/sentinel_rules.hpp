@@ -34,8 +34,8 @@ class Ballot {
   bool hear_of(Epoch epoch);
   /// Begins an election of its own.
   Epoch begin() { return ++epoch_; }
-  /// Somebody asks for its vote in an epoch. It votes once per epoch and never in one that is over, so the answer, which is
-  /// `vote()`, may name another candidate or an older epoch. Whether it has voted just now.
+  /// Somebody asks for its vote in an epoch. It votes once per epoch and never in one that is over, so the answer,
+  /// which is `vote()`, may name another candidate or an older epoch. Whether it has voted just now.
   bool ask(Epoch epoch, const std::string& candidate);
 
  private:

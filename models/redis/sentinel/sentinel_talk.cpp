@@ -1,5 +1,5 @@
-// What a sentinel sends, what it makes of the answers, and the hello messages by which sentinels find each other and spread
-// a new configuration.
+// What a sentinel sends, what it makes of the answers, and the hello messages by which sentinels find each other and
+// spread a new configuration.
 
 #include <algorithm>
 #include <string>
@@ -83,7 +83,8 @@ sim::Task<void> Sentinel::ask(PeerSentinel& peer, std::string candidate) {
   if (leader != "*") peer.vote = Vote{leader, reply->items()[2].integer()};
 }
 
-/// One transaction: a server that changes its role remembers it for its next start, and whoever is connected to it is to notice.
+/// One transaction: a server that changes its role remembers it for its next start, and whoever is connected to it is
+/// to notice.
 void Sentinel::command_replicaof(MonitoredNode& node, const std::string& host) { spawn(send_role(node, host)); }
 
 sim::Task<void> Sentinel::send_role(MonitoredNode& node, std::string host) {
@@ -120,8 +121,8 @@ std::size_t Sentinel::known_peers() const {
       std::count_if(peers_.begin(), peers_.end(), [](const PeerSentinel& peer) { return peer.is_known; }));
 }
 
-/// During a failover that has come to a new primary it is announced already, under the epoch of the failover: others take it
-/// over as soon as they hear of it.
+/// During a failover that has come to a new primary it is announced already, under the epoch of the failover: others
+/// take it over as soon as they hear of it.
 const MonitoredNode& Sentinel::announced_primary() const {
   const bool is_promoted = state_ == State::reconfigure || state_ == State::update_configuration;
   return nodes_[is_promoted ? promoted_ : primary_];

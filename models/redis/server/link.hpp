@@ -8,13 +8,13 @@
 #include <string_view>
 
 #include "models/redis/data/keyspace.hpp"
-#include "models/redis/server/replication.hpp"
+#include "models/redis/database/replication.hpp"
 #include "sim/worlds/message.hpp"
 
 namespace lockstep::models::redis {
 
-/// One message of a link between two servers. A link is one attempt of a replica to follow: `number` tells what belongs to it from what
-/// an earlier one has left on its way.
+/// One message of a link between two servers. A link is one attempt of a replica to follow: `number` tells what belongs
+/// to it from what an earlier one has left on its way.
 class LinkMessage final : public sim::Message {
  public:
   enum class Kind : std::uint8_t {

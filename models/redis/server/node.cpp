@@ -117,7 +117,8 @@ void Node::handle(const Request& request, sim::ConnectionId connection) {
   }
   if (is_persistent_) note_on_disk();
   if (database_.has_given_up() && answer && world().is_explored()) [[unlikely]] {
-    // What it would really say nobody knows: the client learns no more than that, and whoever judges this execution, too.
+    // What it would really say nobody knows: the client learns no more than that, and whoever judges this execution,
+    // too.
     answer = Reply::unknown();
     world().note_approximation();
   }

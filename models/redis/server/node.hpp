@@ -1,10 +1,10 @@
 #pragma once
 
-// A Redis server as a process: requests come in, commands are executed one at a time, replies and messages go out; and it follows
-// another server, or is followed.
+// A Redis server as a process: requests come in, commands are executed one at a time, replies and messages go out; and
+// it follows another server, or is followed.
 //
-// Servers of one world that know each other (`meet`) are called by the names of their processes: `REPLICAOF redis1 6379`. The port
-// is 6379 for all of them.
+// Servers of one world that know each other (`meet`) are called by the names of their processes: `REPLICAOF redis1
+// 6379`. The port is 6379 for all of them.
 
 #include <memory>
 #include <string>
@@ -29,13 +29,14 @@ namespace lockstep::models::redis {
 /// Handling a command takes no time of its own; a slow server is a latency, or a pause. What a command did to which key
 /// goes into the history as effects.
 ///
-/// A connection is one session of the server for as long as neither side dies. That a client died, the server hears when its machine's closing of the
-/// connection arrives; until then a BLPOP of the dead takes what is pushed, and it is gone.
+/// A connection is one session of the server for as long as neither side dies. That a client died, the server hears
+/// when its machine's closing of the connection arrives; until then a BLPOP of the dead takes what is pushed, and it is
+/// gone.
 ///
-/// Replication is asynchronous: what a request has done leaves for the replicas when its reply leaves for the client, and a crash loses
-/// what has not arrived. A link between two servers is over when one of the processes dies, which the other learns as fast as
-/// the network is; a partition only delays what is sent. A replica whose primary cannot be reached tries again when it can: a
-/// server that has come up says so to all others.
+/// Replication is asynchronous: what a request has done leaves for the replicas when its reply leaves for the client,
+/// and a crash loses what has not arrived. A link between two servers is over when one of the processes dies, which the
+/// other learns as fast as the network is; a partition only delays what is sent. A replica whose primary cannot be
+/// reached tries again when it can: a server that has come up says so to all others.
 class Node final : public sim::Process, private KeyWatcher {
  public:
   /// `scripts` may serve all nodes of a world. Requires: it outlives the node.
@@ -44,8 +45,8 @@ class Node final : public sim::Process, private KeyWatcher {
 
   /// Lets two servers of a world know each other by name. Requires: both were added to it; before anything runs.
   static void meet(Node& a, Node& b, sim::DurationRange latency);
-  /// Starts, now and after each restart, as a replica of that server; at first it has all that its primary has, which is
-  /// nothing. Requires: they know each other; the primary is none's replica itself.
+  /// Starts, now and after each restart, as a replica of that server; at first it has all that its primary has, which
+  /// is nothing. Requires: they know each other; the primary is none's replica itself.
   void begin_as_replica_of(Node& primary);
   /// How long a primary needs until a snapshot of its keys is on its way.
   void set_snapshot_delay(sim::Duration delay) { snapshot_delay_ = delay; }
@@ -55,9 +56,11 @@ class Node final : public sim::Process, private KeyWatcher {
   void set_loading_time(sim::Duration length) { loading_time_ = length; }
   /// What CONFIG GET shows of it at first, and what holds after each start.
   void set_configuration(Configuration file) { database_.set_configuration(std::move(file)); }
-  /// Lets it acknowledge once a second what it has, as Redis does, while it is a replica; see `Replication::has_periodic_acks`.
+  /// Lets it acknowledge once a second what it has, as Redis does, while it is a replica; see
+  /// `Replication::has_periodic_acks`.
   void set_periodic_acks(bool on) { database_.replication().set_periodic_acks(on); }
-  /// Emits what a server does by itself from the beginning. Call before running; without periodic acknowledgements there is nothing.
+  /// Emits what a server does by itself from the beginning. Call before running; without periodic acknowledgements
+  /// there is nothing.
   void begin();
 
   void start() override;
@@ -80,7 +83,8 @@ class Node final : public sim::Process, private KeyWatcher {
 
   /// From now on what it answers is what `relay` says. Requires: it outlives the last event.
   void set_relay(Relay& relay) { relay_ = &relay; }
-  /// The relay has got an answer for a client that is kept waiting, or a message for a subscriber. Call in an event, or between two.
+  /// The relay has got an answer for a client that is kept waiting, or a message for a subscriber. Call in an event, or
+  /// between two.
   void pass_on(sim::ConnectionId connection, Reply content);
 
   /// See `Database::set_script_memory`.

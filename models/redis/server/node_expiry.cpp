@@ -1,6 +1,6 @@
-// Keys whose end is told when it comes. A real server looks for keys whose time is over ten times a second, at some of them at random; only
-// who subscribes to `expired` events can tell that from finding them when a command comes upon them. So only then they end here by
-// themselves, and exactly when their time is over.
+// Keys whose end is told when it comes. A real server looks for keys whose time is over ten times a second, at some of
+// them at random; only who subscribes to `expired` events can tell that from finding them when a command comes upon
+// them. So only then they end here by themselves, and exactly when their time is over.
 
 #include <algorithm>
 

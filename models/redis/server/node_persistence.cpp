@@ -8,7 +8,8 @@ using AppendOnly = PersistenceSettings::AppendOnly;
 
 namespace {
 
-/// Among the keys that an exploration hears of: what survives a crash is a prefix of what was written, so that has an order.
+/// Among the keys that an exploration hears of: what survives a crash is a prefix of what was written, so that has an
+/// order.
 constexpr std::uint64_t kDisk = 0x6469736b21212121;
 
 std::string name_of(AppendOnly policy) {

@@ -10,8 +10,8 @@ namespace {
 
 using LinkKind = LinkMessage::Kind;
 
-// Among the keys that an exploration hears of. Whatever goes into the stream has its place in it; acknowledgements come one after the
-// other, and only whoever asks for them minds where.
+// Among the keys that an exploration hears of. Whatever goes into the stream has its place in it; acknowledgements come
+// one after the other, and only whoever asks for them minds where.
 constexpr std::uint64_t kStream = 0x73747265616d2121;
 constexpr std::uint64_t kAcknowledgements = 0x61636b7321212121;
 

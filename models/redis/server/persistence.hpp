@@ -9,20 +9,21 @@
 #include <vector>
 
 #include "models/redis/data/keyspace.hpp"
+#include "models/redis/database/replication.hpp"
 #include "models/redis/server/persistence_settings.hpp"
-#include "models/redis/server/replication.hpp"
 #include "sim/time/time.hpp"
 #include "sim/worlds/world.hpp"
 
 namespace lockstep::models::redis {
 
-/// The disk of one server. A crash is that of the machine: what the kernel had not written is lost. (A process that is killed alone
-/// loses nothing of its append-only file: that is a crash that keeps everything.)
+/// The disk of one server. A crash is that of the machine: what the kernel had not written is lost. (A process that is
+/// killed alone loses nothing of its append-only file: that is a crash that keeps everything.)
 ///
-/// An append-only file with fsync `always` loses nothing that was answered. With `everysec` it was last written to the disk at some moment
-/// of the second before the crash, and with `no` of the half minute before: which of the latest changes survive is `World::choose`,
-/// where 0 is none of them. A snapshot is made as soon as a save point says so, and takes no time; it also has the identity and the offset
-/// of the replication history. When both are on, the append-only file is what counts.
+/// An append-only file with fsync `always` loses nothing that was answered. With `everysec` it was last written to the
+/// disk at some moment of the second before the crash, and with `no` of the half minute before: which of the latest
+/// changes survive is `World::choose`, where 0 is none of them. A snapshot is made as soon as a save point says so, and
+/// takes no time; it also has the identity and the offset of the replication history. When both are on, the append-only
+/// file is what counts.
 class Persistence {
  public:
   void set(PersistenceSettings settings) { settings_ = std::move(settings); }
@@ -50,7 +51,8 @@ class Persistence {
   /// A server that loads `keys`, its disk being as it was: from now on that is what there is.
   void restart(sim::Instant now);
 
-  /// Of a crash at this moment: which of the logged effects are on the disk, oldest first; they come after the keys of `log_base`.
+  /// Of a crash at this moment: which of the logged effects are on the disk, oldest first; they come after the keys of
+  /// `log_base`.
   std::span<const Effect> surviving_effects(sim::World& world);
   const Keyspace& log_base() const { return log_base_; }
   /// The latest snapshot; null: there is none.

@@ -13,16 +13,18 @@ namespace lockstep::models::redis {
 
 class Node;
 
-/// What it is told has happened at the simulated server already; what it gives back is what clients get. So they hear what the other server
-/// says, and of both servers one can say where they differ.
+/// What it is told has happened at the simulated server already; what it gives back is what clients get. So they hear
+/// what the other server says, and of both servers one can say where they differ.
 class Relay {
  public:
   virtual ~Relay() = default;
 
-  /// The node has carried out a request of a client or a sentinel. Nothing, here and as the result: the client is kept waiting.
+  /// The node has carried out a request of a client or a sentinel. Nothing, here and as the result: the client is kept
+  /// waiting.
   virtual std::optional<Reply> answered(Node& node, sim::ConnectionId connection, const Request& request,
                                         std::optional<Reply> answer) = 0;
-  /// The node is about to send a message, the answer to a request that was kept waiting, or the end of a connection. Nothing: it is not sent.
+  /// The node is about to send a message, the answer to a request that was kept waiting, or the end of a connection.
+  /// Nothing: it is not sent.
   virtual std::optional<Reply> delivered(Node& node, const Delivery& delivery) = 0;
   /// The client of this connection has died, or has given up waiting: what its session held is gone.
   virtual void closed(Node& node, sim::ConnectionId connection) = 0;

@@ -4,7 +4,7 @@
 #include <cassert>
 #include <memory>
 
-#include "models/redis/database/commands.hpp"
+#include "models/redis/wire/command_spec.hpp"
 
 namespace lockstep::models::redis {
 namespace {

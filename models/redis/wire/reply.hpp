@@ -19,8 +19,8 @@ class World;
 
 namespace lockstep::models::redis {
 
-/// How long until a deadline, where an exploration has no number for it: both ends are symbolic. As a number it is the integer part of
-/// (deadline - now) / unit; with the clock's origin as `now` it is a time.
+/// How long until a deadline, where an exploration has no number for it: both ends are symbolic. As a number it is the
+/// integer part of (deadline - now) / unit; with the clock's origin as `now` it is a time.
 struct TimeLeft {
   sim::Instant deadline;
   sim::Instant now;
@@ -32,8 +32,8 @@ struct TimeLeft {
 /// The protocol of a connection: what HELLO chooses.
 enum class Protocol : std::uint8_t { as_around = 0, resp2 = 2, resp3 = 3 };
 
-/// What RESP3 tells of a reply beyond RESP2. RESP2 has none of it, so a reply holds what RESP2 sends, and its form changes nothing
-/// but the bytes of RESP3.
+/// What RESP3 tells of a reply beyond RESP2. RESP2 has none of it, so a reply holds what RESP2 sends, and its form
+/// changes nothing but the bytes of RESP3.
 enum class Form : std::uint8_t {
   plain,
   map,         ///< of an array: keys and values by turns
@@ -63,8 +63,8 @@ class Reply {
   static Reply array(std::vector<Reply> items) { return Reply(Kind::array, std::move(items)); }
   /// RESP2's null array (`*-1`), as EXEC or BLPOP answer.
   static Reply null_array() { return Reply(Kind::null_array); }
-  /// What is sent for one request though it is several replies, one after the other: SUBSCRIBE to three channels. Inside
-  /// the array that EXEC replies they stand as such, and so does Redis. Requires: more than one.
+  /// What is sent for one request though it is several replies, one after the other: SUBSCRIBE to three channels.
+  /// Inside the array that EXEC replies they stand as such, and so does Redis. Requires: more than one.
   static Reply several(std::vector<Reply> replies) { return Reply(Kind::several, std::move(replies)); }
   static Reply unknown() { return Reply(Kind::unknown); }
   Reply() : Reply(Kind::nil) {}
@@ -86,8 +86,8 @@ class Reply {
     tag_.form = form;
     return std::move(*this);
   }
-  /// The reply, and what is in it, goes to a connection that speaks this. Without it, and `as_around`: RESP2, or what the
-  /// reply speaks that it is in.
+  /// The reply, and what is in it, goes to a connection that speaks this. Without it, and `as_around`: RESP2, or what
+  /// the reply speaks that it is in.
   void speak(Protocol protocol) { tag_.protocol = protocol; }
 
   Reply(const Reply& other);
@@ -129,12 +129,12 @@ class Reply {
 
   /// Requires: is_time_left()
   const TimeLeft& remaining() const;
-  /// A time that is left has no digits in an exploration: then its world is told that this execution says nothing, and some number is given.
-  /// Ask `is_less_than` instead, or `duration`. Requires: is_integer()
+  /// A time that is left has no digits in an exploration: then its world is told that this execution says nothing, and
+  /// some number is given. Ask `is_less_than` instead, or `duration`. Requires: is_integer()
   std::int64_t integer() const;
   /// A number of `unit`s as a length of time to wait. Of a time that is left an exploration knows only that it is more
-  /// than zero and no longer than the key was to live, so there it is a range, and what follows is explored for all of it:
-  /// never too little, sometimes too much. Requires: is_integer(), not negative.
+  /// than zero and no longer than the key was to live, so there it is a range, and what follows is explored for all of
+  /// it: never too little, sometimes too much. Requires: is_integer(), not negative.
   sim::DurationRange duration(sim::Duration unit) const;
   const Value& value() const;     ///< Requires: is_bulk()
   std::string_view text() const;  ///< Requires: is_status() or is_error()

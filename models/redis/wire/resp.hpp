@@ -1,7 +1,7 @@
 #pragma once
 
-// RESP2 and RESP3, the protocols between Redis and its clients: bytes that arrive in pieces of any size become requests or replies.
-// How a reply becomes bytes is `Reply::append_resp`.
+// RESP2 and RESP3, the protocols between Redis and its clients: bytes that arrive in pieces of any size become requests
+// or replies. How a reply becomes bytes is `Reply::append_resp`.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +25,8 @@ struct RespLimits {
   std::size_t depth = 1024;                        ///< of arrays in arrays in a reply
 };
 
-/// What the bytes violate: "Protocol error: invalid bulk length". A server sends it as `-ERR …` and closes the connection.
+/// What the bytes violate: "Protocol error: invalid bulk length". A server sends it as `-ERR …` and closes the
+/// connection.
 struct ProtocolError {
   std::string message;
 };
@@ -54,8 +55,8 @@ class RespBuffer {
   std::size_t searched_ = 0;  ///< no line feed before it
 };
 
-/// What a server makes of the bytes of a client: arrays of bulk strings, or lines as one types them into telnet. After an
-/// error it stays with the error.
+/// What a server makes of the bytes of a client: arrays of bulk strings, or lines as one types them into telnet. After
+/// an error it stays with the error.
 class RequestParser {
  public:
   explicit RequestParser(RespLimits limits = {}) : limits_(limits) {}
@@ -81,8 +82,8 @@ class RequestParser {
   std::optional<ProtocolError> error_;
 };
 
-/// What a client makes of the bytes of a server. What only RESP3 has is marked as spoken in it, so that a reply becomes the same
-/// bytes again. Attributes, which Redis sends for DEBUG alone, are refused.
+/// What a client makes of the bytes of a server. What only RESP3 has is marked as spoken in it, so that a reply becomes
+/// the same bytes again. Attributes, which Redis sends for DEBUG alone, are refused.
 class ReplyParser {
  public:
   explicit ReplyParser(RespLimits limits = {}) : limits_(limits) {}

@@ -7,7 +7,7 @@
 
 #include "models/locks/catalogue.hpp"
 #include "scenarios/exploring/exploration.hpp"
-#include "scenarios/format/diagnostic.hpp"
+#include "scenarios/story/diagnostic.hpp"
 #include "scenarios/story/scenario.hpp"
 #include "sim/time/time.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/exploring/check.hpp"
+#include "scenarios/checking/check.hpp"
 #include "scenarios/exploring/oracles/hunted_story.hpp"
 #include "scenarios/exploring/oracles/second_opinion.hpp"
 #include "scenarios/format/loader.hpp"

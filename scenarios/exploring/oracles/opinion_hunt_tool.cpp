@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/exploring/check.hpp"
+#include "scenarios/checking/check.hpp"
 #include "scenarios/exploring/oracles/hunted_story.hpp"
 #include "scenarios/exploring/oracles/second_opinion.hpp"
 #include "scenarios/format/loader.hpp"

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "scenarios/exploring/check.hpp"
+#include "scenarios/checking/check.hpp"
 #include "scenarios/exploring/explored_verdicts.hpp"
 #include "scenarios/exploring/oracles/hunted_story.hpp"
 #include "scenarios/format/loader.hpp"

@@ -3,7 +3,7 @@
 #include "scenarios/format/schema/parts.hpp"
 #include "scenarios/format/schema/step.hpp"
 #include "scenarios/format/schema/value.hpp"
-#include "scenarios/format/suggestion.hpp"
+#include "scenarios/story/suggestion.hpp"
 
 namespace lockstep::scenarios::schema {
 namespace {
@@ -11,12 +11,17 @@ namespace {
 using Kind = FaultSpec::Kind;
 using Direction = FaultSpec::Direction;
 
-constexpr Kinds bit(Kind kind) { return static_cast<Kinds>(1u << static_cast<unsigned>(kind)); }
+constexpr auto kKinds = sim::planned_fault_kinds();
+
+/// Its place among the kinds that can be planned.
+constexpr Kinds bit(Kind kind) {
+  unsigned place = 0;
+  while (kKinds[place].second != kind) ++place;
+  return static_cast<Kinds>(1u << place);
+}
 
 constexpr Kinds kOfAProcess = bit(Kind::pause) | bit(Kind::crash) | bit(Kind::jump);
 constexpr Kinds kOfAMessage = bit(Kind::lose) | bit(Kind::delay);
-
-constexpr auto kKinds = sim::planned_fault_kinds();
 
 constexpr std::array<std::pair<std::string_view, Direction>, 2> kDirections{
     {{"request", Direction::request}, {"reply", Direction::reply}}};

@@ -1,7 +1,7 @@
 #pragma once
 
-// Names of clients and servers: who is declared, who is mentioned, and whether everybody mentioned exists. A mention may
-// stand above the declaration, so all of them are resolved at the end.
+// Names of clients and servers: who is declared, who is mentioned, and whether everybody mentioned exists. A mention
+// may stand above the declaration, so all of them are resolved at the end.
 
 #include <optional>
 #include <string>

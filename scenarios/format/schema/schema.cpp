@@ -5,9 +5,9 @@
 
 #include "scenarios/format/schema/parts.hpp"
 #include "scenarios/format/schema/value.hpp"
-#include "scenarios/format/suggestion.hpp"
 #include "scenarios/story/failures.hpp"
 #include "scenarios/story/own_lock.hpp"
+#include "scenarios/story/suggestion.hpp"
 
 namespace lockstep::scenarios::schema {
 namespace {
@@ -155,7 +155,8 @@ void check_order(const Node& root, const Scenario& scenario) {
   throw Bad{find(root, "pin")->at, "both [pin] and [schedule]; a schedule fixes the order already: leave out [pin]"};
 }
 
-/// A thread stops or dies at steps of its own program; its messages and clocks are its process's, and nobody starts it again.
+/// A thread stops or dies at steps of its own program; its messages and clocks are its process's, and nobody starts it
+/// again.
 void check_threads(const Scenario& scenario) {
   for (const FaultSpec& fault : scenario.faults) {
     if (fault.who.find('/') == std::string::npos) continue;

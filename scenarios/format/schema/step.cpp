@@ -7,7 +7,7 @@
 
 #include "models/redis/database/commands.hpp"
 #include "scenarios/format/schema/value.hpp"
-#include "scenarios/format/suggestion.hpp"
+#include "scenarios/story/suggestion.hpp"
 
 namespace lockstep::scenarios::schema {
 namespace {
@@ -27,7 +27,8 @@ std::vector<std::string_view> command_names() {
   return names;
 }
 
-/// What servers say to each other, a server to a subscriber, and a dead client's machine; and a command that no server knows.
+/// What servers say to each other, a server to a subscriber, and a dead client's machine; and a command that no server
+/// knows.
 const std::vector<std::string_view> kOfNobody{"PSYNC",      "REPLCONF ACK", "CLOSED", "REFUSED",
                                               "FULLRESYNC", "CONTINUE",     "STREAM", "REACHABLE",
                                               "MESSAGE",    "CLOSE",        "FIN",    "(unknown)"};

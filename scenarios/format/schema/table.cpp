@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "scenarios/format/schema/value.hpp"
-#include "scenarios/format/suggestion.hpp"
+#include "scenarios/story/suggestion.hpp"
 
 namespace lockstep::scenarios::schema {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "scenarios/format/suggestion.hpp"
+#include "scenarios/story/suggestion.hpp"
 #include "sim/utf8.hpp"
 
 namespace lockstep::scenarios::schema {

@@ -1,6 +1,6 @@
 #include "scenarios/format/schema/value.hpp"
 
-#include "scenarios/format/suggestion.hpp"
+#include "scenarios/story/suggestion.hpp"
 
 namespace lockstep::scenarios::schema {
 namespace {

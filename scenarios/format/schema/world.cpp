@@ -2,7 +2,7 @@
 
 #include "scenarios/format/schema/parts.hpp"
 #include "scenarios/format/schema/value.hpp"
-#include "scenarios/format/suggestion.hpp"
+#include "scenarios/story/suggestion.hpp"
 
 namespace lockstep::scenarios::schema {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "models/redis/data/sorted_set.hpp"
 #include "models/redis/script/libraries/lua_libraries.hpp"
-#include "models/redis/script/lua_session.hpp"
-#include "models/redis/script/lua_timestamps.hpp"
+#include "models/redis/script/lua/lua_session.hpp"
+#include "models/redis/script/lua/lua_timestamps.hpp"
 
 namespace lockstep::models::redis {
 namespace {

@@ -1,4 +1,5 @@
-// The library `cjson`. Source: RFC 8259, and what lua-cjson 2.1 does where that leaves room, found out by asking redis-server 7.0.15.
+// The library `cjson`. Source: RFC 8259, and what lua-cjson 2.1 does where that leaves room, found out by asking
+// redis-server 7.0.15.
 
 #include <strings.h>
 
@@ -11,9 +12,9 @@
 #include <string_view>
 
 #include "models/redis/script/libraries/lua_libraries.hpp"
-#include "models/redis/script/lua_sandbox.hpp"
-#include "models/redis/script/lua_session.hpp"
-#include "models/redis/script/lua_timestamps.hpp"
+#include "models/redis/script/lua/lua_session.hpp"
+#include "models/redis/script/lua/lua_tables.hpp"
+#include "models/redis/script/lua/lua_timestamps.hpp"
 
 namespace lockstep::models::redis {
 namespace {
@@ -131,7 +132,8 @@ class Writer {
     append("}");
   }
 
-  /// The largest index, if there is nothing but indices, and not far more holes than elements; -1 for anything else. Zero: it is empty.
+  /// The largest index, if there is nothing but indices, and not far more holes than elements; -1 for anything else.
+  /// Zero: it is empty.
   lua_Number array_length() {
     lua_Number most = 0, count = 0;
     for (lua_pushnil(lua_); lua_next(lua_, -2) != 0; lua_pop(lua_, 1)) {

@@ -1,5 +1,5 @@
-// The library `cmsgpack`. Source: the MessagePack specification, as far as lua-cmsgpack 0.4 knows it (no binary and no extension
-// types), and what that does with Lua's tables and numbers, found out by asking redis-server 7.0.15.
+// The library `cmsgpack`. Source: the MessagePack specification, as far as lua-cmsgpack 0.4 knows it (no binary and no
+// extension types), and what that does with Lua's tables and numbers, found out by asking redis-server 7.0.15.
 
 #include <bit>
 #include <climits>
@@ -10,9 +10,9 @@
 
 #include "models/redis/data/sorted_set.hpp"
 #include "models/redis/script/libraries/lua_libraries.hpp"
-#include "models/redis/script/lua_sandbox.hpp"
-#include "models/redis/script/lua_session.hpp"
-#include "models/redis/script/lua_timestamps.hpp"
+#include "models/redis/script/lua/lua_session.hpp"
+#include "models/redis/script/lua/lua_tables.hpp"
+#include "models/redis/script/lua/lua_timestamps.hpp"
 
 namespace lockstep::models::redis {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "models/redis/script/lua_session.hpp"
+#include "models/redis/script/lua/lua_session.hpp"
 
 namespace lockstep::models::redis {
 namespace {

@@ -21,7 +21,8 @@ bool is_get(const Token& token) {
                     [](char a, char b) { return a == b || a == b - 'a' + 'A'; });
 }
 
-/// Whether an expression that begins with a call can begin behind it, and nothing before it takes hold of the call alone.
+/// Whether an expression that begins with a call can begin behind it, and nothing before it takes hold of the call
+/// alone.
 bool can_begin_behind(const Token& before) {
   constexpr std::array<std::string_view, 12> kBefore{"if", "elseif", "while", "until", "return", "and",
                                                      "or", "(",      "=",     ",",     "{",      ";"};

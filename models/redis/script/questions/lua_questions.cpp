@@ -102,7 +102,8 @@ class Rewriter {
     before.opening = " " + std::string(kQuestion) + "('" + std::string(tag) + "'," + before.opening;
     inserted_[e.end].closing += ")";
   }
-  /// What is left of the sign is complete when Lua has read the sign, and has that line in errors: so the comma comes just before it.
+  /// What is left of the sign is complete when Lua has read the sign, and has that line in errors: so the comma comes
+  /// just before it.
   void pass_left(const Expression& e, std::size_t sign) {
     Inserted& before = inserted_[e.begin];
     before.opening = " " + std::string(kQuestion) + "('l'," + before.opening;

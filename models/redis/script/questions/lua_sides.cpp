@@ -4,8 +4,8 @@
 #include <limits>
 #include <string_view>
 
-#include "models/redis/script/lua_symbols.hpp"
-#include "models/redis/script/lua_timestamps.hpp"
+#include "models/redis/script/lua/lua_symbols.hpp"
+#include "models/redis/script/lua/lua_timestamps.hpp"
 
 namespace lockstep::models::redis {
 namespace {
@@ -55,7 +55,8 @@ int keep_left_side(lua_State* lua) {
   return 1;
 }
 
-/// Pushes the left side of this comparison. Those of functions that it has called and that an error has ended are left over.
+/// Pushes the left side of this comparison. Those of functions that it has called and that an error has ended are left
+/// over.
 void push_left_side(lua_State* lua) {
   LuaSession& session = LuaSession::of(lua);
   const int depth = depth_of(lua);
@@ -125,8 +126,8 @@ Number right_side_for(Number left, Sign sign, bool answer) {
   return answer ? left : std::numeric_limits<Number>::quiet_NaN();
 }
 
-/// What Lua is to compare the left side with. Both sides are what they are, unless one is a symbol: then the answer is known already, and both are
-/// values of that type of which Lua says the same.
+/// What Lua is to compare the left side with. Both sides are what they are, unless one is a symbol: then the answer is
+/// known already, and both are values of that type of which Lua says the same.
 int give_right_side(lua_State* lua, Sign sign) {
   push_left_side(lua);
   lua_replace(lua, 1);  // the tag

@@ -1,0 +1,56 @@
+# The package of Debian: it is built, holds what it should, and its program runs from wherever it is unpacked.
+
+cmake_minimum_required(VERSION 3.25)
+find_program(dpkg_deb dpkg-deb)
+find_program(dpkg_shlibdeps dpkg-shlibdeps)
+if(NOT dpkg_deb OR NOT dpkg_shlibdeps)
+  message("SKIPPED: no dpkg-deb or dpkg-shlibdeps here (package dpkg-dev); no package was built")
+  return()
+endif()
+set(work ${BUILD}/package_debian)
+file(REMOVE_RECURSE ${work})
+
+function(must what)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "${what} failed (${status}):\n${output}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+# To compress it well takes longer than all the rest.
+must("cpack" ${CPACK} --config ${BUILD}/CPackConfig.cmake -B ${work} -D CPACK_DEBIAN_COMPRESSION_TYPE=gzip -D CPACK_THREADS=1)
+file(GLOB package ${work}/lockstep_*.deb)
+must("its fields" ${dpkg_deb} --field ${package})
+foreach(field "Package: lockstep" "Depends: [^\n]*libc6" "Depends: [^\n]*liblua5.1" "Recommends: [^\n]*libfmt-dev" "Architecture: ")
+  if(NOT output MATCHES "${field}")
+    message(FATAL_ERROR "the package has no field ${field}:\n${output}")
+  endif()
+endforeach()
+must("its contents" ${dpkg_deb} --contents ${package})
+foreach(path bin/lockstep lib/lockstep/liblockstep_shifted_clock.so include/lockstep/lockstep.hpp lockstep/lockstep-config.cmake
+    liblockstep_cli.a share/doc/lockstep/LICENSE share/doc/lockstep/docs/api.md share/doc/lockstep/examples/own_lock/CMakeLists.txt
+    share/lockstep/scenarios/stories/own-lock/steal-expired.lua)
+  string(FIND "${output}" "${path}" at)
+  if(at EQUAL -1)
+    message(FATAL_ERROR "the package has no ${path}:\n${output}")
+  endif()
+endforeach()
+if(output MATCHES "share/lockstep/[^\n]*corpus/|include/[^\n]*testing/")
+  message(FATAL_ERROR "the package has tests in it:\n${output}")
+endif()
+
+must("unpacking" ${dpkg_deb} --extract ${package} ${work}/root)
+set(lockstep ${work}/root/usr/bin/lockstep)
+must("a story" ${CMAKE_COMMAND} -E chdir ${work}/root/usr/share/lockstep
+  ${lockstep} run scenarios/stories/own-lock scenarios/stories/redis-lock-java/f000-2-both-delete-expired.toml)
+must("help" ${lockstep} --help)
+must("its check" ${CMAKE_COMMAND} -E chdir ${work}/root/usr/share/lockstep
+  ${lockstep} check --no-times scenarios/stories/redisson-source/f003-2-pause-margin.toml)
+if(NOT output MATCHES "for every pause above 71ms")
+  message(FATAL_ERROR "the unpacked program says:\n${output}")
+endif()
+find_program(lintian lintian)
+if(lintian)
+  execute_process(COMMAND ${lintian} --fail-on none ${package})
+endif()

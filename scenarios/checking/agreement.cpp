@@ -1,0 +1,95 @@
+#include "scenarios/checking/agreement.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "scenarios/running/expectation.hpp"
+#include "scenarios/story/alike.hpp"
+
+namespace lockstep::scenarios {
+namespace {
+
+using checker::Verdict;
+
+/// The least value found, against the least value expected. A bound may have hidden a smaller one, never a larger one.
+Agreement threshold_agreement(const ExploredProperty& property, const std::string& parameter,
+                              const std::string& expected, bool complete) {
+  const std::optional<sim::Duration> value = sim::parse_duration(expected);
+  const auto found = std::find_if(property.thresholds.begin(), property.thresholds.end(),
+                                  [&](const Threshold& t) { return t.parameter == parameter; });
+  if (found == property.thresholds.end()) return complete ? Agreement::differs : Agreement::open;
+  if (found->infimum.value == value) return Agreement::agrees;
+  return complete || found->infimum.value < value ? Agreement::differs : Agreement::open;
+}
+
+/// Likewise the largest of those that do harm where they are small.
+Agreement greatest_agreement(const ExploredProperty& property, const std::string& parameter,
+                             const std::string& expected, bool complete) {
+  const std::optional<sim::Duration> value = sim::parse_duration(expected);
+  const auto found = std::find_if(property.thresholds.begin(), property.thresholds.end(),
+                                  [&](const Threshold& t) { return t.parameter == parameter && !t.values.empty(); });
+  if (found == property.thresholds.end()) return complete ? Agreement::differs : Agreement::open;
+  if (found->greatest().value == value) return Agreement::agrees;
+  return complete || found->greatest().value > value ? Agreement::differs : Agreement::open;
+}
+
+}  // namespace
+
+Agreement agreement(const Exploration& exploration, const ExploredProperty& property, std::string_view parameter) {
+  const bool complete = exploration.counts.complete;
+  if (!property.expected) {
+    if (property.claim == Claim::expected && property.verdict == Verdict::violated) return Agreement::differs;
+    const bool is_open = property.claim != Claim::none && property.is_judged && property.verdict == Verdict::unknown;
+    return is_open ? Agreement::open : Agreement::agrees;
+  }
+  const Expectation& expected = *property.expected;
+  if (property.verdict != expected.verdict) {
+    // What was found stays found; only what was not found may still turn up.
+    return property.verdict == Verdict::unknown && !complete ? Agreement::open : Agreement::differs;
+  }
+  if (property.verdict != Verdict::violated) return Agreement::agrees;
+  // Which of those who are alike the witness names is a matter of how the search went.
+  const bool blames_the_same =
+      expected.violated_by.empty() || are_same_but_for_names(expected.violated_by, property.by, exploration.alike);
+  Agreement all = blames_the_same ? Agreement::agrees : complete ? Agreement::differs : Agreement::open;
+  for (const auto& [name, value] : expected.from) {
+    if (!parameter.empty() && name != parameter) continue;
+    all = std::max(all, threshold_agreement(property, name, value, complete));
+  }
+  for (const auto& [name, value] : expected.up_to) {
+    if (parameter.empty() || name == parameter)
+      all = std::max(all, greatest_agreement(property, name, value, complete));
+  }
+  if (!expected.frontier.empty() && parameter.empty() && expected.frontier != property.frontier)
+    all = std::max(all, complete ? Agreement::differs : Agreement::open);
+  return all;
+}
+
+Agreement trace_agreement(const Exploration& exploration) {
+  if (!exploration.expected_traces) return Agreement::agrees;
+  const auto expected = static_cast<std::uint64_t>(*exploration.expected_traces);
+  if (exploration.counts.complete)
+    return exploration.counts.traces == expected ? Agreement::agrees : Agreement::differs;
+  return exploration.counts.traces > expected ? Agreement::differs : Agreement::open;
+}
+
+Agreement agreement(const Exploration& exploration, std::string_view parameter) {
+  Agreement all = trace_agreement(exploration);
+  for (const ExploredProperty& property : exploration.properties) {
+    all = std::max(all, agreement(exploration, property, parameter));
+  }
+  return all;
+}
+
+void compare(const Scenario& scenario, Exploration& exploration, const Comparison& comparison) {
+  exploration.expected_traces = comparison.counts_traces ? scenario.expect_traces : std::nullopt;
+  for (ExploredProperty& property : exploration.properties) {
+    const Expectation* expected = expectation_of(scenario.expect_check, property.name);
+    property.expected = expected != nullptr ? std::optional(*expected) : std::nullopt;
+    property.claim = claim_of(comparison.claims, property.name, scenario.expect_check);
+    property.as_expected = agreement(exploration, property, comparison.parameter) == Agreement::agrees;
+  }
+  exploration.as_expected = agreement(exploration, comparison.parameter) == Agreement::agrees;
+}
+
+}  // namespace lockstep::scenarios

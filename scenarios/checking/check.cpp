@@ -1,0 +1,86 @@
+#include "scenarios/checking/check.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "checker/properties/properties.hpp"
+#include "scenarios/checking/agreement.hpp"
+#include "scenarios/deployment/allowed_faults.hpp"
+#include "scenarios/exploring/oracles/grid.hpp"
+#include "scenarios/exploring/oracles/second_opinion.hpp"
+#include "scenarios/story/own_lock.hpp"
+
+namespace lockstep::scenarios {
+namespace {
+
+Exploration never_begun() {
+  Exploration exploration;
+  exploration.bound = "interrupted";
+  for (const checker::Property& property : checker::properties()) {
+    ExploredProperty& explored = exploration.properties.emplace_back();
+    explored.name = property.name;
+    explored.why = "interrupted before it began";
+  }
+  return exploration;
+}
+
+}  // namespace
+
+std::variant<Exploration, Diagnostic> check(const Scenario& scenario, const models::locks::Catalogue& catalogue,
+                                            const CheckOptions& options) {
+  const ExplorationOptions& how = options.exploration;
+  std::variant<Exploration, Diagnostic> result;
+  if (how.interrupted && how.interrupted()) {
+    result = never_begun();
+  } else {
+    const double begin = how.stopwatch ? how.stopwatch() : 0;
+    result = options.tick ? explore_grid(scenario, catalogue, *options.tick, how) : explore(scenario, catalogue, how);
+    Exploration* exploration = std::get_if<Exploration>(&result);
+    if (exploration != nullptr && !options.tick && options.second_opinion)
+      second_opinion(scenario, catalogue, how, begin, *exploration);
+    if (exploration != nullptr && how.stopwatch && exploration->seconds == 0)
+      exploration->seconds = how.stopwatch() - begin;
+  }
+  if (Exploration* exploration = std::get_if<Exploration>(&result))
+    compare_with_file(scenario, catalogue, options, *exploration);
+  return result;
+}
+
+void compare_with_file(const Scenario& scenario, const models::locks::Catalogue& catalogue, const CheckOptions& options,
+                       Exploration& exploration) {
+  const ExplorationOptions& how = options.exploration;
+  const models::locks::Entry* entry = find_entry(scenario.lock, catalogue);
+  compare(scenario, exploration,
+          {.parameter = how.parameter,
+           .counts_traces = how.reduction && !how.thorough && !options.tick,
+           .claims = entry == nullptr ? std::span<const std::string_view>() : entry->claims});
+}
+
+std::optional<std::string> give(Scenario& story, std::string_view parameter, sim::Duration value) {
+  const auto is_outside = [&](sim::DurationRange range, sim::Duration lo, sim::Duration hi) {
+    return hi < range.lo || lo > range.hi;
+  };
+  for (MaySpec& may : story.may) {
+    if (parameter_of(may) != parameter) continue;
+    const bool is_restart = may.kind == MaySpec::Kind::crash;
+    sim::DurationRange& range = is_restart ? *may.restart_after : may.length;
+    const sim::Duration lo = is_restart ? value : -value;
+    if (value < sim::Duration::zero() || is_outside(range, lo, value)) {
+      return fmt::format("{} is not a {} of {}, line {}: that goes from {} to {}", sim::to_string(value), parameter,
+                         story.file, may.at.line, sim::to_string(range.lo), sim::to_string(range.hi));
+    }
+    range = {std::max(range.lo, lo), std::min(range.hi, value)};
+  }
+  story.expect_check.clear();
+  story.expect_traces.reset();
+  return std::nullopt;
+}
+
+bool has_parameter(const Scenario& scenario, std::string_view parameter) {
+  return std::any_of(scenario.may.begin(), scenario.may.end(),
+                     [&](const MaySpec& may) { return parameter_of(may) == parameter; });
+}
+
+}  // namespace lockstep::scenarios

@@ -1,0 +1,22 @@
+#pragma once
+
+// The same story with another lock.
+
+#include <string>
+#include <variant>
+
+#include "models/locks/catalogue.hpp"
+#include "scenarios/story/scenario.hpp"
+
+namespace lockstep::scenarios {
+
+/// Parameters that the other algorithm does not have, or that its clients cannot have of their own, are left out; where
+/// the file has one server and the algorithm wants several, there are three of the kind. Faults, orders and
+/// expectations stay as they are.
+Scenario replace_algorithm(const Scenario& story, const models::locks::Entry& entry);
+
+/// As a file that says just this would be read, without what it expects: or why it cannot say it.
+std::variant<Scenario, std::string> with_algorithm(const Scenario& story, const models::locks::Entry& entry,
+                                                   const models::locks::Catalogue& catalogue);
+
+}  // namespace lockstep::scenarios
