@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "checker/properties/entries.hpp"
 #include "checker/properties/evidence.hpp"
 
 namespace lockstep::checker {
@@ -72,6 +73,21 @@ Finding no_lost_update(const sim::History& history, const Names& names, std::spa
   finding.verdict = Verdict::holds;
   finding.why = counted(updates, "update", "updates") + " after a read, none lost";
   return finding;
+}
+
+Property entries::no_lost_update() {
+  return {.name = "no-lost-update",
+          .view = View::damage,
+          .meaning = "Nobody overwrites an update of the resource that he has not seen.",
+          .meaning_zh = "没有人会覆盖资源上自己未曾读到的更新。",
+          .question = "Did somebody overwrite an update that he had not seen?",
+          .why_not_explored = [](const Circumstances& story) -> std::string_view {
+            return !story.has_resource ? "no resource in this story" : "";
+          },
+          .judge = [](const JudgedRun& run) { return checker::no_lost_update(run.story, run.names, run.resources); },
+          .headline = [](const BothLanguages& by, std::size_t) -> BothLanguages {
+            return {"An update is lost: " + by.en, "更新丢失：" + by.zh};
+          }};
 }
 
 }  // namespace lockstep::checker

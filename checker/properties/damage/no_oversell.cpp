@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "checker/properties/entries.hpp"
 #include "checker/properties/evidence.hpp"
 
 namespace lockstep::checker {
@@ -50,6 +51,19 @@ Finding no_oversell(const sim::History& history, const Names& names) {
                     ? "nothing was sold"
                     : fmt::format("{}, each of another item and paid for", counted(sales.size(), "sale", "sales"));
   return finding;
+}
+
+Property entries::no_oversell() {
+  return {.name = "no-oversell",
+          .view = View::damage,
+          .meaning = "No item of the market is sold twice, and nobody pays more than he has.",
+          .meaning_zh = "市场上的任何商品都不会卖出两次，也没有人付出超过自己所有的钱。",
+          .question = "Was an item of the market sold twice, or more paid than somebody had?",
+          .needs_a_holder = false,
+          .why_not_explored = [](const Circumstances& story) -> std::string_view {
+            return !story.has_market ? "no market in this story" : "";
+          },
+          .judge = [](const JudgedRun& run) { return checker::no_oversell(run.story, run.names); }};
 }
 
 }  // namespace lockstep::checker

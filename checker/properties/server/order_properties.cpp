@@ -12,6 +12,7 @@
 #include <set>
 #include <utility>
 
+#include "checker/properties/entries.hpp"
 #include "checker/properties/evidence.hpp"
 #include "checker/properties/places.hpp"
 
@@ -501,6 +502,27 @@ Finding reentrancy(const sim::History& history, const Names& names, std::span<co
                              : fmt::format("{}, and as many releases freed the lock as acquires had taken it",
                                            counted(static_cast<std::size_t>(entries), "re-entry", "re-entries"));
   return finding;
+}
+
+Property entries::reentrancy() {
+  return {
+      .name = "reentrancy",
+      .view = View::server,
+      .meaning =
+          "Whoever holds the lock can take it again, and it is free when it was given back as often, and not before.",
+      .meaning_zh = "持有者可以再次加锁；释放次数与加锁次数相同时锁才空闲，不早也不晚。",
+      .question = "Could whoever held the lock take it again, and was it free after as many releases, and not before?",
+      .judge = [](const JudgedRun& run) { return checker::reentrancy(run.story, run.names, run.breaches()); }};
+}
+
+Property entries::truthful_reports() {
+  return {
+      .name = "truthful-reports",
+      .view = View::server,
+      .meaning = "A release or renewal that says it succeeded did: the lock was still the caller's.",
+      .meaning_zh = "报告成功的释放或续期确实成功：当时锁仍属于调用者。",
+      .question = "Did a release or renewal say that it succeeded when the lock was no longer the caller's?",
+      .judge = [](const JudgedRun& run) { return checker::truthful_reports(run.story, run.names, run.breaches()); }};
 }
 
 }  // namespace lockstep::checker
