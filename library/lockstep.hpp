@@ -33,13 +33,13 @@ namespace lockstep {
 using checker::Verdict;
 using models::locks::Catalogue;
 
-/// Bad input, with the place in the file and the remedy; or there was nothing that could be judged.
+/// Bad input, with the place in the file and the remedy; or nothing could be judged.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A scenario, from where it is: docs/manual/scenario-format.md says what one may say.
+/// Where to find a scenario: a file, a text or a value. docs/manual/scenario-format.md describes the format.
 class Story {
  public:
   /// None.
@@ -48,7 +48,7 @@ class Story {
   Story(scenarios::Scenario scenario) : source_(std::move(scenario)) {}
   /// Read when `fuzz` or `check` is called, relative to the working directory then.
   static Story file(std::filesystem::path path) { return Story(Source(std::move(path))); }
-  /// What such a file would hold. `name` is for messages, and what the story is called.
+  /// The content of such a file. `name` is the name of the story, also in messages.
   static Story text(std::string toml, std::string name = "story.toml") {
     return Story(Source(Text{std::move(toml), std::move(name)}));
   }
@@ -82,13 +82,13 @@ struct FuzzRequest {
   double seconds = 0;
   std::uint64_t seed = 1;
   std::size_t jobs = 1;  ///< threads
-  /// That are judged ("own-release", …; `lockstep list properties`). Empty: what the algorithm claims, and what the
-  /// story expects anything of.
+  /// Properties to judge ("own-release", …; `lockstep list properties`). Empty: those that the algorithm claims, and those
+  /// of which the story expects something.
   std::vector<std::string> properties = {};
   bool as_written = false;  ///< only the faults that the story allows
 };
 
-/// One thing that breaks, made as small as could be.
+/// One violation, made as small as could be.
 struct FuzzFinding {
   std::string name;  ///< "my-lock-own-release-pause": of the file, without its ending; no two of a result have the same
   std::string property;
@@ -107,10 +107,10 @@ struct FuzzFinding {
 struct FuzzResult {
   std::uint64_t seed = 0;
   std::uint64_t runs = 0;
-  std::uint64_t endless = 0;  ///< of these did not end, and are not judged
+  std::uint64_t endless = 0;  ///< runs that did not end, and are not judged
   std::uint64_t events = 0;
   sim::Duration virtual_time;
-  std::vector<std::string> properties;  ///< that were judged
+  std::vector<std::string> properties;  ///< those that were judged
   std::vector<FuzzFinding> findings;    ///< in the order in which they were found; each of another cause
 
   /// For a test's message: what was played, what each finding is, and the file of the shortest.
@@ -137,7 +137,7 @@ struct CheckRequest {
   std::size_t jobs = 1;  ///< threads
 };
 
-/// From where on faults of a parameter break a property.
+/// The least fault of a parameter that breaks a property.
 struct Margin {
   std::string parameter;  ///< "pause", "jump", "skew", "restart_after"
   sim::Duration from;

@@ -24,7 +24,7 @@ namespace lockstep::checker::history_formats {
 
 /// Something that the file says besides operations: what the nemesis did.
 struct Note {
-  std::uint32_t event = 0;  ///< how many-th event of the file
+  std::uint32_t event = 0;  ///< ordinal in the file
   std::uint32_t line = 0;
   std::string text;  ///< "start-partition [:n1 :n2]"
 };

@@ -46,7 +46,7 @@ struct Finding {
   /// One sentence, for people: why it is violated, or what was looked at when it holds. Names processes through the
   /// `Names` that the checker was given, and times as `sim::to_string` prints them.
   std::string why;
-  /// no-deadlock, violated: everybody who waits at `at`, and for whom.
+  /// no-deadlock, violated: all waits at `at`.
   std::vector<WaitFor> waits = {};
 };
 

@@ -1,4 +1,4 @@
-// One lock, free at first. An acquire needs it free, a release needs it held, by whomever.
+// One lock, free at first. An acquire needs it free, a release needs it held, by anyone.
 
 #include <array>
 

@@ -80,7 +80,7 @@ class Client final : public sim::Process {
 
   // --- Servers.
 
-  /// Instead: its only server is whoever is primary, which sentinels know. The same requirement.
+  /// Instead: its only server is the present primary, which sentinels know. The same requirement.
   void follow_primary(const std::string& name, std::vector<redis::PrimaryRoute::Sentinel> sentinels,
                       std::vector<redis::PrimaryRoute::Server> servers, std::optional<sim::Duration> timeout) {
     route_.emplace(*this, session_, name, std::move(sentinels), std::move(servers), timeout);
@@ -95,7 +95,7 @@ class Client final : public sim::Process {
   /// asks for it.
   redis::Connection& subscriber(std::size_t server = 0) { return process().subscribers_[server]; }
 
-  /// A value that nobody else in this world uses, and this client never again: "A-1".
+  /// A value that is unique in this world, also among this client's own: "A-1".
   redis::Value unique_token();
 
   // --- Waiting.
@@ -106,15 +106,15 @@ class Client final : public sim::Process {
   /// Waits by its own clock for the next round of something that repeats for ever: a story does not wait for it.
   sim::Wait tick(sim::Duration length) { return sleep(sim::DurationRange::exactly(length), sim::TimerKind::tick); }
   /// Keeps its processor busy: a pause makes it last longer. Where several threads or background tasks share the
-  /// process, the work is somebody else's (a database, another service) for which it waits: a pause matters only if it
-  /// covers the end.
+  /// process, the work is done elsewhere (a database, another service) and the client waits for it: a pause matters only
+  /// if it covers the end.
   sim::Wait work(sim::DurationRange length);
 
-  /// Whether two strings that it holds are the same. Timestamps may be symbolic, so this may fork an exploration.
+  /// Are the two strings equal? Timestamps may be symbolic, so this may fork an exploration.
   bool equal(const redis::Value& a, const redis::Value& b) const;
 
   /// A named step of its program, at which a planned fault can strike: `co_await client.step("release", …)`. Goes on at
-  /// once, or when the pause that struck is over; a crash lets it go on never.
+  /// once, or when the pause that struck is over; after a crash never.
   class Step;
   Step step(std::string_view name, sim::Moment moment);
 
@@ -137,12 +137,11 @@ class Client final : public sim::Process {
 
   // --- What it tells the checkers.
 
-  /// Whoever got the lock by this acquire knows from now on that it lost it.
+  /// The client that got the lock by this acquire knows from now on that it lost it.
   void tell_lost(sim::OperationId acquire);
   bool knows_lost(sim::OperationId acquire) const;
-  /// By what name it knows the place that the present acquire got, or the present release gave back: for servers that
-  /// do not keep one for each owner, such as a counter of free places or a list. What it says is what it was told by
-  /// replies.
+  /// The name of the place that the present acquire was granted, or the present release freed: for servers that keep no
+  /// place for each owner, such as a counter of free places or a list. It follows from replies alone.
   void granted(const redis::Value& place) { name_place(place); }
   void freed(const redis::Value& place) { name_place(place); }
 

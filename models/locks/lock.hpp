@@ -21,28 +21,28 @@ class Client;
 
 namespace lockstep::models::locks {
 
-/// What a client has in hand after a successful attempt.
+/// What a client knows of its ownership after a successful attempt.
 struct Hold {
   redis::Value token = {};  ///< what release compares with, where the algorithm compares
-  /// From this reading of the client's own clock on it knows that its hold is over. Absent: it never looks.
+  /// From this reading of the client's own clock on it knows that its hold is over. Absent: it does not look.
   std::optional<sim::Instant> valid_until = std::nullopt;
   /// `valid_until` is a reading of its monotonic clock instead of its wall clock.
   bool on_monotonic_clock = false;
-  /// The end of the lease that it wrote where others read it (timestamp locks), on its own clock.
+  /// The end of the lease that it wrote for others to read (timestamp locks), on its own clock.
   std::optional<sim::Instant> lease_until = std::nullopt;
   std::optional<std::int64_t> fencing_token = std::nullopt;
   /// Something renews the lease in the background for as long as the lock is held.
   bool is_renewed = false;
-  std::size_t number = 0;  ///< of what a script remembers of it
+  std::size_t number = 0;  ///< of a script: index of what the script keeps of this hold
 };
 
-/// What a lock object of a library can be asked, or be told, beside taking the lock. Names are Redisson's.
+/// Methods of a library's lock object besides taking the lock. Names are Redisson's.
 enum class Call : std::uint8_t {
   unlock,                     ///< one hold less: `release`
-  is_held_by_current_thread,  ///< by the server's word at that moment
+  is_held_by_current_thread,  ///< as the server says at that moment
   get_hold_count,             ///< of the caller, at the server
-  remain_time_to_live,        ///< of the lock, whoever has it
-  force_unlock                ///< frees it, whoever has it
+  remain_time_to_live,        ///< of the lock, by whichever owner
+  force_unlock                ///< frees it, whichever client owns it
 };
 
 /// As scenario files have them.
@@ -72,20 +72,19 @@ class LockAlgorithm {
   /// Algorithms that are woken by a message wait inside, and give up when their own time limit says so.
   virtual sim::Task<std::optional<Hold>> acquire(Client& client) const = 0;
 
-  /// One attempt that does not wait for anybody.
+  /// One attempt that waits for no other client.
   virtual sim::Task<std::optional<Hold>> try_acquire(Client& client) const;
 
-  /// Gives the lock back. What it answers is what the algorithm would tell its caller: true = "I was the owner and
-  /// released it", also where the document's code has no way of knowing.
+  /// Gives the lock back. Returns what the algorithm would tell its caller: true = "I was the owner and released it",
+  /// even where the document's code cannot know that.
   virtual sim::Task<bool> release(Client& client, Hold hold) const = 0;
 
   /// Any call but `unlock`. Requires: the algorithm's entry has `answers_calls`.
   virtual sim::Task<Answer> call(Client& client, Call what) const;
 
-  /// `other` is a lock of the same world, with another key or parameters: before anybody uses this one.
+  /// `other` is a lock of the same world, with another key or parameters. Called before this one is used.
   virtual void share(const LockAlgorithm& other) { static_cast<void>(other); }
-  /// Of a script: one sentence for each mistake that it has run into, in all executions of its world, with its file and
-  /// line.
+  /// Of a script: one sentence for each error that it raised, in all executions of its world, with its file and line.
   virtual std::vector<std::string> mistakes() const { return {}; }
 
  private:

@@ -16,12 +16,13 @@ namespace lockstep::models::locks {
 
 using ParameterValue = std::variant<sim::Duration, sim::DurationRange, std::int64_t, bool, std::string>;
 
-/// What a parameter is to those who know nothing else of the algorithm: new stories, the matrix, bounds of properties.
+/// The meaning of a parameter to code that knows nothing else of the algorithm: new stories, the matrix, bounds of
+/// properties.
 enum class ParameterRole : std::uint8_t {
   other,
-  lease,             ///< how long a hold lasts that nobody gives back; zero: there is none
+  lease,             ///< how long a hold lasts that is not released; zero: there is none
   renewed_lease,     ///< the same of a hold that is renewed, which it is unless there is a lease
-  newcomers_lease,   ///< how long a hold counts in the eyes of whoever comes later
+  newcomers_lease,   ///< how long a hold counts for clients that come later
   server_patience,   ///< how long it waits for the reply of one server
   replica_patience,  ///< how long a server waits for its replicas before it replies
   longest_delay,     ///< the longest pause between two tries inside one attempt
@@ -44,7 +45,7 @@ struct ParameterSpec {
 ParameterSpec attempts_parameter(std::int64_t fallback);
 ParameterSpec retry_parameter(sim::DurationRange fallback);
 
-// Declarations of parameters with a role, under whatever name the documents have for them.
+// Declarations of parameters with a role, under the documents' names for them.
 
 ParameterSpec lease_parameter(std::string_view name, sim::Duration fallback, std::string_view meaning);
 ParameterSpec renewed_lease_parameter(std::string_view name, sim::Duration fallback, std::string_view meaning);
@@ -61,8 +62,8 @@ bool accepts(const ParameterSpec& spec, const ParameterValue& value);
 /// The parameter with this role, or null. An algorithm has at most one of each.
 const ParameterSpec* find(std::span<const ParameterSpec> specs, ParameterRole role);
 
-/// The parameter to set for a lease of a length of one's own: the one that counts when a file says nothing. Null: it
-/// has no lease.
+/// The parameter that sets the length of the lease: the one that counts when a file says nothing. Null: there is no
+/// lease.
 const ParameterSpec* find_lease(std::span<const ParameterSpec> specs);
 
 /// The values of one algorithm's parameters: the defaults, overlaid with what the scenario set.
@@ -91,7 +92,7 @@ class Parameters {
   std::vector<ParameterValue> values_;
 };
 
-/// How long a hold lasts with these values if nobody gives it back and nobody renews it. Nothing: for ever.
+/// How long a hold lasts with these values if it is neither released nor renewed. Nothing: for ever.
 std::optional<sim::Duration> lease_of(const Parameters& parameters);
 
 }  // namespace lockstep::models::locks

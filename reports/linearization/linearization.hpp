@@ -34,7 +34,7 @@ struct SceneOperation {
   std::uint32_t position = 0;  ///< in the history
   std::size_t begin = 0;
   std::optional<std::size_t> end;    ///< nothing: its outcome is unknown, or it never ended
-  std::optional<std::size_t> order;  ///< how many-th it is in the linearization, from 0
+  std::optional<std::size_t> order;  ///< ordinal in the linearization, from 0
   /// The slot behind which it takes effect: not before its own `begin`, and never before that of an operation that
   /// takes effect earlier.
   std::optional<std::size_t> point;

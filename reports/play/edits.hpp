@@ -34,7 +34,7 @@ EditResult set_algorithm(const StoryFile& file, const models::locks::Catalogue& 
 /// A lost message needs a timeout of the network: where there is none, it gets one of 50ms.
 EditResult add_fault(const StoryFile& file, const models::locks::Catalogue& catalogue,
                      const scenarios::FaultSpec& fault);
-/// The how many-th, from 0.
+/// The ordinal, from 0.
 EditResult remove_fault(const StoryFile& file, const models::locks::Catalogue& catalogue, std::size_t index);
 
 }  // namespace lockstep::reports::play

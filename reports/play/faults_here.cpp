@@ -49,7 +49,7 @@ std::optional<Conversation> conversation_of(const Story& story, const Diagram& d
   return found;
 }
 
-/// How many-th it is among the client's messages of this name and direction, from 1: requests as they were sent,
+/// Its ordinal among the client's messages of this name and direction, from 1: requests as they were sent,
 /// answers as they were handled.
 std::int64_t occurrence_of(const Outcome& outcome, const DiagramMessage& message, ProcessId client, bool as_sent) {
   std::int64_t count = 1;

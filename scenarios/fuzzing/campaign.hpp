@@ -82,7 +82,7 @@ class Campaign {
   /// Goes on where a campaign stopped: batches that are played now are those that would have come. Returns what is
   /// wrong with the state, if anything is; then the campaign is as it was. Requires: nothing has been played.
   std::optional<std::string> restore(CampaignState state);
-  /// The how many-th run was the first to break this property of this target.
+  /// Ordinal of the first run that broke this property of this target.
   std::optional<std::uint64_t> first_violation(std::size_t target, std::string_view property) const;
 
  private:

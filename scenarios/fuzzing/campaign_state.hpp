@@ -28,7 +28,7 @@ struct FuzzFinding {
   std::string why;
   std::string title;
   std::string text;            ///< the file
-  std::uint64_t run = 0;       ///< the how many-th of the campaign was the first to show it
+  std::uint64_t run = 0;       ///< ordinal, in the campaign, of the first run that showed it
   std::uint64_t after_ms = 0;  ///< real time of the campaign when it was found, with that of those that it resumed
   std::uint64_t times = 1;     ///< how many runs were made small and turned out to be this one
   std::uint64_t tried = 0;     ///< stories, to make it small

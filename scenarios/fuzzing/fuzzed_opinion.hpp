@@ -16,7 +16,7 @@ struct FuzzedOpinion {
   /// A property that the search called kept, and a run that breaks it.
   struct Disagreement {
     std::string property;
-    std::uint64_t run = 0;  ///< the how many-th run was the first
+    std::uint64_t run = 0;  ///< ordinal of the first such run
     std::string why;        ///< what the run's file says, or why there is no file
     std::string file;       ///< the text of a scenario that shows it, made small; or what was to show it
   };

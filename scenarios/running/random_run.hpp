@@ -115,7 +115,7 @@ class RandomFaults final : public sim::Fate {
   using Budget = AllowedFaults::Budget;
   struct Planned {
     std::size_t budget = 0;
-    std::uint64_t from = 0;  ///< the how many-th event
+    std::uint64_t from = 0;  ///< ordinal of the event
     sim::Duration length;
     bool at_work = false;  ///< where it does most harm
     bool is_done = false;

@@ -20,7 +20,7 @@
 
 namespace lockstep::scenarios {
 
-/// An event by what it is and how many-th, with names that stay when other processes go.
+/// An event by what it is and its ordinal, with names that stay when other processes are left out.
 struct EventKey {
   sim::EventName::What what = sim::EventName::What::request;
   std::string process;

@@ -20,7 +20,7 @@ namespace lockstep::scenarios {
 /// What was seen of one event of the trace.
 struct ReplayedEvent {
   std::optional<sim::EventName> name;
-  /// The step that it is for a fault that strikes `after` it: "SET", "work", "A.SET"; and the how many-th. Empty: it is
+  /// The step that it is for a fault that strikes `after` it: "SET", "work", "A.SET"; and its ordinal. Empty: it is
   /// none, and what it does, if anything, sends nothing.
   std::string step;
   std::int64_t occurrence = 0;

@@ -35,7 +35,7 @@ class Arena {
     free_[size_class] = new (p) Block{free_[size_class]};
   }
 
-  /// Forgets every block and keeps the memory. Requires: nobody uses any block any more.
+  /// Forgets every block and keeps the memory. Requires: no block is in use.
   void reset();
 
   /// How often memory was asked of the system since construction: constant in steady state.

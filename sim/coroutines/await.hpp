@@ -61,7 +61,7 @@ class [[nodiscard]] Call : private ReplyOwner, private TimerOwner {
   std::optional<Content> await_resume() { return std::move(answer_); }
 
  protected:
-  /// Requires: nobody awaits it yet.
+  /// Requires: it is not awaited yet.
   void redirect(ConnectionId connection) { connection_ = connection; }
   void note_origin(const CodeFrame* frame) { client_.world().note_origin(*request_, frame); }
   void begin(std::coroutine_handle<> program) {

@@ -1,7 +1,7 @@
 #pragma once
 
 // Where in its own text a program waits: so that people can follow a run in the algorithm's source. Computed by the
-// compiler, or by the interpreter of a script; nobody writes line numbers anywhere.
+// compiler, or by the interpreter of a script: no line number is written by hand.
 
 #include <concepts>
 #include <coroutine>
@@ -28,15 +28,15 @@ class InterpretedText {
   ~InterpretedText() = default;
 };
 
-/// What a coroutine knows of its place: two stores for each wait, and nothing else until somebody asks.
+/// What a coroutine knows of its place: two stores for each wait, and nothing else until it is asked.
 class CodeFrame {
  public:
   void waits_at(std::source_location where) { where_ = where; }
-  /// `caller` goes on when this one has ended. Null: nobody does.
+  /// `caller` resumes when this one has ended. Null: none.
   void is_called_by(const CodeFrame* caller) { caller_ = caller; }
   void interprets(const InterpretedText& text) { text_ = &text; }
 
-  /// Where it waits, and whoever waits for it, and so on: innermost first.
+  /// Where it waits, where its caller waits, and so on: innermost first.
   std::vector<CodePlace> places() const {
     std::vector<CodePlace> found;
     for (const CodeFrame* frame = this; frame != nullptr; frame = frame->caller_) {

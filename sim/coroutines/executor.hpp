@@ -19,7 +19,7 @@ class Executor {
 
   void make_ready(std::coroutine_handle<> coroutine) { ready_.push_back(coroutine); }
 
-  /// Resumes until nobody is ready.
+  /// Resumes coroutines until none is ready.
   void drain() {
     for (std::size_t next = 0; next < ready_.size(); ++next) {
       const std::coroutine_handle<> coroutine = ready_[next];

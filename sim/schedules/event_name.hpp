@@ -10,13 +10,13 @@
 
 namespace lockstep::sim {
 
-/// Who does what for the how many-th time. Numbers count what the process set out to do, from 1: also a request that
+/// Which process does what, and its ordinal. Ordinals count what the process set out to do, from 1: also a request that
 /// was lost, and a sleep that was called off.
 struct EventName {
   enum class What : std::uint8_t {
     request,  ///< of `process`, arriving at `server`
     reply,    ///< to that request
-    reset,    ///< the connection of that request is gone: nobody will ever answer it
+    reset,    ///< the connection of that request is gone: it will never be answered
     timeout,  ///< of that request
     start,
     work,

@@ -18,10 +18,9 @@ namespace lockstep::sim {
 /// A command of a client that must be handled in its turn.
 struct Pin {
   ProcessId client;
-  std::string step;  ///< name of the request
-  std::optional<std::int64_t>
-      occurrence;    ///< the client's how many-th such request; else its next one after its previous pin
-  ProcessId server;  ///< invalid: any
+  std::string step;                        ///< name of the request
+  std::optional<std::int64_t> occurrence;  ///< ordinal of the client's request; else the next after its previous pin
+  ProcessId server;                        ///< invalid: any
 };
 
 /// Decides about every event that is due and that nothing holds up, before it happens.

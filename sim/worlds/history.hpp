@@ -49,8 +49,8 @@ struct Operation {
   /// release, leave: the acquire whose hold it gives back; reenter: which it enters again; renew, lost: whose lease.
   /// read and write: the acquire under which they happen. Else 0.
   OperationId of = 0;
-  /// acquire, release: by what name the algorithm knows the place that it got or gave back, where the server keeps none
-  /// that tell (a unit of a counter, an element of a list). Empty: it did not say.
+  /// acquire, release: the algorithm's name of the place that was granted or freed, where the server keeps none (a unit
+  /// of a counter, an element of a list). Empty: not told.
   std::string place;
 };
 

@@ -20,15 +20,15 @@ struct ConnectionId {
   std::uint32_t index = 0xffffffff;
 };
 
-/// Identity of an event: a mix of the identity of its cause and of how many-th thing the cause emitted. It stays the
-/// same when unrelated events are reordered; replay, exploration and shrinking hold on to it.
+/// Identity of an event: a mix of the identity of its cause and its ordinal among what the cause emitted. It stays the
+/// same when unrelated events are reordered; replay, exploration and shrinking rely on it.
 struct EventId {
   std::uint64_t value = 0;
   constexpr auto operator<=>(const EventId&) const = default;
 };
 
-/// How many-th event of the execution this was: 0 is the beginning of the world. It depends on the order of
-/// execution, so it names events within one run only.
+/// Ordinal of an event in the execution: 0 is the beginning of the world. It depends on the order of execution, so it
+/// names events within one run only.
 using Step = std::uint32_t;
 inline constexpr Step no_step = 0xffffffff;
 

@@ -13,10 +13,10 @@
 
 namespace lockstep::sim {
 
-/// Names the call that waits for a reply. A reply that comes after its call gave up finds nobody.
+/// Identifies the call that waits for a reply. A reply that comes after its call gave up is dropped.
 struct CallRef {
   std::uint32_t slot = 0;
-  std::uint32_t generation = 0;  ///< 0: nobody waits
+  std::uint32_t generation = 0;  ///< 0: no call
 };
 
 class Message {
@@ -31,13 +31,13 @@ class Message {
   virtual std::uint64_t digest() const = 0;
 
   bool is_reply = false;
-  bool is_push = false;        ///< from a server, for nobody's call: `Process::notified` gets it
+  bool is_push = false;        ///< unsolicited, from a server: `Process::notified` gets it
   bool is_fin = false;         ///< no request: its client has died, and the connection is closed
   bool opens_session = false;  ///< of a request: its server may keep more of it than its reply, until the FIN
   CallRef call;
   OperationId operation = 0;  ///< the sender's operation that it belongs to
-  std::uint32_t session = 0;  ///< of a push: how many sessions of its connection its server has seen the end of
-  std::uint32_t origin = 0;   ///< of a request and its reply: `World::note_origin`; 0: nobody wants to know
+  std::uint32_t session = 0;  ///< of a push: how many sessions of its connection had ended at its server
+  std::uint32_t origin = 0;   ///< of a request and its reply: `World::note_origin`; 0: not traced
 
  private:
   friend struct MessageDelete;

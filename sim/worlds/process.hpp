@@ -31,38 +31,38 @@ class Process {
   virtual void start() {}
   /// A request arrived. Answer with `World::send_reply`, now or later.
   virtual void receive(Message& request, ConnectionId connection);
-  /// The client of a connection has died: nobody waits for what it asked. Only where `Message::opens_session` or
-  /// `may_keep_waiting` says that this matters. What comes on the connection afterwards is of the client's next life.
+  /// The client of a connection has died, so its requests need no replies. Called only where `Message::opens_session` or
+  /// `may_keep_waiting` says that this matters. What arrives on the connection afterwards comes from the client's next
+  /// incarnation.
   virtual void closed(ConnectionId connection);
-  /// A server sent something that is no reply: a message of a channel that it has subscribed to.
+  /// An unsolicited message of a server: of a channel that this process has subscribed to.
   virtual void notified(Message& message, ConnectionId connection);
-  /// What it sent came back, and it waits for no answer to it: the other side is dead, or has died since it was sent.
+  /// A message that it sent, and for which it awaits no reply, came back: the receiver is dead, or died on the way.
   virtual void returned(Message& message, ConnectionId connection);
   /// It died: forget everything that is not durable (`keep`: nothing is lost). Its tasks are gone already.
   virtual void crashed(bool keep) { static_cast<void>(keep); }
   /// The world starts over: forget everything.
   virtual void reset() {}
-  /// Whether all that a request reads or changes of its state is told to `World::access`. Then an explorer need not
-  /// order requests that leave each other alone.
+  /// Does it report to `World::access` everything that a request reads or changes of its state? Then an explorer need not
+  /// order independent requests.
   virtual bool describes_accesses() const { return false; }
-  /// Whether a reply to this request leaves when it is handled, whatever happens before, as long as this process lives.
-  /// Then an explorer knows how late it can come. Asked of requests that are on their way.
+  /// Is this request always answered when it is handled, in whatever state, as long as this process lives? Then an explorer
+  /// has a bound for the reply. Asked of requests that are on their way.
   virtual bool answers_at_once(const Message& request) const {
     static_cast<void>(request);
     return false;
   }
-  /// Whether it may put off whatever it is asked, so that it has to know when a client dies: see `closed`.
+  /// May it delay the reply to any request, so that it must learn when a client dies (`closed`)?
   virtual bool may_keep_waiting() const { return false; }
-  /// Whether something may reach it that it has not asked for and that no fault is: `notified`, `returned`. Then an
-  /// explorer cannot know what comes next.
+  /// May it receive unsolicited messages (`notified`, `returned`)? Then an explorer cannot know what comes next.
   virtual bool hears_unasked() const { return true; }
-  /// Whether it serves others rather than having a program of its own: see `World::set_background_timer`.
+  /// Is it a service, without a program of its own? See `World::set_background_timer`.
   virtual bool is_service() const { return false; }
 
   World& world() const { return *world_; }
   /// Where its events happen.
   ProcessId id() const { return id_; }
-  /// Who it is in histories: `id()`, or of a part of a process (`World::add_part`) the part's own.
+  /// Its identity in histories: `id()`, or for a part of a process (`World::add_part`) the part's own.
   ProcessId self() const { return self_; }
   const std::string& name() const;
   /// Its wall clock: may be off, drift and jump.
@@ -75,7 +75,7 @@ class Process {
   void spawn(Task<void> task);
 
  protected:
-  /// Its tasks end here. For destructors: tasks may refer to what a derived process is made of.
+  /// Destroys its tasks. For destructors: tasks may refer to members of a derived process.
   void drop_tasks() { tasks_.clear(); }
 
  private:
@@ -86,7 +86,7 @@ class Process {
   std::vector<Task<void>> tasks_;
 };
 
-/// What the world knows of a process.
+/// The world's record of a process.
 struct ProcessState {
   Process* process = nullptr;
   ProcessId host;  ///< of a part: the process that it is a part of; else invalid

@@ -1,6 +1,6 @@
 #pragma once
 
-// What happened, for people: one record for each executed event. Only written when somebody wants to look.
+// What happened, for people: one record for each executed event. Written only on request.
 
 #include <cstdint>
 #include <string>

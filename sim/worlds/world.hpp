@@ -26,7 +26,7 @@
 
 namespace lockstep::sim {
 
-/// Whoever set a timer hears from it unless it was cancelled.
+/// What set a timer is called when it fires, unless it was cancelled.
 class TimerOwner {
  public:
   virtual void timer_fired() = 0;
@@ -35,11 +35,11 @@ class TimerOwner {
   ~TimerOwner() = default;
 };
 
-/// Whoever waits for a reply hears exactly one of the two, unless it withdrew.
+/// What waits for a reply gets exactly one of the two calls, unless it withdrew.
 class ReplyOwner {
  public:
   virtual void reply_arrived(Message& reply) = 0;
-  /// The other side is dead or restarted: nobody will ever answer this call.
+  /// The other side is dead or restarted: this call will never be answered.
   virtual void connection_lost() = 0;
 
  protected:
@@ -51,7 +51,7 @@ enum class TimerKind : std::uint8_t {
   sleep,     ///< wall time: a pause does not move it, but it is noticed only when the pause is over
   work,      ///< processor time: a pause lengthens it
   timeout,   ///< as sleep: a client waits no longer for the answer to a request
-  deadline,  ///< as sleep: whoever waits for what is no answer to a request of its own waits no longer
+  deadline,  ///< as sleep: the end of a wait for something that answers no request, such as a published message
   tick       ///< as sleep, of something that repeats for ever: a story is over when nothing but ticks is pending
 };
 
@@ -60,8 +60,8 @@ struct TimerRef {
   EventId id;
 };
 
-/// One pending event. Plain data; what a scheduler notes is marked. In the order that leaves no holes: there are many,
-/// and an explorer copies them.
+/// One pending event. Plain data; fields of a scheduler are marked. Ordered so that there is no padding: there are many
+/// events, and an explorer copies them.
 struct Event {
   EventId id;
   MessagePtr message;
@@ -82,7 +82,7 @@ struct Event {
   EventKind kind = EventKind::start;
   TimerKind timer_kind = TimerKind::sleep;
   bool bounced = false;      ///< a message that comes back because its receiver is gone
-  bool is_anchored = false;  ///< `base` is a moment that has nothing to do with its cause
+  bool is_anchored = false;  ///< `base` is a moment that does not depend on its cause
   bool frozen = false;       ///< emitted during a pause of its emitter, so it leaves only when that is over
   bool background = false;   ///< a tick, or see `World::set_background_timer`
 
@@ -116,12 +116,12 @@ class World {
   /// Traces and histories name `part` as the client of this connection, instead of its process.
   void assign(ConnectionId connection, ProcessId part) { connections_[connection.index].part = part; }
   void plan(PlannedFault fault);
-  /// Also in the middle of a run: what is sent from then on meets it.
+  /// Also in the middle of a run: it applies to what is sent from then on.
   void plan(Partition partition) {
     partitions_.push_back(std::move(partition));
     guards_messages_ = true;
   }
-  /// There are no partitions any more.
+  /// Ends all partitions.
   void reunite() { partitions_.clear(); }
   /// Lets `process` begin within `delay` after the origin.
   void start(ProcessId process, DurationRange delay);
@@ -134,18 +134,18 @@ class World {
 
   /// Writes a record of every executed event. Costs memory and time: for people only.
   void enable_trace() { tracing_ = true; }
-  /// For the trace: the request is about to be sent by a program that stands there. Nothing without one.
+  /// For the trace: the place in the program that is about to send the request. Does nothing without a trace.
   void note_origin(Message& request, const CodeFrame* frame) {
     if (tracing_) [[unlikely]]
       keep_origin(request, frame);
   }
-  /// Who decides when and in which order. Requires: set before anything is emitted, and outlives the world.
+  /// Decides when events happen and in which order. Requires: set before anything is emitted, and outlives the world.
   void set_scheduler(Scheduler& scheduler) {
     scheduler_ = &scheduler;
     explored_ = scheduler.explores();
     guards_messages_ = guards_messages_ || explored_;
   }
-  /// A scheduler that ends takes its leave; what is cancelled afterwards, nobody needs to know.
+  /// A destroyed scheduler unregisters itself. It is not told of what is cancelled afterwards.
   void leave(const Scheduler& scheduler) {
     if (scheduler_ == &scheduler) scheduler_ = nullptr;
   }
@@ -168,7 +168,7 @@ class World {
   /// From the server of a connection to its client; answers `request`.
   void send_reply(ConnectionId connection, const Message& request, MessagePtr reply);
 
-  /// From the server of a connection to its client, which did not ask: it comes after what the server sent before.
+  /// An unsolicited message, from the server of a connection to its client. It arrives after what the server sent before.
   void send_push(ConnectionId connection, MessagePtr message);
 
   /// `caller`: the process that waits.
@@ -176,12 +176,11 @@ class World {
   void close_call(CallRef call);
 
   TimerRef set_timer(ProcessId process, DurationRange delay, TimerKind kind, TimerOwner& owner);
-  /// For what a service does for ever: heartbeats, acknowledgements. It keeps no story from ending, and neither does
-  /// what one service sends another because of it; a program that waits for an answer does (`has_foreground`).
-  /// Requires: nobody explores. An exploration has no end then.
+  /// For what a service does for ever: heartbeats, acknowledgements. A story ends without waiting for it, or for what one
+  /// service sends another because of it; but not while a program waits for an answer (`has_foreground`). Requires: this
+  /// is no exploration, which would not end.
   TimerRef set_background_timer(ProcessId process, DurationRange delay, TimerOwner& owner);
-  /// In an exploration: a timer that is due `delay` after a moment that is known otherwise, though not before the
-  /// present one.
+  /// In an exploration: a timer that is due `delay` after another moment than the present one, but not before the present.
   TimerRef set_timer_after(ProcessId process, Instant base, DurationRange delay, TimerKind kind, TimerOwner& owner);
   /// Does nothing if it has fired already.
   void cancel_timer(TimerRef timer) {
@@ -198,7 +197,7 @@ class World {
     return scheduler_->is_at_or_after(a, b);
   }
 
-  /// `a + (plus - minus)`, on the scale of `a`. In an exploration perhaps only a moment that lies about there.
+  /// `a + (plus - minus)`, on the scale of `a`. In an exploration perhaps only an approximation.
   Instant sum(Instant a, Instant plus, Instant minus) const {
     if (plus.anchor() == minus.anchor()) return a + (plus.offset() - minus.offset());
     if (a.anchor() == minus.anchor()) return plus + (a.offset() - minus.offset());
@@ -211,7 +210,7 @@ class World {
   }
 
   /// Tells an explorer what the event that is being handled reads or changes of its process's state, before it does so.
-  /// Parts are told apart by number; two events that share no part which one of them changes may come in either order.
+  /// Parts have numbers. Two events are independent if neither changes a part that the other reads or changes.
   void access(std::uint64_t part, bool changes) {
     if (explored_) scheduler_->accessed(part, changes);
   }
@@ -219,21 +218,20 @@ class World {
     if (explored_) scheduler_->accessed_all();
   }
   /// Tells an explorer, before what it accesses, that the event is one of several answers to a question of its process,
-  /// and that it only matters which of them comes last. Questions of one process are told apart by number, which is not
-  /// 0.
+  /// and that it only matters which of them comes last. Questions of one process have numbers from 1.
   void count_answer(std::uint64_t question) {
     if (explored_) scheduler_->counted(question);
   }
   bool is_explored() const { return explored_; }
-  /// Tells an explorer that a wait which just ended was for a length that it knows only as a range.
+  /// Tells an explorer that the length of a wait which just ended is known only as a range.
   void note_approximation() { scheduler_->approximated(); }
-  /// Tells an explorer that what happens now depends on digits that a symbolic instant does not have, so that this
-  /// execution says nothing for certain. `why` outlives the world.
+  /// Tells an explorer that what happens now depends on digits, which a symbolic instant does not have: this execution
+  /// proves nothing. `why` outlives the world.
   void give_up(const char* why) {
     if (given_up_ == nullptr) given_up_ = why;
     scheduler_->approximated();
   }
-  /// Null: nobody gave up since the last restart.
+  /// Null: `give_up` was not called since the last restart.
   const char* given_up() const { return given_up_; }
 
   /// Whether somebody still waits for the answer to this call.
@@ -241,7 +239,7 @@ class World {
     return call.generation != 0 && calls_[call.slot].generation == call.generation;
   }
 
-  /// Tells the faults that a process comes to a step of its program that is no message: "acquire", "release".
+  /// A process comes to a step of its program that is no message ("acquire", "release"): planned faults may strike there.
   void reach(ProcessId process, std::string_view step, Moment moment) {
     if (state(process).has_step_faults) [[unlikely]]
       reach_planned(process, step, moment);
@@ -252,9 +250,9 @@ class World {
   OperationId invoke(ProcessId process, std::string_view function, std::string_view object);
   /// The record of an operation, to be filled while it ends.
   Operation& operation(OperationId id) { return history_.operations[id - 1]; }
-  /// Whether a process, or a part of it, is at that now.
+  /// Whether a process, or a part of it, is engaged in this activity now.
   bool is_at(ProcessId process, Activity activity) const;
-  /// Whether a request or an answer belongs to that.
+  /// Whether a request or a reply belongs to this activity.
   bool is_of(const Message& message, Activity activity) const;
   void complete(OperationId id, Phase phase);
   void record_effect(Effect::Kind kind, ProcessId server, std::string_view object, ProcessId by, OperationId operation,
@@ -269,12 +267,12 @@ class World {
 
   // --- For schedulers.
 
-  /// Executes a pending event at a true time: its process handles it, and runs until everybody waits again.
+  /// Executes a pending event at a true time: its process handles it, and runs until all its programs wait again.
   void execute(std::uint32_t slot, Instant at);
   /// Strikes at a true time between two events, not before the last one. `fault.at`, `step` and `moment` mean nothing
   /// here.
   void strike_now(const PlannedFault& fault, Instant at);
-  /// Takes a pending message back: it never arrives. The scheduler is not told, since it is the one who asks.
+  /// Removes a pending message: it never arrives. The scheduler is not notified, since it is the caller.
   void lose(std::uint32_t slot) { release(slot); }
   Event& event(std::uint32_t slot) { return events_[slot]; }
   const Event& event(std::uint32_t slot) const { return events_[slot]; }
@@ -298,7 +296,7 @@ class World {
 
   // --- Results.
 
-  /// Which of the planned faults, by order of `plan`, never found their moment: the step did not come, or not so often.
+  /// Which of the planned faults, by order of `plan`, never struck: the step did not come, or not so often.
   std::vector<std::size_t> faults_that_never_struck() const;
 
   /// A hash over every executed event: its identity, its time, and what its message said.
@@ -307,7 +305,7 @@ class World {
   std::uint64_t events_executed() const { return step_; }
 
   /// Drops coroutines, events, history and trace, and sets the clocks back, so that the same processes, connections and
-  /// faults can run again. Processes are told by `Process::reset`. With a `Simulation`, call its `restart` instead.
+  /// faults can run again. Calls `Process::reset` of each. With a `Simulation`, call its `restart` instead.
   void restart();
 
  private:

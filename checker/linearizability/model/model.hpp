@@ -37,7 +37,7 @@ struct ModelFunction {
 
 enum class NearLinearPath : std::uint8_t {
   none,
-  alternation,       ///< mutex.hpp: acquires and releases take turns, by whomever
+  alternation,       ///< mutex.hpp: acquires and releases alternate, by anyone
   holds,             ///< lock_sweep.hpp: whoever holds the lock releases it, and holding it shorter never hurts anybody
   distinct_writes,   ///< register_zones.hpp: a register, if all written values are different
   distinct_enqueues  ///< queue_order.hpp: a queue, if all enqueued values are different

@@ -143,7 +143,7 @@ class Replication {
   /// How many were heard of within `lag`.
   std::int64_t good_replicas(const sim::Clock& clock, sim::Duration lag) const;
 
-  /// As newly started: a primary of an empty history, or a replica that has not connected yet. `life`: how many-th
+  /// As newly started: a primary of an empty history, or a replica that has not connected yet. `life`: ordinal of
   /// start it is, so that no two histories have the same identity.
   void restart(std::optional<Address> primary, std::uint64_t life);
   /// As if both had been started long ago and all had been said.

@@ -14,8 +14,8 @@
 
 namespace lockstep::models::redis {
 
-/// One packet: a command, and what was written in front of it. The server reads them without anything in between, and
-/// nobody waits for the replies of those in front.
+/// One packet: a command, and those written in front of it. The server reads them without anything in between; the
+/// replies of those in front are not awaited.
 class Request final : public sim::Message {
  public:
   explicit Request(const Command& c);

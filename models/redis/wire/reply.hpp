@@ -26,7 +26,7 @@ struct TimeLeft {
   sim::Instant now;
   sim::Duration longest;  ///< certainly not more than this; more than zero
   sim::Duration unit = sim::Duration::milliseconds(1);
-  sim::World* world = nullptr;  ///< who knows how it compares
+  sim::World* world = nullptr;  ///< decides comparisons
 };
 
 /// The protocol of a connection: what HELLO chooses.
@@ -38,7 +38,7 @@ enum class Form : std::uint8_t {
   plain,
   map,         ///< of an array: keys and values by turns
   set,         ///< of an array
-  push,        ///< of an array: it was not asked for
+  push,        ///< of an array: unsolicited
   pairs,       ///< of an array that RESP2 sends flat: an array of arrays of two
   real,        ///< of a bulk string: a double
   big_number,  ///< of a bulk string: digits

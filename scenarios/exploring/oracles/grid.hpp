@@ -15,8 +15,7 @@ namespace lockstep::scenarios {
 
 /// Runs the story under `sim::Simulation` once for each combination of: every delay that is a multiple of `tick` or an
 /// end of its range; every order of simultaneous events; and every fault that `[[may]]` allows: a pause before or after
-/// any event of a process, a crash before any (one that the process comes back from: at any tick before any event,
-/// whosoever it is), the loss of any message, a jump of a clock before any event, skew from the start; lengths again in
+/// any event of a process, a crash before any (one with a restart: at any tick before any event of any process), the loss of any message, a jump of a clock before any event, skew from the start; lengths again in
 /// ticks and ends. Each run is judged by the checkers of concrete runs. The probe, which comes when everybody is done,
 /// runs with the shortest delays only.
 ///
