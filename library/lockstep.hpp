@@ -82,8 +82,8 @@ struct FuzzRequest {
   double seconds = 0;
   std::uint64_t seed = 1;
   std::size_t jobs = 1;  ///< threads
-  /// Properties to judge ("own-release", …; `lockstep list properties`). Empty: those that the algorithm claims, and those
-  /// of which the story expects something.
+  /// Properties to judge ("own-release", …; `lockstep list properties`). Empty: those that the algorithm claims, and
+  /// those of which the story expects something.
   std::vector<std::string> properties = {};
   bool as_written = false;  ///< only the faults that the story allows
 };

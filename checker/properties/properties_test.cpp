@@ -39,14 +39,14 @@ TEST_CASE("properties: every judge gives its finding under its own name and view
   }
 }
 
-TEST_CASE("properties: docs/reading-a-report.md has their rows, all of them and in their order") {
-  std::ifstream in(in_tree("docs/reading-a-report.md"));
+TEST_CASE("properties: docs/manual/reading-a-report.md has their rows, all of them and in their order") {
+  std::ifstream in(in_tree("docs/manual/reading-a-report.md"));
   const std::string page{std::istreambuf_iterator<char>(in), {}};
   std::string rows = "| property | whose truth | what it asks |\n| --- | --- | --- |\n";
   for (const Property& property : properties()) {
     rows += fmt::format("| {} | {} | {} |\n", property.name, to_string(property.view), property.question);
   }
-  INFO("docs/reading-a-report.md should have:\n" << rows);
+  INFO("docs/manual/reading-a-report.md should have:\n" << rows);
   CHECK(page.find(rows + "\n") != std::string::npos);
 }
 

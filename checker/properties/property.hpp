@@ -1,6 +1,7 @@
 #pragma once
 
-// A property: all that the rest of the house knows of it. One file of belief/, server/ or damage/ gives it, with its checker.
+// A property: all that the rest of the house knows of it. One file of belief/, server/ or damage/ gives it, with its
+// checker.
 
 #include <cstddef>
 #include <cstdint>
@@ -67,10 +68,10 @@ struct Property {
   View view;                 ///< whose truth it is about
   std::string_view meaning;  ///< one line, English
   std::string_view meaning_zh;
-  std::string_view question;  ///< what it asks of a run: its row in docs/reading-a-report.md
+  std::string_view question;  ///< what it asks of a run: its row in docs/manual/reading-a-report.md
   DecidedBy decided_by = DecidedBy::order;
-  /// It says nothing where nobody ever got the lock: then it is unknown. The others ask what becomes of those who want the
-  /// lock, or of goods.
+  /// It says nothing where nobody ever got the lock: then it is unknown. The others ask what becomes of those who want
+  /// the lock, or of goods.
   bool needs_a_holder = true;
   /// A property whose violation is always one of this too, and is not worth telling twice.
   std::string_view implied_by = {};

@@ -106,8 +106,8 @@ class Client final : public sim::Process {
   /// Waits by its own clock for the next round of something that repeats for ever: a story does not wait for it.
   sim::Wait tick(sim::Duration length) { return sleep(sim::DurationRange::exactly(length), sim::TimerKind::tick); }
   /// Keeps its processor busy: a pause makes it last longer. Where several threads or background tasks share the
-  /// process, the work is done elsewhere (a database, another service) and the client waits for it: a pause matters only
-  /// if it covers the end.
+  /// process, the work is done elsewhere (a database, another service) and the client waits for it: a pause matters
+  /// only if it covers the end.
   sim::Wait work(sim::DurationRange length);
 
   /// Are the two strings equal? Timestamps may be symbolic, so this may fork an exploration.

@@ -27,9 +27,9 @@ struct Entry {
   bool has_background = false;           ///< needs a place for background tasks in every process: `Client::background`
   bool subscribes = false;               ///< needs a second connection for messages of channels: `Client::subscriber`
   bool answers_calls = false;            ///< its lock object has `Call`: isHeldByCurrentThread and the like
-  /// It only compares names of clients, its own and those in the servers' keys, for equality. Then clients that differ in
-  /// their names alone are alike, and `check` explores one order of them. False where a sorted set orders members of one
-  /// score by their bytes.
+  /// It only compares names of clients, its own and those in the servers' keys, for equality. Then clients that differ
+  /// in their names alone are alike, and `check` explores one order of them. False where a sorted set orders members of
+  /// one score by their bytes.
   bool is_blind_to_names = false;
   /// Why an exploration cannot follow it with these parameters, in one sentence; empty: it can. Null: it always can.
   std::string_view (*not_explored)(const Parameters&) = nullptr;

@@ -4,8 +4,8 @@
 // (`checker/explorer/witness_size.hpp`, `trace_of`), and make a witness of it at the end.
 //
 //   witness_times     times for a trace: small faults, short delays, round numbers
-//   witness_replay    the trace once more, at these times: what its events are called, and the ordinal of the step at which a fault
-//                     strikes
+//   witness_replay    the trace once more, at these times: what its events are called, and the ordinal of the step at
+//                     which a fault strikes
 //   witness_story     what happens, in sentences
 //   witness           all of it together, and the proof by `run`
 

@@ -31,9 +31,9 @@ class Process {
   virtual void start() {}
   /// A request arrived. Answer with `World::send_reply`, now or later.
   virtual void receive(Message& request, ConnectionId connection);
-  /// The client of a connection has died, so its requests need no replies. Called only where `Message::opens_session` or
-  /// `may_keep_waiting` says that this matters. What arrives on the connection afterwards comes from the client's next
-  /// incarnation.
+  /// The client of a connection has died, so its requests need no replies. Called only where `Message::opens_session`
+  /// or `may_keep_waiting` says that this matters. What arrives on the connection afterwards comes from the client's
+  /// next incarnation.
   virtual void closed(ConnectionId connection);
   /// An unsolicited message of a server: of a channel that this process has subscribed to.
   virtual void notified(Message& message, ConnectionId connection);
@@ -43,11 +43,11 @@ class Process {
   virtual void crashed(bool keep) { static_cast<void>(keep); }
   /// The world starts over: forget everything.
   virtual void reset() {}
-  /// Does it report to `World::access` everything that a request reads or changes of its state? Then an explorer need not
-  /// order independent requests.
+  /// Does it report to `World::access` everything that a request reads or changes of its state? Then an explorer need
+  /// not order independent requests.
   virtual bool describes_accesses() const { return false; }
-  /// Is this request always answered when it is handled, in whatever state, as long as this process lives? Then an explorer
-  /// has a bound for the reply. Asked of requests that are on their way.
+  /// Is this request always answered when it is handled, in whatever state, as long as this process lives? Then an
+  /// explorer has a bound for the reply. Asked of requests that are on their way.
   virtual bool answers_at_once(const Message& request) const {
     static_cast<void>(request);
     return false;

@@ -168,7 +168,7 @@ class World {
   /// From the server of a connection to its client; answers `request`.
   void send_reply(ConnectionId connection, const Message& request, MessagePtr reply);
 
-  /// An unsolicited message, from the server of a connection to its client. It arrives after what the server sent before.
+  /// An unsolicited message, from the server of a connection to its client; it arrives after what was sent before.
   void send_push(ConnectionId connection, MessagePtr message);
 
   /// `caller`: the process that waits.
@@ -176,11 +176,11 @@ class World {
   void close_call(CallRef call);
 
   TimerRef set_timer(ProcessId process, DurationRange delay, TimerKind kind, TimerOwner& owner);
-  /// For what a service does for ever: heartbeats, acknowledgements. A story ends without waiting for it, or for what one
-  /// service sends another because of it; but not while a program waits for an answer (`has_foreground`). Requires: this
-  /// is no exploration, which would not end.
+  /// For what a service does for ever: heartbeats, acknowledgements. A story ends without waiting for it, or for what
+  /// one service sends another because of it; but not while a program waits for an answer (`has_foreground`). Requires:
+  /// this is no exploration, which would not end.
   TimerRef set_background_timer(ProcessId process, DurationRange delay, TimerOwner& owner);
-  /// In an exploration: a timer that is due `delay` after another moment than the present one, but not before the present.
+  /// In an exploration: a timer that is due `delay` after `base`, another moment than the present, but not before now.
   TimerRef set_timer_after(ProcessId process, Instant base, DurationRange delay, TimerKind kind, TimerOwner& owner);
   /// Does nothing if it has fired already.
   void cancel_timer(TimerRef timer) {
@@ -239,7 +239,7 @@ class World {
     return call.generation != 0 && calls_[call.slot].generation == call.generation;
   }
 
-  /// A process comes to a step of its program that is no message ("acquire", "release"): planned faults may strike there.
+  /// A program comes to a step that is no message ("acquire", "release"): planned faults may strike there.
   void reach(ProcessId process, std::string_view step, Moment moment) {
     if (state(process).has_step_faults) [[unlikely]]
       reach_planned(process, step, moment);
