@@ -13,8 +13,8 @@ namespace lockstep::models {
 
 class PermitWait;
 
-/// The time limit of a whole attempt that waits several times, for one thing or another: a timer, set once. (What is
-/// left of it would be a difference of two instants, which has no number in an exploration.)
+/// The time limit of a whole attempt that waits several times: a timer, set once. (The rest of it would be a difference
+/// of two instants, which has no number in an exploration.)
 class Patience final : private sim::TimerOwner {
  public:
   /// No length: it ends only with the `outer` one, if there is any, which outlives it and has no other inside.
@@ -55,7 +55,7 @@ struct PermitLimits {
 /// A counting semaphore inside one process; waiters are served in the order in which they came.
 class Latch {
  public:
-  /// Gives one permit to whoever waits longest, or keeps it for the next to come.
+  /// Gives one permit to the longest waiter, or keeps it for the next to come.
   void release();
   /// `const bool got = co_await latch.acquire(client, {.timeout = …});` — false: the time was over.
   PermitWait acquire(Client& client, PermitLimits limits = {});

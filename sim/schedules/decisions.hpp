@@ -1,7 +1,7 @@
 #pragma once
 
-// The one door of chance. Whatever could go one way or another in a world asks here, so that a run is fully given by
-// its answers: they can be defaults, random, recorded, or an explorer's.
+// The only source of nondeterminism. Every question that could be answered in several ways is asked here, so the
+// answers determine the run. They can be defaults, random, recorded, or an explorer's.
 
 #include <cstdint>
 #include <string>
@@ -29,14 +29,14 @@ class Decisions {
   virtual ~Decisions() = default;
 
   /// An index below `options`. `event` is the identity of the event that is decided about.
-  /// Requires: options >= 2 (where there is nothing to choose, nobody is asked).
+  /// Requires: options >= 2.
   virtual std::uint64_t choose(Choice choice, std::uint64_t options, EventId event) = 0;
 
   /// Whether the answer is always 0: then the question need not be put where putting it costs.
   virtual bool always_first() const { return false; }
 };
 
-/// Always the default: the shortest delay, first emitted first, no fault. What a scenario pins comes on top.
+/// Always the default: the shortest delay, first emitted first, no fault. Pins of a scenario are added to that.
 class DefaultDecisions final : public Decisions {
  public:
   std::uint64_t choose(Choice, std::uint64_t, EventId) override { return 0; }

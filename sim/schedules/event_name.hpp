@@ -1,6 +1,6 @@
 #pragma once
 
-// What people call an event: "A.SET#2@redis1", "A.SET#2@redis1 reply", "A work#1". The names of a schedule.
+// Names of events for people: "A.SET#2@redis1", "A.SET#2@redis1 reply", "A work#1". The names of a schedule.
 
 #include <cstdint>
 #include <string>

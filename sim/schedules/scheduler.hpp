@@ -1,6 +1,6 @@
 #pragma once
 
-// Who decides when pending events happen: `Simulation` on a line of virtual time, an explorer in every order.
+// Decides when pending events happen: `Simulation` on a line of virtual time, an explorer in every order.
 
 #include <cstdint>
 #include <optional>
@@ -22,9 +22,9 @@ class Scheduler {
   virtual void cancelled(std::uint32_t slot) = 0;
   /// The base of a pending event has moved by this much: the pause that keeps it from leaving has grown.
   virtual void postponed(std::uint32_t slot, Duration by) = 0;
-  /// Whether it tries all executions: then it hears of accesses and decides about losses, and nobody needs a digest.
+  /// Does it try all executions? Then it is told of accesses and decides about losses, and no digest is needed.
   virtual bool explores() const { return false; }
-  /// The event that is being handled reads, or changes, a part of its process's state; which is said by a number.
+  /// The event that is being handled reads, or changes, a part of its process's state. Parts have numbers.
   virtual void accessed(std::uint64_t part, bool changes) {
     static_cast<void>(part);
     static_cast<void>(changes);
@@ -42,13 +42,12 @@ class Scheduler {
   virtual void held_up(Instant until) { static_cast<void>(until); }
   /// `a >= b`. Called only for instants with different anchors.
   virtual bool is_at_or_after(Instant a, Instant b) = 0;
-  /// `a + (plus - minus)`. One who knows no number for that gives an instant of which it knows less, and counts it as
-  /// an approximation.
+  /// `a + (plus - minus)`. An explorer without a number for that returns an instant with weaker constraints, and counts
+  /// it as an approximation.
   virtual Instant sum(Instant a, Instant plus, Instant minus) { return a + (plus.offset() - minus.offset()); }
   /// A planned fault strikes; nothing of it has happened yet.
   virtual void about_to_strike(const PlannedFault& fault) { static_cast<void>(fault); }
-  /// `at`, later or earlier by the length of this fault. For some schedulers that length is a parameter, and more than
-  /// a number.
+  /// `at`, later or earlier by the length of this fault. For some schedulers that length is a parameter, not a number.
   virtual Instant moved(Instant at, const PlannedFault& fault, bool later);
   /// How many whole units there are from one reading to another, rounded down. Called only for instants with different
   /// anchors. Nothing: they have no numbers, as in an exploration.

@@ -36,8 +36,8 @@ class Clock {
 
   /// Moves the reading by `d` (forward if positive), from now on.
   void jump(Duration d);
-  /// For explorers: from now on its symbolic readings are on this scale, which says by what else than a constant they
-  /// differ from true time. 0: by nothing else.
+  /// For explorers: from now on its symbolic readings are on this scale: how they differ from true time, apart from a
+  /// constant. 0: not at all.
   void set_scale(Scale scale) { scale_ = scale; }
   /// For explorers: it is off by `d` more, from the beginning.
   void skew(Duration d) { offset_ += d; }

@@ -69,15 +69,16 @@ struct DurationRange {
 /// "5ms" or "1ms..5ms".
 std::string to_string(DurationRange range);
 
-/// How readings of a clock relate to true time, while an explorer does not know numbers yet: 0 is "but for a constant".
+/// How readings of a clock relate to true time, while an explorer has no numbers yet. 0: they differ by a constant
+/// only.
 using Scale = std::uint8_t;
 
 /// A point in time that may be symbolic: an anchor, plus an offset.
 ///
 /// In simulation every anchor is the origin, so the offset is plain virtual time. In exploration an anchor is
-/// the time variable of an executed event. Therefore two instants can be compared only by someone who knows
-/// the variables: models and algorithms ask a `Clock` or the `World`, and never look inside.
-/// An instant is a reading of some clock; which one is known to whoever took it.
+/// the time variable of an executed event. So comparing two instants takes the constraints on these variables: models
+/// and algorithms ask a `Clock` or the `World`, and never look inside. An instant is a reading of some clock; it does
+/// not say of which one.
 class Instant {
  public:
   constexpr Instant() = default;

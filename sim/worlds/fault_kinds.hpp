@@ -21,7 +21,7 @@ enum class FaultKind : std::uint8_t {
   partition  ///< no message passes between two groups of processes
 };
 
-/// Whom a fault strikes.
+/// What a fault strikes.
 enum class Victim : std::uint8_t { process, message, connections };
 
 /// Which length belongs to it: how long it lasts, by how much a clock moves, after how long a process comes back.
@@ -32,7 +32,7 @@ struct FaultKindEntry {
   std::string_view name;  ///< in files and reports
   Victim victim;
   FaultLength length;
-  std::string_view parameter;  ///< by which a margin is told: "for every pause above 71ms"; empty: it has no length
+  std::string_view parameter;  ///< its name in margins: "for every pause above 71ms"; empty: it has no length
   bool can_be_planned;         ///< [[fault]] has it; [[may]], which is explored and drawn at random, has all of them
   std::string_view meaning;    ///< one line
 };

@@ -14,7 +14,7 @@
 
 namespace lockstep::sim {
 
-/// What a process is at, as far as a fault asks for it.
+/// The activity of a process, where a fault depends on it.
 enum class Activity : std::uint8_t {
   anything,
   work,     ///< it works in its critical section
@@ -23,7 +23,7 @@ enum class Activity : std::uint8_t {
   renewal   ///< it renews a lease
 };
 
-/// What an operation of this name is of these; anything: none. Work is no operation.
+/// The activity of an operation with this name; `anything`: none. Work is no operation.
 Activity activity_of(std::string_view function);
 
 /// The moments of a process's step at which a fault can strike.
@@ -53,10 +53,10 @@ struct PlannedFault {
   std::int64_t occurrence = 1;
   bool of_reply = false;  ///< lose, delay: the reply instead of the request
 
-  /// crash: strikes only who is at that; else it does nothing.
+  /// crash: strikes only during this activity; else it does nothing.
   Activity during = Activity::anything;
 
-  /// By which whoever planned it knows it again.
+  /// For the planner, to recognise it.
   std::uint32_t number = 0xffffffff;
 };
 
@@ -65,7 +65,7 @@ struct PlannedFault {
 std::string_view ranged_parameter(FaultKind kind, DurationRange length,
                                   const std::optional<DurationRange>& restart_after);
 
-/// Who can be cut off from whom.
+/// Which processes can be cut off from which.
 struct Sides {
   std::vector<ProcessId> left;
   std::vector<ProcessId> right;

@@ -19,7 +19,7 @@ struct RenewalPolicy {
   std::string_view
       script;  ///< KEYS: the lock; ARGV: lease in milliseconds, owner. Gives 1, or 0 if it is not the owner's
   bool survives_errors = false;  ///< a renewal without an answer is tried again, instead of being the last
-  bool tells_loss = false;       ///< the owner hears that its lock is gone, instead of nobody
+  bool tells_loss = false;       ///< the owner learns that its lock is gone
   bool forgets_to_stop = false;  ///< goes on after the release
   std::int64_t per_lease = 3;    ///< renewals in the time of one lease
 };

@@ -21,10 +21,10 @@ class Subscriptions final : public ProcessObject {
     std::size_t users = 0;
     bool is_ready = false;
     Latch ready;    ///< the second to come waits for the first one's SUBSCRIBE
-    Latch message;  ///< a permit for each message: whoever takes it may try
+    Latch message;  ///< a permit for each message: the waiter that takes it may try
   };
 
-  /// Null: it did not come about in time. Else `leave` it when done. Requires: `thread` outlives the wait.
+  /// Null: it was not subscribed in time. Else `leave` it when done. Requires: `thread` outlives the wait.
   sim::Task<Channel*> join(Client& thread, std::size_t server, redis::Value name, Patience& patience);
   void leave(Client& thread, Channel& channel);
 
