@@ -93,6 +93,14 @@ std::set<std::string, std::less<>> anchors_of(const File& document) {
   return anchors;
 }
 
+std::map<std::string, std::set<std::string, std::less<>>, std::less<>> all_anchors_of(const std::vector<File>& files) {
+  std::map<std::string, std::set<std::string, std::less<>>, std::less<>> anchors;
+  for (const File& file : files) {
+    if (is_document(file)) anchors.emplace(file.path, anchors_of(file));
+  }
+  return anchors;
+}
+
 /// What stands between back-quotes is no link.
 std::string without_code(std::string_view line) {
   std::string text(line);
@@ -108,7 +116,7 @@ bool is_of_path(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '/' || c == '.' || c == '_' || c == '-';
 }
 
-/// Calls `visit(path)` for each path in the line that begins with one of `folders` and a slash.
+/// Calls `visit(path, rest of the line)` for each path in the line that begins with one of `folders`.
 template <typename Visit>
 void for_each_path(std::string_view line, const std::vector<std::string>& folders, Visit visit) {
   for (const std::string& folder : folders) {
@@ -122,9 +130,21 @@ void for_each_path(std::string_view line, const std::vector<std::string>& folder
       while (path.ends_with('.') || path.ends_with('-')) path.remove_suffix(1);
       if (line.substr(at + path.size()).starts_with("...")) continue;
       while (path.ends_with('/')) path.remove_suffix(1);
-      visit(path);
+      visit(path, line.substr(at + path.size()));
     }
   }
+}
+
+/// The title in `, "Title"` at the beginning of `rest`. Nothing: there is none, or it goes on in the next line.
+std::optional<std::string_view> title_in(std::string_view rest) {
+  for (const std::string_view quote : {"\""sv, "\\\""sv}) {
+    const std::string begin = ", " + std::string(quote);
+    if (!rest.starts_with(begin)) continue;
+    const std::size_t end = rest.find(quote, begin.size());
+    if (end == std::string_view::npos) return std::nullopt;
+    return rest.substr(begin.size(), end - begin.size());
+  }
+  return std::nullopt;
 }
 
 std::vector<std::string> top_folders_of(const std::vector<File>& files) {
@@ -139,10 +159,7 @@ std::vector<std::string> top_folders_of(const std::vector<File>& files) {
 
 Findings dead_links(const std::vector<File>& files) {
   const auto places = places_of(files);
-  std::map<std::string, std::set<std::string, std::less<>>, std::less<>> anchors;
-  for (const File& file : files) {
-    if (is_document(file)) anchors.emplace(file.path, anchors_of(file));
-  }
+  const auto anchors = all_anchors_of(files);
   Findings findings;
   for (const File& document : files) {
     if (!is_document(document)) continue;
@@ -170,6 +187,7 @@ Findings dead_links(const std::vector<File>& files) {
 
 Findings dead_paths(const std::vector<File>& files) {
   const auto places = places_of(files);
+  const auto anchors = all_anchors_of(files);
   const std::vector<std::string> all_folders = top_folders_of(files);
   const std::vector<std::string> docs{"docs/"};
   constexpr std::array kEnds{".cpp"sv, ".hpp"sv, ".md"sv, ".toml"sv, ".lua"sv, ".svg"sv, ".json"sv};
@@ -182,18 +200,25 @@ Findings dead_paths(const std::vector<File>& files) {
       const auto report = [&](std::string_view path) {
         findings.push_back({file.path, i + 1, in_quotes(path) + " does not exist"});
       };
-      for_each_path(lines[i], docs, [&](std::string_view path) {
-        if (!places.contains(path)) report(path);
+      for_each_path(lines[i], docs, [&](std::string_view path, std::string_view rest) {
+        const std::optional<std::string_view> title = title_in(rest);
+        const auto headings = anchors.find(path);
+        if (!places.contains(path)) {
+          report(path);
+        } else if (title && headings != anchors.end() && !headings->second.contains(anchor_of(*title))) {
+          findings.push_back({file.path, i + 1, in_quotes(path) + " has no section " + in_quotes(*title)});
+        }
       });
       // Of the rest, what is for people: documents, and comments.
       const std::size_t comment = file.is_cpp() ? lines[i].find("//") : std::string_view::npos;
       if (!is_document(file) && comment == std::string_view::npos) continue;
-      for_each_path(lines[i].substr(is_document(file) ? 0 : comment), all_folders, [&](std::string_view path) {
-        if (path.starts_with("docs/") || places.contains(path)) return;
-        if (std::any_of(kEnds.begin(), kEnds.end(), [&](std::string_view end) { return path.ends_with(end); })) {
-          report(path);
-        }
-      });
+      for_each_path(
+          lines[i].substr(is_document(file) ? 0 : comment), all_folders, [&](std::string_view path, std::string_view) {
+            if (path.starts_with("docs/") || places.contains(path)) return;
+            if (std::any_of(kEnds.begin(), kEnds.end(), [&](std::string_view end) { return path.ends_with(end); })) {
+              report(path);
+            }
+          });
     }
   }
   return findings;

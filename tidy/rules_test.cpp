@@ -336,12 +336,14 @@ TEST_CASE("tidy: links lead somewhere") {
 }
 
 TEST_CASE("tidy: paths that are named exist") {
-  const File page{"docs/manual/a.md", ""}, source{"sim/a.hpp", ""};
+  const File page{"docs/manual/a.md", "## Its title\n"}, source{"sim/a.hpp", ""};
   const auto paths = [&](const std::string& path, const std::string& text) {
     return dead_paths({page, source, {path, text + "\n"}}).size();
   };
   CHECK(paths("cli/a.cpp", "f(\"see docs/manual/a.md.\");") == 0);
   CHECK(paths("cli/a.cpp", "f(\"see docs/a.md.\");") == 1);
+  CHECK(paths("cli/a.cpp", "// docs/manual/a.md, \"Its title\", says so") == 0);
+  CHECK(paths("cli/a.cpp", "// docs/manual/a.md, \"Another\", says so") == 1);
   CHECK(paths("cli/a.cpp", "// sim/a.hpp, sim/*.hpp, sim/{a,b}.hpp, other/b.hpp, https://a.org/docs/b.md") == 0);
   CHECK(paths("cli/a.cpp", "// sim/b.hpp") == 1);
   CHECK(paths("cli/a.cpp", "f(\"sim/b.hpp\");") == 0);
