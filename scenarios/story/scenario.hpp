@@ -1,6 +1,6 @@
 #pragma once
 
-// One story, as a scenario file tells it: what is deployed, who does what, what may go wrong, and what to expect.
+// One story, as a scenario file has it: what is deployed, which clients do what, what may go wrong, what to expect.
 // Plain data; `loader.hpp` reads it from TOML, `runner.hpp` builds a world from it and judges it.
 
 #include <cstdint>
@@ -90,7 +90,7 @@ struct ServerSpec {
   std::string replica_of;                     ///< whose replica it begins as; empty: nobody's
   models::redis::PersistenceSettings persistence;
   sim::Duration loading;         ///< how long a restart reads the disk
-  sim::Duration restart_delay;   ///< what a restart is put off by
+  sim::Duration restart_delay;   ///< delay before a restart
   sim::Duration snapshot_delay;  ///< of a full resync
   std::int64_t min_replicas = 0;
   sim::Duration min_replicas_max_lag = sim::Duration::seconds(10);
@@ -98,7 +98,7 @@ struct ServerSpec {
   bool operator==(const ServerSpec&) const = default;
 };
 
-/// One of those who watch the primary. Named "sentinel1" …, unless the file names them.
+/// One sentinel. Named "sentinel1" …, unless the file names them.
 struct SentinelSpec {
   std::string name;
   ClockSpec clock;
@@ -154,8 +154,8 @@ struct ClientSpec {
   bool release = true;                       ///< false: forgets to release (the client goes on living)
   std::int64_t reenter = 0;                  ///< takes the lock again while it holds it, this often
   sim::DurationRange inner_hold;             ///< processor time inside after that
-  bool in_finally = false;                   ///< releases as often as it tried to acquire, got or not
-  std::vector<models::locks::Call> finally;  ///< instead of releases: what it calls in the end, got or not
+  bool in_finally = false;                   ///< releases as often as it tried to acquire, successful or not
+  std::vector<models::locks::Call> finally;  ///< instead of releases: calls at the end, whether it got the lock or not
   std::optional<models::Mode> mode;          ///< instead of the algorithm's
   LockParameters parameters;                 ///< of the algorithm, where it has other values than [lock]
   std::string process_name;                  ///< what its lock library takes for unique; empty: its name
@@ -165,7 +165,7 @@ struct ClientSpec {
   Role role = Role::none;
   std::string account;
   ClockSpec clock;
-  bool via_sentinel = false;  ///< its only server is whoever is primary, which it learns from sentinels
+  bool via_sentinel = false;  ///< its only server is the present primary, which it learns from sentinels
   /// Set: it has these threads, called "A/1", "A/2", …, each with settings of its own; `acquire_at` is from the start
   /// of the process.
   std::vector<ClientSpec> threads;
@@ -194,7 +194,7 @@ struct Trigger {
   /// A command in capitals ("SETNX"), or "acquire", "release", "read", "write"; `after` also "start", "work", "sleep",
   /// "timeout", "reset". Of a server: "A.SETNX".
   std::string step;
-  std::int64_t occurrence = 1;  ///< the how many-th such step of that client or server, from 1
+  std::int64_t occurrence = 1;  ///< ordinal of the step at that client or server, from 1
   bool operator==(const Trigger&) const = default;
 };
 
@@ -228,7 +228,7 @@ struct MaySpec {
   sim::DurationRange length;     ///< pause, delay, partition: how long; jump and skew: by how much
   std::optional<sim::DurationRange> restart_after;
   bool keep = false;
-  /// pause, crash: it strikes a client only while that is at it; lose, delay: messages that belong to it.
+  /// pause, crash: it strikes a client only during this activity; lose, delay: messages that belong to it.
   sim::Activity during = sim::Activity::anything;
   std::string message;                            ///< lose, delay: in capitals, "read" or "write"; empty: any
   std::optional<FaultSpec::Direction> direction;  ///< lose, delay; nothing: either
@@ -237,7 +237,7 @@ struct MaySpec {
   bool operator==(const MaySpec&) const = default;
 };
 
-/// What clients are called that nobody named: A, B, … Z, C27, C28, …
+/// Names of clients without one: A, B, … Z, C27, C28, …
 std::string client_name(std::size_t i);
 
 /// One entry of a pinned order: a command of a client, at a server.
@@ -254,7 +254,7 @@ struct PinEntry {
 struct ScheduleEntry {
   sim::Duration time;  ///< or `sim::ScheduledEvent::never`
   sim::EventName::What what = sim::EventName::What::request;
-  std::string process;          ///< of what concerns a request: the client
+  std::string process;          ///< of a request, a reply and the like: the client
   std::string step;             ///< the request: a command in capitals, "read" or "write"; else empty
   std::int64_t occurrence = 1;  ///< "#2": the second that `process` set out to do; with a server: among those to it
   std::string server;           ///< "@redis2"; empty: any
@@ -277,7 +277,7 @@ struct Expectation {
 
 inline bool ClientSpec::operator==(const ClientSpec&) const = default;
 
-/// What the threads of a client are called: nothing if it has none of its own.
+/// Names of a client's threads: none if it has no threads of its own.
 std::vector<std::string> thread_names(const ClientSpec& client);
 
 struct Scenario {
@@ -298,25 +298,25 @@ struct Scenario {
   std::vector<MaySpec> may;
   std::vector<PinEntry> pin;
   std::vector<ScheduleEntry> schedule;  ///< in the order of their times
-  /// `recoverable`: a fresh client must have the lock this long after everybody is done or dead. Nothing: the lock's
+  /// `recoverable`: a fresh client must have the lock this long after all others are done or dead. Nothing: the lock's
   /// longest lease, plus a few round trips.
   std::optional<sim::Duration> recover_within;
   /// `no-deadlock`: a circle must last so long. Nothing: a little longer than the lock's longest lease, or at all if it
   /// has none.
   std::optional<sim::Duration> deadlock_lasting;
-  /// `no-lost-wakeup`: nobody may wait longer for a lock that is free. Nothing: a few round trips.
+  /// `no-lost-wakeup`: the longest wait for a lock that is free. Nothing: a few round trips.
   std::optional<sim::Duration> wake_within;
-  /// `progress`: nobody may try longer than this while nobody holds the lock. Nothing: the longest lease, retry and
-  /// work, and a few round trips.
+  /// `progress`: the longest time of trying while the lock is not held. Nothing: the longest lease, retry and work, and
+  /// a few round trips.
   std::optional<sim::Duration> progress_within;
-  /// `fair`: how often somebody may be overtaken. Nothing: never, where it is judged at all.
+  /// `fair`: how often a client may be overtaken. Nothing: never, where it is judged at all.
   std::optional<std::int64_t> fair_overtakings;
   std::vector<Expectation> expect_run, expect_check;
   std::optional<std::int64_t> expect_traces;  ///< how many traces `check` explores
   bool operator==(const Scenario&) const = default;
 };
 
-/// The keys of all locks that the story's clients use, in the order in which the file names them; if nobody uses any,
+/// The keys of all locks that the story's clients use, in the order in which the file names them; if there are none,
 /// the lock's own.
 std::vector<std::string> lock_keys(const Scenario& scenario);
 

@@ -14,10 +14,10 @@
 
 namespace lockstep::models::redis {
 
-/// Who answered what, as sets of positions: the order in which answers came leaves no trace here.
+/// Which servers answered what, as sets of positions. The order of the answers is not kept.
 struct Votes {
   std::uint64_t yes = 0;
-  std::uint64_t answered = 0;  ///< yes or no; the outcome at everybody else is unknown
+  std::uint64_t answered = 0;  ///< yes or no; the outcome at all others is unknown
 
   std::size_t count() const;
   bool has(std::size_t server) const { return (yes >> server & 1) != 0; }

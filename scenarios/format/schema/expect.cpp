@@ -145,7 +145,7 @@ constexpr Key<ExpectationDraft> kExpectation[] = {
        want_true(value);
        d.say(value, Verdict::holds);
      }},
-    {"violated", "true", "none", "it is broken, by whomever",
+    {"violated", "true", "none", "it is broken, by anyone",
      [](const Node& value, ExpectationDraft& d) {
        want_true(value);
        d.say(value, Verdict::violated);
