@@ -10,14 +10,15 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "checker/properties/breach.hpp"
 #include "checker/properties/verdict.hpp"
 #include "sim/time/time.hpp"
 #include "sim/worlds/history.hpp"
 
 namespace lockstep::checker {
 
-struct Breach;
 struct ProgressQuestion;
 struct RecoverableQuestion;
 struct WakeupQuestion;
@@ -46,7 +47,7 @@ struct JudgedRun {
   const ProgressQuestion& progress;
   const RecoverableQuestion& recoverable;
   const WakeupQuestion& wakeup;
-  /// Those of `story` that order alone decides; found when somebody asks first.
+  /// Those of `story` against truthful-reports, reentrancy and faithful-renewal; found when somebody asks first.
   std::function<std::span<const Breach>()> breaches;
 };
 
@@ -80,6 +81,10 @@ struct Property {
   /// The same of an exploration, which can judge a little less; asked first.
   std::string_view (*why_not_explored)(const Circumstances& story) = nullptr;
   Finding (*judge)(const JudgedRun& run) = nullptr;
+  /// All breaches of a property that order alone decides, for explorations: what gives it needs no line anywhere else.
+  /// One entry may answer for several that are found together. Null: another entry does, or checker/violations has its
+  /// ways.
+  std::vector<Breach> (*breaches)(const OrderedHistory& history) = nullptr;
   /// What a violation is, as a title says it. `by`: the clients to blame, as they are listed; there are `count`. Null:
   /// "NAME is violated by …".
   BothLanguages (*headline)(const BothLanguages& by, std::size_t count) = nullptr;

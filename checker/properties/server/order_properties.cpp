@@ -69,10 +69,10 @@ void remove_owners(OwnedPlace& owned, const Predicate& is_removed) {
 
 class Order {
  public:
-  Order(std::span<const Operation> operations, std::span<const Effect> effects, const sim::History& history)
-      : operations_(operations), effects_(effects), history_(history) {
-    last_visit_.resize(operations.size() + 1, kNoVisit);
-    for (const Effect& effect : effects) follow(effect);
+  explicit Order(const OrderedHistory& history)
+      : operations_(history.operations), effects_(history.effects), history_(history.history) {
+    last_visit_.resize(operations_.size() + 1, kNoVisit);
+    for (const Effect& effect : effects_) follow(effect);
   }
 
   std::vector<Breach> breaches() {
@@ -421,13 +421,17 @@ Finding finding_of(std::string_view property, View view, const Breach& breach) {
 
 }  // namespace
 
-std::vector<Breach> order_breaches(std::span<const Operation> operations, std::span<const Effect> effects,
-                                   const sim::History& history) {
-  return Order(operations, effects, history).breaches();
+std::vector<Breach> order_breaches(const OrderedHistory& history) {
+  const bool has_nothing = std::none_of(history.operations.begin(), history.operations.end(), [](const Operation& o) {
+    const bool is_report = o.function == "release" || o.function == "leave" || o.function == "renew";
+    return is_report || o.function == "reenter" || (o.function == "acquire" && o.phase == sim::Phase::fail);
+  });
+  if (has_nothing) return {};
+  return Order(history).breaches();
 }
 
 std::vector<Breach> order_breaches(const sim::History& history) {
-  return order_breaches(history.operations, history.effects, history);
+  return order_breaches(OrderedHistory::all_of(history));
 }
 
 Finding truthful_reports(const sim::History& history, const Names& names) {
@@ -516,13 +520,13 @@ Property entries::reentrancy() {
 }
 
 Property entries::truthful_reports() {
-  return {
-      .name = "truthful-reports",
-      .view = View::server,
-      .meaning = "A release or renewal that says it succeeded did: the lock was still the caller's.",
-      .meaning_zh = "报告成功的释放或续期确实成功：当时锁仍属于调用者。",
-      .question = "Did a release or renewal say that it succeeded when the lock was no longer the caller's?",
-      .judge = [](const JudgedRun& run) { return checker::truthful_reports(run.story, run.names, run.breaches()); }};
+  return {.name = "truthful-reports",
+          .view = View::server,
+          .meaning = "A release or renewal that says it succeeded did: the lock was still the caller's.",
+          .meaning_zh = "报告成功的释放或续期确实成功：当时锁仍属于调用者。",
+          .question = "Did a release or renewal say that it succeeded when the lock was no longer the caller's?",
+          .judge = [](const JudgedRun& run) { return checker::truthful_reports(run.story, run.names, run.breaches()); },
+          .breaches = [](const OrderedHistory& history) { return order_breaches(history); }};
 }
 
 }  // namespace lockstep::checker
