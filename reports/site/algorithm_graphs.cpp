@@ -21,7 +21,8 @@ scenarios::Scenario world_of(const Entry& entry, std::size_t clients) {
     client.acquire_at = {0_ms, 10_ms};
     client.attempts = 1;
   }
-  // A background task that renews is a process of its own, and multiplies the states of all others: an explicit lease, and no renewal.
+  // A background task that renews is a process of its own, and multiplies the states of all others: an explicit lease,
+  // and no renewal.
   for (const models::locks::ParameterSpec& spec : entry.parameters) {
     if (spec.role == models::locks::ParameterRole::lease)
       world.lock.parameters.insert_or_assign(std::string(spec.name), models::locks::ParameterValue(1_s));

@@ -9,7 +9,6 @@ namespace {
 
 using Pair = std::pair<std::string_view, std::string_view>;
 
-// clang-format off
 constexpr std::array<Pair, 49> kMeanings{{
     {"how often a client tries before it gives up", "客户端放弃之前尝试几次"},
     {"pause between two attempts; a range is a random pause", "两次尝试之间的间隔；给出范围则随机"},
@@ -22,15 +21,20 @@ constexpr std::array<Pair, 49> kMeanings{{
     {"draw a fencing token in the same step in which the lock is taken", "在取得锁的同一步中取得防护令牌"},
     {"release after a SET whose answer never came", "SET 没有答复时也释放"},
     {"whether DEL is part of a transaction; WATCH is of no use without", "DEL 是否在事务中；否则 WATCH 没有作用"},
-    {"how long one attempt goes on asking, by the wall clock; it asks once at least", "一次尝试持续询问多久，按墙上时钟；至少问一次"},
+    {"how long one attempt goes on asking, by the wall clock; it asks once at least",
+     "一次尝试持续询问多久，按墙上时钟；至少问一次"},
     {"pause between two questions of one attempt", "一次尝试中两次询问的间隔"},
     {"which item of the market the lock is for", "锁对应市场中的哪件商品"},
-    {"when a contender sets the time to live; never: as the book's first code in effect", "竞争者何时补设生存时间；never：相当于书中最初的代码"},
-    {"where the number comes from: a counter or a hash, in the step of the grant, or INCR after it", "编号从何而来：授予同一步中的计数器或哈希，或之后的 INCR"},
+    {"when a contender sets the time to live; never: as the book's first code in effect",
+     "竞争者何时补设生存时间；never：相当于书中最初的代码"},
+    {"where the number comes from: a counter or a hash, in the step of the grant, or INCR after it",
+     "编号从何而来：授予同一步中的计数器或哈希，或之后的 INCR"},
     {"how many may hold it at once", "最多几个同时持有"},
     {"how long a place is kept, by the clocks of those who come later", "名额保留多久，按后来者的时钟"},
-    {"which ranks, counted from 0, are in; up-to-limit is one too many", "哪些名次（从 0 起）算进入；up-to-limit 多了一个"},
-    {"after so many bits, one of them the sign, the counter wraps; 0: never", "计数器在这么多位（含符号位）后回绕；0：从不"},
+    {"which ranks, counted from 0, are in; up-to-limit is one too many",
+     "哪些名次（从 0 起）算进入；up-to-limit 多了一个"},
+    {"after so many bits, one of them the sign, the counter wraps; 0: never",
+     "计数器在这么多位（含符号位）后回绕；0：从不"},
     {"so many replicas must have the lock before it counts", "锁到达这么多从节点才算数"},
     {"how long WAIT waits for them; 0ms: for ever", "WAIT 等待多久；0ms：一直等"},
     {"time to live of each key", "每个键的生存时间"},
@@ -38,27 +42,33 @@ constexpr std::array<Pair, 49> kMeanings{{
     {"share of the lease that is given up for clock drift", "为时钟漂移扣除的租期比例"},
     {"and this much more", "再加上这么多"},
     {"votes that are needed; 0: more than half of the servers", "需要的票数；0：超过半数的服务器"},
-    {"look whether anything is left of the lease; the algorithm is wrong without", "检查租期是否还有剩余；不检查则算法错误"},
+    {"look whether anything is left of the lease; the algorithm is wrong without",
+     "检查租期是否还有剩余；不检查则算法错误"},
     {"what measures the time an attempt took", "用什么测量一次尝试所花的时间"},
-    {"whom a failed attempt gives back to: all, or only those that granted", "失败时向谁归还：所有服务器，或仅已授予者"},
+    {"whom a failed attempt gives back to: all, or only those that granted",
+     "失败时向谁归还：所有服务器，或仅已授予者"},
     {"how long: until all have answered, or only until the votes are decided", "等多久：直到全部答复，或票数已定为止"},
     {"what the hash has as its field", "哈希以什么作字段"},
     {"the release answers whether the lock was the caller's", "释放时答复锁是否属于调用者"},
     {"lease; renewals are a third of it apart", "租期；每过三分之一续期一次"},
     {"a background task renews the lease while the lock is held", "持有锁期间由后台任务续期"},
-    {"a renewal without an answer is tried again instead of being the last one", "没有答复的续期会重试，而不是就此停止"},
+    {"a renewal without an answer is tried again instead of being the last one",
+     "没有答复的续期会重试，而不是就此停止"},
     {"the owner hears that its lock is gone when a renewal finds it so", "续期发现锁已丢失时告知持有者"},
     {"explicit lease; 0ms: none, so a watchdog renews it", "显式租期；0ms：没有，由看门狗续期"},
     {"lease of a hold that is renewed, every third of it", "由看门狗续期的租期，每过三分之一续一次"},
     {"how often the client library sends a command again that was not answered", "没有答复的命令由客户端库重发几次"},
-    {"a waiter that was woken and gives up wakes the next one of its process", "被唤醒却放弃的等待者唤醒同进程的下一个"},
-    {"how long one attempt waits for a message; 0ms: not at all, ten years: for ever", "一次尝试等待消息多久；0ms：不等，十年：一直等"},
+    {"a waiter that was woken and gives up wakes the next one of its process",
+     "被唤醒却放弃的等待者唤醒同进程的下一个"},
+    {"how long one attempt waits for a message; 0ms: not at all, ten years: for ever",
+     "一次尝试等待消息多久；0ms：不等，十年：一直等"},
     {"how long one attempt goes on asking", "一次尝试持续询问多久"},
     {"from the first refusal to the second try", "第一次被拒到第二次尝试的间隔"},
     {"delays double up to this", "间隔倍增到此为止"},
     {"how long one attempt waits", "一次尝试等待多久"},
     {"how long a place in the queue counts, beyond those before it", "队列中的位置在前面的人之后还算数多久"},
-    {"leases of several holds are calculated as the library does it; false: kept or set", "多次持有的租期按客户端库的方式计算；false：保持或直接设置"},
+    {"leases of several holds are calculated as the library does it; false: kept or set",
+     "多次持有的租期按客户端库的方式计算；false：保持或直接设置"},
     {"how long one attempt goes on; 0ms: each part is asked once", "一次尝试持续多久；0ms：每个部分只问一次"},
 }};
 constexpr std::array<Pair, 6> kMoreMeanings{{
@@ -69,7 +79,6 @@ constexpr std::array<Pair, 6> kMoreMeanings{{
     {"how long one attempt waits for a message", "一次尝试等待消息多久"},
     {"after this a permit may be taken back, by the clock of whoever asks", "超过此时间许可可被收回，按请求者的时钟"},
 }};
-// clang-format on
 
 std::string_view find_meaning(std::span<const Pair> pairs, std::string_view meaning) {
   const auto found = std::find_if(pairs.begin(), pairs.end(), [&](const Pair& pair) { return pair.first == meaning; });

@@ -1,6 +1,7 @@
 #pragma once
 
-// What the pages of algorithms tell in words: how each works, what it keeps on the server, which files it consists of. In both languages.
+// What the pages of algorithms tell in words: how each works, what it keeps on the server, which files it consists of.
+// In both languages.
 
 #include <span>
 #include <string_view>

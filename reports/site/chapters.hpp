@@ -1,7 +1,7 @@
 #pragma once
 
-// The order in which to read: chapters of stories, and the families of algorithms. Texts of ours; what they say of a story is
-// checked against it by tests.
+// The order in which to read: chapters of stories, and the families of algorithms. Texts of ours; what they say of a
+// story is checked against it by tests.
 
 #include <span>
 #include <string_view>

@@ -65,7 +65,8 @@ class Origins {
                     [&](const TraceRecord* r) { return !r->is_reply && r->from == limit->process; });
   }
 
-  /// Something strikes a client that waits for an answer: it stands there. One that works, sleeps or is done stands nowhere.
+  /// Something strikes a client that waits for an answer: it stands there. One that works, sleeps or is done stands
+  /// nowhere.
   const TraceRecord* awaited_by(const Event& event) const {
     if (!event.is_fault || !event.who.is_valid()) return nullptr;
     const TraceRecord* last = nullptr;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The algorithm's own text with the lines at which a run waits: which line sent each step's command, and who called it. Noted by the run itself
-// (`sim::TraceRecord::code`).
+// The algorithm's own text with the lines at which a run waits: which line sent each step's command, and who called it.
+// Noted by the run itself (`sim::TraceRecord::code`).
 
 #include <cstdint>
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
 
-// What pages about more than one story are made of: all stories that were run, and what was explored, compared and drawn of the locks.
-// Start here for such a page.
+// What pages about more than one story are made of: all stories that were run, and what was explored, compared and
+// drawn of the locks. Start here for such a page.
 
 #include <optional>
 #include <string>
@@ -65,7 +65,8 @@ std::vector<const ListedStory*> stories_of(const Findings& findings, std::string
 const ListedStory* find_story(const Findings& findings, std::string_view id);
 std::string story_link(std::string_view from, const ListedStory& story);
 
-/// The only fault of the matrix that occurs in the story's run; empty: there are several, or one that the matrix does not have.
+/// The only fault of the matrix that occurs in the story's run; empty: there are several, or one that the matrix does
+/// not have.
 std::string_view fault_of(const scenarios::Scenario& scenario, const models::locks::Catalogue& catalogue);
 /// A story that shows in its run what is broken in this cell. Null: there is none.
 const ListedStory* story_of_cell(const Findings& findings, const scenarios::MatrixCell& cell,

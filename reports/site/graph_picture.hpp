@@ -1,6 +1,7 @@
 #pragma once
 
-// The states of a small world, folded to what matters, as SVG: who wants, holds and gives back, and what the servers have.
+// The states of a small world, folded to what matters, as SVG: who wants, holds and gives back, and what the servers
+// have.
 
 #include <string>
 #include <utility>
@@ -27,8 +28,8 @@ struct FoldedGraph {
   std::vector<Edge> edges;  ///< no two between the same
 };
 
-/// States that differ only in what is on its way are one. `exchangeable`: two clients that differ in their names alone; of a state and its mirror
-/// image one stands for both. Empty: none are.
+/// States that differ only in what is on its way are one. `exchangeable`: two clients that differ in their names alone;
+/// of a state and its mirror image one stands for both. Empty: none are.
 FoldedGraph fold(const checker::StateGraph& graph, const std::pair<std::string, std::string>& exchangeable);
 
 /// The layer of each node, from 0: edges lead downwards, but for those that close a circle.

@@ -1,6 +1,7 @@
 #pragma once
 
-// The history of a lock: each breaks because of something, and the next repairs it. And the market, which shows what guards cost.
+// The history of a lock: each breaks because of something, and the next repairs it. And the market, which shows what
+// guards cost.
 
 #include <span>
 #include <string_view>

@@ -25,7 +25,8 @@ struct Promise {
 // clang-format off
 constexpr std::array<Promise, 4> kPromises{{
     {"Mutual exclusion", "互斥",
-     "At any moment at most one client believes that it holds the lock. What counts is the belief: it is what a client acts upon.",
+     "At any moment at most one client believes that it holds the lock. What counts is the belief: it is what "
+     "a client acts upon.",
      "任何时刻最多一个客户端认为自己持有锁。关键在于“认为”：客户端是据此行动的。",
      {"mutual-exclusion", "linearizable", "no-lost-update"}},
     {"No deadlock", "无死锁",
@@ -37,7 +38,8 @@ constexpr std::array<Promise, 4> kPromises{{
      "谁也不会删除别的客户端的锁，释放操作如实报告结果。",
      {"own-release", "truthful-reports", "reentrancy"}},
     {"Tolerance of faults", "容错",
-     "All of this also when clients crash or are paused, clocks differ, messages are lost and servers fail. No lock keeps all of it; the question is which faults, and how large.",
+     "All of this also when clients crash or are paused, clocks differ, messages are lost and servers fail. No lock "
+     "keeps all of it; the question is which faults, and how large.",
      "客户端崩溃或停顿、时钟不一致、消息丢失、服务器故障时，上述承诺依然成立。没有哪种锁能全部做到；问题是能容忍哪些故障、多大的故障。",
      {"progress", "fencing", "faithful-renewal"}},
 }};

@@ -1,6 +1,7 @@
 #pragma once
 
-// The margin made visible: a slider over one length of a story, and a map over two. From what `scenarios/families` computed, exactly.
+// The margin made visible: a slider over one length of a story, and a map over two. From what `scenarios/families`
+// computed, exactly.
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 #pragma once
 
-// What pages about locks show besides stories and matrix: what each costs, what the market's guards cost, the states of each. Computed in
-// virtual time: the same for everybody.
+// What pages about locks show besides stories and matrix: what each costs, what the market's guards cost, the states of
+// each. Computed in virtual time: the same for everybody.
 
 #include <functional>
 #include <span>
@@ -23,8 +23,8 @@ struct Measured {
 Measured measured(const models::locks::Catalogue& catalogue, std::span<const scenarios::Scenario> stories,
                   std::size_t jobs, const std::function<bool()>& interrupted);
 
-/// All pages about more than one story: the index, algorithms, the history, the market. One for each algorithm of the catalogue.
-/// Calls `work(i)` for each i below a number by `for_each`.
+/// All pages about more than one story: the index, algorithms, the history, the market. One for each algorithm of the
+/// catalogue. Calls `work(i)` for each i below a number by `for_each`.
 std::vector<Page> pages_about_locks(
     const Findings& findings,
     const std::function<void(std::size_t count, const std::function<void(std::size_t)>& work)>& for_each);

@@ -139,7 +139,8 @@ std::string minified_style(std::string_view text) {
       continue;
     }
     if (is_space(c)) {
-      // Of a descendant, or around an operator within brackets: one space. Behind a colon there is a value; before one there may be a selector.
+      // Of a descendant, or around an operator within brackets: one space. Behind a colon there is a value; before one
+      // there may be a selector.
       if (!out.empty() && !is_one_of(out.back(), " {};:,")) out += ' ';
       continue;
     }

@@ -1,6 +1,7 @@
 #pragma once
 
-// The frame of every page: head, navigation, languages, and a policy under which nothing but our own scripts and styles works. Start here.
+// The frame of every page: head, navigation, languages, and a policy under which nothing but our own scripts and styles
+// works. Start here.
 
 #include <string>
 #include <string_view>

@@ -53,7 +53,8 @@ std::vector<SiteFile> site_of(const SiteInput& input, const models::locks::Catal
 /// One page that needs no other: to be mailed.
 std::string single_page(const ToldStory& told, const models::locks::Catalogue& catalogue, const std::string& version);
 
-/// "stories/f003-2-pause-outlives-lease.html": by its name, and its folder's where two have the same. In the order of the stories.
+/// "stories/f003-2-pause-outlives-lease.html": by its name, and its folder's where two have the same. In the order of
+/// the stories.
 std::vector<std::string> paths_of(const std::vector<std::string>& sources);
 
 /// Runs it as its page shows it. A diagnostic: it cannot happen as the file has it.

@@ -1,6 +1,7 @@
 #pragma once
 
-// The rows of a diagram as steps that one can follow: what each changed on the servers, and who believes to hold the lock after it.
+// The rows of a diagram as steps that one can follow: what each changed on the servers, and who believes to hold the
+// lock after it.
 
 #include <optional>
 #include <string>

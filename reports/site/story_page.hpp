@@ -1,7 +1,7 @@
 #pragma once
 
-// The page of one story: the question, its run as a diagram to step through, why it failed, what every other execution does, what
-// repairs it. All that is said of the run and of the others was computed from them.
+// The page of one story: the question, its run as a diagram to step through, why it failed, what every other execution
+// does, what repairs it. All that is said of the run and of the others was computed from them.
 
 #include "reports/site/page.hpp"
 #include "reports/site/told_story.hpp"
