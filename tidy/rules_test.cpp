@@ -257,6 +257,7 @@ TEST_CASE("tidy: a folder has no more than 25 files of its own") {
   CHECK(folder_sizes(folder("sim/time", 25)).empty());
   REQUIRE(folder_sizes(folder("sim/time", 26)).size() == 1);
   CHECK(to_string(folder_sizes(folder("sim/time", 26)).front()).starts_with("sim/time: 26 files"));
+  CHECK(folder_sizes(folder("docs/manual", 26)).size() == 1);
   CHECK(folder_sizes(folder("models/locks/redis", 80)).empty());
   CHECK(folder_sizes(folder("scenarios/stories/own", 80)).empty());
   CHECK(folder_sizes(folder("scenarios/corpus/loader", 80)).empty());
