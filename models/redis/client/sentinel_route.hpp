@@ -13,15 +13,14 @@
 
 namespace lockstep::models::redis {
 
-/// The way to whoever is primary at the moment. Requests that are made while nobody is known wait until the primary is
-/// found, but not much longer than it takes to ask every sentinel once (`patience`); then their outcome counts as
-/// unknown like that of any other.
+/// The way to the present primary. Requests that are made while none is known wait until it is found, but not much
+/// longer than it takes to ask every sentinel once (`patience`); then their outcome counts as unknown.
 ///
-/// The primary is looked for when somebody needs it: ask one sentinel after the other, the one that answered last
+/// The primary is looked for when it is needed: ask one sentinel after the other, the one that answered last
 /// first, and believe an answer when the server's ROLE confirms it. It is forgotten when a request to it stayed without
 /// answer, when it closed the connection (which a sentinel makes a server do whose role it changes), when it answers
-/// READONLY, and when a sentinel announces +switch-master. A request in flight is never sent twice: what became of it,
-/// nobody knows. Subscriptions end with the connection; whoever waits for a message gets `unknown`.
+/// READONLY, and when a sentinel announces +switch-master. A request in flight is never sent twice: its outcome is
+/// unknown. Subscriptions end with the connection; a wait for a message ends with `unknown`.
 class PrimaryRoute final : public Route {
  public:
   struct Sentinel {
@@ -58,9 +57,9 @@ class PrimaryRoute final : public Route {
 
   void join(CommandCall& call) override;
   void leave(CommandCall& call) override;
-  /// Nothing comes any more on this connection, or nothing that a primary would say.
+  /// The connection is lost, or leads to a server that is no primary.
   void lost(sim::ConnectionId connection) override;
-  /// What a server or a sentinel sent without being asked. False: it is for the inbox.
+  /// An unsolicited message of a server or a sentinel. False: it is for the inbox.
   bool notified(const Reply& content, sim::ConnectionId connection);
   /// The client has died, or the world starts over.
   void forget();
@@ -81,7 +80,7 @@ class PrimaryRoute final : public Route {
   std::size_t first_ = 0;  ///< the sentinel to ask first
   bool is_known_ = false;
   bool is_discovering_ = false;
-  bool owes_end_of_messages_ = false;  ///< of a subscription that nobody was waiting at when it was lost
+  bool owes_end_of_messages_ = false;  ///< of a subscription that was lost while no program waited for its messages
   std::vector<CommandCall*> waiting_;  ///< in the order in which they came
 };
 
