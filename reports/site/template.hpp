@@ -1,0 +1,61 @@
+#pragma once
+
+// Templates of pages: markup in a `.mustache` file of its own, values from here. Start here to write one.
+//
+//   {{x}}                        text, escaped
+//   {{{x}}}                      what is markup already, such as a `Text` in both languages
+//   {{#x}}…{{/x}}                if there is any, or for each of its rows; `is_next` in all rows but the first
+//   {{#both}}en|zh{{/both}}      words of the page itself, in both languages
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <kainjow/mustache.hpp>
+
+#include "scenarios/story/scenario.hpp"
+
+namespace lockstep::reports::site {
+
+class Value;
+
+class Values {
+ public:
+  Values() = default;
+  Values(std::initializer_list<std::pair<const char*, Value>> values);
+  void set(const char* name, const Value& value);
+  const kainjow::mustache::object& object() const { return values_; }
+
+ private:
+  kainjow::mustache::object values_;
+};
+
+class Value {
+ public:
+  Value(std::string_view text);
+  Value(const std::string& text) : Value(std::string_view(text)) {}
+  Value(const char* text) : Value(std::string_view(text)) {}
+  Value(const scenarios::Text& both);
+  Value(const Values& values) : data_(values.object()) {}
+  Value(const std::optional<Values>& values);  ///< nothing: there is none
+  Value(std::vector<Values> rows);
+  Value(std::same_as<bool> auto is_so) : data_(is_so) {}
+  Value(std::unsigned_integral auto number)
+    requires(!std::same_as<decltype(number), bool>)
+      : Value(std::to_string(number)) {}
+
+  const kainjow::mustache::data& data() const { return data_; }
+
+ private:
+  kainjow::mustache::data data_;
+};
+
+/// The template of this path in the tree, filled. Requires: it is one.
+std::string filled(std::string_view path, const Values& values);
+
+}  // namespace lockstep::reports::site
