@@ -10,8 +10,8 @@
 namespace lockstep::reports::site {
 namespace {
 
-/// Words in both languages as markup, once for all values.
-std::string with_languages(std::string_view text) {
+/// Words in both languages as markup, or in one as it is.
+std::string with_languages(std::string_view text, std::optional<Language> language) {
   constexpr std::string_view kBegin = "{{#both}}", kEnd = "{{/both}}";
   std::string out;
   for (std::size_t begin = text.find(kBegin); begin != std::string_view::npos; begin = text.find(kBegin)) {
@@ -20,7 +20,8 @@ std::string with_languages(std::string_view text) {
     const std::string_view words = text.substr(begin + kBegin.size(), end - begin - kBegin.size());
     const std::size_t bar = words.find('|');
     assert(bar != std::string_view::npos && "{{#both}}English|中文{{/both}}");
-    out.append(text.substr(0, begin)).append(both(words.substr(0, bar), words.substr(bar + 1)));
+    const std::string_view en = words.substr(0, bar), zh = words.substr(bar + 1);
+    out.append(text.substr(0, begin)).append(!language ? both(en, zh) : *language == Language::zh ? zh : en);
     text.remove_prefix(end + kEnd.size());
   }
   return out.append(text);
@@ -39,6 +40,13 @@ std::string without_lines_of_tags(std::string_view text) {
     if (!is_section || line.find("}}") + 2 != line.size()) out += '\n';
   }
   return out;
+}
+
+std::string fill(std::string_view path, const Values& values, std::optional<Language> language) {
+  kainjow::mustache::mustache page{with_languages(without_lines_of_tags(embedded_text(path)), language)};
+  assert(page.is_valid() && "a template that is not well formed");
+  page.set_custom_escape([](const std::string& text) { return picture::escaped_markup(text); });
+  return page.render(values.object());
 }
 
 }  // namespace
@@ -68,11 +76,10 @@ void Values::set(const char* name, const Value& value) {
   values_.insert_or_assign(name, kainjow::mustache::data(value.data()));
 }
 
-std::string filled(std::string_view path, const Values& values) {
-  kainjow::mustache::mustache page{with_languages(without_lines_of_tags(embedded_text(path)))};
-  assert(page.is_valid() && "a template that is not well formed");
-  page.set_custom_escape([](const std::string& text) { return picture::escaped_markup(text); });
-  return page.render(values.object());
+std::string filled(std::string_view path, const Values& values) { return fill(path, values, std::nullopt); }
+
+std::string filled(std::string_view path, const Values& values, Language language) {
+  return fill(path, values, language);
 }
 
 }  // namespace lockstep::reports::site

@@ -18,6 +18,7 @@
 
 #include <kainjow/mustache.hpp>
 
+#include "reports/run/verdicts.hpp"
 #include "scenarios/story/scenario.hpp"
 
 namespace lockstep::reports::site {
@@ -57,5 +58,7 @@ class Value {
 
 /// The template of this path in the tree, filled. Requires: it is one.
 std::string filled(std::string_view path, const Values& values);
+/// The same with the words of the page in one language alone.
+std::string filled(std::string_view path, const Values& values, Language language);
 
 }  // namespace lockstep::reports::site
