@@ -23,9 +23,8 @@ std::string in_words(Range range) {
 }
 
 /// The name of a file or of a folder.
-Option named(std::string_view name, std::string_view argument, std::string_view help, std::string_view what,
-             std::optional<std::string>& to) {
-  return word(name, argument, help, [name, what, &to](const std::string& value) {
+Option named(Row row, std::string_view what, std::optional<std::string>& to) {
+  return word(row, [name = row.name, what, &to](const std::string& value) {
     to = value;
     return value.empty() ? fmt::format("{} needs the name of {}", name, what) : "";
   });
@@ -57,87 +56,80 @@ std::optional<double> seconds_of(const std::string& text) {
   return seconds;
 }
 
-Option word(std::string_view name, std::string_view argument, std::string_view help, Option::Take take) {
-  return {.name = name, .argument = argument, .help = help, .takes = Takes::a_word, .take = std::move(take)};
+Option word(Row row, Option::Take take, Takes takes) {
+  return {.name = row.name, .argument = row.argument, .help = row.help, .takes = takes, .take = std::move(take)};
 }
 
-Option flag(std::string_view name, std::string_view help, bool& to, bool value) {
+Option flag(Row row, bool& to, bool value) {
   const auto take = [&to, value](const std::string&) {
     to = value;
     return std::string();
   };
-  return {.name = name, .help = help, .take = take};
+  return word(row, take, Takes::nothing);
 }
 
-Option text(std::string_view name, std::string_view argument, std::string_view help, std::optional<std::string>& to) {
-  return word(name, argument, help, [&to](const std::string& value) {
+Option text(Row row, std::optional<std::string>& to) {
+  return word(row, [&to](const std::string& value) {
     to = value;
     return std::string();
   });
 }
 
-Option file(std::string_view name, std::string_view argument, std::string_view help, std::optional<std::string>& to) {
-  Option option = named(name, argument, help, "a file", to);
+Option file(Row row, std::optional<std::string>& to) {
+  Option option = named(row, "a file", to);
   option.output = &to;
   return option;
 }
 
-Option folder(std::string_view name, std::string_view argument, std::string_view help, std::optional<std::string>& to) {
-  return named(name, argument, help, "a folder", to);
-}
+Option folder(Row row, std::optional<std::string>& to) { return named(row, "a folder", to); }
 
-Option words(std::string_view name, std::string_view argument, std::string_view help, Takes takes,
-             std::vector<std::string>& to) {
-  Option option = word(name, argument, help, [&to](const std::string& value) {
+Option words(Row row, Takes takes, std::vector<std::string>& to) {
+  const auto take = [&to](const std::string& value) {
     to.push_back(value);
     return std::string();
-  });
-  option.takes = takes;
-  return option;
+  };
+  return word(row, take, takes);
 }
 
-Option list(std::string_view name, std::string_view argument, std::string_view help, Takes takes,
-            std::vector<std::string>& to) {
-  Option option = words(name, argument, help, takes, to);
+Option list(Row row, Takes takes, std::vector<std::string>& to) {
+  Option option = words(row, takes, to);
   option.in_commas = true;
   return option;
 }
 
-Option one_of(std::string_view name, std::string_view argument, std::string_view help,
-              std::vector<std::string_view> names, std::function<void(std::size_t)> set) {
-  return word(name, argument, help, [=](const std::string& value) {
+Option one_of(Row row, std::vector<std::string_view> names, std::function<void(std::size_t)> set) {
+  return word(row, [=](const std::string& value) {
     const auto found = std::find(names.begin(), names.end(), value);
-    if (found == names.end()) return not_one_of(name, value, names);
+    if (found == names.end()) return not_one_of(row.name, value, names);
     set(static_cast<std::size_t>(found - names.begin()));
     return std::string();
   });
 }
 
-Option seconds(std::string_view name, std::string_view argument, std::string_view help, double& to) {
-  return word(name, argument, help, [name, &to](const std::string& value) {
+Option seconds(Row row, double& to) {
+  return word(row, [row, &to](const std::string& value) {
     const std::optional<double> given = seconds_of(value);
     to = given.value_or(0);
-    return given ? "" : expected(name, value, "a number of seconds such as 60 or 0.5");
+    return given ? "" : expected(row.name, value, "a number of seconds such as 60 or 0.5");
   });
 }
 
-Option length(std::string_view name, std::string_view argument, std::string_view help, std::string_view of,
-              sim::Duration& to) {
+Option length(Row row, std::string_view of, sim::Duration& to) {
   constexpr double kDay = 86'400;
-  return word(name, argument, help, [name, of, &to](const std::string& value) {
+  return word(row, [row, of, &to](const std::string& value) {
     const std::optional<double> given = seconds_of(value);
-    if (!given || *given > kDay) return expected(name, value, fmt::format("{}, up to a day, such as 60 or 0.5", of));
+    if (!given || *given > kDay)
+      return expected(row.name, value, fmt::format("{}, up to a day, such as 60 or 0.5", of));
     to = sim::Duration::nanoseconds(static_cast<std::int64_t>(*given * 1e9));
     return std::string();
   });
 }
 
-Option whole(std::string_view name, std::string_view argument, std::string_view help, Range range,
-             std::function<void(std::uint64_t)> set) {
-  return word(name, argument, help, [=](const std::string& value) {
+Option whole(Row row, Range range, std::function<void(std::uint64_t)> set) {
+  return word(row, [=](const std::string& value) {
     const std::optional<std::uint64_t> n = whole_number(value, range.min, range.max);
     if (n) set(*n);
-    return n ? "" : expected(name, value, in_words(range));
+    return n ? "" : expected(row.name, value, in_words(range));
   });
 }
 

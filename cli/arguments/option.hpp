@@ -72,42 +72,41 @@ std::optional<std::uint64_t> whole_number(const std::string& text, std::uint64_t
 /// Seconds with a decimal point, as people type them.
 std::optional<double> seconds_of(const std::string& text);
 
+/// How an option stands in help, and begins.
+struct Row {
+  std::string_view name, argument, help;
+};
+
 /// An option with a value. The others are made of it.
-Option word(std::string_view name, std::string_view argument, std::string_view help, Option::Take take);
-Option flag(std::string_view name, std::string_view help, bool& to, bool value = true);
+Option word(Row row, Option::Take take, Option::Takes takes = Option::Takes::a_word);
+Option flag(Row row, bool& to, bool value = true);
 /// Any word.
-Option text(std::string_view name, std::string_view argument, std::string_view help, std::optional<std::string>& to);
-/// A file to write.
-Option file(std::string_view name, std::string_view argument, std::string_view help, std::optional<std::string>& to);
-Option folder(std::string_view name, std::string_view argument, std::string_view help, std::optional<std::string>& to);
-Option words(std::string_view name, std::string_view argument, std::string_view help, Option::Takes takes,
-             std::vector<std::string>& to);
+Option text(Row row, std::optional<std::string>& to);
+/// A file to write, or a folder.
+Option file(Row row, std::optional<std::string>& to);
+Option folder(Row row, std::optional<std::string>& to);
+Option words(Row row, Option::Takes takes, std::vector<std::string>& to);
 /// Words, or several in one, with commas between them.
-Option list(std::string_view name, std::string_view argument, std::string_view help, Option::Takes takes,
-            std::vector<std::string>& to);
+Option list(Row row, Option::Takes takes, std::vector<std::string>& to);
 /// One of these; `set` is told which.
-Option one_of(std::string_view name, std::string_view argument, std::string_view help,
-              std::vector<std::string_view> names, std::function<void(std::size_t)> set);
+Option one_of(Row row, std::vector<std::string_view> names, std::function<void(std::size_t)> set);
 /// Seconds, such as 60 or 0.5.
-Option seconds(std::string_view name, std::string_view argument, std::string_view help, double& to);
+Option seconds(Row row, double& to);
 /// Up to a day. `of` is what they are of, in the message: "seconds of virtual time".
-Option length(std::string_view name, std::string_view argument, std::string_view help, std::string_view of,
-              sim::Duration& to);
+Option length(Row row, std::string_view of, sim::Duration& to);
 
 struct Range {
   std::uint64_t min = 1;
   std::uint64_t max = std::numeric_limits<std::uint64_t>::max();
 };
-Option whole(std::string_view name, std::string_view argument, std::string_view help, Range range,
-             std::function<void(std::uint64_t)> set);
+Option whole(Row row, Range range, std::function<void(std::uint64_t)> set);
 template <class Number>
-Option whole(std::string_view name, std::string_view argument, std::string_view help, Range range, Number& to) {
-  return whole(name, argument, help, range, [&to](std::uint64_t n) { to = static_cast<Number>(n); });
+Option whole(Row row, Range range, Number& to) {
+  return whole(row, range, [&to](std::uint64_t n) { to = static_cast<Number>(n); });
 }
 template <class Number>
-Option whole(std::string_view name, std::string_view argument, std::string_view help, Range range,
-             std::optional<Number>& to) {
-  return whole(name, argument, help, range, [&to](std::uint64_t n) { to = static_cast<Number>(n); });
+Option whole(Row row, Range range, std::optional<Number>& to) {
+  return whole(row, range, [&to](std::uint64_t n) { to = static_cast<Number>(n); });
 }
 
 }  // namespace lockstep::cli

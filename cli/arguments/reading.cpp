@@ -37,13 +37,13 @@ Options shared_options(Settings& settings) {
     };
     options.push_back({.name = format.option, .take = take});
   }
-  options.push_back(whole("--seed", "", "", {.min = 0}, settings.seed));
-  options.push_back(whole("--jobs", "", "", {.max = 1024}, settings.jobs));
-  options.push_back(one_of("--color", "", "", {"auto", "always", "never"},
+  options.push_back(whole({"--seed", "", ""}, {.min = 0}, settings.seed));
+  options.push_back(whole({"--jobs", "", ""}, {.max = 1024}, settings.jobs));
+  options.push_back(one_of({"--color", "", ""}, {"auto", "always", "never"},
                            [&](std::size_t i) { settings.colour = static_cast<Colour>(i); }));
-  options.push_back(one_of("--lang", "", "", {"en", "zh"},
+  options.push_back(one_of({"--lang", "", ""}, {"en", "zh"},
                            [&](std::size_t i) { settings.language = static_cast<reports::Language>(i); }));
-  options.push_back(whole("--width", "", "", {.min = 40, .max = 1000}, settings.width));
+  options.push_back(whole({"--width", "", ""}, {.min = 40, .max = 1000}, settings.width));
   for (const std::string_view asked : {"--help", "--version"})
     options.push_back({.name = asked, .take = [](const std::string&) { return std::string(); }});
   return options;
@@ -57,7 +57,7 @@ void add_formats(const Manual& manual, Call& call, Options& options) {
       call.written.emplace_back(format, value);
       return value.empty() ? fmt::format("{} needs the name of a file", format->option) : "";
     };
-    options.push_back(word(format->option, format->argument, format->help, take));
+    options.push_back(word({format->option, format->argument, format->help}, take));
   }
 }
 

@@ -172,8 +172,7 @@ class Check final : public Call {
   Exit perform(const models::locks::Catalogue& catalogue, Output& output) override;
 
  private:
-  Option given();
-  Option ticks();
+  std::string take_given(const std::string& value);
   std::string objection(const std::vector<Scenario>& stories, reports::LeftOut left_out) const;
   std::string give_all(std::vector<Scenario>& stories) const;
   static std::string no_range(std::string_view option, const std::vector<Scenario>& stories);
@@ -196,41 +195,22 @@ class Check final : public Call {
   bool only_failures_ = false;
 };
 
-Option Check::given() {
-  Option option = word("--given", "P=LENGTH",
-                       "with faults of parameter P of at most LENGTH (restarts: of just that), as in\n"
-                       "--parameter pause --given skew=20ms; nothing is then compared with the file",
-                       [this](const std::string& value) {
-                         const std::size_t sign = value.find('=');
-                         const std::string name = value.substr(0, sign);
-                         const auto complain = [&](std::string_view what) {
-                           return fmt::format("--given {}: {}", scenarios::in_quotes(value), what);
-                         };
-                         if (sign == std::string::npos)
-                           return complain("expected a parameter and its value, as in skew=20ms");
-                         if (std::find(std::begin(kParameters), std::end(kParameters), name) == std::end(kParameters))
-                           return complain(scenarios::suggestion(name, kParameters));
-                         const std::optional<sim::Duration> length = sim::parse_duration(value.substr(sign + 1));
-                         if (!length)
-                           return complain(fmt::format("expected a length of time after {}=, such as 20ms", name));
-                         if (name == options_.exploration.parameter)
-                           return complain("the margin of what is given cannot be looked for");
-                         const auto is_it = [&](const auto& other) { return other.first == name; };
-                         if (std::any_of(given_.begin(), given_.end(), is_it)) return complain("it is given twice");
-                         given_.emplace_back(name, *length);
-                         return std::string();
-                       });
-  option.takes = Option::Takes::each;
-  return option;
-}
-
-Option Check::ticks() {
-  return word("--ticks", "D", "brute force instead: run every multiple of D in each range, e.g. 1ms",
-              [this](const std::string& value) {
-                options_.tick = sim::parse_duration(value);
-                const bool is_good = options_.tick && *options_.tick > sim::Duration::zero();
-                return is_good ? "" : expected("--ticks", value, "a duration such as 1ms or 500us");
-              });
+std::string Check::take_given(const std::string& value) {
+  const std::size_t sign = value.find('=');
+  const std::string name = value.substr(0, sign);
+  const auto complain = [&](std::string_view what) {
+    return fmt::format("--given {}: {}", scenarios::in_quotes(value), what);
+  };
+  if (sign == std::string::npos) return complain("expected a parameter and its value, as in skew=20ms");
+  if (std::find(std::begin(kParameters), std::end(kParameters), name) == std::end(kParameters))
+    return complain(scenarios::suggestion(name, kParameters));
+  const std::optional<sim::Duration> length = sim::parse_duration(value.substr(sign + 1));
+  if (!length) return complain(fmt::format("expected a length of time after {}=, such as 20ms", name));
+  if (name == options_.exploration.parameter) return complain("the margin of what is given cannot be looked for");
+  const auto is_it = [&](const auto& other) { return other.first == name; };
+  if (std::any_of(given_.begin(), given_.end(), is_it)) return complain("it is given twice");
+  given_.emplace_back(name, *length);
+  return std::string();
 }
 
 Manual Check::manual() {
@@ -249,50 +229,59 @@ and a run that breaks it. Several are shown as a table. Of directories only stor
 explored; a file that is named is explored whatever it costs.
 
 )",
-      .options = {flag("--all", "of directories, also the stories of cost \"slow\" and \"rare\"", all_),
-                  file("--witness", "FILE",
-                       "write the run that breaks the first broken property as a scenario file\n"
-                       "(needs exactly one story)",
-                       witness_),
-                  file("--graph", "FILE",
-                       "write the graph of all states, as DOT (.dot) or GraphML (.graphml); for small\n"
-                       "worlds (needs exactly one story)",
-                       graph_),
-                  file("--wait-for", "FILE",
-                       "write who waits for whom in the deadlock that was found, as DOT (needs exactly one\n"
-                       "story)",
-                       wait_for_),
-                  file("--margins-json", "FILE",
-                       "write what happens for every pause, delay, skew and latency of the run and of the\n"
-                       "witnesses, in pieces within which all times are linear, and from which event on a\n"
-                       "violation cannot be avoided any more (docs/margins.md; needs exactly one story)",
-                       margins_),
-                  one_of("--parameter", "P", "look for the threshold of P alone: pause, jump, skew or restart_after",
-                         {std::begin(kParameters), std::end(kParameters)},
-                         [&how](std::size_t i) { how.parameter = kParameters[i]; }),
-                  given(), whole("--max-traces", "N", "stop each story after N traces", {}, how.max_traces),
-                  whole("--max-events", "N",
-                        "stop each story after N events, those of runs that are no traces included", {},
-                        how.max_events),
-                  seconds("--max-seconds", "S", "stop each story after S seconds", how.max_seconds),
-                  file("--checkpoint", "FILE",
-                       "keep what has been explored in FILE, now and then and at a bound (needs\n"
-                       "exactly one story)",
-                       checkpoint_),
-                  flag("--resume", "go on from the checkpoint", resume_),
-                  flag("--no-reduction", "explore all interleavings, also those that cannot make a difference",
-                       how.reduction, false),
-                  flag("--thorough",
-                       "search in another way, that shares less with the usual one; takes much longer\n"
-                       "(docs/exploring.md, \"What time does not allow\")",
-                       how.thorough),
-                  flag("--no-second-opinion",
-                       "leave out the concrete runs that try to break what the search calls kept",
-                       options_.second_opinion, false),
-                  ticks(),
-                  flag("--only-failures", "of several stories show those alone that are not as expected, or incomplete",
-                       only_failures_),
-                  flag("--no-times", "leave real time out, so that equal results are equal bytes", times_, false)},
+      .options =
+          {flag({"--all", "", "of directories, also the stories of cost \"slow\" and \"rare\""}, all_),
+           file({"--witness", "FILE",
+                 "write the run that breaks the first broken property as a scenario file\n"
+                 "(needs exactly one story)"},
+                witness_),
+           file({"--graph", "FILE",
+                 "write the graph of all states, as DOT (.dot) or GraphML (.graphml); for small\n"
+                 "worlds (needs exactly one story)"},
+                graph_),
+           file({"--wait-for", "FILE",
+                 "write who waits for whom in the deadlock that was found, as DOT (needs exactly one\n"
+                 "story)"},
+                wait_for_),
+           file({"--margins-json", "FILE",
+                 "write what happens for every pause, delay, skew and latency of the run and of the\n"
+                 "witnesses, in pieces within which all times are linear, and from which event on a\n"
+                 "violation cannot be avoided any more (docs/margins.md; needs exactly one story)"},
+                margins_),
+           one_of({"--parameter", "P", "look for the threshold of P alone: pause, jump, skew or restart_after"},
+                  {std::begin(kParameters), std::end(kParameters)},
+                  [&how](std::size_t i) { how.parameter = kParameters[i]; }),
+           word(
+               {"--given", "P=LENGTH",
+                "with faults of parameter P of at most LENGTH (restarts: of just that), as in\n"
+                "--parameter pause --given skew=20ms; nothing is then compared with the file"},
+               [this](const std::string& value) { return take_given(value); }, Option::Takes::each),
+           whole({"--max-traces", "N", "stop each story after N traces"}, {}, how.max_traces),
+           whole({"--max-events", "N", "stop each story after N events, those of runs that are no traces included"}, {},
+                 how.max_events),
+           seconds({"--max-seconds", "S", "stop each story after S seconds"}, how.max_seconds),
+           file({"--checkpoint", "FILE",
+                 "keep what has been explored in FILE, now and then and at a bound (needs\n"
+                 "exactly one story)"},
+                checkpoint_),
+           flag({"--resume", "", "go on from the checkpoint"}, resume_),
+           flag({"--no-reduction", "", "explore all interleavings, also those that cannot make a difference"},
+                how.reduction, false),
+           flag({"--thorough", "",
+                 "search in another way, that shares less with the usual one; takes much longer\n"
+                 "(docs/exploring.md, \"What time does not allow\")"},
+                how.thorough),
+           flag({"--no-second-opinion", "", "leave out the concrete runs that try to break what the search calls kept"},
+                options_.second_opinion, false),
+           word({"--ticks", "D", "brute force instead: run every multiple of D in each range, e.g. 1ms"},
+                [this](const std::string& value) {
+                  options_.tick = sim::parse_duration(value);
+                  const bool is_good = options_.tick && *options_.tick > sim::Duration::zero();
+                  return is_good ? "" : expected("--ticks", value, "a duration such as 1ms or 500us");
+                }),
+           flag({"--only-failures", "", "of several stories show those alone that are not as expected, or incomplete"},
+                only_failures_),
+           flag({"--no-times", "", "leave real time out, so that equal results are equal bytes"}, times_, false)},
       .tail = R"(
 Exit status: 0 all as expected and complete, 1 something was not as expected, 2 the input or the call was
 wrong, 3 a bound was hit or Ctrl-C was pressed, so that the answer is not complete, and nothing that was

@@ -35,10 +35,10 @@ asked here; that is what check and matrix are for.
 usage: lockstep compare FILE|DIR... [OPTIONS]
 
 )",
-        .options = {list("--algorithms", "NAME,NAME...", "these algorithms (without it: the file's own)",
+        .options = {list({"--algorithms", "NAME,NAME...", "these algorithms (without it: the file's own)"},
                          Option::Takes::words, options_.algorithms),
                     clients(),
-                    length("--seconds", "N", "how long, in virtual time (60)", "seconds of virtual time",
+                    length({"--seconds", "N", "how long, in virtual time (60)"}, "seconds of virtual time",
                            options_.length)},
         .tail = R"(
 example: lockstep compare scenarios/stories/compare/short-work.toml --algorithms set-nx-px-lua,redlock-seq --clients 2,8,32
@@ -76,7 +76,7 @@ example: lockstep compare scenarios/stories/compare/short-work.toml --algorithms
  private:
   Option clients() {
     Option option =
-        word("--clients", "N,N...", "so many clients: the file's are repeated (without it: as many as the file has)",
+        word({"--clients", "N,N...", "so many clients: the file's are repeated (without it: as many as the file has)"},
              [this](const std::string& value) {
                const auto clients = whole_number(value, 1, 256);
                if (!clients) return expected("--clients", value, "whole numbers from 1 to 256, such as 2,8,64");

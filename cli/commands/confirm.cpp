@@ -121,10 +121,11 @@ bool is_below(const Scenario& story, const std::string& folder) {
 class Confirm final : public Call {
  public:
   Manual manual() override {
-    return {.name = "confirm",
-            .summary = "play scenario files at real Redis servers: does what the model shows happen there, too?",
-            .example = "confirm scenarios/stories/redis-lock-java --redis",
-            .head = R"(Plays what run shows at real Redis servers, and says whether the same happens there.
+    return {
+        .name = "confirm",
+        .summary = "play scenario files at real Redis servers: does what the model shows happen there, too?",
+        .example = "confirm scenarios/stories/redis-lock-java --redis",
+        .head = R"(Plays what run shows at real Redis servers, and says whether the same happens there.
 
 usage: lockstep confirm FILE|DIR... --redis[=HOST:PORT] [OPTIONS]
 
@@ -133,26 +134,28 @@ redis-server, and what clients hear is what those answer. Time is real, slowed d
 scenario so that nothing comes near the end of a lease. docs/confirm.md has more.
 
 )",
-            .options = {redis(),
-                        {.name = "--redis=HOST:PORT",
-                         .help = "a server that is there; it must be empty, and keeps nothing of it"},
-                        flag("--flush", "of that server: delete whatever is on it first", options_.flush),
-                        length("--max-seconds", "N",
-                               "a scenario that takes longer, however fast it is played, is not played (120)",
-                               "seconds", options_.longest),
-                        file("--record", "FILE",
-                             "keep what came out, beside what the file knows of other scenarios; lockstep\n"
-                             "list failures reads scenarios/confirmed.json",
-                             record_),
-                        file("--table", "FILE", "the same as a table for people (Markdown)", table_)},
-            .tail = R"(
+        .options = {word(
+                        {"--redis", "", "our own servers, started in a temporary folder and gone afterwards"},
+                        [this](const std::string& value) { return take_server(value); }, Option::Takes::a_word_if_any),
+                    {.name = "--redis=HOST:PORT",
+                     .help = "a server that is there; it must be empty, and keeps nothing of it"},
+                    flag({"--flush", "", "of that server: delete whatever is on it first"}, options_.flush),
+                    length({"--max-seconds", "N",
+                            "a scenario that takes longer, however fast it is played, is not played (120)"},
+                           "seconds", options_.longest),
+                    file({"--record", "FILE",
+                          "keep what came out, beside what the file knows of other scenarios; lockstep\n"
+                          "list failures reads scenarios/confirmed.json"},
+                         record_),
+                    file({"--table", "FILE", "the same as a table for people (Markdown)"}, table_)},
+        .tail = R"(
 Exit status: 0 all confirmed, 1 something differs, 2 the input or the call was wrong or no server could be
 had, 3 something could not be played, or this machine was too busy for it.
 
 example: lockstep confirm scenarios/stories/redis-lock-java/f000-2-both-delete-expired.toml --redis
 )",
-            .jobs = "threads (as many as there are cores); four scenarios at once for each",
-            .has_cases = true};
+        .jobs = "threads (as many as there are cores); four scenarios at once for each",
+        .has_cases = true};
   }
 
   std::string mistake() override {
@@ -168,24 +171,19 @@ example: lockstep confirm scenarios/stories/redis-lock-java/f000-2-both-delete-e
 
  private:
   /// "HOST:PORT", or nothing at all: a server of our own.
-  Option redis() {
-    Option option = word("--redis", "", "our own servers, started in a temporary folder and gone afterwards",
-                         [this](const std::string& value) {
-                           is_redis_ = true;
-                           if (value.empty()) return std::string();
-                           const std::size_t colon = std::min(value.rfind(':'), value.size());
-                           const auto port = whole_number(value.substr(std::min(colon + 1, value.size())), 1, 65535);
-                           if (!port || colon == 0) {
-                             return fmt::format(
-                                 "--redis={}: expected HOST:PORT, e.g. --redis=127.0.0.1:6379, or "
-                                 "--redis alone",
-                                 scenarios::in_quotes(value));
-                           }
-                           options_.server = {value.substr(0, colon), static_cast<std::uint16_t>(*port)};
-                           return std::string();
-                         });
-    option.takes = Option::Takes::a_word_if_any;
-    return option;
+  std::string take_server(const std::string& value) {
+    is_redis_ = true;
+    if (value.empty()) return std::string();
+    const std::size_t colon = std::min(value.rfind(':'), value.size());
+    const auto port = whole_number(value.substr(std::min(colon + 1, value.size())), 1, 65535);
+    if (!port || colon == 0) {
+      return fmt::format(
+          "--redis={}: expected HOST:PORT, e.g. --redis=127.0.0.1:6379, or "
+          "--redis alone",
+          scenarios::in_quotes(value));
+    }
+    options_.server = {value.substr(0, colon), static_cast<std::uint16_t>(*port)};
+    return std::string();
   }
 
   confirm::ConfirmOptions options_;

@@ -76,7 +76,7 @@ class Fuzz final : public Call {
 
  private:
   std::string found() const { return found_.value_or("found"); }
-  Option shard();
+  std::string take_shard(const std::string& value);
   Option strategy();
   /// Nothing after a message.
   std::optional<std::vector<FuzzTarget>> targets(const models::locks::Catalogue& catalogue, std::ostream& err) const;
@@ -96,29 +96,27 @@ class Fuzz final : public Call {
   bool resume_ = false;
 };
 
-Option Fuzz::shard() {
-  return word("--shard", "I/N", "only part I (from 0 on) of N parts that share nothing",
-              [this](const std::string& value) {
-                constexpr std::uint64_t most = 1'000'000;
-                const std::size_t slash = std::min(value.find('/'), value.size());
-                const auto shards = whole_number(value.substr(std::min(slash + 1, value.size())), 1, most);
-                const auto shard = whole_number(value.substr(0, slash), 0, most);
-                if (!shards || !shard || *shard >= *shards)
-                  return expected("--shard", value, "I/N, part I of N from 0 on, such as 0/4");
-                options_.shard = *shard;
-                options_.shards = *shards;
-                return std::string();
-              });
+std::string Fuzz::take_shard(const std::string& value) {
+  constexpr std::uint64_t most = 1'000'000;
+  const std::size_t slash = std::min(value.find('/'), value.size());
+  const auto shards = whole_number(value.substr(std::min(slash + 1, value.size())), 1, most);
+  const auto shard = whole_number(value.substr(0, slash), 0, most);
+  if (!shards || !shard || *shard >= *shards)
+    return expected("--shard", value, "I/N, part I of N from 0 on, such as 0/4");
+  options_.shard = *shard;
+  options_.shards = *shards;
+  return std::string();
 }
 
 Option Fuzz::strategy() {
   std::vector<std::string_view> names{"portfolio"};
   for (const auto& [name, strategy] : scenarios::strategy_names) names.push_back(name);
-  return one_of("--strategy", "NAME",
-                "how delays are drawn: boundary, uniform, priority, or a portfolio of all (portfolio)", names,
-                [this](std::size_t i) {
-                  if (i > 0) options_.strategy = scenarios::strategy_names[i - 1].second;
-                });
+  const auto set = [this](std::size_t i) {
+    if (i > 0) options_.strategy = scenarios::strategy_names[i - 1].second;
+  };
+  return one_of(
+      {"--strategy", "NAME", "how delays are drawn: boundary, uniform, priority, or a portfolio of all (portfolio)"},
+      names, set);
 }
 
 Manual Fuzz::manual() {
@@ -136,22 +134,25 @@ A story's [[may]] says what may go wrong in it. In one that has none, what its [
 sometimes something else. Without FILE: worlds of 2 to 64 clients and 1 to 9 servers are made up for each --algorithm.
 
 )",
-      .options = {list("--algorithm", "NAME,NAME...",
-                       "these locks instead of the stories' own, or made-up worlds of them; all: every one",
+      .options = {list({"--algorithm", "NAME,NAME...",
+                        "these locks instead of the stories' own, or made-up worlds of them; all: every one"},
                        Option::Takes::each, algorithms_),
-                  seconds("--max-seconds", "S", "end after S seconds (60, unless --runs says something)",
+                  seconds({"--max-seconds", "S", "end after S seconds (60, unless --runs says something)"},
                           options_.max_seconds),
-                  whole("--runs", "N", "end after N runs: then the same call finds the same, whatever --jobs is", {},
+                  whole({"--runs", "N", "end after N runs: then the same call finds the same, whatever --jobs is"}, {},
                         options_.max_runs),
-                  folder("--found", "DIR", "where findings and the campaign's state go (found)", found_),
-                  flag("--resume", "go on with the campaign that is in --found, also if it was killed", resume_),
-                  shard(),
-                  words("--merge", "DIR...", "fuzz nothing: join the findings of these folders in --found",
+                  folder({"--found", "DIR", "where findings and the campaign's state go (found)"}, found_),
+                  flag({"--resume", "", "go on with the campaign that is in --found, also if it was killed"}, resume_),
+                  word({"--shard", "I/N", "only part I (from 0 on) of N parts that share nothing"},
+                       [this](const std::string& value) { return take_shard(value); }),
+                  words({"--merge", "DIR...", "fuzz nothing: join the findings of these folders in --found"},
                         Option::Takes::words, merge_),
                   strategy(),
-                  whole("--depth", "N", "priority: N - 1 changes of who is slow (3)", {.max = 100}, options_.depth),
-                  flag("--no-coverage", "do not go on from runs that showed something new", options_.coverage, false),
-                  flag("--as-written", "nothing but [[may]] goes wrong: the bounds of check", options_.as_written)},
+                  whole({"--depth", "N", "priority: N - 1 changes of who is slow (3)"}, {.max = 100}, options_.depth),
+                  flag({"--no-coverage", "", "do not go on from runs that showed something new"}, options_.coverage,
+                       false),
+                  flag({"--as-written", "", "nothing but [[may]] goes wrong: the bounds of check"},
+                       options_.as_written)},
       .tail = R"(
 Exit status: 0 nothing was found, 1 something was, 2 the input or the call was wrong, 3 interrupted.
 

@@ -232,30 +232,30 @@ effect at any later time, or never; one that failed did not.
   lockstep list specs     all of them, with all names
 
 )",
-      .options = {one_of("--model", "MODEL", "what the histories are of; without it what they say themselves",
+      .options = {one_of({"--model", "MODEL", "what the histories are of; without it what they say themselves"},
                          names_of_models(), [this](std::size_t i) { how_.model = checker::models()[i]; }),
-                  one_of("--format", "auto|edn|json|log", "what the files are; auto: by their beginning",
+                  one_of({"--format", "auto|edn|json|log", "what the files are; auto: by their beginning"},
                          {formats::format_names().begin(), formats::format_names().end()},
                          [this](std::size_t i) { how_.format = static_cast<formats::Format>(i); }),
-                  whole("--permits", "N", "permits of the semaphore (what the history says, or 1)",
+                  whole({"--permits", "N", "permits of the semaphore (what the history says, or 1)"},
                         {.max = 1'000'000'000}, how_.permits),
-                  text("--initial", "V", "what a register holds at first (nil)", initial_),
-                  flag("--independent", "values are [KEY VALUE], and each key is an object of its own",
+                  text({"--initial", "V", "what a register holds at first (nil)"}, initial_),
+                  flag({"--independent", "", "values are [KEY VALUE], and each key is an object of its own"},
                        how_.recorder.independent),
-                  flag("--check-failed",
-                       "a failed acquire needs a moment at which the lock was taken, a failed cas one at which the\n"
-                       "value was another; otherwise what failed is left out",
+                  flag({"--check-failed", "",
+                        "a failed acquire needs a moment at which the lock was taken, a failed cas one at which the\n"
+                        "value was another; otherwise what failed is left out"},
                        how_.check_failed),
-                  flag("--nil-reads-unknown",
-                       "a read that returned nil is one whose value is not known, as Knossos has it",
+                  flag({"--nil-reads-unknown", "",
+                        "a read that returned nil is one whose value is not known, as Knossos has it"},
                        how_.recorder.nil_reads_unknown),
-                  word("--max-memory", "SIZE", "for the search, e.g. 512MB (4GB); beyond it the answer is unknown",
+                  word({"--max-memory", "SIZE", "for the search, e.g. 512MB (4GB); beyond it the answer is unknown"},
                        [this](const std::string& value) {
                          const std::optional<std::uint64_t> size = bytes(value);
                          options_.max_memory = size.value_or(0);
                          return size ? "" : expected("--max-memory", value, "a size like 512MB or 4GB");
                        }),
-                  seconds("--max-seconds", "S", "for all histories together; beyond it the answer is unknown",
+                  seconds({"--max-seconds", "S", "for all histories together; beyond it the answer is unknown"},
                           max_seconds_)},
       .tail = R"(
 Exit status: 0 all are linearizable, 1 one is not, 2 a history or the call is wrong, 3 unknown: a bound was hit.

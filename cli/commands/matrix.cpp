@@ -45,13 +45,15 @@ usage: lockstep matrix [ALGORITHM...] [OPTIONS]
 Without names: all algorithms of lockstep list algorithms that claim mutual exclusion.
 
 )",
-        .options = {list("--faults", "NAME,NAME...", "these columns alone (without it: all)", Option::Takes::words,
+        .options = {list({"--faults", "NAME,NAME...", "these columns alone (without it: all)"}, Option::Takes::words,
                          options_.faults),
-                    whole("--max-traces", "N", "end each exploration after N traces (50000)", {}, options_.max_traces),
-                    whole("--max-events", "N", "or after N events, of runs that are no traces, too (5000000)", {},
+                    whole({"--max-traces", "N", "end each exploration after N traces (50000)"}, {},
+                          options_.max_traces),
+                    whole({"--max-events", "N", "or after N events, of runs that are no traces, too (5000000)"}, {},
                           options_.max_events),
-                    whole("--runs", "N", "random runs of what was neither proved nor broken (300)", {}, options_.runs),
-                    folder("--witnesses", "DIR", "write each run that breaks something as a scenario file there",
+                    whole({"--runs", "N", "random runs of what was neither proved nor broken (300)"}, {},
+                          options_.runs),
+                    folder({"--witnesses", "DIR", "write each run that breaks something as a scenario file there"},
                            witnesses_)},
         .tail = R"(
 example: lockstep matrix set-nx-px-lua redlock-seq --faults pause,crash --witnesses build/witnesses

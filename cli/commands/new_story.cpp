@@ -36,10 +36,10 @@ usage: lockstep new NAME [OPTIONS]
        lockstep new --lock [NAME]
 
 )",
-        .options = {text("--algorithm", "NAME", "of lockstep list algorithms (set-nx-px-lua)", algorithm_),
-                    flag("--lock",
-                         "a lock of your own as well: NAME.lua, a Lua script, and NAME.toml, a story about it\n"
-                         "(my-lock, if no name is given; docs/your-own-lock.md)",
+        .options = {text({"--algorithm", "NAME", "of lockstep list algorithms (set-nx-px-lua)"}, algorithm_),
+                    flag({"--lock", "",
+                          "a lock of your own as well: NAME.lua, a Lua script, and NAME.toml, a story about it\n"
+                          "(my-lock, if no name is given; docs/your-own-lock.md)"},
                          lock_)},
         .tail = R"(
 example: lockstep new mine

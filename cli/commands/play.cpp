@@ -127,7 +127,7 @@ Stories are saved into the folder of FILE, or into the one that it was called in
 is overwritten only after a question. Ctrl-C ends it. docs/play.md has more.
 
 )",
-        .options = {whole("--port", "N", "of 127.0.0.1; 0: a free one (0)", {0, 65535}, port_)},
+        .options = {whole({"--port", "N", "of 127.0.0.1; 0: a free one (0)"}, {0, 65535}, port_)},
         .tail = R"(
 Exit status: 0 ended by Ctrl-C, 2 the file cannot be read, the call was wrong, or the port is taken.
 

@@ -248,9 +248,9 @@ usage: lockstep report [FOLDER] [OPTIONS]
         .options = {{.name = "FOLDER",
                      .help = "where to write, \"report\" if not said otherwise: a new folder, an empty one, or an "
                              "earlier report's"},
-                    words("--stories", "FILE|DIR...", "of these stories, \"scenarios\" if not said otherwise",
+                    words({"--stories", "FILE|DIR...", "of these stories, \"scenarios\" if not said otherwise"},
                           Option::Takes::words, stories_),
-                    file("--single", "FILE", "instead: one page of one story that needs no other file, to be mailed",
+                    file({"--single", "FILE", "instead: one page of one story that needs no other file, to be mailed"},
                          single_)},
         .tail = R"(
 What was explored is kept in FOLDER/.results, and used again where story, program and bounds are the same.

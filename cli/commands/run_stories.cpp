@@ -43,7 +43,7 @@ class Run final : public Call {
   Exit perform(const models::locks::Catalogue& catalogue, Output& output) override;
 
  private:
-  Option exports();
+  std::string take_export(const std::string& value);
   bool any_export(bool reports::ExportFormat::* needs) const {
     return std::any_of(exports_.begin(), exports_.end(), [&](const Export& each) { return each.format->*needs; });
   }
@@ -60,32 +60,24 @@ class Run final : public Call {
   std::vector<Export> exports_;
 };
 
-Option Run::exports() {
-  Option option = word("--export", "KIND=FILE",
-                       "also write the run for another tool, as often as you like (docs/exports.md)\n"
-                       "of one story: shiviz, chrome-trace, itf, edn, dot, graphml, markdown (and FILE.svg)\n"
-                       "of any number: sarif (what was not as expected), junit (as --junit)",
-                       [this](const std::string& value) {
-                         const std::size_t sign = value.find('=');
-                         const std::string name = value.substr(0, sign);
-                         const reports::ExportFormat* format = reports::find_export_format(name);
-                         if (format == nullptr) {
-                           std::vector<std::string_view> names;
-                           for (const auto& known : reports::export_formats()) names.push_back(known.name);
-                           return not_one_of("--export", name, names);
-                         }
-                         if (sign == std::string::npos || sign + 1 == value.size()) {
-                           return fmt::format("--export {} needs the name of a file, e.g. --export {}=run.out",
-                                              scenarios::in_quotes(value), name);
-                         }
-                         const std::string& file = exports_.emplace_back(format, value.substr(sign + 1)).file;
-                         outputs.push_back({"--export " + name, file});
-                         if (format->picture_path != nullptr)
-                           outputs.push_back({"--export " + name + "'s picture", format->picture_path(file)});
-                         return std::string();
-                       });
-  option.takes = Option::Takes::each;
-  return option;
+std::string Run::take_export(const std::string& value) {
+  const std::size_t sign = value.find('=');
+  const std::string name = value.substr(0, sign);
+  const reports::ExportFormat* format = reports::find_export_format(name);
+  if (format == nullptr) {
+    std::vector<std::string_view> names;
+    for (const auto& known : reports::export_formats()) names.push_back(known.name);
+    return not_one_of("--export", name, names);
+  }
+  if (sign == std::string::npos || sign + 1 == value.size()) {
+    return fmt::format("--export {} needs the name of a file, e.g. --export {}=run.out", scenarios::in_quotes(value),
+                       name);
+  }
+  const std::string& file = exports_.emplace_back(format, value.substr(sign + 1)).file;
+  outputs.push_back({"--export " + name, file});
+  if (format->picture_path != nullptr)
+    outputs.push_back({"--export " + name + "'s picture", format->picture_path(file)});
+  return std::string();
 }
 
 Manual Run::manual() {
@@ -102,17 +94,24 @@ if one of them is bad, every bad one gets a message, and nothing is run. A story
 impossible gets a message, and the others are run; the exit status is 2 then.
 
 )",
-      .options =
-          {flag("--only-failures", "of several stories show those alone that are not as expected", only_failures_),
-           flag("--timeline", "", timeline_),
-           flag("--no-timeline", "a timeline of each story; or of none, also when there is only one", no_timeline_),
-           whole("--may-seed", "N",
-                 "one of the executions that check looks at, drawn by N, instead of that of the file: delays,\n"
-                 "and faults of [[may]]; what check expects to hold is expected of it, too",
-                 {.min = 0}, may_seed_),
-           file("--history", "FILE",
-                "also write the operations of the one story, as EDN (FILE.edn) or JSON lines (FILE.jsonl)", history_),
-           exports()},
+      .options = {flag({"--only-failures", "", "of several stories show those alone that are not as expected"},
+                       only_failures_),
+                  flag({"--timeline", "", ""}, timeline_),
+                  flag({"--no-timeline", "", "a timeline of each story; or of none, also when there is only one"},
+                       no_timeline_),
+                  whole({"--may-seed", "N",
+                         "one of the executions that check looks at, drawn by N, instead of that of the file: delays,\n"
+                         "and faults of [[may]]; what check expects to hold is expected of it, too"},
+                        {.min = 0}, may_seed_),
+                  file({"--history", "FILE",
+                        "also write the operations of the one story, as EDN (FILE.edn) or JSON lines (FILE.jsonl)"},
+                       history_),
+                  word(
+                      {"--export", "KIND=FILE",
+                       "also write the run for another tool, as often as you like (docs/exports.md)\n"
+                       "of one story: shiviz, chrome-trace, itf, edn, dot, graphml, markdown (and FILE.svg)\n"
+                       "of any number: sarif (what was not as expected), junit (as --junit)"},
+                      [this](const std::string& value) { return take_export(value); }, Option::Takes::each)},
       .tail = R"(
 example: lockstep run scenarios/stories/redis-lock-java/f000-2-both-delete-expired.toml
 example: lockstep run scenarios --junit build/lockstep.xml

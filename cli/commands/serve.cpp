@@ -25,10 +25,11 @@ sim::Duration since_epoch() {
 class Serve final : public Call {
  public:
   Manual manual() override {
-    return {.name = "serve",
-            .summary = "let redis-cli and other real clients talk to a scenario's servers",
-            .example = "serve scenarios/stories/reference/set-nx-px-lua-3x2.toml --port 6400",
-            .head = R"(Serves a scenario's Redis servers to real clients: redis-cli, client libraries, test suites.
+    return {
+        .name = "serve",
+        .summary = "let redis-cli and other real clients talk to a scenario's servers",
+        .example = "serve scenarios/stories/reference/set-nx-px-lua-3x2.toml --port 6400",
+        .head = R"(Serves a scenario's Redis servers to real clients: redis-cli, client libraries, test suites.
 
 usage: lockstep serve FILE [OPTIONS]
 
@@ -37,21 +38,21 @@ simulation: its clock, and the pauses, crashes and jumps that the file plans for
 scenario's clients do not run. Ctrl-C ends it. docs/serve.md has more.
 
 )",
-            .options = {whole("--port", "N", "of the first server; the next ones have N+1, N+2, ...; 0: free ones (0)",
-                              {0, 65535}, port_),
-                        flag("--step",
-                             "time stands still until a client sends DEBUG STEP seconds, so that a lease\n"
-                             "runs out exactly when you say; otherwise it runs with the real clock",
-                             step_)},
-            .tail = R"(
+        .options = {whole({"--port", "N", "of the first server; the next ones have N+1, N+2, ...; 0: free ones (0)"},
+                          {0, 65535}, port_),
+                    flag({"--step", "",
+                          "time stands still until a client sends DEBUG STEP seconds, so that a lease\n"
+                          "runs out exactly when you say; otherwise it runs with the real clock"},
+                         step_)},
+        .tail = R"(
 Exit status: 0 ended by Ctrl-C, 2 the file or the call was wrong, or a port is taken.
 
 example: lockstep serve scenarios/stories/reference/set-nx-px-lua-3x2.toml --port 6400
 example: redis-cli -p 6400 SET lock me NX PX 30000
 )",
-            .json = "the ports as one JSON document on stdout, nothing else",
-            .seed = "what SPOP and its like take (1)",
-            .is_laid_out = false};
+        .json = "the ports as one JSON document on stdout, nothing else",
+        .seed = "what SPOP and its like take (1)",
+        .is_laid_out = false};
   }
 
   std::string mistake() override {
