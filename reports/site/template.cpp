@@ -3,11 +3,24 @@
 #include <algorithm>
 #include <cassert>
 
+#include <fmt/format.h>
+
 #include "reports/picture/shape.hpp"
-#include "reports/site/page.hpp"
 #include "reports/text/embedded_text.hpp"
 
 namespace lockstep::reports::site {
+
+std::string both_markup(std::string_view en, std::string_view zh) {
+  if (zh.empty() || en == zh) return std::string(en);
+  return fmt::format("<span lang=\"en\">{}</span><span lang=\"zh-Hans\">{}</span>", en, zh);
+}
+
+std::string both(std::string_view en, std::string_view zh) {
+  return both_markup(picture::escaped_markup(en), picture::escaped_markup(zh));
+}
+
+std::string both(const Text& text) { return both(text.en, text.zh); }
+
 namespace {
 
 /// Words in both languages as markup, or in one as it is.

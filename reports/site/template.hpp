@@ -23,6 +23,14 @@
 
 namespace lockstep::reports::site {
 
+using scenarios::Text;
+
+/// In both languages; which one is seen, the reader says. As text within a line, escaped.
+std::string both(const Text& text);
+std::string both(std::string_view en, std::string_view zh);
+/// The same of what is HTML already.
+std::string both_markup(std::string_view en, std::string_view zh);
+
 class Value;
 
 class Values {
@@ -41,7 +49,7 @@ class Value {
   Value(std::string_view text);
   Value(const std::string& text) : Value(std::string_view(text)) {}
   Value(const char* text) : Value(std::string_view(text)) {}
-  Value(const scenarios::Text& both);
+  Value(const Text& both);
   Value(const Values& values) : data_(values.object()) {}
   Value(const std::optional<Values>& values);  ///< nothing: there is none
   Value(std::vector<Values> rows);
