@@ -5,36 +5,63 @@
 #include "cli/formats/format.hpp"
 
 namespace lockstep::cli {
-namespace {
 
-using From = Format::From;
+/// In the order of help. Whoever adds a format adds its line here, and nowhere else.
+#define LOCKSTEP_FORMATS(X) \
+  X(text)                   \
+  X(json)                   \
+  X(junit)                  \
+  X(html)
 
-std::string text_for_people(const Result& result, std::string_view, const Output& output) {
-  return reports::to_string(result.lines(), output.colour);
+#define LOCKSTEP_DECLARE(format) Format format##_format();
+LOCKSTEP_FORMATS(LOCKSTEP_DECLARE)
+#undef LOCKSTEP_DECLARE
+
+// Those that need no more than a line, since results have such a form.
+
+Format text_format() {
+  return {.from = Format::From::lines, .write = [](const Result& result, std::string_view, const Output& output) {
+            return reports::to_string(result.lines(), output.colour);
+          }};
 }
-std::string json_document(const Result& result, std::string_view, const Output&) { return result.json(); }
-std::string junit_document(const Result& result, std::string_view command, const Output&) {
-  return reports::junit_xml("lockstep " + std::string(command), result.cases());
+
+Format json_format() {
+  return {.option = "--json",
+          .from = Format::From::json,
+          .write = [](const Result& result, std::string_view, const Output&) { return result.json(); }};
 }
-std::string html_page(const Result& result, std::string_view, const Output&) { return result.page(); }
 
-constexpr Format kFormats[] = {
-    {"", "", "", From::lines, text_for_people},
-    {"--json", "", "", From::json, json_document},
-    {"--junit", "FILE", "also write the results as JUnit XML", From::cases, junit_document},
-    {"--html", "FILE", "also write a page with a picture of each of them", From::page, html_page},
-};
+Format junit_format() {
+  return {.option = "--junit",
+          .argument = "FILE",
+          .help = "also write the results as JUnit XML",
+          .from = Format::From::cases,
+          .write = [](const Result& result, std::string_view command, const Output&) {
+            return reports::junit_xml("lockstep " + std::string(command), result.cases());
+          }};
+}
 
-}  // namespace
+Format html_format() {
+  return {.option = "--html",
+          .argument = "FILE",
+          .help = "also write a page with a picture of each of them",
+          .from = Format::From::page,
+          .write = [](const Result& result, std::string_view, const Output&) { return result.page(); }};
+}
 
-std::span<const Format> formats() { return kFormats; }
+std::span<const Format> formats() {
+#define LOCKSTEP_ADD(format) format##_format(),
+  static const Format all[] = {LOCKSTEP_FORMATS(LOCKSTEP_ADD)};
+#undef LOCKSTEP_ADD
+  return all;
+}
 
 std::vector<const Format*> formats_for(const Manual& manual) {
   std::vector<const Format*> possible;
-  for (const Format& format : kFormats) {
+  for (const Format& format : formats()) {
     if (format.option.empty()) continue;
-    if (format.from == From::cases && !manual.has_cases) continue;
-    if (format.from == From::page && !manual.has_page) continue;
+    if (format.from == Format::From::cases && !manual.has_cases) continue;
+    if (format.from == Format::From::page && !manual.has_page) continue;
     possible.push_back(&format);
   }
   return possible;
@@ -42,7 +69,7 @@ std::vector<const Format*> formats_for(const Manual& manual) {
 
 bool report(Call& call, const Result& result, Output& output) {
   const std::string_view command = call.manual().name;
-  const Format& shown = call.shows_text() ? kFormats[0] : *call.shown;
+  const Format& shown = call.shows_text() ? formats().front() : *call.shown;
   output.out << shown.write(result, command, output);
   return std::all_of(call.written.begin(), call.written.end(), [&](const auto& each) {
     const auto& [format, file] = each;
