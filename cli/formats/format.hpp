@@ -1,8 +1,9 @@
 #pragma once
 
 // What a command has found out, and the formats that show it. A command gives its result in a few forms, each format
-// makes its text of one of them, and neither knows which others there are. Start here to add a format: a function that
-// writes it, and a line in formats.cpp.
+// makes its text of one of them, and neither knows which others there are. Start here to add a format: a file with a
+// function that gives it, and a line in formats.cpp. One that goes to stdout is made of lines or of the document, which
+// every command has.
 
 #include <cstdint>
 #include <functional>
