@@ -9,8 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "cli/commands/commands.hpp"
-
 namespace lockstep::cli {
 namespace {
 

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "reports/run/junit.hpp"
 #include "reports/run/verdicts.hpp"
 #include "reports/text/table.hpp"
 #include "reports/text/text.hpp"
@@ -180,7 +179,8 @@ Lines report(std::span<const Confirmation> confirmations, std::size_t width) {
   return lines;
 }
 
-std::string junit_xml(std::span<const scenarios::Scenario> stories, std::span<const Confirmation> confirmations) {
+std::vector<reports::JUnitCase> junit_cases(std::span<const scenarios::Scenario> stories,
+                                            std::span<const Confirmation> confirmations) {
   using Kind = reports::JUnitCase::Trouble::Kind;
   std::vector<reports::JUnitCase> cases;
   for (std::size_t i = 0; i < confirmations.size(); ++i) {
@@ -193,7 +193,7 @@ std::string junit_xml(std::span<const scenarios::Scenario> stories, std::span<co
     for (const std::string& difference : c.differences) each.trouble.details += printable(difference) + "\n";
     each.trouble.details += fmt::format("lockstep confirm {} --redis\n", printable(c.file));
   }
-  return reports::junit_xml("lockstep confirm", cases);
+  return cases;
 }
 
 std::string json(std::span<const Confirmation> confirmations) {

@@ -4,8 +4,10 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "confirm/confirm.hpp"
+#include "reports/run/junit.hpp"
 #include "reports/text/line.hpp"
 
 namespace lockstep::confirm {
@@ -20,7 +22,8 @@ std::string observed_text(const Confirmation& confirmation);
 std::string pace_text(const scenarios::TimeScale& scale);
 /// Requires: `stories` are those that were played, in the same order. What could not be played, or was disturbed, is an
 /// error.
-std::string junit_xml(std::span<const scenarios::Scenario> stories, std::span<const Confirmation> confirmations);
+std::vector<reports::JUnitCase> junit_cases(std::span<const scenarios::Scenario> stories,
+                                            std::span<const Confirmation> confirmations);
 std::string json(std::span<const Confirmation> confirmations);
 
 }  // namespace lockstep::confirm

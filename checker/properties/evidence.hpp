@@ -13,7 +13,8 @@
 
 namespace lockstep::checker {
 
-/// The operation with this id; null for 0 (none) and for an id that is not among these, of a history or of its beginning.
+/// The operation with this id; null for 0 (none) and for an id that is not among these, of a history or of its
+/// beginning.
 inline const sim::Operation* find_operation(std::span<const sim::Operation> operations, sim::OperationId id) {
   return id == 0 || id > operations.size() ? nullptr : &operations[id - 1];
 }

@@ -5,18 +5,21 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <ostream>
 #include <sstream>
 
+#include "checker/graphs/state_graph_format.hpp"
 #include "checker/properties/belief/wait_for.hpp"
-#include "cli/commands/commands.hpp"
+#include "cli/commands/load_all.hpp"
 #include "cli/commands/output_files.hpp"
+#include "cli/formats/format.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/join_ranks.hpp"
 #include "cli/progress.hpp"
 #include "reports/check/exploration.hpp"
 #include "reports/check/margins_json.hpp"
 #include "reports/run/json.hpp"
-#include "reports/run/junit.hpp"
 #include "reports/text/output_file.hpp"
 #include "scenarios/checking/agreement.hpp"
 #include "scenarios/checking/check.hpp"
@@ -36,7 +39,7 @@ namespace fs = std::filesystem;
 using scenarios::Diagnostic;
 using scenarios::Exploration;
 using scenarios::Scenario;
-using Result = std::variant<Exploration, Diagnostic>;
+using Explored = std::variant<Exploration, Diagnostic>;
 
 double seconds_now() {
   using Seconds = std::chrono::duration<double>;
@@ -63,54 +66,6 @@ reports::LeftOut leave_out(std::vector<Scenario>& stories, const models::locks::
   return left_out;
 }
 
-/// What is wrong with the call once the stories are known; nothing if it can be done.
-std::optional<std::string> objection(const Call& call, const std::vector<Scenario>& stories,
-                                     reports::LeftOut left_out) {
-  if (stories.empty()) {
-    if (left_out.for_cost > 0)
-      return fmt::format("there are only slow or rare stories ({}); --all explores them too", left_out.for_cost);
-    return left_out.not_explorable > 0 ? "there are only stories that cannot be explored; lockstep run runs them"
-                                       : "there is no scenario file to explore";
-  }
-  for (const auto& [option, file] :
-       {std::pair("--witness", call.check.witness), std::pair("--graph", call.check.graph),
-        std::pair("--wait-for", call.check.wait_for), std::pair("--checkpoint", call.check.checkpoint),
-        std::pair("--margins-json", call.check.margins)}) {
-    if (file && stories.size() != 1)
-      return fmt::format("{} needs exactly one story, and here are {}; name a single file", option, stories.size());
-  }
-  std::vector<std::string> inputs;
-  for (const Scenario& story : stories) inputs.push_back(story.file);
-  const OutputOption outputs[] = {{"--witness", call.check.witness},       {"--graph", call.check.graph},
-                                  {"--wait-for", call.check.wait_for},     {"--margins-json", call.check.margins},
-                                  {"--checkpoint", call.check.checkpoint}, {"--junit", call.junit}};
-  if (std::optional<std::string> trouble = refuse_outputs(outputs, inputs)) return trouble;
-  const std::string& parameter = call.check.parameter;
-  const auto has_it = [&](const Scenario& story) { return scenarios::has_parameter(story, parameter); };
-  if (!parameter.empty() && std::none_of(stories.begin(), stories.end(), has_it)) {
-    return fmt::format("--parameter {}: no [[may]] of {} has a range of it", parameter,
-                       stories.size() == 1 ? stories.front().file : "these stories");
-  }
-  return std::nullopt;
-}
-
-/// `--given`, in those stories in which it says something.
-std::optional<std::string> give_all(const Call& call, std::vector<Scenario>& stories) {
-  for (const auto& [parameter, value] : call.check.given) {
-    bool is_any = false;
-    for (Scenario& story : stories) {
-      if (!scenarios::has_parameter(story, parameter)) continue;
-      is_any = true;
-      if (std::optional<std::string> trouble = scenarios::give(story, parameter, value))
-        return fmt::format("--given {}={}: {}", parameter, sim::to_string(value), *trouble);
-    }
-    if (is_any) continue;
-    return fmt::format("--given {}={}: no [[may]] of {} has a range of it", parameter, sim::to_string(value),
-                       stories.size() == 1 ? stories.front().file : "these stories");
-  }
-  return std::nullopt;
-}
-
 /// What a checkpoint file holds. Nothing, and a message: it cannot be read.
 std::optional<std::string> read_checkpoint(const std::string& file, std::ostream& err) {
   std::ifstream in(file, std::ios::binary);
@@ -124,25 +79,9 @@ std::optional<std::string> read_checkpoint(const std::string& file, std::ostream
   return text;
 }
 
-scenarios::CheckOptions options_of(const Call& call, const Interrupt& interrupt) {
-  scenarios::CheckOptions options;
-  options.tick = call.check.tick;
-  options.second_opinion = call.check.second_opinion;
-  scenarios::ExplorationOptions& how = options.exploration;
-  how.reduction = call.check.reduction;
-  how.thorough = call.check.thorough;
-  how.max_traces = call.check.max_traces;
-  how.max_events = call.check.max_events;
-  how.max_seconds = call.check.max_seconds;
-  how.stopwatch = seconds_now;
-  how.parameter = call.check.parameter;
-  how.interrupted = [&interrupt] { return interrupt.is_requested(); };
-  return options;
-}
-
 /// What the other processes have explored.
 void share_results(const std::vector<Scenario>& stories, const models::locks::Catalogue& catalogue,
-                   const scenarios::CheckOptions& options, scenarios::Ranks* ranks, std::vector<Result>& results) {
+                   const scenarios::CheckOptions& options, scenarios::Ranks* ranks, std::vector<Explored>& results) {
   const auto write = [&](scenarios::Writing& out, std::size_t i) {
     const auto* trouble = std::get_if<Diagnostic>(&results[i]);
     out.add(std::uint64_t{trouble != nullptr});
@@ -164,10 +103,10 @@ void share_results(const std::vector<Scenario>& stories, const models::locks::Ca
 }
 
 /// One story with all threads, or several side by side; the results are in the order of the stories.
-std::vector<Result> check_each(const std::vector<Scenario>& stories, const models::locks::Catalogue& catalogue,
-                               const scenarios::CheckOptions& options, scenarios::Threads& threads,
-                               ProgressLine& progress, scenarios::Ranks* ranks) {
-  std::vector<Result> results(stories.size());
+std::vector<Explored> check_each(const std::vector<Scenario>& stories, const models::locks::Catalogue& catalogue,
+                                 const scenarios::CheckOptions& options, scenarios::Threads& threads,
+                                 ProgressLine& progress, scenarios::Ranks* ranks) {
+  std::vector<Explored> results(stories.size());
   const auto check = [&](std::size_t i, scenarios::Threads* all) {
     if (!scenarios::is_mine(ranks, i)) return;
     scenarios::CheckOptions own = options;
@@ -201,83 +140,12 @@ void replay_witness(reports::ExploredStory& story, const models::locks::Catalogu
   if (auto* happened = std::get_if<scenarios::Outcome>(&outcome)) story.replay = {witness, std::move(*happened)};
 }
 
-/// How the search for the states ended: a graph with too many of them is not written, and the rest of the answer
-/// stands.
-Exit write_graph(const Call& call, const Scenario& scenario, const models::locks::Catalogue& catalogue,
-                 std::ostream& err) {
-  if (!call.check.graph) return Exit::as_expected;
-  const auto format = std::get<checker::GraphFormat>(checker::graph_format_of(*call.check.graph));
-  const auto text = scenarios::state_graph(scenario, catalogue, format, call.check.reduction);
-  if (const auto* trouble = std::get_if<Diagnostic>(&text)) {
-    err << fmt::format("{}\nlockstep: {} is not written\n", trouble->to_string(), *call.check.graph);
-    return Exit::incomplete;
-  }
-  return write_file(*call.check.graph, std::get<std::string>(text), err) ? Exit::as_expected : Exit::bad_input;
-}
-
 /// The circle of the deadlock, if there is one.
 bool write_wait_for(const std::string& path, const reports::ExploredStory& story, std::ostream& err) {
   const std::vector<checker::WaitFor>& waits = story.exploration.property("no-deadlock").waits;
   if (!waits.empty()) return write_file(path, checker::wait_for_dot(waits, reports::client_names(story.scenario)), err);
   err << fmt::format("lockstep: there is no deadlock, so {} is not written\n", path);
   return true;
-}
-
-/// What one length of the story after the other does. Ctrl-C ends it early, and the document says so.
-bool write_margins(const Call& call, const reports::ExploredStory& story, const models::locks::Catalogue& catalogue,
-                   const Interrupt& interrupt, std::ostream& err) {
-  if (!call.check.margins) return true;
-  scenarios::FamilyOptions options;
-  options.interrupted = [&interrupt] { return interrupt.is_requested(); };
-  const scenarios::StoryFamilies families =
-      scenarios::families_of(story.scenario, catalogue, &story.exploration, options);
-  const std::vector<scenarios::NoReturn> points =
-      scenarios::points_of_no_return(story.scenario, catalogue, story.exploration);
-  return write_file(*call.check.margins, reports::margins_json(story.scenario, story.exploration, families, points),
-                    err);
-}
-
-/// True unless a file that should be written could not be.
-bool write_files(const Call& call, const std::vector<reports::ExploredStory>& stories, std::ostream& err) {
-  bool done = true;
-  if (call.check.witness) {
-    const reports::ExploredStory& story = stories.front();
-    const std::optional<std::size_t> shown = reports::shown_witness(story);
-    if (shown && *shown < story.witness_files.size())
-      done = write_file(
-          *call.check.witness,
-          scenarios::to_toml(*story.exploration.properties[*shown].witness, folder_of(*call.check.witness)), err);
-    else
-      err << fmt::format("lockstep: there is no witness, so {} is not written\n", *call.check.witness);
-  }
-  if (call.check.wait_for) done = write_wait_for(*call.check.wait_for, stories.front(), err) && done;
-  if (call.junit) done = write_file(*call.junit, reports::junit_xml(stories), err) && done;
-  return done;
-}
-
-void show(const std::vector<reports::ExploredStory>& stories, reports::LeftOut left_out, const Call& call,
-          Output& output) {
-  const reports::ExplorationOptions options{.width = output.width,
-                                            .language = call.language,
-                                            .times = call.check.times,
-                                            .only_failures = call.only_failures,
-                                            .witness = call.check.witness.value_or("")};
-  reports::Lines lines =
-      stories.size() == 1 ? reports::exploration(stories.front(), options) : reports::explorations(stories, options);
-  const bool zh = call.language == reports::Language::zh;
-  if (left_out.for_cost > 0) {
-    lines.emplace_back(zh ? fmt::format("另有 {} 个故事较慢或很少运行，未探索；--all 也会探索它们", left_out.for_cost)
-                          : fmt::format("{} slow or rare left out; --all explores them too",
-                                        reports::counted(left_out.for_cost, "story", "stories")),
-                       reports::Ink::faint);
-  }
-  if (left_out.not_explorable > 0) {
-    lines.emplace_back(zh ? fmt::format("另有 {} 个故事无法探索，只能运行（lockstep run）", left_out.not_explorable)
-                          : fmt::format("{} left out that cannot be explored, only run",
-                                        reports::counted(left_out.not_explorable, "story", "stories")),
-                       reports::Ink::faint);
-  }
-  output.out << reports::to_string(lines, output.colour);
 }
 
 Exit exit_of(const std::vector<reports::ExploredStory>& stories) {
@@ -293,19 +161,281 @@ Exit exit_of(const std::vector<reports::ExploredStory>& stories) {
   return is_open || reports::count_complete(stories) != stories.size() ? Exit::incomplete : Exit::as_expected;
 }
 
-}  // namespace
+constexpr std::string_view kParameters[] = {"pause", "jump", "skew", "restart_after"};
 
-Exit check_stories(const Call& call, const models::locks::Catalogue& catalogue, Output& output) {
-  scenarios::Threads threads(call.jobs);  // they begin while the files are read
+using File = std::optional<std::string>;
+
+class Check final : public Call {
+ public:
+  Manual manual() override;
+  std::string mistake() override;
+  Exit perform(const models::locks::Catalogue& catalogue, Output& output) override;
+
+ private:
+  std::string take_given(const std::string& value);
+  std::string objection(const std::vector<Scenario>& stories, reports::LeftOut left_out) const;
+  std::string give_all(std::vector<Scenario>& stories) const;
+  static std::string no_range(std::string_view option, const std::vector<Scenario>& stories);
+  /// True unless a file that should be written could not be.
+  bool write_files(const reports::ExploredStory& story, std::ostream& err) const;
+  bool write_margins(const reports::ExploredStory& story, const models::locks::Catalogue& catalogue,
+                     const Interrupt& interrupt, std::ostream& err) const;
+  /// How the search for the states ended: a graph with too many of them is not written, and the rest of the answer
+  /// stands.
+  Exit write_graph(const Scenario& scenario, const models::locks::Catalogue& catalogue, std::ostream& err) const;
+  reports::Lines lines(const std::vector<reports::ExploredStory>& stories, reports::LeftOut left_out,
+                       const Output& output) const;
+
+  scenarios::CheckOptions options_;
+  std::vector<std::pair<std::string, sim::Duration>> given_;  ///< faults of this parameter are no larger
+  File witness_, graph_, wait_for_, margins_, checkpoint_;
+  bool all_ = false;  ///< of directories also what is slow or rare
+  bool resume_ = false;
+  bool times_ = true;
+  bool only_failures_ = false;
+};
+
+std::string Check::take_given(const std::string& value) {
+  const std::size_t sign = value.find('=');
+  const std::string name = value.substr(0, sign);
+  const auto complain = [&](std::string_view what) {
+    return fmt::format("--given {}: {}", scenarios::in_quotes(value), what);
+  };
+  if (sign == std::string::npos) return complain("expected a parameter and its value, as in skew=20ms");
+  if (std::find(std::begin(kParameters), std::end(kParameters), name) == std::end(kParameters))
+    return complain(scenarios::suggestion(name, kParameters));
+  const std::optional<sim::Duration> length = sim::parse_duration(value.substr(sign + 1));
+  if (!length) return complain(fmt::format("expected a length of time after {}=, such as 20ms", name));
+  if (name == options_.exploration.parameter) return complain("the margin of what is given cannot be looked for");
+  const auto is_it = [&](const auto& other) { return other.first == name; };
+  if (std::any_of(given_.begin(), given_.end(), is_it)) return complain("it is given twice");
+  given_.emplace_back(name, *length);
+  return std::string();
+}
+
+Manual Check::manual() {
+  scenarios::ExplorationOptions& how = options_.exploration;
+  return {
+      .name = "check",
+      .summary = "explore scenario files in every order and with every delay, for verdicts and exact margins",
+      .example = "check scenarios",
+      .head = R"(Explores each scenario in every order, with every delay and with every fault that its file allows, and
+compares the verdicts with what the file expects.
+
+usage: lockstep check FILE|DIR... [OPTIONS]
+
+One story is shown in full: what was explored, each verdict, from which pause (or jump, …) on it breaks,
+and a run that breaks it. Several are shown as a table. Of directories only stories of cost "fast" are
+explored; a file that is named is explored whatever it costs.
+
+)",
+      .options =
+          {flag({"--all", "", "of directories, also the stories of cost \"slow\" and \"rare\""}, all_),
+           file({"--witness", "FILE",
+                 "write the run that breaks the first broken property as a scenario file\n"
+                 "(needs exactly one story)"},
+                witness_),
+           file({"--graph", "FILE",
+                 "write the graph of all states, as DOT (.dot) or GraphML (.graphml); for small\n"
+                 "worlds (needs exactly one story)"},
+                graph_),
+           file({"--wait-for", "FILE",
+                 "write who waits for whom in the deadlock that was found, as DOT (needs exactly one\n"
+                 "story)"},
+                wait_for_),
+           file({"--margins-json", "FILE",
+                 "write what happens for every pause, delay, skew and latency of the run and of the\n"
+                 "witnesses, in pieces within which all times are linear, and from which event on a\n"
+                 "violation cannot be avoided any more (docs/manual/margins.md; needs exactly one story)"},
+                margins_),
+           one_of({"--parameter", "P", "look for the threshold of P alone: pause, jump, skew or restart_after"},
+                  {std::begin(kParameters), std::end(kParameters)},
+                  [&how](std::size_t i) { how.parameter = kParameters[i]; }),
+           word(
+               {"--given", "P=LENGTH",
+                "with faults of parameter P of at most LENGTH (restarts: of just that), as in\n"
+                "--parameter pause --given skew=20ms; nothing is then compared with the file"},
+               [this](const std::string& value) { return take_given(value); }, Option::Takes::each),
+           whole({"--max-traces", "N", "stop each story after N traces"}, {}, how.max_traces),
+           whole({"--max-events", "N", "stop each story after N events, those of runs that are no traces included"}, {},
+                 how.max_events),
+           seconds({"--max-seconds", "S", "stop each story after S seconds"}, how.max_seconds),
+           file({"--checkpoint", "FILE",
+                 "keep what has been explored in FILE, now and then and at a bound (needs\n"
+                 "exactly one story)"},
+                checkpoint_),
+           flag({"--resume", "", "go on from the checkpoint"}, resume_),
+           flag({"--no-reduction", "", "explore all interleavings, also those that cannot make a difference"},
+                how.reduction, false),
+           flag({"--thorough", "",
+                 "search in another way, that shares less with the usual one; takes much longer\n"
+                 "(docs/argument/exploring.md, \"What time does not allow\")"},
+                how.thorough),
+           flag({"--no-second-opinion", "", "leave out the concrete runs that try to break what the search calls kept"},
+                options_.second_opinion, false),
+           word({"--ticks", "D", "brute force instead: run every multiple of D in each range, e.g. 1ms"},
+                [this](const std::string& value) {
+                  options_.tick = sim::parse_duration(value);
+                  const bool is_good = options_.tick && *options_.tick > sim::Duration::zero();
+                  return is_good ? "" : expected("--ticks", value, "a duration such as 1ms or 500us");
+                }),
+           flag({"--only-failures", "", "of several stories show those alone that are not as expected, or incomplete"},
+                only_failures_),
+           flag({"--no-times", "", "leave real time out, so that equal results are equal bytes"}, times_, false)},
+      .tail = R"(
+Exit status: 0 all as expected and complete, 1 something was not as expected, 2 the input or the call was
+wrong, 3 a bound was hit or Ctrl-C was pressed, so that the answer is not complete, and nothing that was
+found contradicts a file. A file that expects nothing of check is held to what its algorithm claims.
+
+example: lockstep check scenarios --max-seconds 60
+example: lockstep check scenarios/stories/redisson-source/f003-2-pause-outlives-lease.toml --witness broken.toml
+)",
+      .jobs = "N threads in one story, or N stories at a time; the results are the same",
+      .language = "language",
+      .has_cases = true,
+      .is_split = true};
+}
+
+/// Options that say something about another search than the one that was asked for.
+std::string Check::mistake() {
+  if (graph_) {
+    const auto format = checker::graph_format_of(*graph_);
+    if (const auto* trouble = std::get_if<std::string>(&format)) return "--graph: " + *trouble;
+  }
+  const scenarios::ExplorationOptions& how = options_.exploration;
+  if (resume_ && !checkpoint_) return "--resume needs --checkpoint FILE: where to go on from";
+  if (!how.reduction && how.thorough) return "--no-reduction leaves nothing out, so --thorough has no meaning with it";
+  if (options_.tick && how.thorough) return "--ticks leaves nothing out, so --thorough has no meaning with it";
+  if (options_.tick && !how.reduction) return "--ticks reduces nothing, so --no-reduction has no meaning with it";
+  if (options_.tick && checkpoint_) return "--ticks and --checkpoint exclude each other: the grid keeps no checkpoints";
+  for (const auto& [option, file, what] :
+       {std::tuple("--witness", &witness_, "a witness"), std::tuple("--margins-json", &margins_, "the margins"),
+        std::tuple("--wait-for", &wait_for_, "a deadlock's graph")}) {
+    if (options_.tick && *file)
+      return fmt::format("--ticks and {} exclude each other: leave --ticks out to get {}", option, what);
+  }
+  return files.empty() ? "check needs scenario files or directories, e.g. lockstep check scenarios" : "";
+}
+
+/// What is wrong with the call once the stories are known; empty if it can be done.
+std::string Check::objection(const std::vector<Scenario>& stories, reports::LeftOut left_out) const {
+  if (stories.empty()) {
+    if (left_out.for_cost > 0)
+      return fmt::format("there are only slow or rare stories ({}); --all explores them too", left_out.for_cost);
+    return left_out.not_explorable > 0 ? "there are only stories that cannot be explored; lockstep run runs them"
+                                       : "there is no scenario file to explore";
+  }
+  for (const OutputFile& each : outputs) {
+    const bool is_of_all = std::any_of(written.begin(), written.end(),
+                                       [&](const auto& format) { return format.first->option == each.option; });
+    if (!is_of_all && stories.size() != 1)
+      return fmt::format("{} needs exactly one story, and here are {}; name a single file", each.option,
+                         stories.size());
+  }
+  std::vector<std::string> inputs;
+  for (const Scenario& story : stories) inputs.push_back(story.file);
+  if (std::optional<std::string> trouble = refuse_outputs(outputs, inputs)) return *trouble;
+  const std::string& parameter = options_.exploration.parameter;
+  const auto has_it = [&](const Scenario& story) { return scenarios::has_parameter(story, parameter); };
+  const bool is_any = parameter.empty() || std::any_of(stories.begin(), stories.end(), has_it);
+  return is_any ? "" : no_range("--parameter " + parameter, stories);
+}
+
+std::string Check::no_range(std::string_view option, const std::vector<Scenario>& stories) {
+  return fmt::format("{}: no [[may]] of {} has a range of it", option,
+                     stories.size() == 1 ? stories.front().file : "these stories");
+}
+
+/// `--given`, in those stories in which it says something.
+std::string Check::give_all(std::vector<Scenario>& stories) const {
+  for (const auto& [parameter, value] : given_) {
+    const std::string option = fmt::format("--given {}={}", parameter, sim::to_string(value));
+    bool is_any = false;
+    for (Scenario& story : stories) {
+      if (!scenarios::has_parameter(story, parameter)) continue;
+      is_any = true;
+      if (std::optional<std::string> trouble = scenarios::give(story, parameter, value))
+        return fmt::format("{}: {}", option, *trouble);
+    }
+    if (!is_any) return no_range(option, stories);
+  }
+  return "";
+}
+
+Exit Check::write_graph(const Scenario& scenario, const models::locks::Catalogue& catalogue, std::ostream& err) const {
+  if (!graph_) return Exit::as_expected;
+  const auto format = std::get<checker::GraphFormat>(checker::graph_format_of(*graph_));
+  const auto text = scenarios::state_graph(scenario, catalogue, format, options_.exploration.reduction);
+  if (const auto* trouble = std::get_if<Diagnostic>(&text)) {
+    err << fmt::format("{}\nlockstep: {} is not written\n", trouble->to_string(), *graph_);
+    return Exit::incomplete;
+  }
+  return write_file(*graph_, std::get<std::string>(text), err) ? Exit::as_expected : Exit::bad_input;
+}
+
+/// What one length of the story after the other does. Ctrl-C ends it early, and the document says so.
+bool Check::write_margins(const reports::ExploredStory& story, const models::locks::Catalogue& catalogue,
+                          const Interrupt& interrupt, std::ostream& err) const {
+  if (!margins_) return true;
+  scenarios::FamilyOptions options;
+  options.interrupted = [&interrupt] { return interrupt.is_requested(); };
+  const scenarios::StoryFamilies families =
+      scenarios::families_of(story.scenario, catalogue, &story.exploration, options);
+  const std::vector<scenarios::NoReturn> points =
+      scenarios::points_of_no_return(story.scenario, catalogue, story.exploration);
+  return write_file(*margins_, reports::margins_json(story.scenario, story.exploration, families, points), err);
+}
+
+bool Check::write_files(const reports::ExploredStory& story, std::ostream& err) const {
+  bool done = true;
+  if (witness_) {
+    const std::optional<std::size_t> shown = reports::shown_witness(story);
+    if (shown && *shown < story.witness_files.size())
+      done = write_file(*witness_,
+                        scenarios::to_toml(*story.exploration.properties[*shown].witness, folder_of(*witness_)), err);
+    else
+      err << fmt::format("lockstep: there is no witness, so {} is not written\n", *witness_);
+  }
+  if (wait_for_) done = write_wait_for(*wait_for_, story, err) && done;
+  return done;
+}
+
+reports::Lines Check::lines(const std::vector<reports::ExploredStory>& stories, reports::LeftOut left_out,
+                            const Output& output) const {
+  const reports::ExplorationOptions options{.width = output.width,
+                                            .language = language,
+                                            .times = times_,
+                                            .only_failures = only_failures_,
+                                            .witness = witness_.value_or("")};
+  reports::Lines all =
+      stories.size() == 1 ? reports::exploration(stories.front(), options) : reports::explorations(stories, options);
+  const bool zh = language == reports::Language::zh;
+  if (left_out.for_cost > 0) {
+    all.emplace_back(zh ? fmt::format("另有 {} 个故事较慢或很少运行，未探索；--all 也会探索它们", left_out.for_cost)
+                        : fmt::format("{} slow or rare left out; --all explores them too",
+                                      reports::counted(left_out.for_cost, "story", "stories")),
+                     reports::Ink::faint);
+  }
+  if (left_out.not_explorable > 0) {
+    all.emplace_back(zh ? fmt::format("另有 {} 个故事无法探索，只能运行（lockstep run）", left_out.not_explorable)
+                        : fmt::format("{} left out that cannot be explored, only run",
+                                      reports::counted(left_out.not_explorable, "story", "stories")),
+                     reports::Ink::faint);
+  }
+  return all;
+}
+
+Exit Check::perform(const models::locks::Catalogue& catalogue, Output& output) {
+  scenarios::Threads threads(jobs);  // they begin while the files are read
   std::ostringstream said;
   const Interrupt interrupt;  // from here on: reading many files takes its time, too
-  std::optional<std::vector<Scenario>> loaded = load_all(call.files, catalogue, said);
+  std::optional<std::vector<Scenario>> loaded = load_all(files, catalogue, said);
   reports::LeftOut left_out;
   if (loaded) {
-    left_out = leave_out(*loaded, catalogue, call.files, call.check.all);
-    std::optional<std::string> trouble = objection(call, *loaded, left_out);
-    if (!trouble) trouble = give_all(call, *loaded);
-    if (trouble) said << "lockstep: " << *trouble << '\n';
+    left_out = leave_out(*loaded, catalogue, files, all_);
+    std::string trouble = objection(*loaded, left_out);
+    if (trouble.empty()) trouble = give_all(*loaded);
+    if (!trouble.empty()) said << "lockstep: " << trouble << '\n';
   }
   if (const std::string trouble = objection_of_any(said.str(), output); !trouble.empty()) {
     output.err << trouble;
@@ -319,29 +449,30 @@ Exit check_stories(const Call& call, const models::locks::Catalogue& catalogue, 
     output.ranks = nullptr;
   }
 
-  std::vector<Result> results;
-  scenarios::CheckOptions options = options_of(call, interrupt);
+  std::vector<Explored> results;
+  scenarios::CheckOptions options = options_;
+  options.exploration.stopwatch = seconds_now;
+  options.exploration.interrupted = [&interrupt] { return interrupt.is_requested(); };
   std::optional<std::string> not_saved;
-  if (call.check.resume) {
-    std::optional<std::string> text = read_checkpoint(*call.check.checkpoint, output.err);
+  if (resume_) {
+    std::optional<std::string> text = read_checkpoint(*checkpoint_, output.err);
     if (!text) return Exit::bad_input;
     options.exploration.resume_from = *std::move(text);
-    options.exploration.resume_name = *call.check.checkpoint;
+    options.exploration.resume_name = *checkpoint_;
   }
-  if (call.check.checkpoint) {
+  if (checkpoint_) {
     options.exploration.save = [&](const std::string& text) {
-      if (auto trouble = reports::write_whole(*call.check.checkpoint, text)) not_saved = std::move(trouble);
+      if (auto trouble = reports::write_whole(*checkpoint_, text)) not_saved = std::move(trouble);
     };
   }
   {
     ProgressLine progress(output.progress ? &output.err : nullptr, seconds_now,
-                          {.width = output.width, .language = call.language, .stories = loaded->size()});
+                          {.width = output.width, .language = language, .stories = loaded->size()});
     results = check_each(*loaded, catalogue, options, threads, progress, output.ranks);
   }
   if (!output.is_first()) return Exit::as_expected;
   if (not_saved) {
-    output.err << fmt::format("lockstep: {}\n", cannot_write(*call.check.checkpoint, *not_saved));
-    return Exit::bad_input;
+    return refuse(output, cannot_write(*checkpoint_, *not_saved));
   }
 
   // A story that cannot be explored as its file has it is bad input, too. The others have been.
@@ -358,21 +489,24 @@ Exit check_stories(const Call& call, const models::locks::Catalogue& catalogue, 
     for (const scenarios::ExploredProperty& property : story.exploration.properties)
       story.witness_files.push_back(
           property.witness ? scenarios::to_toml(*property.witness, folder_of(story.scenario.file)) : std::string());
-    story.tick = call.check.tick;
-    story.parameter = call.check.parameter;
-    for (const auto& [parameter, value] : call.check.given) story.given.emplace_back(parameter, sim::to_string(value));
+    story.tick = options_.tick;
+    story.parameter = options_.exploration.parameter;
+    for (const auto& [parameter, value] : given_) story.given.emplace_back(parameter, sim::to_string(value));
   }
   if (stories.empty()) return Exit::bad_input;
 
-  if (call.json) {
-    output.out << reports::check_json(stories, call.check.times, left_out);
-  } else {
+  const auto shown = [&] {
     if (stories.size() == 1) replay_witness(stories.front(), catalogue);
-    show(stories, left_out, call, output);
-  }
-  const bool written =
-      write_files(call, stories, output.err) && write_margins(call, stories.front(), catalogue, interrupt, output.err);
-  const Exit graph = write_graph(call, stories.front().scenario, catalogue, output.err);
+    return lines(stories, left_out, output);
+  };
+  const bool written = report(*this,
+                              {.lines = shown,
+                               .json = [&] { return reports::check_json(stories, times_, left_out); },
+                               .cases = [&] { return reports::junit_cases(stories); }},
+                              output) &&
+                       write_files(stories.front(), output.err) &&
+                       write_margins(stories.front(), catalogue, interrupt, output.err);
+  const Exit graph = write_graph(stories.front().scenario, catalogue, output.err);
   if (stories.size() < results.size()) {
     output.err << fmt::format("lockstep: {} of {} stories could not be explored\n", results.size() - stories.size(),
                               results.size());
@@ -382,5 +516,9 @@ Exit check_stories(const Call& call, const models::locks::Catalogue& catalogue, 
   const Exit exit = exit_of(stories);
   return exit == Exit::as_expected ? graph : exit;
 }
+
+}  // namespace
+
+std::unique_ptr<Call> check_call() { return std::make_unique<Check>(); }
 
 }  // namespace lockstep::cli

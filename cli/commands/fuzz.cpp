@@ -3,15 +3,21 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <ostream>
 #include <sstream>
+#include <string>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "cli/commands/commands.hpp"
+#include "cli/commands/load_all.hpp"
 #include "cli/commands/output_files.hpp"
+#include "cli/formats/format.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/join_ranks.hpp"
 #include "reports/check/fuzzing.hpp"
 #include "scenarios/format/other_algorithm.hpp"
 #include "scenarios/fuzzing/campaign.hpp"
@@ -24,6 +30,7 @@ namespace {
 using scenarios::Campaign;
 using scenarios::CampaignState;
 using scenarios::FuzzFinding;
+using scenarios::FuzzOptions;
 using scenarios::FuzzTarget;
 
 constexpr std::string_view kStateFile = "campaign.state";
@@ -38,48 +45,6 @@ std::string state_file(const std::string& folder) { return (std::filesystem::pat
 std::string text_of(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
-
-/// Nothing after a message.
-std::optional<std::vector<FuzzTarget>> targets_of(const Call& call, const models::locks::Catalogue& catalogue,
-                                                  std::ostream& err) {
-  std::vector<FuzzTarget> targets;
-  std::vector<std::string> algorithms = call.fuzz.algorithms;
-  if (algorithms == std::vector<std::string>{"all"}) {
-    algorithms.clear();
-    for (const std::string_view id : catalogue.ids()) algorithms.emplace_back(id);
-  }
-  for (const std::string& name : algorithms) {
-    if (catalogue.find(name) != nullptr) continue;
-    err << fmt::format("lockstep: --algorithm {}: {}\n", scenarios::in_quotes(name),
-                       scenarios::suggestion(name, catalogue.ids()));
-    return std::nullopt;
-  }
-  if (call.files.empty()) {
-    for (const std::string& name : algorithms) targets.push_back(scenarios::target_of(*catalogue.find(name)));
-    return targets;
-  }
-  std::optional<std::vector<scenarios::Scenario>> loaded = load_all(call.files, catalogue, err);
-  if (!loaded) return std::nullopt;
-  if (loaded->empty()) {
-    err << "lockstep: there is no scenario file to fuzz\n";
-    return std::nullopt;
-  }
-  for (scenarios::Scenario& story : *loaded) {
-    if (algorithms.empty()) {
-      targets.push_back(scenarios::target_of(story, catalogue));
-      continue;
-    }
-    for (const std::string& name : algorithms) {
-      auto with = scenarios::with_algorithm(story, *catalogue.find(name), catalogue);
-      if (const auto* trouble = std::get_if<std::string>(&with)) {
-        err << fmt::format("lockstep: {} with {}: {}\n", scenarios::one_line(story.file), name, *trouble);
-        return std::nullopt;
-      }
-      targets.push_back(scenarios::target_of(std::get<scenarios::Scenario>(with), catalogue));
-    }
-  }
-  return targets;
 }
 
 /// The findings first, then the state that knows of them: whoever is killed in between finds them again.
@@ -102,14 +67,165 @@ class Folder {
   std::size_t written_ = 0;
 };
 
-Exit exit_of(const CampaignState& state, bool is_interrupted) {
+class Fuzz final : public Call {
+ public:
+  Manual manual() override;
+  std::string mistake() override;
+  std::vector<std::string>* lock_names() override { return &algorithms_; }
+  Exit perform(const models::locks::Catalogue& catalogue, Output& output) override;
+
+ private:
+  std::string found() const { return found_.value_or("found"); }
+  std::string take_shard(const std::string& value);
+  Option strategy();
+  /// Nothing after a message.
+  std::optional<std::vector<FuzzTarget>> targets(const models::locks::Catalogue& catalogue, std::ostream& err) const;
+  Exit merge_folders(Output& output);
+  /// The campaign to go on with, as its file has it; empty: a new one. Or what is wrong with the folder.
+  std::variant<std::string, scenarios::Diagnostic> earlier() const;
+  /// Nothing: `campaign` has taken over what was there.
+  std::optional<std::string> resume(const std::string& text, Campaign& campaign) const;
+  /// The folder is the first rank's, and what is in it all of them know. A message: it cannot begin, or go on.
+  std::optional<std::string> prepare(Campaign& campaign, const Output& output) const;
+  Exit tell(const CampaignState& state, bool is_interrupted, Output& output);
+
+  FuzzOptions options_;
+  std::vector<std::string> algorithms_;  ///< or "all"
+  std::vector<std::string> merge_;       ///< folders: then nothing is fuzzed
+  std::optional<std::string> found_;     ///< a folder
+  bool resume_ = false;
+};
+
+std::string Fuzz::take_shard(const std::string& value) {
+  constexpr std::uint64_t most = 1'000'000;
+  const std::size_t slash = std::min(value.find('/'), value.size());
+  const auto shards = whole_number(value.substr(std::min(slash + 1, value.size())), 1, most);
+  const auto shard = whole_number(value.substr(0, slash), 0, most);
+  if (!shards || !shard || *shard >= *shards)
+    return expected("--shard", value, "I/N, part I of N from 0 on, such as 0/4");
+  options_.shard = *shard;
+  options_.shards = *shards;
+  return std::string();
+}
+
+Option Fuzz::strategy() {
+  std::vector<std::string_view> names{"portfolio"};
+  for (const auto& [name, strategy] : scenarios::strategy_names) names.push_back(name);
+  const auto set = [this](std::size_t i) {
+    if (i > 0) options_.strategy = scenarios::strategy_names[i - 1].second;
+  };
+  return one_of(
+      {"--strategy", "NAME", "how delays are drawn: boundary, uniform, priority, or a portfolio of all (portfolio)"},
+      names, set);
+}
+
+Manual Fuzz::manual() {
+  return {
+      .name = "fuzz",
+      .summary = "look for what breaks in random worlds, and make it small: a scenario file for each finding",
+      .example = "fuzz --algorithm redlock-seq --max-seconds 30",
+      .head =
+          R"(Plays random runs of the stories, or of worlds made up for algorithms, judges each by every property that the
+algorithm claims, and makes what breaks one small: a scenario file for each cause, which run replays.
+
+usage: lockstep fuzz [FILE|DIR...] [OPTIONS]
+
+A story's [[may]] says what may go wrong in it. In one that has none, what its [[fault]]s show may strike anybody, and
+sometimes something else. Without FILE: worlds of 2 to 64 clients and 1 to 9 servers are made up for each --algorithm.
+
+)",
+      .options = {list({"--algorithm", "NAME,NAME...",
+                        "these locks instead of the stories' own, or made-up worlds of them; all: every one"},
+                       Option::Takes::each, algorithms_),
+                  seconds({"--max-seconds", "S", "end after S seconds (60, unless --runs says something)"},
+                          options_.max_seconds),
+                  whole({"--runs", "N", "end after N runs: then the same call finds the same, whatever --jobs is"}, {},
+                        options_.max_runs),
+                  folder({"--found", "DIR", "where findings and the campaign's state go (found)"}, found_),
+                  flag({"--resume", "", "go on with the campaign that is in --found, also if it was killed"}, resume_),
+                  word({"--shard", "I/N", "only part I (from 0 on) of N parts that share nothing"},
+                       [this](const std::string& value) { return take_shard(value); }),
+                  words({"--merge", "DIR...", "fuzz nothing: join the findings of these folders in --found"},
+                        Option::Takes::words, merge_),
+                  strategy(),
+                  whole({"--depth", "N", "priority: N - 1 changes of who is slow (3)"}, {.max = 100}, options_.depth),
+                  flag({"--no-coverage", "", "do not go on from runs that showed something new"}, options_.coverage,
+                       false),
+                  flag({"--as-written", "", "nothing but [[may]] goes wrong: the bounds of check"},
+                       options_.as_written)},
+      .tail = R"(
+Exit status: 0 nothing was found, 1 something was, 2 the input or the call was wrong, 3 interrupted.
+
+example: lockstep fuzz scenarios/stories/redisson-source --runs 100000 --found build/found
+)",
+      .seed = "of worlds and runs (1)",
+      .jobs = "threads (as many as there are cores)",
+      .is_split = true};
+}
+
+std::string Fuzz::mistake() {
+  if (!merge_.empty()) {
+    if (files.empty() && algorithms_.empty() && !resume_) return "";
+    return "--merge joins the folders of campaigns, and fuzzes nothing: leave out files, --algorithm and --resume";
+  }
+  if (!files.empty() || !algorithms_.empty()) return "";
+  return "fuzz needs scenario files or directories, or algorithms, e.g. lockstep fuzz --algorithm redlock-seq";
+}
+
+std::optional<std::vector<FuzzTarget>> Fuzz::targets(const models::locks::Catalogue& catalogue,
+                                                     std::ostream& err) const {
+  std::vector<FuzzTarget> targets;
+  std::vector<std::string> algorithms = algorithms_;
+  if (algorithms == std::vector<std::string>{"all"}) {
+    algorithms.clear();
+    for (const std::string_view id : catalogue.ids()) algorithms.emplace_back(id);
+  }
+  for (const std::string& name : algorithms) {
+    if (catalogue.find(name) != nullptr) continue;
+    err << fmt::format("lockstep: {}\n", not_one_of("--algorithm", name, catalogue.ids()));
+    return std::nullopt;
+  }
+  if (files.empty()) {
+    for (const std::string& name : algorithms) targets.push_back(scenarios::target_of(*catalogue.find(name)));
+    return targets;
+  }
+  std::optional<std::vector<scenarios::Scenario>> loaded = load_all(files, catalogue, err);
+  if (!loaded) return std::nullopt;
+  if (loaded->empty()) {
+    err << "lockstep: there is no scenario file to fuzz\n";
+    return std::nullopt;
+  }
+  for (scenarios::Scenario& story : *loaded) {
+    if (algorithms.empty()) {
+      targets.push_back(scenarios::target_of(story, catalogue));
+      continue;
+    }
+    for (const std::string& name : algorithms) {
+      auto with = scenarios::with_algorithm(story, *catalogue.find(name), catalogue);
+      if (const auto* trouble = std::get_if<std::string>(&with)) {
+        err << fmt::format("lockstep: {} with {}: {}\n", scenarios::one_line(story.file), name, *trouble);
+        return std::nullopt;
+      }
+      targets.push_back(scenarios::target_of(std::get<scenarios::Scenario>(with), catalogue));
+    }
+  }
+  return targets;
+}
+
+Exit Fuzz::tell(const CampaignState& state, bool is_interrupted, Output& output) {
+  const reports::FuzzReportOptions how{.width = output.width, .folder = found()};
+  if (!report(*this,
+              {.lines = [&] { return reports::fuzz_report(state, how); },
+               .json = [&] { return reports::fuzz_json(state, how); }},
+              output))
+    return Exit::bad_input;
   if (is_interrupted) return Exit::incomplete;
   return state.findings.empty() && state.mysteries.empty() ? Exit::as_expected : Exit::not_as_expected;
 }
 
-Exit merge_folders(const Call& call, Output& output) {
+Exit Fuzz::merge_folders(Output& output) {
   CampaignState merged;
-  for (const std::string& folder : call.fuzz.merge) {
+  for (const std::string& folder : merge_) {
     auto parsed = scenarios::parse_campaign(text_of(state_file(folder)));
     if (const auto* trouble = std::get_if<std::string>(&parsed)) {
       output.err << fmt::format("lockstep: {}: there is no campaign that could be read: {}\n",
@@ -118,41 +234,34 @@ Exit merge_folders(const Call& call, Output& output) {
     }
     scenarios::merge_into(merged, std::get<CampaignState>(parsed));
   }
-  if (const auto trouble = trouble_with_folder("--found", call.fuzz.found)) {
-    output.err << "lockstep: " << *trouble << '\n';
-    return Exit::bad_input;
+  if (const auto trouble = trouble_with_folder("--found", found())) {
+    return refuse(output, *trouble);
   }
-  if (std::filesystem::exists(state_file(call.fuzz.found))) {
-    output.err << fmt::format("lockstep: --found {}: there is a campaign in it; name a folder without one\n",
-                              scenarios::one_line(call.fuzz.found));
-    return Exit::bad_input;
+  if (std::filesystem::exists(state_file(found()))) {
+    return refuse(output, fmt::format("--found {}: there is a campaign in it; name a folder without one",
+                                      scenarios::one_line(found())));
   }
-  if (!Folder(call.fuzz.found, output.err).write(merged)) return Exit::bad_input;
-  const reports::FuzzReportOptions how{.width = output.width, .folder = call.fuzz.found};
-  output.out << (call.json ? reports::fuzz_json(merged, how)
-                           : reports::to_string(reports::fuzz_report(merged, how), output.colour));
-  return exit_of(merged, false);
+  if (!Folder(found(), output.err).write(merged)) return Exit::bad_input;
+  return tell(merged, false, output);
 }
 
-/// The campaign to go on with, as its file has it; empty: a new one. Or what is wrong with the folder.
-std::variant<std::string, scenarios::Diagnostic> earlier(const Call& call) {
+std::variant<std::string, scenarios::Diagnostic> Fuzz::earlier() const {
   const auto wrong = [](std::string message) { return scenarios::Diagnostic{{}, {}, std::move(message)}; };
-  if (auto trouble = trouble_with_folder("--found", call.fuzz.found)) return wrong(*std::move(trouble));
-  const std::string file = state_file(call.fuzz.found);
+  if (auto trouble = trouble_with_folder("--found", found())) return wrong(*std::move(trouble));
+  const std::string file = state_file(found());
   if (!std::filesystem::exists(file)) {
-    if (!call.fuzz.resume) return std::string();
-    return wrong(fmt::format("--resume: there is no campaign in {}", scenarios::one_line(call.fuzz.found)));
+    if (!resume_) return std::string();
+    return wrong(fmt::format("--resume: there is no campaign in {}", scenarios::one_line(found())));
   }
-  if (!call.fuzz.resume) {
+  if (!resume_) {
     return wrong(fmt::format(
         "--found {}: there is a campaign in it; add --resume to go on with it, or name a folder without one",
-        scenarios::one_line(call.fuzz.found)));
+        scenarios::one_line(found())));
   }
   return text_of(file);
 }
 
-/// Nothing: `campaign` has taken over what was there.
-std::optional<std::string> resume(const Call& call, const std::string& text, Campaign& campaign) {
+std::optional<std::string> Fuzz::resume(const std::string& text, Campaign& campaign) const {
   auto parsed = scenarios::parse_campaign(text);
   std::optional<std::string> trouble;
   if (auto* unreadable = std::get_if<std::string>(&parsed)) {
@@ -161,15 +270,14 @@ std::optional<std::string> resume(const Call& call, const std::string& text, Cam
     trouble = campaign.restore(std::get<CampaignState>(std::move(parsed)));
   }
   if (!trouble) return std::nullopt;
-  return fmt::format("--resume: {}: {}", scenarios::one_line(state_file(call.fuzz.found)), *trouble);
+  return fmt::format("--resume: {}: {}", scenarios::one_line(state_file(found())), *trouble);
 }
 
-/// The folder is the first rank's, and what is in it all of them know. A message: it cannot begin, or go on.
-std::optional<std::string> prepare(const Call& call, Campaign& campaign, const Output& output) {
+std::optional<std::string> Fuzz::prepare(Campaign& campaign, const Output& output) const {
   std::string text;
   std::string trouble;
   if (output.is_first()) {
-    auto found = earlier(call);
+    auto found = earlier();
     if (auto* problem = std::get_if<scenarios::Diagnostic>(&found))
       trouble = std::move(problem->message);
     else
@@ -184,43 +292,32 @@ std::optional<std::string> prepare(const Call& call, Campaign& campaign, const O
     }
     text = output.ranks->from_first(text);
   }
-  return text.empty() && !call.fuzz.resume ? std::nullopt : resume(call, text, campaign);
+  return text.empty() && !resume_ ? std::nullopt : resume(text, campaign);
 }
 
-}  // namespace
-
-Exit fuzz(const Call& call, const models::locks::Catalogue& catalogue, Output& output) {
-  if (!call.fuzz.merge.empty()) return output.is_first() ? merge_folders(call, output) : Exit::as_expected;
+Exit Fuzz::perform(const models::locks::Catalogue& catalogue, Output& output) {
+  if (!merge_.empty()) return output.is_first() ? merge_folders(output) : Exit::as_expected;
   std::ostringstream said;
   const Interrupt interrupt;  // from here on: reading many files takes its time, too
-  std::optional<std::vector<FuzzTarget>> targets = targets_of(call, catalogue, said);
-  if (const std::string objection = objection_of_any(targets ? std::string() : said.str(), output);
+  std::optional<std::vector<FuzzTarget>> found_targets = targets(catalogue, said);
+  if (const std::string objection = objection_of_any(found_targets ? std::string() : said.str(), output);
       !objection.empty()) {
     output.err << objection;
     return Exit::bad_input;
   }
-  scenarios::FuzzOptions options;
-  options.seed = call.seed.value_or(1);
-  options.jobs = call.jobs;
-  options.max_runs = call.fuzz.max_runs;
-  options.max_seconds = call.fuzz.max_seconds;
+  FuzzOptions options = options_;
+  options.seed = seed.value_or(1);
+  options.jobs = jobs;
+  // Who says how many runs means all of them.
+  if (options.max_seconds == 0 && options.max_runs == 0) options.max_seconds = 60;
   options.stopwatch = now;
-  options.shard = call.fuzz.shard;
-  options.shards = call.fuzz.shards;
-  options.strategy = call.fuzz.strategy;
-  options.depth = call.fuzz.depth;
-  options.coverage = call.fuzz.coverage;
-  options.as_written = call.fuzz.as_written;
   bool is_failed = false;  // then the others need to be told
   options.interrupted = [&] { return is_failed || interrupt.is_requested(); };
   options.ranks = output.ranks;
-  Campaign campaign(std::move(*targets), catalogue, options);
-  if (const auto trouble = prepare(call, campaign, output)) {
-    output.err << "lockstep: " << *trouble << '\n';
-    return Exit::bad_input;
-  }
+  Campaign campaign(std::move(*found_targets), catalogue, options);
+  if (const auto trouble = prepare(campaign, output)) return refuse(output, *trouble);
 
-  Folder folder(call.fuzz.found, output.err);
+  Folder folder(found(), output.err);
   double written_at = now();
   double shown_at = 0;
   std::size_t known = campaign.state().findings.size();
@@ -242,10 +339,11 @@ Exit fuzz(const Call& call, const models::locks::Catalogue& catalogue, Output& o
   if (!output.is_first()) return Exit::as_expected;
   const CampaignState& state = campaign.state();
   if (is_failed || !folder.write(state)) return Exit::bad_input;
-  const reports::FuzzReportOptions how{.width = output.width, .folder = call.fuzz.found};
-  output.out << (call.json ? reports::fuzz_json(state, how)
-                           : reports::to_string(reports::fuzz_report(state, how), output.colour));
-  return exit_of(state, interrupt.is_requested());
+  return tell(state, interrupt.is_requested(), output);
 }
+
+}  // namespace
+
+std::unique_ptr<Call> fuzz_call() { return std::make_unique<Fuzz>(); }
 
 }  // namespace lockstep::cli

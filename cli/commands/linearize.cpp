@@ -6,14 +6,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <memory>
 #include <ostream>
 #include <system_error>
 
 #include "checker/histories/read.hpp"
 #include "checker/histories/recorder.hpp"
-#include "cli/commands/commands.hpp"
 #include "cli/commands/history_input.hpp"
 #include "cli/commands/output_files.hpp"
+#include "cli/formats/format.hpp"
 #include "reports/linearization/linearization.hpp"
 #include "scenarios/story/diagnostic.hpp"
 #include "scenarios/story/suggestion.hpp"
@@ -81,22 +82,40 @@ OwnModel own_model(std::string_view beginning, formats::Format format) {
   return own;
 }
 
-std::string names_of_models() {
-  std::string names;
-  for (const checker::Model* model : checker::models())
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", model->name());
+std::vector<std::string_view> names_of_models() {
+  std::vector<std::string_view> names;
+  for (const checker::Model* model : checker::models()) names.push_back(model->name());
   return names;
 }
+
+/// "512MB", "4GB", "1000000": in bytes.
+std::optional<std::uint64_t> bytes(const std::string& text) {
+  constexpr std::pair<std::string_view, unsigned> kUnits[] = {{"KB", 10}, {"MB", 20}, {"GB", 30}, {"K", 10},
+                                                              {"M", 20},  {"G", 30},  {"", 0}};
+  for (const auto& [unit, bits] : kUnits) {
+    if (!text.ends_with(unit)) continue;
+    const auto n = whole_number(text.substr(0, text.size() - unit.size()), 1, (1ULL << 50U) >> bits);
+    return n ? std::optional(*n << bits) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+/// How histories are read.
+struct Reading {
+  const checker::Model* model = nullptr;  ///< null: the one that the file names
+  formats::Format format = formats::Format::automatic;
+  std::optional<std::int64_t> permits;  ///< nothing: as many as the file says, or one
+  formats::RecorderOptions recorder;
+  bool check_failed = false;
+};
 
 /// Histories are read one after the other, and all are of one model: that of the call, or else that of the first.
 class Reader {
  public:
-  Reader(const Call& call, std::ostream& err) : call_(call), err_(err) {
-    if (!call.linearize.model.empty()) model_ = checker::find_model(call.linearize.model);
-  }
+  Reader(const Reading& how, std::ostream& err) : how_(how), err_(err), model_(how.model) {}
 
   const checker::Model* model() const { return model_; }
-  std::int64_t permits() const { return call_.linearize.permits.value_or(permits_.value_or(1)); }
+  std::int64_t permits() const { return how_.permits.value_or(permits_.value_or(1)); }
 
   /// Nothing after a message.
   std::optional<JudgedHistory> read(const std::string& name) {
@@ -109,13 +128,10 @@ class Reader {
     if (!take_model(file, source)) return std::nullopt;
 
     JudgedHistory judged{.file = file};
-    formats::Recorder recorder(*model_, {.independent = call_.linearize.independent,
-                                         .initial = call_.linearize.initial,
-                                         .nil_reads_unknown = call_.linearize.nil_reads_unknown});
-    judged.reading =
-        formats::read_history([&](std::span<char> space) { return source.read(space); }, call_.linearize.format,
-                              [&](const formats::Event& event) { return recorder.take(event); }, std::size_t{1} << 20U,
-                              formats::format_of_name(file));
+    formats::Recorder recorder(*model_, how_.recorder);
+    judged.reading = formats::read_history([&](std::span<char> space) { return source.read(space); }, how_.format,
+                                           [&](const formats::Event& event) { return recorder.take(event); },
+                                           std::size_t{1} << 20U, formats::format_of_name(file));
     if (!source.trouble().empty()) return fail(file, source.trouble());
     std::optional<formats::Trouble> trouble = judged.reading.trouble;
     if (!trouble) trouble = recorder.trouble();
@@ -126,7 +142,7 @@ class Reader {
     judged.recorded = recorder.finish();
     const auto& operations = judged.recorded.operations.operations;
     judged.tested_nothing = std::none_of(operations.begin(), operations.end(), [&](const auto& o) {
-      return o.is_certain() || (call_.linearize.check_failed && !o.is_unknown());
+      return o.is_certain() || (how_.check_failed && !o.is_unknown());
     });
     return judged;
   }
@@ -139,13 +155,13 @@ class Reader {
 
   bool take_model(const std::string& file, HistorySource& source) {
     constexpr std::size_t beginning = std::size_t{64} << 10U;
-    const OwnModel own = own_model(source.peek(beginning), call_.linearize.format);
-    if (call_.linearize.model.empty()) {
+    const OwnModel own = own_model(source.peek(beginning), how_.format);
+    if (how_.model == nullptr) {
       if (!source.trouble().empty() || own.name.empty()) {
-        fail(file,
-             !source.trouble().empty()
-                 ? source.trouble()
-                 : fmt::format("does not say of which model it is; --model says it, one of {}", names_of_models()));
+        fail(file, !source.trouble().empty()
+                       ? source.trouble()
+                       : fmt::format("does not say of which model it is; --model says it, one of {}",
+                                     fmt::join(names_of_models(), ", ")));
         return false;
       }
       const checker::Model* model = checker::find_model(own.name);
@@ -158,7 +174,7 @@ class Reader {
       model_ = model;
     }
     const std::optional<std::int64_t> permits = own.name == model_->name() ? own.permits : std::nullopt;
-    if (is_begun_ && permits != permits_ && !call_.linearize.permits) {
+    if (is_begun_ && permits != permits_ && !how_.permits) {
       fail(file, "says another number of permits than those before it; judge them one by one, or say --permits");
       return false;
     }
@@ -167,82 +183,156 @@ class Reader {
     return true;
   }
 
-  const Call& call_;
+  const Reading& how_;
   std::ostream& err_;
   const checker::Model* model_ = nullptr;
   std::optional<std::int64_t> permits_;
   bool is_begun_ = false;
 };
 
-void show(const std::vector<JudgedHistory>& histories, const checker::Model& model,
-          const checker::LinearizabilityOptions& options, Output& output) {
-  bool is_first = true;
-  for (const JudgedHistory& judged : histories) {
-    const reports::Lines lines = reports::linearization(judged, model, options, output.width);
-    if (!is_first && lines.size() > 2) output.out << '\n';
-    output.out << reports::to_string(lines, output.colour);
-    is_first = false;
-  }
-  if (histories.size() < 2) return;
-  const auto count = [&](checker::Verdict verdict) {
-    return std::count_if(histories.begin(), histories.end(),
-                         [&](const JudgedHistory& judged) { return judged.result.verdict == verdict; });
-  };
-  output.out << fmt::format("\n{} histories: {} linearizable, {} not, {} unknown\n", histories.size(),
-                            count(checker::Verdict::holds), count(checker::Verdict::violated),
-                            count(checker::Verdict::unknown));
+class Linearize final : public Call {
+ public:
+  Manual manual() override;
+  std::string mistake() override;
+  Exit perform(const models::locks::Catalogue& catalogue, Output& output) override;
+
+ private:
+  reports::Lines lines(const std::vector<JudgedHistory>& histories, const Output& output) const;
+
+  Reading how_;
+  checker::LinearizabilityOptions options_;
+  std::optional<std::string> initial_;
+  double max_seconds_ = 0;  ///< for all histories together; 0: no bound
+};
+
+Manual Linearize::manual() {
+  return {
+      .name = "linearize",
+      .summary = "judge a history from elsewhere: Jepsen's EDN or log, JSON lines",
+      .example = "linearize history.edn --model cas-register",
+      .head = R"(Judges histories: is there an order of the operations that one perfect object could have gone through?
+
+usage: lockstep linearize HISTORY... [--model MODEL] [OPTIONS]
+
+A HISTORY is Jepsen's history.edn, a Jepsen log or history.txt, or JSON (an object on each line, or an array), also
+packed by gzip; a directory stands for the history in it; - is standard input. docs/manual/linearize.md has the formats. What
+`lockstep run --history` writes says its model; of others --model has to. An operation that ended with :info, or never, may have taken
+effect at any later time, or never; one that failed did not.
+
+  MODEL                   functions (other names that files use for them)
+  mutex, owner-mutex, reentrant-mutex, fenced-mutex, reentrant-fenced-mutex
+                          acquire (lock), release (unlock); fenced: acquire returns a token
+  read-write-lock         acquire-read (read-lock, rlock), release-read, acquire-write (write-lock), release-write
+  semaphore               acquire, release [N]; --permits
+  register, cas-register  read (get), write (put, set); cas (compare-and-set) [OLD NEW]
+  multi-register          txn [[:read K nil] [:write K V]]; read, write [K V]
+  kv                      get (read), put (write), append; [KEY VALUE], or :key beside :value
+  set                     add (insert), remove (delete), contains, read
+  fifo-queue              enqueue (push), dequeue (pop, poll)
+  lockstep list specs     all of them, with all names
+
+)",
+      .options = {one_of({"--model", "MODEL", "what the histories are of; without it what they say themselves"},
+                         names_of_models(), [this](std::size_t i) { how_.model = checker::models()[i]; }),
+                  one_of({"--format", "auto|edn|json|log", "what the files are; auto: by their beginning"},
+                         {formats::format_names().begin(), formats::format_names().end()},
+                         [this](std::size_t i) { how_.format = static_cast<formats::Format>(i); }),
+                  whole({"--permits", "N", "permits of the semaphore (what the history says, or 1)"},
+                        {.max = 1'000'000'000}, how_.permits),
+                  text({"--initial", "V", "what a register holds at first (nil)"}, initial_),
+                  flag({"--independent", "", "values are [KEY VALUE], and each key is an object of its own"},
+                       how_.recorder.independent),
+                  flag({"--check-failed", "",
+                        "a failed acquire needs a moment at which the lock was taken, a failed cas one at which the\n"
+                        "value was another; otherwise what failed is left out"},
+                       how_.check_failed),
+                  flag({"--nil-reads-unknown", "",
+                        "a read that returned nil is one whose value is not known, as Knossos has it"},
+                       how_.recorder.nil_reads_unknown),
+                  word({"--max-memory", "SIZE", "for the search, e.g. 512MB (4GB); beyond it the answer is unknown"},
+                       [this](const std::string& value) {
+                         const std::optional<std::uint64_t> size = bytes(value);
+                         options_.max_memory = size.value_or(0);
+                         return size ? "" : expected("--max-memory", value, "a size like 512MB or 4GB");
+                       }),
+                  seconds({"--max-seconds", "S", "for all histories together; beyond it the answer is unknown"},
+                          max_seconds_)},
+      .tail = R"(
+Exit status: 0 all are linearizable, 1 one is not, 2 a history or the call is wrong, 3 unknown: a bound was hit.
+
+example: lockstep linearize store/latest/history.edn --model cas-register --html why.html
+example: lockstep run story.toml --history story.edn; lockstep linearize story.edn
+)",
+      .language = "language of the page",
+      .has_page = true};
 }
 
-}  // namespace
+std::string Linearize::mistake() {
+  if (files.empty()) return "linearize needs histories, e.g. lockstep linearize history.edn --model mutex";
+  if (std::count(files.begin(), files.end(), "-") > 1) return "standard input (-) can be read only once";
+  const std::string_view model = how_.model == nullptr ? "" : how_.model->name();
+  if (how_.permits && how_.model != nullptr && model != "semaphore")
+    return fmt::format("--permits is for the model semaphore, not for {}", model);
+  if (initial_ && !model.ends_with("register")) {
+    return fmt::format("--initial is for the models register, cas-register and multi-register{}{}",
+                       how_.model == nullptr ? ": say which by --model" : ", not for ", model);
+  }
+  how_.recorder.initial = initial_.value_or("nil") == "nil" ? "" : *initial_;
+  return "";
+}
 
-Exit linearize(const Call& call, Output& output) {
-  const OutputOption outputs[] = {{"--html", call.linearize.html}};
-  std::vector<std::string> inputs = call.files;
-  for (const std::string& file : call.files) {
+reports::Lines Linearize::lines(const std::vector<JudgedHistory>& histories, const Output& output) const {
+  reports::Lines all;
+  std::size_t count[3] = {};
+  for (const JudgedHistory& judged : histories) {
+    const reports::Lines own = reports::linearization(judged, *how_.model, options_, output.width);
+    if (!all.empty() && own.size() > 2) all.emplace_back();
+    all.insert(all.end(), own.begin(), own.end());
+    ++count[static_cast<std::size_t>(judged.result.verdict)];
+  }
+  if (histories.size() < 2) return all;
+  const auto of = [&](checker::Verdict verdict) { return count[static_cast<std::size_t>(verdict)]; };
+  all.emplace_back();
+  all.emplace_back(fmt::format("{} histories: {} linearizable, {} not, {} unknown", histories.size(),
+                               of(checker::Verdict::holds), of(checker::Verdict::violated),
+                               of(checker::Verdict::unknown)));
+  return all;
+}
+
+Exit Linearize::perform(const models::locks::Catalogue&, Output& output) {
+  std::vector<std::string> inputs = files;
+  for (const std::string& file : files) {
     const auto found = find_history(file);
     if (const auto* name = std::get_if<std::string>(&found)) inputs.push_back(*name);
   }
-  if (const std::optional<std::string> trouble = refuse_outputs(outputs, inputs)) {
-    output.err << "lockstep: " << *trouble << '\n';
-    return Exit::bad_input;
-  }
-  Reader reader(call, output.err);
+  if (const auto trouble = refuse_outputs(outputs, inputs)) return refuse(output, *trouble);
+  Reader reader(how_, output.err);
   std::vector<JudgedHistory> histories;
-  bool is_good = true;
-  for (const std::string& file : call.files) {
-    std::optional<JudgedHistory> judged = reader.read(file);
-    is_good = is_good && judged.has_value();
-    if (judged) histories.push_back(std::move(*judged));
+  for (const std::string& file : files) {
+    if (std::optional<JudgedHistory> judged = reader.read(file)) histories.push_back(std::move(*judged));
   }
   if (histories.empty()) return Exit::bad_input;
-  const checker::Model& model = *reader.model();
-
-  checker::LinearizabilityOptions options;
-  options.permits = reader.permits();
-  options.check_failed = call.linearize.check_failed;
-  if (call.linearize.max_memory) options.max_memory = *call.linearize.max_memory;
+  how_.model = reader.model();
+  options_.permits = reader.permits();
+  options_.check_failed = how_.check_failed;
   const Clock::time_point begin = Clock::now();
-  if (call.linearize.max_seconds) {
-    options.is_out_of_time = [&] {
-      return std::chrono::duration<double>(Clock::now() - begin).count() >= *call.linearize.max_seconds;
+  if (max_seconds_ > 0) {
+    options_.is_out_of_time = [&] {
+      return std::chrono::duration<double>(Clock::now() - begin).count() >= max_seconds_;
     };
   }
   for (JudgedHistory& judged : histories) {
-    options.initial = judged.recorded.initial.value_or(checker::nil);
+    options_.initial = judged.recorded.initial.value_or(checker::nil);
     const Clock::time_point began = Clock::now();
-    judged.result = checker::check_linearizable(judged.recorded.operations, model, options);
+    judged.result = checker::check_linearizable(judged.recorded.operations, *how_.model, options_);
     judged.milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - began).count();
   }
 
-  if (call.json)
-    output.out << reports::linearize_json(histories, model);
-  else
-    show(histories, model, options, output);
-  if (call.linearize.html) {
-    const std::string page = reports::linearize_html(histories, model, options, call.language);
-    if (!write_file(*call.linearize.html, page, output.err)) return Exit::bad_input;
-  }
-  if (!is_good) return Exit::bad_input;
+  const checker::Model& model = *how_.model;
+  const Result result{.lines = [&] { return lines(histories, output); },
+                      .json = [&] { return reports::linearize_json(histories, model); },
+                      .page = [&] { return reports::linearize_html(histories, model, options_, language); }};
+  if (!report(*this, result, output) || histories.size() < files.size()) return Exit::bad_input;
   const auto any = [&](checker::Verdict verdict) {
     return std::any_of(histories.begin(), histories.end(),
                        [&](const JudgedHistory& judged) { return judged.result.verdict == verdict; });
@@ -250,5 +340,9 @@ Exit linearize(const Call& call, Output& output) {
   if (any(checker::Verdict::violated)) return Exit::not_as_expected;
   return any(checker::Verdict::unknown) ? Exit::incomplete : Exit::as_expected;
 }
+
+}  // namespace
+
+std::unique_ptr<Call> linearize_call() { return std::make_unique<Linearize>(); }
 
 }  // namespace lockstep::cli

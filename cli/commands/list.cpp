@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -11,7 +13,8 @@
 #include <variant>
 #include <vector>
 
-#include "cli/commands/commands.hpp"
+#include "cli/commands/load_all.hpp"
+#include "cli/formats/format.hpp"
 #include "confirm/confirm.hpp"
 #include "confirm/record.hpp"
 #include "reports/linearization/linearization.hpp"
@@ -56,54 +59,87 @@ reports::ConfirmedFiles still_confirmed(const std::vector<scenarios::Scenario>& 
   return confirmed;
 }
 
+constexpr std::string_view kLists[] = {"algorithms", "scenarios", "properties", "faults", "failures", "specs"};
+
+class List final : public Call {
+ public:
+  Manual manual() override {
+    return {.name = "list",
+            .summary = "what there is: lock algorithms, scenarios, properties, faults, failures, specs",
+            .example = "list algorithms",
+            .head = R"(Shows what there is to use in scenario files.
+
+usage: lockstep list [algorithms|scenarios|properties|faults|failures|specs] [NAME|DIR|FILE...] [OPTIONS]
+
+  algorithms   lock algorithms (this is the default); with NAMEs, the parameters and claims of these
+  scenarios    the scenario files below each DIR ("scenarios" if none is given)
+  properties   what is judged, and whose truth it is about
+  faults       what can go wrong in a scenario
+  failures     the documented failures, and the scenario files below each DIR that reproduce them
+  specs        the models of lockstep linearize, and their functions
+
+)",
+            .tail = R"(
+example: lockstep list scenarios --json
+example: lockstep list algorithms redlock-seq
+)",
+            .language = "language of titles and meanings"};
+  }
+
+  std::string mistake() override {
+    if (!files.empty()) {
+      what_ = files.front();
+      files.erase(files.begin());
+    }
+    if (std::find(std::begin(kLists), std::end(kLists), what_) == std::end(kLists))
+      return not_one_of("list", what_, kLists);
+    const bool of_files = what_ == "scenarios" || what_ == "failures";
+    if (!of_files && what_ != "algorithms" && !files.empty())
+      return fmt::format("list {} takes no files, but was given {}", what_, scenarios::in_quotes(files.front()));
+    if (of_files && files.empty()) files = {"scenarios"};
+    return "";
+  }
+
+  std::vector<std::string>* lock_names() override { return what_ == "algorithms" ? &files : nullptr; }
+
+  Exit perform(const models::locks::Catalogue& catalogue, Output& output) override {
+    const reports::ListingOptions options{.width = output.width, .language = language};
+    const auto show = [&](auto lines, auto json) {
+      return report(*this, {.lines = lines, .json = json}, output) ? Exit::as_expected : Exit::bad_input;
+    };
+    if (what_ == "specs") return show([&] { return reports::list_models(output.width); }, reports::models_json);
+    if (what_ == "properties") return show([&] { return reports::list_properties(options); }, reports::properties_json);
+    if (what_ == "faults") return show([&] { return reports::list_faults(options); }, reports::faults_json);
+    if (what_ == "algorithms") {
+      std::vector<models::locks::Entry> named;
+      for (const std::string& name : files) {
+        const models::locks::Entry* entry = catalogue.find(name);
+        if (entry == nullptr) return refuse(output, not_one_of("list algorithms", name, catalogue.ids()));
+        named.push_back(*entry);
+      }
+      return show(
+          [&] {
+            return named.empty() ? reports::list_algorithms(catalogue, options)
+                                 : reports::describe_algorithms(named, options);
+          },
+          [&] { return reports::algorithms_json(named.empty() ? catalogue.entries() : named); });
+    }
+    const auto stories = load_all(files, catalogue, output.err);
+    if (!stories) return Exit::bad_input;
+    if (what_ == "scenarios")
+      return show([&] { return reports::list_scenarios(*stories, options); },
+                  [&] { return reports::scenarios_json(*stories); });
+    const reports::ConfirmedFiles confirmed = still_confirmed(*stories, catalogue);
+    return show([&] { return reports::list_failures(*stories, confirmed, options); },
+                [&] { return reports::failures_json(*stories, confirmed); });
+  }
+
+ private:
+  std::string what_ = "algorithms";
+};
+
 }  // namespace
 
-Exit list(const Call& call, const models::locks::Catalogue& catalogue, Output& output) {
-  const reports::ListingOptions options{.width = output.width, .language = call.language};
-  const auto show = [&](const reports::Lines& lines) { output.out << reports::to_string(lines, output.colour); };
-  if (call.what == "scenarios" || call.what == "failures") {
-    const auto loaded = load_all(call.files, catalogue, output.err);
-    if (!loaded) return Exit::bad_input;
-    const bool failures = call.what == "failures";
-    if (call.json)
-      output.out << (failures ? reports::failures_json(*loaded, still_confirmed(*loaded, catalogue))
-                              : reports::scenarios_json(*loaded));
-    else
-      show(failures ? reports::list_failures(*loaded, still_confirmed(*loaded, catalogue), options)
-                    : reports::list_scenarios(*loaded, options));
-  } else if (call.what == "algorithms") {
-    std::vector<models::locks::Entry> named;
-    const std::vector<std::string_view> known = catalogue.ids();
-    for (const std::string& name : call.files) {
-      const models::locks::Entry* entry = catalogue.find(name);
-      if (entry == nullptr) {
-        output.err << fmt::format("lockstep: list algorithms {}: {}\n", scenarios::in_quotes(name),
-                                  scenarios::suggestion(name, known));
-        return Exit::bad_input;
-      }
-      named.push_back(*entry);
-    }
-    if (call.json)
-      output.out << reports::algorithms_json(named.empty() ? catalogue.entries() : named);
-    else
-      show(named.empty() ? reports::list_algorithms(catalogue, options) : reports::describe_algorithms(named, options));
-  } else if (call.what == "specs") {
-    if (call.json)
-      output.out << reports::models_json();
-    else
-      show(reports::list_models(output.width));
-  } else if (call.what == "properties") {
-    if (call.json)
-      output.out << reports::properties_json();
-    else
-      show(reports::list_properties(options));
-  } else {
-    if (call.json)
-      output.out << reports::faults_json();
-    else
-      show(reports::list_faults(options));
-  }
-  return Exit::as_expected;
-}
+std::unique_ptr<Call> list_call() { return std::make_unique<List>(); }
 
 }  // namespace lockstep::cli

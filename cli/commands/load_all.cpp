@@ -1,7 +1,8 @@
+#include "cli/commands/load_all.hpp"
+
 #include <filesystem>
 #include <ostream>
 
-#include "cli/commands/commands.hpp"
 #include "scenarios/format/loader.hpp"
 #include "scenarios/story/suggestion.hpp"
 

@@ -1,34 +1,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <ostream>
 
-#include "cli/commands/commands.hpp"
 #include "cli/commands/output_files.hpp"
+#include "cli/formats/format.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/join_ranks.hpp"
 #include "reports/check/matrix.hpp"
 #include "scenarios/format/writer.hpp"
 #include "scenarios/matrix/matrix.hpp"
-#include "scenarios/story/suggestion.hpp"
 
 namespace lockstep::cli {
 namespace {
-
-/// A message about names that there are not.
-std::optional<std::string> objection(const Call& call, const models::locks::Catalogue& catalogue) {
-  const std::vector<std::string_view> algorithms = catalogue.ids();
-  for (const std::string& name : call.files) {
-    if (catalogue.find(name) == nullptr)
-      return fmt::format("matrix {}: {}", scenarios::in_quotes(name), scenarios::suggestion(name, algorithms));
-  }
-  std::vector<std::string_view> faults;
-  for (const scenarios::MatrixFault& fault : scenarios::matrix_faults()) faults.push_back(fault.name);
-  for (const std::string& name : call.matrix.faults) {
-    if (std::find(faults.begin(), faults.end(), name) == faults.end())
-      return fmt::format("--faults {}: {}", scenarios::in_quotes(name), scenarios::suggestion(name, faults));
-  }
-  return std::nullopt;
-}
 
 /// Each witness as a file of its own. False after a message.
 bool write_witnesses(const scenarios::Matrix& matrix, const std::string& folder, std::ostream& err) {
@@ -43,48 +28,100 @@ bool write_witnesses(const scenarios::Matrix& matrix, const std::string& folder,
   return true;
 }
 
-}  // namespace
+class MatrixCall final : public Call {
+ public:
+  Manual manual() override {
+    return {
+        .name = "matrix",
+        .summary = "every lock algorithm under every kind of fault: proved within bounds, fuzzed, or broken",
+        .example = "matrix set-nx-px-lua redlock-seq",
+        .head =
+            R"(Puts each lock algorithm into a small world for each kind of fault, explores it in every order and with every
+delay, and says whether it is proved within these bounds or broken, and from which margin on. What a bound leaves open
+is run at random in a larger world.
 
-Exit matrix(const Call& call, const models::locks::Catalogue& catalogue, Output& output) {
-  std::optional<std::string> trouble = objection(call, catalogue);
-  if (!trouble && call.matrix.witnesses && output.is_first())
-    trouble = trouble_with_folder("--witnesses", *call.matrix.witnesses);
-  if (const std::string said = objection_of_any(trouble.value_or(""), output); !said.empty()) {
-    output.err << "lockstep: " << said << '\n';
-    return Exit::bad_input;
+usage: lockstep matrix [ALGORITHM...] [OPTIONS]
+
+Without names: all algorithms of lockstep list algorithms that claim mutual exclusion.
+
+)",
+        .options = {list({"--faults", "NAME,NAME...", "these columns alone (without it: all)"}, Option::Takes::words,
+                         options_.faults),
+                    whole({"--max-traces", "N", "end each exploration after N traces (50000)"}, {},
+                          options_.max_traces),
+                    whole({"--max-events", "N", "or after N events, of runs that are no traces, too (5000000)"}, {},
+                          options_.max_events),
+                    whole({"--runs", "N", "random runs of what was neither proved nor broken (300)"}, {},
+                          options_.runs),
+                    folder({"--witnesses", "DIR", "write each run that breaks something as a scenario file there"},
+                           witnesses_)},
+        .tail = R"(
+example: lockstep matrix set-nx-px-lua redlock-seq --faults pause,crash --witnesses build/witnesses
+)",
+        .seed = "of the random runs (1)",
+        .jobs = "work on N cells at a time; the results are the same for any N",
+        .language = "language of the report",
+        .is_split = true};
   }
+
+  std::vector<std::string>* lock_names() override { return &files; }
+
+  Exit perform(const models::locks::Catalogue& catalogue, Output& output) override;
+
+ private:
+  /// A message about names that there are not.
+  std::string objection(const models::locks::Catalogue& catalogue) const {
+    for (const std::string& name : files) {
+      if (catalogue.find(name) == nullptr) return not_one_of("matrix", name, catalogue.ids());
+    }
+    std::vector<std::string_view> faults;
+    for (const scenarios::MatrixFault& fault : scenarios::matrix_faults()) faults.push_back(fault.name);
+    for (const std::string& name : options_.faults) {
+      if (std::find(faults.begin(), faults.end(), name) == faults.end()) return not_one_of("--faults", name, faults);
+    }
+    return "";
+  }
+
+  scenarios::MatrixOptions options_;
+  std::optional<std::string> witnesses_;
+};
+
+Exit MatrixCall::perform(const models::locks::Catalogue& catalogue, Output& output) {
+  std::string trouble = objection(catalogue);
+  if (trouble.empty() && witnesses_ && output.is_first())
+    trouble = trouble_with_folder("--witnesses", *witnesses_).value_or("");
+  if (const std::string said = objection_of_any(trouble, output); !said.empty()) return refuse(output, said);
   const Interrupt interrupt;
-  scenarios::MatrixOptions options;
-  options.algorithms = call.files;
-  options.faults = call.matrix.faults;
-  if (call.matrix.max_traces) options.max_traces = *call.matrix.max_traces;
-  if (call.matrix.max_events) options.max_events = *call.matrix.max_events;
-  if (call.matrix.runs) options.runs = *call.matrix.runs;
-  if (call.seed) options.seed = *call.seed;
-  options.jobs = static_cast<unsigned>(call.jobs);
-  options.ranks = output.ranks;
-  options.interrupted = [&interrupt] { return interrupt.is_requested(); };
+  options_.algorithms = files;
+  options_.seed = seed.value_or(1);
+  options_.jobs = static_cast<unsigned>(jobs);
+  options_.ranks = output.ranks;
+  options_.interrupted = [&interrupt] { return interrupt.is_requested(); };
   if (output.progress) {
-    options.progress = [&](std::size_t done, std::size_t all) {
+    options_.progress = [&](std::size_t done, std::size_t all) {
       output.err << fmt::format("\r{} of {} cells{}", done, all, done == all ? "\r\x1b[K" : "") << std::flush;
     };
   }
 
-  const auto result = scenarios::matrix(catalogue, options);
+  const auto result = scenarios::matrix(catalogue, options_);
   if (const auto* problem = std::get_if<scenarios::Diagnostic>(&result)) {
     output.err << problem->to_string() << '\n';
     return Exit::bad_input;
   }
   const scenarios::Matrix& found = std::get<scenarios::Matrix>(result);
   if (!output.is_first()) return Exit::as_expected;
-  if (call.matrix.witnesses && !write_witnesses(found, *call.matrix.witnesses, output.err)) return Exit::bad_input;
-  if (call.json) {
-    output.out << reports::matrix_json(found, options);
-  } else {
-    const reports::MatrixReportOptions how{.width = output.width, .language = call.language};
-    output.out << reports::to_string(reports::matrix(found, options, how), output.colour);
-  }
+  if (witnesses_ && !write_witnesses(found, *witnesses_, output.err)) return Exit::bad_input;
+  const reports::MatrixReportOptions how{.width = output.width, .language = language};
+  if (!report(*this,
+              {.lines = [&] { return reports::matrix(found, options_, how); },
+               .json = [&] { return reports::matrix_json(found, options_); }},
+              output))
+    return Exit::bad_input;
   return found.is_complete ? Exit::as_expected : Exit::incomplete;
 }
+
+}  // namespace
+
+std::unique_ptr<Call> matrix_call() { return std::make_unique<MatrixCall>(); }
 
 }  // namespace lockstep::cli

@@ -37,19 +37,17 @@ bool is_kept(const std::string& file) {
 
 }  // namespace
 
-std::optional<std::string> refuse_outputs(std::span<const OutputOption> options, std::span<const std::string> inputs) {
-  for (std::size_t i = 0; i < options.size(); ++i) {
-    const auto& [option, file] = options[i];
-    if (!file) continue;
-    if (!is_kept(*file)) continue;
+std::optional<std::string> refuse_outputs(std::span<const OutputFile> files, std::span<const std::string> inputs) {
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const auto& [option, file] = files[i];
+    if (!is_kept(file)) continue;
     for (const std::string& input : inputs) {
-      if (are_same(*file, input))
-        return fmt::format("{} {} would overwrite an input; name another file", option, one_line(*file));
+      if (are_same(file, input))
+        return fmt::format("{} {} would overwrite an input; name another file", option, one_line(file));
     }
     for (std::size_t j = 0; j < i; ++j) {
-      if (options[j].file && are_same(*file, *options[j].file))
-        return fmt::format("{} and {} name the same file, {}; name another", options[j].option, option,
-                           one_line(*file));
+      if (are_same(file, files[j].file))
+        return fmt::format("{} and {} name the same file, {}; name another", files[j].option, option, one_line(file));
     }
   }
   return std::nullopt;

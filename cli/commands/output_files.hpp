@@ -8,17 +8,13 @@
 #include <string>
 #include <string_view>
 
-namespace lockstep::cli {
+#include "cli/arguments/option.hpp"
 
-/// An option that names a file to write, as it was typed; nothing if it was not.
-struct OutputOption {
-  std::string_view option;  ///< "--junit"
-  const std::optional<std::string>& file;
-};
+namespace lockstep::cli {
 
 /// What is wrong with them before any work is done: one would overwrite an input, or another of them. Nothing if all is
 /// well.
-std::optional<std::string> refuse_outputs(std::span<const OutputOption> options, std::span<const std::string> inputs);
+std::optional<std::string> refuse_outputs(std::span<const OutputFile> files, std::span<const std::string> inputs);
 
 /// "cannot write FILE: Permission denied".
 std::string cannot_write(const std::string& file, std::string_view why);

@@ -11,6 +11,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
@@ -19,7 +20,7 @@
 #include <thread>
 #include <variant>
 
-#include "cli/commands/commands.hpp"
+#include "cli/formats/format.hpp"
 #include "cli/interrupt.hpp"
 #include "reports/play/bench.hpp"
 #include "scenarios/format/new_story.hpp"
@@ -107,26 +108,66 @@ void set_socket_options(Server& server) {
   });
 }
 
-void announce_play(const Call& call, std::uint16_t port, const std::string& token, Output& output) {
-  const std::string address = fmt::format("http://{}:{}/?token={}", kHost, port, token);
-  if (call.json)
-    output.out << nlohmann::ordered_json{{"address", address}, {"port", port}}.dump(2) << '\n';
-  else
-    output.out << address << "\nopen it in a browser on this machine; Ctrl-C ends\n";
-  output.out.flush();
-}
+class Play final : public Call {
+ public:
+  Manual manual() override {
+    return {
+        .name = "play",
+        .summary = "a story in your browser: edit it, let things go wrong by a click, check it",
+        .example = "play scenarios/stories/redis-lock-java/f000-2-both-delete-expired.toml",
+        .head =
+            R"(Opens a story in your browser: its text on one side, on the other what happens, anew after every change. Sliders move
+its figures, a click on the diagram pauses, crashes or loses something just there, check runs behind the page, and a
+history that is dropped onto it is judged.
 
-}  // namespace
+usage: lockstep play [FILE] [OPTIONS]
 
-Exit play(const Call& call, const models::locks::Catalogue& catalogue, Output& output) {
+Prints an address of 127.0.0.1 with a token, which nobody else knows; open it. Without FILE it begins with a new story.
+Stories are saved into the folder of FILE, or into the one that it was called in, and nowhere else; a file that is there
+is overwritten only after a question. Ctrl-C ends it. docs/manual/play.md has more.
+
+)",
+        .options = {whole({"--port", "N", "of 127.0.0.1; 0: a free one (0)"}, {0, 65535}, port_)},
+        .tail = R"(
+Exit status: 0 ended by Ctrl-C, 2 the file cannot be read, the call was wrong, or the port is taken.
+
+example: lockstep play scenarios/stories/redis-lock-java/f000-2-both-delete-expired.toml
+)",
+        .json = "the address as one JSON document on stdout, nothing else",
+        .jobs = "threads of a check (as many as there are cores)",
+        .is_laid_out = false};
+  }
+
+  std::string mistake() override {
+    if (files.size() <= 1) return "";
+    return "play takes one scenario file, e.g. lockstep play mine.toml; without one it begins with a new story";
+  }
+
+  Exit perform(const models::locks::Catalogue& catalogue, Output& output) override;
+
+ private:
+  void announce(std::uint16_t port, const std::string& token, Output& output) {
+    const std::string address = fmt::format("http://{}:{}/?token={}", kHost, port, token);
+    const auto lines = [&] {
+      return reports::Lines{reports::Line(address), reports::Line("open it in a browser on this machine; Ctrl-C ends")};
+    };
+    const auto json = [&] { return nlohmann::ordered_json{{"address", address}, {"port", port}}.dump(2) + '\n'; };
+    report(*this, {.lines = lines, .json = json}, output);
+    output.out.flush();
+  }
+
+  std::uint16_t port_ = 0;  ///< 0: a free one
+};
+
+Exit Play::perform(const models::locks::Catalogue& catalogue, Output& output) {
   bench::BenchSetup setup;
   std::error_code error;
-  if (call.files.empty()) {
+  if (files.empty()) {
     setup.file = "story.toml";
     setup.text = scenarios::new_story(*catalogue.find("set-nx-px-lua"), "A story of my own", "story.toml");
     setup.folder = fs::current_path(error);
   } else {
-    setup.file = call.files.front();
+    setup.file = files.front();
     auto text = text_of(setup.file);
     if (const auto* trouble = std::get_if<scenarios::Diagnostic>(&text)) {
       output.err << trouble->to_string() << '\n';
@@ -137,30 +178,28 @@ Exit play(const Call& call, const models::locks::Catalogue& catalogue, Output& o
   }
   const auto token = fresh_token();
   if (!token) {
-    output.err << "lockstep: the system has no random numbers for a token\n";
-    return Exit::bad_input;
+    return refuse(output, "the system has no random numbers for a token");
   }
   setup.door.token = *token;
-  setup.jobs = static_cast<unsigned>(call.jobs);
+  setup.jobs = static_cast<unsigned>(jobs);
 
   const Interrupt interrupt;
   Server server;
   set_socket_options(server);
-  int port = call.play.port;
+  int port = port_;
   if (port == 0) {
     port = server.bind_to_any_port(kHost);
   } else if (!server.bind_to_port(kHost, port)) {
     port = -1;
   }
   if (port <= 0) {
-    output.err << fmt::format("lockstep: nobody can listen at {}:{}: choose another --port, or 0 for a free one\n",
-                              kHost, call.play.port);
-    return Exit::bad_input;
+    return refuse(output,
+                  fmt::format("nobody can listen at {}:{}: choose another --port, or 0 for a free one", kHost, port_));
   }
   setup.door.port = static_cast<std::uint16_t>(port);
   bench::Bench stories(std::move(setup), catalogue, play_seconds);
   set_up(server, stories);
-  announce_play(call, static_cast<std::uint16_t>(port), *token, output);
+  announce(static_cast<std::uint16_t>(port), *token, output);
   std::thread listening([&] { server.listen_after_bind(); });
   while (!interrupt.is_requested()) {
     const timespec moment{0, 50'000'000};
@@ -170,5 +209,9 @@ Exit play(const Call& call, const models::locks::Catalogue& catalogue, Output& o
   listening.join();
   return Exit::as_expected;
 }
+
+}  // namespace
+
+std::unique_ptr<Call> play_call() { return std::make_unique<Play>(); }
 
 }  // namespace lockstep::cli

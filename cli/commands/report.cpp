@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <mutex>
 #include <ostream>
 #include <sstream>
 
-#include "cli/commands/commands.hpp"
+#include "cli/arguments/call.hpp"
+#include "cli/commands/load_all.hpp"
 #include "cli/commands/output_files.hpp"
 #include "cli/commands/report_folder.hpp"
 #include "cli/interrupt.hpp"
@@ -66,8 +68,8 @@ class Steps {
 
 class Maker {
  public:
-  Maker(const Call& call, const models::locks::Catalogue& catalogue, Output& output, ResultsKept& kept)
-      : call_(call), catalogue_(catalogue), output_(output), kept_(kept) {
+  Maker(std::size_t jobs, const models::locks::Catalogue& catalogue, Output& output, ResultsKept& kept)
+      : jobs_(jobs), catalogue_(catalogue), output_(output), kept_(kept) {
     program_ = fmt::format("{} {}", kVersion, reports::site::sha256_of(content_of("/proc/self/exe")));
   }
 
@@ -81,7 +83,7 @@ class Maker {
     for (const Scenario& scenario : scenarios) sources.push_back(scenario.file);
     const std::vector<std::string> paths = reports::site::paths_of(sources);
     Steps steps(output_, "stories", scenarios.size());
-    scenarios::in_parallel(scenarios.size(), call_.jobs, [&](std::size_t i) {
+    scenarios::in_parallel(scenarios.size(), jobs_, [&](std::size_t i) {
       told[i].source = sources[i];
       told[i].path = paths[i];
       if (!is_interrupted()) troubles[i] = tell_one(scenarios[i], told[i]);
@@ -107,7 +109,7 @@ class Maker {
 
   std::variant<scenarios::Matrix, Diagnostic> matrix() {
     scenarios::MatrixOptions options = matrix_bounds();
-    options.jobs = static_cast<unsigned>(call_.jobs);
+    options.jobs = static_cast<unsigned>(jobs_);
     options.interrupted = [&] { return is_interrupted(); };
     const std::string name = fmt::format("matrix {} {} {} {}", program_, kMatrixTraces, kMatrixEvents, kMatrixRuns);
     if (const auto text = kept_.find(name)) {
@@ -126,7 +128,7 @@ class Maker {
   }
 
   reports::site::Measured measured(const std::vector<Scenario>& scenarios) {
-    return reports::site::measured(catalogue_, scenarios, static_cast<unsigned>(call_.jobs),
+    return reports::site::measured(catalogue_, scenarios, static_cast<unsigned>(jobs_),
                                    [&] { return is_interrupted(); });
   }
 
@@ -221,7 +223,7 @@ class Maker {
     return matrix;
   }
 
-  const Call& call_;
+  std::size_t jobs_;
   const models::locks::Catalogue& catalogue_;
   Output& output_;
   ResultsKept& kept_;
@@ -229,42 +231,83 @@ class Maker {
   std::string program_;  ///< results of another one are not ours
 };
 
-Exit report_single(const Call& call, const models::locks::Catalogue& catalogue, const std::vector<Scenario>& scenarios,
-                   Output& output) {
+class Report final : public Call {
+ public:
+  Manual manual() override {
+    return {
+        .name = "report",
+        .summary = "a site of pages: each story's run to step through, why it failed, what holds and what does not",
+        .example = "report out",
+        .head =
+            R"(Writes a site of pages that opens from disk, in English and Chinese: an overview, and for each story its run as a
+diagram to step through, why it failed, what every other execution does and by which margin, what repairs it, questions.
+
+usage: lockstep report [FOLDER] [OPTIONS]
+
+)",
+        .options = {{.name = "FOLDER",
+                     .help = "where to write, \"report\" if not said otherwise: a new folder, an empty one, or an "
+                             "earlier report's"},
+                    words({"--stories", "FILE|DIR...", "of these stories, \"scenarios\" if not said otherwise"},
+                          Option::Takes::words, stories_),
+                    file({"--single", "FILE", "instead: one page of one story that needs no other file, to be mailed"},
+                         single_)},
+        .tail = R"(
+What was explored is kept in FOLDER/.results, and used again where story, program and bounds are the same.
+Stories that take long, or do not end, are run and not explored; their pages say so.
+
+example: lockstep report out
+example: lockstep report --single f003-2.html --stories scenarios/stories/redisson-source/f003-2-pause-outlives-lease.toml
+)",
+        .json = "",
+        .jobs = "threads",
+        .is_laid_out = false};
+  }
+
+  std::string mistake() override {
+    if (stories_.empty()) stories_ = {"scenarios"};
+    if (single_ && !files.empty()) return "--single FILE makes one page, and no folder; leave the folder out";
+    if (files.size() > 1)
+      return "report fills one folder; name stories with --stories, as in lockstep report out --stories scenarios";
+    if (files.empty()) files = {"report"};
+    return "";
+  }
+
+  Exit perform(const models::locks::Catalogue& catalogue, Output& output) override;
+
+ private:
+  Exit make_single(const models::locks::Catalogue& catalogue, const std::vector<Scenario>& scenarios, Output& output);
+
+  std::vector<std::string> stories_;  ///< files and folders
+  std::optional<std::string> single_;
+};
+
+Exit Report::make_single(const models::locks::Catalogue& catalogue, const std::vector<Scenario>& scenarios,
+                         Output& output) {
   if (scenarios.size() != 1) {
-    output.err << fmt::format("lockstep: --single makes a page of one story, and here are {}; name it with --stories\n",
-                              scenarios.size());
-    return Exit::bad_input;
+    return refuse(output, fmt::format("--single makes a page of one story, and here are {}; name it with --stories",
+                                      scenarios.size()));
   }
-  const OutputOption outputs[] = {{"--single", call.report.single}};
   const std::vector<std::string> inputs{scenarios.front().file};
-  if (const auto trouble = refuse_outputs(outputs, inputs)) {
-    output.err << "lockstep: " << *trouble << '\n';
-    return Exit::bad_input;
-  }
+  if (const auto trouble = refuse_outputs(outputs, inputs)) return refuse(output, *trouble);
   ResultsKept none;
-  Maker maker(call, catalogue, output, none);
+  Maker maker(jobs, catalogue, output, none);
   const auto told = maker.tell(scenarios);
   if (!told) return Exit::bad_input;
   if (maker.is_interrupted()) return Exit::incomplete;
   const std::string page = reports::site::single_page(told->front(), catalogue, maker.version());
-  return write_file(*call.report.single, page, output.err) ? Exit::as_expected : Exit::bad_input;
+  return write_file(*single_, page, output.err) ? Exit::as_expected : Exit::bad_input;
 }
 
-}  // namespace
-
-Exit report(const Call& call, const models::locks::Catalogue& catalogue, Output& output) {
-  const std::optional<std::vector<Scenario>> scenarios = load_all(call.report.stories, catalogue, output.err);
+Exit Report::perform(const models::locks::Catalogue& catalogue, Output& output) {
+  const std::optional<std::vector<Scenario>> scenarios = load_all(stories_, catalogue, output.err);
   if (!scenarios) return Exit::bad_input;
-  if (call.report.single) return report_single(call, catalogue, *scenarios, output);
+  if (single_) return make_single(catalogue, *scenarios, output);
 
-  ReportFolder folder(call.files.front());
-  if (const auto trouble = folder.open()) {
-    output.err << "lockstep: " << *trouble << '\n';
-    return Exit::bad_input;
-  }
+  ReportFolder folder(files.front());
+  if (const auto trouble = folder.open()) return refuse(output, *trouble);
   ResultsKept kept(folder.path() / ".results");
-  Maker maker(call, catalogue, output, kept);
+  Maker maker(jobs, catalogue, output, kept);
   std::optional<std::vector<ToldStory>> told = maker.tell(*scenarios);
   if (!told) return Exit::bad_input;
   auto matrix = maker.matrix();
@@ -283,19 +326,20 @@ Exit report(const Call& call, const models::locks::Catalogue& catalogue, Output&
                                        .matrix_bounds = maker.matrix_bounds(),
                                        .version = maker.version()};
   const auto for_each = [&](std::size_t count, const std::function<void(std::size_t)>& work) {
-    scenarios::in_parallel(count, call.jobs, work);
+    scenarios::in_parallel(count, jobs, work);
   };
-  const std::vector<reports::site::SiteFile> files = reports::site::site_of(input, catalogue, for_each);
-  if (const auto trouble = folder.write(files)) {
-    output.err << "lockstep: " << *trouble << '\n';
-    return Exit::bad_input;
-  }
+  const std::vector<reports::site::SiteFile> pages = reports::site::site_of(input, catalogue, for_each);
+  if (const auto trouble = folder.write(pages)) return refuse(output, *trouble);
   kept.forget_others();
   std::uintmax_t bytes = 0;
-  for (const auto& file : files) bytes += file.content.size();
-  output.out << fmt::format("{} pages, {:.1f} MB: {}\n", files.size(), static_cast<double>(bytes) / 1e6,
+  for (const auto& page : pages) bytes += page.content.size();
+  output.out << fmt::format("{} pages, {:.1f} MB: {}\n", pages.size(), static_cast<double>(bytes) / 1e6,
                             (folder.path() / "index.html").string());
   return Exit::as_expected;
 }
+
+}  // namespace
+
+std::unique_ptr<Call> report_call() { return std::make_unique<Report>(); }
 
 }  // namespace lockstep::cli

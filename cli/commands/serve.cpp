@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "cli/commands/commands.hpp"
+#include "cli/commands/load_all.hpp"
+#include "cli/formats/format.hpp"
 #include "cli/interrupt.hpp"
 #include "door/serve.hpp"
 
@@ -20,35 +22,80 @@ sim::Duration since_epoch() {
   return sim::Duration::nanoseconds(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
 }
 
-void announce(const Call& call, const std::vector<door::OpenPort>& ports, Output& output) {
-  if (call.json) {
-    auto servers = nlohmann::ordered_json::array();
-    for (const door::OpenPort& open : ports) servers.push_back({{"name", open.server}, {"port", open.port}});
-    output.out << nlohmann::ordered_json{{"host", "127.0.0.1"}, {"servers", servers}}.dump(2) << '\n';
-  } else {
-    for (const door::OpenPort& open : ports) {
-      output.out << fmt::format("{} is served at 127.0.0.1:{}\n", open.server, open.port);
-    }
-    output.out << (call.serve.step ? "time stands still: DEBUG STEP seconds moves it; " : "time is real time; ")
-               << "Ctrl-C ends\n";
+class Serve final : public Call {
+ public:
+  Manual manual() override {
+    return {
+        .name = "serve",
+        .summary = "let redis-cli and other real clients talk to a scenario's servers",
+        .example = "serve scenarios/stories/reference/set-nx-px-lua-3x2.toml --port 6400",
+        .head = R"(Serves a scenario's Redis servers to real clients: redis-cli, client libraries, test suites.
+
+usage: lockstep serve FILE [OPTIONS]
+
+Each server of the scenario gets a port of 127.0.0.1, which is printed, and behaves there as in the
+simulation: its clock, and the pauses, crashes and jumps that the file plans for it at given times. The
+scenario's clients do not run. Ctrl-C ends it. docs/manual/serve.md has more.
+
+)",
+        .options = {whole({"--port", "N", "of the first server; the next ones have N+1, N+2, ...; 0: free ones (0)"},
+                          {0, 65535}, port_),
+                    flag({"--step", "",
+                          "time stands still until a client sends DEBUG STEP seconds, so that a lease\n"
+                          "runs out exactly when you say; otherwise it runs with the real clock"},
+                         step_)},
+        .tail = R"(
+Exit status: 0 ended by Ctrl-C, 2 the file or the call was wrong, or a port is taken.
+
+example: lockstep serve scenarios/stories/reference/set-nx-px-lua-3x2.toml --port 6400
+example: redis-cli -p 6400 SET lock me NX PX 30000
+)",
+        .json = "the ports as one JSON document on stdout, nothing else",
+        .seed = "what SPOP and its like take (1)",
+        .is_laid_out = false};
   }
-  output.out.flush();
-}
 
-}  // namespace
+  std::string mistake() override {
+    if (files.size() == 1) return "";
+    return "serve needs one scenario file, e.g. lockstep serve scenarios/stories/reference/set-nx-px-lua-3x2.toml";
+  }
 
-Exit serve(const Call& call, const models::locks::Catalogue& catalogue, Output& output) {
-  auto loaded = load_all(call.files, catalogue, output.err);
+  Exit perform(const models::locks::Catalogue& catalogue, Output& output) override;
+
+ private:
+  void announce(const std::vector<door::OpenPort>& ports, Output& output) {
+    const auto lines = [&] {
+      reports::Lines all;
+      for (const door::OpenPort& open : ports)
+        all.emplace_back(fmt::format("{} is served at 127.0.0.1:{}", open.server, open.port));
+      all.emplace_back(step_ ? "time stands still: DEBUG STEP seconds moves it; Ctrl-C ends"
+                             : "time is real time; Ctrl-C ends");
+      return all;
+    };
+    const auto json = [&] {
+      auto servers = nlohmann::ordered_json::array();
+      for (const door::OpenPort& open : ports) servers.push_back({{"name", open.server}, {"port", open.port}});
+      return nlohmann::ordered_json{{"host", "127.0.0.1"}, {"servers", servers}}.dump(2) + '\n';
+    };
+    report(*this, {.lines = lines, .json = json}, output);
+    output.out.flush();
+  }
+
+  std::uint16_t port_ = 0;  ///< 0: a free one
+  bool step_ = false;
+};
+
+Exit Serve::perform(const models::locks::Catalogue& catalogue, Output& output) {
+  auto loaded = load_all(files, catalogue, output.err);
   if (!loaded) return Exit::bad_input;
   if (loaded->size() != 1) {
-    output.err << fmt::format("lockstep: serve needs one scenario, and there are {}: name a single file\n",
-                              loaded->size());
-    return Exit::bad_input;
+    return refuse(output,
+                  fmt::format("serve needs one scenario, and there are {}: name a single file", loaded->size()));
   }
   door::ServeOptions options;
-  options.port = call.serve.port;
-  options.seed = call.seed.value_or(1);
-  if (!call.serve.step) {
+  options.port = port_;
+  options.seed = seed.value_or(1);
+  if (!step_) {
     const auto begin = RealTime::now();
     options.elapsed = [begin] {
       const auto passed = std::chrono::duration_cast<std::chrono::nanoseconds>(RealTime::now() - begin);
@@ -59,13 +106,16 @@ Exit serve(const Call& call, const models::locks::Catalogue& catalogue, Output& 
   const Interrupt interrupt;
   const auto result = door::serve(
       std::move(loaded->front()), catalogue, options,
-      [&](const std::vector<door::OpenPort>& ports) { announce(call, ports, output); },
+      [&](const std::vector<door::OpenPort>& ports) { announce(ports, output); },
       [&] { return interrupt.is_requested(); });
   if (const door::Trouble* trouble = std::get_if<door::Trouble>(&result)) {
-    output.err << fmt::format("lockstep: {}: choose another --port, or 0 for a free one\n", trouble->message);
-    return Exit::bad_input;
+    return refuse(output, fmt::format("{}: choose another --port, or 0 for a free one", trouble->message));
   }
   return Exit::as_expected;
 }
+
+}  // namespace
+
+std::unique_ptr<Call> serve_call() { return std::make_unique<Serve>(); }
 
 }  // namespace lockstep::cli

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "cli/arguments/call.hpp"
+#include "cli/commands/commands.hpp"
 #include "cli/testing/called.hpp"
 #include "sim/testing/in_tree.hpp"
 
@@ -147,6 +148,12 @@ TEST_CASE("cli: a wrong call exits 2 and says how to go on") {
       {{"compare"}, "compare needs scenario files"},
       {{"compare", "x", "--clients", "2,x"}, "--clients \"x\": expected whole numbers from 1 to 256"},
       {{"compare", "x", "--seconds", "0"}, "--seconds \"0\": expected seconds of virtual time"},
+      {{"--junit", "f", "run", "x"}, "unknown option \"--junit\""},
+      {{"run", "--json=yes", "x"}, "--json takes no value"},
+      {{"run", "x", "--lang="}, "--lang \"\": expected one of en, zh"},
+      {{"run", "x", "--seed", "1", "--seed", "y"}, "--seed \"y\": expected a whole number"},
+      {{"matrix", "--faults", "pause", "pauze"}, "--faults \"pauze\": did you mean \"pause\"?"},
+      {{"run", "--", "--json"}, "--json: no such file"},
       {{}, "usage: lockstep COMMAND"},
   };
   for (const Case& c : cases) {
@@ -162,17 +169,20 @@ TEST_CASE("cli: help names every command and gives examples") {
   const cli::Called help = cli::called({"--help"});
   CHECK(help.exit == 0);
   CHECK(help.err.empty());
-  for (const std::string_view command : cli::command_names()) {
-    CHECK(cli::contains(help.out, "  " + std::string(command) + " "));
-    const cli::Called own = cli::called({std::string(command), "--help"});
+  for (const auto& each : cli::all_commands()) {
+    const std::string command(each->manual().name);
+    CHECK(cli::contains(help.out, "  " + command + " "));
+    const cli::Called own = cli::called({command, "--help"});
     CHECK(own.exit == 0);
-    CHECK(cli::contains(own.out, "usage: lockstep " + std::string(command)));
-    CHECK(cli::contains(own.out, "example: lockstep " + std::string(command)));
+    CHECK(cli::contains(own.out, "usage: lockstep " + command));
+    CHECK(cli::contains(own.out, "example: lockstep " + command));
+    for (const cli::Option& option : each->manual().options) CHECK(cli::contains(own.out, std::string(option.name)));
     for (const std::string_view option : {"--json", "--seed", "--jobs", "--color", "--lang", "--width", "--help"}) {
       CHECK(cli::contains(own.out, option));
     }
   }
   CHECK(cli::called({"help"}).out == help.out);
+  CHECK(cli::called({"run", "--nonsense", "--seed", "x", "-h"}).out == cli::called({"run", "--help"}).out);
 }
 
 TEST_CASE("cli: the version is the project's") {

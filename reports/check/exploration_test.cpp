@@ -231,7 +231,7 @@ TEST_CASE("exploration: the JSON document has the keys that programs rely on") {
 TEST_CASE("exploration: in JUnit a contradiction is a failure, and a bound is an error") {
   const std::vector<ExploredStory> stories{forged(), surprising(), open()};
   pugi::xml_document document;
-  REQUIRE(document.load_string(junit_xml(stories).c_str()));
+  REQUIRE(document.load_string(junit_xml("lockstep check", junit_cases(stories)).c_str()));
   const pugi::xml_node suite = document.child("testsuites").child("testsuite");
   CHECK(std::string(suite.attribute("name").value()) == "lockstep check");
   CHECK(suite.attribute("tests").as_int() == 3);

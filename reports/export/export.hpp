@@ -3,7 +3,6 @@
 // A run in the formats of other tools: which there are, and the text of each. Start here. docs/manual/exports.md shows
 // where each is opened.
 
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,22 +12,6 @@
 
 namespace lockstep::reports {
 
-enum class ExportKind : std::uint8_t { shiviz, chrome_trace, itf, edn, dot, graphml, sarif, junit, markdown };
-
-struct ExportFormat {
-  ExportKind kind;
-  std::string_view name;     ///< as on the command line
-  bool takes_many = false;   ///< any number of stories; else exactly one
-  bool needs_trace = false;  ///< `Outcome::trace`
-  bool needs_key_states = false;
-};
-
-/// In the order of their kinds.
-std::span<const ExportFormat> export_formats();
-const ExportFormat& format_of(ExportKind kind);
-/// Null if there is none of this name.
-const ExportFormat* find_export_format(std::string_view name);
-
 struct ExportInput {
   std::span<const Story> stories;
   std::span<const scenarios::Diagnostic> not_run;  ///< of stories that could not be run
@@ -36,8 +19,22 @@ struct ExportInput {
   std::string_view version;                        ///< of the program
 };
 
-/// The text of the file `path`, which names the picture beside it (markdown). The same input gives the same bytes.
-/// Requires: what the format needs; one story, unless it takes many.
-std::string exported(ExportKind kind, const ExportInput& input, std::string_view path);
+/// A row of the table in export.cpp: a format is a file that writes it, and a row.
+struct ExportFormat {
+  std::string_view name;     ///< as on the command line
+  bool takes_many = false;   ///< any number of stories; else exactly one
+  bool needs_trace = false;  ///< `Outcome::trace`
+  bool needs_key_states = false;
+  /// The text of the file `path`. The same input gives the same bytes. Requires: what the format needs; one story,
+  /// unless it takes many.
+  std::string (*write)(const ExportInput& input, std::string_view path);
+  /// A picture that belongs to it: the file, and what is in it. Null: there is none.
+  std::string (*picture_path)(std::string_view path) = nullptr;
+  std::string (*write_picture)(const ExportInput& input) = nullptr;
+};
+
+std::span<const ExportFormat> export_formats();
+/// Null if there is none of this name.
+const ExportFormat* find_export_format(std::string_view name);
 
 }  // namespace lockstep::reports

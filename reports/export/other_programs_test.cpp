@@ -21,8 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string written(ExportKind kind, const Story& story) {
-  return exported(kind, {.stories = {&story, 1}, .not_run = {}, .version = "1"}, "run.md");
+std::string written(std::string_view format, const Story& story) {
+  return find_export_format(format)->write({.stories = {&story, 1}, .not_run = {}, .version = "1"}, "run.md");
 }
 
 bool is_installed(const std::string& program) {
@@ -64,7 +64,7 @@ const std::string kKnownStory = "scenarios/stories/redisson-source/f003-2-pause-
 TEST_CASE("other programs: Graphviz draws the graph of events") {
   if (!is_installed("dot")) return;
   for (const Story& story : {testing::run_for_exports(in_tree(kKnownStory)), testing::hostile_story()}) {
-    const Piped drawn = piped("timeout 60 dot -Tsvg", written(ExportKind::dot, story));
+    const Piped drawn = piped("timeout 60 dot -Tsvg", written("dot", story));
     CHECK(drawn.status == 0);
     pugi::xml_document picture;
     CHECK(picture.load_string(drawn.out.c_str()));
@@ -77,8 +77,7 @@ TEST_CASE("other programs: GitHub's Markdown finds headings, tables and one pict
   const std::set<std::string> ours{"h1",    "h2", "p",  "img", "table",  "thead",
                                    "tbody", "tr", "th", "td",  "strong", "code"};
   for (const Story& story : {testing::run_for_exports(in_tree(kKnownStory)), testing::hostile_story()}) {
-    const Piped html =
-        piped("timeout 60 cmark-gfm --unsafe -e table -e strikethrough", written(ExportKind::markdown, story));
+    const Piped html = piped("timeout 60 cmark-gfm --unsafe -e table -e strikethrough", written("markdown", story));
     CHECK(html.status == 0);
     pugi::xml_document page;
     REQUIRE(page.load_string(("<page>" + html.out + "</page>").c_str()));

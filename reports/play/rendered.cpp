@@ -3,7 +3,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <kainjow/mustache.hpp>
 
 #include "checker/linearizability/linearizability.hpp"
 #include "reports/picture/shape.hpp"
@@ -85,16 +84,12 @@ std::string play_page(std::string_view text, const std::filesystem::path& file,
     told = std::move(shown.body);
   }
   if (page.data.empty()) page.data = "{}";
-  using kainjow::mustache::data;
-  data values;
-  values.set("text", within_textarea(text));
-  values.set("file", escaped_markup(file.filename().string()));
-  values.set("algorithms", algorithm_options(catalogue));
-  values.set("models", model_options());
-  values.set("events_max", fmt::format("{}", events_max));
-  values.set("told", told);
-  kainjow::mustache::mustache frame{std::string(embedded_text("reports/play/play.mustache"))};
-  page.body = frame.render(values);
+  page.body = site::filled("reports/play/play.mustache", {{"text", within_textarea(text)},
+                                                          {"file", file.filename().string()},
+                                                          {"algorithms", algorithm_options(catalogue)},
+                                                          {"models", model_options()},
+                                                          {"events_max", events_max},
+                                                          {"told", told}});
   page.scripts = {"reports/site/stepper.js", "reports/play/editor.js", "reports/play/play.js"};
   page.styles = {"reports/picture/diagram.css", "reports/site/story.css", "reports/play/play.css"};
   page.policy = "connect-src 'self'; frame-src 'self'";

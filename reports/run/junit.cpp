@@ -57,7 +57,7 @@ Trouble trouble_of(const ExploredStory& story) {
 
 }  // namespace
 
-std::string junit_xml(const char* suite_name, std::span<const JUnitCase> cases) {
+std::string junit_xml(const std::string& suite_name, std::span<const JUnitCase> cases) {
   const auto count = [&](Trouble::Kind kind) {
     return static_cast<unsigned long long>(
         std::count_if(cases.begin(), cases.end(), [&](const JUnitCase& c) { return c.trouble.kind == kind; }));
@@ -68,7 +68,7 @@ std::string junit_xml(const char* suite_name, std::span<const JUnitCase> cases) 
   declaration.append_attribute("encoding").set_value("UTF-8");
   pugi::xml_node suites = document.append_child("testsuites");
   pugi::xml_node suite = suites.append_child("testsuite");
-  suite.append_attribute("name").set_value(suite_name);
+  suite.append_attribute("name").set_value(suite_name.c_str());
   suite.append_attribute("tests").set_value(static_cast<unsigned long long>(cases.size()));
   suite.append_attribute("failures").set_value(count(Trouble::Kind::failure));
   suite.append_attribute("errors").set_value(count(Trouble::Kind::error));
@@ -92,16 +92,16 @@ std::string junit_xml(const char* suite_name, std::span<const JUnitCase> cases) 
   return out.str();
 }
 
-std::string junit_xml(std::span<const Story> stories) {
+std::vector<JUnitCase> junit_cases(std::span<const Story> stories) {
   std::vector<JUnitCase> cases;
   for (const Story& story : stories) cases.push_back({&story.scenario, trouble_of(story)});
-  return junit_xml("lockstep run", cases);
+  return cases;
 }
 
-std::string junit_xml(std::span<const ExploredStory> stories) {
+std::vector<JUnitCase> junit_cases(std::span<const ExploredStory> stories) {
   std::vector<JUnitCase> cases;
   for (const ExploredStory& story : stories) cases.push_back({&story.scenario, trouble_of(story)});
-  return junit_xml("lockstep check", cases);
+  return cases;
 }
 
 }  // namespace lockstep::reports

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "reports/check/explored.hpp"
 #include "reports/run/verdicts.hpp"
@@ -23,14 +24,13 @@ struct JUnitCase {
   Trouble trouble;
 };
 
-/// Of whatever command. `suite_name`: "lockstep confirm".
-std::string junit_xml(const char* suite_name, std::span<const JUnitCase> cases);
+/// A well-formed document whatever the stories' texts contain. It has no durations and no date: equal results give
+/// equal files. `suite_name`: "lockstep confirm".
+std::string junit_xml(const std::string& suite_name, std::span<const JUnitCase> cases);
 
-/// A well-formed document whatever the stories' texts contain. It has no durations and no date: equal runs give equal
-/// files.
-std::string junit_xml(std::span<const Story> stories);
+std::vector<JUnitCase> junit_cases(std::span<const Story> stories);
 
 /// The same of explorations. One that a bound has ended is an error, unless what it has found is a failure.
-std::string junit_xml(std::span<const ExploredStory> stories);
+std::vector<JUnitCase> junit_cases(std::span<const ExploredStory> stories);
 
 }  // namespace lockstep::reports

@@ -8,6 +8,7 @@
 #include "checker/properties/properties.hpp"
 #include "models/locks/parameters.hpp"
 #include "reports/picture/shape.hpp"
+#include "reports/site/template.hpp"
 
 namespace lockstep::reports::site {
 namespace {
@@ -202,18 +203,15 @@ CellText cell_text(const MatrixAnswer* answer) {
 
 std::string table_of(const Text& name, const std::vector<std::string>& heads,
                      const std::vector<std::vector<std::string>>& rows) {
-  std::string html =
-      fmt::format("<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"{} / {}\"><table>\n<thead><tr>",
-                  picture::escaped_markup(name.en), picture::escaped_markup(name.zh));
-  for (const std::string& head : heads) html += fmt::format("<th scope=\"col\">{}</th>", head);
-  html += "</tr></thead>\n<tbody>\n";
-  for (const std::vector<std::string>& row : rows) {
-    html += "<tr>";
-    for (std::size_t i = 0; i < row.size(); ++i)
-      html += i == 0 ? fmt::format("<th scope=\"row\">{}</th>", row[i]) : fmt::format("<td>{}</td>", row[i]);
-    html += "</tr>\n";
-  }
-  return html + "</tbody></table></div>\n";
+  const auto named = [](const char* key, const std::vector<std::string>& texts) {
+    std::vector<Values> values;
+    for (const std::string& text : texts) values.push_back({{key, text}});
+    return values;
+  };
+  std::vector<Values> filled_rows;
+  for (const std::vector<std::string>& row : rows) filled_rows.push_back({{"cells", named("cell", row)}});
+  return filled("reports/site/table.mustache",
+                {{"en", name.en}, {"zh", name.zh}, {"heads", named("head", heads)}, {"rows", filled_rows}});
 }
 
 }  // namespace lockstep::reports::site

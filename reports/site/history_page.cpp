@@ -1,11 +1,10 @@
 #include "reports/site/history_page.hpp"
 
-#include <algorithm>
 #include <array>
-
-#include <fmt/format.h>
+#include <vector>
 
 #include "reports/site/algorithm_texts.hpp"
+#include "reports/site/template.hpp"
 
 namespace lockstep::reports::site {
 namespace {
@@ -58,49 +57,40 @@ constexpr std::array<HistoryStep, 11> kHistory{{
      "两个客户端仍会同时相信自己持有锁。但资源中的数据保持正确：相信不再造成损害。", "", ""},
 }};
 
-std::string step_html(const Findings& findings, const HistoryStep& step, std::size_t number, std::string_view path) {
-  const ListedStory* story = find_story(findings, step.story);
-  const bool is_last = step.repair.empty();
+Values values_of(const Findings& findings, const HistoryStep& step, std::size_t number, std::string_view path) {
   const AlgorithmText* text = find_algorithm_text(step.algorithm);
   const models::locks::Entry* entry = findings.catalogue->find(step.algorithm);
-  std::string html = fmt::format("<div class=\"chain-step {}\">\n<h3>{}. {}</h3>\n", is_last ? "kept" : "broken",
-                                 number, algorithm_link(findings, path, step.algorithm));
-  if (entry != nullptr && text != nullptr) html += fmt::format("<p>{}</p>\n", both(entry->summary, text->summary_zh));
-  html += fmt::format("<p><strong>{}</strong> {}</p>\n",
-                      is_last ? both("What remains:", "剩下的：") : both("Breaks because:", "破坏的原因："),
-                      both(step.why, step.why_zh));
-  if (story != nullptr) {
-    std::string broken;
-    for (const std::string_view name : broken_properties(*story))
-      broken += fmt::format("{}<code>{}</code>", broken.empty() ? "" : ", ", name);
-    html +=
-        fmt::format("<p>{} {}</p>\n", story_link(path, *story),
-                    broken.empty() ? fmt::format("<span class=\"good\">✓ {}</span>", both("nothing breaks", "均成立"))
-                                   : fmt::format("<span class=\"bad\">✗</span> {}", broken));
+  Values values{{"number", number},
+                {"algorithm", algorithm_link(findings, path, step.algorithm)},
+                {"summary", entry != nullptr && text != nullptr ? both(entry->summary, text->summary_zh) : ""},
+                {"why", both(step.why, step.why_zh)},
+                {"story", ""},
+                {"repair", both(step.repair, step.repair_zh)}};
+  if (const ListedStory* story = find_story(findings, step.story)) {
+    std::vector<Values> broken;
+    for (const std::string_view name : broken_properties(*story)) broken.push_back({{"name", name}});
+    values.set("story", story_link(path, *story));
+    values.set("is_sound", broken.empty());
+    values.set("broken", broken);
   }
-  if (!is_last)
-    html += fmt::format("<p><strong>{}</strong> {}</p>\n", both("Repaired by:", "修复："),
-                        both(step.repair, step.repair_zh));
-  return html + "</div>\n";
+  return values;
 }
 
 /// Of each algorithm that another repairs: what its stories show.
-std::string repairs(const Findings& findings, std::string_view path) {
-  std::vector<std::vector<std::string>> rows;
+std::vector<Values> repairs(const Findings& findings, std::string_view path) {
+  std::vector<Values> rows;
   for (const models::locks::Entry& entry : findings.catalogue->entries()) {
     if (entry.repaired_by.empty()) continue;
-    std::string shown;
+    std::vector<Values> shown;
     for (const ListedStory* story : stories_of(findings, entry.id)) {
-      if (!broken_properties(*story).empty()) shown += fmt::format("<li>{}</li>", story_link(path, *story));
+      if (!broken_properties(*story).empty()) shown.push_back({{"link", story_link(path, *story)}});
     }
-    rows.push_back(
-        {algorithm_link(findings, path, entry.id),
-         shown.empty() ? both("no story here", "此处没有故事") : fmt::format("<ul class=\"plain\">{}</ul>", shown),
-         algorithm_link(findings, path, entry.repaired_by)});
+    rows.push_back({{"algorithm", algorithm_link(findings, path, entry.id)},
+                    {"has_shown", !shown.empty()},
+                    {"shown", shown},
+                    {"repaired_by", algorithm_link(findings, path, entry.repaired_by)}});
   }
-  return table_of({"Repairs", "修复"},
-                  {both("Algorithm", "算法"), both("Breaks in", "在这些故事中被破坏"), both("Repaired by", "由谁修复")},
-                  rows);
+  return rows;
 }
 
 }  // namespace
@@ -110,15 +100,10 @@ std::span<const HistoryStep> history_steps() { return kHistory; }
 Page history_page(const Findings& findings) {
   Page page{.path = "history.html", .title = {"The history of a lock", "一把锁的历史"}};
   page.above = {{"index.html", {"Overview", "总览"}}};
-  std::string chain;
-  std::size_t number = 0;
-  for (const HistoryStep& step : history_steps()) chain += step_html(findings, step, ++number, page.path);
-  page.body = paragraph(
-      {"Each lock here repairs what broke the one before it, and breaks in turn. What its story shows was "
-       "computed from a run; the order and the reasons are ours.",
-       "这里的每一把锁都修复了前一把的破坏，然后自己又被破坏。故事所展示的由运行计算得出；顺序与理由是我们的叙述。"});
-  page.body += section_of("chain", {"From SETNX to fencing", "从 SETNX 到防护令牌"}, chain);
-  page.body += section_of("repairs", {"Who repairs whom", "谁修复谁"}, repairs(findings, page.path));
+  std::vector<Values> steps;
+  for (const HistoryStep& step : history_steps())
+    steps.push_back(values_of(findings, step, steps.size() + 1, page.path));
+  page.body = filled("reports/site/history.mustache", {{"steps", steps}, {"repairs", repairs(findings, page.path)}});
   return page;
 }
 

@@ -2,18 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "checker/properties/properties.hpp"
-#include "reports/picture/shape.hpp"
 #include "reports/site/chapters.hpp"
+#include "reports/site/template.hpp"
 #include "scenarios/story/failures.hpp"
 
 namespace lockstep::reports::site {
 namespace {
-
-using picture::escaped_markup;
 
 constexpr std::string_view kIndex = "index.html";
 
@@ -45,24 +44,25 @@ constexpr std::array<Promise, 4> kPromises{{
 }};
 // clang-format on
 
-std::string promise_items(const Findings& findings) {
-  std::string html = "<div class=\"two\">\n";
+std::vector<Values> promises_of_locks(const Findings& findings) {
+  std::vector<Values> promises;
   for (const Promise& promise : kPromises) {
-    html += fmt::format("<div>\n<h3>{}</h3>\n<p>{}</p>\n<ul>\n", both(promise.title, promise.title_zh),
-                        both(promise.text, promise.text_zh));
+    std::vector<Values> properties;
     for (const std::string_view name : promise.properties) {
       const checker::Property* property = checker::find_property(name);
       const auto broken = std::count_if(findings.stories.begin(), findings.stories.end(),
                                         [&](const ListedStory& story) { return breaks(story, name); });
-      html +=
-          fmt::format("<li><code>{}</code>: {} <span class=\"faint\">{}</span></li>\n", name,
-                      property != nullptr ? both(property->meaning, property->meaning_zh) : "",
-                      both(fmt::format("Broken in {}.", counted(static_cast<std::size_t>(broken), "story", "stories")),
-                           fmt::format("在 {} 个故事中被破坏。", broken)));
+      properties.push_back({{"name", name},
+                            {"meaning", property != nullptr ? both(property->meaning, property->meaning_zh) : ""},
+                            {"broken_in", both(fmt::format("Broken in {}.", counted(static_cast<std::size_t>(broken),
+                                                                                    "story", "stories")),
+                                               fmt::format("在 {} 个故事中被破坏。", broken))}});
     }
-    html += "</ul>\n</div>\n";
+    promises.push_back({{"title", both(promise.title, promise.title_zh)},
+                        {"text", both(promise.text, promise.text_zh)},
+                        {"properties", properties}});
   }
-  return html + "</div>\n";
+  return promises;
 }
 
 /// "breaks mutual-exclusion, own-release" or "holds".
@@ -74,97 +74,77 @@ std::string outcome_of(const ListedStory& story) {
   return fmt::format("<span class=\"bad\">✗ {}</span>", names);
 }
 
-std::string reading_order(const Findings& findings) {
-  std::string html;
+Values row_of(const ListedStory& story) {
+  return {{"link", story_link(kIndex, story)}, {"outcome", outcome_of(story)}};
+}
+
+std::vector<Values> reading_order(const Findings& findings) {
+  std::vector<Values> told;
   std::size_t number = 0;
   for (const Chapter& chapter : chapters()) {
-    std::string items;
+    std::vector<Values> stories;
     for (const std::string_view id : chapter.stories) {
-      if (const ListedStory* story = find_story(findings, id))
-        items += fmt::format("<li>{} {}</li>\n", story_link(kIndex, *story), outcome_of(*story));
+      if (const ListedStory* story = find_story(findings, id)) stories.push_back(row_of(*story));
     }
     ++number;
     // A site of a few stories has no use for chapters without any.
-    if (items.empty()) continue;
-    html += fmt::format("<h3>{}. {}</h3>\n<p>{}</p>\n<ul>\n{}</ul>\n", number, both(chapter.title, chapter.title_zh),
-                        both(chapter.text, chapter.text_zh), items);
+    if (stories.empty()) continue;
+    told.push_back({{"number", number},
+                    {"title", both(chapter.title, chapter.title_zh)},
+                    {"text", both(chapter.text, chapter.text_zh)},
+                    {"stories", stories}});
   }
-  return html;
+  return told;
 }
 
-std::string matrices(const Findings& findings) {
-  if (findings.matrix == nullptr || findings.matrix->cells.empty()) return "";
-  std::string html = paragraph(
-      {"Each cell was explored and run for this page. A link leads to a story that shows what breaks, or else to the "
-       "algorithm's page with the run that breaks it.",
-       "每一格都是为本页探索并运行得出的。链接指向展示该破坏的故事；没有这样的故事时，指向算法页面上的破坏运行。"});
-  for (const scenarios::MatrixQuestion& question : scenarios::matrix_questions()) {
-    const bool is_first = &question == &scenarios::matrix_questions().front();
-    html += fmt::format("<details{}>\n<summary><strong>{}</strong>: {}</summary>\n{}</details>\n",
-                        is_first ? " open=\"open\"" : "", question.name, both(question.meaning, question.meaning_zh),
-                        matrix_table(findings, kIndex, question));
-  }
-  return html + matrix_bounds(findings);
+std::vector<Values> matrices(const Findings& findings) {
+  std::vector<Values> all;
+  if (findings.matrix == nullptr || findings.matrix->cells.empty()) return all;
+  for (const scenarios::MatrixQuestion& question : scenarios::matrix_questions())
+    all.push_back({{"name", question.name},
+                   {"meaning", both(question.meaning, question.meaning_zh)},
+                   {"table", matrix_table(findings, kIndex, question)}});
+  return all;
 }
 
-std::string claims(const Findings& findings) {
-  std::vector<std::vector<std::string>> rows;
+std::vector<Values> claims(const Findings& findings) {
+  std::vector<Values> rows;
   for (const models::locks::Entry& entry : findings.catalogue->entries()) {
-    std::string cell;
+    std::vector<Values> claimed;
     for (const std::string_view claim : entry.claims)
-      cell += fmt::format("<li><code>{}</code>: {}</li>", claim, claim_cell(findings, kIndex, entry.id, claim));
-    if (cell.empty()) continue;
-    rows.push_back({algorithm_link(findings, kIndex, entry.id), fmt::format("<ul class=\"plain\">{}</ul>", cell)});
+      claimed.push_back({{"name", claim}, {"found", claim_cell(findings, kIndex, entry.id, claim)}});
+    if (!claimed.empty())
+      rows.push_back({{"algorithm", algorithm_link(findings, kIndex, entry.id)}, {"claimed", claimed}});
   }
-  return paragraph(
-             {"What the documents promise of each algorithm, and what its stories show. A broken claim need not "
-              "be a lie: most hold while clocks agree and nobody is paused, and the stories say what happens when not.",
-              "文档对每个算法的承诺，以及各个故事所展示的结果。承诺被破坏不等于文档说谎：大多数承诺在时钟一致、"
-              "无人停顿时成立，故事讲的是不满足这些条件时会怎样。"}) +
-         table_of({"Claims and findings", "承诺与发现"},
-                  {both("Algorithm", "算法"), both("Claims, and what was found", "承诺与发现")}, rows);
+  return rows;
 }
 
-std::string documented(const Findings& findings) {
-  std::vector<std::vector<std::string>> rows;
+std::vector<Values> documented(const Findings& findings) {
+  std::vector<Values> rows;
   for (const scenarios::Failure& failure : scenarios::failures()) {
-    std::string shown;
+    std::vector<Values> shown;
     for (const ListedStory& story : findings.stories) {
       const std::vector<std::string>& ids = story.story->scenario.reproduces;
-      if (std::find(ids.begin(), ids.end(), failure.id) == ids.end()) continue;
-      shown += fmt::format("<li>{} {}</li>", story_link(kIndex, story), outcome_of(story));
+      if (std::find(ids.begin(), ids.end(), failure.id) != ids.end()) shown.push_back(row_of(story));
     }
-    const std::string told = failure.told ? both("the document says so", "文档如是说")
-                                          : both("not in the document; deduced", "文档未提及，由推断得出");
-    rows.push_back({std::string(failure.id), both(failure.meaning, failure.meaning_zh),
-                    fmt::format("{}<br/><span class=\"faint\">{}</span>", escaped_markup(failure.document), told),
-                    shown.empty()
-                        ? fmt::format("<span class=\"warning\">{}</span>", both("no story here", "此处没有故事"))
-                        : fmt::format("<ul class=\"plain\">{}</ul>", shown)});
+    rows.push_back({{"id", failure.id},
+                    {"meaning", both(failure.meaning, failure.meaning_zh)},
+                    {"document", failure.document},
+                    {"is_told", failure.told},
+                    {"has_shown", !shown.empty()},
+                    {"shown", shown}});
   }
-  return table_of({"Documented failures", "记载的故障"},
-                  {"№", both("What goes wrong", "出了什么问题"), both("Document", "文档"),
-                   both("Stories, and what they show", "故事及其结果")},
-                  rows);
+  return rows;
 }
 
-std::string all_stories(const Findings& findings) {
-  std::vector<std::vector<std::string>> rows;
-  for (const ListedStory& story : findings.stories)
-    rows.push_back({story_link(kIndex, story), algorithm_link(findings, kIndex, story.story->scenario.lock.algorithm),
-                    outcome_of(story), fmt::format("<code>{}</code>", escaped_markup(story.source))});
-  if (rows.empty()) return "";
-  return fmt::format(
-             "<p class=\"controls\" id=\"filter-box\" hidden=\"hidden\"><label for=\"filter\">{}</label> <input "
-             "id=\"filter\" "
-             "type=\"search\" autocomplete=\"off\"/> <span id=\"filter-count\" role=\"status\"></span></p>\n",
-             both("Only those with these words:", "只显示含有这些词的：")) +
-         "<div id=\"stories-list\">\n" +
-         table_of({"All stories", "所有故事"},
-                  {both("Story", "故事"), both("Algorithm", "算法"), both("What breaks", "破坏了什么"),
-                   both("File", "文件")},
-                  rows) +
-         "</div>\n";
+std::vector<Values> all_stories(const Findings& findings) {
+  std::vector<Values> rows;
+  for (const ListedStory& story : findings.stories) {
+    Values& row = rows.emplace_back(row_of(story));
+    row.set("algorithm", algorithm_link(findings, kIndex, story.story->scenario.lock.algorithm));
+    row.set("file", story.source);
+  }
+  return rows;
 }
 
 }  // namespace
@@ -248,19 +228,18 @@ Page index_page(const Findings& findings) {
   Page page{.path = std::string(kIndex),
             .title = {"Distributed locks, from real executions", "分布式锁：来自真实执行"}};
   page.scripts = {"reports/site/filter.js"};
-  page.body = paragraph(
-      {"Every story on these pages was executed on simulated servers, in virtual time; most were also explored in "
-       "every "
-       "order and with every delay. What breaks, when, by whom and from which margin on is computed, not told.",
-       "这些页面上的每个故事都在模拟服务器上以虚拟时间执行过，大多数还在所有顺序与所有时延下探索过。什么被破坏、何时、"
-       "由谁、从什么界限开始，都是计算出来的，不是讲出来的。"});
-  page.body += section_of("promises", {"What a lock promises", "一把锁承诺什么"}, promise_items(findings));
-  page.body += section_of("chapters", {"In which order to read", "阅读顺序"}, reading_order(findings));
-  page.body +=
-      section_of("matrix", {"Which algorithm survives which fault", "哪个算法能承受哪种故障"}, matrices(findings));
-  page.body += section_of("claims", {"Claims, beside what was found", "承诺与发现"}, claims(findings));
-  page.body += section_of("failures", {"The documented failures", "记载的故障"}, documented(findings));
-  page.body += section_of("stories", {"All stories", "所有故事"}, all_stories(findings));
+  const std::vector<Values> chapters = reading_order(findings), tables = matrices(findings),
+                            stories = all_stories(findings);
+  page.body = filled("reports/site/index.mustache", {{"promises", promises_of_locks(findings)},
+                                                     {"has_chapters", !chapters.empty()},
+                                                     {"chapters", chapters},
+                                                     {"has_matrices", !tables.empty()},
+                                                     {"matrices", tables},
+                                                     {"bounds", matrix_bounds(findings)},
+                                                     {"claims", claims(findings)},
+                                                     {"failures", documented(findings)},
+                                                     {"has_stories", !stories.empty()},
+                                                     {"stories", stories}});
   return page;
 }
 

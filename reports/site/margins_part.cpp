@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "reports/picture/shape.hpp"
 #include "reports/site/page.hpp"
+#include "reports/site/template.hpp"
 #include "reports/text/text.hpp"
 #include "scenarios/deployment/deployment.hpp"
 #include "scenarios/families/family_story.hpp"
@@ -19,7 +19,6 @@ namespace lockstep::reports::site {
 namespace {
 
 using nlohmann::ordered_json;
-using picture::escaped_markup;
 using scenarios::FamilyPiece;
 using scenarios::FamilyPlane;
 using scenarios::FamilyRegion;
@@ -77,53 +76,45 @@ std::string heading_of(const scenarios::Family& family) {
               fmt::format("一次破坏 {} 的运行中的{}", family.property, zh));
 }
 
-std::string margin_line(const scenarios::FamilyMargin& margin) {
+Text margin_line(const scenarios::FamilyMargin& margin) {
   const std::string from = sim::to_string(margin.broken_from);
   if (!margin.kept_up_to)
-    return both(fmt::format("{} is broken from the very beginning, {}.", margin.property, from),
-                fmt::format("{} 从一开始（{}）就被破坏。", margin.property, from));
+    return {fmt::format("{} is broken from the very beginning, {}.", margin.property, from),
+            fmt::format("{} 从一开始（{}）就被破坏。", margin.property, from)};
   const std::string kept = sim::to_string(*margin.kept_up_to);
-  return both(fmt::format("{} is kept up to {}, and broken from {} on.", margin.property, kept, from),
-              fmt::format("{} 到 {} 为止成立，从 {} 起被破坏。", margin.property, kept, from));
+  return {fmt::format("{} is kept up to {}, and broken from {} on.", margin.property, kept, from),
+          fmt::format("{} 到 {} 为止成立，从 {} 起被破坏。", margin.property, kept, from)};
 }
 
-std::string pieces_table(const scenarios::Family& family) {
-  constexpr std::size_t kRows = 16;
-  std::string rows;
-  for (std::size_t i = 0; i < std::min(family.pieces.size(), kRows); ++i) {
-    const FamilyPiece& piece = family.pieces[i];
-    std::vector<std::string> broken;
-    for (const scenarios::FamilyVerdict& verdict : piece.verdicts) {
-      if (verdict.verdict == checker::Verdict::violated)
-        broken.push_back(fmt::format("<code>{}</code>", verdict.property));
-    }
-    std::string what = broken.empty() ? fmt::format("<span class=\"good\">✓ {}</span>", both("kept", "成立"))
-                                      : fmt::format("<span class=\"bad\">✗</span> {}", joined(broken));
-    if (!piece.impossible.empty()) what = both("cannot happen: ", "不可能发生：") + escaped_markup(piece.impossible);
-    rows += fmt::format("<tr><td class=\"number\">{}</td><td class=\"number\">{}</td><td>{}</td></tr>\n",
-                        sim::to_string(piece.from), sim::to_string(piece.to), what);
+Values piece_values(const FamilyPiece& piece) {
+  std::vector<Values> broken;
+  for (const scenarios::FamilyVerdict& verdict : piece.verdicts) {
+    if (verdict.verdict == checker::Verdict::violated) broken.push_back({{"name", verdict.property}});
   }
-  if (family.pieces.size() > kRows)
-    rows += fmt::format("<tr><td colspan=\"3\" class=\"faint\">{}</td></tr>\n",
-                        both(counted(family.pieces.size() - kRows, "more piece", "more pieces"),
-                             fmt::format("还有 {} 段", family.pieces.size() - kRows)));
-  return fmt::format(
-      "<details><summary>{}</summary>\n<table><thead><tr><th scope=\"col\" class=\"number\">{}</th><th "
-      "scope=\"col\" class=\"number\">{}</th><th scope=\"col\">{}</th></tr></thead>\n<tbody>\n{}</tbody></table>"
-      "</details>\n",
-      both("All pieces: within each the same happens in the same order", "所有分段：每一段内事件及其顺序都相同"),
-      both("from", "从"), both("to", "到"), both("broken", "被破坏"), rows);
+  const bool is_possible = piece.impossible.empty();
+  return {{"from", sim::to_string(piece.from)},
+          {"to", sim::to_string(piece.to)},
+          {"impossible", piece.impossible},
+          {"is_kept", is_possible && broken.empty()},
+          {"is_broken", is_possible && !broken.empty()},
+          {"broken", broken}};
 }
 
-std::string family_part(const scenarios::Family& family, std::size_t number) {
-  std::string html = fmt::format("<div class=\"family\">\n<h3>{}</h3>\n", heading_of(family));
-  for (const scenarios::FamilyMargin& margin : family.margins) html += fmt::format("<p>{}</p>\n", margin_line(margin));
-  html += fmt::format("<div class=\"slider\" id=\"slider-{}\" hidden=\"hidden\"></div>\n", number);
-  html += pieces_table(family);
+Values family_values(const scenarios::Family& family, std::size_t number) {
+  constexpr std::size_t kRows = 16;
+  std::vector<Values> margins, pieces;
+  for (const scenarios::FamilyMargin& margin : family.margins) margins.push_back({{"margin", margin_line(margin)}});
+  for (std::size_t i = 0; i < std::min(family.pieces.size(), kRows); ++i)
+    pieces.push_back(piece_values(family.pieces[i]));
+  Text more, stopped;
+  if (family.pieces.size() > kRows)
+    more = {counted(family.pieces.size() - kRows, "more piece", "more pieces"),
+            fmt::format("还有 {} 段", family.pieces.size() - kRows)};
   if (!family.is_complete)
-    html += fmt::format("<p class=\"warning\">{}</p>\n", both("Not all values were looked at: " + family.stopped,
-                                                              "并非所有取值都已检查：" + family.stopped));
-  return html + "</div>\n";
+    stopped = {"Not all values were looked at: " + family.stopped, "并非所有取值都已检查：" + family.stopped};
+  return {{"number", number},   {"heading", heading_of(family)},
+          {"margins", margins}, {"pieces", pieces},
+          {"more", more},       {"stopped", stopped}};
 }
 
 /// Of a map: what colours it.
@@ -158,82 +149,68 @@ class MapScale {
   int from_, to_;
 };
 
-std::string plane_part(const FamilyPlane& plane, std::size_t number, const ToldFrontier& frontier) {
-  constexpr int kMapLeft = 110, kMapRight = 560, kMapTop = 20, kMapBottom = 360;
-  const std::string_view property = property_of(plane);
-  const MapScale x(plane.x.range, kMapLeft, kMapRight), y(plane.y.range, kMapBottom, kMapTop);
-  const std::string name_x = printable(name_of(plane.x)), name_y = printable(name_of(plane.y));
-  std::string shapes;
-  for (const FamilyRegion& region : plane.regions) {
-    std::string corners;
-    for (const FamilyRegion::Corner& corner : region.corners)
-      corners += fmt::format("{},{} ", x.of(corner.x), y.of(corner.y));
-    const bool is_broken = breaks_in(region.verdicts, property);
-    const std::string_view look = !region.impossible.empty() ? "impossible" : is_broken ? "broken" : "kept";
-    if (!corners.empty()) corners.pop_back();
-    shapes += fmt::format("<polygon class=\"{}\" points=\"{}\"><title>{} = {}, {} = {}: {} {}</title></polygon>\n",
-                          look, corners, escaped_markup(name_x), sim::to_string(region.x), escaped_markup(name_y),
-                          sim::to_string(region.y), property,
-                          look == "impossible" ? "cannot happen / 不可能"
-                          : is_broken          ? "broken / 被破坏"
-                                               : "kept / 成立");
-  }
-  // What some execution breaks is all that lies beyond the corners, up to the end of the map.
+/// What some execution breaks is all that lies beyond the corners, up to the end of the map.
+std::string way_around(const checker::FrontierPolygon& polygon, const FamilyPlane& plane, const MapScale& x,
+                       const MapScale& y) {
   const auto within = [](const checker::Fraction& value, const sim::DurationRange& range) {
     return std::min(std::max(value, checker::Fraction(range.lo.count_ns())), checker::Fraction(range.hi.count_ns()));
   };
-  for (const checker::FrontierPolygon& polygon : frontier.polygons) {
-    if (polygon.corners.empty()) continue;
-    const auto &first = polygon.corners.front(), &last = polygon.corners.back();
-    std::string way = fmt::format("M{} {}", x.of(within(first.x, plane.x.range)), y.of(plane.y.range.hi));
-    for (const checker::FrontierCorner& corner : polygon.corners)
-      way += fmt::format("L{} {}", x.of(within(corner.x, plane.x.range)), y.of(within(corner.y, plane.y.range)));
-    way += fmt::format("L{} {}L{} {}z", x.of(plane.x.range.hi), y.of(within(last.y, plane.y.range)),
-                       x.of(plane.x.range.hi), y.of(plane.y.range.hi));
-    shapes += fmt::format("<path class=\"frontier\" d=\"{}\"><title>{}: {}</title></path>\n", way, property,
-                          escaped_markup(frontier.text));
+  const auto &first = polygon.corners.front(), &last = polygon.corners.back();
+  std::string way = fmt::format("M{} {}", x.of(within(first.x, plane.x.range)), y.of(plane.y.range.hi));
+  for (const checker::FrontierCorner& corner : polygon.corners)
+    way += fmt::format("L{} {}", x.of(within(corner.x, plane.x.range)), y.of(within(corner.y, plane.y.range)));
+  return way + fmt::format("L{} {}L{} {}z", x.of(plane.x.range.hi), y.of(within(last.y, plane.y.range)),
+                           x.of(plane.x.range.hi), y.of(plane.y.range.hi));
+}
+
+Values plane_values(const FamilyPlane& plane, std::size_t number, const ToldFrontier& frontier) {
+  constexpr int kMapLeft = 110, kMapRight = 560, kMapTop = 20, kMapBottom = 360;  // as in margins.mustache
+  const std::string_view property = property_of(plane);
+  const MapScale x(plane.x.range, kMapLeft, kMapRight), y(plane.y.range, kMapBottom, kMapTop);
+  const std::string name_x = printable(name_of(plane.x)), name_y = printable(name_of(plane.y));
+  std::vector<Values> regions, ways;
+  for (const FamilyRegion& region : plane.regions) {
+    std::string corners;
+    for (const FamilyRegion::Corner& corner : region.corners)
+      corners += fmt::format("{}{},{}", corners.empty() ? "" : " ", x.of(corner.x), y.of(corner.y));
+    const bool is_possible = region.impossible.empty();
+    const bool is_broken = breaks_in(region.verdicts, property);
+    regions.push_back({{"look", !is_possible ? "impossible"
+                                : is_broken  ? "broken"
+                                             : "kept"},
+                       {"corners", corners},
+                       {"x", sim::to_string(region.x)},
+                       {"y", sim::to_string(region.y)},
+                       {"what", !is_possible ? "cannot happen / 不可能"
+                                : is_broken  ? "broken / 被破坏"
+                                             : "kept / 成立"}});
   }
-  std::string axes;
-  axes += fmt::format("<text class=\"tick-x\" x=\"{}\" y=\"{}\">{}</text>\n", kMapLeft, kMapBottom + 18,
-                      sim::to_string(plane.x.range.lo));
-  axes += fmt::format("<text class=\"tick-y\" x=\"{}\" y=\"{}\">{}</text>\n", kMapRight, kMapBottom + 18,
-                      sim::to_string(plane.x.range.hi));
-  for (const Duration value : {plane.y.range.lo, plane.y.range.hi})
-    axes += fmt::format("<text class=\"tick-y\" x=\"{}\" y=\"{}\">{}</text>\n", kMapLeft - 8, y.of(value),
-                        sim::to_string(value));
-  axes += fmt::format("<text class=\"tick-x\" x=\"{}\" y=\"{}\">{}</text>\n", (kMapLeft + kMapRight) / 2,
-                      kMapBottom + 36, escaped_markup(name_x));
-  axes += fmt::format("<text class=\"tick-y\" x=\"{}\" y=\"{}\">{}</text>\n", kMapLeft - 8, (kMapTop + kMapBottom) / 2,
-                      escaped_markup(clip(name_y, 14)));
-  std::string html =
-      fmt::format("<h3>{}</h3>\n", both(fmt::format("{} and {} together", name_x, name_y),
-                                        fmt::format("{}与{}一起", parameter_zh(plane.x), parameter_zh(plane.y))));
-  html += fmt::format(
-      "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Map / 图\"><svg class=\"map\" id=\"map-{}\" "
-      "data-frame=\"{} {} {} {}\" role=\"img\" "
-      "aria-label=\"Where {} breaks, for all values of {} and {}. / {} 在哪里被破坏\" width=\"600\" height=\"410\" "
-      "viewBox=\"0 0 600 410\">\n{}{}</svg></div>\n",
-      number, kMapLeft, kMapRight, kMapTop, kMapBottom, property, escaped_markup(name_x), escaped_markup(name_y),
-      property, shapes, axes);
-  if (!frontier.text.empty())
-    html += fmt::format(
-        "<p>{}</p>\n",
-        both(fmt::format("Of every order and every delay, check found the exact frontier, the line in the map: {} is "
-                         "broken for {}. The run of the map is one that just meets it; where it keeps what another "
-                         "run breaks, the map is pale red.",
-                         property, frontier.text),
-             fmt::format("check 在所有顺序和所有延迟中找到了精确边界，即图中的线：{} 时 {} "
-                         "被破坏。图中的运行恰好触及边界；浅红处是本次运行没有破坏、而别的运行会破坏的地方。",
-                         frontier.text, property)));
-  html += fmt::format("<div class=\"slider\" id=\"point-{}\" hidden=\"hidden\"></div>\n", number);
-  html += fmt::format(
-      "<p class=\"faint\">{}</p>\n",
-      both(fmt::format("Each region is an exact set of runs in which the same happens; red ones break {}.{}", property,
-                       plane.is_complete ? " Together they are all of the rectangle."
-                                         : " Not all were found: " + plane.stopped),
-           fmt::format("每个区域精确对应发生同样事情的一组运行；红色区域破坏 {}。{}", property,
-                       plane.is_complete ? "它们合起来就是整个矩形。" : "并未找到全部：" + plane.stopped)));
-  return html;
+  for (const checker::FrontierPolygon& polygon : frontier.polygons) {
+    if (!polygon.corners.empty()) ways.push_back({{"way", way_around(polygon, plane, x, y)}});
+  }
+  const Text what_it_shows{
+      fmt::format(
+          "Each region is an exact set of runs in which the same happens; red ones break {}.{}", property,
+          plane.is_complete ? " Together they are all of the rectangle." : " Not all were found: " + plane.stopped),
+      fmt::format("每个区域精确对应发生同样事情的一组运行；红色区域破坏 {}。{}", property,
+                  plane.is_complete ? "它们合起来就是整个矩形。" : "并未找到全部：" + plane.stopped)};
+  return {{"number", number},
+          {"heading", Text{fmt::format("{} and {} together", name_x, name_y),
+                           fmt::format("{}与{}一起", parameter_zh(plane.x), parameter_zh(plane.y))}},
+          {"property", property},
+          {"name_x", name_x},
+          {"name_y", name_y},
+          {"short_name_y", clip(name_y, 14)},
+          {"x_from", sim::to_string(plane.x.range.lo)},
+          {"x_to", sim::to_string(plane.x.range.hi)},
+          {"y_from", sim::to_string(plane.y.range.lo)},
+          {"y_to", sim::to_string(plane.y.range.hi)},
+          {"place_of_y_from", y.of(plane.y.range.lo)},
+          {"place_of_y_to", y.of(plane.y.range.hi)},
+          {"regions", regions},
+          {"frontier", ways},
+          {"frontier_text", frontier.text},
+          {"what_it_shows", what_it_shows}};
 }
 
 void add(ordered_json& row, const scenarios::LinearTime& time) {
@@ -470,16 +447,12 @@ ToldMargins margins_to_tell(const scenarios::Scenario& scenario, const models::l
 }
 
 std::string margins_part(const ToldMargins& margins) {
-  std::string html;
-  for (std::size_t i = 0; i < margins.families.size(); ++i) html += family_part(margins.families[i], i);
-  for (std::size_t i = 0; i < margins.planes.size(); ++i) html += plane_part(margins.planes[i], i, margins.frontier);
-  if (html.empty()) return html;
-  return fmt::format("<p>{}</p>\n", both("One length of a run varies; all else stays. Every border below is computed "
-                                         "from what the run compares, and "
-                                         "was confirmed by runs on both sides: nothing is sampled.",
-                                         "只改变一次运行中的一个时长，其余不变。下面的每个边界都由运行中的比较计算得出"
-                                         "，并由两侧的运行证实：没有抽样。")) +
-         html;
+  if (margins.families.empty() && margins.planes.empty()) return "";
+  std::vector<Values> families, planes;
+  for (const scenarios::Family& family : margins.families) families.push_back(family_values(family, families.size()));
+  for (const FamilyPlane& plane : margins.planes)
+    planes.push_back(plane_values(plane, planes.size(), margins.frontier));
+  return filled("reports/site/margins.mustache", {{"families", families}, {"planes", planes}});
 }
 
 std::string data_for_sliders(const ToldMargins& margins) {

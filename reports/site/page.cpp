@@ -5,7 +5,6 @@
 #include <cassert>
 
 #include <fmt/format.h>
-#include <kainjow/mustache.hpp>
 #include <nettle/base64.h>
 #include <nettle/sha2.h>
 
@@ -78,24 +77,6 @@ std::string sha256_of(std::string_view bytes) {
   return text;
 }
 
-std::string both_markup(std::string_view en, std::string_view zh) {
-  if (zh.empty() || en == zh) return std::string(en);
-  return fmt::format("<span lang=\"en\">{}</span><span lang=\"zh-Hans\">{}</span>", en, zh);
-}
-
-std::string both(std::string_view en, std::string_view zh) {
-  return both_markup(escaped_markup(en), escaped_markup(zh));
-}
-
-std::string both(const Text& text) { return both(text.en, text.zh); }
-
-std::string section_of(std::string_view id, const Text& title, const std::string& content) {
-  if (content.empty()) return "";
-  return fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n{}</section>\n", id, both(title), content);
-}
-
-std::string paragraph(const Text& text) { return text.en.empty() ? "" : fmt::format("<p>{}</p>\n", both(text)); }
-
 std::string path_between(std::string_view from, std::string_view to) {
   std::string path;
   for (std::size_t i = 0; i < static_cast<std::size_t>(std::count(from.begin(), from.end(), '/')); ++i) path += "../";
@@ -146,25 +127,20 @@ std::string html_of(const Page& page) {
   // Their elements hold them as they are: neither may end its own.
   assert(style.find("</") == std::string::npos && script.find("</") == std::string::npos);
 
-  using kainjow::mustache::data;
-  data values;
-  values.set("style", style);
-  values.set("script", script);
-  values.set("policy", fmt::format("default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; img-src data:; "
-                                   "base-uri 'none'; form-action 'none'{}{}",
-                                   sha256_of(style), sha256_of(script), page.policy.empty() ? "" : "; ", page.policy));
-  values.set("title_text", escaped_markup(page.title.en));
-  values.set("title", both(page.title));
-  values.set("home", path_between(page.path, "index.html"));
-  values.set("navigation", page.is_single ? "" : navigation(page));
-  values.set("is_in_site", !page.is_single);
-  values.set("breadcrumbs", breadcrumbs(page));
-  values.set("has_breadcrumbs", !page.above.empty() && !page.is_single);
-  values.set("body", page.body);
-  values.set("has_data", !page.data.empty());
-  values.set("data", json_for_page(page.data));
-  kainjow::mustache::mustache frame{std::string(embedded_text("reports/site/page.mustache"))};
-  return frame.render(values);
+  const std::string policy = fmt::format(
+      "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; img-src data:; base-uri 'none'; form-action "
+      "'none'{}{}",
+      sha256_of(style), sha256_of(script), page.policy.empty() ? "" : "; ", page.policy);
+  return filled("reports/site/page.mustache", {{"style", style},
+                                               {"script", script},
+                                               {"policy", policy},
+                                               {"title_text", page.title.en},
+                                               {"title", page.title},
+                                               {"home", path_between(page.path, "index.html")},
+                                               {"navigation", page.is_single ? "" : navigation(page)},
+                                               {"breadcrumbs", page.is_single ? "" : breadcrumbs(page)},
+                                               {"body", page.body},
+                                               {"data", json_for_page(page.data)}});
 }
 
 }  // namespace lockstep::reports::site

@@ -8,11 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "scenarios/story/scenario.hpp"
+#include "reports/site/template.hpp"
 
 namespace lockstep::reports::site {
-
-using scenarios::Text;
 
 struct Link {
   std::string path;  ///< from the root of the site: "stories/x.html"
@@ -36,17 +34,6 @@ struct Page {
 
 /// A whole file.
 std::string html_of(const Page& page);
-
-/// In both languages; which one is seen, the reader says. As text within a line, escaped.
-std::string both(const Text& text);
-std::string both(std::string_view en, std::string_view zh);
-/// The same of what is HTML already.
-std::string both_markup(std::string_view en, std::string_view zh);
-
-/// A `<section>` with a heading. Empty content gives nothing.
-std::string section_of(std::string_view id, const Text& title, const std::string& content);
-/// `<p>`, escaped; nothing without text.
-std::string paragraph(const Text& text);
 
 /// A link to another page of the site, seen from `from`.
 std::string path_between(std::string_view from, std::string_view to);

@@ -11,8 +11,9 @@ namespace {
 
 using picture::Diagram;
 
-std::string question(std::string_view asked, std::string_view answer) {
-  return fmt::format("<details class=\"question\"><summary>{}</summary><p>{}</p></details>\n", asked, answer);
+/// Both are markup.
+std::vector<Values> question(const std::string& asked, const std::string& answer) {
+  return {{{"asked", asked}, {"answer", answer}}};
 }
 
 std::string step_link(std::size_t row) {
@@ -37,7 +38,7 @@ std::optional<std::size_t> telling_command(const Diagram& diagram) {
   return std::nullopt;
 }
 
-std::string ask_for_answer(const Diagram& diagram, std::size_t row) {
+std::vector<Values> ask_for_answer(const Diagram& diagram, std::size_t row) {
   const Event& event = diagram.rows[row].event;
   const std::string command =
       fmt::format("<code>{}</code>", picture::escaped_markup(event.text.substr(0, event.command_size)));
@@ -54,7 +55,7 @@ std::string ask_for_answer(const Diagram& diagram, std::size_t row) {
       fmt::format("{} ({})", both(event.text.substr(event.command_size + kArrow), zh), step_link(row)));
 }
 
-std::string ask_who_holds(const Diagram& diagram, const std::vector<StepOfRun>& steps) {
+std::vector<Values> ask_who_holds(const Diagram& diagram, const std::vector<StepOfRun>& steps) {
   std::size_t row = diagram.rows.size();
   for (std::size_t i = 0; i < diagram.rows.size() && row == diagram.rows.size(); ++i) {
     if (ends_with_holder(diagram, i)) row = i;
@@ -63,7 +64,7 @@ std::string ask_who_holds(const Diagram& diagram, const std::vector<StepOfRun>& 
   for (std::size_t i = 1; i < steps.size() && row == diagram.rows.size(); ++i) {
     if (!steps[i].holders.empty() && steps[i].holders != steps[i - 1].holders && !steps[0].holders.empty()) row = i;
   }
-  if (row >= diagram.rows.size()) return "";
+  if (row >= diagram.rows.size()) return {};
   const std::string at = time_text(diagram.rows[row].event.at);
   const std::string holders = joined(steps[row].holders);
   const std::string answer = holders.empty() ? both("nobody", "没有人") : picture::escaped_markup(holders);
@@ -72,7 +73,7 @@ std::string ask_who_holds(const Diagram& diagram, const std::vector<StepOfRun>& 
       fmt::format("{} ({})", answer, step_link(row)));
 }
 
-std::string ask_for_margin(const ExploredStory& explored) {
+std::vector<Values> ask_for_margin(const ExploredStory& explored) {
   for (const scenarios::ExploredProperty& property : explored.exploration.properties) {
     if (property.verdict != checker::Verdict::violated || property.thresholds.empty()) continue;
     const scenarios::Threshold& threshold = property.thresholds.front();
@@ -82,23 +83,27 @@ std::string ask_for_margin(const ExploredStory& explored) {
              fmt::format("{} 从多大开始会破坏 {}？请把最长的延迟加起来。", threshold.parameter, property.name)),
         both(threshold_text(explored, threshold, Language::en), threshold_text(explored, threshold, Language::zh)));
   }
-  return "";
+  return {};
 }
 
-std::string ask_what_repairs(const StoryToTell& told) {
+std::vector<Values> ask_what_repairs(const StoryToTell& told) {
   const scenarios::Text& lesson = told.story->scenario.lesson;
-  if (lesson.en.empty()) return "";
+  if (lesson.en.empty()) return {};
   return question(both("What is to be learned from this?", "从中能学到什么？"), both(lesson));
 }
 
 }  // namespace
 
-std::string questions(const StoryToTell& told, const Diagram& diagram, const std::vector<StepOfRun>& steps) {
-  std::string html;
-  if (const auto row = telling_command(diagram)) html += ask_for_answer(diagram, *row);
-  html += ask_who_holds(diagram, steps);
-  if (told.explored != nullptr) html += ask_for_margin(*told.explored);
-  return html + ask_what_repairs(told);
+std::vector<Values> questions(const StoryToTell& told, const Diagram& diagram, const std::vector<StepOfRun>& steps) {
+  std::vector<Values> all;
+  const auto ask = [&](const std::vector<Values>& question) {
+    all.insert(all.end(), question.begin(), question.end());
+  };
+  if (const auto row = telling_command(diagram)) ask(ask_for_answer(diagram, *row));
+  ask(ask_who_holds(diagram, steps));
+  if (told.explored != nullptr) ask(ask_for_margin(*told.explored));
+  ask(ask_what_repairs(told));
+  return all;
 }
 
 }  // namespace lockstep::reports::site

@@ -111,7 +111,7 @@ TEST_CASE("json: lists say what scenario files can name") {
 TEST_CASE("junit: a test case for each story, and a failure for each that is not as expected") {
   const std::vector<Story> stories{ForgedStory().story(), ForgedStory::unexpected()};
   pugi::xml_document document;
-  REQUIRE(document.load_string(junit_xml(stories).c_str()));
+  REQUIRE(document.load_string(junit_xml("lockstep run", junit_cases(stories)).c_str()));
   const pugi::xml_node suite = document.child("testsuites").child("testsuite");
   CHECK(suite.attribute("tests").as_int() == 2);
   CHECK(suite.attribute("failures").as_int() == 1);
@@ -128,7 +128,7 @@ TEST_CASE("junit: a title may contain anything") {
   Story story = ForgedStory::unexpected();
   story.scenario.title.en = "<lock> & \"quotes\" ]]> \x01\x1b\xff 锁";
   story.outcome.properties[0].finding.why = "]]> </failure> \x02";
-  const std::string xml = junit_xml(std::vector<Story>{story});
+  const std::string xml = junit_xml("lockstep run", junit_cases(std::vector<Story>{story}));
   for (const char c : xml) CHECK((static_cast<unsigned char>(c) >= 0x20 || c == '\n'));
   CHECK(xml.find("&#") == std::string::npos);
   pugi::xml_document document;

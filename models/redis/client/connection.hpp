@@ -30,7 +30,7 @@ class Route {
   virtual sim::Process& client() const = 0;
   virtual void join(CommandCall& call) = 0;
   virtual void leave(CommandCall& call) = 0;
-  /// Nothing comes any more on this connection, or nothing that the server would say.
+  /// The connection is lost, or leads to another server than the wanted one.
   virtual void lost(sim::ConnectionId connection) = 0;
 
  protected:
@@ -87,7 +87,7 @@ class [[nodiscard]] CommandCall final : public sim::Call<Response> {
   Detour detour_;
 };
 
-/// What has come on one connection without being asked for, and who waits for it.
+/// Unsolicited messages of one connection, and what waits for them.
 class Inbox {
  public:
   explicit Inbox(std::uint32_t connection) : connection_(connection) {}
@@ -145,15 +145,15 @@ class Connection {
     std::deque<Inbox> inboxes;       ///< by first use; they must not move
 
     Inbox& inbox(sim::ConnectionId connection);
-    /// The connection is gone: whoever waits for its messages gets `unknown`. Whether its inbox was in use, and nobody
-    /// waited there.
+    /// The connection is gone: a wait for its messages ends with `unknown`. Returns whether the inbox was in use
+    /// without a wait.
     bool end_messages(sim::ConnectionId connection);
   };
 
   /// Requires: `client` and `session` outlive the connection.
   Connection(sim::Process& client, Session& session, sim::ConnectionId id, std::optional<sim::Duration> timeout)
       : client_(&client), session_(&session), id_(id), timeout_(timeout) {}
-  /// To whoever is primary. Requires: `route` outlives the connection.
+  /// To the present primary. Requires: `route` outlives the connection.
   Connection(sim::Process& client, Session& session, Route& route, std::optional<sim::Duration> timeout)
       : client_(&client), session_(&session), route_(&route), timeout_(timeout) {}
 

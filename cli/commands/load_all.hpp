@@ -1,0 +1,22 @@
+#pragma once
+
+// The stories that a call names.
+
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/locks/catalogue.hpp"
+#include "scenarios/story/scenario.hpp"
+
+namespace lockstep::cli {
+
+/// The scenarios of these files and directories, or nothing after one message on `err` for each that is bad.
+std::optional<std::vector<scenarios::Scenario>> load_all(const std::vector<std::string>& files,
+                                                         const models::locks::Catalogue& catalogue, std::ostream& err);
+
+/// A line on `err` for each script of the story's that has a mistake in it: its verdicts are those of the mistake.
+void warn_of_scripts(const scenarios::Scenario& scenario, const std::vector<std::string>& mistakes, std::ostream& err);
+
+}  // namespace lockstep::cli
