@@ -307,8 +307,8 @@ std::optional<std::uint64_t> digest_of(const Scenario& scenario, const Catalogue
   if (!model.trouble.empty()) return std::nullopt;
   std::uint64_t digest = listener.digest();
   for (const Finding& finding : model.findings) {
-    digest = models::redis::digest_bytes(finding.property, digest);
-    digest = models::redis::digest_bytes(verdict_of(finding, model.names), digest);
+    digest = models::digest_bytes(finding.property, digest);
+    digest = models::digest_bytes(verdict_of(finding, model.names), digest);
   }
   return digest;
 }

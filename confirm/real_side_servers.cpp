@@ -27,7 +27,7 @@ std::string line_of_parts(std::vector<std::string> parts, bool is_ordered) {
 }
 
 struct Content {
-  std::string operator()(const models::redis::Value& value) const { return value.text(); }
+  std::string operator()(const models::Value& value) const { return value.text(); }
   std::string operator()(const models::redis::Hash& hash) const {
     std::vector<std::string> parts;
     for (const auto& field : hash.items()) parts.push_back(field.key + "=" + field.value.text());
@@ -81,7 +81,7 @@ bool are_near(const std::string& model, const std::string& real, Duration tolera
   const auto number_at = [](const std::string& text, std::size_t& at) {
     const std::size_t begin = at;
     while (at < text.size() && text[at] >= '0' && text[at] <= '9') ++at;
-    return models::redis::parse_integer(std::string_view(text).substr(begin, at - begin));
+    return models::parse_integer(std::string_view(text).substr(begin, at - begin));
   };
   while (i < model.size() && j < real.size()) {
     const auto a = number_at(model, i);

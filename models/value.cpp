@@ -1,11 +1,11 @@
-#include "models/redis/data/value.hpp"
+#include "models/value.hpp"
 
 #include <array>
 #include <cassert>
 #include <charconv>
 #include <limits>
 
-namespace lockstep::models::redis {
+namespace lockstep::models {
 namespace {
 
 /// Long enough for any 64-bit number.
@@ -163,4 +163,4 @@ std::uint64_t Value::digest() const {
   return digest_number(digits | count << 56, kDigestBegin);
 }
 
-}  // namespace lockstep::models::redis
+}  // namespace lockstep::models

@@ -16,7 +16,7 @@
 
 #include "sim/time/time.hpp"
 
-namespace lockstep::models::redis {
+namespace lockstep::models {
 
 /// A point in time that was sent to a server, e.g. the expiry that a timestamp lock stores: the instant, and the unit
 /// in which it prints (milliseconds for `System.currentTimeMillis`, nanoseconds for `System.nanoTime`).
@@ -220,4 +220,4 @@ constexpr std::uint64_t digest_bytes(std::string_view bytes, std::uint64_t seed 
   return digest_long(bytes, seed);
 }
 
-}  // namespace lockstep::models::redis
+}  // namespace lockstep::models

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "models/redis/client/endpoint.hpp"
 #include "models/redis/script/sha1.hpp"
 #include "scenarios/deployment/key_states.hpp"
 #include "scenarios/story/own_lock.hpp"
@@ -137,7 +138,8 @@ void Deployment::add_company(Client& process) {
   }
   if (!entry_.subscribes) return;
   for (std::size_t i = 0; i < server_ids_.size(); ++i) {
-    process.connect_subscriber(world_.connect(process.id(), server_ids_[i], latency_to(i)), scenario_.network.timeout);
+    process.connect<models::redis::Endpoint>().add_subscriber(
+        world_.connect(process.id(), server_ids_[i], latency_to(i)), scenario_.network.timeout);
   }
 }
 
@@ -285,7 +287,7 @@ void Deployment::connect(Client& client, LockUser* settings) {
   if (patience && client.id() == probe_)
     patience = std::max(*patience, slowest_round_trip() + sim::Duration::microseconds(1));
   for (std::size_t i = 0; i < server_ids_.size(); ++i) {
-    client.connect_redis(link(client, server_ids_[i], latency_to(i)), patience);
+    client.connect<models::redis::Endpoint>().add_server(link(client, server_ids_[i], latency_to(i)), patience);
   }
   connect_resource(client, settings);
 }
@@ -314,8 +316,9 @@ void Deployment::connect_via_sentinels(Client& client) {
   for (std::size_t i = 0; i < server_ids_.size(); ++i) {
     servers.push_back({scenario_.servers[i].name, link(client, server_ids_[i], latency_to(i))});
   }
-  client.follow_primary(models::redis::SentinelSettings().primary_name, std::move(sentinels), std::move(servers),
-                        scenario_.network.timeout);
+  client.connect<models::redis::Endpoint>().follow_primary(models::redis::SentinelSettings().primary_name,
+                                                           std::move(sentinels), std::move(servers),
+                                                           scenario_.network.timeout);
 }
 
 void Deployment::connect_resource(Client& client, LockUser* settings) {
@@ -324,7 +327,7 @@ void Deployment::connect_resource(Client& client, LockUser* settings) {
 }
 
 sim::Task<void> Deployment::command_program(Client& client, const ClientSpec& spec) {
-  models::redis::Connection server = client.redis_masters()[server_number(spec.server)];
+  models::redis::Connection server = models::redis::servers_of(client)[server_number(spec.server)];
   for (const ClientSpec::Line& line : spec.commands) {
     co_await server.call(line.command);
     if (trouble_) continue;
@@ -463,7 +466,7 @@ std::string Deployment::holdings() const {
     std::vector<std::string> keys;
     for (const models::redis::Entry& entry : servers_[i].database().keys().entries(0)) {
       std::string text = plain_or_quoted(entry.key) + " = ";
-      if (const auto* value = std::get_if<models::redis::Value>(&entry.object)) {
+      if (const auto* value = std::get_if<models::Value>(&entry.object)) {
         text += value->timestamp() != nullptr ? "a time" : plain_or_quoted(value->text());
       } else {
         text += "a collection";
@@ -500,7 +503,7 @@ std::optional<Deployment::ScriptTrouble> Deployment::script_trouble() const {
 std::string Deployment::place_of_script(std::string_view sha1) const {
   for (const ClientSpec& client : scenario_.clients) {
     for (const ClientSpec::Line& line : client.commands) {
-      for (const models::redis::Value& argument : line.command.values()) {
+      for (const models::Value& argument : line.command.values()) {
         const auto text = argument.bytes();
         if (text && models::redis::sha1_hex(*text) == sha1)
           return fmt::format("{}:{}:{}", scenario_.file, line.at.line, line.at.column);

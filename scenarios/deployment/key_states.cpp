@@ -29,7 +29,7 @@ std::string shown(std::vector<std::string> parts, char open, char close) {
   return fmt::format("{}{}{}", open, fmt::join(parts, ", "), close);
 }
 
-std::string text_of(const redis::Value& value, const sim::World& /*world*/) { return shown(value.text()); }
+std::string text_of(const models::Value& value, const sim::World& /*world*/) { return shown(value.text()); }
 
 /// By name: the order of a hash in memory depends on which was removed last.
 std::string text_of(const redis::Hash& hash, const sim::World& /*world*/) {
@@ -71,7 +71,7 @@ std::string plain_or_quoted(const std::string& bytes) {
   });
   if (is_plain) return bytes;
   std::string quoted;
-  redis::append_quoted(quoted, bytes);
+  models::append_quoted(quoted, bytes);
   return quoted;
 }
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/locks/catalogue.hpp"
-#include "models/redis/data/value.hpp"
+#include "models/value.hpp"
 #include "scenarios/format/toml_text.hpp"
 #include "scenarios/story/own_lock.hpp"
 #include "sim/schedules/schedule.hpp"
@@ -81,7 +81,7 @@ std::string_view name_of(sim::Activity activity) {
 /// As redis-cli reads it.
 std::string line_of(const models::redis::Command& command) {
   std::string line;
-  for (const models::redis::Value& value : command.values()) {
+  for (const models::Value& value : command.values()) {
     const std::string text = value.text();
     const bool is_plain = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
       return c > ' ' && c < 0x7f && c != '"' && c != '\'' && c != '\\';
@@ -90,7 +90,7 @@ std::string line_of(const models::redis::Command& command) {
     if (is_plain) {
       line += text;
     } else {
-      models::redis::append_quoted(line, text);
+      models::append_quoted(line, text);
     }
   }
   return line;
