@@ -1,5 +1,6 @@
 #include "models/value.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <charconv>
@@ -161,6 +162,17 @@ std::uint64_t Value::digest() const {
     digits = digits << 8 | ('0' + left % 10);
   }
   return digest_number(digits | count << 56, kDigestBegin);
+}
+
+std::string plain_or_quoted(std::string_view bytes) {
+  const bool is_plain = !bytes.empty() && std::all_of(bytes.begin(), bytes.end(), [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' || c == '_' ||
+           c == ':' || c == '.';
+  });
+  if (is_plain) return std::string(bytes);
+  std::string quoted;
+  append_quoted(quoted, bytes);
+  return quoted;
 }
 
 }  // namespace lockstep::models

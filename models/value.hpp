@@ -175,6 +175,8 @@ std::optional<std::int64_t> parse_integer(std::string_view text);
 
 /// As redis-cli quotes a string: printable ASCII as it is, the rest escaped.
 void append_quoted(std::string& out, std::string_view bytes);
+/// Quoted where it could be taken for something else.
+std::string plain_or_quoted(std::string_view bytes);
 
 /// Continues a portable 64-bit digest by a number. A multiplication alone never reaches the bits below.
 constexpr std::uint64_t digest_number(std::uint64_t number, std::uint64_t seed) {

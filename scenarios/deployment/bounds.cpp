@@ -59,7 +59,7 @@ std::optional<sim::Duration> Deployment::least_deadlock() const {
 checker::WakeupQuestion Deployment::wakeup_question() const {
   const sim::Duration round_trip = latency_to(0).hi * 2;
   const sim::Duration patience = scenario_.network.timeout.value_or(sim::Duration::zero());
-  return {.server = server_ids_.size() == 1 ? server_ids_.front() : sim::ProcessId{},
+  return {.server = servers_->ids().size() == 1 ? servers_->ids().front() : sim::ProcessId{},
           .object = scenario_.lock.key,
           .within = scenario_.wake_within.value_or(round_trip * 8 + patience * 2),
           .end = world_.now()};

@@ -540,7 +540,7 @@ std::variant<Exploration, Diagnostic> explore(const Scenario& scenario, const mo
                                               const ExplorationOptions& options) {
   if (const std::string_view why = why_not_explored(scenario, catalogue); !why.empty()) return not_explored(why);
   if (sentinels_look_for_ever(scenario)) {
-    return Diagnostic{scenario.file, scenario.sentinels->at,
+    return Diagnostic{scenario.file, scenario.sentinels_at,
                       "sentinels that look for ever cannot be explored: add rounds = 8 to [sentinels]"};
   }
   auto budgets = fault_budgets(scenario);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/locks/catalogue.hpp"
+#include "models/servers/server_kind.hpp"
 #include "models/value.hpp"
 #include "scenarios/format/toml_text.hpp"
 #include "scenarios/story/own_lock.hpp"
@@ -102,6 +103,28 @@ std::string literal(const std::string& line) {
   return wants && line.find('\'') == std::string::npos ? "'" + line + "'" : basic_string(line);
 }
 
+std::string setting_value(const models::SettingValue& value) {
+  return std::visit(
+      [](const auto& v) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(v)>, std::vector<models::Settings>>) {
+          return std::string();  // tables stand in no table
+        } else {
+          return value_of(v);
+        }
+      },
+      value);
+}
+
+std::string table_of(const models::Settings& table, std::span<const models::SettingSpec> specs) {
+  std::string inside;
+  for (const models::SettingSpec& spec : specs) {
+    const models::SettingValue* value = table.find(spec.name);
+    inside += fmt::format("{}{} = {}", inside.empty() ? "" : ", ", spec.name,
+                          setting_value(value != nullptr ? *value : spec.fallback));
+  }
+  return "{ " + inside + " }";
+}
+
 class Writer {
  public:
   Writer(const Scenario& scenario, const std::filesystem::path& folder) : scenario_(scenario), folder_(folder) {}
@@ -175,13 +198,12 @@ class Writer {
 
   void servers() {
     const std::vector<ServerSpec>& servers = scenario_.servers;
-    const auto default_name = [&](std::size_t i) {
-      return servers.size() == 1 ? std::string("redis") : fmt::format("redis{}", i + 1);
-    };
+    const auto default_name = [&](std::size_t i) { return models::server_name(*servers[i].kind, i, servers.size()); };
     bool all_alike = true;
     for (std::size_t i = 0; i < servers.size(); ++i) {
       ServerSpec standard;
       standard.name = default_name(i);
+      standard.kind = servers[i].kind;
       all_alike = all_alike && servers[i] == standard;
     }
     if (all_alike) {
@@ -195,7 +217,8 @@ class Writer {
       unless_default("name", servers[i].name, default_name(i));
       unless_default("clock", servers[i].clock, ClockSpec{});
       if_set("latency", servers[i].latency);
-      replication(servers[i]);
+      unless_default("restart_delay", servers[i].restart_delay, Duration::zero());
+      settings_of(servers[i]);
     }
   }
 
@@ -224,24 +247,17 @@ class Writer {
     }
   }
 
-  void replication(const ServerSpec& server) {
-    const ServerSpec standard;
-    if (!server.replica_of.empty()) key("replica_of", basic_string(server.replica_of));
-    switch (server.persistence.append_only) {
-      case models::redis::PersistenceSettings::AppendOnly::off: break;
-      case models::redis::PersistenceSettings::AppendOnly::always: key("append_only", "\"always\""); break;
-      case models::redis::PersistenceSettings::AppendOnly::everysec: key("append_only", "\"everysec\""); break;
-      case models::redis::PersistenceSettings::AppendOnly::no: key("append_only", "\"no\""); break;
+  /// The kind is that of the algorithm, and need not be said.
+  void settings_of(const ServerSpec& server) {
+    for (const models::SettingSpec& spec : server.kind->settings()) {
+      const models::SettingValue* value = server.settings.find(spec.name);
+      if (value == nullptr) continue;
+      if (const auto* tables = std::get_if<std::vector<models::Settings>>(value)) {
+        for (const models::Settings& table : *tables) key(spec.name, table_of(table, spec.inside));
+      } else {
+        key(spec.name, setting_value(*value));
+      }
     }
-    for (const auto& point : server.persistence.save) {
-      key("save", fmt::format("{{ after = {}, changes = {} }}", value_of(point.after), point.changes));
-    }
-    unless_default("loading", server.loading, standard.loading);
-    unless_default("restart_delay", server.restart_delay, standard.restart_delay);
-    unless_default("snapshot_delay", server.snapshot_delay, standard.snapshot_delay);
-    unless_default("min_replicas", server.min_replicas, standard.min_replicas);
-    unless_default("min_replicas_max_lag", server.min_replicas_max_lag, standard.min_replicas_max_lag);
-    unless_default("priority", server.priority, standard.priority);
   }
 
   void network() {
@@ -494,7 +510,7 @@ std::string to_string(const ScheduleEntry& entry) {
 
 Scenario without_positions(Scenario scenario) {
   scenario.lock.algorithm_at = {};
-  if (scenario.sentinels) scenario.sentinels->at = scenario.sentinels->quorum_at = {};
+  scenario.sentinels_at = scenario.quorum_at = {};
   for (ClientSpec& client : scenario.clients) {
     client.at = {};
     for (ClientSpec& thread : client.threads) thread.at = {};

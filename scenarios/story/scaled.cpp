@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "models/servers/server_kind.hpp"
 #include "scenarios/story/own_lock.hpp"
 
 namespace lockstep::scenarios {
@@ -59,9 +60,15 @@ class Scaler {
   void of_server(ServerSpec& server) const {
     some(server.clock);
     some(server.latency);
-    some(server.loading);
     some(server.restart_delay);
-    some(server.snapshot_delay);
+    for (const models::SettingSpec& spec : server.kind->settings()) {
+      if (spec.is_constant) continue;
+      const models::SettingValue* set = server.settings.find(spec.name);
+      models::SettingValue value = set != nullptr ? *set : spec.fallback;
+      if (auto* duration = std::get_if<sim::Duration>(&value)) some(*duration);
+      if (auto* range = std::get_if<sim::DurationRange>(&value)) some(*range);
+      if (value != spec.fallback) server.settings.set(spec.name, std::move(value));
+    }
   }
   void of_sentinels(SentinelsSpec& sentinels) const {
     some(sentinels.down_after);
