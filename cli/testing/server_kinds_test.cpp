@@ -20,6 +20,7 @@
 #include "scenarios/format/writer.hpp"
 #include "scenarios/fuzzing/fuzzed_world.hpp"
 #include "scenarios/running/runner.hpp"
+#include "scenarios/story/scaled.hpp"
 #include "sim/testing/in_tree.hpp"
 
 namespace lockstep::cli::server_kinds_test {
@@ -106,6 +107,31 @@ TEST_CASE("a second kind of server: the margin is that of the paper, and its wit
   const auto outcome = scenarios::run(again, with_registers());
   REQUIRE(std::holds_alternative<scenarios::Outcome>(outcome));
   CHECK(std::get<scenarios::Outcome>(outcome).as_expected);
+}
+
+// The same sum with a server that counts 60ms, however that is said; and twice as long in a time that is twice as slow.
+TEST_CASE("a second kind of server: what all servers share stands in [servers], with servers that are listed or not") {
+  const auto margin = [](const Scenario& story) {
+    const auto property = explored(story, "mutual-exclusion");
+    REQUIRE(property.thresholds.size() == 1);
+    return property.thresholds.front().infimum;
+  };
+  const std::string lock =
+      "[lock]\nalgorithm = \"cas-lock\"\nlease = \"50ms\"\n[[may]]\nkind = \"pause\"\nlength = [\"0ms\", \"10s\"]\n";
+  for (const char* servers : {"[servers]\ngrace = \"10ms\"\n", "[servers]\ncount = 2\ngrace = \"10ms\"\n",
+                              "[servers]\ngrace = \"10ms\"\n[[server]]\nname = \"x\"\n",
+                              "[[server]]\nname = \"x\"\n[servers]\ngrace = \"10ms\"\n"}) {
+    INFO(servers);
+    const Scenario story = story_of(fmt::format("{}{}{}", kTwo, lock, servers));
+    CHECK(without_positions(story_of(to_toml(story))) == without_positions(story));
+    // a + 1ms + 10ms + pause > a + 60ms + 1ms
+    CHECK(margin(story) == checker::Extent(50_ms));
+    CHECK(margin(scaled(story, with_registers(), {2, 1})) == checker::Extent(100_ms));
+  }
+  CHECK_THAT(refusal("[lock]\nalgorithm = \"cas-lock\"\n[[client]]\nname = \"A\"\n[servers]\ncount = 2\n[[server]]\n"),
+             Contains("the servers are given twice"));
+  CHECK_THAT(refusal("[lock]\nalgorithm = \"setnx-del\"\n[[client]]\nname = \"A\"\n[servers]\ngrace = \"1ms\"\n"),
+             Contains("unknown key \"grace\""));
 }
 
 // Without a lease the register is A's until A says otherwise, unless its server forgets.

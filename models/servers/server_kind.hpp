@@ -35,6 +35,7 @@ struct ServersSetup {
   sim::DurationRange latency;                                ///< of the network
   std::optional<sim::DurationRange> replication;             ///< between two servers, instead of `latency`
   std::optional<sim::Duration> timeout;                      ///< how long a client waits for a reply
+  const Settings& shared;                                    ///< of [servers]
   const ServerCompany* company = nullptr;                    ///< null: there is none
   bool expects_anything = false;                             ///< somebody sends them commands of the file
   sim::DurationRange latency_to(std::size_t server) const {  ///< from anybody who is no server
@@ -127,6 +128,8 @@ class ServerKind {
   virtual std::vector<std::string_view> other_messages() const { return {}; }
   /// The keys of a [[server]] of this kind.
   virtual std::span<const SettingSpec> settings() const { return {}; }
+  /// The keys of [servers], besides `count`: what all servers of a story have in common.
+  virtual std::span<const SettingSpec> shared_settings() const { return {}; }
 
   /// What is wrong with the servers of a story that no single key can know. `server` has it, in its setting of that
   /// name.

@@ -138,6 +138,7 @@ ordered_json schema_of(std::string_view type) {
       {"true", {{"const", true}}},
       {"name", text(kName)},
       {"name of a server", text(kName)},
+      {"name of a kind", text(kName)},
       {"name, or array of names", either(text(kName), array_of(text(kName)))},
       {"two arrays of names", two_sides()},
       {"array of keys", array_of(some_text())},

@@ -136,6 +136,7 @@ void Deployment::add_servers() {
                                                   .latency = scenario_.network.latency,
                                                   .replication = scenario_.network.replication,
                                                   .timeout = scenario_.network.timeout,
+                                                  .shared = scenario_.shared_settings,
                                                   .company = scenario_.sentinels ? &*scenario_.sentinels : nullptr,
                                                   .expects_anything = sends_commands});
   if (!scenario_.resource) return;

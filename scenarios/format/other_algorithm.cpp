@@ -53,6 +53,7 @@ void replace_servers(Scenario& story, const models::ServerKind& kind) {
     const std::string standard = server_name(before, i, story.servers.size());
     if (story.servers[i].name == standard) rename(story, standard, server_name(kind, i, story.servers.size()));
   }
+  story.shared_settings = {};
   story.sentinels.reset();
   for (ClientSpec& client : story.clients) client.via_sentinel = false;
   std::erase_if(story.clients, [](const ClientSpec& client) { return !client.commands.empty(); });

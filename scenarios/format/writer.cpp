@@ -206,19 +206,20 @@ class Writer {
       standard.kind = servers[i].kind;
       all_alike = all_alike && servers[i] == standard;
     }
-    if (all_alike) {
-      if (servers.size() == 1) return;
+    const bool is_counted = all_alike && servers.size() > 1;
+    if (is_counted || !scenario_.shared_settings.is_empty()) {
       table("[servers]");
-      key("count", value_of(static_cast<std::int64_t>(servers.size())));
-      return;
+      if (is_counted) key("count", value_of(static_cast<std::int64_t>(servers.size())));
+      settings_of(scenario_.shared_settings, servers.front().kind->shared_settings());
     }
+    if (all_alike) return;
     for (std::size_t i = 0; i < servers.size(); ++i) {
       table("[[server]]");
       unless_default("name", servers[i].name, default_name(i));
       unless_default("clock", servers[i].clock, ClockSpec{});
       if_set("latency", servers[i].latency);
       unless_default("restart_delay", servers[i].restart_delay, Duration::zero());
-      settings_of(servers[i]);
+      settings_of(servers[i].settings, servers[i].kind->settings());
     }
   }
 
@@ -248,9 +249,9 @@ class Writer {
   }
 
   /// The kind is that of the algorithm, and need not be said.
-  void settings_of(const ServerSpec& server) {
-    for (const models::SettingSpec& spec : server.kind->settings()) {
-      const models::SettingValue* value = server.settings.find(spec.name);
+  void settings_of(const models::Settings& settings, std::span<const models::SettingSpec> specs) {
+    for (const models::SettingSpec& spec : specs) {
+      const models::SettingValue* value = settings.find(spec.name);
       if (value == nullptr) continue;
       if (const auto* tables = std::get_if<std::vector<models::Settings>>(value)) {
         for (const models::Settings& table : *tables) key(spec.name, table_of(table, spec.inside));

@@ -1,6 +1,7 @@
 #include "scenarios/story/scaled.hpp"
 
 #include <optional>
+#include <span>
 #include <utility>
 #include <variant>
 
@@ -20,6 +21,7 @@ class Scaler {
     some(story.network.timeout);
     some(story.network.replication);
     for (ServerSpec& server : story.servers) of_server(server);
+    if (!story.servers.empty()) some(story.shared_settings, story.servers.front().kind->shared_settings());
     if (story.sentinels) of_sentinels(*story.sentinels);
     if (story.resource) some(story.resource->latency);
     for (ClientSpec& client : story.clients) of_client(client);
@@ -61,13 +63,16 @@ class Scaler {
     some(server.clock);
     some(server.latency);
     some(server.restart_delay);
-    for (const models::SettingSpec& spec : server.kind->settings()) {
+    some(server.settings, server.kind->settings());
+  }
+  void some(models::Settings& settings, std::span<const models::SettingSpec> specs) const {
+    for (const models::SettingSpec& spec : specs) {
       if (spec.is_constant) continue;
-      const models::SettingValue* set = server.settings.find(spec.name);
+      const models::SettingValue* set = settings.find(spec.name);
       models::SettingValue value = set != nullptr ? *set : spec.fallback;
       if (auto* duration = std::get_if<sim::Duration>(&value)) some(*duration);
       if (auto* range = std::get_if<sim::DurationRange>(&value)) some(*range);
-      if (value != spec.fallback) server.settings.set(spec.name, std::move(value));
+      if (value != spec.fallback) settings.set(spec.name, std::move(value));
     }
   }
   void of_sentinels(SentinelsSpec& sentinels) const {

@@ -17,7 +17,8 @@ class RegisterServers final : public Servers {
  public:
   explicit RegisterServers(const ServersSetup& setup) : setup_(setup) {
     for (const ServerSpec& spec : setup.servers) {
-      RegisterServer& server = servers_.emplace_back(spec.settings.get("durable", false));
+      RegisterServer& server =
+          servers_.emplace_back(spec.settings.get("durable", false), setup.shared.get("grace", sim::Duration()));
       ids_.push_back(setup.world.add(server, spec.name, clock_settings(spec.clock)));
     }
   }
@@ -68,6 +69,11 @@ class RegisterKind final : public ServerKind {
   std::span<const SettingSpec> settings() const override {
     static const std::array specs{
         SettingSpec{"durable", "true or false", false, "false", "whether a crash leaves what it holds"}};
+    return specs;
+  }
+  std::span<const SettingSpec> shared_settings() const override {
+    static const std::array specs{
+        SettingSpec{"grace", "duration", sim::Duration(), "\"0ms\"", "how much longer than asked a lease lasts"}};
     return specs;
   }
   bool has_disk(const Settings& settings) const override { return settings.get("durable", false); }

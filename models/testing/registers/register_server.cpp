@@ -48,7 +48,7 @@ void RegisterServer::receive(sim::Message& message, sim::ConnectionId connection
     one.value = request.desired;
     ++one.version;
     one.until.reset();
-    if (request.lease) one.until = clock().now() + *request.lease;
+    if (request.lease) one.until = clock().now() + *request.lease + grace_;
     effect = one.value.empty() ? sim::Effect::Kind::remove : sim::Effect::Kind::write;
   }
   reply->content.value = one.value;

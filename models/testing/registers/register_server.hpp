@@ -53,8 +53,8 @@ struct Register {
 
 class RegisterServer final : public sim::Process {
  public:
-  /// `durable`: what it holds is on its disk before it answers.
-  explicit RegisterServer(bool durable) : is_durable_(durable) {}
+  /// `durable`: what it holds is on its disk before it answers. `grace`: how much longer than asked a lease lasts.
+  RegisterServer(bool durable, sim::Duration grace) : is_durable_(durable), grace_(grace) {}
 
   void receive(sim::Message& request, sim::ConnectionId connection) override;
   void crashed(bool keep) override;
@@ -70,6 +70,7 @@ class RegisterServer final : public sim::Process {
   void end_lease(Register& one, const std::string& name);
 
   bool is_durable_;
+  sim::Duration grace_;
   std::map<std::string, Register> registers_;
 };
 

@@ -32,7 +32,7 @@ struct Draft {
 
 void read_lock(const Node& node, Draft& draft);
 void read_network(const Node& node, Draft& draft);
-void read_server_count(const Node& node, Draft& draft);
+void read_all_servers(const Node& node, Draft& draft);
 void read_servers(const Node& node, Draft& draft);
 /// That many, all alike.
 void add_servers(Draft& draft, std::size_t count);

@@ -76,7 +76,7 @@ constexpr Key<Draft> kTop[] = {
      [](const Node& value, Draft& draft) { draft.scenario.cost = choice_of(value, kCosts); }},
     {"lock", "table", kRequired, "the table [lock] with the algorithm", read_lock},
     {"network", "table", "see there", "latency and timeouts", read_network},
-    {"servers", "table", "one server", "several servers, all alike", read_server_count},
+    {"servers", "table", "one server", "several servers, all alike", read_all_servers},
     {"server", "array of tables", "one server", "each server for itself", read_servers},
     {"sentinels", "table", "none", "who watches the primary and replaces it", read_sentinels},
     {"sentinel", "array of tables", "all alike", "each sentinel for itself", read_each_sentinel},

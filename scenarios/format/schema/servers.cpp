@@ -18,13 +18,17 @@ using models::SettingValue;
 constexpr std::int64_t kServersMax = 64;
 
 struct ServersDraft {
-  Draft& draft;
-  std::int64_t count = 1;
+  std::int64_t count = 0;  ///< 0: not said
 };
 
 constexpr Key<ServersDraft> kServers[] = {
     {"count", "whole number, 1 to 64", kRequired, "that many servers, all alike, named redis1, redis2, …",
      [](const Node& value, ServersDraft& servers) { servers.count = whole_of(value, 1, kServersMax); }},
+};
+
+/// Where there is something else to say of all servers, they need not be counted.
+constexpr Key<ServersDraft> kServersThatShare[] = {
+    {kServers[0].name, kServers[0].type, "one, or as many as [[server]]", kServers[0].meaning, kServers[0].read},
 };
 
 struct ServerDraft {
@@ -98,15 +102,33 @@ struct ReadSetting {
   }
 };
 
-void read_server(const Node& table, ServerDraft& server) {
-  const std::span<const SettingSpec> settings = server.draft.server_kind.settings();
-  std::vector<KeyRow> rows = rows_of(std::span<const Key<ServerDraft>>(kServer));
-  const std::size_t common = rows.size();
-  for (const SettingSpec& spec : settings) rows.push_back(row_of(spec));
-  visit_table(table, {"a [[server]]"}, rows, [&](std::size_t i, const Node& value) {
-    if (i < common) return kServer[i].read(value, server);
-    ReadSetting::read(value, settings[i - common], server.draft.names, server.server.settings);
+/// The keys that all kinds have, then those of the kind.
+template <class Target, std::size_t N>
+void read_both(const Node& table, std::string_view heading, const Key<Target> (&common)[N], Target& target,
+               std::span<const SettingSpec> specs, Names& names, Settings& settings) {
+  std::vector<KeyRow> rows = rows_of(std::span<const Key<Target>>(common));
+  for (const SettingSpec& spec : specs) rows.push_back(row_of(spec));
+  visit_table(table, {heading}, rows, [&](std::size_t i, const Node& value) {
+    if (i < N) return common[i].read(value, target);
+    ReadSetting::read(value, specs[i - N], names, settings);
   });
+}
+
+/// The keys of kinds below the common ones, and the tables inside of them.
+void add_settings(TableRow& table, std::vector<TableRow>& inside,
+                  std::span<const SettingSpec> (ServerKind::*specs)() const) {
+  const std::span<const ServerKind* const> kinds = models::server_kinds();
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    // Of one kind alone everything is; more have to be told apart.
+    if (kinds.size() > 1) table.kinds.push_back(kinds[i]->name());
+    const Kinds own = kinds.size() > 1 ? static_cast<Kinds>(1U << i) : kEveryKind;
+    for (const SettingSpec& spec : (kinds[i]->*specs)()) {
+      table.keys.push_back(row_of(spec, own));
+      if (spec.inside.empty()) continue;
+      TableRow& part = inside.emplace_back(TableRow{spec.name, {}});
+      for (const SettingSpec& key : spec.inside) part.keys.push_back(row_of(key));
+    }
+  }
 }
 
 void refuse_second_list(const Node& node, const Draft& draft) {
@@ -124,10 +146,15 @@ void add_servers(Draft& draft, std::size_t count) {
   }
 }
 
-void read_server_count(const Node& node, Draft& draft) {
-  refuse_second_list(node, draft);
-  ServersDraft servers{draft};
-  read_table(node, {"[servers]"}, kServers, servers);
+void read_all_servers(const Node& node, Draft& draft) {
+  const std::span<const SettingSpec> shared = draft.server_kind.shared_settings();
+  if (find(node, "count") != nullptr || shared.empty()) refuse_second_list(node, draft);
+  ServersDraft servers;
+  if (shared.empty()) {
+    read_table(node, {"[servers]"}, kServers, servers);
+  } else {
+    read_both(node, "[servers]", kServersThatShare, servers, shared, draft.names, draft.scenario.shared_settings);
+  }
   add_servers(draft, static_cast<std::size_t>(servers.count));
 }
 
@@ -139,7 +166,8 @@ void read_servers(const Node& node, Draft& draft) {
   read_each(tables, [&](const Node& table) {
     ServerDraft server{draft, {}};
     server.server.kind = &draft.server_kind;
-    read_server(table, server);
+    read_both(table, "a [[server]]", kServer, server, draft.server_kind.settings(), draft.names,
+              server.server.settings);
     // Declared by no key, and so by `Names` neither: a client of this name is found when names are resolved.
     if (server.server.name.empty()) server.server.name = server_name(draft.server_kind, servers.size(), tables.size());
     for (const ServerSpec& other : servers) {
@@ -167,21 +195,13 @@ void check_server_kind(const Node& root, const Draft& draft) {
 }
 
 void list_servers(std::vector<TableRow>& tables) {
-  tables.push_back({"[servers]", rows_of(std::span<const Key<ServersDraft>>(kServers))});
-  TableRow server{"[[server]]", rows_of(std::span<const Key<ServerDraft>>(kServer))};
+  TableRow all{"[servers]", rows_of(std::span<const Key<ServersDraft>>(kServers))};
+  TableRow each{"[[server]]", rows_of(std::span<const Key<ServerDraft>>(kServer))};
   std::vector<TableRow> inside;
-  const std::span<const ServerKind* const> kinds = models::server_kinds();
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    if (kinds.size() > 1) server.kinds.push_back(kinds[i]->name());
-    const Kinds own = kinds.size() > 1 ? static_cast<Kinds>(1U << i) : kEveryKind;
-    for (const SettingSpec& spec : kinds[i]->settings()) {
-      server.keys.push_back(row_of(spec, own));
-      if (spec.inside.empty()) continue;
-      TableRow& table = inside.emplace_back(TableRow{spec.name, {}});
-      for (const SettingSpec& key : spec.inside) table.keys.push_back(row_of(key));
-    }
-  }
-  tables.push_back(std::move(server));
+  add_settings(all, inside, &ServerKind::shared_settings);
+  add_settings(each, inside, &ServerKind::settings);
+  tables.push_back(std::move(all));
+  tables.push_back(std::move(each));
   tables.insert(tables.end(), inside.begin(), inside.end());
 }
 
