@@ -169,7 +169,7 @@ TEST_CASE("a second kind of server: mistakes in its files are told as everywhere
   CHECK(refusal(lock + "[[server]]\ndurabel = true\n") ==
         "t.toml:7:1: unknown key \"durabel\" in a [[server]]: did you mean \"durable\"?");
   CHECK_THAT(refusal(lock + "[[server]]\nappend_only = \"always\"\n"), Contains("unknown key \"append_only\""));
-  CHECK_THAT(refusal(lock + "[[fault]]\nkind = \"lose\"\nclient = \"A\"\nrequest = \"SET\"\n"),
+  CHECK_THAT(refusal(lock + "[[fault]]\nkind = \"lose\"\nclient = \"A\"\nmessage = \"SET\"\n"),
              Contains("\"SET\" is no step"));
   CHECK_THAT(refusal(lock + "[[client]]\nname = \"B\"\ncommands = [\"DEL lock\"]\n"),
              Contains("\"B\" sends commands, which only Redis has so far"));
