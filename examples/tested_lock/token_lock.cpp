@@ -1,7 +1,7 @@
 #include "token_lock.hpp"
-#include "models/redis/client/endpoint.hpp"
 
 #include "models/client/client.hpp"
+#include "models/redis/client/endpoint.hpp"
 
 namespace tested_lock {
 

@@ -1,7 +1,6 @@
 // Clients that differ in their names alone: who they are, and that an exploration loses nothing by letting them start in order.
 
 #include "scenarios/story/alike.hpp"
-#include "models/redis/client/endpoint.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -9,6 +8,7 @@
 
 #include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
+#include "models/redis/client/endpoint.hpp"
 #include "scenarios/checking/check.hpp"
 #include "scenarios/exploring/explored_verdicts.hpp"
 #include "scenarios/format/loader.hpp"

@@ -11,6 +11,7 @@
 
 #include "cli/run.hpp"
 #include "cli/testing/called.hpp"
+#include "confirm/real_server.hpp"
 #include "models/testing/registers/cas_lock.hpp"
 #include "models/testing/registers/register_kind.hpp"
 #include "scenarios/checking/check.hpp"
@@ -224,7 +225,8 @@ TEST_CASE("a second kind of server: fuzzing makes worlds for it, and finds what 
     const Scenario world = scenarios::generated_world(*with_registers().find("cas-lock"), seed);
     CHECK(story_of(to_toml(world)).servers.front().kind == &models::register_kind());
   }
-  const Called result = called_with_registers({"fuzz", kPause, "--runs", "3000"});
+  const confirm::TemporaryFolder folder;
+  const Called result = called_with_registers({"fuzz", kPause, "--runs", "3000", "--found", folder.path()});
   INFO(result.out << result.err);
   CHECK_THAT(result.out, Contains("mutual-exclusion"));
   CHECK(result.exit == 1);

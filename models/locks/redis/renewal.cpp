@@ -1,7 +1,8 @@
 #include "models/locks/redis/renewal.hpp"
-#include "models/redis/client/endpoint.hpp"
 
 #include <algorithm>
+
+#include "models/redis/client/endpoint.hpp"
 
 namespace lockstep::models::locks {
 

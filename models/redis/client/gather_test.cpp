@@ -1,7 +1,6 @@
 // Every order in which answers can come, and none: what a gathering knows when it goes on, and when that is.
 
 #include "models/redis/client/gather.hpp"
-#include "models/redis/client/endpoint.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "models/client/client.hpp"
+#include "models/redis/client/endpoint.hpp"
 #include "models/redis/server/node.hpp"
 #include "sim/schedules/simulation.hpp"
 

@@ -1,7 +1,6 @@
 // Clients that know only sentinels: they find the primary, lose it, and find the next one.
 
 #include "models/redis/client/sentinel_route.hpp"
-#include "models/redis/client/endpoint.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "models/client/client.hpp"
+#include "models/redis/client/endpoint.hpp"
 #include "models/redis/sentinel/sentinel.hpp"
 #include "sim/schedules/simulation.hpp"
 

@@ -1,7 +1,6 @@
 // What needs a world: clients that wait for each other, messages on their way, and what a crash leaves of a connection.
 
 #include "models/redis/server/node.hpp"
-#include "models/redis/client/endpoint.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "models/client/client.hpp"
+#include "models/redis/client/endpoint.hpp"
 #include "sim/schedules/simulation.hpp"
 
 namespace lockstep::models::redis::node_test {
