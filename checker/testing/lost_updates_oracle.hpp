@@ -13,10 +13,10 @@ namespace lockstep::checker {
 
 /// Whether some write of an operation "write" comes after the writer's own latest read of the object with somebody else's
 /// write between the two.
-inline bool loses_an_update(const sim::History& history, sim::ProcessId resource) {
+inline bool loses_an_update(const sim::History& history, sim::ProcessId where) {
   for (std::size_t i = 0; i < history.effects.size(); ++i) {
     const sim::Effect& update = history.effects[i];
-    if (update.kind != sim::Effect::Kind::write || update.server != resource || update.operation == 0) continue;
+    if (update.kind != sim::Effect::Kind::write || update.server != where || update.operation == 0) continue;
     if (history.operations[update.operation - 1].function != "write") continue;
     bool is_other_between = false;
     for (std::size_t j = i; j-- > 0;) {
