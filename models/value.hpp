@@ -1,6 +1,6 @@
 #pragma once
 
-// A Redis string: bytes, a number, or a timestamp that is still an `Instant`.
+// What clients store at servers and hear from them: bytes, a number, or a timestamp that is still an `Instant`.
 
 #include <concepts>
 #include <cstddef>
@@ -25,8 +25,8 @@ struct Timestamp {
   sim::Duration unit;
 };
 
-/// What Redis calls a string. Commands that need bytes (APPEND, scripts, replies on a wire) get decimal text;
-/// everything else hands numbers and timestamps through unprinted, so that a timestamp may stay symbolic.
+/// A string, as Redis calls it. Who needs bytes (APPEND, scripts, replies on a wire) gets decimal text; everything else
+/// hands numbers and timestamps through unprinted, so that a timestamp may stay symbolic.
 ///
 /// A timestamp prints as floor(reading / unit) in decimal. It keeps its nanoseconds when it is read back as an instant:
 /// an exploration cannot round an instant that has no digits yet, and the simulator must agree with the exploration.

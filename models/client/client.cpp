@@ -80,6 +80,7 @@ bool Client::knows_lost(sim::OperationId acquire) const {
 }
 
 void Client::start() {
+  if (endpoint_ != nullptr) endpoint_->started();
   if (program_) spawn(program_(*this));
 }
 

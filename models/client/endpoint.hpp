@@ -17,6 +17,8 @@ class Endpoint {
   Endpoint& operator=(const Endpoint&) = delete;
   virtual ~Endpoint() = default;
 
+  /// A life of the client begins, and its program is about to: the place to open a session and to keep it alive.
+  virtual void started() {}
   /// A server sent something that is no reply. Only after `Client::expect_unasked`.
   virtual void notified(sim::Message& message, sim::ConnectionId connection) {
     static_cast<void>(message);

@@ -3,12 +3,17 @@
 #include <algorithm>
 #include <cassert>
 
-#include "models/servers/kinds.hpp"
+#include "models/servers/server_kind.hpp"
 
 namespace lockstep::models::locks {
 
 const ServerKind& server_kind_of(const Entry& entry) {
   return entry.server_kind != nullptr ? *entry.server_kind : standard_server_kind();
+}
+
+std::size_t usual_servers(const Entry& entry) {
+  constexpr std::size_t kSmallestWithMajority = 3;
+  return entry.many_nodes ? kSmallestWithMajority : server_kind_of(entry).usual_count();
 }
 
 void Catalogue::add(Entry entry) {

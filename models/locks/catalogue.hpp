@@ -45,6 +45,8 @@ struct Entry {
 
 /// On which kind of server it runs.
 const ServerKind& server_kind_of(const Entry& entry);
+/// How many servers it has in a world that is made up.
+std::size_t usual_servers(const Entry& entry);
 
 /// An explicit list, in the order in which `lockstep list algorithms` shows it.
 class Catalogue {

@@ -78,7 +78,8 @@ class Servers {
   Servers& operator=(const Servers&) = delete;
   virtual ~Servers() = default;
 
-  /// In the order of the setup. Other processes of the kind, if there are any, were added to the world after them.
+  /// In the order of the setup. Requires: the world has got no other processes, but for those of the company, which
+  /// come after them.
   std::span<const sim::ProcessId> ids() const { return ids_; }
 
   // --- Building.
@@ -151,6 +152,18 @@ class ServerKind {
   virtual bool are_independent(std::span<const ServerSpec> servers) const {
     static_cast<void>(servers);
     return true;
+  }
+  /// Whether all of them keep one state, of which histories tell under the id of the first: an ensemble. Then there is
+  /// a moment at which a lock is free, as no-lost-wakeup asks for.
+  virtual bool keep_one_state(std::span<const ServerSpec> servers) const { return servers.size() == 1; }
+  /// How many there are in worlds and stories that are made up (matrix, fuzz, new): one, or an ensemble that can lose
+  /// one. Of a lock on several independent servers that is for the lock to say.
+  virtual std::size_t usual_count() const { return 1; }
+  /// Why an exploration cannot follow them, in a sentence: heartbeats for ever, for example. Empty: it can.
+  virtual std::string_view not_explored(std::span<const ServerSpec> servers, const Settings& shared) const {
+    static_cast<void>(servers);
+    static_cast<void>(shared);
+    return "";
   }
   /// What only Redis has so far asks this: clients that send `commands`, [market], [sentinels], locks as scripts,
   /// `serve` and `confirm`, and worlds with a failover in the matrix and in `fuzz`.

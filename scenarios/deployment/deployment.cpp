@@ -139,6 +139,10 @@ void Deployment::add_servers() {
                                                   .shared = scenario_.shared_settings,
                                                   .company = scenario_.sentinels ? &*scenario_.sentinels : nullptr,
                                                   .expects_anything = sends_commands});
+  const std::size_t sentinels = scenario_.sentinels ? scenario_.sentinels->each.size() : 0;
+  assert(servers_->ids().size() == scenario_.servers.size());
+  assert(world_.process_count() == clients_.size() + servers_->ids().size() + sentinels &&
+         "a process that the file does not list has no lane");
   if (!scenario_.resource) return;
   resource_.emplace("resource", scenario_.resource->fenced);
   resource_id_ = world_.add(*resource_, "resource", {});

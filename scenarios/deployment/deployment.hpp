@@ -138,6 +138,7 @@ class Deployment {
 
  private:
   void add_servers();
+  bool keeps_one_state() const;
   void add_clients();
   models::Client::Program program_of(const ClientSpec& spec, const models::workloads::LockUser& settings);
   void add_threads(models::Client& process, const ClientSpec& spec);

@@ -77,9 +77,10 @@ Scenario replace_algorithm(const Scenario& story, const models::locks::Entry& en
   other.lock.own = own_lock_of(entry);
   keep_declared(other.lock.parameters, entry, false);
   replace_servers(other, server_kind_of(entry));
-  if (entry.many_nodes && other.servers.size() == 1) {
-    for (std::size_t i = 1; i < 3; ++i) other.servers.push_back(other.servers.front());
-    for (std::size_t i = 0; i < 3; ++i) other.servers[i].name = server_name(server_kind_of(entry), i, 3);
+  const std::size_t servers = usual_servers(entry);
+  if (servers > 1 && other.servers.size() == 1) {
+    for (std::size_t i = 1; i < servers; ++i) other.servers.push_back(other.servers.front());
+    for (std::size_t i = 0; i < servers; ++i) other.servers[i].name = server_name(server_kind_of(entry), i, servers);
   }
   for (ClientSpec& client : other.clients) {
     keep_declared(client.parameters, entry, true);

@@ -221,7 +221,7 @@ Scenario generated_world(const Entry& entry, std::uint64_t seed) {
   if (random.one_in(2)) world.network.timeout = world.network.latency.hi * random.between(3, 10);
   set_parameters(entry, lease, world);
   constexpr std::array<std::uint64_t, 6> kServers{3, 3, 3, 5, 5, 7};
-  const std::uint64_t servers = !entry.many_nodes  ? 1
+  const std::uint64_t servers = !entry.many_nodes  ? usual_servers(entry)
                                 : random.one_in(5) ? 1 + random.below(9)
                                                    : kServers[random.below(6)];
   for (std::uint64_t i = 0; i < servers; ++i) {

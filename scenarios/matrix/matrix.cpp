@@ -60,7 +60,7 @@ void set_parameters(const Entry& entry, Duration lease, Scenario& scenario) {
 }
 
 void add_processes(const Entry& entry, const MatrixQuestion& question, MatrixWorld world, Scenario& scenario) {
-  const std::size_t servers = entry.many_nodes ? 3 : 1;
+  const std::size_t servers = usual_servers(entry);
   for (std::size_t i = 0; i < servers; ++i) {
     const models::ServerKind& kind = server_kind_of(entry);
     scenario.servers.push_back(

@@ -250,7 +250,7 @@ struct Scenario {
   LockSpec lock;
   NetworkSpec network;
   std::vector<ServerSpec> servers;
-  models::Settings shared_settings;  ///< of all servers, as their kind has them
+  models::Settings shared_settings;        ///< of all servers, as their kind has them
   std::optional<SentinelsSpec> sentinels;  ///< of Redis servers
   Position sentinels_at, quorum_at;
   std::optional<ResourceSpec> resource;

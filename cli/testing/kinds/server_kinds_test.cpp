@@ -4,8 +4,12 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include <memory>
+#include <span>
 #include <sstream>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -17,9 +21,11 @@
 #include "scenarios/checking/check.hpp"
 #include "scenarios/exploring/exploration.hpp"
 #include "scenarios/format/loader.hpp"
+#include "scenarios/format/new_story.hpp"
 #include "scenarios/format/other_algorithm.hpp"
 #include "scenarios/format/writer.hpp"
 #include "scenarios/fuzzing/fuzzed_world.hpp"
+#include "scenarios/matrix/matrix.hpp"
 #include "scenarios/running/runner.hpp"
 #include "scenarios/story/scaled.hpp"
 #include "sim/testing/in_tree.hpp"
@@ -63,6 +69,36 @@ std::string refusal(const std::string& text) {
   const auto read = scenarios::parse("title = \"t\"\n" + text, "t.toml", with_registers());
   const auto* trouble = std::get_if<Diagnostic>(&read);
   return trouble != nullptr ? trouble->to_string() : "none";
+}
+
+/// Three that act as one, as an ensemble does, and that nobody explores. (A client asks the first.)
+class TrioKind final : public models::ServerKind {
+ public:
+  std::string_view name() const override { return "trio"; }
+  std::string_view request() const override { return models::register_kind().request(); }
+  std::vector<std::string_view> requests() const override { return models::register_kind().requests(); }
+  bool are_independent(std::span<const models::ServerSpec>) const override { return false; }
+  bool keep_one_state(std::span<const models::ServerSpec>) const override { return true; }
+  std::size_t usual_count() const override { return 3; }
+  std::string_view not_explored(std::span<const models::ServerSpec>, const models::Settings&) const override {
+    return "they beat for ever";
+  }
+  std::unique_ptr<models::Servers> make(const models::ServersSetup& setup) const override {
+    return models::register_kind().make(setup);
+  }
+};
+
+const Catalogue& with_trio() {
+  static const TrioKind trio;
+  static const Catalogue catalogue = [] {
+    Catalogue all = Catalogue::built_in();
+    models::locks::Entry lock = models::locks::cas_lock();
+    lock.id = "trio-lock";
+    lock.server_kind = &trio;
+    all.add(std::move(lock));
+    return all;
+  }();
+  return catalogue;
 }
 
 scenarios::ExploredProperty explored(const Scenario& story, std::string_view property) {
@@ -230,6 +266,34 @@ TEST_CASE("a second kind of server: fuzzing makes worlds for it, and finds what 
   INFO(result.out << result.err);
   CHECK_THAT(result.out, Contains("mutual-exclusion"));
   CHECK(result.exit == 1);
+}
+
+TEST_CASE("an ensemble is three servers where nobody says how many, with one state between them") {
+  const models::locks::Entry& lock = *with_trio().find("trio-lock");
+  CHECK_THAT(scenarios::new_story(lock, "t", "t.toml"), Contains("[servers]\ncount = 3\n"));
+  CHECK(scenarios::generated_world(lock, 1).servers.size() == 3);
+  CHECK(scenarios::matrix_world(lock, scenarios::matrix_faults()[0], scenarios::matrix_questions()[0],
+                                scenarios::MatrixWorld::two)
+            .servers.size() == 3);
+  const auto loaded = scenarios::load(kPause, with_registers());
+  auto moved = scenarios::with_algorithm(std::get<Scenario>(loaded), lock, with_trio());
+  REQUIRE(std::holds_alternative<Scenario>(moved));
+  Scenario& story = std::get<Scenario>(moved);
+  REQUIRE(story.servers.size() == 3);
+  CHECK(story.servers.back().name == "trio3");
+
+  const auto result = scenarios::run(story, with_trio());
+  REQUIRE(std::holds_alternative<scenarios::Outcome>(result));
+  for (const scenarios::Judgement& judgement : std::get<scenarios::Outcome>(result).properties) {
+    if (judgement.finding.property == "no-lost-wakeup") CHECK(judgement.finding.verdict == Verdict::holds);
+  }
+
+  const auto exploration = scenarios::explore(story, with_trio(), {});
+  REQUIRE(std::holds_alternative<scenarios::Exploration>(exploration));
+  const scenarios::ExploredProperty& property =
+      std::get<scenarios::Exploration>(exploration).property("mutual-exclusion");
+  CHECK(property.verdict == Verdict::unknown);
+  CHECK(property.why == "they beat for ever");
 }
 
 TEST_CASE("a second kind of server: what speaks Redis says that it does") {
