@@ -1,5 +1,6 @@
 // [servers] and [[server]]: what all kinds of servers have, and what the table of the kind says.
 
+#include <algorithm>
 #include <variant>
 
 #include "models/servers/server_kind.hpp"
@@ -195,7 +196,11 @@ void check_server_kind(const Node& root, const Draft& draft) {
 }
 
 void list_servers(std::vector<TableRow>& tables) {
-  TableRow all{"[servers]", rows_of(std::span<const Key<ServersDraft>>(kServers))};
+  const std::span<const ServerKind* const> kinds = models::server_kinds();
+  const bool somebody_shares =
+      std::any_of(kinds.begin(), kinds.end(), [](const ServerKind* kind) { return !kind->shared_settings().empty(); });
+  TableRow all{"[servers]",
+               rows_of(std::span<const Key<ServersDraft>>(somebody_shares ? kServersThatShare : kServers))};
   TableRow each{"[[server]]", rows_of(std::span<const Key<ServerDraft>>(kServer))};
   std::vector<TableRow> inside;
   add_settings(all, inside, &ServerKind::shared_settings);
