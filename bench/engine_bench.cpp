@@ -16,6 +16,7 @@
 
 #include "models/client/client.hpp"
 #include "models/locks/catalogue.hpp"
+#include "models/redis/client/endpoint.hpp"
 #include "models/redis/server/node.hpp"
 #include "models/workloads/lock_user.hpp"
 #include "sim/coroutines/await.hpp"
@@ -163,7 +164,8 @@ void redis(std::string_view algorithm, std::size_t servers_used) {
         clients.emplace_back([&](models::Client& self) { return models::workloads::run(self, user); });
     world.add(client, fmt::format("C{}", i), {});
     for (const models::redis::Node& server : servers) {
-      client.connect_redis(world.connect(client.id(), server.id(), {1_ms, 10_ms}), 50_ms);
+      client.connect<models::redis::Endpoint>().add_server(world.connect(client.id(), server.id(), {1_ms, 10_ms}),
+                                                           50_ms);
     }
   }
   const auto run = [&](std::uint64_t events) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "models/client/client.hpp"
+#include "models/redis/client/endpoint.hpp"
 #include "models/redis/database/database.hpp"
 #include "models/redis/server/node.hpp"
 #include "sim/schedules/decisions.hpp"
@@ -61,14 +62,14 @@ double ns_with_message(const std::optional<redis::Command>& first, const std::ve
   redis::ScriptEngine scripts;
   redis::Node node(scripts);
   const auto program = [&](lockstep::models::Client& client) -> sim::Task<void> {
-    if (first) co_await client.redis().call(*first);
+    if (first) co_await redis::server_of(client).call(*first);
     for (int i = 0; i < kTimes; ++i)
-      co_await client.redis().call(commands[static_cast<std::size_t>(i) % commands.size()]);
+      co_await redis::server_of(client).call(commands[static_cast<std::size_t>(i) % commands.size()]);
   };
   lockstep::models::Client client(program);
   world.add(client, "client", {});
   world.add(node, "redis", {});
-  client.connect_redis(
+  client.connect<lockstep::models::redis::Endpoint>().add_server(
       world.connect(client.id(), node.id(), sim::DurationRange::exactly(sim::Duration::microseconds(1))), std::nullopt);
   double best = 1e18;
   for (int run = 0; run < 5; ++run) {
@@ -103,7 +104,8 @@ void print_commands_with_messages(std::string_view only) {
       {"SADD, SREM in turn", {Command{"SADD", "s", "x"}, Command{"SREM", "s", "x"}}},
       {"ZADD", {Command{"ZADD", "z", 1, "x"}}},
       {"PUBLISH (to nobody)", {Command{"PUBLISH", "c", "x"}}},
-      {"EVAL compare-and-delete", {Command{"EVAL", redis::Value::lasting(kCompareAndDelete), 1, "lock", "client-a-1"}}},
+      {"EVAL compare-and-delete",
+       {Command{"EVAL", lockstep::models::Value::lasting(kCompareAndDelete), 1, "lock", "client-a-1"}}},
   };
   for (const Kind& kind : kinds) {
     if (!only.empty() && kind.name != only) continue;
@@ -123,7 +125,8 @@ void print_memory_of_an_idle_node() {
   redis::ScriptEngine scripts;
   std::vector<std::unique_ptr<redis::Node>> nodes;
   const auto program = [](lockstep::models::Client& client) -> sim::Task<void> {
-    for (redis::Connection& server : client.redis_masters()) co_await server.call(redis::Command{"PING"});
+    for (redis::Connection& server : lockstep::models::redis::servers_of(client))
+      co_await server.call(redis::Command{"PING"});
   };
   lockstep::models::Client client(program);
   world.add(client, "client", {});
@@ -131,7 +134,8 @@ void print_memory_of_an_idle_node() {
   for (int i = 0; i < kNodes; ++i) {
     nodes.push_back(std::make_unique<redis::Node>(scripts));
     world.add(*nodes.back(), "redis", {});
-    client.connect_redis(world.connect(client.id(), nodes.back()->id(), {}), std::nullopt);
+    client.connect<lockstep::models::redis::Endpoint>().add_server(world.connect(client.id(), nodes.back()->id(), {}),
+                                                                   std::nullopt);
   }
   fmt::print("memory of a server, new          {:7} bytes\n", (in_use() - before) / kNodes);
   world.start(client.id(), {});
@@ -162,10 +166,11 @@ int main(int count, char** words) {
   fmt::print("SET NX PX + GET + DEL            {:7.0f} ns\n", set);
 
   const double refused = best_ns(200'000, [&](int) {
-    expect(
-        database
-            .execute(redis::Command{"EVAL", redis::Value::lasting(kCompareAndDelete), 1, "lock", "client-a-1"}, clock)
-            .is_integer(0));
+    expect(database
+               .execute(
+                   redis::Command{"EVAL", lockstep::models::Value::lasting(kCompareAndDelete), 1, "lock", "client-a-1"},
+                   clock)
+               .is_integer(0));
   });
   fmt::print("EVAL compare-and-delete, refused {:7.0f} ns\n", refused);
 
@@ -173,10 +178,11 @@ int main(int count, char** words) {
       200'000, [&](int) { expect(database.execute(redis::Command{"SET", "lock", "client-a-1"}, clock).is_ok()); });
   const double granted = best_ns(200'000, [&](int) {
     expect(database.execute(redis::Command{"SET", "lock", "client-a-1"}, clock).is_ok());
-    expect(
-        database
-            .execute(redis::Command{"EVAL", redis::Value::lasting(kCompareAndDelete), 1, "lock", "client-a-1"}, clock)
-            .is_integer(1));
+    expect(database
+               .execute(
+                   redis::Command{"EVAL", lockstep::models::Value::lasting(kCompareAndDelete), 1, "lock", "client-a-1"},
+                   clock)
+               .is_integer(1));
   });
   fmt::print("EVAL compare-and-delete, granted {:7.0f} ns\n", granted - set_alone);
 

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "models/redis/kind/redis_servers.hpp"
+#include "models/redis/kind/server_settings.hpp"
 #include "scenarios/deployment/deployment.hpp"
 #include "scenarios/running/execution.hpp"
 
@@ -46,7 +48,8 @@ Played play(const Scenario& scenario, const Catalogue& catalogue, models::redis:
   Played played;
   sim::DefaultDecisions decisions;
   scenarios::Deployment deployment(scenario, catalogue, decisions);
-  deployment.relay_through(relay);
+  auto& servers = dynamic_cast<models::redis::RedisServers&>(deployment.servers());
+  servers.relay_through(relay);
   if (real != nullptr) {
     deployment.world().add(real->process(), "real servers", {});
     deployment.simulation().set_pace(real);
@@ -94,12 +97,16 @@ bool is_server(const Scenario& scenario, const std::string& name) {
 
 /// Whether servers talk to each other, or sentinels to them: then more goes on than the commands of clients.
 bool has_servers_among_themselves(const Scenario& scenario) {
-  return scenario.sentinels || std::any_of(scenario.servers.begin(), scenario.servers.end(),
-                                           [](const auto& server) { return !server.replica_of.empty(); });
+  return scenario.sentinels || std::any_of(scenario.servers.begin(), scenario.servers.end(), [](const auto& server) {
+           return !models::redis::replica_of(server.settings).empty();
+         });
 }
 
 /// What of the story no real server can do. Empty: nothing.
 std::string why_not(const Scenario& scenario, const ConfirmOptions& options) {
+  const models::ServerKind& kind = *scenario.servers.front().kind;
+  if (!kind.is_redis())
+    return fmt::format("its servers are of kind {}, and only Redis servers are confirmed so far", kind.name());
   for (const scenarios::ServerSpec& server : scenario.servers) {
     if (!has_clock_of_its_own(scenario, server) || (!options.server && can_shift_clocks())) continue;
     return fmt::format(
@@ -307,8 +314,8 @@ std::optional<std::uint64_t> digest_of(const Scenario& scenario, const Catalogue
   if (!model.trouble.empty()) return std::nullopt;
   std::uint64_t digest = listener.digest();
   for (const Finding& finding : model.findings) {
-    digest = models::redis::digest_bytes(finding.property, digest);
-    digest = models::redis::digest_bytes(verdict_of(finding, model.names), digest);
+    digest = models::digest_bytes(finding.property, digest);
+    digest = models::digest_bytes(verdict_of(finding, model.names), digest);
   }
   return digest;
 }

@@ -4,17 +4,17 @@
 #include <array>
 #include <string_view>
 
-#include "models/redis/data/value.hpp"
+#include "models/value.hpp"
 #include "sim/worlds/world.hpp"
 
 namespace lockstep::confirm {
 namespace {
 
+using models::Value;
 using models::redis::Command;
 using models::redis::Node;
 using models::redis::Reply;
 using models::redis::Request;
-using models::redis::Value;
 
 template <class Wanted>
 bool has_argument(const Request& request, Wanted wanted) {
@@ -119,9 +119,9 @@ void Listener::crashed(Node& node, bool) { ends_.forget(node); }
 void Listener::note(const Node& node, std::string_view said, std::string_view answer) {
   ++exchanges_;
   const auto now = static_cast<std::uint64_t>(node.world().now().offset().count_ns());
-  digest_ = models::redis::digest_number(now, digest_);
+  digest_ = models::digest_number(now, digest_);
   for (const std::string_view text : {std::string_view(node.name()), said, answer})
-    digest_ = models::redis::digest_bytes(text, digest_);
+    digest_ = models::digest_bytes(text, digest_);
 }
 
 /// Ends that were there before the command count as well as those that are there now: it may have moved one that it

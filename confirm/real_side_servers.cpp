@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "confirm/real_side.hpp"
+#include "models/redis/kind/server_settings.hpp"
 #include "sim/worlds/world.hpp"
 
 namespace lockstep::confirm {
@@ -16,7 +17,9 @@ namespace {
 using models::redis::Command;
 using models::redis::Entry;
 using models::redis::Node;
+using models::redis::replica_of;
 using models::redis::Reply;
+using models::redis::ServerSettings;
 using sim::Duration;
 using AppendOnly = models::redis::PersistenceSettings::AppendOnly;
 
@@ -27,7 +30,7 @@ std::string line_of_parts(std::vector<std::string> parts, bool is_ordered) {
 }
 
 struct Content {
-  std::string operator()(const models::redis::Value& value) const { return value.text(); }
+  std::string operator()(const models::Value& value) const { return value.text(); }
   std::string operator()(const models::redis::Hash& hash) const {
     std::vector<std::string> parts;
     for (const auto& field : hash.items()) parts.push_back(field.key + "=" + field.value.text());
@@ -81,7 +84,7 @@ bool are_near(const std::string& model, const std::string& real, Duration tolera
   const auto number_at = [](const std::string& text, std::size_t& at) {
     const std::size_t begin = at;
     while (at < text.size() && text[at] >= '0' && text[at] <= '9') ++at;
-    return models::redis::parse_integer(std::string_view(text).substr(begin, at - begin));
+    return models::parse_integer(std::string_view(text).substr(begin, at - begin));
   };
   while (i < model.size() && j < real.size()) {
     const auto a = number_at(model, i);
@@ -127,13 +130,15 @@ std::vector<std::string> RealSide::arguments_of(const scenarios::ServerSpec& spe
   const bool is_kept = std::any_of(scenario_.faults.begin(), scenario_.faults.end(), [&](const auto& fault) {
     return fault.kind == scenarios::FaultSpec::Kind::crash && fault.who == spec.name && fault.keep;
   });
-  std::vector<std::string> words{"--min-replicas-to-write", std::to_string(spec.min_replicas),
-                                 "--min-replicas-max-lag",  std::to_string(spec.min_replicas_max_lag.floor_ms() / 1000),
-                                 "--replica-priority",      std::to_string(spec.priority),
-                                 "--enable-debug-command",  "yes"};
-  const AppendOnly policy = spec.persistence.append_only;
+  const ServerSettings settings = models::redis::server_settings(spec.settings);
+  std::vector<std::string> words{
+      "--min-replicas-to-write", std::to_string(settings.min_replicas),
+      "--min-replicas-max-lag",  std::to_string(settings.min_replicas_max_lag.floor_ms() / 1000),
+      "--replica-priority",      std::to_string(settings.priority),
+      "--enable-debug-command",  "yes"};
+  const AppendOnly policy = settings.persistence.append_only;
   if (policy == AppendOnly::off && !is_kept) {
-    for (const auto& point : spec.persistence.save) {
+    for (const auto& point : settings.persistence.save) {
       words.insert(words.end(),
                    {"--save", std::to_string(point.after.floor_ms() / 1000), std::to_string(point.changes)});
     }
@@ -184,7 +189,7 @@ void RealSide::start_servers() {
 
 void RealSide::connect_links() {
   if (std::all_of(scenario_.servers.begin(), scenario_.servers.end(),
-                  [](const auto& spec) { return spec.replica_of.empty(); }))
+                  [](const auto& spec) { return replica_of(spec.settings).empty(); }))
     return;
   std::vector<std::uint16_t> ports;
   for (const Server& server : servers_) ports.push_back(server.process->port());
@@ -205,7 +210,8 @@ void RealSide::connect_links() {
   const Duration latency = scenario_.network.replication.value_or(scenario_.network.latency).lo;
   links_ = std::make_unique<SlowLinks>(ports, latency, std::move(gaps), [this] { return elapsed(); });
   for (std::size_t i = 0; i < servers_.size(); ++i) {
-    if (!scenario_.servers[i].replica_of.empty()) follow(i, number(scenario_.servers[i].replica_of));
+    const std::string primary = replica_of(scenario_.servers[i].settings);
+    if (!primary.empty()) follow(i, number(primary));
   }
 }
 
@@ -213,7 +219,7 @@ void RealSide::start_sentinels() {
   if (settings_.server || !RealSentinels::can_watch(scenario_)) return;
   const std::string& primary = scenario_.sentinels->primary;
   std::size_t replicas = 0;
-  for (const scenarios::ServerSpec& spec : scenario_.servers) replicas += spec.replica_of == primary ? 1 : 0;
+  for (const scenarios::ServerSpec& spec : scenario_.servers) replicas += replica_of(spec.settings) == primary ? 1 : 0;
   for (const Server& server : servers_) {
     if (server.name == primary)
       sentinels_ = std::make_unique<RealSentinels>(scenario_, folder_.path(), server.process->port(), replicas);
@@ -287,7 +293,7 @@ void RealSide::crashed(Node& node, bool keep) {
   server.is_paused = false;
   if (links_) links_->cut(number);
   server.process->kill();
-  const AppendOnly policy = scenario_.servers[number].persistence.append_only;
+  const AppendOnly policy = models::redis::persistence_of(scenario_.servers[number].settings).append_only;
   if (!keep && policy == AppendOnly::off)
     std::filesystem::remove_all(folder_.path() + "/" + server.name + "/appendonlydir");
   if (!keep && (policy == AppendOnly::everysec || policy == AppendOnly::no)) {
@@ -306,10 +312,10 @@ void RealSide::restarted(Node& node) {
   if (!server.process->is_up()) server.process->launch();
   server.process->await_ready();
   server.inspector.emplace(endpoint_of(server));
-  const auto& spec = scenario_.servers[number_of(node)];
-  if (links_ && !spec.replica_of.empty()) {
+  const std::string primary = replica_of(scenario_.servers[number_of(node)].settings);
+  if (links_ && !primary.empty()) {
     for (std::size_t i = 0; i < servers_.size(); ++i) {
-      if (servers_[i].name == spec.replica_of)
+      if (servers_[i].name == primary)
         ask(server, Command{"REPLICAOF", "127.0.0.1", static_cast<std::int64_t>(links_->port(number_of(node), i))});
     }
   }

@@ -18,7 +18,7 @@ bool is_debug(const Command& command, std::string_view subcommand) {
 }
 
 /// Seconds with a decimal point, up to a year; nothing if it is no such number.
-std::optional<sim::Duration> seconds_of(const models::redis::Value& argument) {
+std::optional<sim::Duration> seconds_of(const models::Value& argument) {
   constexpr models::redis::Real kMost = 365.0 * 86'400;
   std::string scratch;
   const std::optional<models::redis::Real> seconds = models::redis::parse_real(argument.view(scratch));

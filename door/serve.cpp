@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/redis/kind/redis_servers.hpp"
 #include "scenarios/deployment/deployment.hpp"
 #include "sim/schedules/random.hpp"
 
@@ -54,6 +55,8 @@ std::variant<std::monostate, Trouble> serve(Scenario scenario, const models::loc
   // Before the world: a process outlives the world that refers to it.
   Door door(options.elapsed ? Door::Time::runs : Door::Time::is_stepped);
   scenarios::Deployment deployment(scenario, catalogue, chance);
+  auto* servers = dynamic_cast<models::redis::RedisServers*>(&deployment.servers());
+  if (servers == nullptr) return Trouble{"only Redis servers speak to clients outside so far"};
   deployment.world().add(door, "door", {});
 
   std::vector<Listener> listeners;
@@ -70,7 +73,7 @@ std::variant<std::monostate, Trouble> serve(Scenario scenario, const models::loc
     listeners.push_back(std::get<Listener>(std::move(listener)));
   }
   deployment.world().arm_faults();
-  deployment.tell_of_clients();
+  servers->tell_of_clients();
   deployment.begin_servers();
   deployment.world().start(door.id(), {});
   opened(ports);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "library/lockstep.hpp"
+#include "models/servers/server_kind.hpp"
 #include "scenarios/format/loader.hpp"
 #include "scenarios/format/writer.hpp"
 #include "scenarios/story/own_lock.hpp"
@@ -30,7 +31,10 @@ Scenario checked(Scenario story, const Catalogue& catalogue) {
     if (text->zh.empty()) text->zh = text->en;
   }
   if (story.source.empty()) story.source = "a test";
-  if (story.servers.empty()) story.servers.push_back({.name = "redis"});
+  if (story.servers.empty()) {
+    const models::ServerKind& kind = server_kind_of(*scenarios::find_entry(story.lock, catalogue));
+    story.servers.push_back({.name = server_name(kind, 0, 1), .kind = &kind});
+  }
   return loaded(scenarios::parse(scenarios::to_toml(story), story.file, catalogue));
 }
 

@@ -1,6 +1,7 @@
 #include "incr_expire.hpp"
 
 #include "models/client/client.hpp"
+#include "models/redis/client/endpoint.hpp"
 
 namespace own_lock {
 
@@ -19,17 +20,17 @@ class IncrExpire final : public LockAlgorithm {
 
   sim::Task<std::optional<Hold>> acquire(Client& client) const override {
     // 1: count; whoever gets 1 is the owner.
-    const Reply count = co_await client.redis().call(Command{"INCR", key()});
+    const Reply count = co_await models::redis::server_of(client).call(Command{"INCR", key()});
     if (!count.is_integer(1)) co_return std::nullopt;
 
     // 2: the lease.
-    co_await client.redis().expire(key(), ttl_);
+    co_await models::redis::server_of(client).expire(key(), ttl_);
     co_return Hold{client.unique_token()};
   }
 
   sim::Task<bool> release(Client& client, Hold) const override {
     // 3: start counting anew.
-    const Reply deleted = co_await client.redis().del(key());
+    const Reply deleted = co_await models::redis::server_of(client).del(key());
     co_return deleted.is_integer(1);
   }
 

@@ -1,6 +1,7 @@
 #include "token_lock.hpp"
 
 #include "models/client/client.hpp"
+#include "models/redis/client/endpoint.hpp"
 
 namespace tested_lock {
 
@@ -8,8 +9,8 @@ using namespace lockstep;
 using namespace lockstep::models::locks;
 using namespace lockstep::sim::literals;
 using lockstep::models::Client;
+using lockstep::models::Value;
 using lockstep::models::redis::Reply;
-using lockstep::models::redis::Value;
 
 namespace {
 
@@ -24,19 +25,19 @@ class TokenLock final : public LockAlgorithm {
 
   sim::Task<std::optional<Hold>> acquire(Client& client) const override {
     const Value token = client.unique_token();
-    const Reply created = co_await client.redis().set(key(), token, {.nx = true, .px = ttl_});
+    const Reply created = co_await models::redis::server_of(client).set(key(), token, {.nx = true, .px = ttl_});
     if (!created.is_ok()) co_return std::nullopt;
     co_return Hold{token};
   }
 
   sim::Task<bool> release(Client& client, Hold hold) const override {
     if (in_one_step_) {
-      const Reply deleted = co_await client.redis().eval(kDeleteIfMine, {key()}, {hold.token});
+      const Reply deleted = co_await models::redis::server_of(client).eval(kDeleteIfMine, {key()}, {hold.token});
       co_return deleted.is_integer(1);
     }
-    const Reply present = co_await client.redis().get(key());
+    const Reply present = co_await models::redis::server_of(client).get(key());
     if (!present.is_bulk() || !client.equal(present.value(), hold.token)) co_return false;
-    const Reply deleted = co_await client.redis().del(key());
+    const Reply deleted = co_await models::redis::server_of(client).del(key());
     co_return deleted.is_integer(1);
   }
 

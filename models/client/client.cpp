@@ -31,11 +31,11 @@ sim::DurationRange stop_of_thread(const Client& client) {
 
 }  // namespace
 
-redis::Value Client::unique_token() {
+Value Client::unique_token() {
   // "A-1"
   std::string token = name();
   token += '-';
-  redis::Value(++tokens_).append_to(token);
+  Value(++tokens_).append_to(token);
   return token;
 }
 
@@ -49,9 +49,9 @@ sim::Wait Client::work(sim::DurationRange length) {
   return is_alone ? sim::Wait(*this, length, sim::TimerKind::work) : sleep(length);
 }
 
-bool Client::equal(const redis::Value& a, const redis::Value& b) const {
-  const redis::Timestamp* left = a.timestamp();
-  const redis::Timestamp* right = b.timestamp();
+bool Client::equal(const Value& a, const Value& b) const {
+  const Timestamp* left = a.timestamp();
+  const Timestamp* right = b.timestamp();
   if (left != nullptr && right != nullptr && left->instant.anchor() != right->instant.anchor()) {
     return world().is_at_or_after(left->instant, right->instant) &&
            world().is_at_or_after(right->instant, left->instant);
@@ -70,7 +70,7 @@ void Client::tell_lost(sim::OperationId acquire) {
   world().complete(id, sim::Phase::ok);
 }
 
-void Client::name_place(const redis::Value& place) {
+void Client::name_place(const Value& place) {
   if (session_.operation != 0) world().operation(session_.operation).place = place.text();
 }
 
@@ -80,14 +80,11 @@ bool Client::knows_lost(sim::OperationId acquire) const {
 }
 
 void Client::start() {
+  if (endpoint_ != nullptr) endpoint_->started();
   if (program_) spawn(program_(*this));
 }
 
-void Client::notified(sim::Message& message, sim::ConnectionId connection) {
-  redis::Reply& content = static_cast<redis::Response&>(message).content;
-  if (route_ && route_->notified(content, connection)) return;
-  session_.inbox(connection).put(std::move(content));
-}
+void Client::notified(sim::Message& message, sim::ConnectionId connection) { endpoint_->notified(message, connection); }
 
 void Client::forget() {
   objects_.clear();
@@ -95,8 +92,7 @@ void Client::forget() {
 }
 
 void Client::crashed(bool) {
-  session_.inboxes.clear();
-  if (route_) route_->forget();
+  if (endpoint_ != nullptr) endpoint_->forget();
   // A thread that dies by itself takes nothing of its process with it.
   if (process_ != nullptr) return;
   forget();
@@ -107,7 +103,7 @@ void Client::crashed(bool) {
 void Client::reset() {
   forget();
   session_ = {};
-  if (route_) route_->forget();
+  if (endpoint_ != nullptr) endpoint_->forget();
   tokens_ = 0;
   lives_ = 1;
   process_name_ = first_process_name_;

@@ -6,18 +6,19 @@
 // names of their own ("A/1", "A/watchdog") and connections of their own, but share the process's clocks, its fate, and
 // its objects (`shared`).
 
+#include <cassert>
 #include <functional>
 #include <memory>
-#include <optional>
-#include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "models/client/endpoint.hpp"
 #include "models/client/mode.hpp"
-#include "models/redis/client/connection.hpp"
-#include "models/redis/client/sentinel_route.hpp"
+#include "models/client/session.hpp"
+#include "models/value.hpp"
 #include "sim/coroutines/await.hpp"
 #include "sim/worlds/process.hpp"
 
@@ -42,13 +43,14 @@ class Client final : public sim::Process {
 
   // --- Building. Requires: after the client was added to its world, before it starts.
 
-  void connect_redis(sim::ConnectionId connection, std::optional<sim::Duration> timeout) {
-    redis_.emplace_back(*this, session_, connection, timeout);
+  /// Its endpoint, made when it is first asked for. Requires: it has none of another kind.
+  template <class E>
+  E& connect() {
+    if (endpoint_ == nullptr) endpoint_ = std::make_unique<E>(*this);
+    return to<E>();
   }
-  /// A second connection to the same server, for messages of channels.
-  void connect_subscriber(sim::ConnectionId connection, std::optional<sim::Duration> timeout) {
-    subscribers_.emplace_back(*this, session_, connection, timeout);
-  }
+  /// Servers may send it what is no reply: its endpoints hear of that.
+  void expect_unasked() { hears_unasked_ = true; }
   /// Requires: it was added to the world as a part of `process`, which outlives it.
   void become_thread_of(Client& process, std::int64_t thread_id) {
     process_ = &process;
@@ -80,23 +82,17 @@ class Client final : public sim::Process {
 
   // --- Servers.
 
-  /// Instead: its only server is the present primary, which sentinels know. The same requirement.
-  void follow_primary(const std::string& name, std::vector<redis::PrimaryRoute::Sentinel> sentinels,
-                      std::vector<redis::PrimaryRoute::Server> servers, std::optional<sim::Duration> timeout) {
-    route_.emplace(*this, session_, name, std::move(sentinels), std::move(servers), timeout);
-    redis_.emplace_back(*this, session_, *route_, timeout);
+  /// Its connections to servers, which are all of one kind: `client.to<redis::Endpoint>()`. Requires: of this one, as
+  /// the algorithm's entry says.
+  template <class E>
+  E& to() {
+    static_assert(std::is_final_v<E>, "whether it is one is then a single comparison");
+    assert(dynamic_cast<E*>(endpoint_.get()) != nullptr && "connected to no servers, or to some of another kind");
+    return static_cast<E&>(*endpoint_);
   }
 
-  /// The only server, or the first of several.
-  redis::Connection& redis() { return redis_.front(); }
-  /// All independent servers, in their order.
-  std::span<redis::Connection> redis_masters() { return redis_; }
-  /// The process's connection for messages of channels, to the server of that index. Requires: the algorithm's entry
-  /// asks for it.
-  redis::Connection& subscriber(std::size_t server = 0) { return process().subscribers_[server]; }
-
   /// A value that is unique in this world, also among this client's own: "A-1".
-  redis::Value unique_token();
+  Value unique_token();
 
   // --- Waiting.
 
@@ -111,14 +107,14 @@ class Client final : public sim::Process {
   sim::Wait work(sim::DurationRange length);
 
   /// Are the two strings equal? Timestamps may be symbolic, so this may fork an exploration.
-  bool equal(const redis::Value& a, const redis::Value& b) const;
+  bool equal(const Value& a, const Value& b) const;
 
   /// A named step of its program, at which a planned fault can strike: `co_await client.step("release", …)`. Goes on at
   /// once, or when the pause that struck is over; after a crash never.
   class Step;
   Step step(std::string_view name, sim::Moment moment);
 
-  redis::Connection::Session& session() { return session_; }
+  Session& session() { return session_; }
 
   // --- What the threads of a process share.
 
@@ -142,18 +138,18 @@ class Client final : public sim::Process {
   bool knows_lost(sim::OperationId acquire) const;
   /// The name of the place that the present acquire was granted, or the present release freed: for servers that keep no
   /// place for each owner, such as a counter of free places or a list. It follows from replies alone.
-  void granted(const redis::Value& place) { name_place(place); }
-  void freed(const redis::Value& place) { name_place(place); }
+  void granted(const Value& place) { name_place(place); }
+  void freed(const Value& place) { name_place(place); }
 
   void start() override;
   void notified(sim::Message& message, sim::ConnectionId connection) override;
-  bool hears_unasked() const override { return route_.has_value() || !subscribers_.empty(); }
+  bool hears_unasked() const override { return hears_unasked_; }
   void crashed(bool keep) override;
   void reset() override;
 
  private:
   void forget();
-  void name_place(const redis::Value& place);
+  void name_place(const Value& place);
 
   Program program_;
   Client* process_ = nullptr;  ///< of a thread
@@ -164,10 +160,9 @@ class Client final : public sim::Process {
   int lives_ = 1;
   std::int64_t thread_id_ = 1;
   Mode mode_ = Mode::exclusive;
-  redis::Connection::Session session_;
-  std::optional<redis::PrimaryRoute> route_;
-  std::vector<redis::Connection> redis_;
-  std::vector<redis::Connection> subscribers_;
+  Session session_;
+  std::unique_ptr<Endpoint> endpoint_;  ///< null: it knows no servers
+  bool hears_unasked_ = false;
   std::int64_t tokens_ = 0;
   std::vector<std::pair<std::string, std::unique_ptr<ProcessObject>>> objects_;
   std::vector<sim::OperationId> lost_;

@@ -3,7 +3,18 @@
 #include <algorithm>
 #include <cassert>
 
+#include "models/servers/server_kind.hpp"
+
 namespace lockstep::models::locks {
+
+const ServerKind& server_kind_of(const Entry& entry) {
+  return entry.server_kind != nullptr ? *entry.server_kind : standard_server_kind();
+}
+
+std::size_t usual_servers(const Entry& entry) {
+  constexpr std::size_t kSmallestWithMajority = 3;
+  return entry.many_nodes ? kSmallestWithMajority : server_kind_of(entry).usual_count();
+}
 
 void Catalogue::add(Entry entry) {
   assert(find(entry.id) == nullptr);
@@ -19,6 +30,16 @@ std::vector<std::string_view> Catalogue::ids() const {
   std::vector<std::string_view> ids;
   for (const Entry& entry : entries_) ids.push_back(entry.id);
   return ids;
+}
+
+std::vector<const ServerKind*> Catalogue::server_kinds() const {
+  const std::span<const ServerKind* const> table = models::server_kinds();
+  std::vector<const ServerKind*> kinds(table.begin(), table.end());
+  for (const Entry& entry : entries_) {
+    const ServerKind* kind = &server_kind_of(entry);
+    if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) kinds.push_back(kind);
+  }
+  return kinds;
 }
 
 }  // namespace lockstep::models::locks

@@ -13,6 +13,10 @@
 #include "models/locks/lock.hpp"
 #include "models/locks/parameters.hpp"
 
+namespace lockstep::models {
+class ServerKind;
+}
+
 namespace lockstep::models::locks {
 
 /// One algorithm as the catalogue lists it.
@@ -33,10 +37,16 @@ struct Entry {
   bool is_blind_to_names = false;
   /// Why an exploration cannot follow it with these parameters, in one sentence; empty: it can. Null: it always can.
   std::string_view (*not_explored)(const Parameters&) = nullptr;
+  const ServerKind* server_kind = nullptr;  ///< whose servers keep it; null: the standard kind's
   Mode mode = Mode::exclusive;  ///< of clients that do not say how they take it
   std::string script = "";      ///< of a script: where it lies
   std::function<std::unique_ptr<LockAlgorithm>(const Parameters&)> make;
 };
+
+/// On which kind of server it runs.
+const ServerKind& server_kind_of(const Entry& entry);
+/// How many servers it has in a world that is made up.
+std::size_t usual_servers(const Entry& entry);
 
 /// An explicit list, in the order in which `lockstep list algorithms` shows it.
 class Catalogue {
@@ -50,6 +60,8 @@ class Catalogue {
   /// What can be named, in the list's order.
   std::vector<std::string_view> ids() const;
   std::span<const Entry> entries() const { return entries_; }
+  /// Those of the table of kinds, then those of the entries that are not there.
+  std::vector<const ServerKind*> server_kinds() const;
 
  private:
   std::vector<Entry> entries_;

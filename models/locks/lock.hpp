@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/redis/data/value.hpp"
+#include "models/value.hpp"
 #include "sim/coroutines/task.hpp"
 #include "sim/time/time.hpp"
 
@@ -23,7 +23,7 @@ namespace lockstep::models::locks {
 
 /// What a client knows of its ownership after a successful attempt.
 struct Hold {
-  redis::Value token = {};  ///< what release compares with, where the algorithm compares
+  Value token = {};  ///< what release compares with, where the algorithm compares
   /// From this reading of the client's own clock on it knows that its hold is over. Absent: it does not look.
   std::optional<sim::Instant> valid_until = std::nullopt;
   /// `valid_until` is a reading of its monotonic clock instead of its wall clock.
@@ -64,7 +64,7 @@ class LockAlgorithm {
   virtual ~LockAlgorithm() = default;
 
   /// Name of the key that is the lock.
-  const redis::Value& key() const { return key_; }
+  const Value& key() const { return key_; }
   void set_key(std::string key) { key_ = std::move(key); }
 
   /// One attempt to get the lock: a hold, or nothing. Waiting and trying again is the workload's business, with the
@@ -88,7 +88,7 @@ class LockAlgorithm {
   virtual std::vector<std::string> mistakes() const { return {}; }
 
  private:
-  redis::Value key_ = "lock";
+  Value key_ = "lock";
 };
 
 }  // namespace lockstep::models::locks

@@ -18,7 +18,6 @@ namespace {
 
 using redis::LuaSymbol;
 using redis::Reply;
-using redis::Value;
 using sim::Duration;
 
 constexpr lua_Number kNanoseconds = 1e6;  // in a millisecond

@@ -33,7 +33,7 @@ struct What {
 
 // Each reads the value at `index`, and throws Lua's error, which names `what` it is, if it is another.
 
-redis::Value value_at(lua_State* lua, int index, const What& what);
+Value value_at(lua_State* lua, int index, const What& what);
 /// A number of milliseconds, or a text with a unit: 50, "1.5s".
 sim::Duration length_at(lua_State* lua, int index, const What& what);
 /// The same, or { least, most }.

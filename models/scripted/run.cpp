@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "models/redis/client/endpoint.hpp"
 #include "models/scripted/lua_values.hpp"
 
 namespace lockstep::models::scripted {
@@ -154,7 +155,7 @@ namespace {
 
 /// In a frame of its own, since a place for each server is large.
 sim::Task<redis::Votes> ask(Client& client, const Request& request) {
-  co_return co_await redis::Gather(client.redis_masters(), request.servers, request.command, request.rule);
+  co_return co_await redis::Gather(redis::servers_of(client), request.servers, request.command, request.rule);
 }
 
 void push_votes(lua_State* lua, const redis::Votes& votes, std::size_t servers) {
@@ -218,7 +219,7 @@ sim::Task<void> drive(Client& client, Run& run, int arguments) {
       }
       case Request::Kind::ask: {
         const redis::Votes votes = co_await ask(client, request);
-        push_votes(run.lua(), votes, client.redis_masters().size());
+        push_votes(run.lua(), votes, redis::servers_of(client).size());
         break;
       }
       case Request::Kind::protect:

@@ -33,7 +33,7 @@ struct Request {
   sim::TimerKind timer = sim::TimerKind::sleep;
   PermitLimits limits;
   std::size_t number = 0;  ///< of a server, a channel, a latch
-  redis::Value name;
+  Value name;
   std::uint64_t servers = 0;
   redis::Gather::Rule rule{};
   int values = 0;  ///< of `protect`: the function and its arguments, on the stack

@@ -56,7 +56,7 @@ locks::Hold hold_of(Run& run) {
   }
   locks::Hold hold;
   push_field(lua, 1, "token");
-  if (lua_type(lua, -1) == LUA_TSTRING) hold.token = redis::Value(std::string_view(lua_tostring(lua, -1)));
+  if (lua_type(lua, -1) == LUA_TSTRING) hold.token = Value(std::string_view(lua_tostring(lua, -1)));
   lua_pop(lua, 1);
   hold.valid_until = moment_in(lua, 1, "valid_until", log, file);
   hold.lease_until = moment_in(lua, 1, "lease_until", log, file);

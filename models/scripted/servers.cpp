@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "models/redis/client/endpoint.hpp"
 #include "models/scripted/library.hpp"
 #include "models/scripted/lua_values.hpp"
 #include "models/scripted/run.hpp"
@@ -34,7 +35,7 @@ Run& prepared(lua_State* lua) {
   if (run.machine().context_at(context)->client != &run.client())
     fail(lua, "this c belongs to another thread: use the one that the function was called with");
   const auto server = static_cast<std::size_t>(lua_tonumber(lua, lua_upvalueindex(kServer)));
-  run.request.connection = run.client().redis_masters()[server];
+  run.request.connection = redis::servers_of(run.client())[server];
   if (!lua_isnil(lua, lua_upvalueindex(kPatience)))
     run.request.connection =
         run.request.connection->with_timeout(length_at(lua, lua_upvalueindex(kPatience), "within"));
@@ -50,7 +51,7 @@ int send(lua_State* lua, Run& run) {
 int command(lua_State* lua) {
   drop_self(lua);
   Run& run = prepared(lua);
-  run.request.command = redis::Command(redis::Value(lua_tostring(lua, lua_upvalueindex(kName))));
+  run.request.command = redis::Command(Value(lua_tostring(lua, lua_upvalueindex(kName))));
   add_arguments(lua, 1, run.request.command);
   return send(lua, run);
 }
@@ -83,7 +84,7 @@ int eval(lua_State* lua) {
   Run& run = prepared(lua);
   run.request.command = redis::Command("EVAL", value_at(lua, 1, "the script"));
   if (lua_istable(lua, 2)) {
-    run.request.command.push_back(redis::Value(static_cast<std::int64_t>(lua_objlen(lua, 2))));
+    run.request.command.push_back(Value(static_cast<std::int64_t>(lua_objlen(lua, 2))));
     add_all(lua, 2, "keys", run.request.command);
     if (lua_istable(lua, 3))
       add_all(lua, 3, "arguments", run.request.command);
@@ -186,7 +187,7 @@ void push_server(lua_State* lua, std::size_t context, std::size_t server, int pa
 }  // namespace
 
 void push_servers(lua_State* lua, Machine& machine, std::size_t context) {
-  const std::size_t count = machine.context_at(context)->client->redis_masters().size();
+  const std::size_t count = redis::servers_of(*machine.context_at(context)->client).size();
   push_server(lua, context, 0, 0);
   for (std::size_t i = 0; i < count; ++i) {
     push_server(lua, context, i, 0);

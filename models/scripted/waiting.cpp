@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "models/redis/client/endpoint.hpp"
 #include "models/scripted/library.hpp"
 #include "models/scripted/lua_values.hpp"
 #include "models/scripted/run.hpp"
@@ -82,7 +83,7 @@ void read_limits(lua_State* lua, int index, std::size_t server, PermitLimits& li
 std::size_t server_at(lua_State* lua, int index) {
   if (lua_isnil(lua, index)) return 0;
   const lua_Number number = lua_tonumber(lua, index);
-  const auto servers = static_cast<lua_Number>(running(lua).client().redis_masters().size());
+  const auto servers = static_cast<lua_Number>(redis::servers_of(running(lua).client()).size());
   if (!(number >= 1 && number <= servers))
     fail(lua, fmt::format("there is no such server: there are 1 to {}", servers));
   return static_cast<std::size_t>(number) - 1;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "models/client/client.hpp"
+#include "models/redis/client/endpoint.hpp"
 #include "models/redis/wire/command.hpp"
 #include "models/redis/wire/reply.hpp"
 
@@ -13,7 +14,6 @@ namespace {
 
 using redis::Command;
 using redis::Reply;
-using redis::Value;
 
 /// How one attempt ended.
 enum class Deal : std::uint8_t {
@@ -90,15 +90,15 @@ sim::Task<Outcome> buy_once(Client& client, const Trader& trader, std::string it
   Outcome outcome{.deal = Deal::again};
   if (has_locks) {
     const bool watches = trader.guard == Guard::watch;
-    if (watches) co_await client.redis().call(Command{"WATCH", trader.market_key, "users:" + trader.account});
-    const Reply price = co_await client.redis().call(Command{"ZSCORE", trader.market_key, item});
-    const Reply funds = co_await client.redis().call(Command{"HGET", "users:" + trader.account, "funds"});
+    if (watches) co_await redis::server_of(client).call(Command{"WATCH", trader.market_key, "users:" + trader.account});
+    const Reply price = co_await redis::server_of(client).call(Command{"ZSCORE", trader.market_key, item});
+    const Reply funds = co_await redis::server_of(client).call(Command{"HGET", "users:" + trader.account, "funds"});
     const std::int64_t asked = number_or(price, 0);
     if (!price.is_bulk() || number_or(funds, 0) < asked) {
-      if (watches) co_await client.redis().call(Command{"UNWATCH"});
+      if (watches) co_await redis::server_of(client).call(Command{"UNWATCH"});
       outcome.deal = price.is_bulk() ? Deal::nothing : Deal::again;
     } else {
-      const Reply done = co_await client.redis().transaction(purchase(trader, item, asked));
+      const Reply done = co_await redis::server_of(client).transaction(purchase(trader, item, asked));
       outcome.deal = done.is_array() ? Deal::done : Deal::again;
       if (done.is_array()) outcome.funds_left = number_or(done.items()[1], 0);
     }
@@ -115,16 +115,16 @@ sim::Task<Outcome> list_once(Client& client, const Trader& trader, std::string i
   Outcome outcome{.deal = Deal::again};
   if (has_locks) {
     const bool watches = trader.guard == Guard::watch;
-    if (watches) co_await client.redis().call(Command{"WATCH", goods});
-    const Reply has = co_await client.redis().call(Command{"SISMEMBER", goods, item});
+    if (watches) co_await redis::server_of(client).call(Command{"WATCH", goods});
+    const Reply has = co_await redis::server_of(client).call(Command{"SISMEMBER", goods, item});
     if (!has.is_integer(1)) {
-      if (watches) co_await client.redis().call(Command{"UNWATCH"});
+      if (watches) co_await redis::server_of(client).call(Command{"UNWATCH"});
       outcome.deal = Deal::nothing;
     } else {
       std::vector<Command> commands;
       commands.push_back(Command{"ZADD", trader.market_key, trader.price, item});
       commands.push_back(Command{"SREM", goods, item});
-      const Reply done = co_await client.redis().transaction(std::move(commands));
+      const Reply done = co_await redis::server_of(client).transaction(std::move(commands));
       outcome.deal = done.is_array() ? Deal::done : Deal::again;
     }
   }
@@ -149,7 +149,7 @@ void complete(Client& client, sim::OperationId id, bool succeeded) {
 /// One of those that are listed, another for each client and round; empty if nothing is.
 sim::Task<std::string> choose_item(Client& client, const Trader& trader, std::int64_t round) {
   constexpr int kLastSeen = 15;
-  const Reply listed = co_await client.redis().call(Command{"ZRANGE", trader.market_key, 0, kLastSeen});
+  const Reply listed = co_await redis::server_of(client).call(Command{"ZRANGE", trader.market_key, 0, kLastSeen});
   if (!listed.is_array() || listed.items().empty()) co_return std::string();
   const auto which = static_cast<std::size_t>(round + client.id().index) % listed.items().size();
   co_return listed.items()[which].value().text();
@@ -170,7 +170,7 @@ sim::Task<void> buy(Client& client, const Trader& trader, std::int64_t round) {
 
 sim::Task<void> list(Client& client, const Trader& trader, std::int64_t round) {
   const std::string item = fmt::format("{}{}.{}", client.name(), round + 1, trader.account);
-  co_await client.redis().call(Command{"SADD", "inventory:" + trader.account, item});
+  co_await redis::server_of(client).call(Command{"SADD", "inventory:" + trader.account, item});
   for (std::int64_t tried = 0; tried < trader.attempts; ++tried) {
     if (tried > 0) co_await client.sleep(trader.retry);
     const sim::OperationId id = invoke(client, "list", item);
@@ -184,7 +184,7 @@ sim::Task<void> list(Client& client, const Trader& trader, std::int64_t round) {
 
 sim::Task<void> trade(Client& client, const Trader& trader) {
   if (!trader.sells) {
-    co_await client.redis().call(Command{"HSETNX", "users:" + trader.account, "funds", trader.funds});
+    co_await redis::server_of(client).call(Command{"HSETNX", "users:" + trader.account, "funds", trader.funds});
   }
   for (std::int64_t round = 0; round < trader.rounds; ++round) {
     if (round > 0 && trader.between.hi > sim::Duration::zero()) co_await client.sleep(trader.between);

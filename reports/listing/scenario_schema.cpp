@@ -138,6 +138,7 @@ ordered_json schema_of(std::string_view type) {
       {"true", {{"const", true}}},
       {"name", text(kName)},
       {"name of a server", text(kName)},
+      {"name of a kind", text(kName)},
       {"name, or array of names", either(text(kName), array_of(text(kName)))},
       {"two arrays of names", two_sides()},
       {"array of keys", array_of(some_text())},
@@ -213,20 +214,24 @@ ordered_json schema_of(const TableRow& table, std::span<const TableRow> tables) 
   for (const KeyRow& key : table.keys)
     properties[std::string(key.name)] = with_description(schema_of(key, tables), description(key));
   ordered_json schema = table_of(std::move(properties));
+  const auto kind =
+      std::find_if(table.keys.begin(), table.keys.end(), [](const KeyRow& key) { return key.name == "kind"; });
   if (table.heading == "[[client]]") {
     // Who sends commands is no user of the lock.
     schema["if"] = {{"required", {"commands"}}};
     schema["then"] = {{"propertyNames", {{"enum", names_of(table, 2, false)}}}};
     schema["else"] = {{"propertyNames", {{"enum", names_of(table, 1, false)}}}};
-  } else if (!table.kinds.empty() && table.heading != "an expectation") {
+  } else if (kind != table.keys.end() && !table.kinds.empty()) {
     schema["allOf"] = ordered_json::array();
     for (std::size_t i = 0; i < table.kinds.size(); ++i) {
-      const auto kind = static_cast<Kinds>(1u << i);
-      ordered_json then{{"propertyNames", {{"enum", names_of(table, kind, false)}}},
-                        {"required", names_of(table, kind, true)}};
+      const auto own = static_cast<Kinds>(1u << i);
+      ordered_json then{{"propertyNames", {{"enum", names_of(table, own, false)}}},
+                        {"required", names_of(table, own, true)}};
       add_together(table.heading, table.kinds[i], then);
-      schema["allOf"].push_back(
-          {{"if", {{"properties", {{"kind", {{"const", table.kinds[i]}}}}}}}, {"then", std::move(then)}});
+      ordered_json is_it{{"properties", {{"kind", {{"const", table.kinds[i]}}}}}};
+      // Of a kind that need not be said a schema knows nothing.
+      if (kind->fallback != kRequired) is_it["required"] = {"kind"};
+      schema["allOf"].push_back({{"if", std::move(is_it)}, {"then", std::move(then)}});
     }
   }
   schema["required"] = ordered_json::array();

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "models/servers/server_kind.hpp"
 #include "reports/run/lane_state.hpp"
 #include "reports/text/text.hpp"
 
@@ -432,7 +433,7 @@ class Collector {
   std::string what_survives(const std::string& server) const {
     if (keeps_keys(story_.scenario, server)) return ", its keys survive";
     for (const scenarios::ServerSpec& spec : story_.scenario.servers) {
-      if (spec.name == server && !spec.persistence.keeps_nothing()) return ", what is on its disk survives";
+      if (spec.name == server && spec.kind->has_disk(spec.settings)) return ", what is on its disk survives";
     }
     return " and forgets its keys";
   }

@@ -49,10 +49,11 @@ TEST_CASE(
     const auto& lines = code.lines[step - 1];
     return lines.size() == 1 ? text_of(code, lines[0]) : "";
   };
-  CHECK(contains(line_at(1), "co_await client.redis().set(key(), token"));
-  CHECK(contains(line_at(2), "co_await client.redis().set(key(), token"));  // "has the lock": its answer
-  CHECK(line_at(3).empty());                                                // paused when it has the answer
-  CHECK(contains(line_at(8), "co_await client.redis().eval(scripts::delete_if_mine_lua"));
+  CHECK(contains(line_at(1), "co_await redis::server_of(client).set(key(), token"));
+  CHECK(contains(line_at(2),
+                 "co_await redis::server_of(client).set(key(), token"));  // "has the lock": its answer
+  CHECK(line_at(3).empty());                                              // paused when it has the answer
+  CHECK(contains(line_at(8), "co_await redis::server_of(client).eval(scripts::delete_if_mine_lua"));
 }
 
 TEST_CASE(
@@ -128,9 +129,10 @@ TEST_CASE("the page marks the lines, and links to them and back") {
   const CodeOfRun code = code_of(story, diagram);
   const std::string rest = "../algorithms/set-nx-px-lua.html";
   const std::string html = code_part(code, &rest);
-  CHECK(contains(html,
-                 "class=\"at\">    const Reply created = co_await client.redis().set(key(), token, {.nx = true, "
-                 ".px = ttl_});<span class=\"by\"> <a href=\"#s1\">1</a> <a href=\"#s2\">2</a>"));
+  CHECK(contains(
+      html,
+      "class=\"at\">    const Reply created = co_await redis::server_of(client).set(key(), token, {.nx = true, "
+      ".px = ttl_});<span class=\"by\"> <a href=\"#s1\">1</a> <a href=\"#s2\">2</a>"));
   CHECK(contains(html, "<a href=\"../algorithms/set-nx-px-lua.html#source\">"));
   // Includes are left out, and numbered: the header's four lines, then what is hidden, then the class.
   CHECK(contains(html, "<span>// SET NX PX with a random value"));

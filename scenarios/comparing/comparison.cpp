@@ -44,6 +44,8 @@ class ComparisonRuns {
 
   /// What is still to be played when it is interrupted is left out; the caller asks whether it was.
   std::variant<ComparedRun, Diagnostic> run(const models::locks::Entry& entry, std::size_t clients) const {
+    if (std::string why = why_not_under(file_, entry); !why.empty())
+      return Diagnostic{.file = file_.file, .at = {}, .message = std::move(why)};
     ComparedRun compared{
         .algorithm = std::string(entry.id), .clients = clients, .messages = 0, .cost = {}, .recovery = {}};
     const Scenario scenario = workload(file_, entry, clients);

@@ -57,10 +57,14 @@ std::optional<sim::Duration> Deployment::least_deadlock() const {
   return *longest_lease + retry + some_round_trips(scenario_);
 }
 
+bool Deployment::keeps_one_state() const {
+  return models::locks::server_kind_of(entry_).keep_one_state(scenario_.servers);
+}
+
 checker::WakeupQuestion Deployment::wakeup_question() const {
   const sim::Duration round_trip = latency_to(0).hi * 2;
   const sim::Duration patience = scenario_.network.timeout.value_or(sim::Duration::zero());
-  return {.server = server_ids_.size() == 1 ? server_ids_.front() : sim::ProcessId{},
+  return {.server = keeps_one_state() ? servers_->ids().front() : sim::ProcessId{},
           .object = scenario_.lock.key,
           .within = scenario_.wake_within.value_or(round_trip * 8 + patience * 2),
           .end = world_.now()};
@@ -89,7 +93,7 @@ checker::Circumstances Deployment::circumstances() const {
           .shares_lock = shares_lock(),
           .takes_several_locks = deadlock_bound_.has_value(),
           .promises_turns = overtakings().has_value(),
-          .servers = scenario_.servers.size()};
+          .servers = keeps_one_state() ? 1 : scenario_.servers.size()};
 }
 
 std::string_view Deployment::why_not_judged(std::string_view property) const {

@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "models/redis/script/sha1.hpp"
-#include "scenarios/deployment/key_states.hpp"
 #include "scenarios/story/own_lock.hpp"
 #include "scenarios/story/suggestion.hpp"
 
@@ -62,11 +60,6 @@ Deployment::Deployment(const Scenario& scenario, const models::locks::Catalogue&
   claims_fairness_ = std::find(entry_.claims.begin(), entry_.claims.end(), "fair") != entry_.claims.end();
   add_clients();
   add_servers();
-  const bool sends_commands = std::any_of(scenario.clients.begin(), scenario.clients.end(),
-                                          [](const ClientSpec& client) { return !client.commands.empty(); });
-  for (models::redis::Node& server : servers_) {
-    if (sends_commands) server.expect_anything();
-  }
   Client& probe = clients_.emplace_back([this](Client& client) { return probe_program(client); });
   probe.set_process_name("probe");
   probe_ = world_.add(probe, "probe", {});
@@ -77,16 +70,12 @@ Deployment::Deployment(const Scenario& scenario, const models::locks::Catalogue&
   count_attempts();
   progress_within_ = scenario.progress_within.value_or(default_progress());
   if (faults == Faults::none) {
-    for (models::redis::Node& server : servers_) server.set_script_memory(&*script_memory_);
+    servers_->expect_exploration();
     return;
   }
   plan_faults();
   plan_pins();
   plan_schedule();
-}
-
-sim::World::ClockSettings Deployment::clock_settings(const ClockSpec& spec) const {
-  return {.offset = spec.offset, .drift_ppb = spec.drift_ppm * 1000, .uptime = spec.uptime};
 }
 
 Client::Program Deployment::program_of(const ClientSpec& spec, const LockUser& settings) {
@@ -107,7 +96,7 @@ void Deployment::add_clients() {
     client.set_process_name(is_configured ? spec.process_name : spec.name, is_configured);
     client.set_thread_id(spec.thread_id);
     client.set_mode(spec.mode.value_or(entry_.mode));
-    client_ids_.push_back(world_.add(client, spec.name, clock_settings(spec.clock)));
+    client_ids_.push_back(world_.add(client, spec.name, models::clock_settings(spec.clock)));
   }
 }
 
@@ -135,96 +124,28 @@ void Deployment::add_company(Client& process) {
     background.become_background_of(process);
     connect(background, nullptr);
   }
-  if (!entry_.subscribes) return;
-  for (std::size_t i = 0; i < server_ids_.size(); ++i) {
-    process.connect_subscriber(world_.connect(process.id(), server_ids_[i], latency_to(i)), scenario_.network.timeout);
-  }
+  if (entry_.subscribes) servers_->connect_subscriber(process);
 }
 
 void Deployment::add_servers() {
-  for (const ServerSpec& spec : scenario_.servers) {
-    server_ids_.push_back(world_.add(servers_.emplace_back(*scripts_), spec.name, clock_settings(spec.clock)));
-    configure(servers_.back(), spec);
-  }
-  replicate();
-  add_sentinels();
+  const bool sends_commands = std::any_of(scenario_.clients.begin(), scenario_.clients.end(),
+                                          [](const ClientSpec& client) { return !client.commands.empty(); });
+  servers_ =
+      models::locks::server_kind_of(entry_).make({.world = world_,
+                                                  .servers = scenario_.servers,
+                                                  .latency = scenario_.network.latency,
+                                                  .replication = scenario_.network.replication,
+                                                  .timeout = scenario_.network.timeout,
+                                                  .shared = scenario_.shared_settings,
+                                                  .company = scenario_.sentinels ? &*scenario_.sentinels : nullptr,
+                                                  .expects_anything = sends_commands});
+  const std::size_t sentinels = scenario_.sentinels ? scenario_.sentinels->each.size() : 0;
+  assert(servers_->ids().size() == scenario_.servers.size());
+  assert(world_.process_count() == clients_.size() + servers_->ids().size() + sentinels &&
+         "a process that the file does not list has no lane");
   if (!scenario_.resource) return;
   resource_.emplace("resource", scenario_.resource->fenced);
   resource_id_ = world_.add(*resource_, "resource", {});
-}
-
-void Deployment::configure(models::redis::Node& server, const ServerSpec& spec) {
-  const ServerSpec standard;
-  server.set_snapshot_delay(spec.snapshot_delay);
-  server.set_loading_time(spec.loading);
-  models::redis::Configuration file;
-  if (spec.min_replicas != standard.min_replicas) {
-    file.set("min-replicas-to-write", std::to_string(spec.min_replicas));
-  }
-  if (spec.min_replicas_max_lag != standard.min_replicas_max_lag) {
-    file.set("min-replicas-max-lag", std::to_string(spec.min_replicas_max_lag.floor_ms() / 1000));
-  }
-  if (spec.priority != standard.priority) file.set("replica-priority", std::to_string(spec.priority));
-  server.set_configuration(std::move(file));
-  server.set_persistence(spec.persistence);
-}
-
-/// Servers know each other if any of them follows another. Whether a replica is silent matters only to who asks for a
-/// number of them.
-void Deployment::replicate() {
-  const std::vector<ServerSpec>& specs = scenario_.servers;
-  if (std::all_of(specs.begin(), specs.end(), [](const ServerSpec& spec) { return spec.replica_of.empty(); })) return;
-  const bool counts_replicas =
-      std::any_of(specs.begin(), specs.end(), [](const ServerSpec& spec) { return spec.min_replicas > 0; });
-  const sim::DurationRange latency = scenario_.network.replication.value_or(scenario_.network.latency);
-  for (std::size_t i = 0; i < specs.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) models::redis::Node::meet(servers_[j], servers_[i], latency);
-    servers_[i].set_periodic_acks(counts_replicas);
-  }
-  for (std::size_t i = 0; i < specs.size(); ++i) {
-    if (!specs[i].replica_of.empty()) servers_[i].begin_as_replica_of(servers_[server_number(specs[i].replica_of)]);
-  }
-}
-
-std::size_t Deployment::server_number(const std::string& name) const {
-  std::size_t number = 0;
-  while (!name.empty() && scenario_.servers[number].name != name) ++number;
-  return number;
-}
-
-/// Each can reach the primary, its replicas and each other sentinel, and knows them from the beginning, as if it had
-/// been started long ago.
-void Deployment::add_sentinels() {
-  if (!scenario_.sentinels) return;
-  const SentinelsSpec& spec = *scenario_.sentinels;
-  models::redis::SentinelSettings settings;
-  settings.quorum = static_cast<std::size_t>(spec.quorum);
-  settings.down_after = spec.down_after;
-  settings.failover_timeout = spec.failover_timeout;
-  settings.parallel_syncs = spec.parallel_syncs;
-  settings.rounds = spec.rounds;
-  for (const SentinelSpec& each : spec.each) {
-    sentinel_ids_.push_back(world_.add(sentinels_.emplace_back(settings), each.name, clock_settings(each.clock)));
-  }
-  const auto latency = [&](std::size_t sentinel, const std::optional<sim::DurationRange>& other) {
-    return spec.each[sentinel].latency.value_or(other.value_or(scenario_.network.latency));
-  };
-  for (std::size_t i = 0; i < sentinels_.size(); ++i) {
-    for (std::size_t s = 0; s < server_ids_.size(); ++s) {
-      if (scenario_.servers[s].name != spec.primary && scenario_.servers[s].replica_of != spec.primary) continue;
-      const sim::DurationRange range = latency(i, scenario_.servers[s].latency);
-      const sim::ConnectionId requests = world_.connect(sentinel_ids_[i], server_ids_[s], range);
-      sentinels_[i].connect_node(scenario_.servers[s].name, requests,
-                                 world_.connect(sentinel_ids_[i], server_ids_[s], range));
-    }
-    for (std::size_t other = 0; other < sentinels_.size(); ++other) {
-      if (other == i) continue;
-      sentinels_[i].connect_sentinel(spec.each[other].name, world_.connect(sentinel_ids_[i], sentinel_ids_[other],
-                                                                           latency(i, spec.each[other].latency)));
-    }
-    sentinels_[i].monitor(spec.primary);
-    sentinels_[i].begin_acquainted();
-  }
 }
 
 LockUser Deployment::settings_of(const ClientSpec& client) {
@@ -275,25 +196,12 @@ sim::DurationRange Deployment::latency_to(std::size_t server) const {
 
 /// `settings`: of its program, if that is one of the lock's users.
 void Deployment::connect(Client& client, LockUser* settings) {
-  if (goes_via_sentinels(client)) {
-    connect_via_sentinels(client);
-    connect_resource(client, settings);
-    return;
-  }
   std::optional<sim::Duration> patience = scenario_.network.timeout;
   // Whoever gives up before an answer can have come knows nothing of the lock.
   if (patience && client.id() == probe_)
     patience = std::max(*patience, slowest_round_trip() + sim::Duration::microseconds(1));
-  for (std::size_t i = 0; i < server_ids_.size(); ++i) {
-    client.connect_redis(link(client, server_ids_[i], latency_to(i)), patience);
-  }
+  servers_->connect(client, {.timeout = patience, .follows_primary = goes_via_sentinels(client)});
   connect_resource(client, settings);
-}
-
-sim::ConnectionId Deployment::link(Client& client, sim::ProcessId server, sim::DurationRange latency) {
-  const sim::ConnectionId connection = world_.connect(client.id(), server, latency);
-  if (client.self() != client.id()) world_.assign(connection, client.self());
-  return connection;
 }
 
 /// The probe does as the story's clients do.
@@ -303,35 +211,10 @@ bool Deployment::goes_via_sentinels(const Client& client) const {
                      [](const ClientSpec& other) { return other.via_sentinel; });
 }
 
-void Deployment::connect_via_sentinels(Client& client) {
-  std::vector<models::redis::PrimaryRoute::Sentinel> sentinels;
-  for (std::size_t i = 0; i < sentinel_ids_.size(); ++i) {
-    const sim::DurationRange latency = scenario_.sentinels->each[i].latency.value_or(scenario_.network.latency);
-    const sim::ConnectionId requests = link(client, sentinel_ids_[i], latency);
-    sentinels.push_back({requests, link(client, sentinel_ids_[i], latency)});
-  }
-  std::vector<models::redis::PrimaryRoute::Server> servers;
-  for (std::size_t i = 0; i < server_ids_.size(); ++i) {
-    servers.push_back({scenario_.servers[i].name, link(client, server_ids_[i], latency_to(i))});
-  }
-  client.follow_primary(models::redis::SentinelSettings().primary_name, std::move(sentinels), std::move(servers),
-                        scenario_.network.timeout);
-}
-
 void Deployment::connect_resource(Client& client, LockUser* settings) {
   if (!resource_ || settings == nullptr) return;
-  settings->resource = link(client, resource_id_, scenario_.resource->latency.value_or(scenario_.network.latency));
-}
-
-sim::Task<void> Deployment::command_program(Client& client, const ClientSpec& spec) {
-  models::redis::Connection server = client.redis_masters()[server_number(spec.server)];
-  for (const ClientSpec::Line& line : spec.commands) {
-    co_await server.call(line.command);
-    if (trouble_) continue;
-    if (std::optional<std::string> message = servers_.front().database().limit_hit()) {
-      trouble_ = ScriptTrouble{std::move(*message), line.at};
-    }
-  }
+  settings->resource =
+      models::link(client, resource_id_, scenario_.resource->latency.value_or(scenario_.network.latency));
 }
 
 /// Of several locks it takes all, and keeps those that it has.
@@ -373,31 +256,15 @@ sim::Task<void> Deployment::probe_program(Client& client) {
 
 void Deployment::begin() {
   probes_for_.reset();
-  start_sentinels();
+  servers_->begin_first();
   for (std::size_t i = 0; i < client_ids_.size(); ++i) world_.start(client_ids_[i], scenario_.clients[i].acquire_at);
   world_.arm_faults();
-  for (models::redis::Node& server : servers_) server.begin();
-}
-
-void Deployment::relay_through(models::redis::Relay& relay) {
-  for (models::redis::Node& server : servers_) server.set_relay(relay);
-}
-
-void Deployment::tell_of_clients() {
-  for (models::redis::Node& server : servers_) server.tell_of_clients();
+  servers_->begin();
 }
 
 void Deployment::begin_servers() {
-  start_sentinels();
-  for (models::redis::Node& server : servers_) server.begin();
-}
-
-void Deployment::start_sentinels() {
-  // Sentinels that look at the same moment would all stand for election at the same moment.
-  for (std::size_t i = 0; i < sentinel_ids_.size(); ++i) {
-    constexpr sim::Duration kApart = sim::Duration::milliseconds(17), kLongest = sim::Duration::milliseconds(300);
-    world_.start(sentinel_ids_[i], {kApart * static_cast<std::int64_t>(i), kLongest});
-  }
+  servers_->begin_first();
+  servers_->begin();
 }
 
 void Deployment::begin_probing(const Probing& probing) {
@@ -409,11 +276,6 @@ void Deployment::begin_probing(const Probing& probing) {
 void Deployment::begin_probing_for(sim::Duration time) {
   probes_for_ = time;
   world_.start(probe_, {sim::Duration::zero(), sim::Duration::forever()});
-}
-
-bool Deployment::holds_nothing() const {
-  return std::all_of(servers_.begin(), servers_.end(),
-                     [](const models::redis::Node& server) { return server.database().keys().empty(); });
 }
 
 const models::locks::LockAlgorithm& Deployment::lock_named(const std::string& key) const {
@@ -459,18 +321,8 @@ std::vector<std::string> Deployment::names() const {
 
 std::string Deployment::holdings() const {
   std::string lines;
-  for (std::size_t i = 0; i < servers_.size(); ++i) {
-    std::vector<std::string> keys;
-    for (const models::redis::Entry& entry : servers_[i].database().keys().entries(0)) {
-      std::string text = plain_or_quoted(entry.key) + " = ";
-      if (const auto* value = std::get_if<models::redis::Value>(&entry.object)) {
-        text += value->timestamp() != nullptr ? "a time" : plain_or_quoted(value->text());
-      } else {
-        text += "a collection";
-      }
-      if (entry.expires) text += ", with a lease";
-      keys.push_back(std::move(text));
-    }
+  for (std::size_t i = 0; i < scenario_.servers.size(); ++i) {
+    std::vector<std::string> keys = servers_->holdings(i);
     // Their order in the server depends on which was removed last.
     std::sort(keys.begin(), keys.end());
     lines += fmt::format("{}: {}\n", scenario_.servers[i].name,
@@ -480,47 +332,21 @@ std::string Deployment::holdings() const {
   return lines;
 }
 
-std::vector<KeyStateRecorder::Server> Deployment::looked_at_servers() const {
-  std::vector<KeyStateRecorder::Server> servers;
-  for (std::size_t i = 0; i < servers_.size(); ++i)
-    servers.push_back({server_ids_[i], &servers_[i].database(), &servers_[i].clock()});
-  return servers;
-}
-
 std::optional<Deployment::ScriptTrouble> Deployment::script_trouble() const {
   if (trouble_) return trouble_;
   if (world_.given_up() != nullptr) return ScriptTrouble{world_.given_up(), {}};
-  for (const models::redis::Node& server : servers_) {
-    if (std::optional<std::string> message = server.database().limit_hit())
-      return ScriptTrouble{std::move(*message), {}};
-  }
+  if (const auto trouble = servers_->trouble()) return ScriptTrouble{trouble->message, {}};
   return std::nullopt;
-}
-
-std::string Deployment::place_of_script(std::string_view sha1) const {
-  for (const ClientSpec& client : scenario_.clients) {
-    for (const ClientSpec::Line& line : client.commands) {
-      for (const models::redis::Value& argument : line.command.values()) {
-        const auto text = argument.bytes();
-        if (text && models::redis::sha1_hex(*text) == sha1)
-          return fmt::format("{}:{}:{}", scenario_.file, line.at.line, line.at.column);
-      }
-    }
-  }
-  return fmt::format("a script of {}", scenario_.lock.algorithm);
 }
 
 std::vector<std::string> Deployment::script_mistakes() const {
   std::vector<std::string> sentences;
-  for (const models::redis::ScriptEngine::Mistake& mistake : scripts_->mistakes()) {
-    std::string_view rest = mistake.script;
-    for (std::size_t line = 1; line < mistake.line && rest.find('\n') != rest.npos; ++line)
-      rest.remove_prefix(rest.find('\n') + 1);
-    std::string_view said = rest.substr(0, rest.find('\n'));
+  for (const models::Servers::Mistake& mistake : servers_->mistakes()) {
+    std::string_view said = mistake.code;
     constexpr std::size_t kShown = 80;
     said.remove_prefix(std::min(said.find_first_not_of(" \t"), said.size()));
-    sentences.push_back(fmt::format("{}: line {}: {}: {}", place_of_script(models::redis::sha1_hex(mistake.script)),
-                                    mistake.line, one_line(mistake.message), in_quotes(said.substr(0, kShown))));
+    sentences.push_back(fmt::format("{}: line {}: {}: {}", place_of_script(mistake.script), mistake.line,
+                                    one_line(mistake.message), in_quotes(said.substr(0, kShown))));
   }
   std::set<std::string> of_locks;
   for (const auto* locks : {&locks_, &own_locks_}) {
@@ -534,14 +360,10 @@ std::vector<std::string> Deployment::script_mistakes() const {
 
 std::optional<std::string> Deployment::trouble_of_scripts() const {
   if (world_.given_up() != nullptr) return world_.given_up();
-  for (const models::redis::Node& server : servers_) {
-    const std::optional<std::string>& message = server.database().limit_hit();
-    if (!message) continue;
-    const std::string_view script = server.database().stopped_script();
-    if (script.empty()) return *message;
-    return fmt::format("{} ({})", *message, place_of_script(script));
-  }
-  return std::nullopt;
+  const auto trouble = servers_->trouble();
+  if (!trouble) return std::nullopt;
+  if (trouble->script.empty()) return trouble->message;
+  return fmt::format("{} ({})", trouble->message, place_of_script(trouble->script));
 }
 
 }  // namespace lockstep::scenarios

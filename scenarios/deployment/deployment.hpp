@@ -14,15 +14,12 @@
 #include "checker/properties/server/no_lost_wakeup.hpp"
 #include "models/client/client.hpp"
 #include "models/locks/catalogue.hpp"
-#include "models/redis/sentinel/sentinel.hpp"
-#include "models/redis/server/node.hpp"
 #include "models/resources/resource.hpp"
+#include "models/servers/server_kind.hpp"
 #include "models/workloads/lock_user.hpp"
 #include "models/workloads/market.hpp"
-#include "scenarios/deployment/key_states.hpp"
 #include "scenarios/deployment/outcome.hpp"
 #include "scenarios/story/scenario.hpp"
-#include "sim/coroutines/region.hpp"
 #include "sim/schedules/simulation.hpp"
 #include "sim/worlds/world.hpp"
 
@@ -54,10 +51,8 @@ class Deployment {
   void begin();
   /// The same without the clients: servers and sentinels.
   void begin_servers();
-  /// What servers answer is what `relay` says. Requires: it outlives the deployment's last event.
-  void relay_through(models::redis::Relay& relay);
-  /// For real clients: INFO has its section on them.
-  void tell_of_clients();
+  models::Servers& servers() { return *servers_; }
+  const models::Servers& servers() const { return *servers_; }
   /// When the probe asks for the lock: every `poll`, but every `often` from one true time to another, until it got it
   /// or gives up.
   struct Probing {
@@ -86,8 +81,6 @@ class Deployment {
   /// Of `begin_probing_for`: after so many the probe takes its time between attempts, but goes on until its time is
   /// over. Had it stopped, the search would have called kept what nobody had looked at.
   static constexpr int kQuickProbeAttempts = 64;
-  /// Whether no server holds a key: then a fresh client finds the lock free.
-  bool holds_nothing() const;
   /// Whether `begin_probing_for` was called since `begin`.
   bool probes_for() const { return probes_for_.has_value(); }
   /// `recoverable`: a fresh client must have the lock this long after everybody is done or dead. If the file says
@@ -126,7 +119,6 @@ class Deployment {
   /// What the servers and the resource hold now, a line each, for people: "redis: lock = A-1, with a lease". Says
   /// nothing of instants, so states that differ only in those read the same.
   std::string holdings() const;
-  std::vector<KeyStateRecorder::Server> looked_at_servers() const;
   /// A script ran away: the message, and the line of the file whose command it was (0:0: an algorithm's own).
   struct ScriptTrouble {
     std::string message;
@@ -145,22 +137,15 @@ class Deployment {
   std::optional<sim::Duration> lease() const { return lease_; }
 
  private:
-  sim::World::ClockSettings clock_settings(const ClockSpec& spec) const;
   void add_servers();
-  static void configure(models::redis::Node& server, const ServerSpec& spec);
-  void replicate();
-  std::size_t server_number(const std::string& name) const;
-  void add_sentinels();
-  void start_sentinels();
+  bool keeps_one_state() const;
   void add_clients();
   models::Client::Program program_of(const ClientSpec& spec, const models::workloads::LockUser& settings);
   void add_threads(models::Client& process, const ClientSpec& spec);
   void add_company(models::Client& process);
   sim::DurationRange latency_to(std::size_t server) const;
   void connect(models::Client& client, models::workloads::LockUser* settings);
-  sim::ConnectionId link(models::Client& client, sim::ProcessId server, sim::DurationRange latency);
   bool goes_via_sentinels(const models::Client& client) const;
-  void connect_via_sentinels(models::Client& client);
   void connect_resource(models::Client& client, models::workloads::LockUser* settings);
   models::workloads::LockUser settings_of(const ClientSpec& client);
   models::workloads::Trader trader_of(const ClientSpec& client) const;
@@ -192,13 +177,7 @@ class Deployment {
   std::vector<std::int64_t> attempts_;  ///< by process: how many make one try; 0: any number
   sim::World world_;
   sim::Simulation simulation_;
-  sim::Outlasting<models::redis::ScriptEngine> scripts_;
-  sim::Outlasting<models::redis::ScriptMemory>
-      script_memory_;  ///< of an exploration, which runs the same scripts again and again
-  std::deque<models::redis::Node> servers_;
-  std::vector<sim::ProcessId> server_ids_;
-  std::deque<models::redis::Sentinel> sentinels_;
-  std::vector<sim::ProcessId> sentinel_ids_;
+  std::unique_ptr<models::Servers> servers_;
   std::optional<models::resources::Resource> resource_;
   sim::ProcessId resource_id_;
   std::deque<models::workloads::LockUser> settings_;  ///< programs refer to them: they must not move

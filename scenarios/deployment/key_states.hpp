@@ -5,29 +5,20 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
-#include "models/redis/database/database.hpp"
+#include "models/servers/server_kind.hpp"
 #include "scenarios/deployment/outcome.hpp"
 #include "sim/worlds/world.hpp"
 
 namespace lockstep::scenarios {
 
-/// Quoted where it could be taken for something else.
-std::string plain_or_quoted(const std::string& bytes);
-
 /// Looks at the servers after each event, and notes which keys are not as they were.
 class KeyStateRecorder {
  public:
-  struct Server {
-    sim::ProcessId process;
-    const models::redis::Database* database = nullptr;
-    const sim::Clock* clock = nullptr;
-  };
-  /// Requires: `world` and what `servers` points to outlive this.
-  KeyStateRecorder(const sim::World& world, std::vector<Server> servers)
-      : world_(world), servers_(std::move(servers)), digests_(servers_.size(), 0) {}
+  /// Requires: `world` and `servers` outlive this.
+  KeyStateRecorder(const sim::World& world, const models::Servers& servers)
+      : world_(world), servers_(servers), digests_(servers.ids().size(), 0) {}
 
   /// Call after each event.
   void look();
@@ -47,11 +38,11 @@ class KeyStateRecorder {
     }
   };
   using Keys = std::map<std::string, Seen>;  ///< by the name that histories have
-  Keys keys_of(const models::redis::Database& database) const;
-  void note(const Server& server, const std::string& key, const Seen* seen);
+  Keys keys_of(std::size_t server) const;
+  void note(sim::ProcessId server, const std::string& key, const Seen* seen);
 
   const sim::World& world_;
-  std::vector<Server> servers_;
+  const models::Servers& servers_;
   std::vector<std::uint64_t> digests_;
   std::map<std::size_t, Keys> known_;
   std::vector<KeyState> states_;

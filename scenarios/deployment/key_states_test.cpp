@@ -78,7 +78,7 @@ TEST_CASE("of every story: looking changes nothing, and what changed is what the
     states += changed.size();
     // A full resync or a restart is noted by its losses; what then comes with the other's keys is no command of anybody.
     const bool is_replicated = std::any_of(story.servers.begin(), story.servers.end(), [](const ServerSpec& server) {
-      return !server.replica_of.empty() || !server.persistence.keeps_nothing();
+      return server.kind->has_disk(server.settings) || server.settings.find("replica_of") != nullptr;
     });
     if (is_replicated) continue;
     for (const auto& [step, server, key] : changed) {

@@ -79,7 +79,7 @@ struct Worker {
   checker::ViolationFinder finder;
 };
 
-/// The verdict on an algorithm whose scripts calculate with times: nothing is known.
+/// The verdict on what an exploration cannot follow: nothing is known.
 Exploration not_explored(std::string_view why) {
   Exploration exploration;
   for (const checker::Property& property : checker::properties()) {
@@ -520,8 +520,9 @@ bool sentinels_look_for_ever(const Scenario& scenario) { return scenario.sentine
 
 std::string_view why_not_explored(const Scenario& scenario, const models::locks::Catalogue& catalogue) {
   const models::locks::Entry* entry = find_entry(scenario.lock, catalogue);
-  if (entry->not_explored == nullptr) return "";
-  std::string_view why = entry->not_explored(parameters_of(*entry, scenario.lock));
+  std::string_view why = server_kind_of(*entry).not_explored(scenario.servers, scenario.shared_settings);
+  if (!why.empty() || entry->not_explored == nullptr) return why;
+  why = entry->not_explored(parameters_of(*entry, scenario.lock));
   for (const ClientSpec& client : scenario.clients) {
     if (why.empty()) why = entry->not_explored(parameters_of(*entry, scenario.lock, client));
   }
@@ -538,7 +539,7 @@ std::variant<Exploration, Diagnostic> explore(const Scenario& scenario, const mo
                                               const ExplorationOptions& options) {
   if (const std::string_view why = why_not_explored(scenario, catalogue); !why.empty()) return not_explored(why);
   if (sentinels_look_for_ever(scenario)) {
-    return Diagnostic{scenario.file, scenario.sentinels->at,
+    return Diagnostic{scenario.file, scenario.sentinels_at,
                       "sentinels that look for ever cannot be explored: add rounds = 8 to [sentinels]"};
   }
   auto budgets = fault_budgets(scenario);

@@ -182,7 +182,7 @@ Duration ExploredStory::settle() const {
 /// Whether a fresh client finds what the first one found: no key anywhere, all servers up and their clocks as they
 /// were. That clients were paused or died is nothing that a server without keys knows of.
 bool ExploredStory::stands_as_at_first() const {
-  if (sends_commands_ || !deployment_->holds_nothing()) return false;
+  if (sends_commands_ || !deployment_->servers().is_as_at_first()) return false;
   const std::span<const checker::ExploredFault> faults = explorer_.faults();
   return std::all_of(faults.begin(), faults.end(), [&](const checker::ExploredFault& fault) {
     return (fault.kind == Kind::pause || fault.kind == Kind::crash) && fault.process.index < clients_;

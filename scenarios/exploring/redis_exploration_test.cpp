@@ -16,6 +16,7 @@
 
 #include "checker/explorer/explorer.hpp"
 #include "models/client/client.hpp"
+#include "models/redis/client/endpoint.hpp"
 #include "models/redis/server/node.hpp"
 #include "sim/schedules/random.hpp"
 #include "sim/schedules/simulation.hpp"
@@ -25,9 +26,10 @@ namespace lockstep::scenarios::redis_exploration_test {
 namespace {
 
 using models::Client;
+using models::Value;
 using models::redis::Command;
 using models::redis::Reply;
-using models::redis::Value;
+using models::redis::server_of;
 using sim::Duration;
 using sim::DurationRange;
 using namespace sim::literals;
@@ -59,9 +61,8 @@ class Room final : public checker::Explorable {
     }
     const sim::ProcessId server = world_.add(node_, "redis", {});
     node_.set_script_memory(&memory_);
-    for (std::size_t i = 0; i < ids_.size(); ++i) {
-      clients_[i].connect_redis(world_.connect(ids_[i], server, kLatency), std::nullopt);
-    }
+    for (std::size_t i = 0; i < ids_.size(); ++i)
+      clients_[i].connect<models::redis::Endpoint>().add_server(world_.connect(ids_[i], server, kLatency), {});
   }
   ~Room() override { world_.restart(); }
   sim::World& world() override { return world_; }
@@ -191,7 +192,7 @@ Outcomes outcomes_of(const std::vector<Story>& stories, Crash crash = Crash::non
 Story runs(std::string_view script) {
   return [script](Client& client) -> sim::Task<std::string> {
     const Value now = Value::milliseconds(client.clock().now());
-    const Reply reply = co_await client.redis().eval(script, {"k"}, {now});
+    const Reply reply = co_await server_of(client).eval(script, {"k"}, {now});
     if (reply.is_integer()) co_return reply.is_time_left() || reply.integer() >= 0 ? "a number" : "none";
     co_return reply.describe();
   };
@@ -201,7 +202,7 @@ Story runs(std::string_view script) {
 Story tells_all(std::vector<Command> commands) {
   return [commands](Client& client) -> sim::Task<std::string> {
     std::string all;
-    for (const Command& command : commands) all += (co_await client.redis().call(command)).describe() + ", ";
+    for (const Command& command : commands) all += (co_await server_of(client).call(command)).describe() + ", ";
     co_return all;
   };
 }
@@ -210,7 +211,7 @@ Story tells_all(std::vector<Command> commands) {
 Story sends(std::vector<Command> commands) {
   return [commands](Client& client) -> sim::Task<std::string> {
     Reply reply;
-    for (const Command& command : commands) reply = co_await client.redis().call(command);
+    for (const Command& command : commands) reply = co_await server_of(client).call(command);
     co_return reply.describe();
   };
 }
@@ -446,7 +447,7 @@ TEST_CASE("an error in a comparison is Lua's own, with its line, whatever else i
 
 TEST_CASE("a client asks how much of a lease is left") {
   const Story asks = [](Client& client) -> sim::Task<std::string> {
-    const Reply left = co_await client.redis().call(Command{"PTTL", "k"});
+    const Reply left = co_await server_of(client).call(Command{"PTTL", "k"});
     if (left.is_less_than(0)) co_return "none";
     co_return left.is_less_than(2) ? "less" : left.is_at_most(2) ? "two" : left.is_integer(3) ? "three" : "more";
   };
@@ -475,8 +476,8 @@ TEST_CASE("who waits moves an element on to where another waits") {
 
 TEST_CASE("a message reaches who has subscribed before, and nobody else") {
   const Story listens = [](Client& client) -> sim::Task<std::string> {
-    co_await client.redis().subscribe("news");
-    const std::optional<Reply> message = co_await client.redis().next_message(20_ms);
+    co_await server_of(client).subscribe("news");
+    const std::optional<Reply> message = co_await server_of(client).next_message(20_ms);
     co_return message ? "heard" : "nothing";
   };
   const Outcomes outcomes = outcomes_of({listens, sends({Command{"PUBLISH", "news", "x"}})});
@@ -499,9 +500,9 @@ TEST_CASE("a dead client's pop takes an element with it until its server hears o
 TEST_CASE("of a message to an earlier life the next one hears nothing") {
   if (sim::takes_few_cases) return;  // a minute of the same
   const Story listens = [](Client& client) -> sim::Task<std::string> {
-    const std::optional<Reply> early = co_await client.redis().next_message(3_ms);
+    const std::optional<Reply> early = co_await server_of(client).next_message(3_ms);
     if (early) co_return "heard before it asked";
-    co_await client.redis().subscribe("news");
+    co_await server_of(client).subscribe("news");
     co_return "asked";
   };
   const Outcomes outcomes = outcomes_of({listens, sends({Command{"PUBLISH", "news", "x"}})}, Crash::restart);
@@ -543,7 +544,7 @@ TEST_CASE("a watched key that somebody pops from ends the transaction") {
   // Its one push comes before all four of A's requests, among them, or after them: it may wait for as long as they take.
   const Story pushes = [](Client& client) -> sim::Task<std::string> {
     co_await client.sleep({0_ms, 16_ms});
-    co_return (co_await client.redis().call(Command{"RPUSH", "list", "x"})).describe();
+    co_return (co_await server_of(client).call(Command{"RPUSH", "list", "x"})).describe();
   };
   const Outcomes outcomes = explored({watches, pushes}, true);
   CHECK(outcomes == explored({watches, pushes}, false));
@@ -564,8 +565,8 @@ TEST_CASE("timestamps pass through hashes, lists, sets and scores as what they a
         }
         return command;
       };
-      co_await client.redis().call(filled(put));
-      const Reply reply = co_await client.redis().call(filled(get));
+      co_await server_of(client).call(filled(put));
+      const Reply reply = co_await server_of(client).call(filled(get));
       if (reply.is_integer()) co_return std::to_string(reply.integer());
       if (!reply.is_bulk()) co_return reply.is_nil() ? "nothing" : "refused";
       const auto* time = reply.value().timestamp();
@@ -587,10 +588,10 @@ TEST_CASE("timestamps pass through hashes, lists, sets and scores as what they a
 
 TEST_CASE("a random field or member is chosen by the exploration") {
   const Story takes = [](Client& client) -> sim::Task<std::string> {
-    co_await client.redis().call(Command{"HSET", "h", "a", 1, "b", 2});
-    co_await client.redis().call(Command{"ZADD", "z", 1, "x", 2, "y"});
-    const Reply field = co_await client.redis().call(Command{"HRANDFIELD", "h"});
-    const Reply members = co_await client.redis().call(Command{"ZRANDMEMBER", "z", 2});
+    co_await server_of(client).call(Command{"HSET", "h", "a", 1, "b", 2});
+    co_await server_of(client).call(Command{"ZADD", "z", 1, "x", 2, "y"});
+    const Reply field = co_await server_of(client).call(Command{"HRANDFIELD", "h"});
+    const Reply members = co_await server_of(client).call(Command{"ZRANDMEMBER", "z", 2});
     co_return field.value().text() + " " + members.items()[0].value().text() + members.items()[1].value().text();
   };
   CHECK(outcomes_of({takes}) == Outcomes{"A: a xy  ", "A: a yx  ", "A: b xy  ", "A: b yx  "});

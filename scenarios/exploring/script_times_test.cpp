@@ -116,7 +116,7 @@ class RandomStory {
  private:
   Duration ticks(std::int64_t lo, std::int64_t hi) { return tick_ * random_.between(lo, hi); }
   static void add(ClientSpec& client, const std::string& script) {
-    client.commands.push_back({models::redis::Command{"EVAL", models::redis::Value(script), 1, "lock"}, {}});
+    client.commands.push_back({models::redis::Command{"EVAL", models::Value(script), 1, "lock"}, {}});
   }
   std::string one_of(std::initializer_list<std::string_view> texts) {
     return std::string(texts.begin()[random_.below(texts.size())]);

@@ -51,6 +51,8 @@ std::string new_story(const Entry& entry, std::string_view title, std::string_vi
       file, toml_text::basic_string(title));
   text += lock_table(entry);
   if (entry.many_nodes) text += "\n# Each on its own: the lock needs a majority of them.\n[servers]\ncount = 3\n";
+  const std::size_t servers = usual_servers(entry);
+  if (!entry.many_nodes && servers > 1) text += fmt::format("\n[servers]\ncount = {}\n", servers);
   text +=
       "\n"
       "[network]\n"

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "models/servers/server_kind.hpp"
 #include "scenarios/format/loader.hpp"
 #include "scenarios/format/writer.hpp"
 #include "scenarios/story/own_lock.hpp"
@@ -22,16 +23,64 @@ void keep_declared(LockParameters& parameters, const models::locks::Entry& entry
   });
 }
 
+/// Whoever mentions the one mentions the other.
+void rename(Scenario& story, const std::string& from, const std::string& to) {
+  const auto say = [&](std::string& name) {
+    if (name == from) name = to;
+  };
+  const auto say_all = [&](std::vector<std::string>& names) { std::for_each(names.begin(), names.end(), say); };
+  for (ServerSpec& server : story.servers) say(server.name);
+  for (ClientSpec& client : story.clients) say(client.server);
+  for (FaultSpec& fault : story.faults) {
+    say(fault.who);
+    for (std::vector<std::string>& side : fault.between) say_all(side);
+  }
+  for (MaySpec& may : story.may) {
+    say_all(may.who);
+    for (std::vector<std::string>& side : may.between) say_all(side);
+  }
+  for (PinEntry& entry : story.pin) say(entry.server);
+  for (ScheduleEntry& entry : story.schedule) say(entry.server);
+}
+
+/// Servers of another kind: as many, with nothing that only the first kind knows.
+void replace_servers(Scenario& story, const models::ServerKind& kind) {
+  const models::ServerKind& before = *story.servers.front().kind;
+  if (&before == &kind) return;
+  for (std::size_t i = 0; i < story.servers.size(); ++i) {
+    story.servers[i].kind = &kind;
+    story.servers[i].settings = {};
+    const std::string standard = server_name(before, i, story.servers.size());
+    if (story.servers[i].name == standard) rename(story, standard, server_name(kind, i, story.servers.size()));
+  }
+  story.shared_settings = {};
+  story.sentinels.reset();
+  for (ClientSpec& client : story.clients) client.via_sentinel = false;
+  std::erase_if(story.clients, [](const ClientSpec& client) { return !client.commands.empty(); });
+}
+
 }  // namespace
+
+std::string why_not_under(const Scenario& story, const models::locks::Entry& entry) {
+  const models::ServerKind& kind = server_kind_of(entry);
+  if (kind.is_redis()) return "";
+  const std::string why = fmt::format("{} runs on servers of kind \"{}\", ", entry.id, kind.name());
+  if (story.market) return why + "and a [market] is for Redis servers so far";
+  const bool has_users = std::any_of(story.clients.begin(), story.clients.end(),
+                                     [](const ClientSpec& client) { return client.commands.empty(); });
+  return has_users ? "" : why + "and the clients of this story send commands of Redis";
+}
 
 Scenario replace_algorithm(const Scenario& story, const models::locks::Entry& entry) {
   Scenario other = story;
   other.lock.algorithm = entry.id;
   other.lock.own = own_lock_of(entry);
   keep_declared(other.lock.parameters, entry, false);
-  if (entry.many_nodes && other.servers.size() == 1) {
-    for (std::size_t i = 1; i < 3; ++i) other.servers.push_back(other.servers.front());
-    for (std::size_t i = 0; i < 3; ++i) other.servers[i].name = fmt::format("redis{}", i + 1);
+  replace_servers(other, server_kind_of(entry));
+  const std::size_t servers = usual_servers(entry);
+  if (servers > 1 && other.servers.size() == 1) {
+    for (std::size_t i = 1; i < servers; ++i) other.servers.push_back(other.servers.front());
+    for (std::size_t i = 0; i < servers; ++i) other.servers[i].name = server_name(server_kind_of(entry), i, servers);
   }
   for (ClientSpec& client : other.clients) {
     keep_declared(client.parameters, entry, true);
@@ -42,6 +91,7 @@ Scenario replace_algorithm(const Scenario& story, const models::locks::Entry& en
 
 std::variant<Scenario, std::string> with_algorithm(const Scenario& story, const models::locks::Entry& entry,
                                                    const models::locks::Catalogue& catalogue) {
+  if (std::string why = why_not_under(story, entry); !why.empty()) return why;
   Scenario other = replace_algorithm(story, entry);
   other.expect_run.clear();
   other.expect_check.clear();

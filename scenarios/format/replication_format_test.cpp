@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "models/locks/catalogue.hpp"
+#include "models/redis/kind/server_settings.hpp"
 #include "scenarios/format/loader.hpp"
 #include "scenarios/format/writer.hpp"
 
@@ -63,7 +64,8 @@ server = "copy"
   if (const auto* diagnostic = std::get_if<Diagnostic>(&result)) FAIL(diagnostic->to_string());
   const Scenario& scenario = std::get<Scenario>(result);
   REQUIRE(scenario.servers.size() == 2);
-  const ServerSpec& primary = scenario.servers[0];
+  const models::redis::ServerSettings primary = models::redis::server_settings(scenario.servers[0].settings);
+  const models::redis::ServerSettings copy = models::redis::server_settings(scenario.servers[1].settings);
   CHECK(primary.persistence.append_only == models::redis::PersistenceSettings::AppendOnly::everysec);
   REQUIRE(primary.persistence.save.size() == 1);
   CHECK(primary.persistence.save[0].after == sim::Duration::seconds(60));
@@ -71,10 +73,10 @@ server = "copy"
   CHECK(primary.min_replicas == 1);
   CHECK(primary.min_replicas_max_lag == sim::Duration::seconds(3));
   CHECK(primary.loading == sim::Duration::milliseconds(20));
-  CHECK(primary.restart_delay == sim::Duration::seconds(30));
-  CHECK(scenario.servers[1].replica_of == "redis1");
-  CHECK(scenario.servers[1].priority == 0);
-  CHECK(scenario.servers[1].snapshot_delay == sim::Duration::seconds(1));
+  CHECK(scenario.servers[0].restart_delay == sim::Duration::seconds(30));
+  CHECK(copy.replica_of == "redis1");
+  CHECK(copy.priority == 0);
+  CHECK(copy.snapshot_delay == sim::Duration::seconds(1));
   CHECK(scenario.clients.back().server == "copy");
   REQUIRE(scenario.network.replication);
   CHECK(scenario.network.replication->hi == sim::Duration::milliseconds(50));

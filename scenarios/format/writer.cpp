@@ -6,7 +6,8 @@
 #include <fmt/format.h>
 
 #include "models/locks/catalogue.hpp"
-#include "models/redis/data/value.hpp"
+#include "models/servers/server_kind.hpp"
+#include "models/value.hpp"
 #include "scenarios/format/toml_text.hpp"
 #include "scenarios/story/own_lock.hpp"
 #include "sim/schedules/schedule.hpp"
@@ -81,7 +82,7 @@ std::string_view name_of(sim::Activity activity) {
 /// As redis-cli reads it.
 std::string line_of(const models::redis::Command& command) {
   std::string line;
-  for (const models::redis::Value& value : command.values()) {
+  for (const models::Value& value : command.values()) {
     const std::string text = value.text();
     const bool is_plain = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
       return c > ' ' && c < 0x7f && c != '"' && c != '\'' && c != '\\';
@@ -90,7 +91,7 @@ std::string line_of(const models::redis::Command& command) {
     if (is_plain) {
       line += text;
     } else {
-      models::redis::append_quoted(line, text);
+      models::append_quoted(line, text);
     }
   }
   return line;
@@ -100,6 +101,28 @@ std::string line_of(const models::redis::Command& command) {
 std::string literal(const std::string& line) {
   const bool wants = line.find_first_of("\"\\") != std::string::npos;
   return wants && line.find('\'') == std::string::npos ? "'" + line + "'" : basic_string(line);
+}
+
+std::string setting_value(const models::SettingValue& value) {
+  return std::visit(
+      [](const auto& v) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(v)>, std::vector<models::Settings>>) {
+          return std::string();  // tables stand in no table
+        } else {
+          return value_of(v);
+        }
+      },
+      value);
+}
+
+std::string table_of(const models::Settings& table, std::span<const models::SettingSpec> specs) {
+  std::string inside;
+  for (const models::SettingSpec& spec : specs) {
+    const models::SettingValue* value = table.find(spec.name);
+    inside += fmt::format("{}{} = {}", inside.empty() ? "" : ", ", spec.name,
+                          setting_value(value != nullptr ? *value : spec.fallback));
+  }
+  return "{ " + inside + " }";
 }
 
 class Writer {
@@ -175,27 +198,28 @@ class Writer {
 
   void servers() {
     const std::vector<ServerSpec>& servers = scenario_.servers;
-    const auto default_name = [&](std::size_t i) {
-      return servers.size() == 1 ? std::string("redis") : fmt::format("redis{}", i + 1);
-    };
+    const auto default_name = [&](std::size_t i) { return models::server_name(*servers[i].kind, i, servers.size()); };
     bool all_alike = true;
     for (std::size_t i = 0; i < servers.size(); ++i) {
       ServerSpec standard;
       standard.name = default_name(i);
+      standard.kind = servers[i].kind;
       all_alike = all_alike && servers[i] == standard;
     }
-    if (all_alike) {
-      if (servers.size() == 1) return;
+    const bool is_counted = all_alike && servers.size() > 1;
+    if (is_counted || !scenario_.shared_settings.is_empty()) {
       table("[servers]");
-      key("count", value_of(static_cast<std::int64_t>(servers.size())));
-      return;
+      if (is_counted) key("count", value_of(static_cast<std::int64_t>(servers.size())));
+      settings_of(scenario_.shared_settings, servers.front().kind->shared_settings());
     }
+    if (all_alike) return;
     for (std::size_t i = 0; i < servers.size(); ++i) {
       table("[[server]]");
       unless_default("name", servers[i].name, default_name(i));
       unless_default("clock", servers[i].clock, ClockSpec{});
       if_set("latency", servers[i].latency);
-      replication(servers[i]);
+      unless_default("restart_delay", servers[i].restart_delay, Duration::zero());
+      settings_of(servers[i].settings, servers[i].kind->settings());
     }
   }
 
@@ -224,24 +248,17 @@ class Writer {
     }
   }
 
-  void replication(const ServerSpec& server) {
-    const ServerSpec standard;
-    if (!server.replica_of.empty()) key("replica_of", basic_string(server.replica_of));
-    switch (server.persistence.append_only) {
-      case models::redis::PersistenceSettings::AppendOnly::off: break;
-      case models::redis::PersistenceSettings::AppendOnly::always: key("append_only", "\"always\""); break;
-      case models::redis::PersistenceSettings::AppendOnly::everysec: key("append_only", "\"everysec\""); break;
-      case models::redis::PersistenceSettings::AppendOnly::no: key("append_only", "\"no\""); break;
+  /// The kind is that of the algorithm, and need not be said.
+  void settings_of(const models::Settings& settings, std::span<const models::SettingSpec> specs) {
+    for (const models::SettingSpec& spec : specs) {
+      const models::SettingValue* value = settings.find(spec.name);
+      if (value == nullptr) continue;
+      if (const auto* tables = std::get_if<std::vector<models::Settings>>(value)) {
+        for (const models::Settings& table : *tables) key(spec.name, table_of(table, spec.inside));
+      } else {
+        key(spec.name, setting_value(*value));
+      }
     }
-    for (const auto& point : server.persistence.save) {
-      key("save", fmt::format("{{ after = {}, changes = {} }}", value_of(point.after), point.changes));
-    }
-    unless_default("loading", server.loading, standard.loading);
-    unless_default("restart_delay", server.restart_delay, standard.restart_delay);
-    unless_default("snapshot_delay", server.snapshot_delay, standard.snapshot_delay);
-    unless_default("min_replicas", server.min_replicas, standard.min_replicas);
-    unless_default("min_replicas_max_lag", server.min_replicas_max_lag, standard.min_replicas_max_lag);
-    unless_default("priority", server.priority, standard.priority);
   }
 
   void network() {
@@ -494,7 +511,7 @@ std::string to_string(const ScheduleEntry& entry) {
 
 Scenario without_positions(Scenario scenario) {
   scenario.lock.algorithm_at = {};
-  if (scenario.sentinels) scenario.sentinels->at = scenario.sentinels->quorum_at = {};
+  scenario.sentinels_at = scenario.quorum_at = {};
   for (ClientSpec& client : scenario.clients) {
     client.at = {};
     for (ClientSpec& thread : client.threads) thread.at = {};

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "models/servers/server_kind.hpp"
 #include "scenarios/story/own_lock.hpp"
 
 namespace lockstep::scenarios {
@@ -129,8 +130,7 @@ void replicate(Random& random, Scenario& scenario) {
     scenario.servers.push_back({.name = fmt::format("redis{}", i + 2),
                                 .clock = {},
                                 .latency = std::nullopt,
-                                .replica_of = "redis1",
-                                .persistence = {}});
+                                .settings = {{"replica_of", std::string("redis1")}}});
   }
   scenario.network.replication = {scenario.network.latency.lo, scenario.network.latency.hi * random.between(1, 20)};
   SentinelsSpec& sentinels = scenario.sentinels.emplace();
@@ -221,18 +221,20 @@ Scenario generated_world(const Entry& entry, std::uint64_t seed) {
   if (random.one_in(2)) world.network.timeout = world.network.latency.hi * random.between(3, 10);
   set_parameters(entry, lease, world);
   constexpr std::array<std::uint64_t, 6> kServers{3, 3, 3, 5, 5, 7};
-  const std::uint64_t servers = !entry.many_nodes  ? 1
+  const std::uint64_t servers = !entry.many_nodes  ? usual_servers(entry)
                                 : random.one_in(5) ? 1 + random.below(9)
                                                    : kServers[random.below(6)];
   for (std::uint64_t i = 0; i < servers; ++i) {
     ServerSpec& server = world.servers.emplace_back();
-    server.name = servers == 1 ? "redis" : fmt::format("redis{}", i + 1);
+    server.kind = &server_kind_of(entry);
+    server.name = server_name(*server.kind, i, servers);
     if (random.one_in(4)) server.clock = some_clock(random, lease);
     if (random.one_in(6)) server.latency = {Duration::milliseconds(1), ms(random, 2, 30)};
   }
   add_clients(random, entry, lease, world);
   if (random.one_in(4)) world.resource = ResourceSpec{.fenced = random.one_in(2), .latency = std::nullopt};
-  if (!entry.many_nodes && !entry.subscribes && random.one_in(6)) replicate(random, world);
+  if (server_kind_of(entry).is_redis() && !entry.many_nodes && !entry.subscribes && random.one_in(6))
+    replicate(random, world);
   const std::uint64_t faults = random.below(4);
   for (std::uint64_t i = 0; i < faults; ++i) world.may.push_back(some_fault(random, world, lease));
   let_clients_give_up(world);

@@ -13,6 +13,7 @@
 #include <rapidcheck/shrinkable/Create.h>
 #include <rapidcheck/shrinkable/Operations.h>
 
+#include "models/servers/server_kind.hpp"
 #include "scenarios/format/writer.hpp"
 #include "scenarios/fuzzing/loose_replay.hpp"
 #include "scenarios/running/runner.hpp"
@@ -108,7 +109,9 @@ void forget_last_server(Scenario& story) {
   const std::string name = story.servers.back().name;
   story.servers.pop_back();
   forget_process(story, name);
-  if (story.servers.size() == 1 && story.servers.front().name == "redis1") story.servers.front().name = "redis";
+  ServerSpec& first = story.servers.front();
+  if (story.servers.size() == 1 && first.name == server_name(*first.kind, 0, 2))
+    first.name = server_name(*first.kind, 0, 1);
 }
 
 void forget_resource(Scenario& story) {
@@ -138,9 +141,7 @@ Edits without_parts(const Scenario& story) {
   for (std::size_t i = story.faults.size(); i-- > 0;)
     edits.push_back([i](const Scenario& s) { return without_fault(s, i); });
   if (story.resource) edits.push_back(edit(forget_resource));
-  const bool are_independent =
-      !story.sentinels && std::all_of(story.servers.begin(), story.servers.end(),
-                                      [](const ServerSpec& server) { return server.replica_of.empty(); });
+  const bool are_independent = !story.sentinels && story.servers.front().kind->are_independent(story.servers);
   if (story.servers.size() > 1 && are_independent && story.schedule.empty()) edits.push_back(edit(forget_last_server));
   return edits;
 }

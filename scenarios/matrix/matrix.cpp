@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "models/redis/kind/server_settings.hpp"
+#include "models/servers/server_kind.hpp"
 #include "scenarios/checking/check.hpp"
 #include "scenarios/matrix/told_results.hpp"
 #include "scenarios/running/random_faults.hpp"
@@ -41,7 +43,7 @@ constexpr Duration kPatienceOverFailover = 200_ms;
 
 /// Whether clients have one server, which is the primary of another, and follow it via sentinels.
 bool has_primary(const Entry& entry, const MatrixFault& fault) {
-  return fault.name == "primary-lost" && !entry.many_nodes;
+  return fault.name == "primary-lost" && !entry.many_nodes && server_kind_of(entry).is_redis();
 }
 
 bool may_not_be_explored(const Entry& entry, const MatrixFault& fault) {
@@ -58,10 +60,11 @@ void set_parameters(const Entry& entry, Duration lease, Scenario& scenario) {
 }
 
 void add_processes(const Entry& entry, const MatrixQuestion& question, MatrixWorld world, Scenario& scenario) {
-  const std::size_t servers = entry.many_nodes ? 3 : 1;
+  const std::size_t servers = usual_servers(entry);
   for (std::size_t i = 0; i < servers; ++i) {
+    const models::ServerKind& kind = server_kind_of(entry);
     scenario.servers.push_back(
-        {.name = servers == 1 ? "redis" : fmt::format("redis{}", i + 1), .clock = {}, .latency = std::nullopt});
+        {.name = server_name(kind, i, servers), .clock = {}, .latency = std::nullopt, .kind = &kind});
   }
   const bool small = world != MatrixWorld::large;
   const std::size_t clients = world == MatrixWorld::two ? 2 : 3;
@@ -116,7 +119,7 @@ void allow(const MatrixFault& fault, Scenario& scenario) {
     if (!scenario.network.timeout) scenario.network.timeout = kPatience;
     MaySpec crash = may_of(MaySpec::Kind::crash);
     for (const ServerSpec& server : scenario.servers) {
-      if (server.replica_of.empty()) crash.who.push_back(server.name);
+      if (models::redis::replica_of(server.settings).empty()) crash.who.push_back(server.name);
     }
     may(std::move(crash));
   }
@@ -124,7 +127,8 @@ void allow(const MatrixFault& fault, Scenario& scenario) {
 
 void add_replica(Scenario& scenario) {
   scenario.servers.front().name = "redis1";
-  scenario.servers.push_back({.name = "redis2", .clock = {}, .latency = std::nullopt, .replica_of = "redis1"});
+  scenario.servers.push_back(
+      {.name = "redis2", .clock = {}, .latency = std::nullopt, .settings = {{"replica_of", std::string("redis1")}}});
   scenario.network.replication = kReplication;
   scenario.network.timeout = kPatienceOverFailover;
   SentinelsSpec& sentinels = scenario.sentinels.emplace();

@@ -55,7 +55,7 @@ std::variant<Outcome, Diagnostic> run_once(const Scenario& scenario, const model
   if (options.trace) deployment.world().enable_trace();
   if (options.tick) deployment.simulation().set_tick(*options.tick);
   Execution execution(scenario, deployment, options.max_events);
-  KeyStateRecorder key_states(deployment.world(), deployment.looked_at_servers());
+  KeyStateRecorder key_states(deployment.world(), deployment.servers());
   if (options.key_states) execution.watch([&] { key_states.look(); });
   if (std::optional<Diagnostic> problem = execution.play()) {
     if (!execution.endless()) return std::move(*problem);

@@ -8,6 +8,7 @@
 
 #include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
+#include "models/redis/client/endpoint.hpp"
 #include "scenarios/checking/check.hpp"
 #include "scenarios/exploring/explored_verdicts.hpp"
 #include "scenarios/format/loader.hpp"
@@ -114,14 +115,16 @@ Scenario random_story(const models::locks::Entry& entry, std::uint64_t seed) {
 class Nepotism final : public models::locks::LockAlgorithm {
  public:
   sim::Task<std::optional<models::locks::Hold>> acquire(models::Client& client) const override {
-    const models::redis::Value token = client.unique_token();
+    const models::Value token = client.unique_token();
     const sim::Duration ttl = client.name() == "A" ? 30_s : 30_ms;
-    const models::redis::Reply created = co_await client.redis().set(key(), token, {.nx = true, .px = ttl});
+    const models::redis::Reply created =
+        co_await models::redis::server_of(client).set(key(), token, {.nx = true, .px = ttl});
     if (created.is_ok()) co_return models::locks::Hold{token};
     co_return std::nullopt;
   }
   sim::Task<bool> release(models::Client& client, models::locks::Hold) const override {
-    const models::redis::Reply deleted = co_await client.redis().call(models::redis::Command{"DEL", key()});
+    const models::redis::Reply deleted =
+        co_await models::redis::server_of(client).call(models::redis::Command{"DEL", key()});
     co_return deleted.is_integer(1);
   }
 };

@@ -7,6 +7,7 @@
 
 #include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
+#include "models/redis/client/endpoint.hpp"
 #include "scenarios/exploring/exploration.hpp"
 #include "scenarios/format/loader.hpp"
 #include "scenarios/running/runner.hpp"
@@ -28,20 +29,21 @@ class Bad final : public models::locks::LockAlgorithm {
 
   sim::Task<std::optional<Hold>> acquire(Client& client) const override {
     const auto token = client.unique_token();
-    if (mistake_ == Mistake::unknown_command) co_await client.redis().call(Command{"LOCKME", "lock"});
+    if (mistake_ == Mistake::unknown_command) co_await models::redis::server_of(client).call(Command{"LOCKME", "lock"});
     if (mistake_ == Mistake::bad_script)
-      co_await client.redis().eval("-- mine\nlocal t = redis.call('TIME')\n  return t.seconds.x\n", {key()}, {});
+      co_await models::redis::server_of(client).eval("-- mine\nlocal t = redis.call('TIME')\n  return t.seconds.x\n",
+                                                     {key()}, {});
     // Every other attempt of any execution asks no server.
     static int calls = 0;
     if (mistake_ == Mistake::remembers && ++calls % 2 == 0) co_return std::nullopt;
-    const Reply created = co_await client.redis().set(key(), token, {.nx = true});
+    const Reply created = co_await models::redis::server_of(client).set(key(), token, {.nx = true});
     if (mistake_ == Mistake::misreads && created.integer() == 1) co_return std::nullopt;
     if (mistake_ == Mistake::throws) throw std::runtime_error("no luck today");
     if (!created.is_ok()) co_return std::nullopt;
     co_return Hold{token};
   }
   sim::Task<bool> release(Client& client, Hold) const override {
-    const Reply deleted = co_await client.redis().del(key());
+    const Reply deleted = co_await models::redis::server_of(client).del(key());
     co_return deleted.is_integer(1);
   }
 

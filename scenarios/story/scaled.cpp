@@ -1,9 +1,11 @@
 #include "scenarios/story/scaled.hpp"
 
 #include <optional>
+#include <span>
 #include <utility>
 #include <variant>
 
+#include "models/servers/server_kind.hpp"
 #include "scenarios/story/own_lock.hpp"
 
 namespace lockstep::scenarios {
@@ -19,6 +21,7 @@ class Scaler {
     some(story.network.timeout);
     some(story.network.replication);
     for (ServerSpec& server : story.servers) of_server(server);
+    if (!story.servers.empty()) some(story.shared_settings, story.servers.front().kind->shared_settings());
     if (story.sentinels) of_sentinels(*story.sentinels);
     if (story.resource) some(story.resource->latency);
     for (ClientSpec& client : story.clients) of_client(client);
@@ -59,9 +62,18 @@ class Scaler {
   void of_server(ServerSpec& server) const {
     some(server.clock);
     some(server.latency);
-    some(server.loading);
     some(server.restart_delay);
-    some(server.snapshot_delay);
+    some(server.settings, server.kind->settings());
+  }
+  void some(models::Settings& settings, std::span<const models::SettingSpec> specs) const {
+    for (const models::SettingSpec& spec : specs) {
+      if (spec.is_constant) continue;
+      const models::SettingValue* set = settings.find(spec.name);
+      models::SettingValue value = set != nullptr ? *set : spec.fallback;
+      if (auto* duration = std::get_if<sim::Duration>(&value)) some(*duration);
+      if (auto* range = std::get_if<sim::DurationRange>(&value)) some(*range);
+      if (value != spec.fallback) settings.set(spec.name, std::move(value));
+    }
   }
   void of_sentinels(SentinelsSpec& sentinels) const {
     some(sentinels.down_after);

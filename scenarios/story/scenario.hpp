@@ -15,8 +15,9 @@
 #include "models/client/mode.hpp"
 #include "models/locks/lock.hpp"
 #include "models/locks/parameters.hpp"
-#include "models/redis/server/persistence_settings.hpp"
+#include "models/redis/kind/sentinels_spec.hpp"
 #include "models/redis/wire/command.hpp"
+#include "models/servers/server_spec.hpp"
 #include "models/workloads/guard.hpp"
 #include "sim/schedules/event_name.hpp"
 #include "sim/time/time.hpp"
@@ -44,14 +45,10 @@ struct Text {
 
 enum class Cost : std::uint8_t { fast, slow, rare };
 
-/// A process's clocks: `offset` moves the wall clock only, `drift` (parts per million) speeds up both, and `uptime` is
-/// what the monotonic clock shows when the story begins.
-struct ClockSpec {
-  sim::Duration offset;
-  std::int64_t drift_ppm = 0;
-  sim::Duration uptime;
-  bool operator==(const ClockSpec&) const = default;
-};
+using models::ClockSpec;
+using models::ServerSpec;
+using models::redis::SentinelSpec;
+using models::redis::SentinelsSpec;
 
 /// Parameters of a lock algorithm, by name: only what the file sets.
 using LockParameters = std::map<std::string, models::locks::ParameterValue, std::less<>>;
@@ -80,43 +77,6 @@ struct NetworkSpec {
   std::optional<sim::Duration> timeout;
   std::optional<sim::DurationRange> replication;  ///< one way, between two servers, instead of `latency`
   bool operator==(const NetworkSpec&) const = default;
-};
-
-/// A lock server. Named "redis" if there is one, "redis1" … "redisN" if there are more, unless the file names them.
-struct ServerSpec {
-  std::string name;
-  ClockSpec clock;
-  std::optional<sim::DurationRange> latency;  ///< to and from this server, instead of the network's
-  std::string replica_of;                     ///< whose replica it begins as; empty: nobody's
-  models::redis::PersistenceSettings persistence;
-  sim::Duration loading;         ///< how long a restart reads the disk
-  sim::Duration restart_delay;   ///< delay before a restart
-  sim::Duration snapshot_delay;  ///< of a full resync
-  std::int64_t min_replicas = 0;
-  sim::Duration min_replicas_max_lag = sim::Duration::seconds(10);
-  std::int64_t priority = 100;
-  bool operator==(const ServerSpec&) const = default;
-};
-
-/// One sentinel. Named "sentinel1" …, unless the file names them.
-struct SentinelSpec {
-  std::string name;
-  ClockSpec clock;
-  std::optional<sim::DurationRange> latency;  ///< to and from this sentinel, instead of the network's
-  bool operator==(const SentinelSpec&) const = default;
-};
-
-/// Redis Sentinel: all of them watch one primary under the same settings.
-struct SentinelsSpec {
-  Position at, quorum_at;
-  std::string primary;      ///< name of a server
-  std::int64_t quorum = 0;  ///< 0, while a file is being read: a majority
-  sim::Duration down_after = sim::Duration::seconds(30);
-  sim::Duration failover_timeout = sim::Duration::seconds(180);
-  std::int64_t parallel_syncs = 1;
-  std::optional<std::int64_t> rounds;  ///< how often each looks at the others; nothing: for ever
-  std::vector<SentinelSpec> each;
-  bool operator==(const SentinelsSpec&) const = default;
 };
 
 /// What the lock protects.
@@ -290,7 +250,9 @@ struct Scenario {
   LockSpec lock;
   NetworkSpec network;
   std::vector<ServerSpec> servers;
-  std::optional<SentinelsSpec> sentinels;
+  models::Settings shared_settings;        ///< of all servers, as their kind has them
+  std::optional<SentinelsSpec> sentinels;  ///< of Redis servers
+  Position sentinels_at, quorum_at;
   std::optional<ResourceSpec> resource;
   std::optional<MarketSpec> market;
   std::vector<ClientSpec> clients;

@@ -4,7 +4,7 @@
 // where real code would wait, and dies with its process.
 //
 //   sim::Task<bool> release(Client& client) {
-//     const redis::Reply reply = co_await client.redis().del(key);
+//     const redis::Reply reply = co_await redis::server_of(client).del(key);
 //     co_return reply.is_integer(1);
 //   }
 //

@@ -9,6 +9,7 @@
 
 #include "models/client/client.hpp"
 #include "models/locks/catalogue.hpp"
+#include "models/redis/client/endpoint.hpp"
 #include "models/redis/server/node.hpp"
 #include "models/workloads/lock_user.hpp"
 #include "sim/schedules/simulation.hpp"
@@ -58,7 +59,8 @@ class Bench {
     world_.add_part(watchdog, id, name + "/watchdog");
     watchdog.become_background_of(process);
     connect(watchdog);
-    process.connect_subscriber(world_.connect(id, server_, sim::DurationRange::exactly(1_ms)), std::nullopt);
+    process.connect<redis::Endpoint>().add_subscriber(world_.connect(id, server_, sim::DurationRange::exactly(1_ms)),
+                                                      std::nullopt);
   }
 
   /// A process that uses the lock as a scenario's client does, and perhaps a second thread of it.
@@ -103,7 +105,7 @@ class Bench {
   void connect(Client& client) {
     const sim::ConnectionId connection = world_.connect(client.id(), server_, sim::DurationRange::exactly(1_ms));
     world_.assign(connection, client.self());
-    client.connect_redis(connection, std::nullopt);
+    client.connect<redis::Endpoint>().add_server(connection, std::nullopt);
   }
 
   sim::DefaultDecisions decisions_;

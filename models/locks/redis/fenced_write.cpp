@@ -8,6 +8,7 @@
 
 #include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
+#include "models/redis/client/endpoint.hpp"
 #include "models/scripts.hpp"
 
 namespace lockstep::models::locks {
@@ -29,21 +30,22 @@ class FencedWrite final : public LockAlgorithm {
     if (token_ == "second-command") co_return co_await take_then_count(client);
 
     // 1: create the key and draw the number in one step of the server.
-    const redis::Value mine = client.unique_token();
+    const Value mine = client.unique_token();
     const std::string_view script = token_ == "hash" ? scripts::set_with_hash_token_lua : scripts::set_with_token_lua;
-    const Reply drawn = co_await client.redis().eval(script, {key(), key().text() + ":token"}, {mine, ttl_.floor_ms()});
+    const Reply drawn =
+        co_await redis::server_of(client).eval(script, {key(), key().text() + ":token"}, {mine, ttl_.floor_ms()});
     if (!drawn.is_integer()) co_return std::nullopt;
     co_return hold(mine, drawn);
   }
 
   sim::Task<bool> release(Client& client, Hold hold) const override {
     // 2: delete the key if it is still mine.
-    const Reply deleted = co_await client.redis().eval(scripts::delete_if_mine_lua, {key()}, {hold.token});
+    const Reply deleted = co_await redis::server_of(client).eval(scripts::delete_if_mine_lua, {key()}, {hold.token});
     co_return deleted.is_integer(1);
   }
 
  private:
-  static Hold hold(redis::Value mine, const Reply& number) {
+  static Hold hold(Value mine, const Reply& number) {
     Hold hold{std::move(mine)};
     hold.fencing_token = number.integer();
     return hold;
@@ -51,10 +53,10 @@ class FencedWrite final : public LockAlgorithm {
 
   /// The wrong way: the lock may be lost, and granted again, before its number is drawn.
   sim::Task<std::optional<Hold>> take_then_count(Client& client) const {
-    const redis::Value mine = client.unique_token();
-    const Reply created = co_await client.redis().set(key(), mine, {.nx = true, .px = ttl_});
+    const Value mine = client.unique_token();
+    const Reply created = co_await redis::server_of(client).set(key(), mine, {.nx = true, .px = ttl_});
     if (!created.is_ok()) co_return std::nullopt;
-    const Reply drawn = co_await client.redis().call(Command{"INCR", key().text() + ":token"});
+    const Reply drawn = co_await redis::server_of(client).call(Command{"INCR", key().text() + ":token"});
     if (!drawn.is_integer()) co_return std::nullopt;
     co_return hold(mine, drawn);
   }

@@ -6,6 +6,7 @@
 #include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
 #include "models/locks/redis/getset_java.hpp"
+#include "models/redis/client/endpoint.hpp"
 
 namespace lockstep::models::locks {
 
@@ -19,7 +20,7 @@ class GetsetDelRelease final : public GetsetJava {
 
   sim::Task<bool> release(Client& client, Hold) const override {
     // The only step: delete the key, whosever it is by now.
-    const redis::Reply deleted = co_await client.redis().del(key());
+    const redis::Reply deleted = co_await redis::server_of(client).del(key());
     co_return deleted.is_integer();
   }
 };

@@ -9,6 +9,7 @@
 #include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
 #include "models/locks/redis/timestamp_release.hpp"
+#include "models/redis/client/endpoint.hpp"
 
 namespace lockstep::models::locks {
 
@@ -21,18 +22,18 @@ sim::Task<std::optional<Hold>> GetsetJava::acquire(Client& client) const {
 }
 
 sim::Task<std::optional<Hold>> GetsetJava::take(Client& client, sim::Instant until) const {
-  const redis::Value mine = redis::Value::milliseconds(until);
-  const Reply created = co_await client.redis().setnx(key(), mine);
+  const Value mine = Value::milliseconds(until);
+  const Reply created = co_await redis::server_of(client).setnx(key(), mine);
   if (created.is_integer(1)) co_return timestamp_hold(until);
 
   // 3 and 4: is there a timestamp, and is it in the past?
-  const Reply present = co_await client.redis().get(key());
+  const Reply present = co_await redis::server_of(client).get(key());
   if (!present.is_bulk()) co_return std::nullopt;
   const std::optional<sim::Instant> other = present.value().instant();
   if (!other || !client.clock().has_passed(*other)) co_return std::nullopt;
 
   // 5 and 6: take its place; owner if nobody was faster, that is, if the text is still the one that I read.
-  const Reply previous = co_await client.redis().getset(key(), mine);
+  const Reply previous = co_await redis::server_of(client).getset(key(), mine);
   if (previous.is_bulk() && client.equal(previous.value(), present.value())) co_return timestamp_hold(until);
   co_return std::nullopt;
 }

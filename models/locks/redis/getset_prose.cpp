@@ -6,6 +6,7 @@
 #include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
 #include "models/locks/redis/timestamp_release.hpp"
+#include "models/redis/client/endpoint.hpp"
 
 namespace lockstep::models::locks {
 
@@ -22,16 +23,16 @@ class GetsetProse final : public LockAlgorithm {
   sim::Task<std::optional<Hold>> acquire(Client& client) const override {
     // 1 and 2: the value is the instant, by my clock, until which the lock is mine.
     sim::Instant until = client.clock().now() + expiry_;
-    const Reply created = co_await client.redis().setnx(key(), redis::Value::milliseconds(until));
+    const Reply created = co_await redis::server_of(client).setnx(key(), Value::milliseconds(until));
     if (created.is_integer(1)) co_return timestamp_hold(until);
 
     // 3 and 4: is the other's lease over?
-    const Reply present = co_await client.redis().get(key());
+    const Reply present = co_await redis::server_of(client).get(key());
     if (!is_expired(client, present)) co_return std::nullopt;
 
     // 5: put mine in its place, and see what was there. This overwrites even where it loses.
     until = client.clock().now() + expiry_;
-    const Reply previous = co_await client.redis().getset(key(), redis::Value::milliseconds(until));
+    const Reply previous = co_await redis::server_of(client).getset(key(), Value::milliseconds(until));
 
     // 6: owner if that was still an expired one. Nothing at all is not "less than now".
     if (is_expired(client, previous)) co_return timestamp_hold(until);

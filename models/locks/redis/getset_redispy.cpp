@@ -5,6 +5,7 @@
 
 #include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
+#include "models/redis/client/endpoint.hpp"
 
 namespace lockstep::models::locks {
 
@@ -21,29 +22,29 @@ class GetsetRedispy final : public LockAlgorithm {
   sim::Task<std::optional<Hold>> acquire(Client& client) const override {
     // 1 and 2: one timestamp for SETNX and GETSET.
     const sim::Instant until = client.clock().now() + expiry_;
-    Hold hold{redis::Value::milliseconds(until)};
+    Hold hold{Value::milliseconds(until)};
     hold.lease_until = until;
-    const Reply created = co_await client.redis().setnx(key(), hold.token);
+    const Reply created = co_await redis::server_of(client).setnx(key(), hold.token);
     if (created.is_integer(1)) co_return hold;
 
     // 3 and 4: is what lies there in the past? A missing key counts as long past.
-    const Reply present = co_await client.redis().get(key());
+    const Reply present = co_await redis::server_of(client).get(key());
     if (!is_past(client, present)) co_return std::nullopt;
 
     // 5 and 6: owner if what was replaced is in the past as well.
-    const Reply previous = co_await client.redis().getset(key(), hold.token);
+    const Reply previous = co_await redis::server_of(client).getset(key(), hold.token);
     if (is_past(client, previous)) co_return hold;
     co_return std::nullopt;
   }
 
   sim::Task<bool> release(Client& client, Hold hold) const override {
     // 1: what lies there? A competitor that lost may have written over it.
-    const Reply present = co_await client.redis().get(key());
+    const Reply present = co_await redis::server_of(client).get(key());
     const std::optional<sim::Instant> other = present.is_bulk() ? present.value().instant() : std::nullopt;
 
     // 2 and 3: not before mine, so it is taken to be mine.
     if (!other || !client.world().is_at_or_after(*other, *hold.lease_until)) co_return false;
-    const Reply deleted = co_await client.redis().del(key());
+    const Reply deleted = co_await redis::server_of(client).del(key());
     co_return deleted.is_integer();
   }
 

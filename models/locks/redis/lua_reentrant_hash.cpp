@@ -10,6 +10,7 @@
 #include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
 #include "models/locks/redis/rlock.hpp"
+#include "models/redis/client/endpoint.hpp"
 #include "models/scripts.hpp"
 
 namespace lockstep::models::locks {
@@ -29,25 +30,27 @@ class LuaReentrantHash final : public LockAlgorithm {
 
   sim::Task<std::optional<Hold>> acquire(Client& client) const override {
     // 1: one script: absent, or mine already, or not.
-    const redis::Value me = identity_of(client);
-    const Reply taken = co_await client.redis().eval(scripts::reentrant_lock_lua, {key()}, {me, ttl_.floor_ms()});
+    const Value me = identity_of(client);
+    const Reply taken =
+        co_await redis::server_of(client).eval(scripts::reentrant_lock_lua, {key()}, {me, ttl_.floor_ms()});
     if (!taken.is_integer(1)) co_return std::nullopt;
     co_return Hold{me};
   }
 
   sim::Task<bool> release(Client& client, Hold) const override {
     // 2: the document's script answers nothing, whatever it did; so its caller can only believe that all is well.
-    const redis::Value me = identity_of(client);
-    if (!says_) co_return !(co_await client.redis().eval(scripts::reentrant_unlock_lua, {key()}, {me})).is_unknown();
-    const redis::Value channel = "unlocked:" + key().text();
-    const Reply reply =
-        co_await client.redis().eval(scripts::redisson_unlock_lua, {key(), channel}, {"", ttl_.floor_ms(), me});
+    const Value me = identity_of(client);
+    if (!says_)
+      co_return !(co_await redis::server_of(client).eval(scripts::reentrant_unlock_lua, {key()}, {me})).is_unknown();
+    const Value channel = "unlocked:" + key().text();
+    const Reply reply = co_await redis::server_of(client).eval(scripts::redisson_unlock_lua, {key(), channel},
+                                                               {"", ttl_.floor_ms(), me});
     co_return reply.is_integer();
   }
 
  private:
-  redis::Value identity_of(const Client& client) const {
-    return by_thread_alone_ ? redis::Value(std::to_string(client.thread_id())) : owner_of(client);
+  Value identity_of(const Client& client) const {
+    return by_thread_alone_ ? Value(std::to_string(client.thread_id())) : owner_of(client);
   }
 
   sim::Duration ttl_;

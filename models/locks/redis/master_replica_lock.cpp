@@ -6,6 +6,7 @@
 
 #include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
+#include "models/redis/client/endpoint.hpp"
 #include "models/scripts.hpp"
 
 namespace lockstep::models::locks {
@@ -24,8 +25,8 @@ class MasterReplicaLock final : public LockAlgorithm {
       : ttl_(p.duration("ttl")), wait_(p.number("wait")), wait_timeout_(p.duration("wait_timeout")) {}
 
   sim::Task<std::optional<Hold>> acquire(Client& client) const override {
-    const redis::Value token = client.unique_token();
-    for (Connection& server : client.redis_masters()) {
+    const Value token = client.unique_token();
+    for (Connection& server : redis::servers_of(client)) {
       // 1: create the key with a value of one's own and its time to live.
       const Reply created = co_await server.set(key(), token, {.nx = true, .px = ttl_});
       // 2: a replica refuses, and a dead server does not answer: the primary is another one.
@@ -42,7 +43,7 @@ class MasterReplicaLock final : public LockAlgorithm {
   }
 
   sim::Task<bool> release(Client& client, Hold hold) const override {
-    for (Connection& server : client.redis_masters()) {
+    for (Connection& server : redis::servers_of(client)) {
       // 4: delete the key if it is still mine, in one step of whichever server is the primary now.
       const Reply deleted = co_await server.eval(scripts::delete_if_mine_lua, {key()}, {hold.token});
       if (!is_no_primary(deleted)) co_return deleted.is_integer(1);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/locks/entries.hpp"
+#include "models/redis/client/endpoint.hpp"
 
 namespace lockstep::models::locks {
 
@@ -23,7 +24,7 @@ MultiLock::MultiLock(const Parameters& p, Quorum quorum)
 /// One at each server, or several at the only one.
 std::vector<RLock> MultiLock::parts_for(Client& client) const {
   std::vector<RLock> parts;
-  const std::size_t servers = client.redis_masters().size();
+  const std::size_t servers = redis::servers_of(client).size();
   for (std::size_t i = 0; i < std::max(servers, servers > 1 ? servers : parts_); ++i) {
     const bool is_alone = servers > 1;
     parts.emplace_back(is_alone ? i : 0, is_alone ? key() : fmt::format("{}/{}", key().text(), i + 1), rules_);
@@ -104,7 +105,7 @@ sim::Task<std::optional<Hold>> MultiLock::acquire(Client& client) const {
 sim::Task<void> MultiLock::set_lease(Client& client, const std::vector<RLock>& parts, std::uint64_t which) const {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if ((which >> i & 1) == 0) continue;
-    redis::Connection& server = client.redis_masters()[parts[i].server()];
+    redis::Connection& server = redis::servers_of(client)[parts[i].server()];
     co_await server.call(redis::Command{"PEXPIRE", parts[i].name(), lease_->floor_ms()});
   }
 }

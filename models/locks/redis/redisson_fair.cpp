@@ -7,6 +7,7 @@
 
 #include "models/locks/entries.hpp"
 #include "models/locks/redis/rlock.hpp"
+#include "models/redis/client/endpoint.hpp"
 #include "models/scripts.hpp"
 
 namespace lockstep::models::locks {
@@ -16,7 +17,6 @@ using namespace sim::literals;
 namespace {
 
 using redis::Reply;
-using redis::Value;
 
 class RedissonFair final : public LockAlgorithm {
  public:
@@ -46,15 +46,16 @@ class RedissonFair final : public LockAlgorithm {
     if (channel != nullptr) subscriptions.leave(client, *channel);
     if (reply.is_nil()) co_return hold(client);
     // 4: leave the queue.
-    co_await client.redis().eval(scripts::redisson_fair_give_up_lua, {queue(), deadlines()},
-                                 {owner_of(client), thread_wait_.floor_ms()});
+    co_await redis::server_of(client).eval(scripts::redisson_fair_give_up_lua, {queue(), deadlines()},
+                                           {owner_of(client), thread_wait_.floor_ms()});
     co_return std::nullopt;
   }
 
   sim::Task<std::optional<Hold>> try_acquire(Client& client) const override {
     // tryLock() without a wait does not care for the queue: the plain lock's script.
     const std::int64_t ms = lease_.value_or(renewal_.lease).floor_ms();
-    const Reply reply = co_await client.redis().eval(scripts::redisson_lock_lua, {key()}, {ms, owner_of(client)});
+    const Reply reply =
+        co_await redis::server_of(client).eval(scripts::redisson_lock_lua, {key()}, {ms, owner_of(client)});
     if (!reply.is_nil()) co_return std::nullopt;
     co_return hold(client);
   }
@@ -62,8 +63,8 @@ class RedissonFair final : public LockAlgorithm {
   sim::Task<bool> release(Client& client, Hold) const override {
     const std::int64_t ms = lease_.value_or(renewal_.lease).floor_ms();
     const Value now = Value::milliseconds(client.clock().now());
-    const Reply reply = co_await client.redis().eval(scripts::redisson_fair_unlock_lua, {key(), queue(), deadlines()},
-                                                     {ms, owner_of(client), now, channels()});
+    const Reply reply = co_await redis::server_of(client).eval(
+        scripts::redisson_fair_unlock_lua, {key(), queue(), deadlines()}, {ms, owner_of(client), now, channels()});
     client.shared<Renewals>("").stop(client, 0, key(), renewal_);
     co_return reply.is_integer();
   }
@@ -75,7 +76,7 @@ class RedissonFair final : public LockAlgorithm {
 
   redis::CommandCall try_once(Client& client) const {
     const std::int64_t ms = lease_.value_or(renewal_.lease).floor_ms();
-    return client.redis().eval(
+    return redis::server_of(client).eval(
         scripts::redisson_fair_lock_lua, {key(), queue(), deadlines()},
         {ms, owner_of(client), thread_wait_.floor_ms(), Value::milliseconds(client.clock().now())});
   }

@@ -8,6 +8,7 @@
 #include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
 #include "models/locks/redis/rlock.hpp"
+#include "models/redis/client/endpoint.hpp"
 #include "models/scripts.hpp"
 
 namespace lockstep::models::locks {
@@ -29,7 +30,7 @@ class RedissonHashLocalCount final : public LockAlgorithm {
   explicit RedissonHashLocalCount(const Parameters& p) : ttl_(p.duration("ttl")) {}
 
   sim::Task<std::optional<Hold>> acquire(Client& client) const override {
-    const redis::Value me = owner_of(client);
+    const Value me = owner_of(client);
     // 1: again: only the process counts.
     std::int64_t& holds = client.shared<LocalCounts>(key().text()).holds[client.thread_id()];
     if (holds > 0) {
@@ -37,7 +38,8 @@ class RedissonHashLocalCount final : public LockAlgorithm {
       co_return Hold{me};
     }
     // 2: for the first time: one script.
-    const Reply taken = co_await client.redis().eval(scripts::hash_owner_lock_lua, {key()}, {me, ttl_.floor_ms()});
+    const Reply taken =
+        co_await redis::server_of(client).eval(scripts::hash_owner_lock_lua, {key()}, {me, ttl_.floor_ms()});
     if (!taken.is_integer(1)) co_return std::nullopt;
     client.shared<LocalCounts>(key().text()).holds[client.thread_id()] = 1;
     co_return Hold{me};
@@ -50,7 +52,8 @@ class RedissonHashLocalCount final : public LockAlgorithm {
       co_return true;
     }
     holds = 0;
-    const Reply released = co_await client.redis().eval(scripts::hash_owner_unlock_lua, {key()}, {owner_of(client)});
+    const Reply released =
+        co_await redis::server_of(client).eval(scripts::hash_owner_unlock_lua, {key()}, {owner_of(client)});
     co_return released.is_integer(1);
   }
 

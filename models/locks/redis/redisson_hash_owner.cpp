@@ -8,6 +8,7 @@
 #include "models/locks/entries.hpp"
 #include "models/locks/redis/renewal.hpp"
 #include "models/locks/redis/rlock.hpp"
+#include "models/redis/client/endpoint.hpp"
 #include "models/scripts.hpp"
 
 namespace lockstep::models::locks {
@@ -27,8 +28,9 @@ class RedissonHashOwner final : public LockAlgorithm {
 
   sim::Task<std::optional<Hold>> acquire(Client& client) const override {
     // 1: one script: no owner yet, or mine already, or not.
-    const redis::Value me = owner_of(client);
-    const Reply taken = co_await client.redis().eval(scripts::hash_owner_lock_lua, {key()}, {me, ttl_.floor_ms()});
+    const Value me = owner_of(client);
+    const Reply taken =
+        co_await redis::server_of(client).eval(scripts::hash_owner_lock_lua, {key()}, {me, ttl_.floor_ms()});
     if (!taken.is_integer(1)) co_return std::nullopt;
     if (renews_) client.shared<Renewals>("").start(client, 0, key(), me, renewal_);
     co_return Hold{.token = me, .is_renewed = renews_};
@@ -36,7 +38,8 @@ class RedissonHashOwner final : public LockAlgorithm {
 
   sim::Task<bool> release(Client& client, Hold) const override {
     // 2: one hold less; the last deletes. Nobody is told, and a release before the last renews nothing.
-    const Reply released = co_await client.redis().eval(scripts::hash_owner_unlock_lua, {key()}, {owner_of(client)});
+    const Reply released =
+        co_await redis::server_of(client).eval(scripts::hash_owner_unlock_lua, {key()}, {owner_of(client)});
     if (renews_) client.shared<Renewals>("").stop(client, 0, key(), renewal_);
     co_return released.is_integer(1);
   }
@@ -48,7 +51,7 @@ class RedissonHashOwner final : public LockAlgorithm {
     const bool is_of_caller = what == Call::is_held_by_current_thread || what == Call::get_hold_count;
     if (is_of_caller) command = redis::Command{"HGET", key(), "owner"};
     if (what == Call::force_unlock) command = redis::Command{"DEL", key()};
-    const Reply reply = co_await client.redis().call(command);
+    const Reply reply = co_await redis::server_of(client).call(command);
     if (reply.is_unknown()) co_return Answer::unknown;
     if (what == Call::remain_time_to_live)
       co_return reply.is_time_left() || !reply.is_integer(-2) ? Answer::yes : Answer::no;

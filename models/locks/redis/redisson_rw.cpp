@@ -9,6 +9,7 @@
 
 #include "models/locks/entries.hpp"
 #include "models/locks/redis/rlock.hpp"
+#include "models/redis/client/endpoint.hpp"
 #include "models/scripts.hpp"
 
 namespace lockstep::models::locks {
@@ -18,7 +19,6 @@ using namespace sim::literals;
 namespace {
 
 using redis::Reply;
-using redis::Value;
 
 class RedissonReadWrite final : public LockAlgorithm {
  public:
@@ -56,12 +56,12 @@ class RedissonReadWrite final : public LockAlgorithm {
     const Value me = owner_of(client);
     const bool shares = client.mode() == Mode::shared;
     // A writer's end wakes all that wait, a reader's the first.
-    const Reply reply = shares
-                            ? co_await client.redis().eval(
-                                  scripts::redisson_read_unlock_lua, {key(), channel_name(), lease_names(me)},
-                                  {Subscriptions::kWakeOne, me, all_lease_names(), calculates_ ? "cut" : "keep"})
-                            : co_await client.redis().eval(scripts::redisson_write_unlock_lua, {key(), channel_name()},
-                                                           {Subscriptions::kWakeAll, lease_ms(), writer(client)});
+    const Reply reply =
+        shares ? co_await redis::server_of(client).eval(
+                     scripts::redisson_read_unlock_lua, {key(), channel_name(), lease_names(me)},
+                     {Subscriptions::kWakeOne, me, all_lease_names(), calculates_ ? "cut" : "keep"})
+               : co_await redis::server_of(client).eval(scripts::redisson_write_unlock_lua, {key(), channel_name()},
+                                                        {Subscriptions::kWakeAll, lease_ms(), writer(client)});
     client.shared<Renewals>(mode_name(client)).stop(client, 0, key(), policy(client));
     co_return reply.is_integer();
   }
@@ -83,11 +83,11 @@ class RedissonReadWrite final : public LockAlgorithm {
   redis::CommandCall try_once(Client& client) const {
     const Value me = owner_of(client);
     if (client.mode() == Mode::shared) {
-      return client.redis().eval(scripts::redisson_read_lock_lua, {key(), lease_names(me)},
-                                 {lease_ms(), me, writer(client)});
+      return redis::server_of(client).eval(scripts::redisson_read_lock_lua, {key(), lease_names(me)},
+                                           {lease_ms(), me, writer(client)});
     }
-    return client.redis().eval(scripts::redisson_write_lock_lua, {key()},
-                               {lease_ms(), writer(client), calculates_ ? "add" : "set"});
+    return redis::server_of(client).eval(scripts::redisson_write_lock_lua, {key()},
+                                         {lease_ms(), writer(client), calculates_ ? "add" : "set"});
   }
 
   Hold hold(Client& client) const {

@@ -7,6 +7,7 @@
 
 #include "models/locks/entries.hpp"
 #include "models/locks/redis/subscriptions.hpp"
+#include "models/redis/client/endpoint.hpp"
 #include "models/scripts.hpp"
 
 namespace lockstep::models::locks {
@@ -16,7 +17,6 @@ using namespace sim::literals;
 namespace {
 
 using redis::Reply;
-using redis::Value;
 
 class RedissonSemaphore final : public LockAlgorithm {
  public:
@@ -57,11 +57,11 @@ class RedissonSemaphore final : public LockAlgorithm {
     if (!lease_) {
       // Nobody asks who had the permit.
       const Reply reply =
-          co_await client.redis().eval(scripts::redisson_semaphore_release_lua, {key(), channel_name()}, {1});
+          co_await redis::server_of(client).eval(scripts::redisson_semaphore_release_lua, {key(), channel_name()}, {1});
       co_return reply.is_integer();
     }
-    const Reply reply = co_await client.redis().eval(scripts::redisson_permit_release_lua,
-                                                     {key(), deadlines(), channel_name()}, {hold.token});
+    const Reply reply = co_await redis::server_of(client).eval(scripts::redisson_permit_release_lua,
+                                                               {key(), deadlines(), channel_name()}, {hold.token});
     co_return reply.is_integer(1);
   }
 
@@ -76,12 +76,12 @@ class RedissonSemaphore final : public LockAlgorithm {
 
   /// 0: whoever comes first says how many there are.
   redis::CommandCall set_permits(Client& client) const {
-    return client.redis().call(redis::Command{"SET", key(), permits_, "NX"});
+    return redis::server_of(client).call(redis::Command{"SET", key(), permits_, "NX"});
   }
   redis::CommandCall try_once(Client& client, const Value& id) const {
-    if (!lease_) return client.redis().eval(scripts::redisson_semaphore_acquire_lua, {key()}, {1});
-    return client.redis().eval(scripts::redisson_permit_acquire_lua, {key(), deadlines()},
-                               {id, Value::milliseconds(client.clock().now()), lease_->floor_ms()});
+    if (!lease_) return redis::server_of(client).eval(scripts::redisson_semaphore_acquire_lua, {key()}, {1});
+    return redis::server_of(client).eval(scripts::redisson_permit_acquire_lua, {key(), deadlines()},
+                                         {id, Value::milliseconds(client.clock().now()), lease_->floor_ms()});
   }
   bool has_got(const Reply& reply) const {
     if (!lease_) return reply.is_integer(1);

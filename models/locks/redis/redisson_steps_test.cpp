@@ -9,6 +9,7 @@
 
 #include "models/client/client.hpp"
 #include "models/locks/catalogue.hpp"
+#include "models/redis/client/endpoint.hpp"
 #include "models/redis/server/node.hpp"
 #include "models/workloads/lock_user.hpp"
 #include "sim/schedules/simulation.hpp"
@@ -73,7 +74,8 @@ class Bench {
     watchdog.become_background_of(process);
     connect(watchdog, timeout);
     for (const sim::ProcessId server : server_ids_) {
-      process.connect_subscriber(world_.connect(id, server, sim::DurationRange::exactly(1_ms)), timeout);
+      process.connect<redis::Endpoint>().add_subscriber(world_.connect(id, server, sim::DurationRange::exactly(1_ms)),
+                                                        timeout);
     }
     return id;
   }
@@ -124,7 +126,7 @@ class Bench {
     for (const sim::ProcessId server : server_ids_) {
       const sim::ConnectionId connection = world_.connect(client.id(), server, sim::DurationRange::exactly(1_ms));
       world_.assign(connection, client.self());
-      client.connect_redis(connection, timeout);
+      client.connect<redis::Endpoint>().add_server(connection, timeout);
     }
   }
 

@@ -4,6 +4,7 @@
 
 #include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
+#include "models/redis/client/endpoint.hpp"
 #include "models/scripts.hpp"
 
 namespace lockstep::models::locks {
@@ -14,7 +15,6 @@ namespace {
 
 using redis::Command;
 using redis::Reply;
-using redis::Value;
 
 constexpr std::array<std::string_view, 2> kClocks{"monotonic", "wall"};
 constexpr std::array<std::string_view, 2> kUnlock{"all", "granted"};
@@ -40,7 +40,7 @@ sim::Task<std::optional<Hold>> Redlock::acquire(Client& client) const {
   const Value token = client.unique_token();
 
   // Step 2: ask every server, with a short patience. A missing reply is no vote.
-  const std::size_t servers = client.redis_masters().size();
+  const std::size_t servers = redis::servers_of(client).size();
   const std::size_t quorum = quorum_ != 0 ? quorum_ : servers / 2 + 1;
   const redis::Votes votes = co_await ask(
       client, redis::kEveryServer, Command{"SET", key(), token, "NX", "PX", ttl_.floor_ms()}, is_granted, quorum);
@@ -66,7 +66,7 @@ sim::Task<bool> Redlock::unlock(Client& client, Value token, std::uint64_t serve
   const redis::Votes deleted =
       co_await ask(client, servers, Command{"EVAL", Value::lasting(scripts::delete_if_mine_lua), 1, key(), token},
                    is_deleted, std::nullopt);
-  co_return deleted.count() > client.redis_masters().size() / 2;
+  co_return deleted.count() > redis::servers_of(client).size() / 2;
 }
 
 std::vector<ParameterSpec> redlock_parameters() {

@@ -27,7 +27,7 @@ class Redlock : public LockAlgorithm {
   sim::Duration node_timeout() const { return node_timeout_; }
 
  private:
-  sim::Task<bool> unlock(Client& client, redis::Value token, std::uint64_t servers) const;
+  sim::Task<bool> unlock(Client& client, Value token, std::uint64_t servers) const;
 
   sim::Duration ttl_;
   sim::Duration node_timeout_;

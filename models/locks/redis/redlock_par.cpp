@@ -8,6 +8,7 @@
 #include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
 #include "models/locks/redis/redlock.hpp"
+#include "models/redis/client/endpoint.hpp"
 
 namespace lockstep::models::locks {
 namespace {
@@ -24,7 +25,7 @@ class RedlockPar final : public Redlock {
   sim::Task<redis::Votes> ask(Client& client, std::uint64_t servers, redis::Command command, IsYes is_yes,
                               std::optional<std::size_t> enough) const override {
     if (wait_for_all_) enough.reset();
-    co_return co_await redis::Gather(client.redis_masters(), servers, std::move(command),
+    co_return co_await redis::Gather(redis::servers_of(client), servers, std::move(command),
                                      {.is_yes = is_yes, .timeout = node_timeout(), .enough = enough});
   }
 

@@ -7,6 +7,7 @@
 #include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
 #include "models/locks/redis/redlock.hpp"
+#include "models/redis/client/endpoint.hpp"
 
 namespace lockstep::models::locks {
 namespace {
@@ -20,7 +21,7 @@ class RedlockSeq final : public Redlock {
   sim::Task<redis::Votes> ask(Client& client, std::uint64_t servers, redis::Command command, IsYes is_yes,
                               std::optional<std::size_t>) const override {
     redis::Votes votes;
-    const std::span<redis::Connection> masters = client.redis_masters();
+    const std::span<redis::Connection> masters = redis::servers_of(client);
     for (std::size_t i = 0; i < masters.size(); ++i) {
       const std::uint64_t bit = std::uint64_t{1} << i;
       if ((servers & bit) == 0) continue;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "models/redis/client/endpoint.hpp"
+
 namespace lockstep::models::locks {
 
 std::vector<ParameterSpec> renewal_parameters() {
@@ -17,7 +19,7 @@ RenewalPolicy renewal_policy(const Parameters& parameters, sim::Duration lease, 
           .tells_loss = parameters.flag("renewal_tells_loss")};
 }
 
-std::shared_ptr<Renewals::Lease> Renewals::find(std::size_t server, const redis::Value& lock) const {
+std::shared_ptr<Renewals::Lease> Renewals::find(std::size_t server, const Value& lock) const {
   const auto found = std::find_if(leases_.begin(), leases_.end(),
                                   [&](const auto& lease) { return lease->server == server && lease->lock == lock; });
   return found == leases_.end() ? nullptr : *found;
@@ -27,7 +29,7 @@ void Renewals::forget(const Lease& lease) {
   std::erase_if(leases_, [&](const auto& known) { return known.get() == &lease; });
 }
 
-void Renewals::start(Client& holder, std::size_t server, const redis::Value& lock, const redis::Value& owner,
+void Renewals::start(Client& holder, std::size_t server, const Value& lock, const Value& owner,
                      const RenewalPolicy& policy) {
   std::shared_ptr<Lease> lease = find(server, lock);
   if (lease == nullptr) {
@@ -43,7 +45,7 @@ void Renewals::start(Client& holder, std::size_t server, const redis::Value& loc
   lease->holders.push_back({holder.thread_id(), owner, holder.session().operation, 1});
 }
 
-void Renewals::stop(Client& holder, std::size_t server, const redis::Value& lock, const RenewalPolicy& policy) {
+void Renewals::stop(Client& holder, std::size_t server, const Value& lock, const RenewalPolicy& policy) {
   const std::shared_ptr<Lease> lease = find(server, lock);
   if (lease == nullptr || policy.forgets_to_stop) return;
   std::erase_if(lease->holders,
@@ -53,7 +55,7 @@ void Renewals::stop(Client& holder, std::size_t server, const redis::Value& lock
   lease->is_over.release();
 }
 
-void Renewals::stop_all(std::size_t server, const redis::Value& lock) {
+void Renewals::stop_all(std::size_t server, const Value& lock) {
   const std::shared_ptr<Lease> lease = find(server, lock);
   if (lease == nullptr) return;
   lease->holders.clear();
@@ -77,7 +79,7 @@ sim::Task<void> Renewals::renew(Client& background, std::shared_ptr<Lease> lease
     const sim::OperationId id = world.invoke(background.self(), "renew", world.operation(holder.acquire).object);
     world.operation(id).of = holder.acquire;
     background.session().operation = id;
-    redis::Connection& server = background.redis_masters()[lease->server];
+    redis::Connection& server = redis::servers_of(background)[lease->server];
     const redis::Reply reply =
         co_await server.eval(policy.script, {lease->lock}, {policy.lease.floor_ms(), holder.owner});
     const bool is_known = reply.is_integer();

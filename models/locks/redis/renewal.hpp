@@ -33,28 +33,27 @@ class Renewals final : public ProcessObject {
  public:
   /// `holder` has got the lock of this name at this server: from now on its lease is renewed. A further hold of the
   /// same thread counts.
-  void start(Client& holder, std::size_t server, const redis::Value& lock, const redis::Value& owner,
-             const RenewalPolicy& policy);
+  void start(Client& holder, std::size_t server, const Value& lock, const Value& owner, const RenewalPolicy& policy);
   /// One hold of this thread is over.
-  void stop(Client& holder, std::size_t server, const redis::Value& lock, const RenewalPolicy& policy);
+  void stop(Client& holder, std::size_t server, const Value& lock, const RenewalPolicy& policy);
   /// All of this process's holds of this lock are over.
-  void stop_all(std::size_t server, const redis::Value& lock);
+  void stop_all(std::size_t server, const Value& lock);
 
  private:
   struct Holder {
     std::int64_t thread_id;
-    redis::Value owner;
+    Value owner;
     sim::OperationId acquire;
     std::int64_t holds;
   };
   struct Lease {
     std::size_t server;
-    redis::Value lock;
+    Value lock;
     std::vector<Holder> holders;
     Latch is_over;
   };
 
-  std::shared_ptr<Lease> find(std::size_t server, const redis::Value& lock) const;
+  std::shared_ptr<Lease> find(std::size_t server, const Value& lock) const;
   void forget(const Lease& lease);
   sim::Task<void> renew(Client& background, std::shared_ptr<Lease> lease, RenewalPolicy policy);
 

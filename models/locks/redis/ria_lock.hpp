@@ -18,7 +18,7 @@ class RiaLock : public LockAlgorithm {
 
  protected:
   /// The key that stands for the lock.
-  virtual redis::Value lock_key() const { return key(); }
+  virtual Value lock_key() const { return key(); }
 
   /// What follows a SETNX that created the key, and one that found it. Nothing, in the first version.
   virtual sim::Task<void> taken(Client& client) const;

@@ -7,6 +7,7 @@
 #include "models/locks/entries.hpp"
 #include "models/locks/redis/ria_lock.hpp"
 #include "models/locks/redis/watch_release.hpp"
+#include "models/redis/client/endpoint.hpp"
 
 namespace lockstep::models::locks {
 
@@ -15,11 +16,11 @@ using redis::Reply;
 
 sim::Task<std::optional<Hold>> RiaLock::acquire(Client& client) const {
   // The end is a reading of the wall clock, which may be set while the client waits.
-  const redis::Value token = client.unique_token();
+  const Value token = client.unique_token();
   const sim::Instant end = client.clock().now() + acquire_timeout_;
   for (;;) {
     // 1: create the key.
-    const Reply created = co_await client.redis().setnx(lock_key(), token);
+    const Reply created = co_await redis::server_of(client).setnx(lock_key(), token);
     if (created.is_integer(1)) {
       co_await taken(client);
       co_return Hold{token};

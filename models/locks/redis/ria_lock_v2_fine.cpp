@@ -19,7 +19,7 @@ class RiaLockV2Fine final : public RiaLock {
   explicit RiaLockV2Fine(const Parameters& p) : RiaLock(p), item_(p.choice("item")) {}
 
  private:
-  redis::Value lock_key() const override { return key().text() + "/" + item_; }
+  Value lock_key() const override { return key().text() + "/" + item_; }
 
   std::string item_;
 };

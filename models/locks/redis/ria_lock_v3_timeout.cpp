@@ -9,6 +9,7 @@
 #include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
 #include "models/locks/redis/ria_lock.hpp"
+#include "models/redis/client/endpoint.hpp"
 
 namespace lockstep::models::locks {
 
@@ -28,16 +29,16 @@ class RiaLockV3Timeout final : public RiaLock {
 
  private:
   /// 2: mine; let it end.
-  sim::Task<void> taken(Client& client) const override { co_await client.redis().expire(key(), ttl_); }
+  sim::Task<void> taken(Client& client) const override { co_await redis::server_of(client).expire(key(), ttl_); }
 
   sim::Task<void> found_taken(Client& client) const override {
     if (!repairs_) co_return;
     // 3 and 4: has whoever took it come to the EXPIRE? (-1: no; -2: the key is gone by now.)
-    const Reply left = co_await client.redis().call(Command{"TTL", key()});
+    const Reply left = co_await redis::server_of(client).call(Command{"TTL", key()});
     if (!left.is_integer() || left.is_time_left() || left.integer() >= 0) co_return;
 
     // 5: do it in its place.
-    co_await client.redis().expire(key(), ttl_);
+    co_await redis::server_of(client).expire(key(), ttl_);
   }
 
   sim::Duration ttl_;

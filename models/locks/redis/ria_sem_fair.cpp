@@ -8,13 +8,13 @@
 
 #include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
+#include "models/redis/client/endpoint.hpp"
 
 namespace lockstep::models::locks {
 
 using namespace sim::literals;
 using redis::Command;
 using redis::Reply;
-using redis::Value;
 
 /// As a counter of so many bits, with sign, would have it.
 std::int64_t RiaSemFair::wrapped(std::int64_t count) const {
@@ -28,16 +28,16 @@ sim::Task<std::optional<Hold>> RiaSemFair::acquire(Client& client) const {
   // 1: drop whoever is past its time, here and among the owners, and draw a number.
   const sim::Instant now = client.clock().now();
   const Value id = client.unique_token();
-  const Reply counted = co_await client.redis().transaction(
+  const Reply counted = co_await redis::server_of(client).transaction(
       {Command{"ZREMRANGEBYSCORE", key(), "-inf", Value::milliseconds(now - ttl_)},
        Command{"ZINTERSTORE", owners(), 2, owners(), key(), "WEIGHTS", 1, 0}, Command{"INCR", counter()}});
   if (!counted.is_array() || !counted.items().back().is_integer()) co_return std::nullopt;
   const std::int64_t number = wrapped(counted.items().back().integer());
 
   // 2: join with that number, and see which place that is.
-  const Reply joined =
-      co_await client.redis().transaction({Command{"ZADD", key(), Value::milliseconds(now), id},
-                                           Command{"ZADD", owners(), number, id}, Command{"ZRANK", owners(), id}});
+  const Reply joined = co_await redis::server_of(client).transaction(
+      {Command{"ZADD", key(), Value::milliseconds(now), id}, Command{"ZADD", owners(), number, id},
+       Command{"ZRANK", owners(), id}});
   // 3: one of the first is in.
   const bool is_in =
       joined.is_array() && joined.items().back().is_integer() && joined.items().back().integer() < limit_;
@@ -50,8 +50,8 @@ sim::Task<std::optional<Hold>> RiaSemFair::acquire(Client& client) const {
 
 sim::Task<bool> RiaSemFair::release(Client& client, Hold hold) const {
   // 5: nobody else's id is touched. Whether mine was still there is what the first answer says.
-  const Reply removed =
-      co_await client.redis().transaction({Command{"ZREM", key(), hold.token}, Command{"ZREM", owners(), hold.token}});
+  const Reply removed = co_await redis::server_of(client).transaction(
+      {Command{"ZREM", key(), hold.token}, Command{"ZREM", owners(), hold.token}});
   co_return removed.is_array() && removed.items().front().is_integer(1);
 }
 

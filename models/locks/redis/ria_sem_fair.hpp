@@ -19,8 +19,8 @@ class RiaSemFair : public LockAlgorithm {
 
  private:
   std::int64_t wrapped(std::int64_t count) const;
-  redis::Value owners() const { return key().text() + ":owner"; }
-  redis::Value counter() const { return key().text() + ":counter"; }
+  Value owners() const { return key().text() + ":owner"; }
+  Value counter() const { return key().text() + ":counter"; }
 
   std::int64_t limit_;
   sim::Duration ttl_;

@@ -9,6 +9,7 @@
 
 #include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
+#include "models/redis/client/endpoint.hpp"
 
 namespace lockstep::models::locks {
 
@@ -18,7 +19,6 @@ namespace {
 
 using redis::Command;
 using redis::Reply;
-using redis::Value;
 
 constexpr std::array<std::string_view, 2> kAdmits{"below-limit", "up-to-limit"};
 
@@ -33,7 +33,7 @@ class RiaSemUnfair final : public LockAlgorithm {
     const Value id = client.unique_token();
 
     // 2: drop whoever is past its time, join, and see which place that is.
-    const Reply done = co_await client.redis().transaction(
+    const Reply done = co_await redis::server_of(client).transaction(
         {Command{"ZREMRANGEBYSCORE", key(), "-inf", Value::milliseconds(now - ttl_)},
          Command{"ZADD", key(), Value::milliseconds(now), id}, Command{"ZRANK", key(), id}});
     if (!done.is_array()) co_return std::nullopt;
@@ -45,13 +45,13 @@ class RiaSemUnfair final : public LockAlgorithm {
     }
 
     // 4: the others leave again. There is no waiting: busy is an answer.
-    co_await client.redis().call(Command{"ZREM", key(), id});
+    co_await redis::server_of(client).call(Command{"ZREM", key(), id});
     co_return std::nullopt;
   }
 
   sim::Task<bool> release(Client& client, Hold hold) const override {
     // 5: 0 says that the place had been given to somebody else.
-    const Reply removed = co_await client.redis().call(Command{"ZREM", key(), hold.token});
+    const Reply removed = co_await redis::server_of(client).call(Command{"ZREM", key(), hold.token});
     co_return removed.is_integer(1);
   }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "models/locks/entries.hpp"
+#include "models/redis/client/endpoint.hpp"
 #include "models/scripts.hpp"
 
 namespace lockstep::models::locks {
@@ -22,25 +23,24 @@ class LockObject final : public ProcessObject {
 };
 
 /// EVAL with the script that all processes have in common.
-Command script(std::string_view text, std::initializer_list<redis::Value> keys,
-               std::initializer_list<redis::Value> arguments) {
-  Command command{"EVAL", redis::Value::lasting(text), static_cast<std::int64_t>(keys.size())};
-  for (const redis::Value& key : keys) command.push_back(key);
-  for (const redis::Value& argument : arguments) command.push_back(argument);
+Command script(std::string_view text, std::initializer_list<Value> keys, std::initializer_list<Value> arguments) {
+  Command command{"EVAL", Value::lasting(text), static_cast<std::int64_t>(keys.size())};
+  for (const Value& key : keys) command.push_back(key);
+  for (const Value& argument : arguments) command.push_back(argument);
   return command;
 }
 
 }  // namespace
 
-redis::Value owner_of(const Client& client) {
+Value owner_of(const Client& client) {
   // "A:1"
   std::string owner = client.process_name();
   owner += ':';
-  redis::Value(client.thread_id()).append_to(owner);
+  Value(client.thread_id()).append_to(owner);
   return owner;
 }
 
-RLock::RLock(std::size_t server, redis::Value name, const RLockRules& rules)
+RLock::RLock(std::size_t server, Value name, const RLockRules& rules)
     : server_(server),
       name_(std::move(name)),
       channel_("redisson_lock__channel:{" + name_.text() + "}"),
@@ -50,13 +50,13 @@ RLock::RLock(std::size_t server, redis::Value name, const RLockRules& rules)
 /// The library's network layer: a command whose answer never came is sent again, whatever it may have done.
 sim::Task<Reply> RLock::eval(Client& client, Command command) const {
   for (std::int64_t retries = 0;; ++retries) {
-    Reply reply = co_await client.redis_masters()[server_].call(command);
+    Reply reply = co_await redis::servers_of(client)[server_].call(command);
     if (!reply.is_unknown() || retries == rules_.command_retries) co_return reply;
   }
 }
 
 sim::Task<RLock::Attempt> RLock::try_once(Client& client, std::optional<sim::Duration> lease) const {
-  const redis::Value me = owner_of(client);
+  const Value me = owner_of(client);
   const std::int64_t ms = lease.value_or(rules_.renewal.lease).floor_ms();
   Command command = rules_.fences ? script(rules_.scripts.fenced_lock, {name_, token_counter_}, {ms, me})
                                   : script(rules_.scripts.lock, {name_}, {ms, me});
@@ -107,7 +107,7 @@ sim::Task<RLock::Release> RLock::unlock(Client& client) const {
   // 1: one hold less, in one step of the server.
   const std::optional<sim::Duration> latest = client.shared<LockObject>(name_.text()).latest_lease;
   const std::int64_t ms = latest.value_or(rules_.renewal.lease).floor_ms();
-  const redis::Value message = rules_.publishes ? redis::Value(Subscriptions::kWakeOne) : redis::Value("");
+  const Value message = rules_.publishes ? Value(Subscriptions::kWakeOne) : Value("");
   const Reply reply =
       co_await eval(client, script(rules_.scripts.unlock, {name_, channel_}, {message, ms, owner_of(client)}));
   // 2: whatever came of it, this thread's renewal is over.
@@ -124,7 +124,7 @@ sim::Task<Answer> RLock::call(Client& client, Call what) const {
   if (what == Call::get_hold_count) command = Command{"HGET", name_, owner_of(client)};
   if (what == Call::force_unlock) {
     client.shared<Renewals>("").stop_all(server_, name_);
-    const redis::Value message = rules_.publishes ? redis::Value(Subscriptions::kWakeOne) : redis::Value("");
+    const Value message = rules_.publishes ? Value(Subscriptions::kWakeOne) : Value("");
     command = script(rules_.scripts.force_unlock, {name_, channel_}, {message});
   }
   const Reply reply = co_await eval(client, std::move(command));

@@ -8,11 +8,13 @@
 #include "models/locks/lock.hpp"
 #include "models/locks/redis/renewal.hpp"
 #include "models/locks/redis/subscriptions.hpp"
+#include "models/redis/wire/command.hpp"
+#include "models/redis/wire/reply.hpp"
 
 namespace lockstep::models::locks {
 
 /// "<process>:<thread>", as the server's hash has it.
-redis::Value owner_of(const Client& client);
+Value owner_of(const Client& client);
 
 /// What it has the server do. Tests replace one of them to see that a mistake there is found.
 struct RLockScripts {
@@ -35,10 +37,10 @@ struct RLockRules {
 
 class RLock {
  public:
-  RLock(std::size_t server, redis::Value name, const RLockRules& rules);
+  RLock(std::size_t server, Value name, const RLockRules& rules);
 
   std::size_t server() const { return server_; }
-  const redis::Value& name() const { return name_; }
+  const Value& name() const { return name_; }
 
   /// What one command brought.
   struct Attempt {
@@ -64,9 +66,9 @@ class RLock {
   sim::Task<redis::Reply> eval(Client& client, redis::Command command) const;
 
   std::size_t server_;
-  redis::Value name_;
-  redis::Value channel_;
-  redis::Value token_counter_;
+  Value name_;
+  Value channel_;
+  Value token_counter_;
   RLockRules rules_;
 };
 

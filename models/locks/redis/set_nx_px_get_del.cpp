@@ -5,6 +5,7 @@
 
 #include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
+#include "models/redis/client/endpoint.hpp"
 
 namespace lockstep::models::locks {
 
@@ -20,19 +21,19 @@ class SetNxPxGetDel final : public LockAlgorithm {
 
   sim::Task<std::optional<Hold>> acquire(Client& client) const override {
     // 1: create the key with a value of one's own and its time to live.
-    const redis::Value token = client.unique_token();
-    const Reply created = co_await client.redis().set(key(), token, {.nx = true, .px = ttl_});
+    const Value token = client.unique_token();
+    const Reply created = co_await redis::server_of(client).set(key(), token, {.nx = true, .px = ttl_});
     if (!created.is_ok()) co_return std::nullopt;
     co_return Hold{token};
   }
 
   sim::Task<bool> release(Client& client, Hold hold) const override {
     // 2: is it still mine?
-    const Reply present = co_await client.redis().get(key());
+    const Reply present = co_await redis::server_of(client).get(key());
     if (!present.is_bulk() || !client.equal(present.value(), hold.token)) co_return false;
 
     // 3: delete it, though by now it may be somebody else's.
-    const Reply deleted = co_await client.redis().del(key());
+    const Reply deleted = co_await redis::server_of(client).del(key());
     co_return deleted.is_integer();
   }
 

@@ -5,6 +5,7 @@
 
 #include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
+#include "models/redis/client/endpoint.hpp"
 #include "models/scripts.hpp"
 
 namespace lockstep::models::locks {
@@ -21,11 +22,11 @@ class SetNxPxLua final : public LockAlgorithm {
       : ttl_(p.duration("ttl")), fencing_(p.flag("fencing")), undo_unknown_(p.flag("undo_unknown")) {}
 
   sim::Task<std::optional<Hold>> acquire(Client& client) const override {
-    const redis::Value token = client.unique_token();
+    const Value token = client.unique_token();
     if (fencing_) co_return co_await acquire_with_token(client, token);
 
     // 1: create the key with a value of one's own and its time to live.
-    const Reply created = co_await client.redis().set(key(), token, {.nx = true, .px = ttl_});
+    const Reply created = co_await redis::server_of(client).set(key(), token, {.nx = true, .px = ttl_});
     if (created.is_ok()) co_return Hold{token};
     // The documents stop here. A careful client takes back what it may have got without knowing.
     if (created.is_unknown() && undo_unknown_) co_await release(client, Hold{token});
@@ -34,15 +35,15 @@ class SetNxPxLua final : public LockAlgorithm {
 
   sim::Task<bool> release(Client& client, Hold hold) const override {
     // 2: delete the key if it is still mine, in one step of the server.
-    const Reply deleted = co_await client.redis().eval(scripts::delete_if_mine_lua, {key()}, {hold.token});
+    const Reply deleted = co_await redis::server_of(client).eval(scripts::delete_if_mine_lua, {key()}, {hold.token});
     co_return deleted.is_integer(1);
   }
 
  private:
-  sim::Task<std::optional<Hold>> acquire_with_token(Client& client, redis::Value token) const {
-    const redis::Value counter = key().text() + ":token";
+  sim::Task<std::optional<Hold>> acquire_with_token(Client& client, Value token) const {
+    const Value counter = key().text() + ":token";
     const Reply drawn =
-        co_await client.redis().eval(scripts::set_with_token_lua, {key(), counter}, {token, ttl_.floor_ms()});
+        co_await redis::server_of(client).eval(scripts::set_with_token_lua, {key(), counter}, {token, ttl_.floor_ms()});
     if (drawn.is_integer()) {
       Hold hold{token};
       hold.fencing_token = drawn.integer();

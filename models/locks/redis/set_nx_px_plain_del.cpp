@@ -5,6 +5,7 @@
 
 #include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
+#include "models/redis/client/endpoint.hpp"
 
 namespace lockstep::models::locks {
 
@@ -20,15 +21,15 @@ class SetNxPxPlainDel final : public LockAlgorithm {
 
   sim::Task<std::optional<Hold>> acquire(Client& client) const override {
     // 1: create the key with its time to live, in one command.
-    const redis::Value token = client.unique_token();
-    const Reply created = co_await client.redis().set(key(), token, {.nx = true, .px = ttl_});
+    const Value token = client.unique_token();
+    const Reply created = co_await redis::server_of(client).set(key(), token, {.nx = true, .px = ttl_});
     if (!created.is_ok()) co_return std::nullopt;
     co_return Hold{token};
   }
 
   sim::Task<bool> release(Client& client, Hold) const override {
     // 2: delete the key, whosever it is by now.
-    const Reply deleted = co_await client.redis().del(key());
+    const Reply deleted = co_await redis::server_of(client).del(key());
     co_return deleted.is_integer();
   }
 

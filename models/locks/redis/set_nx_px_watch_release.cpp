@@ -8,6 +8,7 @@
 #include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
 #include "models/locks/redis/watch_release.hpp"
+#include "models/redis/client/endpoint.hpp"
 
 namespace lockstep::models::locks {
 
@@ -21,8 +22,8 @@ class SetNxPxWatchRelease final : public LockAlgorithm {
 
   sim::Task<std::optional<Hold>> acquire(Client& client) const override {
     // 1: create the key with a value of one's own and its time to live.
-    const redis::Value token = client.unique_token();
-    const redis::Reply created = co_await client.redis().set(key(), token, {.nx = true, .px = ttl_});
+    const Value token = client.unique_token();
+    const redis::Reply created = co_await redis::server_of(client).set(key(), token, {.nx = true, .px = ttl_});
     if (!created.is_ok()) co_return std::nullopt;
     co_return Hold{token};
   }

@@ -5,6 +5,7 @@
 
 #include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
+#include "models/redis/client/endpoint.hpp"
 
 namespace lockstep::models::locks {
 
@@ -18,15 +19,15 @@ class SetnxDel final : public LockAlgorithm {
  public:
   sim::Task<std::optional<Hold>> acquire(Client& client) const override {
     // 1: create the key; 1 means that it was not there.
-    const redis::Value token = client.unique_token();
-    const Reply created = co_await client.redis().setnx(key(), token);
+    const Value token = client.unique_token();
+    const Reply created = co_await redis::server_of(client).setnx(key(), token);
     if (!created.is_integer(1)) co_return std::nullopt;
     co_return Hold{token};
   }
 
   sim::Task<bool> release(Client& client, Hold) const override {
     // 2: delete the key, whosever it is.
-    const Reply deleted = co_await client.redis().del(key());
+    const Reply deleted = co_await redis::server_of(client).del(key());
     co_return deleted.is_integer();
   }
 };

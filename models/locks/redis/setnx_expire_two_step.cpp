@@ -5,6 +5,7 @@
 
 #include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
+#include "models/redis/client/endpoint.hpp"
 
 namespace lockstep::models::locks {
 
@@ -20,18 +21,18 @@ class SetnxExpireTwoStep final : public LockAlgorithm {
 
   sim::Task<std::optional<Hold>> acquire(Client& client) const override {
     // 1: create the key.
-    const redis::Value token = client.unique_token();
-    const Reply created = co_await client.redis().setnx(key(), token);
+    const Value token = client.unique_token();
+    const Reply created = co_await redis::server_of(client).setnx(key(), token);
     if (!created.is_integer(1)) co_return std::nullopt;
 
     // 2: give it a time to live. Nobody repairs it if this command is never sent.
-    co_await client.redis().expire(key(), ttl_);
+    co_await redis::server_of(client).expire(key(), ttl_);
     co_return Hold{token};
   }
 
   sim::Task<bool> release(Client& client, Hold) const override {
     // 3: delete the key, whosever it is by now.
-    const Reply deleted = co_await client.redis().del(key());
+    const Reply deleted = co_await redis::server_of(client).del(key());
     co_return deleted.is_integer();
   }
 

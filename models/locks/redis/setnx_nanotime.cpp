@@ -6,6 +6,7 @@
 #include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
 #include "models/locks/redis/timestamp_release.hpp"
+#include "models/redis/client/endpoint.hpp"
 
 namespace lockstep::models::locks {
 
@@ -19,8 +20,8 @@ class SetnxNanotime final : public LockAlgorithm {
 
   sim::Task<std::optional<Hold>> acquire(Client& client) const override {
     // 1 and 2: the virtual machine's nanosecond counter, whose origin is arbitrary, is the only identity.
-    const redis::Value identity = redis::Timestamp{client.monotonic().now(), 1_ns};
-    const redis::Reply created = co_await client.redis().set(key(), identity, {.nx = true, .px = ttl_});
+    const Value identity = Timestamp{client.monotonic().now(), 1_ns};
+    const redis::Reply created = co_await redis::server_of(client).set(key(), identity, {.nx = true, .px = ttl_});
     if (created.is_ok()) co_return Hold{identity};
     co_return std::nullopt;
   }

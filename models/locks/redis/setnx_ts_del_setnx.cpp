@@ -6,6 +6,7 @@
 #include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
 #include "models/locks/redis/setnx_ts.hpp"
+#include "models/redis/client/endpoint.hpp"
 
 namespace lockstep::models::locks {
 
@@ -22,33 +23,33 @@ class SetnxTs final : public LockAlgorithm {
   sim::Task<std::optional<Hold>> acquire(Client& client) const override {
     // 1 and 2: the value is the instant, by my clock, until which the lock is mine.
     sim::Instant until = client.clock().now() + expiry_;
-    const Reply created = co_await client.redis().setnx(key(), redis::Value::milliseconds(until));
+    const Reply created = co_await redis::server_of(client).setnx(key(), Value::milliseconds(until));
     if (created.is_integer(1)) co_return hold(until);
 
     // 3 and 4: until when is it the other's? A key that has gone meanwhile is worth another attempt, not a deletion.
-    const Reply present = co_await client.redis().get(key());
+    const Reply present = co_await redis::server_of(client).get(key());
     if (!present.is_bulk() || !looks_expired(client, present.value())) co_return std::nullopt;
 
     // 5: delete the key that was expired when I read it, whosever it is by now.
-    co_await client.redis().del(key());
+    co_await redis::server_of(client).del(key());
 
     // 6: compete again.
     until = client.clock().now() + expiry_;
-    const Reply recreated = co_await client.redis().setnx(key(), redis::Value::milliseconds(until));
+    const Reply recreated = co_await redis::server_of(client).setnx(key(), Value::milliseconds(until));
     if (recreated.is_integer(1)) co_return hold(until);
     co_return std::nullopt;
   }
 
   sim::Task<bool> release(Client& client, Hold) const override {
     // 7: delete the key, whosever it is by now.
-    const Reply deleted = co_await client.redis().del(key());
+    const Reply deleted = co_await redis::server_of(client).del(key());
     co_return deleted.is_integer();
   }
 
  private:
-  static Hold hold(sim::Instant until) { return {.token = redis::Value::milliseconds(until), .lease_until = until}; }
+  static Hold hold(sim::Instant until) { return {.token = Value::milliseconds(until), .lease_until = until}; }
 
-  bool looks_expired(const Client& client, const redis::Value& stored) const {
+  bool looks_expired(const Client& client, const Value& stored) const {
     const std::optional<sim::Instant> until = stored.instant();
     if (!until) return false;
     return test_ == ExpiryTest::past ? client.clock().has_passed(*until) : !client.clock().has_reached(*until);

@@ -8,6 +8,7 @@
 
 #include "models/client/client.hpp"
 #include "models/locks/catalogue.hpp"
+#include "models/redis/client/endpoint.hpp"
 #include "models/redis/server/node.hpp"
 #include "models/workloads/lock_user.hpp"
 #include "sim/schedules/simulation.hpp"
@@ -43,7 +44,8 @@ class Bench {
     const std::string name(1, static_cast<char>('A' + clients_.size() - 1));
     const sim::ProcessId id = world_.add(client, name, clock);
     for (const sim::ProcessId server : server_ids_) {
-      client.connect_redis(world_.connect(id, server, sim::DurationRange::exactly(1_ms)), std::nullopt);
+      client.connect<redis::Endpoint>().add_server(world_.connect(id, server, sim::DurationRange::exactly(1_ms)),
+                                                   std::nullopt);
     }
     starts_.push_back({id, start});
     return id;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "models/redis/client/endpoint.hpp"
+
 namespace lockstep::models::locks {
 
 PermitLimits while_leased(const redis::Reply& pttl, Client& client, std::size_t server, Patience& patience) {
@@ -21,7 +23,7 @@ PermitLimits while_leased(const redis::Reply& pttl, Client& client, std::size_t 
     limits.after = PermitLimits::After{world.sum(world.now(), left.deadline, left.now), {-unit, sim::Duration::zero()}};
     return limits;
   }
-  const sim::DurationRange travel = client.world().latency_of(client.redis_masters()[server].id());
+  const sim::DurationRange travel = client.world().latency_of(redis::servers_of(client)[server].id());
   if (left.deadline.scale() == 0) {
     limits.after = PermitLimits::After{left.deadline - left.now.offset(), {travel.lo - unit, travel.hi + unit}};
   } else {
@@ -31,14 +33,14 @@ PermitLimits while_leased(const redis::Reply& pttl, Client& client, std::size_t 
   return limits;
 }
 
-Subscriptions::Channel* Subscriptions::find(std::size_t server, const redis::Value& name) {
+Subscriptions::Channel* Subscriptions::find(std::size_t server, const Value& name) {
   for (Channel& channel : channels_) {
     if (channel.server == server && channel.name == name) return &channel;
   }
   return nullptr;
 }
 
-sim::Task<Subscriptions::Channel*> Subscriptions::join(Client& thread, std::size_t server, redis::Value name,
+sim::Task<Subscriptions::Channel*> Subscriptions::join(Client& thread, std::size_t server, Value name,
                                                        Patience& patience) {
   Channel* channel = find(server, name);
   if (channel == nullptr) {
@@ -58,7 +60,7 @@ sim::Task<Subscriptions::Channel*> Subscriptions::join(Client& thread, std::size
     listening_.push_back(server);
     process.spawn(listen(process, server));
   }
-  const redis::Reply reply = co_await process.subscriber(server).subscribe(name);
+  const redis::Reply reply = co_await redis::subscriber_of(process, server).subscribe(name);
   channel->is_ready = reply.is_array();
   for (std::size_t i = channel->ready.waiting(); i > 0; --i) channel->ready.release();
   if (channel->is_ready) co_return channel;
@@ -77,28 +79,29 @@ void Subscriptions::leave(Client& thread, Channel& channel) {
   abandon(channel);
 }
 
-sim::Task<void> Subscriptions::unsubscribe(Client& process, std::size_t server, redis::Value name) {
-  co_await process.subscriber(server).unsubscribe(name);
+sim::Task<void> Subscriptions::unsubscribe(Client& process, std::size_t server, Value name) {
+  co_await redis::subscriber_of(process, server).unsubscribe(name);
 }
 
 sim::Task<void> Subscriptions::listen(Client& process, std::size_t server) {
   while (true) {
-    const std::optional<redis::Reply> message = co_await process.subscriber(server).next_message(std::nullopt);
+    const std::optional<redis::Reply> message =
+        co_await redis::subscriber_of(process, server).next_message(std::nullopt);
     if (message->is_unknown()) {
       // The connection is gone, and with it the subscriptions. A library subscribes anew; what was published meanwhile
       // is lost.
-      std::vector<redis::Value> lost;
+      std::vector<Value> lost;
       for (const Channel& channel : channels_) {
         if (channel.server == server) lost.push_back(channel.name);
       }
-      for (const redis::Value& name : lost) co_await process.subscriber(server).subscribe(name);
+      for (const Value& name : lost) co_await redis::subscriber_of(process, server).subscribe(name);
       continue;
     }
     const std::vector<redis::Reply>& items = message->items();
     Channel* channel = find(server, items[1].value());
     if (channel == nullptr) continue;
     // One permit for one waiter; or as many as there are waiters just now.
-    const std::size_t permits = items[2].value() == redis::Value(kWakeAll) ? channel->message.waiting() : 1;
+    const std::size_t permits = items[2].value() == Value(kWakeAll) ? channel->message.waiting() : 1;
     for (std::size_t i = 0; i < permits; ++i) channel->message.release();
   }
 }

@@ -5,6 +5,7 @@
 #include <list>
 
 #include "models/client/latch.hpp"
+#include "models/redis/wire/reply.hpp"
 
 namespace lockstep::models::locks {
 
@@ -17,7 +18,7 @@ class Subscriptions final : public ProcessObject {
  public:
   struct Channel {
     std::size_t server;
-    redis::Value name;
+    Value name;
     std::size_t users = 0;
     bool is_ready = false;
     Latch ready;    ///< the second to come waits for the first one's SUBSCRIBE
@@ -25,7 +26,7 @@ class Subscriptions final : public ProcessObject {
   };
 
   /// Null: it was not subscribed in time. Else `leave` it when done. Requires: `thread` outlives the wait.
-  sim::Task<Channel*> join(Client& thread, std::size_t server, redis::Value name, Patience& patience);
+  sim::Task<Channel*> join(Client& thread, std::size_t server, Value name, Patience& patience);
   void leave(Client& thread, Channel& channel);
 
   /// The message that wakes one waiter, and the one that wakes all of them.
@@ -33,10 +34,10 @@ class Subscriptions final : public ProcessObject {
   static constexpr std::string_view kWakeAll = "1";
 
  private:
-  Channel* find(std::size_t server, const redis::Value& name);
+  Channel* find(std::size_t server, const Value& name);
   void abandon(Channel& channel);
   sim::Task<void> listen(Client& process, std::size_t server);
-  sim::Task<void> unsubscribe(Client& process, std::size_t server, redis::Value name);
+  sim::Task<void> unsubscribe(Client& process, std::size_t server, Value name);
 
   std::list<Channel> channels_;
   std::vector<std::size_t> listening_;  ///< servers whose messages are being read

@@ -10,6 +10,6 @@ namespace lockstep::models::locks {
 Hold timestamp_hold(sim::Instant until);
 
 /// Two commands: the value may change in between.
-sim::Task<bool> release_if_unchanged(Client& client, const redis::Value& key, Hold hold);
+sim::Task<bool> release_if_unchanged(Client& client, const Value& key, Hold hold);
 
 }  // namespace lockstep::models::locks

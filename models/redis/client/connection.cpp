@@ -10,17 +10,17 @@ void Inbox::put(Reply message) {
   if (waiter_ != nullptr) waiter_->wake();
 }
 
-Inbox& Connection::Session::inbox(sim::ConnectionId connection) {
-  for (Inbox& inbox : inboxes) {
+Inbox& Inboxes::at(sim::ConnectionId connection) {
+  for (Inbox& inbox : inboxes_) {
     if (inbox.connection() == connection.index) return inbox;
   }
-  return inboxes.emplace_back(connection.index);
+  return inboxes_.emplace_back(connection.index);
 }
 
-bool Connection::Session::end_messages(sim::ConnectionId connection) {
-  const auto found = std::find_if(inboxes.begin(), inboxes.end(),
+bool Inboxes::end(sim::ConnectionId connection) {
+  const auto found = std::find_if(inboxes_.begin(), inboxes_.end(),
                                   [&](const Inbox& inbox) { return inbox.connection() == connection.index; });
-  if (found == inboxes.end()) return false;
+  if (found == inboxes_.end()) return false;
   found->clear();
   if (!found->is_waited_at()) return true;
   found->put(Reply::unknown());

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/client/session.hpp"
 #include "models/redis/wire/command.hpp"
 #include "models/redis/wire/messages.hpp"
 #include "models/redis/wire/reply.hpp"
@@ -136,26 +137,29 @@ struct SetOptions {
   std::optional<sim::Duration> px = std::nullopt;
 };
 
+/// What has come to one client on all of its connections.
+class Inboxes {
+ public:
+  Inbox& at(sim::ConnectionId connection);
+  /// The connection is gone: a wait for its messages ends with `unknown`. Returns whether the inbox was in use without
+  /// a wait.
+  bool end(sim::ConnectionId connection);
+  void clear() { inboxes_.clear(); }
+
+ private:
+  std::deque<Inbox> inboxes_;  ///< by first use; they must not move
+};
+
 class Connection {
  public:
-  /// What the requests of one client have in common.
-  struct Session {
-    sim::OperationId operation = 0;  ///< the client's operation that is going on
-    bool missed_reply = false;       ///< some outcome has been unknown since this was last cleared
-    std::deque<Inbox> inboxes;       ///< by first use; they must not move
-
-    Inbox& inbox(sim::ConnectionId connection);
-    /// The connection is gone: a wait for its messages ends with `unknown`. Returns whether the inbox was in use
-    /// without a wait.
-    bool end_messages(sim::ConnectionId connection);
-  };
-
-  /// Requires: `client` and `session` outlive the connection.
-  Connection(sim::Process& client, Session& session, sim::ConnectionId id, std::optional<sim::Duration> timeout)
-      : client_(&client), session_(&session), id_(id), timeout_(timeout) {}
+  /// Requires: `client`, `session` and `inboxes` outlive the connection.
+  Connection(sim::Process& client, Session& session, Inboxes& inboxes, sim::ConnectionId id,
+             std::optional<sim::Duration> timeout)
+      : client_(&client), session_(&session), inboxes_(&inboxes), id_(id), timeout_(timeout) {}
   /// To the present primary. Requires: `route` outlives the connection.
-  Connection(sim::Process& client, Session& session, Route& route, std::optional<sim::Duration> timeout)
-      : client_(&client), session_(&session), route_(&route), timeout_(timeout) {}
+  Connection(sim::Process& client, Session& session, Inboxes& inboxes, Route& route,
+             std::optional<sim::Duration> timeout)
+      : client_(&client), session_(&session), inboxes_(&inboxes), route_(&route), timeout_(timeout) {}
 
   /// The same connection with another patience: nothing waits for ever.
   Connection with_timeout(std::optional<sim::Duration> timeout) const {
@@ -178,7 +182,7 @@ class Connection {
   CommandCall publish(const Value& channel, const Value& message) { return call(Command{"PUBLISH", channel, message}); }
   /// No timeout: for ever.
   NextMessage next_message(std::optional<sim::Duration> timeout) {
-    return NextMessage(*client_, session_->inbox(id()), timeout);
+    return NextMessage(*client_, inboxes_->at(id()), timeout);
   }
 
   CommandCall set(const Value& key, const Value& value, SetOptions options = {});
@@ -198,6 +202,7 @@ class Connection {
 
   sim::Process* client_;
   Session* session_;
+  Inboxes* inboxes_;
   Route* route_ = nullptr;
   sim::ConnectionId id_;  ///< without a route
   std::optional<sim::Duration> timeout_;

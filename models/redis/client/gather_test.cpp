@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/client/client.hpp"
+#include "models/redis/client/endpoint.hpp"
 #include "models/redis/server/node.hpp"
 #include "sim/schedules/simulation.hpp"
 
@@ -39,11 +40,11 @@ Seen gather(const std::vector<sim::Duration>& delays, std::uint64_t taken, std::
   Client client([&](Client& c) -> sim::Task<void> {
     // Nobody else may be first where the key is to be taken already.
     for (std::size_t i = 0; i < delays.size(); ++i) {
-      if ((taken >> i & 1) != 0) co_await c.redis_masters()[i].with_timeout(std::nullopt).set("lock", "other");
+      if ((taken >> i & 1) != 0) co_await servers_of(c)[i].with_timeout(std::nullopt).set("lock", "other");
     }
     c.session().missed_reply = false;
     const sim::Duration began = c.world().now().offset();
-    const Votes votes = co_await Gather(c.redis_masters(), whom, Command{"SET", "lock", "me", "NX"}, rule);
+    const Votes votes = co_await Gather(servers_of(c), whom, Command{"SET", "lock", "me", "NX"}, rule);
     seen = Seen{votes, c.world().now().offset() - began, c.session().missed_reply};
   });
   std::vector<sim::ProcessId> servers;
@@ -52,7 +53,8 @@ Seen gather(const std::vector<sim::Duration>& delays, std::uint64_t taken, std::
   const sim::ProcessId id = world.add(client, "A", {});
   for (std::size_t i = 0; i < delays.size(); ++i) {
     const sim::Duration one_way = delays[i] / 2;
-    client.connect_redis(world.connect(id, servers[i], sim::DurationRange::exactly(one_way)), std::nullopt);
+    client.connect<Endpoint>().add_server(world.connect(id, servers[i], sim::DurationRange::exactly(one_way)),
+                                          std::nullopt);
   }
   if (crash) {
     sim::PlannedFault fault;

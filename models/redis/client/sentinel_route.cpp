@@ -32,7 +32,7 @@ void PrimaryRoute::leave(CommandCall& call) { std::erase(waiting_, &call); }
 void PrimaryRoute::lost(sim::ConnectionId connection) {
   if (!is_known_ || connection.index != this->connection().index) return;
   is_known_ = false;
-  owes_end_of_messages_ = session_->end_messages(connection);
+  owes_end_of_messages_ = inboxes_->end(connection);
 }
 
 bool PrimaryRoute::notified(const Reply& content, sim::ConnectionId connection) {
@@ -96,7 +96,7 @@ void PrimaryRoute::found(std::size_t server) {
   current_ = server;
   is_known_ = true;
   is_discovering_ = false;
-  if (std::exchange(owes_end_of_messages_, false)) session_->inbox(connection()).put(Reply::unknown());
+  if (std::exchange(owes_end_of_messages_, false)) inboxes_->at(connection()).put(Reply::unknown());
   for (CommandCall* call : std::exchange(waiting_, {})) call->go(connection());
 }
 

@@ -32,11 +32,11 @@ class PrimaryRoute final : public Route {
     sim::ConnectionId connection;
   };
 
-  /// Requires: `client` and `session` outlive the route; there is a server and a sentinel.
-  PrimaryRoute(sim::Process& client, Connection::Session& session, std::string primary_name,
-               std::vector<Sentinel> sentinels, std::vector<Server> servers, std::optional<sim::Duration> timeout)
+  /// Requires: `client` and `inboxes` outlive the route; there is a server and a sentinel.
+  PrimaryRoute(sim::Process& client, Inboxes& inboxes, std::string primary_name, std::vector<Sentinel> sentinels,
+               std::vector<Server> servers, std::optional<sim::Duration> timeout)
       : client_(&client),
-        session_(&session),
+        inboxes_(&inboxes),
         primary_name_(std::move(primary_name)),
         sentinels_(std::move(sentinels)),
         servers_(std::move(servers)),
@@ -70,7 +70,7 @@ class PrimaryRoute final : public Route {
   void found(std::size_t server);
 
   sim::Process* client_;
-  Connection::Session* session_;
+  Inboxes* inboxes_;
   std::string primary_name_;
   std::vector<Sentinel> sentinels_;
   std::vector<Server> servers_;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/client/client.hpp"
+#include "models/redis/client/endpoint.hpp"
 #include "models/redis/sentinel/sentinel.hpp"
 #include "sim/schedules/simulation.hpp"
 
@@ -59,7 +60,7 @@ class Story {
     for (Node& server : servers_) {
       servers.push_back({server.name(), world_.connect(client.id(), server.id(), kLatency)});
     }
-    client.follow_primary("mymaster", std::move(sentinels), std::move(servers), 200_ms);
+    client.connect<Endpoint>().follow_primary("mymaster", std::move(sentinels), std::move(servers), 200_ms);
     world_.start(client.id(), sim::DurationRange::exactly(1_s));
     return client;
   }
@@ -99,7 +100,7 @@ class Story {
 /// Tries the same again and again until it is answered.
 sim::Task<void> insist(Client& client, Story& story, std::string line) {
   while (true) {
-    const Reply reply = co_await client.redis().call(std::get<Command>(parse_command_line(line)));
+    const Reply reply = co_await server_of(client).call(std::get<Command>(parse_command_line(line)));
     if (reply.is_unknown()) continue;
     story.see(reply);
     co_return;
@@ -111,8 +112,8 @@ sim::Task<void> insist(Client& client, Story& story, std::string line) {
 TEST_CASE("a client finds the primary, and the story ends although sentinels look for ever") {
   Story story;
   story.add("A", [](Client& client, Story& s) -> sim::Task<void> {
-    s.see(co_await client.redis().set("k", "v"));
-    s.see(co_await client.redis().get("k"));
+    s.see(co_await server_of(client).set("k", "v"));
+    s.see(co_await server_of(client).get("k"));
   });
   CHECK(story.run() == Seen{"OK", "\"v\""});
   CHECK(story.end() == sim::Simulation::End::quiet);
@@ -123,12 +124,12 @@ TEST_CASE("a client finds the primary, and the story ends although sentinels loo
 TEST_CASE("a request in flight when the primary dies is unknown and never sent twice; the next goes to the new one") {
   Story story;
   story.add("A", [](Client& client, Story& s) -> sim::Task<void> {
-    s.see(co_await client.redis().call(Command{"INCR", "n"}));
+    s.see(co_await server_of(client).call(Command{"INCR", "n"}));
     co_await client.sleep(1_s);
-    s.see(co_await client.redis().call(Command{"INCR", "n"}));
+    s.see(co_await server_of(client).call(Command{"INCR", "n"}));
     CHECK(client.session().missed_reply);
     co_await insist(client, s, "INCR n");
-    s.see(co_await client.redis().call(Command{"ROLE"}));
+    s.see(co_await server_of(client).call(Command{"ROLE"}));
   });
   story.crash(story.server(1), 1500_ms);
   const Seen seen = story.run();
@@ -143,7 +144,7 @@ TEST_CASE("without a sentinel that answers, patience ends the search") {
   for (std::size_t i = 1; i <= 3; ++i) story.crash(story.sentinel(i), 500_ms);
   story.add("A", [](Client& client, Story& s) -> sim::Task<void> {
     const sim::Instant begin = s.world().now();
-    s.see(co_await client.redis().get("k"));
+    s.see(co_await server_of(client).get("k"));
     CHECK(s.world().now().offset() - begin.offset() == 800_ms);  // three sentinels and a server, 200 ms each
   });
   CHECK(story.run() == Seen{"(no answer)"});
@@ -152,7 +153,7 @@ TEST_CASE("without a sentinel that answers, patience ends the search") {
 TEST_CASE("a dead sentinel is passed over") {
   Story story;
   story.crash(story.sentinel(1), 500_ms);
-  story.add("A", [](Client& client, Story& s) -> sim::Task<void> { s.see(co_await client.redis().set("k", "v")); });
+  story.add("A", [](Client& client, Story& s) -> sim::Task<void> { s.see(co_await server_of(client).set("k", "v")); });
   CHECK(story.run() == Seen{"OK"});
 }
 
@@ -162,7 +163,7 @@ TEST_CASE("a sentinel that cannot be reached costs a timeout, and the next one i
                      .from = sim::Instant::at(500_ms),
                      .until = std::nullopt};
   const Client& client =
-      story.add("A", [](Client& c, Story& s) -> sim::Task<void> { s.see(co_await c.redis().set("k", "v")); });
+      story.add("A", [](Client& c, Story& s) -> sim::Task<void> { s.see(co_await server_of(c).set("k", "v")); });
   cut.sides.right = {client.id()};
   story.world().plan(std::move(cut));
   CHECK(story.run() == Seen{"OK"});
@@ -187,13 +188,13 @@ TEST_CASE("a server that sentinels have made a replica starts again as one: they
 TEST_CASE("a primary that lost its role answers READONLY, and is left") {
   Story story;
   story.add("A", [](Client& client, Story& s) -> sim::Task<void> {
-    s.see(co_await client.redis().set("k", "1"));
+    s.see(co_await server_of(client).set("k", "1"));
     // Somebody else turns the roles round, behind the sentinels' backs.
     co_await client.sleep(1_s);
-    s.see(co_await client.redis().call(Command{"REPLICAOF", "redis2", "6379"}));
-    s.see(co_await client.redis().set("k", "2"));
+    s.see(co_await server_of(client).call(Command{"REPLICAOF", "redis2", "6379"}));
+    s.see(co_await server_of(client).set("k", "2"));
     // It looks for a primary, and no server of the sentinels' is one.
-    s.see(co_await client.redis().set("k", "3"));
+    s.see(co_await server_of(client).set("k", "3"));
   });
   CHECK(story.run() ==
         Seen{"OK", "OK", "(error) READONLY You can't write against a read only replica.", "(no answer)"});
@@ -202,12 +203,12 @@ TEST_CASE("a primary that lost its role answers READONLY, and is left") {
 TEST_CASE("whoever waits for messages learns that his subscription is gone") {
   Story story;
   story.add("A", [](Client& client, Story& s) -> sim::Task<void> {
-    co_await client.redis().subscribe("news");
-    const std::optional<Reply> message = co_await client.redis().next_message(std::nullopt);
+    co_await server_of(client).subscribe("news");
+    const std::optional<Reply> message = co_await server_of(client).next_message(std::nullopt);
     s.see(message ? message->describe() : "nothing");
     CHECK(s.world().now().offset() > 1500_ms);
-    s.see((co_await client.redis().subscribe("news")).items()[0]);
-    const std::optional<Reply> next = co_await client.redis().next_message(std::nullopt);
+    s.see((co_await server_of(client).subscribe("news")).items()[0]);
+    const std::optional<Reply> next = co_await server_of(client).next_message(std::nullopt);
     s.see(next ? next->describe() : "nothing");
   });
   story.add("B", [](Client& client, Story& s) -> sim::Task<void> {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "models/client/client.hpp"
+#include "models/redis/client/endpoint.hpp"
 #include "models/redis/server/node.hpp"
 #include "sim/schedules/simulation.hpp"
 
@@ -42,7 +43,7 @@ class ReplicatedStory {
     const std::size_t number = clients_.size();
     Client& client = clients_.emplace_back([this, number, lines](Client& c) { return program(c, number, lines); });
     const sim::ProcessId process = world_.add(client, "c" + std::to_string(number), {});
-    client.connect_redis(world_.connect(process, id(server), kLatency), std::nullopt);
+    client.connect<Endpoint>().add_server(world_.connect(process, id(server), kLatency), std::nullopt);
     world_.start(process, sim::DurationRange::exactly(at));
     seen_.emplace_back();
   }
@@ -95,7 +96,7 @@ class ReplicatedStory {
   sim::Task<void> program(Client& client, std::size_t number, std::vector<std::string> lines) {
     for (const std::string& line : lines) {
       Command command = std::get<Command>(parse_command_line(line));
-      const Reply reply = co_await client.redis().call(std::move(command));
+      const Reply reply = co_await server_of(client).call(std::move(command));
       seen_[number] += (seen_[number].empty() ? "" : "; ") + reply.describe();
     }
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "models/client/client.hpp"
+#include "models/redis/client/endpoint.hpp"
 #include "models/redis/conformance/comparison.hpp"
 #include "models/redis/conformance/random_commands.hpp"
 #include "models/redis/conformance/real_redis.hpp"
@@ -41,7 +42,7 @@ class SimulatedPair {
     for (std::size_t i = 0; i < 2; ++i) {
       Client& client = clients_.emplace_back([this](Client& c) { return ask_once(c); });
       const sim::ProcessId id = world_.add(client, "c" + std::to_string(i), {});
-      client.connect_redis(world_.connect(id, ids_[i], latency), std::nullopt);
+      client.connect<Endpoint>().add_server(world_.connect(id, ids_[i], latency), std::nullopt);
     }
     ask(1, parsed("REPLICAOF redis1 6379"));
   }
@@ -72,7 +73,7 @@ class SimulatedPair {
  private:
   sim::Task<void> ask_once(Client& client) {
     if (command_) {
-      reply_ = co_await client.redis().call(*command_);
+      reply_ = co_await server_of(client).call(*command_);
     } else {
       co_await client.sleep(pause_);
     }

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "models/client/client.hpp"
+#include "models/redis/client/endpoint.hpp"
 #include "models/redis/conformance/real_redis.hpp"
 #include "models/redis/sentinel/sentinel.hpp"
 #include "models/redis/server/node.hpp"
@@ -266,7 +267,7 @@ class SimulatedWorld {
     world_.add(client, "c" + std::to_string(clients_.size()), {});
     const sim::ProcessId server = whom > 10 ? sentinels_[whom - 11].id() : servers_[whom - 1].id();
     connections_.push_back(world_.connect(client.id(), server, kLatency));
-    client.connect_redis(connections_.back(), std::nullopt);
+    client.connect<Endpoint>().add_server(connections_.back(), std::nullopt);
     numbers_[client.name()] = connections_.size() - 1;
     world_.start(client.id(), sim::DurationRange::exactly(at));
   }
@@ -275,13 +276,13 @@ class SimulatedWorld {
       co_await sim::Call<Response>(c, connections_[numbers_[c.name()]],
                                    world_.make<SentinelRequest>(Command{"SUBSCRIBE", "+switch-master"}), std::nullopt);
       while (true) {
-        const std::optional<Reply> message = co_await c.redis().next_message(std::nullopt);
+        const std::optional<Reply> message = co_await server_of(c).next_message(std::nullopt);
         heard.push_back(message->items()[2].value().text());
       }
     });
     world_.add(client, "l" + std::to_string(clients_.size()), {});
     connections_.push_back(world_.connect(client.id(), sentinels_[sentinel - 1].id(), kLatency));
-    client.connect_redis(connections_.back(), std::nullopt);
+    client.connect<Endpoint>().add_server(connections_.back(), std::nullopt);
     numbers_[client.name()] = connections_.size() - 1;
     world_.start(client.id(), sim::DurationRange::exactly(1_s));
   }

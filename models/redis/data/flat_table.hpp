@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/redis/data/value.hpp"
+#include "models/value.hpp"
 
 namespace lockstep::models::redis {
 

@@ -15,7 +15,7 @@
 #include "models/redis/data/flat_table.hpp"
 #include "models/redis/data/ids.hpp"
 #include "models/redis/data/objects.hpp"
-#include "models/redis/data/value.hpp"
+#include "models/value.hpp"
 #include "sim/time/clock.hpp"
 #include "sim/time/time.hpp"
 #include "sim/worlds/history.hpp"

@@ -11,7 +11,7 @@
 
 #include "models/redis/data/flat_table.hpp"
 #include "models/redis/data/sorted_set.hpp"
-#include "models/redis/data/value.hpp"
+#include "models/value.hpp"
 
 namespace lockstep::models::redis {
 

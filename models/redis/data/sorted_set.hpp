@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "models/redis/data/flat_table.hpp"
-#include "models/redis/data/value.hpp"
+#include "models/value.hpp"
 #include "sim/worlds/world.hpp"
 
 namespace lockstep::models::redis {

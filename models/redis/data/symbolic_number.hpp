@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "models/redis/data/value.hpp"
+#include "models/value.hpp"
 #include "sim/time/time.hpp"
 #include "sim/worlds/world.hpp"
 

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "models/redis/data/keyspace.hpp"
-#include "models/redis/data/value.hpp"
 #include "models/redis/database/session.hpp"
+#include "models/value.hpp"
 #include "sim/time/clock.hpp"
 
 namespace lockstep::models::redis {

@@ -3,7 +3,7 @@
 #include <array>
 #include <limits>
 
-#include "models/redis/data/value.hpp"
+#include "models/value.hpp"
 
 namespace lockstep::models::redis {
 namespace {

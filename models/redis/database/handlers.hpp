@@ -10,11 +10,11 @@
 
 #include "models/redis/data/ids.hpp"
 #include "models/redis/data/objects.hpp"
-#include "models/redis/data/value.hpp"
 #include "models/redis/database/call.hpp"
 #include "models/redis/database/session.hpp"
 #include "models/redis/wire/command.hpp"
 #include "models/redis/wire/reply.hpp"
+#include "models/value.hpp"
 
 namespace lockstep::models::redis {
 

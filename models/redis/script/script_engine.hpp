@@ -12,9 +12,9 @@
 #include <string_view>
 #include <variant>
 
-#include "models/redis/data/value.hpp"
 #include "models/redis/script/lua/script_host.hpp"
 #include "models/redis/wire/reply.hpp"
+#include "models/value.hpp"
 
 namespace lockstep::models::redis {
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/client/client.hpp"
+#include "models/redis/client/endpoint.hpp"
 #include "sim/schedules/simulation.hpp"
 
 namespace lockstep::models::redis::node_test {
@@ -27,7 +28,8 @@ class Story {
     Client& client = clients_.emplace_back([this, program](Client& c) { return program(c, *this); });
     const sim::ProcessId id = world_.add(client, std::move(name), {});
     for (int i = 0; i < 2; ++i) {
-      client.connect_redis(world_.connect(id, server_, sim::DurationRange::exactly(1_ms)), std::nullopt);
+      client.connect<Endpoint>().add_server(world_.connect(id, server_, sim::DurationRange::exactly(1_ms)),
+                                            std::nullopt);
     }
     world_.start(id, sim::DurationRange::exactly(starts));
     return client;
@@ -66,7 +68,7 @@ class Story {
 Story::Program says(std::string line) {
   return [line](Client& client, Story& story) -> sim::Task<void> {
     Command command = std::get<Command>(parse_command_line(line));
-    const Reply reply = co_await client.redis().call(std::move(command));
+    const Reply reply = co_await server_of(client).call(std::move(command));
     story.see(client, reply.describe());
   };
 }
@@ -76,17 +78,17 @@ Story::Program says(std::string line) {
 TEST_CASE("a key whose end somebody listens for ends by itself, when its time is over") {
   Story story;
   story.add("listener", [](Client& client, Story& told) -> sim::Task<void> {
-    co_await client.redis().subscribe("__keyevent@0__:expired");
-    const std::optional<Reply> message = co_await client.redis().next_message(9_s);
+    co_await server_of(client).subscribe("__keyevent@0__:expired");
+    const std::optional<Reply> message = co_await server_of(client).next_message(9_s);
     told.see(client, message ? message->describe() : "nothing");
   });
   story.add(
       "holder",
       [](Client& client, Story&) -> sim::Task<void> {
-        co_await client.redis().call(Command{"SET", "before", "v", "PX", 60'000});
-        co_await client.redis().call(Command{"CONFIG", "SET", "notify-keyspace-events", "Ex"});
-        co_await client.redis().call(Command{"SET", "lock", "v", "PX", 500});
-        co_await client.redis().call(Command{"PEXPIRE", "lock", 100});
+        co_await server_of(client).call(Command{"SET", "before", "v", "PX", 60'000});
+        co_await server_of(client).call(Command{"CONFIG", "SET", "notify-keyspace-events", "Ex"});
+        co_await server_of(client).call(Command{"SET", "lock", "v", "PX", 500});
+        co_await server_of(client).call(Command{"PEXPIRE", "lock", 100});
       },
       10_ms);
   // The last request arrives at 17ms; its event is 1ms on its way.
@@ -184,7 +186,7 @@ TEST_CASE("an effect knows which parts of its object it is about, whatever comma
           command.push_back(Value(std::string(rest.substr(0, end))));
           rest.remove_prefix(std::min(end + 1, rest.size()));
         }
-        co_await client.redis().call(std::move(command));
+        co_await server_of(client).call(std::move(command));
       }
     });
     story.run();
@@ -217,21 +219,21 @@ TEST_CASE("messages reach who is subscribed, in the order in which they were sen
   story.add(
       "A",
       [](Client& client, Story& s) -> sim::Task<void> {
-        co_await client.redis().subscribe("news");
+        co_await server_of(client).subscribe("news");
         for (int i = 0; i < 3; ++i) {
-          const std::optional<Reply> message = co_await client.redis().next_message(500_ms);
+          const std::optional<Reply> message = co_await server_of(client).next_message(500_ms);
           s.see(client, message ? message->describe() : "nothing");
         }
-        const std::optional<Reply> none = co_await client.redis().next_message(500_ms);
+        const std::optional<Reply> none = co_await server_of(client).next_message(500_ms);
         s.see(client, none ? none->describe() : "nothing");
       },
       10_ms);
   story.add("B", [](Client& client, Story& s) -> sim::Task<void> {
-    co_await client.redis().publish("news", "too early");
+    co_await server_of(client).publish("news", "too early");
     co_await client.sleep(100_ms);
     Command both{"EVAL", "redis.call('publish', 'news', 1) redis.call('publish', 'news', 2) return 0", 0};
-    co_await client.redis().call(std::move(both));
-    const Reply reached = co_await client.redis().publish("news", "3");
+    co_await server_of(client).call(std::move(both));
+    const Reply reached = co_await server_of(client).publish("news", "3");
     s.see(client, reached.describe());
   });
   CHECK(story.run() ==
@@ -244,12 +246,12 @@ TEST_CASE("a subscription dies with its client") {
   Story story;
   int lives = 0;
   Client& client = story.add("A", [&lives](Client& c, Story& s) -> sim::Task<void> {
-    if (++lives == 1) co_await c.redis().subscribe("news");
+    if (++lives == 1) co_await server_of(c).subscribe("news");
     if (lives == 2) {
-      const Reply reply = co_await c.redis().get("k");
+      const Reply reply = co_await server_of(c).get("k");
       s.see(c, reply.describe());
     }
-    const std::optional<Reply> message = co_await c.redis().next_message(1_s);
+    const std::optional<Reply> message = co_await server_of(c).next_message(1_s);
     s.see(c, message ? message->describe() : "nothing");
   });
   story.crash(client, 50_ms, 10_ms);
@@ -261,7 +263,7 @@ TEST_CASE("a transaction dies with its client") {
   Story story;
   int lives = 0;
   Client& client = story.add("A", [&lives](Client& c, Story& s) -> sim::Task<void> {
-    const Reply reply = ++lives == 1 ? co_await c.redis().call(Command{"MULTI"}) : co_await c.redis().get("k");
+    const Reply reply = ++lives == 1 ? co_await server_of(c).call(Command{"MULTI"}) : co_await server_of(c).get("k");
     s.see(c, reply.describe());
   });
   story.crash(client, 50_ms, 10_ms);
@@ -271,10 +273,10 @@ TEST_CASE("a transaction dies with its client") {
 TEST_CASE("a killed connection's call has an unknown outcome, and its next request finds a new session") {
   Story story;
   story.add("A", [](Client& client, Story& s) -> sim::Task<void> {
-    co_await client.redis().call(Command{"CLIENT", "ID"});
-    const Reply popped = co_await client.redis().call(Command{"BLPOP", "l", 0});
+    co_await server_of(client).call(Command{"CLIENT", "ID"});
+    const Reply popped = co_await server_of(client).call(Command{"BLPOP", "l", 0});
     s.see(client, popped.describe());
-    const Reply size = co_await client.redis().call(Command{"LLEN", "l"});
+    const Reply size = co_await server_of(client).call(Command{"LLEN", "l"});
     s.see(client, size.describe());
   });
   story.add("B", says("CLIENT KILL ID 1"), 100_ms);

@@ -13,7 +13,7 @@
 #include <utility>
 #include <variant>
 
-#include "models/redis/data/value.hpp"
+#include "models/value.hpp"
 
 namespace lockstep::models::redis {
 

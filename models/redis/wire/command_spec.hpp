@@ -8,8 +8,8 @@
 #include <span>
 #include <string_view>
 
-#include "models/redis/data/value.hpp"
 #include "models/redis/wire/reply.hpp"
+#include "models/value.hpp"
 
 namespace lockstep::models::redis {
 

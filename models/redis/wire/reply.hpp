@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/redis/data/value.hpp"
+#include "models/value.hpp"
 #include "sim/time/time.hpp"
 
 namespace lockstep::sim {

@@ -1,4 +1,5 @@
 #include "scenarios/exploring/oracles/random_scenario.hpp"
+#include "models/servers/server_kind.hpp"
 #include "scenarios/story/own_lock.hpp"
 
 #include <array>
@@ -57,7 +58,8 @@ void choose_lock(Random& random, const models::locks::Catalogue& catalogue, Scen
   const std::uint64_t servers = entry.many_nodes ? 3 + 2 * random.below(2) : 1;
   for (std::uint64_t i = 0; i < servers; ++i) {
     ServerSpec server;
-    server.name = servers == 1 ? "redis" : fmt::format("redis{}", i + 1);
+    server.kind = &server_kind_of(entry);
+    server.name = server_name(*server.kind, i, servers);
     server.clock = clock(random);
     if (random.one_in(4)) server.latency = range(random, 1, 10);
     scenario.servers.push_back(std::move(server));

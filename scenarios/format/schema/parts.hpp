@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/locks/catalogue.hpp"
+#include "models/servers/server_kind.hpp"
 #include "scenarios/format/schema/names.hpp"
 #include "scenarios/format/schema/table.hpp"
 
@@ -14,8 +15,9 @@ namespace lockstep::scenarios::schema {
 /// A scenario while its file is being read.
 struct Draft {
   const models::locks::Catalogue& catalogue;
-  std::filesystem::path folder;  ///< of the file
-  const OwnLock* known;          ///< a script that need not be read again, or null
+  const models::ServerKind& server_kind;  ///< of the lock, which may stand below its servers
+  std::filesystem::path folder;           ///< of the file
+  const OwnLock* known;                   ///< a script that need not be read again, or null
   Scenario scenario;
   Names names;
   /// What clients have of the lock's parameters; which these are, is known when [lock] is read, which may stand below.
@@ -30,8 +32,10 @@ struct Draft {
 
 void read_lock(const Node& node, Draft& draft);
 void read_network(const Node& node, Draft& draft);
-void read_server_count(const Node& node, Draft& draft);
+void read_all_servers(const Node& node, Draft& draft);
 void read_servers(const Node& node, Draft& draft);
+/// That many, all alike.
+void add_servers(Draft& draft, std::size_t count);
 void read_sentinels(const Node& node, Draft& draft);
 void read_each_sentinel(const Node& node, Draft& draft);
 void read_resource(const Node& node, Draft& draft);
@@ -50,6 +54,7 @@ void read_own_parameters(Draft& draft);
 void read_clock(const Node& node, ClockSpec& clock);
 
 /// What no single key can know, and the defaults that depend on others. Requires: names are resolved.
+void check_server_kind(const Node& root, const Draft& draft);
 void check_sentinels(const models::locks::Entry& entry, Scenario& scenario);
 
 /// The tables inside an array of tables. Throws if it is a single table, which wants another pair of brackets.
@@ -59,6 +64,7 @@ const Array& tables_of(const Node& node, std::string_view heading);
 
 void list_lock(std::vector<TableRow>& tables);
 void list_world(std::vector<TableRow>& tables);
+void list_servers(std::vector<TableRow>& tables);
 void list_sentinels(std::vector<TableRow>& tables);
 void list_clients(std::vector<TableRow>& tables);
 void list_faults(std::vector<TableRow>& tables);

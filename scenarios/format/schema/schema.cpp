@@ -76,7 +76,7 @@ constexpr Key<Draft> kTop[] = {
      [](const Node& value, Draft& draft) { draft.scenario.cost = choice_of(value, kCosts); }},
     {"lock", "table", kRequired, "the table [lock] with the algorithm", read_lock},
     {"network", "table", "see there", "latency and timeouts", read_network},
-    {"servers", "table", "one server", "several servers, all alike", read_server_count},
+    {"servers", "table", "one server", "several servers, all alike", read_all_servers},
     {"server", "array of tables", "one server", "each server for itself", read_servers},
     {"sentinels", "table", "none", "who watches the primary and replaces it", read_sentinels},
     {"sentinel", "array of tables", "all alike", "each sentinel for itself", read_each_sentinel},
@@ -90,6 +90,15 @@ constexpr Key<Draft> kTop[] = {
     {"properties", "table", "none", "bounds of properties", read_properties},
     {"expect", "table", "none", "what each property is expected to be", read_expect},
 };
+
+/// What [lock] runs on, which the servers above it have to know. If there is no such lock, its reader says so.
+const models::ServerKind& server_kind_of(const Node& root, const models::locks::Catalogue& catalogue) {
+  const Node* lock = find(root, "lock");
+  const Node* algorithm = lock != nullptr ? find(*lock, "algorithm") : nullptr;
+  const auto* id = algorithm != nullptr ? std::get_if<std::string>(&algorithm->value) : nullptr;
+  const models::locks::Entry* entry = id != nullptr ? catalogue.find(*id) : nullptr;
+  return entry != nullptr ? models::locks::server_kind_of(*entry) : models::standard_server_kind();
+}
 
 /// In a market everybody has a role, and elsewhere nobody.
 void check_roles(const Scenario& scenario) {
@@ -198,16 +207,17 @@ void check_overrides(const Draft& draft) {
 
 Scenario read_scenario(const Node& root, const models::locks::Catalogue& catalogue, const std::filesystem::path& folder,
                        const OwnLock* known) {
-  Draft draft{catalogue, folder, known, {}, {}};
+  Draft draft{catalogue, server_kind_of(root, catalogue), folder, known, {}, {}};
   read_table(root, {"a scenario"}, kTop, draft);
   Scenario& scenario = draft.scenario;
   if (scenario.clients.empty()) throw Bad{find(root, "client")->at, "client: expected at least one [[client]]"};
-  if (scenario.servers.empty()) scenario.servers.emplace_back().name = "redis";
+  if (scenario.servers.empty()) add_servers(draft, 1);
   const models::locks::Entry& entry = *find_entry(scenario.lock, catalogue);
   draft.names.resolve(scenario, entry.has_background);
   Mistakes mistakes;
   mistakes.attempt([&] { read_own_parameters(draft); });
   mistakes.attempt([&] { check_threads(scenario); });
+  mistakes.attempt([&] { check_server_kind(root, draft); });
   mistakes.attempt([&] { check_sentinels(entry, scenario); });
   mistakes.attempt([&] { check_losses(scenario); });
   mistakes.attempt([&] { check_work(scenario, entry); });
@@ -224,6 +234,7 @@ std::vector<TableRow> tables() {
                                {"text", rows_of(std::span<const Key<Text>>(kText))}};
   list_lock(tables);
   list_world(tables);
+  list_servers(tables);
   list_sentinels(tables);
   list_clients(tables);
   list_faults(tables);

@@ -3,9 +3,10 @@
 // The scenario format: which tables and keys there are, and how they become a Scenario. Start here.
 //
 //   schema_screen     what a text must be before TOML is read       schema_lock      [lock]
-//   schema_tree       TOML as a tree with positions                 schema_world     [network], [servers], [resource]
+//   schema_tree       TOML as a tree with positions                 schema_world     [network], [resource], [market]
 //   schema_value      durations, ranges, numbers, choices           schema_clients   [[client]]
 //   schema_table      tables of keys                                schema_faults    [[fault]], [[may]]
+//                                                                   schema_servers   [servers], [[server]]
 //   schema_names      who is mentioned, and whether he exists       schema_expect    [pin], [properties], [expect]
 //   schema_step       commands and steps, "SET#2"                   schema_schedule  [schedule]
 //                                                                   schema           the top of a file

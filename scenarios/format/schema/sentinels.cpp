@@ -1,5 +1,6 @@
 // [sentinels] and [[sentinel]]: who watches the primary, and when it is replaced.
 
+#include "models/redis/kind/server_settings.hpp"
 #include "scenarios/format/schema/parts.hpp"
 #include "scenarios/format/schema/value.hpp"
 #include "scenarios/story/suggestion.hpp"
@@ -44,7 +45,7 @@ constexpr Key<SentinelsDraft> kSentinels[] = {
     {"quorum", "whole number, 1 to 16", "a majority", "how many sentinels must find the primary down",
      [](const Node& value, SentinelsDraft& d) {
        d.sentinels.quorum = whole_of(value, 1, kSentinelsMax);
-       d.sentinels.quorum_at = value.at;
+       d.draft.scenario.quorum_at = value.at;
      }},
     {"down_after", "duration, at least 1ms", "\"30s\"",
      "a server that owes an answer for longer than this, by the sentinel's clock, is down for it",
@@ -79,7 +80,7 @@ std::string default_name(std::size_t index) { return "sentinel" + std::to_string
 
 void read_sentinels(const Node& node, Draft& draft) {
   SentinelsSpec& sentinels = sentinels_of(draft);
-  sentinels.at = node.at;
+  draft.scenario.sentinels_at = node.at;
   SentinelsDraft d{draft, sentinels, std::nullopt};
   read_table(node, {"[sentinels]"}, kSentinels, d);
   if (!d.count) return;
@@ -94,7 +95,7 @@ void read_sentinels(const Node& node, Draft& draft) {
 void read_each_sentinel(const Node& node, Draft& draft) {
   SentinelsSpec& sentinels = sentinels_of(draft);
   const Array& tables = tables_of(node, "[[sentinel]]");
-  if (sentinels.at.line == 0 && !tables.empty()) sentinels.at = tables.front().at;
+  if (draft.scenario.sentinels_at.line == 0 && !tables.empty()) draft.scenario.sentinels_at = tables.front().at;
   if (!sentinels.each.empty() && !tables.empty()) {
     throw Bad{tables.front().at,
               "the sentinels are counted and listed; keep \"count\" if they are all alike, [[sentinel]] if not"};
@@ -140,22 +141,24 @@ void check_sentinels(const models::locks::Entry& entry, Scenario& scenario) {
   if (!scenario.sentinels) return;
   SentinelsSpec& sentinels = *scenario.sentinels;
   const auto count = static_cast<std::int64_t>(sentinels.each.size());
-  if (count == 0) throw Bad{sentinels.at, "[sentinels] needs \"count\", or a [[sentinel]] for each"};
+  if (count == 0) throw Bad{scenario.sentinels_at, "[sentinels] needs \"count\", or a [[sentinel]] for each"};
   for (const SentinelSpec& sentinel : sentinels.each) {
     for (const ServerSpec& server : scenario.servers) {
       if (server.name != sentinel.name) continue;
-      throw Bad{sentinels.at, in_quotes(server.name) + " is a server and a sentinel; every process needs its own name"};
+      throw Bad{scenario.sentinels_at,
+                in_quotes(server.name) + " is a server and a sentinel; every process needs its own name"};
     }
   }
   if (sentinels.quorum == 0) sentinels.quorum = count / 2 + 1;
   if (sentinels.quorum > count) {
-    throw Bad{sentinels.quorum_at, "quorum: " + std::to_string(sentinels.quorum) + " of " + std::to_string(count) +
-                                       " sentinels; expected at most " + std::to_string(count)};
+    throw Bad{scenario.quorum_at, "quorum: " + std::to_string(sentinels.quorum) + " of " + std::to_string(count) +
+                                      " sentinels; expected at most " + std::to_string(count)};
   }
   if (sentinels.primary.empty()) sentinels.primary = scenario.servers.front().name;
   for (const ServerSpec& server : scenario.servers) {
-    if (server.name == sentinels.primary && !server.replica_of.empty()) {
-      throw Bad{sentinels.at, "primary: " + in_quotes(server.name) + " is a replica; expected the name of a primary"};
+    if (server.name == sentinels.primary && !models::redis::replica_of(server.settings).empty()) {
+      throw Bad{scenario.sentinels_at,
+                "primary: " + in_quotes(server.name) + " is a replica; expected the name of a primary"};
     }
   }
 }

@@ -1,7 +1,6 @@
 #include "scenarios/format/schema/step.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <set>
 
@@ -26,16 +25,6 @@ std::vector<std::string_view> command_names() {
   }
   return names;
 }
-
-/// What servers say to each other, a server to a subscriber, and a dead client's machine; and a command that no server
-/// knows.
-const std::vector<std::string_view> kOfNobody{"PSYNC",      "REPLCONF ACK", "CLOSED", "REFUSED",
-                                              "FULLRESYNC", "CONTINUE",     "STREAM", "REACHABLE",
-                                              "MESSAGE",    "CLOSE",        "FIN",    "(unknown)"};
-
-/// What sentinels are asked.
-constexpr std::array<std::string_view, 2> kOfSentinels{"SENTINEL GET-MASTER-ADDR-BY-NAME",
-                                                       "SENTINEL IS-MASTER-DOWN-BY-ADDR"};
 
 std::string plural(std::size_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
@@ -62,18 +51,18 @@ Step step_of(const Node& node, std::string_view text, std::size_t inside, StepKi
     draft.names.mention(Who::resource, step.name, node, inside);
     return step;
   }
-  if (kind == StepKind::scheduled && contains(kOfNobody, step.name)) return step;
+  if (kind == StepKind::scheduled && contains(draft.server_kind.other_messages(), step.name)) return step;
   if (kind != StepKind::message && kind != StepKind::scheduled) {
     valid.insert(valid.end(), {"acquire", "release", "leave", "renew"});
   }
   if (kind == StepKind::handled) valid.insert(valid.end(), {"start", "work", "sleep", "tick", "timeout", "reset"});
-  const std::vector<std::string_view> commands = command_names();
-  valid.insert(valid.end(), commands.begin(), commands.end());
-  valid.insert(valid.end(), kOfSentinels.begin(), kOfSentinels.end());
+  const std::vector<std::string_view> requests = draft.server_kind.requests();
+  valid.insert(valid.end(), requests.begin(), requests.end());
   if (contains(valid, step.name)) return step;
   if (step.name == "acquire" || step.name == "release") {
     fail_inside(node, inside,
-                in_quotes(step.name) + " is a step but no message; expected a Redis command, read or write");
+                in_quotes(step.name) + " is a step but no message; expected " +
+                    std::string(draft.server_kind.request()) + ", read or write");
   }
   fail_inside(node, inside, in_quotes(step.name) + " is no step: " + suggestion(step.name, valid));
 }
@@ -90,7 +79,8 @@ Step carried_out_of(const Node& node, std::string_view text, Draft& draft) {
   draft.names.mention(Who::client, client, node, 0);
   if (step.name == "read" || step.name == "write") {
     fail_inside(node, dot + 1,
-                in_quotes(step.name) + " goes to the resource, not to a server; expected a Redis command");
+                in_quotes(step.name) + " goes to the resource, not to a server; expected " +
+                    std::string(draft.server_kind.request()));
   }
   step.name = client + "." + step.name;
   return step;

@@ -12,9 +12,9 @@
 namespace lockstep::scenarios::schema {
 
 enum class StepKind : std::uint8_t {
-  any,       ///< a Redis command in capitals, or acquire, release, read, write
+  any,       ///< a request to a server as its kind calls it ("SET"), or acquire, release, read, write
   handled,   ///< the same, or start, work, sleep, timeout, reset: what a client can have done
-  message,   ///< what travels: a Redis command, read or write
+  message,   ///< what travels: such a request, read or write
   scheduled  ///< the same, and what servers say to each other
 };
 

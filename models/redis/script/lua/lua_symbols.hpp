@@ -11,8 +11,8 @@
 #include <type_traits>
 
 #include "models/redis/data/symbolic_number.hpp"
-#include "models/redis/data/value.hpp"
 #include "models/redis/script/lua/lua_session.hpp"
+#include "models/value.hpp"
 
 namespace lockstep::models::redis {
 

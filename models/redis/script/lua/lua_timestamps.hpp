@@ -9,8 +9,8 @@
 #include <string_view>
 #include <variant>
 
-#include "models/redis/data/value.hpp"
 #include "models/redis/wire/reply.hpp"
+#include "models/value.hpp"
 
 namespace lockstep::models::redis {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// A Redis string: bytes, a number, or a timestamp that is still an `Instant`.
+// What clients store at servers and hear from them: bytes, a number, or a timestamp that is still an `Instant`.
 
 #include <concepts>
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 #include "sim/time/time.hpp"
 
-namespace lockstep::models::redis {
+namespace lockstep::models {
 
 /// A point in time that was sent to a server, e.g. the expiry that a timestamp lock stores: the instant, and the unit
 /// in which it prints (milliseconds for `System.currentTimeMillis`, nanoseconds for `System.nanoTime`).
@@ -25,8 +25,8 @@ struct Timestamp {
   sim::Duration unit;
 };
 
-/// What Redis calls a string. Commands that need bytes (APPEND, scripts, replies on a wire) get decimal text;
-/// everything else hands numbers and timestamps through unprinted, so that a timestamp may stay symbolic.
+/// A string, as Redis calls it. Who needs bytes (APPEND, scripts, replies on a wire) gets decimal text; everything else
+/// hands numbers and timestamps through unprinted, so that a timestamp may stay symbolic.
 ///
 /// A timestamp prints as floor(reading / unit) in decimal. It keeps its nanoseconds when it is read back as an instant:
 /// an exploration cannot round an instant that has no digits yet, and the simulator must agree with the exploration.
@@ -175,6 +175,8 @@ std::optional<std::int64_t> parse_integer(std::string_view text);
 
 /// As redis-cli quotes a string: printable ASCII as it is, the rest escaped.
 void append_quoted(std::string& out, std::string_view bytes);
+/// Quoted where it could be taken for something else.
+std::string plain_or_quoted(std::string_view bytes);
 
 /// Continues a portable 64-bit digest by a number. A multiplication alone never reaches the bits below.
 constexpr std::uint64_t digest_number(std::uint64_t number, std::uint64_t seed) {
@@ -220,4 +222,4 @@ constexpr std::uint64_t digest_bytes(std::string_view bytes, std::uint64_t seed 
   return digest_long(bytes, seed);
 }
 
-}  // namespace lockstep::models::redis
+}  // namespace lockstep::models

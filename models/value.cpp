@@ -1,11 +1,12 @@
-#include "models/redis/data/value.hpp"
+#include "models/value.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <charconv>
 #include <limits>
 
-namespace lockstep::models::redis {
+namespace lockstep::models {
 namespace {
 
 /// Long enough for any 64-bit number.
@@ -163,4 +164,15 @@ std::uint64_t Value::digest() const {
   return digest_number(digits | count << 56, kDigestBegin);
 }
 
-}  // namespace lockstep::models::redis
+std::string plain_or_quoted(std::string_view bytes) {
+  const bool is_plain = !bytes.empty() && std::all_of(bytes.begin(), bytes.end(), [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' || c == '_' ||
+           c == ':' || c == '.';
+  });
+  if (is_plain) return std::string(bytes);
+  std::string quoted;
+  append_quoted(quoted, bytes);
+  return quoted;
+}
+
+}  // namespace lockstep::models

@@ -1,4 +1,4 @@
-#include "models/redis/data/value.hpp"
+#include "models/value.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -10,9 +10,10 @@
 #include "models/redis/script/sha1.hpp"
 #include "models/redis/wire/reply.hpp"
 
-namespace lockstep::models::redis::value_test {
+namespace lockstep::models::value_test {
 
 using namespace sim::literals;
+using redis::Reply;
 
 TEST_CASE("integers are read as Redis' string2ll reads them") {
   CHECK(parse_integer("0") == 0);
@@ -128,12 +129,13 @@ TEST_CASE("replies are equal when their kinds and contents are") {
 }
 
 TEST_CASE("SHA-1 agrees with the standard's examples") {
-  CHECK(sha1_hex("") == "da39a3ee5e6b4b0d3255bfef95601890afd80709");
-  CHECK(sha1_hex("abc") == "a9993e364706816aba3e25717850c26c9cd0d89d");
-  CHECK(sha1_hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") ==
+  CHECK(redis::sha1_hex("") == "da39a3ee5e6b4b0d3255bfef95601890afd80709");
+  CHECK(redis::sha1_hex("abc") == "a9993e364706816aba3e25717850c26c9cd0d89d");
+  CHECK(redis::sha1_hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") ==
         "84983e441c3bd26ebaae4aa1f95129e5e54670f1");
-  CHECK(sha1_hex(std::string(1'000'000, 'a')) == "34aa973cd4c4daa4f61eeb2bdbad27316534016f");
-  for (const std::size_t length : {55U, 56U, 63U, 64U, 65U}) CHECK(sha1_hex(std::string(length, 'x')).size() == 40);
+  CHECK(redis::sha1_hex(std::string(1'000'000, 'a')) == "34aa973cd4c4daa4f61eeb2bdbad27316534016f");
+  for (const std::size_t length : {55U, 56U, 63U, 64U, 65U})
+    CHECK(redis::sha1_hex(std::string(length, 'x')).size() == 40);
 }
 
-}  // namespace lockstep::models::redis::value_test
+}  // namespace lockstep::models::value_test

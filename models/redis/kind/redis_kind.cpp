@@ -1,0 +1,80 @@
+// The kind of server that is called Redis.
+
+#include <algorithm>
+#include <array>
+
+#include "models/redis/database/commands.hpp"
+#include "models/redis/kind/redis_servers.hpp"
+#include "models/redis/kind/server_settings.hpp"
+#include "models/servers/kinds.hpp"
+
+namespace lockstep::models {
+namespace redis {
+namespace {
+
+std::string in_quotes(const std::string& name) { return "\"" + name + "\""; }
+
+class RedisKind final : public ServerKind {
+ public:
+  std::string_view name() const override { return "redis"; }
+  std::string_view request() const override { return "a Redis command"; }
+
+  /// Commands that a server executes (SCRIPT alone is none, SCRIPT LOAD is), and what sentinels are asked.
+  std::vector<std::string_view> requests() const override {
+    std::vector<std::string_view> names;
+    for (const CommandSpec& command : command_table()) {
+      if (command.handler != nullptr) names.push_back(command.name);
+    }
+    names.insert(names.end(), {"SENTINEL GET-MASTER-ADDR-BY-NAME", "SENTINEL IS-MASTER-DOWN-BY-ADDR"});
+    return names;
+  }
+
+  /// What servers say to each other, a server to a subscriber, and a dead client's machine; and a command that no
+  /// server knows.
+  std::vector<std::string_view> other_messages() const override {
+    return {"PSYNC",  "REPLCONF ACK", "CLOSED",  "REFUSED", "FULLRESYNC", "CONTINUE",
+            "STREAM", "REACHABLE",    "MESSAGE", "CLOSE",   "FIN",        "(unknown)"};
+  }
+
+  std::span<const SettingSpec> settings() const override { return server_setting_specs(); }
+
+  /// A primary is nobody's replica itself: who follows whom is one level deep when a story begins.
+  std::optional<Contradiction> contradiction(std::span<const ServerSpec> servers) const override {
+    for (std::size_t i = 0; i < servers.size(); ++i) {
+      const std::string primary = replica_of(servers[i].settings);
+      if (primary.empty()) continue;
+      if (primary == servers[i].name)
+        return Contradiction{i, "replica_of", in_quotes(primary) + " cannot be its own replica; name another server"};
+      for (const ServerSpec& other : servers) {
+        const std::string next = replica_of(other.settings);
+        if (other.name != primary || next.empty()) continue;
+        return Contradiction{i, "replica_of",
+                             in_quotes(primary) + " is a replica itself, of " + in_quotes(next) + "; name that one"};
+      }
+    }
+    return std::nullopt;
+  }
+
+  bool has_disk(const Settings& settings) const override { return !persistence_of(settings).keeps_nothing(); }
+
+  bool are_independent(std::span<const ServerSpec> servers) const override {
+    return std::all_of(servers.begin(), servers.end(),
+                       [](const ServerSpec& server) { return replica_of(server.settings).empty(); });
+  }
+
+  bool is_redis() const override { return true; }
+
+  std::unique_ptr<Servers> make(const ServersSetup& setup) const override {
+    return std::make_unique<RedisServers>(setup);
+  }
+};
+
+}  // namespace
+}  // namespace redis
+
+const ServerKind& redis_kind() {
+  static const redis::RedisKind kind;
+  return kind;
+}
+
+}  // namespace lockstep::models

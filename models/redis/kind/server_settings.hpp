@@ -1,0 +1,34 @@
+#pragma once
+
+// What a Redis server of a story is told, as the keys of its [[server]].
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "models/redis/server/persistence_settings.hpp"
+#include "models/servers/settings.hpp"
+#include "sim/time/time.hpp"
+
+namespace lockstep::models::redis {
+
+struct ServerSettings {
+  std::string replica_of;  ///< whose replica it begins as; empty: nobody's
+  PersistenceSettings persistence;
+  sim::Duration loading;         ///< how long a restart reads the disk
+  sim::Duration snapshot_delay;  ///< of a full resync
+  std::int64_t min_replicas = 0;
+  sim::Duration min_replicas_max_lag = sim::Duration::seconds(10);
+  std::int64_t priority = 100;
+};
+
+/// Requires: the settings came out of a file, or are as consistent.
+ServerSettings server_settings(const Settings& settings);
+/// Of these settings; empty: nobody's.
+std::string replica_of(const Settings& settings);
+PersistenceSettings persistence_of(const Settings& settings);
+
+/// The table of their keys.
+std::span<const SettingSpec> server_setting_specs();
+
+}  // namespace lockstep::models::redis

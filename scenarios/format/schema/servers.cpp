@@ -1,0 +1,213 @@
+// [servers] and [[server]]: what all kinds of servers have, and what the table of the kind says.
+
+#include <algorithm>
+#include <variant>
+
+#include "models/servers/server_kind.hpp"
+#include "scenarios/format/schema/parts.hpp"
+#include "scenarios/format/schema/value.hpp"
+#include "scenarios/story/suggestion.hpp"
+
+namespace lockstep::scenarios::schema {
+namespace {
+
+using models::ServerKind;
+using models::Settings;
+using models::SettingSpec;
+using models::SettingValue;
+
+constexpr std::int64_t kServersMax = 64;
+
+struct ServersDraft {
+  std::int64_t count = 0;  ///< 0: not said
+};
+
+constexpr Key<ServersDraft> kServers[] = {
+    {"count", "whole number, 1 to 64", kRequired, "that many servers, all alike, named redis1, redis2, …",
+     [](const Node& value, ServersDraft& servers) { servers.count = whole_of(value, 1, kServersMax); }},
+};
+
+/// Where there is something else to say of all servers, they need not be counted.
+constexpr Key<ServersDraft> kServersThatShare[] = {
+    {kServers[0].name, kServers[0].type, "one, or as many as [[server]]", kServers[0].meaning, kServers[0].read},
+};
+
+struct ServerDraft {
+  Draft& draft;
+  ServerSpec server;
+};
+
+/// A lock and its servers are of one kind, which the algorithm knows.
+void check_named_kind(const Node& node, const Draft& draft) {
+  const std::string& said = text_of(node, "a kind of server such as \"redis\"");
+  if (said == draft.server_kind.name()) return;
+  std::vector<std::string_view> known;
+  for (const ServerKind* kind : draft.catalogue.server_kinds()) known.push_back(kind->name());
+  if (!contains(known, said))
+    fail(node, "there is no kind of server " + in_quotes(said) + ": " + suggestion(said, known));
+  fail(node, "the algorithm of [lock] runs on servers of kind " + in_quotes(draft.server_kind.name()) + ", not on " +
+                 in_quotes(said));
+}
+
+constexpr Key<ServerDraft> kServer[] = {
+    {"name", "name", "\"redis\", or \"redis1\", …", "how faults, pins and reports call it",
+     [](const Node& value, ServerDraft& d) { d.server.name = d.draft.names.declare_server(value); }},
+    {"kind", "name of a kind", "that of the algorithm",
+     "which product it is; the keys below the common ones are its own",
+     [](const Node& value, ServerDraft& d) { check_named_kind(value, d.draft); }},
+    {"clock", "table", "true time", "its clocks",
+     [](const Node& value, ServerDraft& d) { read_clock(value, d.server.clock); }},
+    {"latency", "duration or range", "the network's", "one way, to and from this server",
+     [](const Node& value, ServerDraft& d) { d.server.latency = range_of(value); }},
+    {"restart_delay", "duration", "\"0ms\"", "how much longer than a fault says it stays away after a crash",
+     [](const Node& value, ServerDraft& d) { d.server.restart_delay = duration_of(value); }},
+};
+
+KeyRow row_of(const SettingSpec& spec, Kinds kinds = kEveryKind) {
+  return {spec.name, spec.type, spec.told, spec.meaning, kinds};
+}
+
+struct ReadSetting {
+  const Node& node;
+  const SettingSpec& spec;
+  Names& names;
+
+  SettingValue operator()(sim::Duration) const { return duration_of(node); }
+  SettingValue operator()(sim::DurationRange) const { return range_of(node); }
+  SettingValue operator()(std::int64_t) const { return whole_of(node, spec.min, spec.max); }
+  SettingValue operator()(bool) const { return flag_of(node); }
+  SettingValue operator()(const std::string&) const {
+    if (spec.choices.empty()) {
+      const std::string& text = text_of(node, spec.names_server ? "the name of a server" : spec.type);
+      if (spec.names_server) names.mention(Who::server, node);
+      return text;
+    }
+    const auto* text = std::get_if<std::string>(&node.value);
+    if (text == nullptr || !contains({spec.choices.begin(), spec.choices.end()}, *text))
+      fail_choice(node, spec.choices);
+    return *text;
+  }
+  SettingValue operator()(const std::vector<Settings>&) const {
+    std::vector<Settings> tables(1);
+    std::vector<KeyRow> rows;
+    for (const SettingSpec& key : spec.inside) rows.push_back(row_of(key));
+    visit_table(node, {spec.name}, rows,
+                [&](std::size_t i, const Node& value) { read(value, spec.inside[i], names, tables.front()); });
+    return tables;
+  }
+
+  /// What is as the table has it anyhow is not kept, so that stories that say the same are the same.
+  static void read(const Node& node, const SettingSpec& spec, Names& names, Settings& settings) {
+    SettingValue value = std::visit(ReadSetting{node, spec, names}, spec.fallback);
+    if (value != spec.fallback) settings.set(spec.name, std::move(value));
+  }
+};
+
+/// The keys that all kinds have, then those of the kind.
+template <class Target, std::size_t N>
+void read_both(const Node& table, std::string_view heading, const Key<Target> (&common)[N], Target& target,
+               std::span<const SettingSpec> specs, Names& names, Settings& settings) {
+  std::vector<KeyRow> rows = rows_of(std::span<const Key<Target>>(common));
+  for (const SettingSpec& spec : specs) rows.push_back(row_of(spec));
+  visit_table(table, {heading}, rows, [&](std::size_t i, const Node& value) {
+    if (i < N) return common[i].read(value, target);
+    ReadSetting::read(value, specs[i - N], names, settings);
+  });
+}
+
+/// The keys of kinds below the common ones, and the tables inside of them.
+void add_settings(TableRow& table, std::vector<TableRow>& inside,
+                  std::span<const SettingSpec> (ServerKind::*specs)() const) {
+  const std::span<const ServerKind* const> kinds = models::server_kinds();
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    // Of one kind alone everything is; more have to be told apart.
+    if (kinds.size() > 1) table.kinds.push_back(kinds[i]->name());
+    const Kinds own = kinds.size() > 1 ? static_cast<Kinds>(1U << i) : kEveryKind;
+    for (const SettingSpec& spec : (kinds[i]->*specs)()) {
+      table.keys.push_back(row_of(spec, own));
+      if (spec.inside.empty()) continue;
+      TableRow& part = inside.emplace_back(TableRow{spec.name, {}});
+      for (const SettingSpec& key : spec.inside) part.keys.push_back(row_of(key));
+    }
+  }
+}
+
+void refuse_second_list(const Node& node, const Draft& draft) {
+  if (draft.scenario.servers.empty()) return;
+  throw Bad{node.at, "the servers are given twice; keep [servers] if they are all alike, [[server]] if not"};
+}
+
+}  // namespace
+
+void add_servers(Draft& draft, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    ServerSpec& server = draft.scenario.servers.emplace_back();
+    server.name = server_name(draft.server_kind, i, count);
+    server.kind = &draft.server_kind;
+  }
+}
+
+void read_all_servers(const Node& node, Draft& draft) {
+  const std::span<const SettingSpec> shared = draft.server_kind.shared_settings();
+  if (find(node, "count") != nullptr || shared.empty()) refuse_second_list(node, draft);
+  ServersDraft servers;
+  if (shared.empty()) {
+    read_table(node, {"[servers]"}, kServers, servers);
+  } else {
+    read_both(node, "[servers]", kServersThatShare, servers, shared, draft.names, draft.scenario.shared_settings);
+  }
+  add_servers(draft, static_cast<std::size_t>(servers.count));
+}
+
+void read_servers(const Node& node, Draft& draft) {
+  refuse_second_list(node, draft);
+  const Array& tables = tables_of(node, "[[server]]");
+  if (tables.size() > static_cast<std::size_t>(kServersMax)) throw Bad{tables[kServersMax].at, "more than 64 servers"};
+  std::vector<ServerSpec>& servers = draft.scenario.servers;
+  read_each(tables, [&](const Node& table) {
+    ServerDraft server{draft, {}};
+    server.server.kind = &draft.server_kind;
+    read_both(table, "a [[server]]", kServer, server, draft.server_kind.settings(), draft.names,
+              server.server.settings);
+    // Declared by no key, and so by `Names` neither: a client of this name is found when names are resolved.
+    if (server.server.name.empty()) server.server.name = server_name(draft.server_kind, servers.size(), tables.size());
+    for (const ServerSpec& other : servers) {
+      if (other.name == server.server.name) {
+        throw Bad{table.at, "two servers are called \"" + other.name + "\"; every server needs its own name"};
+      }
+    }
+    servers.push_back(std::move(server.server));
+  });
+  if (const auto found = draft.server_kind.contradiction(servers))
+    fail(*find(tables[found->server], found->setting), found->message);
+}
+
+void check_server_kind(const Node& root, const Draft& draft) {
+  if (draft.server_kind.is_redis()) return;
+  const std::string why = ", which only Redis has so far; the algorithm of [lock] runs on servers of kind " +
+                          in_quotes(draft.server_kind.name());
+  for (const ClientSpec& client : draft.scenario.clients) {
+    if (!client.commands.empty()) throw Bad{client.at, in_quotes(client.name) + " sends commands" + why};
+    if (client.via_sentinel) throw Bad{client.at, in_quotes(client.name) + " goes via sentinels" + why};
+  }
+  for (const std::string_view table : {"market", "sentinels", "sentinel"}) {
+    if (const Node* node = find(root, table)) throw Bad{node->at, "there is a table " + in_quotes(table) + why};
+  }
+}
+
+void list_servers(std::vector<TableRow>& tables) {
+  const std::span<const ServerKind* const> kinds = models::server_kinds();
+  const bool somebody_shares =
+      std::any_of(kinds.begin(), kinds.end(), [](const ServerKind* kind) { return !kind->shared_settings().empty(); });
+  TableRow all{"[servers]",
+               rows_of(std::span<const Key<ServersDraft>>(somebody_shares ? kServersThatShare : kServers))};
+  TableRow each{"[[server]]", rows_of(std::span<const Key<ServerDraft>>(kServer))};
+  std::vector<TableRow> inside;
+  add_settings(all, inside, &ServerKind::shared_settings);
+  add_settings(each, inside, &ServerKind::settings);
+  tables.push_back(std::move(all));
+  tables.push_back(std::move(each));
+  tables.insert(tables.end(), inside.begin(), inside.end());
+}
+
+}  // namespace lockstep::scenarios::schema
