@@ -14,7 +14,14 @@ struct ExplorerCounts {
   std::uint64_t events = 0;  ///< of all these, each trace counted from its beginning
   bool complete = false;     ///< nothing was left out
 
-  ExplorerCounts& operator+=(const ExplorerCounts& more);
+  ExplorerCounts& operator+=(const ExplorerCounts& more) {
+    traces += more.traces;
+    blocked += more.blocked;
+    infeasible += more.infeasible;
+    events += more.events;
+    complete = complete && more.complete;
+    return *this;
+  }
 };
 
 }  // namespace lockstep::checker

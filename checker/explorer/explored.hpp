@@ -64,4 +64,11 @@ struct ExploredFault {
   sim::Duration by;                        ///< jump and skew by an exact amount
 };
 
+/// One parameter of the present trace: a skew or a jump by a length that is not known.
+struct ExploredParameter {
+  std::size_t budget = 0;
+  sim::ProcessId process;
+  sim::DurationRange range;
+};
+
 }  // namespace lockstep::checker

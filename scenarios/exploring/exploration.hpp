@@ -52,8 +52,9 @@ struct ExplorationOptions {
   bool goes_back = true;        ///< false: each trace runs from its beginning, for comparison
   bool thorough = false;        ///< `ExplorerOptions::thorough`
   bool exchanges_names = true;  ///< false: clients that are alike start in every order, for comparison
-  /// For tests alone: a search, or a judge of its traces, that is broken on purpose.
-  checker::ExplorerOptions::Mutant search_mutant = checker::ExplorerOptions::Mutant::none;
+  /// For tests alone: told of each explorer before it begins, from the thread that made it. Null: nobody wants to know.
+  std::function<void(checker::Explorer&)> alter_search;
+  /// For tests alone: a judge of its traces that is broken on purpose.
   checker::JudgingMutant judging_mutant = checker::JudgingMutant::none;
 };
 

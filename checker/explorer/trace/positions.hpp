@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace lockstep::checker {
+namespace lockstep::checker::explorer {
 
 using Positions = std::vector<std::uint64_t>;  ///< a bit for each
 
@@ -25,4 +25,4 @@ inline void join(Positions& bits, const Positions& others) {
   for (std::size_t i = 0; i < others.size(); ++i) bits[i] |= others[i];
 }
 
-}  // namespace lockstep::checker
+}  // namespace lockstep::checker::explorer
