@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "checker/explorer/branches.hpp"
+#include "sim/invariant.hpp"
 
 namespace lockstep::checker {
 
@@ -31,7 +32,11 @@ class BranchesAhead {
     return next;
   }
   /// Requires: `begin_next` gave it.
-  void hand_in(const Branch& branch, Found found) { find(branch)->found = std::move(found); }
+  void hand_in(const Branch& branch, Found found) {
+    const auto begun = find(branch);
+    sim::invariant(begun != begun_.end() && !begun->found, "what is handed in was begun, once");
+    begun->found = std::move(found);
+  }
   /// What was found in the branch whose turn it is, if somebody has handed that in. Then the stack has to take in its outcome.
   std::optional<Found> next(const BranchStack& stack) {
     if (stack.is_done()) return std::nullopt;

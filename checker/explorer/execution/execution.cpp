@@ -35,7 +35,8 @@ void Execution::clear() {
 
 void Execution::execute(std::uint32_t position, bool is_replay, sim::Region* region) {
   const std::uint32_t slot = moment_.slot_of(trace_[position].chosen);
-  sim::costly_invariant([&] { return moment_.first_on_channel(slot) == slot; }, "on a channel first in is first out");
+  sim::costly_invariant([&] { return arrivals_.is_enabled(slot); },
+                        "first in is first out on a channel, and those who are alike come in order");
   trace_.begin(position, is_replay);
   questions_.begin();
   readings_.begin();
@@ -73,6 +74,8 @@ void Execution::execute(std::uint32_t position, bool is_replay, sim::Region* reg
     world.execute(slot, step.at);
   }
   break_silence();
+  questions_.end();
+  sim::costly_invariant([&] { return faults_.are_within_budgets(); }, "no budget is overspent");
   sim::invariant(is_replay || !step.is_answered || has_answered_ || rules_.faults.may_lose(),
                  "no answer is kept back that has been promised");
   process.was_paused = false;
@@ -91,10 +94,13 @@ void Execution::begin(Step& step, const sim::Event& event) {
   step.process = event.process;
   step.channel = event.channel;
   step.cause = Trace::cause_of(event);
-  sim::invariant(step.cause == kNone || step.cause < trace_.position(), "an event comes after its cause");
   step.process_before = moment_.last_at(event.process);
   step.fifo_before = moment_.last_on(event.channel);
   step.alike_before = alike_.position_before(event);
+  const auto is_earlier = [&](std::uint32_t other) { return other == kNone || other < trace_.position(); };
+  sim::invariant(is_earlier(step.cause) && is_earlier(step.process_before) && is_earlier(step.fifo_before) &&
+                     is_earlier(step.alike_before),
+                 "an event comes after its cause, and after those before it at its process and on its channel");
   step.delay = arrivals_.delay_of(event);
   step.is_of_tick = is_tick(event) || (step.cause != kNone && trace_[step.cause].is_of_tick);
   if (step.is_of_tick) step.due = arrivals_.due(event);

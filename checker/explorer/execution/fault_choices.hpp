@@ -79,6 +79,8 @@ class FaultChoices {
   /// Whether some message can be struck at all.
   bool may_strike() const { return rules_.faults.may_lose() || rules_.faults.may_delay(); }
 
+  /// For checks: no more faults struck, up to the present event, than are allowed.
+  bool are_within_budgets() const;
   /// Whether a pause that begins when an event has been handled may strike only who is at something that its process turns
   /// out not to be at. No execution of the story has it.
   bool is_void(std::uint32_t position) const;

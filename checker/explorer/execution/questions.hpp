@@ -30,11 +30,16 @@ class Questions {
   /// So far only the explorer has asked.
   void note_own() { trace_.present().own_answers = next_; }
 
+  /// The present event has been executed. What it was to be answered it has asked.
+  void end() {
+    if (!timing_.is_infeasible() && next_ != trace_.answers().size()) sim::end_with_divergence();
+  }
+
   /// Which of so many. Beyond the first infeasible event, and if there is but one, the first.
   std::uint64_t ask(std::uint64_t options) {
     if (options < 2 || (timing_.is_infeasible() && !trace_.is_replay())) return 0;
     std::vector<Answer>& known = trace_.answers();
-    if (next_ == known.size()) known.push_back({static_cast<std::uint32_t>(options), 0});
+    if (is_new(known)) known.push_back({static_cast<std::uint32_t>(options), 0});
     if (known[next_].options != options) sim::end_with_divergence();
     return known[next_++].index;
   }
@@ -48,7 +53,7 @@ class Questions {
     constexpr std::uint32_t kPatience = 32;
     if (timing_.is_infeasible() && !trace_.is_replay()) return beyond_time_++ >= kPatience;
     std::vector<Answer>& known = trace_.answers();
-    if (next_ == known.size()) {
+    if (is_new(known)) {
       const auto deny = [&] { conflicts_.deny(); };
       const bool can_be = timing_.would_be_feasible(yes, deny);
       const bool cannot_be = timing_.would_be_feasible(no, deny);
@@ -61,6 +66,12 @@ class Questions {
   }
 
  private:
+  bool is_new(const std::vector<Answer>& known) const {
+    if (next_ < known.size()) return false;
+    if (trace_.is_replay()) sim::end_with_divergence();
+    return true;
+  }
+
   Trace& trace_;
   Timing& timing_;
   Conflicts& conflicts_;

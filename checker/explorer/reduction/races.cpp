@@ -63,6 +63,9 @@ void Races::find(std::uint32_t position, std::uint32_t last) {
     if (!trace_.is_always_before(f, step.cause, step.delay.lo)) races_.push_back(f);
   }
   set_bit(past, position);
+  if (last == kNone)
+    sim::costly_invariant([&] { return trace_.is_past_closed(position); },
+                          "what happens before an event is all that happens before one of those");
 }
 
 /// Tries, in place of the first infeasible event, each of those that can come there and happen before this one, or are it.

@@ -182,7 +182,15 @@ bool SearchTree::is_redundant(std::uint32_t position) const {
 
 void SearchTree::note_done(std::uint32_t position, bool is_impossible) {
   const Step& step = trace_[position];
-  places_[position].done.push_back({step.chosen, step.process, step.footprint, step.answers, is_impossible});
+  std::vector<Sleeping>& done = places_[position].done;
+  sim::invariant(done.empty() || done.back().id == step.chosen, "one event is tried with all of its answers at a time");
+  sim::costly_invariant(
+      [&] {
+        const auto is_chosen = [&](const Wakeup& next) { return next.id == step.chosen; };
+        return std::any_of(places_[position].backtrack.begin(), places_[position].backtrack.end(), is_chosen);
+      },
+      "what is done was to be tried");
+  done.push_back({step.chosen, step.process, step.footprint, step.answers, is_impossible});
 }
 
 bool SearchTree::try_next_answer(std::uint32_t position) {

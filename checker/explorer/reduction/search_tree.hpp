@@ -3,6 +3,10 @@
 // What has been tried at each place of the present trace, and what is still to be tried there: the way through the tree of
 // all traces that a search is on. Of a branch the first places belong to others: what is found out about these is handed
 // back.
+//
+// Sleep sets keep equivalent orders from being explored twice: an event that was tried at a place sleeps there and at the
+// places after it, as long as nothing happens that it depends on. What it would do is known, since it was executed from
+// that very state.
 
 #include <cstddef>
 #include <cstdint>

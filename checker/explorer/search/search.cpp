@@ -165,6 +165,7 @@ bool Search::advance(BranchOutcome& outcome, const Explorer::Visitor& visit) {
     ++counts_.blocked;
     return true;
   }
+  sim::invariant(trace_.built() == trace_.length(), "of a trace that is shown, all stands");
   ++counts_.traces;
   return visit(explorer_);
 }

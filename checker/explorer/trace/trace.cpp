@@ -47,6 +47,18 @@ bool Trace::comes_next(std::uint32_t position) const {
   });
 }
 
+bool Trace::is_past_closed(std::uint32_t position) const {
+  const Positions& past = steps_[position].past;
+  for (std::uint32_t i = 0; i < past.size() * 64; ++i) {
+    if (!has_bit(past, i)) continue;
+    if (i > position) return false;
+    Positions both = past;
+    join(both, steps_[i].past);
+    if (both != past) return false;
+  }
+  return has_bit(past, position);
+}
+
 std::vector<ExploredEvent> Trace::explored() const {
   std::vector<ExploredEvent> events;
   for (std::uint32_t i = 0; i < length_; ++i) {

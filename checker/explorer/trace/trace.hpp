@@ -150,6 +150,9 @@ class Trace {
   /// Whether the event is the next one of its process whatever is tried in its place: then nothing has to be.
   bool comes_next(std::uint32_t position) const;
 
+  /// For checks: what happens before an event comes before it in the trace, with all that happens before that.
+  bool is_past_closed(std::uint32_t position) const;
+
   std::vector<ExploredEvent> explored() const;
 
  private:
