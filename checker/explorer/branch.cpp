@@ -2,17 +2,6 @@
 
 namespace lockstep::checker {
 
-bool is_asleep(std::span<const Sleeping> sleep, sim::EventId event) {
-  std::uint32_t variants = 0;
-  std::uint32_t least = 0;
-  for (const Sleeping& s : sleep) {
-    if (s.id != event) continue;
-    least = variants == 0 ? s.variants : std::min(least, s.variants);
-    ++variants;
-  }
-  return variants > 0 && variants >= least;
-}
-
 bool is_one_asleep(std::span<const Sleeping> sleep, std::span<const Scheduled> candidates) {
   return !sleep.empty() && std::any_of(candidates.begin(), candidates.end(),
                                        [&](const Scheduled& event) { return is_asleep(sleep, event.id); });

@@ -36,7 +36,16 @@ struct Sleeping {
 };
 
 /// Whether there is nothing left to try of this event.
-bool is_asleep(std::span<const Sleeping> sleep, sim::EventId event);
+inline bool is_asleep(std::span<const Sleeping> sleep, sim::EventId event) {
+  std::uint32_t variants = 0;
+  std::uint32_t least = 0;
+  for (const Sleeping& s : sleep) {
+    if (s.id != event) continue;
+    least = variants == 0 ? s.variants : std::min(least, s.variants);
+    ++variants;
+  }
+  return variants > 0 && variants >= least;
+}
 
 struct Scheduled {
   sim::EventId id;

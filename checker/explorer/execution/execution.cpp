@@ -35,8 +35,9 @@ void Execution::clear() {
 
 void Execution::execute(std::uint32_t position, bool is_replay, sim::Region* region) {
   const std::uint32_t slot = moment_.slot_of(trace_[position].chosen);
-  sim::costly_invariant([&] { return arrivals_.is_enabled(slot); },
-                        "first in is first out on a channel, and those who are alike come in order");
+  sim::costly_invariant([&] { return moment_.first_on_channel(slot) == slot; }, "on a channel first in is first out");
+  sim::costly_invariant([&] { return !alike_.keeps_waiting(moment_.event(slot)); },
+                        "those who are alike come in order");
   trace_.begin(position, is_replay);
   questions_.begin();
   readings_.begin();
@@ -96,7 +97,7 @@ void Execution::begin(Step& step, const sim::Event& event) {
   step.cause = Trace::cause_of(event);
   step.process_before = moment_.last_at(event.process);
   step.fifo_before = moment_.last_on(event.channel);
-  step.alike_before = alike_.position_before(event);
+  step.alike_before = alike_.position_before(event, trace_.position());
   const auto is_earlier = [&](std::uint32_t other) { return other == kNone || other < trace_.position(); };
   sim::invariant(is_earlier(step.cause) && is_earlier(step.process_before) && is_earlier(step.fifo_before) &&
                      is_earlier(step.alike_before),

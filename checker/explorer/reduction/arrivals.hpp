@@ -2,6 +2,7 @@
 
 // What is known of events that are on their way: which can come next, from when on, and until when in every execution.
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -37,6 +38,10 @@ class Arrivals {
   /// What was sent before on the channel of an event comes before it. Nothing: that waits for somebody alike.
   std::optional<Scheduled> first_on_channel(std::uint32_t slot) const;
 
+  /// What it follows wherever it comes: `Trace::causes_of`, of an event that is on its way.
+  std::array<std::uint32_t, 3> causes_of(const sim::Event& event) const {
+    return {Trace::cause_of(event), moment_.last_on(event.channel), alike_.position_before(event, trace_.length())};
+  }
   /// How long after its cause, or the beginning, it comes.
   sim::DurationRange delay_of(const sim::Event& event) const;
   /// A lower bound of its time, to pick by.

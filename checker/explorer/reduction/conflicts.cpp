@@ -1,6 +1,7 @@
 #include "checker/explorer/reduction/conflicts.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "sim/invariant.hpp"
 
@@ -16,7 +17,7 @@ void Conflicts::deny() {
   if (position == kNone || moment_.is_coda() || !rules_.asks_why()) return;
   const Failure& failure = timing_.explain_last(position);
   const Step& step = trace_.present();
-  const Wanted answer = wanted({step.chosen, step.process}, step.cause, step.fifo_before, step.delay.lo);
+  const Wanted answer = wanted({step.chosen, step.process}, Trace::causes_of(step), step.delay.lo);
   for (const std::uint32_t other : failure.conflict) {
     if (is_in_conflict(answer, failure, other)) denied_by_.push_back(other);
   }
@@ -31,17 +32,15 @@ void Conflicts::try_denied(std::uint32_t position) {
 
 /// What is on its way and has not been executed, as far as it is needed here.
 Conflicts::Wanted Conflicts::wanted(const sim::Event& event) {
-  return wanted({event.id, event.process}, Trace::cause_of(event), moment_.last_on(event.channel),
-                arrivals_.delay_of(event).lo);
+  return wanted({event.id, event.process}, arrivals_.causes_of(event), arrivals_.delay_of(event).lo);
 }
 
-Conflicts::Wanted Conflicts::wanted(Scheduled event, std::uint32_t cause, std::uint32_t fifo_before,
-                                    Duration least_delay) {
+Conflicts::Wanted Conflicts::wanted(Scheduled event, const std::array<std::uint32_t, 3>& causes, Duration least_delay) {
   past_.clear();
-  for (const std::uint32_t before : {cause, fifo_before}) {
+  for (const std::uint32_t before : causes) {
     if (before != kNone) join(past_, trace_[before].past);
   }
-  return {event, cause, least_delay, &past_, true};
+  return {event, causes.front(), least_delay, &past_, true};
 }
 
 /// What was executed where it cannot be.
@@ -118,7 +117,7 @@ bool Conflicts::is_too_late(std::uint32_t earlier, std::uint32_t later, std::spa
   }
   const Failure* failure = timing_.explain_among(in_time, earlier, first_, later);
   if (failure == nullptr) return false;
-  find(wanted({step.chosen, step.process}, step.cause, step.fifo_before, step.delay.lo), *failure, later);
+  find(wanted({step.chosen, step.process}, Trace::causes_of(step), step.delay.lo), *failure, later);
   return true;
 }
 

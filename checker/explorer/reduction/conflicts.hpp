@@ -3,6 +3,7 @@
 // Events that cannot come where they are tried, since time does not allow it: why not, and what has to be tried instead.
 // docs/exploring.md, "What time does not allow", says why nothing is lost.
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -68,7 +69,7 @@ class Conflicts {
     bool is_failed;             ///< with the constraint of the failure
   };
   Wanted wanted(const sim::Event& event);
-  Wanted wanted(Scheduled event, std::uint32_t cause, std::uint32_t fifo_before, sim::Duration least_delay);
+  Wanted wanted(Scheduled event, const std::array<std::uint32_t, 3>& causes, sim::Duration least_delay);
   Wanted wanted(const Step& step);
   void find(const Wanted& wanted, const Failure& failure, std::uint32_t end);
   bool is_in_conflict(const Wanted& wanted, const Failure& failure, std::uint32_t other) const;

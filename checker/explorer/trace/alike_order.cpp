@@ -53,10 +53,10 @@ bool AlikeOrder::waits(const sim::Event& event) const {
   });
 }
 
-std::uint32_t AlikeOrder::position_before(const sim::Event& event) const {
+std::uint32_t AlikeOrder::position_before(const sim::Event& event, std::uint32_t end) const {
   const Before* first = before_.empty() ? nullptr : before(event);
   if (first == nullptr) return kNone;
-  for (std::uint32_t i = 0; i < trace_.position(); ++i) {
+  for (std::uint32_t i = 0; i < end; ++i) {
     const Step& step = trace_[i];
     const bool is_start = step.is(sim::EventKind::start) && step.cause == kNone;
     if (first->by_start ? is_start && step.process == first->process : step.channel == first->channel) return i;

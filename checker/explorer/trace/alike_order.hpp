@@ -23,8 +23,8 @@ class AlikeOrder {
   void watch();
   /// Whether it cannot come yet, since the one before it in order has not.
   bool keeps_waiting(const sim::Event& event) const { return !before_.empty() && waits(event); }
-  /// Where that stands which it comes after; `kNone`: it may come any time.
-  std::uint32_t position_before(const sim::Event& event) const;
+  /// Where, of the first `end` events, that stands which it comes after; `kNone`: it may come any time.
+  std::uint32_t position_before(const sim::Event& event, std::uint32_t end) const;
 
  private:
   /// Who has to come before a process that is alike.

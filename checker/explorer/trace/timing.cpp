@@ -18,7 +18,12 @@ Instant Timing::fresh() {
 }
 
 void Timing::at_most(Instant a, Instant b) {
-  if (!add(Constraint::at_most(a, b))) return;
+  if (infeasible_from_) return;
+  const Constraint constraint = Constraint::at_most(a, b);
+  if (!constraints_.add(constraint)) [[unlikely]] {
+    fail(constraint);
+    return;
+  }
   Duration& least = earliest_[b.variable()];
   const Duration raised = earliest_[a.variable()] + a.offset() - b.offset();
   if (raised <= least) return;
@@ -95,13 +100,15 @@ void Timing::note_conflict(std::uint32_t end) {
 void Timing::note_owners(std::uint32_t executed) {
   owner_of_variable_.assign(constraints_.variables(), kNone);
   owner_of_constraint_.assign(constraints_.constraints(), kNone);
+  const DifferenceConstraints::Mark now = constraints_.mark();
+  DifferenceConstraints::Mark begin = executed > 0 ? trace_[0].before.constraints : now;
   for (std::uint32_t i = 0; i < executed; ++i) {
-    const DifferenceConstraints::Mark begin = trace_[i].before.constraints;
-    const DifferenceConstraints::Mark end = i + 1 == executed ? constraints_.mark() : trace_[i + 1].before.constraints;
-    sim::invariant(begin.variables <= end.variables && begin.constraints <= end.constraints,
-                   "each event adds to what those before it have added");
+    const DifferenceConstraints::Mark end = i + 1 == executed ? now : trace_[i + 1].before.constraints;
+    sim::costly_invariant([&] { return begin.variables <= end.variables && begin.constraints <= end.constraints; },
+                          "each event adds to what those before it have added");
     std::fill(owner_of_variable_.begin() + begin.variables, owner_of_variable_.begin() + end.variables, i);
     std::fill(owner_of_constraint_.begin() + begin.constraints, owner_of_constraint_.begin() + end.constraints, i);
+    begin = end;
   }
 }
 

@@ -164,4 +164,23 @@ class Trace {
   bool is_replay_ = false;
 };
 
+inline bool Trace::is_always_before(std::uint32_t event, std::uint32_t cause, sim::Duration least_delay) const {
+  constexpr sim::Duration no_bound = sim::Duration::seconds(1'000'000);
+  sim::Duration longest = steps_[event].delay.hi;
+  sim::Duration least = least_delay;
+  std::uint32_t from = steps_[event].cause;
+  // Causes have lower positions, and the beginning counts as lowest: the higher of the two is never what both come from.
+  while (from != cause) {
+    if (cause != kNone && (from == kNone || cause > from)) {
+      least += steps_[cause].delay.lo;
+      cause = steps_[cause].cause;
+    } else {
+      if (longest >= no_bound || faults_.may_pause(steps_[from].process)) return false;
+      longest += steps_[from].delay.hi;
+      from = steps_[from].cause;
+    }
+  }
+  return longest < least;
+}
+
 }  // namespace lockstep::checker::explorer
