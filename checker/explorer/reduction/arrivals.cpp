@@ -8,12 +8,6 @@ using sim::Duration;
 using sim::DurationRange;
 using sim::Instant;
 
-std::optional<Scheduled> Arrivals::first_on_channel(std::uint32_t slot) const {
-  const sim::Event& event = moment_.event(moment_.first_on_channel(slot));
-  if (alike_.keeps_waiting(event)) return std::nullopt;
-  return Scheduled{event.id, event.process};
-}
-
 DurationRange Arrivals::delay_of(const sim::Event& event) const {
   // Nothing is known of that.
   if (event.is_anchored) return {Duration::zero(), Duration::forever()};

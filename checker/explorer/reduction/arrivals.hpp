@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <optional>
 
-#include "checker/explorer/branch.hpp"
 #include "checker/explorer/trace/alike_order.hpp"
 #include "checker/explorer/trace/moment.hpp"
 #include "checker/explorer/trace/search_rules.hpp"
@@ -35,9 +34,6 @@ class Arrivals {
   bool is_enabled(std::uint32_t slot) const {
     return !alike_.keeps_waiting(moment_.event(slot)) && moment_.first_on_channel(slot) == slot;
   }
-  /// What was sent before on the channel of an event comes before it. Nothing: that waits for somebody alike.
-  std::optional<Scheduled> first_on_channel(std::uint32_t slot) const;
-
   /// What it follows wherever it comes: `Trace::causes_of`, of an event that is on its way.
   std::array<std::uint32_t, 3> causes_of(const sim::Event& event) const {
     return {Trace::cause_of(event), moment_.last_on(event.channel), alike_.position_before(event, trace_.length())};

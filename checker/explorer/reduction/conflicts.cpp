@@ -23,6 +23,16 @@ void Conflicts::deny() {
   }
 }
 
+void Conflicts::note_overdue(std::uint32_t slot) {
+  const std::uint32_t first = moment_.first_on_channel(slot);
+  const sim::Event& event = moment_.event(first);
+  overdue_.reset();
+  if (!arrivals_.is_enabled(first)) return;
+  // What waits for the present event cannot come in its place.
+  const std::array<std::uint32_t, 3> causes = arrivals_.causes_of(event);
+  if (std::find(causes.begin(), causes.end(), trace_.position()) == causes.end()) overdue_ = {event.id, event.process};
+}
+
 void Conflicts::try_denied(std::uint32_t position) {
   const Step& step = trace_[position];
   for (const std::uint32_t other : denied_by_) {

@@ -38,7 +38,7 @@ class Conflicts {
   /// that fails. Requires: the constraint of the answer is the last that failed.
   void deny();
   /// The present event is infeasible since what is in this slot has to come first.
-  void note_overdue(std::uint32_t slot) { overdue_ = arrivals_.first_on_channel(slot); }
+  void note_overdue(std::uint32_t slot);
 
   // --- When it has been.
 

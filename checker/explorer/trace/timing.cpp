@@ -14,13 +14,15 @@ Instant Timing::fresh() {
   const Variable variable = constraints_.add_variable();
   if (earliest_.size() <= variable) earliest_.resize(variable + 1);
   earliest_[variable] = Duration::zero();
+  if (owner_of_variable_.size() <= variable) owner_of_variable_.resize(variable + 1);
+  owner_of_variable_[variable] = trace_.position();
   return Instant(variable, Duration::zero());
 }
 
 void Timing::at_most(Instant a, Instant b) {
   if (infeasible_from_) return;
   const Constraint constraint = Constraint::at_most(a, b);
-  if (!constraints_.add(constraint)) [[unlikely]] {
+  if (!add_owned(constraint)) [[unlikely]] {
     fail(constraint);
     return;
   }
@@ -62,7 +64,6 @@ void Timing::fail(const Constraint& failed) {
 const Failure& Timing::explain(const Constraint& failed, std::uint32_t end) {
   failure_.constraint = failed;
   constraints_.explain_last(why_);
-  note_owners(std::min(end + 1, trace_.length()));
   note_conflict(end);
   return failure_;
 }
@@ -70,15 +71,21 @@ const Failure& Timing::explain(const Constraint& failed, std::uint32_t end) {
 const Failure* Timing::explain_among(const Constraint& failed, std::uint32_t position, const Positions& set,
                                      std::uint32_t end) {
   failure_.constraint = failed;
-  note_owners(end + 1);
   const auto is_there = [&](std::uint32_t i) { return is_among(i, position, set); };
   if (!constraints_.is_infeasible_among(failed, is_there, &why_)) return nullptr;
   note_conflict(end);
   return &failure_;
 }
 
-/// Which of the events before `end` the failure and `why_` come from. Requires: owners are known.
+/// Which of the events before `end` the failure and `why_` come from.
 void Timing::note_conflict(std::uint32_t end) {
+  sim::costly_invariant(
+      [&] {
+        const auto begin = owner_of_constraint_.begin();
+        const auto comes_before = [](std::uint32_t a, std::uint32_t b) { return a + 1 < b + 1; };  // kNone is first
+        return std::is_sorted(begin, begin + constraints_.constraints(), comes_before);
+      },
+      "each event adds to what those before it have added");
   std::vector<std::uint32_t>& conflict = failure_.conflict;
   conflict.clear();
   const auto add = [&](std::uint32_t owner) {
@@ -96,22 +103,6 @@ void Timing::note_conflict(std::uint32_t end) {
   }
 }
 
-/// Which of the first `executed` events each variable and each constraint comes from.
-void Timing::note_owners(std::uint32_t executed) {
-  owner_of_variable_.assign(constraints_.variables(), kNone);
-  owner_of_constraint_.assign(constraints_.constraints(), kNone);
-  const DifferenceConstraints::Mark now = constraints_.mark();
-  DifferenceConstraints::Mark begin = executed > 0 ? trace_[0].before.constraints : now;
-  for (std::uint32_t i = 0; i < executed; ++i) {
-    const DifferenceConstraints::Mark end = i + 1 == executed ? now : trace_[i + 1].before.constraints;
-    sim::costly_invariant([&] { return begin.variables <= end.variables && begin.constraints <= end.constraints; },
-                          "each event adds to what those before it have added");
-    std::fill(owner_of_variable_.begin() + begin.variables, owner_of_variable_.begin() + end.variables, i);
-    std::fill(owner_of_constraint_.begin() + begin.constraints, owner_of_constraint_.begin() + end.constraints, i);
-    begin = end;
-  }
-}
-
 /// Whether a constraint is there already when of the trace there are only the events before `position` and those of this
 /// set.
 bool Timing::is_among(std::uint32_t constraint, std::uint32_t position, const Positions& set) const {
@@ -123,7 +114,6 @@ bool Timing::is_among(std::uint32_t constraint, std::uint32_t position, const Po
 
 std::pair<std::optional<Extent>, std::optional<Extent>> Timing::greatest_differences_among(Variable a, Variable b,
                                                                                            const Positions& set) {
-  note_owners(trace_.position() + 1);
   const auto is_of_these = [&](std::uint32_t i) {
     return owner_of_constraint_[i] == kNone || has_bit(set, owner_of_constraint_[i]);
   };

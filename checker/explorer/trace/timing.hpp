@@ -36,7 +36,7 @@ class Timing {
   sim::Instant fresh();
   /// Adds a constraint, unless one has failed. False: that one, or this.
   bool add(const Constraint& constraint) {
-    if (!infeasible_from_ && !constraints_.add(constraint)) fail(constraint);
+    if (!infeasible_from_ && !add_owned(constraint)) fail(constraint);
     return !infeasible_from_.has_value();
   }
   void at_most(sim::Instant a, sim::Instant b);
@@ -106,7 +106,7 @@ class Timing {
   /// which of the events before `end` do not allow it. Null: it is feasible.
   const Failure* explain_among(const Constraint& failed, std::uint32_t position, const Positions& set,
                                std::uint32_t end);
-  /// Whether it is infeasible even so. Requires: explained before, with the same events.
+  /// Whether it is infeasible even so.
   bool is_infeasible_among(const Constraint& failed, std::uint32_t position, const Positions& set) const {
     return constraints_.is_infeasible_among(failed, [&](std::uint32_t i) { return is_among(i, position, set); });
   }
@@ -115,9 +115,18 @@ class Timing {
                                                                                      const Positions& set);
 
  private:
+  /// Adds a constraint of the present event. False: it is infeasible.
+  bool add_owned(const Constraint& constraint) {
+    const std::uint32_t before = constraints_.constraints();
+    if (!constraints_.add(constraint)) return false;
+    if (constraints_.constraints() == before) return true;  // it always holds
+    if (owner_of_constraint_.size() <= before) [[unlikely]]
+      owner_of_constraint_.resize(before + 1);
+    owner_of_constraint_[before] = trace_.position();
+    return true;
+  }
   void fail(const Constraint& failed);
   void lower_to(std::size_t mark);
-  void note_owners(std::uint32_t executed);
   void note_conflict(std::uint32_t end);
   bool is_among(std::uint32_t constraint, std::uint32_t position, const Positions& set) const;
 
@@ -132,8 +141,9 @@ class Timing {
   bool has_failed_for_good_ = false;
 
   Failure failure_;
-  std::vector<std::uint32_t> why_;                ///< constraints
-  std::vector<std::uint32_t> owner_of_variable_;  ///< positions
+  std::vector<std::uint32_t> why_;  ///< constraints
+  // Which event each of them comes from: its position, `kNone` for what was decided before the first event.
+  std::vector<std::uint32_t> owner_of_variable_{kNone};
   std::vector<std::uint32_t> owner_of_constraint_;
 };
 
