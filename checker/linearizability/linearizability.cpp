@@ -1,6 +1,7 @@
 #include "checker/linearizability/linearizability.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "checker/linearizability/near_linear/register_zones.hpp"
 #include "checker/linearizability/search/conflict.hpp"
 #include "checker/linearizability/search/search.hpp"
+#include "sim/invariant.hpp"
 
 namespace lockstep::checker {
 namespace {
@@ -104,6 +106,33 @@ class Check {
   }
 
   Part check(Positions positions) {
+    Part part = decide(positions);
+    sim::costly_invariant([&] { return part.verdict != Verdict::holds || is_linearization(positions, part.order); },
+                          "an order that is given as proof is one: in real time, and as the specification allows");
+    return part;
+  }
+
+  /// Asks nobody but the history and the specification, operation by operation.
+  bool is_linearization(Positions positions, Positions order) const {
+    const std::unique_ptr<Specification> specification = model_.specification(history_, positions, options_);
+    std::vector<std::uint64_t> state(specification->words());
+    specification->initial(state.data());
+    std::vector<bool> is_placed(history_.operations.size(), false);
+    std::int64_t latest = std::numeric_limits<std::int64_t>::min();  // at which one so far can have taken effect
+    for (const Position i : order) {
+      const HistoryOperation& o = history_.operations[i];
+      const bool has_returned = !o.is_unknown() && o.returned < latest;
+      if (is_placed[i] || has_returned || !specification->step(state.data(), specification->action(o))) return false;
+      is_placed[i] = true;
+      latest = std::max(latest, o.invoked);
+    }
+    return std::all_of(positions.begin(), positions.end(), [&](Position i) {
+      const HistoryOperation& o = history_.operations[i];
+      return is_placed[i] || o.is_unknown() || specification->action(o).effect == Action::Effect::none;
+    });
+  }
+
+  Part decide(Positions positions) {
     Part weaker;
     if (!options_.search_only) {
       Part part = check_quickly(positions, options_);

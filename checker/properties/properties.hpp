@@ -1,30 +1,27 @@
 #pragma once
 
 // All properties that Lockstep can judge: for `lockstep list properties`, for scenario files that expect something of
-// one, and for reports. Adding a property is one entry here and one checker.
+// one, for whoever judges runs and explorations, and for reports. Adding a property is one file and its line in
+// entries.hpp.
 
 #include <span>
 #include <string_view>
 
-#include "checker/properties/verdict.hpp"
+#include "checker/properties/property.hpp"
 
 namespace lockstep::checker {
 
-struct Property {
-  std::string_view name;     ///< as in scenario files and findings
-  View view;                 ///< whose truth it is about
-  std::string_view meaning;  ///< one line, English
-  std::string_view meaning_zh;
-};
-
-/// In the order in which people read them: belief, server, damage.
+/// In the order in which people read them.
 std::span<const Property> properties();
 
-/// Whether it says nothing where nobody ever got the lock: then it is unknown, for this reason.
-bool needs_a_holder(std::string_view property);
 inline constexpr std::string_view nothing_was_tried = "nothing was tried: nobody ever got the lock";
 
 /// Null if there is none of this name.
 const Property* find_property(std::string_view name);
+
+/// Requires: there is one of this name. Stops the program if there is none: that is our bug.
+const Property& property_named(std::string_view name);
+/// Its position in the table. The same requirement.
+std::size_t position_of_property(std::string_view name);
 
 }  // namespace lockstep::checker

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "sim/invariant.hpp"
+
 namespace lockstep::checker {
 namespace {
 
@@ -142,6 +144,25 @@ bool DifferenceConstraints::apply() {
   return in_range;
 }
 
+bool DifferenceConstraints::is_solved() const {
+  for (std::uint32_t i = 0; i < constraints_; ++i) {
+    if (potential_[out_[i].other] - potential_[in_[i].other] > out_[i].units) return false;
+  }
+  return true;
+}
+
+bool DifferenceConstraints::is_solved_where_touched() const {
+  return std::all_of(touched_.begin(), touched_.begin() + touched_count_, [&](Variable v) {
+    for (std::uint32_t i = first_out_[v]; i != kNone; i = out_[i].next) {
+      if (potential_[out_[i].other] - potential_[v] > out_[i].units) return false;
+    }
+    for (std::uint32_t i = first_in_[v]; i != kNone; i = in_[i].next) {
+      if (potential_[v] - potential_[in_[i].other] > in_[i].units) return false;
+    }
+    return true;
+  });
+}
+
 void DifferenceConstraints::discard() const {
   for (std::uint32_t i = 0; i < touched_count_; ++i) change_[touched_[i]] = 0;
 }
@@ -173,6 +194,8 @@ bool DifferenceConstraints::add_repairing(Variable u, Variable v, Bound w) {
   }
   const bool in_range = u > v ? apply<true>() : apply<false>();
   store(u, v, w);
+  sim::costly_invariant([&] { return is_solved_where_touched(); },
+                        "potentials that have moved satisfy all constraints of what moved");
   if (!in_range) [[unlikely]]
     renew_potentials();
   return true;
@@ -192,6 +215,7 @@ void DifferenceConstraints::renew_potentials() {
       changed = true;
     }
   }
+  sim::invariant(is_solved(), "shortest paths from a common source are a solution");
 }
 
 /// A wave of slacks, which are not negative: what is not shorter than a known path to `to` goes no further.

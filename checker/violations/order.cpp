@@ -4,20 +4,20 @@
 
 #include "checker/properties/evidence.hpp"
 #include "checker/properties/places.hpp"
-#include "checker/properties/server/order_properties.hpp"
+#include "checker/properties/properties.hpp"
 #include "checker/violations/violations.hpp"
 
 namespace lockstep::checker {
 
 void ViolationFinder::order_properties() {
-  const bool has_nothing = std::none_of(operations_.begin(), operations_.end(), [](const sim::Operation& o) {
-    const bool is_report = o.function == "release" || o.function == "leave" || o.function == "renew";
-    return is_report || o.function == "reenter" || (o.function == "acquire" && o.phase == sim::Phase::fail);
-  });
-  if (has_nothing) return;
-  for (const Breach& breach : order_breaches(operations_, effects_, *history_)) {
-    begin(breach.property, breach.is_unknown, breach.by.front(), {});
-    finish();
+  const OrderedHistory ordered{operations_, effects_, *history_, resources_};
+  for (const Property& property : properties()) {
+    if (property.breaches == nullptr) continue;
+    for (const Breach& breach : property.breaches(ordered)) {
+      begin(breach.property, breach.is_unknown, breach.by.front(),
+            breach.by.size() > 1 ? breach.by[1] : sim::ProcessId{});
+      finish();
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-// capacity, fair and no-oversell, as ways: the definitions are those of capacity.hpp, fair.hpp and no_oversell.hpp.
+// capacity and fair, as ways: the definitions are those of capacity.hpp and fair.hpp.
 //
 // capacity. Intervals on a line have a common moment exactly if each two of them have one (Helly), so too many at once are
 // places + 1 beliefs of different processes of which each is alive at the beginnings of all.
@@ -147,23 +147,6 @@ void ViolationFinder::add_still_taken(const Arrival& x, const Arrival& y, std::u
     } else {
       is_impossible_ = is_impossible_ || is_given_back;
       require(effects_[x.granted].at, *z.attempt->lease_until, true);
-    }
-  }
-}
-
-// --- no-oversell: what happened, whenever it did.
-
-void ViolationFinder::no_oversell() {
-  for (const sim::Operation& sale : operations_) {
-    if (!is_successful(sale, "buy")) continue;
-    if (sale.value && *sale.value < 0) {
-      begin("no-oversell", false, sale.process, {});
-      finish();
-    }
-    for (const sim::Operation& other : operations_) {
-      if (other.id <= sale.id || other.object != sale.object || !is_successful(other, "buy")) continue;
-      begin("no-oversell", false, sale.process, other.process);
-      finish();
     }
   }
 }

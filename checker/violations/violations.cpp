@@ -28,11 +28,7 @@ std::span<const Violation> ViolationFinder::find(const sim::History& history, st
   order_properties();
   leases_that_run_out();
   if (wakeup != nullptr) lost_wakeups(*wakeup);
-  no_oversell();
-  if (!resources.empty()) {
-    no_lost_update();
-    fencing();
-  }
+  if (!resources.empty()) fencing();
   return {found_.data(), found_count_};
 }
 
@@ -302,29 +298,6 @@ void ViolationFinder::recoverable(const RecoverableQuestion& question) {
     require(bound, question.probed_until, false);
   }
   finish();
-}
-
-// --- no-lost-update: the order at the resource alone.
-
-void ViolationFinder::no_lost_update() {
-  for (std::size_t i = 0; i < effects_.size(); ++i) {
-    const sim::Effect& update = effects_[i];
-    if (update.kind != sim::Effect::Kind::write || !is_resource(update.server)) continue;
-    const sim::Operation* operation = operation_of(update);
-    if (operation == nullptr || operation->function != "write") continue;
-    const sim::Effect* lost = nullptr;
-    for (std::size_t j = i; j-- > 0;) {
-      const sim::Effect& before = effects_[j];
-      if (before.server != update.server || before.object != update.object) continue;
-      if (before.kind == sim::Effect::Kind::write && before.by != update.by) lost = &before;
-      if (before.kind != sim::Effect::Kind::read || before.by != update.by) continue;
-      if (lost != nullptr) {
-        begin("no-lost-update", false, update.by, lost->by);
-        finish();
-      }
-      break;
-    }
-  }
 }
 
 // --- fencing.

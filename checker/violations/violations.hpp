@@ -205,8 +205,6 @@ class ViolationFinder {
   void lost_wakeups(const WakeupQuestion& question);
   void lost_wakeup(const WakeupQuestion& question, const sim::Operation& wait, sim::Instant freed,
                    const std::optional<sim::Instant>& ended, const std::optional<sim::Instant>& taken);
-  void no_lost_update();
-  void no_oversell();
   void fencing();
 
   const BeliefWays& alive_ways(std::size_t belief);

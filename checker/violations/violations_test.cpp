@@ -12,12 +12,12 @@
 #include "checker/properties/belief/mutual_exclusion.hpp"
 #include "checker/properties/belief/no_deadlock.hpp"
 #include "checker/properties/damage/fencing.hpp"
-#include "checker/properties/damage/no_lost_update.hpp"
 #include "checker/properties/server/faithful_renewal.hpp"
 #include "checker/properties/server/no_lost_wakeup.hpp"
 #include "checker/properties/server/order_properties.hpp"
 #include "checker/properties/server/own_release.hpp"
 #include "checker/testing/forged_history.hpp"
+#include "checker/testing/lost_updates_oracle.hpp"
 #include "checker/testing/symbolic_history.hpp"
 #include "sim/testing/test_effort.hpp"
 
@@ -50,7 +50,7 @@ bool is_violated(std::string_view property, const sim::History& history, Duratio
   if (property == "faithful-renewal") return faithful_renewal(history, names).verdict == Verdict::violated;
   if (property == "no-lost-wakeup") return no_lost_wakeup(history, names, kWakeup).verdict == Verdict::violated;
   if (property == "own-release") return own_release(history, names).verdict == Verdict::violated;
-  if (property == "no-lost-update") return no_lost_update(history, names, kResources).verdict == Verdict::violated;
+  if (property == "no-lost-update") return loses_an_update(history, SymbolicHistory::resource_server);
   if (property == "capacity") return capacity(history, names, *kSemaphore.places).verdict == Verdict::violated;
   return fencing(history, names, kResources).verdict == Verdict::violated;
 }

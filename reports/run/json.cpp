@@ -117,7 +117,7 @@ ordered_json json_of(const scenarios::ExploredProperty& property, const std::str
   ordered_json json;
   json["property"] = property.name;
   json["name"] = property.name;
-  json["view"] = checker::to_string(checker::find_property(property.name)->view);
+  json["view"] = checker::to_string(checker::property_named(property.name).view);
   json["verdict"] = checker::to_string(property.verdict);
   json["why"] = property.why;
   json["expected"] = property.expected ? ordered_json(checker::to_string(property.expected->verdict)) : ordered_json();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "checker/properties/properties.hpp"
 #include "reports/text/table.hpp"
 #include "reports/text/text.hpp"
 
@@ -42,11 +43,13 @@ std::string observations_text(const scenarios::Outcome& outcome) {
     if (judgement.finding.verdict == Verdict::unknown && judgement.expected) unknown.push_back(name);
   }
   // Two beliefs at once are always more than one mutex allows: not worth a line of its own in every row.
-  const auto contains = [](const std::vector<std::string>& names, const char* name) {
+  const auto contains = [](const std::vector<std::string>& names, std::string_view name) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };
-  if (contains(broken, "mutual-exclusion") || contains(besides, "mutual-exclusion"))
-    std::erase(besides, "linearizable");
+  for (const checker::Property& property : checker::properties()) {
+    if (contains(broken, property.implied_by) || contains(besides, property.implied_by))
+      std::erase(besides, property.name);
+  }
   std::string text = broken.empty() ? "holds" : "✗ " + joined(broken);
   if (!unknown.empty()) text += "\n? " + joined(unknown);
   if (!besides.empty()) text += "\nbesides: " + joined(besides);

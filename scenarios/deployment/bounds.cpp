@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "checker/properties/properties.hpp"
 #include "scenarios/deployment/deployment.hpp"
 
 namespace lockstep::scenarios {
@@ -81,25 +82,25 @@ bool Deployment::shares_lock() const {
   });
 }
 
-/// Whoever is one of several holders breaks no mutual exclusion, and frees nobody's place but his own.
+checker::Circumstances Deployment::circumstances() const {
+  return {.has_resource = scenario_.resource.has_value(),
+          .has_market = scenario_.market.has_value(),
+          .is_semaphore = places().has_value(),
+          .shares_lock = shares_lock(),
+          .takes_several_locks = deadlock_bound_.has_value(),
+          .promises_turns = overtakings().has_value(),
+          .servers = scenario_.servers.size()};
+}
+
 std::string_view Deployment::why_not_judged(std::string_view property) const {
-  const bool is_semaphore = places().has_value();
-  if (property == "capacity" && !is_semaphore) return "no semaphore in this story";
-  if (property == "no-deadlock" && !deadlock_bound_) return "no client of this story takes several locks";
-  if (property == "fair" && !overtakings()) return "nobody is promised a turn in this story";
-  if (is_semaphore && (property == "mutual-exclusion" || property == "own-release"))
-    return "a semaphore lets several in: see capacity";
-  return "";
+  const auto why = checker::property_named(property).why_not_judged;
+  return why != nullptr ? why(circumstances()) : "";
 }
 
 std::string_view Deployment::why_not_explored(std::string_view property) const {
-  if (property == "linearizable" && places()) return "the operations of a semaphore are put in order by run alone";
-  if (property == "linearizable" && shares_lock())
-    return "a lock that some share is no mutex; mutual-exclusion judges it";
-  if (property == "no-lost-wakeup" && scenario_.servers.size() > 1)
-    return "the lock is kept at several servers: when it is free, no single one says";
-  if (property == "no-oversell" && !scenario_.market) return "no market in this story";
-  return why_not_judged(property);
+  const auto why = checker::property_named(property).why_not_explored;
+  const std::string_view text = why != nullptr ? why(circumstances()) : "";
+  return text.empty() ? why_not_judged(property) : text;
 }
 
 std::optional<std::int64_t> Deployment::overtakings() const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "checker/properties/belief/progress.hpp"
+#include "checker/properties/property.hpp"
 #include "checker/properties/server/no_lost_wakeup.hpp"
 #include "models/client/client.hpp"
 #include "models/locks/catalogue.hpp"
@@ -107,6 +108,7 @@ class Deployment {
   std::optional<std::int64_t> places() const;
   /// `fair`: how often somebody may be overtaken. Nothing: neither the file nor the algorithm promises anybody a turn.
   std::optional<std::int64_t> overtakings() const;
+  checker::Circumstances circumstances() const;
   /// Why there is nothing to judge of this property, in one sentence; empty: it is judged.
   std::string_view why_not_judged(std::string_view property) const;
   /// The same for an exploration, which can judge a little less.

@@ -373,12 +373,6 @@ class Search {
     ExploredProperty explored;
     explored.name = tally.name;
     explored.violating_traces = tally.violating_traces;
-    const bool needs_resource = tally.name == "no-lost-update" || tally.name == "fencing";
-    if (needs_resource && !scenario_.resource) {
-      explored.why = "no resource in this story";
-      explored.is_judged = false;
-      return explored;
-    }
     if (const std::string_view why = workers_.front()->story.deployment().why_not_explored(tally.name); !why.empty()) {
       explored.why = why;
       explored.is_judged = false;
@@ -400,7 +394,7 @@ class Search {
       explored.why = "not broken so far, but a bound was hit";
       return explored;
     }
-    if (checker::needs_a_holder(tally.name) && !total_->marks().somebody_got_the_lock()) {
+    if (checker::property_named(tally.name).needs_a_holder && !total_->marks().somebody_got_the_lock()) {
       explored.why = checker::nothing_was_tried;
       explored.is_judged = uses_lock();
       return explored;

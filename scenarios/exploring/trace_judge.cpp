@@ -129,10 +129,7 @@ void TraceJudge::look(Explorer& explorer) {
   std::size_t property = 0;
   std::optional<checker::Constraint> impossible;  // what the last way began with that failed at once: many begin alike
   for (const checker::Violation& way : ways) {
-    if (way.property != tallies_[property].name) {
-      const auto is_it = [&](const PropertyTally& tally) { return tally.name == way.property; };
-      property = static_cast<std::size_t>(std::find_if(tallies_.begin(), tallies_.end(), is_it) - tallies_.begin());
-    }
+    if (way.property != tallies_[property].name) property = checker::position_of_property(way.property);
     if (!is_judged_[property]) continue;
     // Without a threshold to find, one feasible way is enough.
     const bool needs_one = parameters_.empty() || finder_->mutant() == checker::JudgingMutant::first_way;

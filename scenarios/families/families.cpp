@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "checker/properties/ownership.hpp"
+#include "checker/properties/properties.hpp"
 #include "scenarios/deployment/deployment.hpp"
 #include "scenarios/families/closest_witness.hpp"
 #include "scenarios/families/family_story.hpp"
@@ -38,8 +39,7 @@ Duration before_next_millisecond(Duration d) {
 
 /// Whether it compares lengths of time with a bound: then no order of moments decides it.
 bool is_of_lengths(std::string_view property) {
-  return property == "recoverable" || property == "progress" || property == "no-deadlock" ||
-         property == "no-lost-wakeup";
+  return checker::property_named(property).decided_by == checker::DecidedBy::lengths;
 }
 
 /// A line through two points, if it is one in whole nanoseconds.

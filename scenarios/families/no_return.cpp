@@ -27,11 +27,6 @@ using checker::Explorer;
 using sim::Duration;
 using sim::Instant;
 
-/// Those that the order of moments decides alone.
-constexpr std::array<std::string_view, 9> kOfOrder{"mutual-exclusion", "linearizable",     "own-release",
-                                                   "reentrancy",       "truthful-reports", "faithful-renewal",
-                                                   "no-lost-update",   "no-oversell",      "fencing"};
-
 /// A fault of the run, as it happened.
 struct PastFault {
   ExploredFault::Kind kind;
@@ -398,12 +393,12 @@ class NoReturnSearch {
 
 std::optional<NoReturn> no_return(const Scenario& scenario, const models::locks::Catalogue& catalogue,
                                   std::string_view property, const NoReturnOptions& options) {
-  const bool is_of_order = std::find(kOfOrder.begin(), kOfOrder.end(), property) != kOfOrder.end();
+  const checker::Property* known = checker::find_property(property);
+  const bool is_of_order = known != nullptr && known->decided_by == checker::DecidedBy::order;
   if (!is_of_order || !can_be_explored(scenario, catalogue)) return std::nullopt;
   auto budgets = fault_budgets(scenario);
   if (std::holds_alternative<Diagnostic>(budgets)) return std::nullopt;
-  const std::string_view name = checker::find_property(property)->name;
-  return NoReturnSearch(scenario, catalogue, name, options,
+  return NoReturnSearch(scenario, catalogue, known->name, options,
                         std::get<std::vector<checker::FaultBudget>>(std::move(budgets)))();
 }
 

@@ -7,21 +7,11 @@
 
 #include <fmt/format.h>
 
-#include "checker/properties/belief/capacity.hpp"
-#include "checker/properties/belief/linearizable.hpp"
-#include "checker/properties/belief/mutual_exclusion.hpp"
-#include "checker/properties/belief/no_deadlock.hpp"
 #include "checker/properties/belief/progress.hpp"
-#include "checker/properties/damage/fencing.hpp"
-#include "checker/properties/damage/no_lost_update.hpp"
-#include "checker/properties/damage/no_oversell.hpp"
 #include "checker/properties/evidence.hpp"
 #include "checker/properties/properties.hpp"
-#include "checker/properties/server/fair.hpp"
-#include "checker/properties/server/faithful_renewal.hpp"
 #include "checker/properties/server/no_lost_wakeup.hpp"
 #include "checker/properties/server/order_properties.hpp"
-#include "checker/properties/server/own_release.hpp"
 #include "checker/properties/server/recoverable.hpp"
 
 namespace lockstep::scenarios {
@@ -151,53 +141,39 @@ std::vector<checker::Finding> Execution::findings(const std::function<bool(std::
   std::optional<sim::History> until_rest;
   if (goes_on_after(world.history(), rest_)) until_rest = story_of(world.history(), rest_);
   const sim::History& story = until_rest ? *until_rest : world.history();
-  const std::int64_t places = deployment_.places().value_or(1);
-  // Three properties are judged by them.
-  std::optional<std::vector<checker::Breach>> found_breaches;
-  const auto breaches = [&]() -> const std::vector<checker::Breach>& {
-    if (!found_breaches) found_breaches = checker::order_breaches(story);
-    return *found_breaches;
-  };
+  // Several properties are judged by them.
+  std::optional<std::vector<checker::Breach>> breaches;
+  checker::ProgressQuestion progress = deployment_.progress_question();
+  checker::WakeupQuestion wakeup = deployment_.wakeup_question();
+  progress.end = quiescent_;
+  wakeup.end = quiescent_;
+  const checker::RecoverableQuestion recoverable = recoverable_question();
+  const checker::JudgedRun run{.story = story,
+                               .all = world.history(),
+                               .names = names,
+                               .resources = resources,
+                               .lock = scenario_.lock.key,
+                               .places = deployment_.places(),
+                               .overtakings = deployment_.overtakings().value_or(0),
+                               .deadlock_lasting = deployment_.deadlock_bound().value_or(Duration::zero()),
+                               .progress = progress,
+                               .recoverable = recoverable,
+                               .wakeup = wakeup,
+                               .breaches = [&]() -> std::span<const checker::Breach> {
+                                 if (!breaches) breaches = checker::order_breaches(story);
+                                 return *breaches;
+                               }};
   std::vector<checker::Finding> findings;
-  findings.reserve(checker::properties().size());
-  const auto judge = [&](std::string_view property, auto with) {
-    if (is_wanted(property)) {
-      findings.push_back(with());
-    } else {
-      findings.push_back({.property = property, .view = checker::find_property(property)->view, .why = "not asked"});
-    }
-  };
-  judge("mutual-exclusion", [&] { return checker::mutual_exclusion(story, names); });
-  judge("linearizable", [&] {
-    return deployment_.places() ? checker::linearizable_semaphore(story, names, scenario_.lock.key, places)
-                                : checker::linearizable(story, names);
-  });
-  judge("no-deadlock",
-        [&] { return checker::no_deadlock(story, names, deployment_.deadlock_bound().value_or(Duration::zero())); });
-  judge("progress", [&] {
-    checker::ProgressQuestion question = deployment_.progress_question();
-    question.end = quiescent_;
-    return checker::progress(story, names, question);
-  });
-  judge("own-release", [&] { return checker::own_release(story, names); });
-  judge("recoverable", [&] { return checker::recoverable(world.history(), names, recoverable_question()); });
-  judge("reentrancy", [&] { return checker::reentrancy(story, names, breaches()); });
-  judge("truthful-reports", [&] { return checker::truthful_reports(story, names, breaches()); });
-  judge("faithful-renewal", [&] { return checker::faithful_renewal(story, names, breaches()); });
-  judge("no-lost-wakeup", [&] {
-    checker::WakeupQuestion question = deployment_.wakeup_question();
-    question.end = quiescent_;
-    return checker::no_lost_wakeup(story, names, question);
-  });
-  judge("capacity", [&] { return checker::capacity(story, names, places); });
-  judge("fair", [&] { return checker::fair(story, names, deployment_.overtakings().value_or(0)); });
-  judge("no-lost-update", [&] { return checker::no_lost_update(story, names, resources); });
-  judge("no-oversell", [&] { return checker::no_oversell(story, names); });
-  judge("fencing", [&] { return checker::fencing(story, names, resources); });
+  for (const checker::Property& property : checker::properties()) {
+    findings.push_back(is_wanted(property.name)
+                           ? property.judge(run)
+                           : checker::Finding{.property = property.name, .view = property.view, .why = "not asked"});
+  }
   const auto is_got = [](const sim::Operation& o) { return checker::is_successful(o, "acquire"); };
   const bool is_tried = std::any_of(story.operations.begin(), story.operations.end(), is_got);
   for (checker::Finding& finding : findings) {
-    if (!is_tried && finding.verdict == checker::Verdict::holds && checker::needs_a_holder(finding.property)) {
+    if (!is_tried && finding.verdict == checker::Verdict::holds &&
+        checker::property_named(finding.property).needs_a_holder) {
       finding = {.property = finding.property, .view = finding.view, .why = std::string(checker::nothing_was_tried)};
     }
     if (const std::string_view why = deployment_.why_not_judged(finding.property); !why.empty()) {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "checker/properties/properties.hpp"
 #include "scenarios/story/step_name.hpp"
 
 namespace lockstep::scenarios {
@@ -30,20 +31,13 @@ std::string listed(const std::vector<std::string>& names, std::string_view last)
 
 /// What a violation is, as the title says it.
 Text headline(std::string_view property, const std::vector<std::string>& by) {
-  const std::string en = listed(by, " and ");
-  const std::string zh = listed(by, " 和 ");
-  if (property == "mutual-exclusion") return {en + " hold the lock at once", zh + " 同时持有锁"};
-  if (property == "no-deadlock") {
-    if (by.size() == 1) return {en + " waits for a lock that it holds itself", zh + " 在等待自己持有的锁"};
-    return {en + (by.size() == 2 ? " wait for each other" : " wait for each other in a circle"), zh + " 互相等待"};
+  const checker::BothLanguages listing{listed(by, " and "), listed(by, " 和 ")};
+  if (const auto told = checker::property_named(property).headline) {
+    checker::BothLanguages text = told(listing, by.size());
+    return {std::move(text.en), std::move(text.zh)};
   }
-  if (property == "own-release") return {"A release removes somebody else's lock: " + en, "释放删除了别人的锁：" + zh};
-  if (property == "no-lost-update") return {"An update is lost: " + en, "更新丢失：" + zh};
-  if (property == "fencing") return {"A stale write gets through: " + en, "过期的写入得逞：" + zh};
-  if (property == "recoverable") return {"The lock stays taken when everybody is done", "所有人都结束以后，锁仍被占用"};
-  if (property == "linearizable")
-    return {"No order of the operations explains what the clients saw", "任何操作顺序都无法解释客户端所见"};
-  return {fmt::format("{} is violated by {}", property, en), fmt::format("{} 被 {} 违反", property, zh)};
+  return {fmt::format("{} is violated by {}", property, listing.en),
+          fmt::format("{} 被 {} 违反", property, listing.zh)};
 }
 
 Text step_text(const Trigger& trigger) {

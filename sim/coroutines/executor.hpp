@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/coroutines/arena.hpp"
+#include "sim/invariant.hpp"
 
 namespace lockstep::sim {
 
@@ -23,6 +24,7 @@ class Executor {
   void drain() {
     for (std::size_t next = 0; next < ready_.size(); ++next) {
       const std::coroutine_handle<> coroutine = ready_[next];
+      costly_invariant([&] { return !coroutine.done(); }, "only what waits is made ready");
       coroutine.resume();
     }
     ready_.clear();

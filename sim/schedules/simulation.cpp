@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/invariant.hpp"
+
 namespace lockstep::sim {
 namespace {
 
@@ -174,6 +176,7 @@ bool Simulation::step_until(Duration until) {
     const Duration at = event.at;
     const Fate::Answer answer = fate_ == nullptr ? Fate::Answer::happens : fate_->of(slot, Instant::at(at));
     if (answer == Fate::Answer::look_again) continue;
+    invariant(heap_[heap_position_[slot]].slot == slot, "a pending event stands where the heap says it stands");
     remove(heap_position_[slot]);
     if (answer == Fate::Answer::lost) {
       world_.lose(slot);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <new>
 
+#include "sim/invariant.hpp"
 #include "sim/schedules/random.hpp"
 
 namespace lockstep::sim {
@@ -341,6 +342,7 @@ void World::transmit_guarded(std::uint32_t slot) {
 
 void World::execute(std::uint32_t slot, Instant at) {
   Event& next = events_[slot];
+  invariant(at.anchor() != 0 || now_.anchor() != 0 || at.offset() >= now_.offset(), "true time never goes back");
   now_ = at;
   ++step_;
   current_ = next.id;

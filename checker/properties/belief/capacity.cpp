@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "checker/properties/entries.hpp"
 #include "checker/properties/evidence.hpp"
 #include "checker/properties/ownership.hpp"
 
@@ -65,6 +66,20 @@ Finding capacity(const sim::History& history, const Names& names, std::int64_t p
   finding.why = holds == 0 ? "nobody ever got a place"
                            : fmt::format("{}, never more than {} at once", counted(holds, "hold", "holds"), most);
   return finding;
+}
+
+Property entries::capacity() {
+  return {
+      .name = "capacity",
+      .view = View::belief,
+      .meaning = "Never more clients believe at once that they hold a semaphore than it has places.",
+      .meaning_zh = "任何时刻认为自己持有信号量的客户端都不会多于它的名额。",
+      .question = "Did ever more clients believe to hold a semaphore than it has places?",
+      .decided_by = DecidedBy::counts,
+      .why_not_judged = [](const Circumstances& story) -> std::string_view {
+        return !story.is_semaphore ? "no semaphore in this story" : "";
+      },
+      .judge = [](const JudgedRun& run) { return checker::capacity(run.story, run.names, run.places.value_or(1)); }};
 }
 
 }  // namespace lockstep::checker

@@ -7,6 +7,7 @@
 
 #include "checker/linearizability/linearizability.hpp"
 #include "checker/properties/belief/mutex_history.hpp"
+#include "checker/properties/entries.hpp"
 #include "checker/properties/evidence.hpp"
 
 namespace lockstep::checker {
@@ -134,6 +135,30 @@ Finding linearizable_reentrant(const sim::History& history, const Names& names, 
              history, names,
              {"reentrant-mutex", "a mutex that its owner may take again", mutex_history(history, object, true)})
       .finding;
+}
+
+Property entries::linearizable() {
+  return {
+      .name = "linearizable",
+      .view = View::belief,
+      .meaning = "All acquires and releases can be put in one order, true to real time, that a perfect mutex allows.",
+      .meaning_zh = "所有加锁与解锁操作能按真实时间排成一个理想互斥锁所允许的顺序。",
+      .question =
+          "Could one perfect mutex have given all these answers? A lease that runs out under a living holder is "
+          "already too much, unless the holder looks at its clock and knows.",
+      .implied_by = "mutual-exclusion",
+      .why_not_explored = [](const Circumstances& story) -> std::string_view {
+        if (story.is_semaphore) return "the operations of a semaphore are put in order by run alone";
+        return story.shares_lock ? "a lock that some share is no mutex; mutual-exclusion judges it" : "";
+      },
+      .judge =
+          [](const JudgedRun& run) {
+            return run.places ? linearizable_semaphore(run.story, run.names, run.lock, *run.places)
+                              : checker::linearizable(run.story, run.names);
+          },
+      .headline = [](const BothLanguages&, std::size_t) -> BothLanguages {
+        return {"No order of the operations explains what the clients saw", "任何操作顺序都无法解释客户端所见"};
+      }};
 }
 
 }  // namespace lockstep::checker

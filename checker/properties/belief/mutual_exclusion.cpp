@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "checker/properties/entries.hpp"
 #include "checker/properties/evidence.hpp"
 #include "checker/properties/ownership.hpp"
 
@@ -122,6 +123,21 @@ Finding mutual_exclusion(const sim::History& history, const Names& names) {
     if (closest) finding.why += fmt::format("; the closest were {} apart", sim::to_string(*closest));
   }
   return finding;
+}
+
+Property entries::mutual_exclusion() {
+  return {.name = "mutual-exclusion",
+          .view = View::belief,
+          .meaning = "No two clients believe at the same moment that they hold the lock.",
+          .meaning_zh = "任何时刻都不会有两个客户端同时认为自己持有锁。",
+          .question = "Did two clients ever believe at the same time?",
+          .why_not_judged = [](const Circumstances& story) -> std::string_view {
+            return story.is_semaphore ? "a semaphore lets several in: see capacity" : "";
+          },
+          .judge = [](const JudgedRun& run) { return checker::mutual_exclusion(run.story, run.names); },
+          .headline = [](const BothLanguages& by, std::size_t) -> BothLanguages {
+            return {by.en + " hold the lock at once", by.zh + " 同时持有锁"};
+          }};
 }
 
 }  // namespace lockstep::checker

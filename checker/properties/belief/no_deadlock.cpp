@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "checker/properties/entries.hpp"
 #include "checker/properties/evidence.hpp"
 
 namespace lockstep::checker {
@@ -96,6 +97,26 @@ Finding no_deadlock(const sim::History& history, const Names& names, sim::Durati
     finding.why = counted(list.size(), "wait", "waits") + " for a lock that is held, none of them in a circle";
   }
   return finding;
+}
+
+Property entries::no_deadlock() {
+  return {
+      .name = "no-deadlock",
+      .view = View::belief,
+      .meaning = "No circle of clients, of which each waits for a lock that the next one holds, lasts.",
+      .meaning_zh = "不会出现持续的环路：其中每个客户端都在等待下一个客户端持有的锁。",
+      .question = "Did clients wait in a circle, each for a lock that the next one held, and go on waiting?",
+      .decided_by = DecidedBy::lengths,
+      .needs_a_holder = false,
+      .why_not_judged = [](const Circumstances& story) -> std::string_view {
+        return !story.takes_several_locks ? "no client of this story takes several locks" : "";
+      },
+      .judge = [](const JudgedRun& run) { return checker::no_deadlock(run.story, run.names, run.deadlock_lasting); },
+      .headline = [](const BothLanguages& by, std::size_t count) -> BothLanguages {
+        if (count == 1) return {by.en + " waits for a lock that it holds itself", by.zh + " 在等待自己持有的锁"};
+        return {by.en + (count == 2 ? " wait for each other" : " wait for each other in a circle"),
+                by.zh + " 互相等待"};
+      }};
 }
 
 }  // namespace lockstep::checker

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "checker/properties/entries.hpp"
 #include "checker/properties/evidence.hpp"
 
 namespace lockstep::checker {
@@ -209,6 +210,17 @@ void collect_tries(std::span<const sim::Operation> operations, std::span<const s
     }
     tries.push_back(one);
   }
+}
+
+Property entries::progress() {
+  return {.name = "progress",
+          .view = View::belief,
+          .meaning = "Nobody alive tries longer than a stated bound for a lock that nobody holds or gets.",
+          .meaning_zh = "锁无人持有也无人得到时，活着的客户端的尝试不会超过规定的时限。",
+          .question =
+              "Did somebody alive try for too long while nobody held the lock, or one and the same never gave it back?",
+          .decided_by = DecidedBy::lengths,
+          .judge = [](const JudgedRun& run) { return checker::progress(run.story, run.names, run.progress); }};
 }
 
 }  // namespace lockstep::checker

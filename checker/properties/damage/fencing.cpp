@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "checker/properties/entries.hpp"
 #include "checker/properties/evidence.hpp"
 
 namespace lockstep::checker {
@@ -142,6 +143,21 @@ Finding fencing(const sim::History& history, const Names& names, std::span<const
   if (refused != 0) finding.why += fmt::format("; {} refused", refused);
   if (left_out != 0) finding.why += fmt::format("; {} outside any hold", left_out);
   return finding;
+}
+
+Property entries::fencing() {
+  return {.name = "fencing",
+          .view = View::damage,
+          .meaning = "The resource never applies a write of an older grant after one of a newer grant.",
+          .meaning_zh = "资源在应用了较新持锁者的写入之后，绝不再应用较旧持锁者的写入。",
+          .question = "Did a write of an older grant come after one of a newer?",
+          .why_not_explored = [](const Circumstances& story) -> std::string_view {
+            return !story.has_resource ? "no resource in this story" : "";
+          },
+          .judge = [](const JudgedRun& run) { return checker::fencing(run.story, run.names, run.resources); },
+          .headline = [](const BothLanguages& by, std::size_t) -> BothLanguages {
+            return {"A stale write gets through: " + by.en, "过期的写入得逞：" + by.zh};
+          }};
 }
 
 }  // namespace lockstep::checker

@@ -3,32 +3,85 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <map>
+#include <memory_resource>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "checker/properties/entries.hpp"
 #include "checker/properties/evidence.hpp"
 
 namespace lockstep::checker {
 namespace {
 
+using sim::Effect;
+using Kind = sim::Effect::Kind;
+
+struct LostUpdate {
+  const Effect* read = nullptr;
+  const Effect* lost = nullptr;
+  const Effect* update = nullptr;  ///< it overwrites the lost one, and is by whoever had read before that
+};
+
 struct LatestRead {
-  const sim::Effect* effect = nullptr;
+  const Effect* effect = nullptr;
   std::size_t writes_before = 0;  ///< moves on over the reader's own writes
 };
 
 struct Object {
-  std::vector<const sim::Effect*> writes;
-  std::map<sim::ProcessId, LatestRead> latest_read;
+  using allocator_type = std::pmr::polymorphic_allocator<std::byte>;
+  explicit Object(allocator_type memory) : writes(memory), latest_read(memory) {}
+
+  std::pmr::vector<const Effect*> writes;
+  std::pmr::map<sim::ProcessId, LatestRead> latest_read;
+};
+
+struct Updates {
+  std::size_t after_a_read = 0;
+  std::vector<LostUpdate> lost;  ///< in the servers' order of the update that overwrites
 };
 
 /// The first write by somebody else since this reader's latest read; null if there is none.
-const sim::Effect* unseen_write(const Object& object, LatestRead& read, sim::ProcessId reader) {
+const Effect* unseen_write(const Object& object, LatestRead& read, sim::ProcessId reader) {
   while (read.writes_before < object.writes.size()) {
     if (object.writes[read.writes_before]->by != reader) return object.writes[read.writes_before];
     ++read.writes_before;
   }
   return nullptr;
+}
+
+Updates updates(const OrderedHistory& history) {
+  Updates updates;
+  if (history.resources.empty()) return updates;
+  // The search asks at the end of every trace.
+  std::array<std::byte, 4 * 1024> room;
+  std::pmr::monotonic_buffer_resource memory{room.data(), room.size()};
+  std::pmr::map<std::pair<sim::ProcessId, std::string_view>, Object> objects{&memory};
+  for (const Effect& effect : history.effects) {
+    if (effect.kind != Kind::read && effect.kind != Kind::write) continue;
+    if (std::find(history.resources.begin(), history.resources.end(), effect.server) == history.resources.end()) {
+      continue;
+    }
+    Object& object = objects[{effect.server, effect.object}];
+    if (effect.kind == Kind::read) {
+      object.latest_read[effect.by] = {&effect, object.writes.size()};
+      continue;
+    }
+    const auto read = object.latest_read.find(effect.by);
+    const bool has_operation = effect.operation != 0 && effect.operation <= history.operations.size();
+    if (has_operation && history.operations[effect.operation - 1].function == "write" &&
+        read != object.latest_read.end()) {
+      ++updates.after_a_read;
+      if (const Effect* lost = unseen_write(object, read->second, effect.by)) {
+        updates.lost.push_back({read->second.effect, lost, &effect});
+      }
+    }
+    object.writes.push_back(&effect);
+  }
+  return updates;
 }
 
 }  // namespace
@@ -39,39 +92,53 @@ Finding no_lost_update(const sim::History& history, const Names& names, std::spa
     finding.why = "no resource in this story";
     return finding;
   }
-  std::map<std::pair<sim::ProcessId, std::string_view>, Object> objects;
-  std::size_t updates = 0;
-  for (const sim::Effect& effect : history.effects) {
-    if (std::find(resources.begin(), resources.end(), effect.server) == resources.end()) continue;
-    Object& object = objects[{effect.server, effect.object}];
-    if (effect.kind == sim::Effect::Kind::read) object.latest_read[effect.by] = {&effect, object.writes.size()};
-    if (effect.kind != sim::Effect::Kind::write) continue;
-
-    const sim::Operation* operation = find_operation(history, effect.operation);
-    const auto read = object.latest_read.find(effect.by);
-    if (operation != nullptr && operation->function == "write" && read != object.latest_read.end()) {
-      ++updates;
-      if (const sim::Effect* lost = unseen_write(object, read->second, effect.by)) {
-        finding.verdict = Verdict::violated;
-        finding.by = {effect.by, lost->by};
-        finding.at = effect.at;
-        finding.evidence = sorted_evidence({read->second.effect->step, lost->step, effect.step});
-        finding.why = fmt::format("{}'s update at {} is lost: {} had read {} at {}, before it, and overwrote it at {}",
-                                  name_of(names, lost->by), time_text(lost->at), name_of(names, effect.by),
-                                  effect.object, time_text(read->second.effect->at), time_text(effect.at));
-        return finding;
-      }
-    }
-    object.writes.push_back(&effect);
+  const Updates found = updates(OrderedHistory::all_of(history, resources));
+  if (!found.lost.empty()) {
+    const auto& [read, lost, update] = found.lost.front();
+    finding.verdict = Verdict::violated;
+    finding.by = {update->by, lost->by};
+    finding.at = update->at;
+    finding.evidence = sorted_evidence({read->step, lost->step, update->step});
+    finding.why = fmt::format("{}'s update at {} is lost: {} had read {} at {}, before it, and overwrote it at {}",
+                              name_of(names, lost->by), time_text(lost->at), name_of(names, update->by), update->object,
+                              time_text(read->at), time_text(update->at));
+    return finding;
   }
-  if (updates == 0) {
-    finding.verdict = Verdict::unknown;
+  if (found.after_a_read == 0) {
     finding.why = "nothing was read and then written";
     return finding;
   }
   finding.verdict = Verdict::holds;
-  finding.why = counted(updates, "update", "updates") + " after a read, none lost";
+  finding.why = counted(found.after_a_read, "update", "updates") + " after a read, none lost";
   return finding;
+}
+
+std::vector<Breach> lost_updates(const OrderedHistory& history) {
+  std::vector<Breach> breaches;
+  for (const LostUpdate& found : updates(history).lost) {
+    breaches.push_back({.property = "no-lost-update",
+                        .by = {found.update->by, found.lost->by},
+                        .operation = found.update->operation,
+                        .at = found.update->at,
+                        .step = found.update->step});
+  }
+  return breaches;
+}
+
+Property entries::no_lost_update() {
+  return {.name = "no-lost-update",
+          .view = View::damage,
+          .meaning = "Nobody overwrites an update of the resource that he has not seen.",
+          .meaning_zh = "没有人会覆盖资源上自己未曾读到的更新。",
+          .question = "Did somebody overwrite an update that he had not seen?",
+          .why_not_explored = [](const Circumstances& story) -> std::string_view {
+            return !story.has_resource ? "no resource in this story" : "";
+          },
+          .judge = [](const JudgedRun& run) { return checker::no_lost_update(run.story, run.names, run.resources); },
+          .breaches = lost_updates,
+          .headline = [](const BothLanguages& by, std::size_t) -> BothLanguages {
+            return {"An update is lost: " + by.en, "更新丢失：" + by.zh};
+          }};
 }
 
 }  // namespace lockstep::checker

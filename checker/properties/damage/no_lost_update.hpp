@@ -1,7 +1,9 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
+#include "checker/properties/breach.hpp"
 #include "checker/properties/verdict.hpp"
 
 namespace lockstep::checker {
@@ -17,5 +19,8 @@ namespace lockstep::checker {
 /// violated: the earliest overwriting write; `by` = X, who read first, then Y, whose update was lost; evidence = X's
 /// read, Y's write (the first one lost), X's write. unknown: no resource servers were given, or nobody wrote what he had read before.
 Finding no_lost_update(const sim::History& history, const Names& names, std::span<const sim::ProcessId> resources);
+
+/// All of them, in the servers' order of the overwriting writes; `by` as above.
+std::vector<Breach> lost_updates(const OrderedHistory& history);
 
 }  // namespace lockstep::checker

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "checker/properties/entries.hpp"
 #include "checker/properties/evidence.hpp"
 #include "checker/properties/ownership.hpp"
 
@@ -146,6 +147,22 @@ Finding fair(const sim::History& history, const Names& names, std::int64_t overt
                           counted(most, "time", "times"));
   }
   return finding;
+}
+
+Property entries::fair() {
+  return {.name = "fair",
+          .view = View::server,
+          .meaning =
+              "Nobody who came earlier is overtaken more often than a stated bound, and nobody is turned away for a "
+              "later one.",
+          .meaning_zh = "先来者被超越的次数不会多于规定的界限，也不会为后来者而被拒绝。",
+          .question = "Was somebody overtaken by one who came later, or turned away for him?",
+          .decided_by = DecidedBy::counts,
+          .needs_a_holder = false,
+          .why_not_judged = [](const Circumstances& story) -> std::string_view {
+            return !story.promises_turns ? "nobody is promised a turn in this story" : "";
+          },
+          .judge = [](const JudgedRun& run) { return checker::fair(run.story, run.names, run.overtakings); }};
 }
 
 }  // namespace lockstep::checker

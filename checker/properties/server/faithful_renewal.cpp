@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "checker/properties/entries.hpp"
 #include "checker/properties/evidence.hpp"
 #include "checker/properties/ownership.hpp"
 #include "checker/properties/places.hpp"
@@ -95,6 +96,18 @@ Finding faithful_renewal(const sim::History& history, const Names& names, std::s
   finding.why = renewals == 0 ? "no lease was renewed, and none that should have been ran out"
                               : counted(renewals, "renewal", "renewals") + ", all while the lock was held";
   return finding;
+}
+
+Property entries::faithful_renewal() {
+  return {
+      .name = "faithful-renewal",
+      .view = View::server,
+      .meaning = "Renewals go out for as long as the lock is held, and no longer.",
+      .meaning_zh = "锁被持有期间续期一直进行，此后不再续期。",
+      .question =
+          "Did a renewal go out after the hold had ended, or did a lease that was to be renewed run out under its "
+          "holder?",
+      .judge = [](const JudgedRun& run) { return checker::faithful_renewal(run.story, run.names, run.breaches()); }};
 }
 
 }  // namespace lockstep::checker

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "checker/properties/entries.hpp"
 #include "checker/properties/evidence.hpp"
 
 namespace lockstep::checker {
@@ -83,6 +84,20 @@ Finding no_lost_wakeup(const sim::History& history, const Names& names, const Wa
                     ? "nobody waited for a lock that was free"
                     : fmt::format("nobody waited longer than {} for a lock that was free", sim::to_string(*longest));
   return finding;
+}
+
+Property entries::no_lost_wakeup() {
+  return {.name = "no-lost-wakeup",
+          .view = View::server,
+          .meaning = "Nobody waits for a lock that is free longer than a stated bound.",
+          .meaning_zh = "锁空闲时，没有人会等待超过规定的时限。",
+          .question = "Did somebody wait for a free lock for too long?",
+          .decided_by = DecidedBy::lengths,
+          .needs_a_holder = false,
+          .why_not_explored = [](const Circumstances& story) -> std::string_view {
+            return story.servers > 1 ? "the lock is kept at several servers: when it is free, no single one says" : "";
+          },
+          .judge = [](const JudgedRun& run) { return checker::no_lost_wakeup(run.story, run.names, run.wakeup); }};
 }
 
 }  // namespace lockstep::checker

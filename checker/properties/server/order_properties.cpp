@@ -12,6 +12,7 @@
 #include <set>
 #include <utility>
 
+#include "checker/properties/entries.hpp"
 #include "checker/properties/evidence.hpp"
 #include "checker/properties/places.hpp"
 
@@ -68,10 +69,10 @@ void remove_owners(OwnedPlace& owned, const Predicate& is_removed) {
 
 class Order {
  public:
-  Order(std::span<const Operation> operations, std::span<const Effect> effects, const sim::History& history)
-      : operations_(operations), effects_(effects), history_(history) {
-    last_visit_.resize(operations.size() + 1, kNoVisit);
-    for (const Effect& effect : effects) follow(effect);
+  explicit Order(const OrderedHistory& history)
+      : operations_(history.operations), effects_(history.effects), history_(history.history) {
+    last_visit_.resize(operations_.size() + 1, kNoVisit);
+    for (const Effect& effect : effects_) follow(effect);
   }
 
   std::vector<Breach> breaches() {
@@ -419,13 +420,17 @@ Finding finding_of(std::string_view property, View view, const Breach& breach) {
 
 }  // namespace
 
-std::vector<Breach> order_breaches(std::span<const Operation> operations, std::span<const Effect> effects,
-                                   const sim::History& history) {
-  return Order(operations, effects, history).breaches();
+std::vector<Breach> order_breaches(const OrderedHistory& history) {
+  const bool has_nothing = std::none_of(history.operations.begin(), history.operations.end(), [](const Operation& o) {
+    const bool is_report = o.function == "release" || o.function == "leave" || o.function == "renew";
+    return is_report || o.function == "reenter" || (o.function == "acquire" && o.phase == sim::Phase::fail);
+  });
+  if (has_nothing) return {};
+  return Order(history).breaches();
 }
 
 std::vector<Breach> order_breaches(const sim::History& history) {
-  return order_breaches(history.operations, history.effects, history);
+  return order_breaches(OrderedHistory::all_of(history));
 }
 
 Finding truthful_reports(const sim::History& history, const Names& names) {
@@ -500,6 +505,27 @@ Finding reentrancy(const sim::History& history, const Names& names, std::span<co
                              : fmt::format("{}, and as many releases freed the lock as acquires had taken it",
                                            counted(static_cast<std::size_t>(entries), "re-entry", "re-entries"));
   return finding;
+}
+
+Property entries::reentrancy() {
+  return {
+      .name = "reentrancy",
+      .view = View::server,
+      .meaning =
+          "Whoever holds the lock can take it again, and it is free when it was given back as often, and not before.",
+      .meaning_zh = "持有者可以再次加锁；释放次数与加锁次数相同时锁才空闲，不早也不晚。",
+      .question = "Could whoever held the lock take it again, and was it free after as many releases, and not before?",
+      .judge = [](const JudgedRun& run) { return checker::reentrancy(run.story, run.names, run.breaches()); }};
+}
+
+Property entries::truthful_reports() {
+  return {.name = "truthful-reports",
+          .view = View::server,
+          .meaning = "A release or renewal that says it succeeded did: the lock was still the caller's.",
+          .meaning_zh = "报告成功的释放或续期确实成功：当时锁仍属于调用者。",
+          .question = "Did a release or renewal say that it succeeded when the lock was no longer the caller's?",
+          .judge = [](const JudgedRun& run) { return checker::truthful_reports(run.story, run.names, run.breaches()); },
+          .breaches = [](const OrderedHistory& history) { return order_breaches(history); }};
 }
 
 }  // namespace lockstep::checker

@@ -23,25 +23,14 @@
 #include <string_view>
 #include <vector>
 
+#include "checker/properties/breach.hpp"
 #include "checker/properties/verdict.hpp"
 #include "sim/worlds/history.hpp"
 
 namespace lockstep::checker {
 
-/// One way in which the order breaks a property.
-struct Breach {
-  std::string_view property;
-  std::vector<sim::ProcessId> by;
-  sim::OperationId operation = 0;  ///< the release, the renewal, the failed attempt
-  sim::Instant at;                 ///< of the effect or the operation that breaks it
-  sim::Step step = sim::no_step;
-  bool is_unknown = false;  ///< perhaps: the bench cannot know whose the place was
-};
-
-/// All of them, by property in the order above, then as the history has them. `operations` and `effects` may be the beginning
-/// of a longer history; `interruptions` and `parts` are all of it.
-std::vector<Breach> order_breaches(std::span<const sim::Operation> operations, std::span<const sim::Effect> effects,
-                                   const sim::History& history);
+/// All breaches of the three, by property in the order above, then as the history has them.
+std::vector<Breach> order_breaches(const OrderedHistory& history);
 
 /// Of all of the history: what the three properties are judged by. Whoever asks for more than one of them finds it once.
 std::vector<Breach> order_breaches(const sim::History& history);

@@ -374,9 +374,9 @@ TEST_CASE("order: how the servers' own orders are interleaved makes no differenc
     const auto times = symbolic.constraints().solution_ns();
     REQUIRE(times);
     const sim::History h = at_times(symbolic.history(), symbolic.faults(), *times);
-    const std::vector<Breach> breaches = order_breaches(h.operations, h.effects, h);
+    const std::vector<Breach> breaches = order_breaches(OrderedHistory::all_of(h));
     const std::vector<Effect> order = interleaved_anew(h.effects, random);
-    const std::vector<Breach> again = order_breaches(h.operations, order, h);
+    const std::vector<Breach> again = order_breaches({h.operations, order, h});
     const auto told = [](const Breach& b) { return std::tuple(b.property, b.by, b.operation, b.is_unknown); };
     INFO("history " << seed);
     REQUIRE(std::equal(breaches.begin(), breaches.end(), again.begin(), again.end(),
@@ -554,7 +554,7 @@ TEST_CASE("reports and inner releases: following the servers gives what looking 
     const auto times = symbolic.constraints().solution_ns();
     REQUIRE(times);
     const sim::History h = at_times(symbolic.history(), symbolic.faults(), *times);
-    const std::vector<Breach> breaches = order_breaches(h.operations, h.effects, h);
+    const std::vector<Breach> breaches = order_breaches(OrderedHistory::all_of(h));
     const auto has = [&](std::string_view property, std::string_view function) {
       return std::any_of(breaches.begin(), breaches.end(), [&](const Breach& breach) {
         const bool is_report =

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "checker/properties/entries.hpp"
 #include "checker/properties/evidence.hpp"
 #include "checker/properties/ownership.hpp"
 #include "checker/properties/places.hpp"
@@ -182,6 +183,21 @@ Finding own_release(const sim::History& history, const Names& names) {
                                            removed == 0 ? "none" : fmt::format("{}", removed));
   if (granted != 0 && removed == 0) finding.why = counted(granted, "grant", "grants") + ", none removed by anybody";
   return finding;
+}
+
+Property entries::own_release() {
+  return {.name = "own-release",
+          .view = View::server,
+          .meaning = "Nobody removes a lock that the server granted to somebody else.",
+          .meaning_zh = "任何客户端都不会删除服务器授予别人的锁。",
+          .question = "Did anybody remove somebody else's lock?",
+          .why_not_judged = [](const Circumstances& story) -> std::string_view {
+            return story.is_semaphore ? "a semaphore lets several in: see capacity" : "";
+          },
+          .judge = [](const JudgedRun& run) { return checker::own_release(run.story, run.names); },
+          .headline = [](const BothLanguages& by, std::size_t) -> BothLanguages {
+            return {"A release removes somebody else's lock: " + by.en, "释放删除了别人的锁：" + by.zh};
+          }};
 }
 
 }  // namespace lockstep::checker

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "checker/properties/entries.hpp"
 #include "checker/properties/evidence.hpp"
 
 namespace lockstep::checker {
@@ -105,6 +106,22 @@ Finding recoverable(const sim::History& history, const Names& names, const Recov
                                name_of(names, last->process), time_text(last->completed));
   }
   return finding;
+}
+
+Property entries::recoverable() {
+  return {
+      .name = "recoverable",
+      .view = View::server,
+      .meaning =
+          "When all holders are done or dead and every lease is over, a fresh client gets the lock in bounded time.",
+      .meaning_zh = "所有持有者结束或崩溃、所有租约到期之后，新的客户端能在限定时间内拿到锁。",
+      .question = "Does a fresh client get the lock in time when all others are done or dead? It is tried: `probe`.",
+      .decided_by = DecidedBy::lengths,
+      .needs_a_holder = false,
+      .judge = [](const JudgedRun& run) { return checker::recoverable(run.all, run.names, run.recoverable); },
+      .headline = [](const BothLanguages&, std::size_t) -> BothLanguages {
+        return {"The lock stays taken when everybody is done", "所有人都结束以后，锁仍被占用"};
+      }};
 }
 
 }  // namespace lockstep::checker

@@ -1,6 +1,6 @@
 #pragma once
 
-// The commands of the simulated Redis, as an explicit table. Adding one is adding an entry here, in commands.cpp, and a
+// The commands of the simulated Redis, as an explicit table: command_rows.def. Adding one is adding a row there, and a
 // function in the file of its family.
 
 #include <span>

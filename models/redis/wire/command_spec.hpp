@@ -1,7 +1,7 @@
 #pragma once
 
 // What the table of commands says of one, and how a request finds it. The table itself, with the handlers, is that of
-// the database (models/redis/database/commands.cpp): whoever only sends or reads commands needs none of them.
+// the database (models/redis/database/command_rows.def): whoever only sends or reads commands needs none of them.
 
 #include <cstddef>
 #include <cstdint>

@@ -83,8 +83,6 @@ class SecondOpinion {
   bool is_asked(const ExploredProperty& property) const {
     // Between what a search found to be too late by little and a run there may be an attempt more; where it found it kept, there is none.
     if (property.name == "recoverable" && property.verdict == Verdict::violated) return false;
-    const bool needs_resource = property.name == "no-lost-update" || property.name == "fencing";
-    if (needs_resource && !scenario_.resource) return false;
     if (!runs_.deployment().why_not_explored(property.name).empty()) return false;
     return property.verdict != Verdict::violated || !property.thresholds.empty();
   }
