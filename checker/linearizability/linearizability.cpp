@@ -117,18 +117,24 @@ class Check {
     const std::unique_ptr<Specification> specification = model_.specification(history_, positions, options_);
     std::vector<std::uint64_t> state(specification->words());
     specification->initial(state.data());
-    std::vector<bool> is_placed(history_.operations.size(), false);
+    std::vector<Position> placed(order.begin(), order.end());
+    std::sort(placed.begin(), placed.end());
+    // Each once, and of this object.
+    if (std::adjacent_find(placed.begin(), placed.end()) != placed.end() ||
+        !std::includes(positions.begin(), positions.end(), placed.begin(), placed.end())) {
+      return false;
+    }
     std::int64_t latest = std::numeric_limits<std::int64_t>::min();  // at which one so far can have taken effect
     for (const Position i : order) {
       const HistoryOperation& o = history_.operations[i];
       const bool has_returned = !o.is_unknown() && o.returned < latest;
-      if (is_placed[i] || has_returned || !specification->step(state.data(), specification->action(o))) return false;
-      is_placed[i] = true;
+      if (has_returned || !specification->step(state.data(), specification->action(o))) return false;
       latest = std::max(latest, o.invoked);
     }
     return std::all_of(positions.begin(), positions.end(), [&](Position i) {
       const HistoryOperation& o = history_.operations[i];
-      return is_placed[i] || o.is_unknown() || specification->action(o).effect == Action::Effect::none;
+      return o.is_unknown() || std::binary_search(placed.begin(), placed.end(), i) ||
+             specification->action(o).effect == Action::Effect::none;
     });
   }
 

@@ -8,8 +8,8 @@
 
 namespace lockstep::checker {
 
-const sim::Operation* find_operation(const sim::History& history, sim::OperationId id) {
-  return id == 0 || id > history.operations.size() ? nullptr : &history.operations[id - 1];
+bool is_resource(std::span<const sim::ProcessId> resources, sim::ProcessId server) {
+  return std::find(resources.begin(), resources.end(), server) != resources.end();
 }
 
 bool is_successful(const sim::Operation& operation, std::string_view function) {

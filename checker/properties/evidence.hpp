@@ -4,6 +4,7 @@
 // order. The only vocabulary that the checkers share.
 
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,16 @@
 
 namespace lockstep::checker {
 
-/// The operation with this id; null for 0 (none) and for an id that the history does not have.
-const sim::Operation* find_operation(const sim::History& history, sim::OperationId id);
+/// The operation with this id; null for 0 (none) and for an id that is not among these, of a history or of its beginning.
+inline const sim::Operation* find_operation(std::span<const sim::Operation> operations, sim::OperationId id) {
+  return id == 0 || id > operations.size() ? nullptr : &operations[id - 1];
+}
+inline const sim::Operation* find_operation(const sim::History& history, sim::OperationId id) {
+  return find_operation(std::span(history.operations), id);
+}
+
+/// Whether it is one of the servers that the lock protects.
+bool is_resource(std::span<const sim::ProcessId> resources, sim::ProcessId server);
 
 /// Did this operation's client learn that it succeeded? `function` is "acquire", "release", …
 bool is_successful(const sim::Operation& operation, std::string_view function);

@@ -144,13 +144,6 @@ bool DifferenceConstraints::apply() {
   return in_range;
 }
 
-bool DifferenceConstraints::is_solved() const {
-  for (std::uint32_t i = 0; i < constraints_; ++i) {
-    if (potential_[out_[i].other] - potential_[in_[i].other] > out_[i].units) return false;
-  }
-  return true;
-}
-
 bool DifferenceConstraints::is_solved_where_touched() const {
   return std::all_of(touched_.begin(), touched_.begin() + touched_count_, [&](Variable v) {
     for (std::uint32_t i = first_out_[v]; i != kNone; i = out_[i].next) {
@@ -215,7 +208,6 @@ void DifferenceConstraints::renew_potentials() {
       changed = true;
     }
   }
-  sim::invariant(is_solved(), "shortest paths from a common source are a solution");
 }
 
 /// A wave of slacks, which are not negative: what is not shorter than a known path to `to` goes no further.

@@ -290,7 +290,6 @@ class DifferenceConstraints {
   template <bool kLater>
   bool apply();
   void discard() const;
-  bool is_solved() const;
   bool is_solved_where_touched() const;
   void renew_potentials();
   std::optional<std::int64_t> shortest_path(Variable from, Variable to) const;

@@ -79,12 +79,10 @@ void ViolationFinder::read(const sim::History& history, std::span<const Explored
   }
 }
 
-bool ViolationFinder::is_resource(sim::ProcessId server) const {
-  return std::find(resources_.begin(), resources_.end(), server) != resources_.end();
-}
+bool ViolationFinder::is_resource(sim::ProcessId server) const { return checker::is_resource(resources_, server); }
 
 const sim::Operation* ViolationFinder::operation_of(const sim::Effect& effect) const {
-  return effect.operation == 0 || effect.operation > operations_.size() ? nullptr : &operations_[effect.operation - 1];
+  return find_operation(operations_, effect.operation);
 }
 
 // --- Ways.

@@ -1,18 +1,16 @@
 // An algorithm that does what none may do ends the program with words that say what to change; each in a process of its own.
 
 #include <catch2/catch.hpp>
-#include <csignal>
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
 #include "scenarios/exploring/exploration.hpp"
 #include "scenarios/format/loader.hpp"
 #include "scenarios/running/runner.hpp"
+#include "sim/testing/last_words.hpp"
 
 namespace lockstep::scenarios::bad_algorithm_test {
 namespace {
@@ -72,38 +70,15 @@ constexpr const char* kLarger =
     "network.latency = [\"1ms\", \"4ms\"]\n[[client]]\nname = [\"A\", \"B\", \"C\"]\nacquire_at = [\"0ms\", \"9ms\"]\n"
     "attempts = 2\nretry = [\"1ms\", \"2ms\"]\nhold = \"5ms\"\n";
 
-/// What it says on standard error before it dies by abort(); "(lives)" if it does not.
-template <class Run>
-std::string last_words(const Run& run) {
-  int ends[2];
-  REQUIRE(pipe(ends) == 0);
-  const pid_t child = fork();
-  REQUIRE(child >= 0);
-  if (child == 0) {
-    std::signal(SIGABRT, SIG_DFL);
-    dup2(ends[1], STDERR_FILENO);
-    run();
-    _exit(0);
-  }
-  close(ends[1]);
-  std::string said;
-  char bytes[512];
-  for (ssize_t n = 0; (n = read(ends[0], bytes, sizeof bytes)) > 0;) said.append(bytes, static_cast<std::size_t>(n));
-  close(ends[0]);
-  int status = 0;
-  REQUIRE(waitpid(child, &status, 0) == child);
-  return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT ? said : "(lives)";
-}
-
 std::string when_run(Mistake mistake) {
-  return last_words([&] {
+  return sim::last_words([&] {
     const auto catalogue = with(mistake);
     run(story(catalogue), catalogue);
   });
 }
 
 std::string when_explored(Mistake mistake) {
-  return last_words([&] {
+  return sim::last_words([&] {
     const auto catalogue = with(mistake);
     explore(story(catalogue, kLarger), catalogue);
   });

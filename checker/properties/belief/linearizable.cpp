@@ -54,6 +54,12 @@ Finding violated(const sim::History& history, const Names& names, const JudgedOb
   return finding;
 }
 
+/// Why it holds.
+std::string allowed(std::size_t ordered, std::string_view what) {
+  if (ordered == 0) return "no acquire or release took effect";
+  return fmt::format("{} in an order that {} allows", counted(ordered, "operation", "operations"), what);
+}
+
 struct Ordered {
   Finding finding;
   std::size_t ordered = 0;  ///< operations, if it holds
@@ -65,14 +71,9 @@ Ordered judge_object(const sim::History& history, const Names& names, const Judg
   const LinearizabilityResult result = check_linearizable(judged.mutex.operations, *find_model(judged.model), options);
   if (result.verdict == Verdict::violated) return {violated(history, names, judged, result)};
   Ordered answer{{.property = "linearizable", .view = View::belief, .verdict = result.verdict}, result.order.size()};
-  if (result.verdict == Verdict::unknown) {
-    answer.finding.why = "too many operations have an unknown outcome to try all orders";
-  } else if (result.order.empty()) {
-    answer.finding.why = "no acquire or release took effect";
-  } else {
-    answer.finding.why =
-        fmt::format("{} in an order that {} allows", counted(answer.ordered, "operation", "operations"), judged.what);
-  }
+  answer.finding.why = result.verdict == Verdict::unknown
+                           ? "too many operations have an unknown outcome to try all orders"
+                           : allowed(answer.ordered, judged.what);
   return answer;
 }
 
@@ -115,11 +116,8 @@ Finding linearizable(const sim::History& history, const Names& names, std::strin
       finding = answer.finding;
     }
   }
-  if (finding.verdict != Verdict::holds) return finding;
-  if (ordered == 0) {
-    finding.why = nested_why.empty() ? "no acquire or release took effect" : nested_why;
-  } else {
-    finding.why = fmt::format("{} in an order that {} allows", counted(ordered, "operation", "operations"), what);
+  if (finding.verdict == Verdict::holds) {
+    finding.why = ordered == 0 && !nested_why.empty() ? nested_why : allowed(ordered, what);
   }
   return finding;
 }

@@ -23,10 +23,6 @@ struct Write {
   std::optional<GrantOrder> grant;
 };
 
-bool is_resource(std::span<const sim::ProcessId> resources, sim::ProcessId server) {
-  return std::find(resources.begin(), resources.end(), server) != resources.end();
-}
-
 /// Finds the grant that a write was made under.
 class Grants {
  public:

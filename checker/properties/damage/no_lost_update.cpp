@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <map>
@@ -62,18 +61,15 @@ Updates updates(const OrderedHistory& history) {
   std::pmr::map<std::pair<sim::ProcessId, std::string_view>, Object> objects{&memory};
   for (const Effect& effect : history.effects) {
     if (effect.kind != Kind::read && effect.kind != Kind::write) continue;
-    if (std::find(history.resources.begin(), history.resources.end(), effect.server) == history.resources.end()) {
-      continue;
-    }
+    if (!is_resource(history.resources, effect.server)) continue;
     Object& object = objects[{effect.server, effect.object}];
     if (effect.kind == Kind::read) {
       object.latest_read[effect.by] = {&effect, object.writes.size()};
       continue;
     }
     const auto read = object.latest_read.find(effect.by);
-    const bool has_operation = effect.operation != 0 && effect.operation <= history.operations.size();
-    if (has_operation && history.operations[effect.operation - 1].function == "write" &&
-        read != object.latest_read.end()) {
+    const sim::Operation* operation = find_operation(history.operations, effect.operation);
+    if (operation != nullptr && operation->function == "write" && read != object.latest_read.end()) {
       ++updates.after_a_read;
       if (const Effect* lost = unseen_write(object, read->second, effect.by)) {
         updates.lost.push_back({read->second.effect, lost, &effect});

@@ -14,9 +14,8 @@ namespace {
 /// The acquire whose place the effect gives back; 0: none.
 sim::OperationId gives_back(const sim::Effect& effect, std::span<const sim::Operation> operations) {
   const bool changes = effect.kind == sim::Effect::Kind::write || effect.kind == sim::Effect::Kind::remove;
-  if (!changes || effect.operation == 0 || effect.operation > operations.size()) return 0;
-  const sim::Operation& operation = operations[effect.operation - 1];
-  return operation.function == "release" ? operation.of : 0;
+  const sim::Operation* operation = changes ? find_operation(operations, effect.operation) : nullptr;
+  return operation != nullptr && operation->function == "release" ? operation->of : 0;
 }
 
 class Line {

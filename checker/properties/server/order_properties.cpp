@@ -84,9 +84,7 @@ class Order {
   }
 
  private:
-  const Operation* find(OperationId id) const {
-    return id == 0 || id > operations_.size() ? nullptr : &operations_[id - 1];
-  }
+  const Operation* find(OperationId id) const { return find_operation(operations_, id); }
   std::span<const PlaceChange> changes_of(const Effect& effect, const Operation* operation) {
     changes_.clear();
     place_changes(effect, operation, history_, changes_);
