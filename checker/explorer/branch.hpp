@@ -16,16 +16,18 @@
 
 namespace lockstep::checker {
 
-/// A question of the world, or of the explorer itself, while one event was executed, and the answer that is being tried.
+/// A question of the world, or of the explorer itself, while one event was executed, and the answer that is being
+/// tried.
 struct Answer {
   std::uint32_t options = 1;
   std::uint32_t index = 0;
   bool operator==(const Answer&) const = default;
 };
 
-/// An event that need not be tried here with these answers: it has been, or is being, and nothing since depends on what it then does.
-/// A SET NX that found the key taken only read it, so it sleeps on while others read; the same command, had it found the key expired,
-/// wakes up. Without this difference clients that poll would multiply each other's traces.
+/// An event that need not be tried here with these answers: it has been, or is being, and nothing since depends on what
+/// it then does. A SET NX that found the key taken only read it, so it sleeps on while others read; the same command,
+/// had it found the key expired, wakes up. Without this difference clients that poll would multiply each other's
+/// traces.
 struct Sleeping {
   sim::EventId id;
   sim::ProcessId process;
@@ -73,7 +75,8 @@ bool have_common(const Some& some, const Others& others) {
 /// Whether there is nothing left to try of one of them.
 bool is_one_asleep(std::span<const Sleeping> sleep, std::span<const Scheduled> candidates);
 
-/// A state from which several branches start: what leads there from the state before, and what has been given to branches.
+/// A state from which several branches start: what leads there from the state before, and what has been given to
+/// branches.
 struct BranchPoint {
   std::shared_ptr<BranchPoint> before;  ///< null for the beginning
   sim::EventId chosen;                  ///< the event that leads here; meaningless for the beginning
@@ -92,8 +95,8 @@ std::vector<BranchPoint*> way_to(const std::shared_ptr<BranchPoint>& point);
 /// The unit of `Branch::share`: so many are the whole search.
 inline constexpr std::uint64_t kWholeSearch = std::uint64_t{1} << 60;
 
-/// How long branches are: the first is cut soon, so that others have something to do, and what comes of a branch is twice as long,
-/// up to the most. At the end of a small search nobody then waits long for somebody else's branch.
+/// How long branches are: the first is cut soon, so that others have something to do, and what comes of a branch is
+/// twice as long, up to the most. At the end of a small search nobody then waits long for somebody else's branch.
 inline constexpr std::uint64_t kFirstEvents = 100;
 inline constexpr std::uint64_t kMostEvents = 20'000;
 
@@ -123,7 +126,7 @@ struct BranchOutcome {
   bool stopped = false;   ///< the visitor had enough
   bool too_long = false;  ///< a trace had more than `max_steps` events
   bool given_up = false;  ///< see `ExplorerOptions::gives_up`
-  /// Reversals that begin before the branch, and how many-th event of the trace is to be replaced.
+  /// Reversals that begin before the branch, each with the position of the event that is to be replaced.
   std::vector<std::pair<std::uint32_t, Reversal>> reversals;
   /// What the branch's first event does, with each of its answers; empty if not all of these are the branch's own.
   std::vector<Sleeping> first;

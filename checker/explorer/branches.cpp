@@ -44,7 +44,8 @@ void write_scheduled(std::ostream& out, const std::vector<Scheduled>& scheduled)
   for (const Scheduled& s : scheduled) out << ' ' << s.id.value << ' ' << s.process.index;
 }
 
-/// Reads numbers that `write` wrote; a size that no search has is refused, so that a foreign file cannot ask for all memory.
+/// Reads numbers that `write` wrote; a size that no search has is refused, so that a foreign file cannot ask for all
+/// memory.
 class Reader {
  public:
   explicit Reader(std::istream& in) : in_(in) {}

@@ -2,14 +2,15 @@
 
 // Every order and every real-valued delay of a small world. Start here for `check`.
 //
-// - The world runs again and again, each time in another order. An executed event has a time variable; its delay range, the
-//   order of what depends on each other, first-in-first-out order and the answers to `has_reached` are difference
-//   constraints. One explored trace stands for all delays that satisfy them.
-// - Only events of one process are ordered, and of a server only those of which one changes what the other reads or changes.
-// - A trace is over when nothing is pending but ticks, which repeat for ever, and none of them can be due before an event
-//   that happened and is not itself of a tick.
-// - A search can be cut into branches that are explored apart (`Branch`, `branches.hpp`): on several threads, or after an
-//   interruption.
+// - The world runs again and again, each time in another order. An executed event has a time variable; its delay
+//   range, the order of what depends on each other, first-in-first-out order and the answers to `has_reached` are
+//   difference constraints. One explored trace stands for all delays that satisfy them.
+// - Only events of one process are ordered, and of a server only those of which one changes what the other reads or
+//   changes.
+// - A trace is over when nothing is pending but ticks, which repeat for ever, and none of them can be due before an
+//   event that happened and is not itself of a tick.
+// - A search can be cut into branches that are explored apart (`Branch`, `branches.hpp`): on several threads, or after
+//   an interruption.
 //
 // How, and why nothing is lost: docs/exploring.md, and checker/explorer/search/search.hpp.
 
@@ -42,16 +43,16 @@ class Explorable {
   virtual sim::World& world() = 0;
   /// Emits what happens by itself. Called after `World::restart`.
   virtual void begin() = 0;
-  /// Everything has come to rest. Messages of what comes then take the least delay: it asks how things stand, not how the
-  /// network is. May emit events that are to come at least the returned time after everything else: they belong to the
-  /// trace, but are no part of the races, and no pause strikes then. Nothing: the trace is over. `is_due`: the trace goes on
-  /// as one before it did, which had a coda; so it must have one, too.
+  /// Everything has come to rest. Messages of what comes then take the least delay: it asks how things stand, not how
+  /// the network is. May emit events that are to come at least the returned time after everything else: they belong to
+  /// the trace, but are no part of the races, and no pause strikes then. Nothing: the trace is over. `is_due`: the
+  /// trace goes on as one before it did, which had a coda; so it must have one, too.
   virtual std::optional<sim::Duration> begin_coda(bool is_due) {
     static_cast<void>(is_due);
     return std::nullopt;
   }
-  /// The memory in which all of this world lies that an event may change, `begin` and `begin_coda` included; null: it can
-  /// only begin again. The explorer is inside whenever it lets the world do something.
+  /// The memory in which all of this world lies that an event may change, `begin` and `begin_coda` included; null: it
+  /// can only begin again. The explorer is inside whenever it lets the world do something.
   virtual sim::Region* region() { return nullptr; }
 };
 
@@ -74,10 +75,10 @@ struct ExplorerOptions {
   bool reduction = true;  ///< false: all interleavings
   std::vector<FaultBudget> faults;
   /// Processes whose names can be exchanged in every execution, faults included, and what comes of it is an execution.
-  /// Nobody is in two lists. Only executions are explored in which they come in the order of their list: the first request
-  /// of each, on its first connection, is handled no earlier than that of the one before it, and not at all if that never
-  /// is. Where a crash or a loss may take requests away they are started in this order instead: that event is in every
-  /// execution.
+  /// Nobody is in two lists. Only executions are explored in which they come in the order of their list: the first
+  /// request of each, on its first connection, is handled no earlier than that of the one before it, and not at all if
+  /// that never is. Where a crash or a loss may take requests away they are started in this order instead: that event
+  /// is in every execution.
   std::vector<std::vector<sim::ProcessId>> alike;
   std::uint64_t max_traces = 0;             ///< 0: no bound
   std::uint64_t max_steps = 1'000;          ///< of one trace: a world that does not end is not small
@@ -85,9 +86,9 @@ struct ExplorerOptions {
   /// Asked now and then: true ends the branch where it is, and nothing that was found in it counts. Null: never.
   std::function<bool()> gives_up;
   bool goes_back = true;  ///< false: each trace runs from its beginning, for comparison
-  /// Without asking why an event is infeasible: it is executed all the same, and the trace goes on to its end, ignoring time
-  /// and forking nowhere. All that is run there and can come in place of that event is tried there. For comparison; that may
-  /// take very long.
+  /// Without asking why an event is infeasible: it is executed all the same, and the trace goes on to its end, ignoring
+  /// time and forking nowhere. All that is run there and can come in place of that event is tried there. For
+  /// comparison; that may take very long.
   bool thorough = false;
 };
 
@@ -107,8 +108,8 @@ class Explorer final : public sim::Decisions {
 
   /// Requires: `subject`'s world has this explorer as decisions.
   ExplorerCounts explore(Explorable& subject, const Visitor& visit);
-  /// One branch of a search, as far as the limits allow. Depends on these alone, not on what was explored before. Requires:
-  /// whoever else has let the subject's world run since the last branch has claimed its region.
+  /// One branch of a search, as far as the limits allow. Depends on these alone, not on what was explored before.
+  /// Requires: whoever else has let the subject's world run since the last branch has claimed its region.
   BranchOutcome explore(Explorable& subject, const Branch& branch, BranchLimits limits, const Visitor& visit);
 
   // --- For the visitor: the present trace.

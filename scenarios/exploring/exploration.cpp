@@ -73,7 +73,7 @@ struct Worker {
          const ExplorationOptions& options, bool first_comer_gets_it)
       : explorer(settings), story(scenario, catalogue, explorer, ExploredStory::Probe::when_all_is_over) {
     if (!first_comer_gets_it) story.nobody_gets_it();
-    if (options.alter_search) options.alter_search(explorer);
+    if (options.alter_search) options.alter_search(explorer, finder);
   }
   Explorer explorer;
   ExploredStory story;
@@ -130,7 +130,6 @@ class Search {
 
  private:
   TraceJudge new_judge(Worker& worker) const {
-    worker.finder.break_on_purpose(options_.judging_mutant);
     return TraceJudge(worker.story, worker.finder, scenario_.clients.size(), settings_.faults, parameters_);
   }
   double now() const { return options_.stopwatch ? options_.stopwatch() : 0; }

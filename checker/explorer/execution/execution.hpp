@@ -82,7 +82,6 @@ class Execution final : public sim::Scheduler {
   /// Whether what the world tells is new, and of an event.
   bool is_new() const { return !trace_.is_replay() && trace_.position() != kNone; }
   void begin(Step& step, const sim::Event& event);
-  void touch_all(Step& step);
   /// A reply that has not said what it reads and changes does it with everything: this is so before it asks or emits
   /// something.
   void break_silence() {

@@ -115,8 +115,8 @@ void FaultChoices::arm() {
   }
 }
 
-/// A partition is no event: who sends a message asks whether it has begun, and whether it is over, and that is all that it
-/// does. `number`: of all partitions.
+/// A partition is no event: who sends a message asks whether it has begun, and whether it is over, and that is all that
+/// it does. `number`: of all partitions.
 void FaultChoices::separate(std::size_t b, std::size_t side, std::size_t number, bool is_new) {
   const sim::Sides& sides = budget(b).sides[side];
   if (is_new) {
@@ -222,9 +222,10 @@ std::optional<std::size_t> FaultChoices::ask_for_pause(sim::ProcessId process, b
 
 /// The budgets of several pauses come in ascending order: at one place it makes no difference which of them is first.
 ///
-/// Before an event, the next pause may begin at the very end of the one before: what is due then has not been handled yet.
-/// After an event, it begins before that: at the end the process sends what it kept back. (A pause that begins later does
-/// so at the next event.) Work is not under way in any of them, so the next begins just where the one before ends.
+/// Before an event, the next pause may begin at the very end of the one before: what is due then has not been handled
+/// yet. After an event, it begins before that: at the end the process sends what it kept back. (A pause that begins
+/// later does so at the next event.) Work is not under way in any of them, so the next begins just where the one before
+/// ends.
 Instant FaultChoices::add_pauses(const Step& step, std::size_t b, FaultPlace place, Instant from, Instant until) {
   add_pause(step, b, place, from, until, false);
   while (!timing_.is_infeasible() && rules_.mutant != SearchMutant::one_pause_each) {

@@ -2,9 +2,9 @@
 
 // The faults of the present trace, within their budgets: whom they strike, and what is known of them.
 //
-// Who crashes, and whose clock jumps or is off, is decided before the first event; a crash is then an event of its process
-// like others, at any time. Pauses and losses are decided where they strike. Budgets are counts, so they do not depend on
-// the order of events.
+// Who crashes, and whose clock jumps or is off, is decided before the first event; a crash is then an event of its
+// process like others, at any time. Pauses and losses are decided where they strike. Budgets are counts, so they do not
+// depend on the order of events.
 
 #include <cstddef>
 #include <cstdint>
@@ -61,9 +61,9 @@ class FaultChoices {
   /// The present event has emitted something. It is counted as the world does: with what is lost.
   void count_emission() { ++emissions_; }
 
-  /// The budget of a pause that strikes now; nothing: none does. `of_work`: it is the end of its work that would be late.
-  /// Budgets before `first_budget` are not asked. `is_afterwards`: it begins when the present event has been handled, and
-  /// only then it is known what its process is at: `is_void`.
+  /// The budget of a pause that strikes now; nothing: none does. `of_work`: it is the end of its work that would be
+  /// late. Budgets before `first_budget` are not asked. `is_afterwards`: it begins when the present event has been
+  /// handled, and only then it is known what its process is at: `is_void`.
   std::optional<std::size_t> ask_for_pause(sim::ProcessId process, bool of_work, std::size_t first_budget = 0,
                                            bool is_afterwards = false);
   /// A pause of this budget, and more that follow at the same place, one after the other; returns the end of the last.
@@ -81,8 +81,8 @@ class FaultChoices {
 
   /// For checks: no more faults struck, up to the present event, than are allowed.
   bool are_within_budgets() const;
-  /// Whether a pause that begins when an event has been handled may strike only who is at something that its process turns
-  /// out not to be at. No execution of the story has it.
+  /// Whether a pause that begins when an event has been handled may strike only who is at something that its process
+  /// turns out not to be at. No execution of the story has it.
   bool is_void(std::uint32_t position) const;
 
  private:

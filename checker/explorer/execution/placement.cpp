@@ -5,9 +5,9 @@
 namespace lockstep::checker::explorer {
 namespace {
 
-/// Whether an event comes after one before it whatever else is handled before: it has touched nothing so far but what that
-/// one did, so what could change what it does now comes after that one, too. Of servers alone: what an answer does with a
-/// client's state depends on which others have come.
+/// Whether an event comes after one before it whatever else is handled before: it has touched nothing so far but what
+/// that one did, so what could change what it does now comes after that one, too. Of servers alone: what an answer does
+/// with a client's state depends on which others have come.
 bool fixes(const Step& before, const Step& step, const Footprint& known) {
   return step.is_answered && before.footprint.covers(known);
 }
@@ -99,8 +99,8 @@ void Placement::place_late(Step& step, const sim::Event& event, std::size_t budg
   arrive_after(step.arrived, event, trace_.find(step.fifo_before), waits);
   Instant end = timing_.fresh();
   if (event.kind == sim::EventKind::timer && event.timer_kind == sim::TimerKind::work) {
-    // The pauses are somewhere within the work, which takes that much longer. Whatever else reaches the client meanwhile
-    // is taken to come before or after them: a client that works does one thing at a time.
+    // The pauses are somewhere within the work, which takes that much longer. Whatever else reaches the client
+    // meanwhile is taken to come before or after them: a client that works does one thing at a time.
     timing_.at_most(free, step.arrived);
     timing_.between(step.arrived, end, length);
     step.at = step.process_free = faults_.add_pauses(step, budget, FaultPlace::within, step.arrived, end);
@@ -187,8 +187,8 @@ void Placement::come_after_last(const sim::Event& event) {
 
 // --- When it arrives.
 
-/// Whether a message finds one before it on its channel that was delayed so long that it has to wait for that. `earlier`:
-/// that one, or null.
+/// Whether a message finds one before it on its channel that was delayed so long that it has to wait for that.
+/// `earlier`: that one, or null.
 bool Placement::is_behind(const sim::Event& event, const Step* earlier) {
   if (earlier == nullptr || !rules_.faults.may_delay() || event.kind != sim::EventKind::message) return false;
   const Instant latest = event.base + (moment_.is_coda() ? event.delay.lo : event.delay.hi);

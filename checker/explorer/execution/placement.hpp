@@ -1,7 +1,7 @@
 #pragma once
 
-// When the present event can happen: the constraints that follow from where it is in the trace, and from what it turns out
-// to read and change.
+// When the present event can happen: the constraints that follow from where it is in the trace, and from what it turns
+// out to read and change.
 
 #include <cstddef>
 #include <cstdint>
@@ -33,8 +33,8 @@ class Placement {
         questions_(questions),
         faults_(faults) {}
 
-  /// It arrives within its delay, after what was sent before it on its channel, and is handled when its process is free,
-  /// which a pause may put off. What has to hold whatever happens before it.
+  /// It arrives within its delay, after what was sent before it on its channel, and is handled when its process is
+  /// free, which a pause may put off. What has to hold whatever happens before it.
   void place(Step& step, const sim::Event& event);
 
   /// It touches all of its process's state. Others before it need not have: it comes after each of these. `known`: what

@@ -44,12 +44,12 @@ class Questions {
     return known[next_++].index;
   }
 
-  /// A question of time. Asks only if both answers are feasible: `yes` and `no` are tried on the constraints. Answers that
-  /// follow from these are noted all the same, since a replay does not look at them.
+  /// A question of time. Asks only if both answers are feasible: `yes` and `no` are tried on the constraints. Answers
+  /// that follow from these are noted all the same, since a replay does not look at them.
   template <class Yes, class No>
   bool decide(const Yes& yes, const No& no) {
-    // Beyond the first infeasible event any answer will do, but "not yet" for ever would keep those waiting who ask until
-    // it is time.
+    // Beyond the first infeasible event any answer will do, but "not yet" for ever would keep those waiting who ask
+    // until it is time.
     constexpr std::uint32_t kPatience = 32;
     if (timing_.is_infeasible() && !trace_.is_replay()) return beyond_time_++ >= kPatience;
     std::vector<Answer>& known = trace_.answers();

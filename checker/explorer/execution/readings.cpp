@@ -26,7 +26,8 @@ bool Readings::is_at_or_after(Instant a, Instant b) {
                            [&] { return timing_.add(Constraint::less_than(a, b)); });
 }
 
-/// Readings of clocks that differ by a parameter, or by drift: each answer adds what follows from it for the whole range.
+/// Readings of clocks that differ by a parameter, or by drift: each answer adds what follows from it for the whole
+/// range.
 bool Readings::is_widely_at_or_after(Instant a, Instant b) {
   const DurationRange of_a = surplus(a);
   const DurationRange of_b = surplus(b);
@@ -67,9 +68,9 @@ DurationRange Readings::surplus(Instant reading) const {
   return ppb > 0 ? DurationRange{Duration::zero(), gained} : DurationRange{gained, Duration::zero()};
 }
 
-/// No difference constraint says it, since it is about four variables. What is known: it lies as far from `plus` as `a` lies
-/// from `minus`. Of that only what follows from the causes of the present event is said, which come before it in every
-/// execution: whatever is not possible because of it then, is not possible because of this event.
+/// No difference constraint says it, since it is about four variables. What is known: it lies as far from `plus` as `a`
+/// lies from `minus`. Of that only what follows from the causes of the present event is said, which come before it in
+/// every execution: whatever is not possible because of it then, is not possible because of this event.
 Instant Readings::sum(Instant a, Instant plus, Instant minus) {
   sim::invariant(trace_.position() != kNone, "only an event adds instants");
   std::vector<Instant>& known = trace_.present().sums;

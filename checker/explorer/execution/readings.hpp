@@ -2,8 +2,9 @@
 
 // What the world asks of instants that have no numbers: which is later, and what is so far from another.
 //
-// Readings of clocks that are off by a range, or drift, make comparisons that are no differences of two instants. The search
-// takes what follows for the whole range; what exactly was asked is kept, for whoever puts the exact question at the end.
+// Readings of clocks that are off by a range, or drift, make comparisons that are no differences of two instants. The
+// search takes what follows for the whole range; what exactly was asked is kept, for whoever puts the exact question at
+// the end.
 
 #include <cstddef>
 #include <cstdint>

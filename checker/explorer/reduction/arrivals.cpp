@@ -18,8 +18,8 @@ DurationRange Arrivals::delay_of(const sim::Event& event) const {
   return {delay.lo, may_be_late ? Duration::forever() : delay.hi};
 }
 
-/// Where time means nothing any more, all instants are the origin. Ticks would then come before everything that is still to
-/// come, for ever: so what comes of them is counted on from the tick before.
+/// Where time means nothing any more, all instants are the origin. Ticks would then come before everything that is
+/// still to come, for ever: so what comes of them is counted on from the tick before.
 Duration Arrivals::due(const sim::Event& event) const {
   const std::uint32_t cause = Trace::cause_of(event);
   const bool is_timeless = timing_.is_infeasible() && cause != kNone && cause >= *timing_.infeasible_from();

@@ -42,14 +42,14 @@ class Arrivals {
   sim::DurationRange delay_of(const sim::Event& event) const;
   /// A lower bound of its time, to pick by.
   sim::Duration due(const sim::Event& event) const;
-  /// When it has arrived at the latest, and whatever its process handles after that, it handles after it. Nothing: never,
-  /// or not known.
+  /// When it has arrived at the latest, and whatever its process handles after that, it handles after it. Nothing:
+  /// never, or not known.
   std::optional<sim::Instant> latest(const sim::Event& event) const;
   /// When the answer to a request that is on its way has arrived at the latest.
   std::optional<sim::Instant> latest_answer(const sim::Event& event) const;
   bool is_answered_at_once(const sim::Event& event) const;
-  /// Whether nothing else that might come first is on its way to the process of a client's event, nor to where it would be
-  /// answered. It is the present event.
+  /// Whether nothing else that might come first is on its way to the process of a client's event, nor to where it would
+  /// be answered. It is the present event.
   bool is_alone(const sim::Event& event) const;
 
  private:

@@ -58,8 +58,8 @@ Conflicts::Wanted Conflicts::wanted(const Step& step) {
   return {{step.chosen, step.process}, step.cause, step.delay.lo, &step.past, true};
 }
 
-/// What was wanted is infeasible, and would not be without one of those that do not allow it. So it, and what it needs, is
-/// tried in place of each, unless it cannot come there either.
+/// What was wanted is infeasible, and would not be without one of those that do not allow it. So it, and what it needs,
+/// is tried in place of each, unless it cannot come there either.
 void Conflicts::find(const Wanted& wanted, const Failure& failure, std::uint32_t end) {
   for (const std::uint32_t other : failure.conflict) {
     if (other < end && is_in_conflict(wanted, failure, other)) try_in_place_of(other, *wanted.past, wanted.event);

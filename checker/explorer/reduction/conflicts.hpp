@@ -1,7 +1,7 @@
 #pragma once
 
-// Events that cannot come where they are tried, since time does not allow it: why not, and what has to be tried instead.
-// docs/exploring.md, "What time does not allow", says why nothing is lost.
+// Events that cannot come where they are tried, since time does not allow it: why not, and what has to be tried
+// instead. docs/exploring.md, "What time does not allow", says why nothing is lost.
 
 #include <array>
 #include <cstdint>
@@ -34,8 +34,8 @@ class Conflicts {
     overdue_.reset();
     denied_by_.clear();
   }
-  /// Time leaves the present event no such answer: who does not allow it is as much in conflict with it as with an event
-  /// that fails. Requires: the constraint of the answer is the last that failed.
+  /// Time leaves the present event no such answer: who does not allow it is as much in conflict with it as with an
+  /// event that fails. Requires: the constraint of the answer is the last that failed.
   void deny();
   /// The present event is infeasible since what is in this slot has to come first.
   void note_overdue(std::uint32_t slot);
@@ -45,18 +45,18 @@ class Conflicts {
   bool has_denied() const { return !denied_by_.empty(); }
   /// Answers that the event was not given. Requires: its past is known.
   void try_denied(std::uint32_t position);
-  /// The event is infeasible, because of `failure`: what has to come first is to be tried in its place, and it in place of
-  /// what does not allow it. Requires: its past is known.
+  /// The event is infeasible, because of `failure`: what has to come first is to be tried in its place, and it in place
+  /// of what does not allow it. Requires: its past is known.
   void try_instead_of(std::uint32_t position, const Failure& failure);
   /// The event is infeasible with each of its answers, and nothing that can still happen would change that. So no
   /// execution begins like the trace up to the last of those that do not allow it.
   void give_up(std::uint32_t position);
 
-  /// Whether the reversal of a race is infeasible: `later` cannot have arrived by the time at which `earlier` has, as long
-  /// as `part`, the part of the trace that comes first with it, has. Then what does not allow that is tried.
+  /// Whether the reversal of a race is infeasible: `later` cannot have arrived by the time at which `earlier` has, as
+  /// long as `part`, the part of the trace that comes first with it, has. Then what does not allow that is tried.
   bool is_too_late(std::uint32_t earlier, std::uint32_t later, std::span<const std::uint32_t> part);
-  /// Whether somebody who is asleep at the place after the trace has to come before anything else can that is still to be
-  /// tried: then nobody will wake him. That this is so is explained as what fails is.
+  /// Whether somebody who is asleep at the place after the trace has to come before anything else can that is still to
+  /// be tried: then nobody will wake him. That this is so is explained as what fails is.
   bool sleeps_for_good(const Place& place);
 
  private:

@@ -22,8 +22,8 @@ void Races::reverse_all(std::uint32_t position) {
   for (const std::uint32_t earlier : races_) reverse(earlier, position, kNone);
   conflicts_.try_denied(position);
   if (!timing_.is_infeasible() || position <= *timing_.infeasible_from()) return;
-  // What comes after the first infeasible event is run in one order alone. So no order there may keep a race with what is
-  // feasible out of sight: only causes do.
+  // What comes after the first infeasible event is run in one order alone. So no order there may keep a race with what
+  // is feasible out of sight: only causes do.
   const std::uint32_t first = *timing_.infeasible_from();
   find(position, first);
   for (const std::uint32_t earlier : races_) reverse(earlier, position, first);
@@ -68,7 +68,8 @@ void Races::find(std::uint32_t position, std::uint32_t last) {
                           "what happens before an event is all that happens before one of those");
 }
 
-/// Tries, in place of the first infeasible event, each of those that can come there and happen before this one, or are it.
+/// Tries, in place of the first infeasible event, each of those that can come there and happen before this one, or are
+/// it.
 void Races::begin_with_past_of(std::uint32_t position) {
   const std::uint32_t first = *timing_.infeasible_from();
   const auto is_beyond = [&](std::uint32_t before) { return before != kNone && before >= first; };
@@ -91,9 +92,9 @@ bool Races::is_last_by_chance(std::uint32_t earlier, std::uint32_t later) const 
   return before.question == step.question || rules_.mutant == SearchMutant::miscount;
 }
 
-/// The part of the trace after `earlier` that does not depend on it, and then `later`, could have come first. One of the
-/// events that can begin that part has to be tried in place of `earlier`, unless one already is. After `last` only what
-/// `later` comes from is of that part.
+/// The part of the trace after `earlier` that does not depend on it, and then `later`, could have come first. One of
+/// the events that can begin that part has to be tried in place of `earlier`, unless one already is. After `last` only
+/// what `later` comes from is of that part.
 void Races::reverse(std::uint32_t earlier, std::uint32_t later, std::uint32_t last) {
   sim::invariant(earlier < later, "a race is of an event and one before it");
   const auto is_before = [&](std::uint32_t a, std::uint32_t b) { return has_bit(trace_.past_of(b, last), a); };
@@ -121,8 +122,8 @@ void Races::reverse(std::uint32_t earlier, std::uint32_t later, std::uint32_t la
   tree_.reverse(earlier, reversal_);
 }
 
-/// What is tried is what `later` comes from in the part of the trace that could have come first, and then `later`: the rest
-/// of that part would only keep other orders away.
+/// What is tried is what `later` comes from in the part of the trace that could have come first, and then `later`: the
+/// rest of that part would only keep other orders away.
 void Races::follow_to(std::uint32_t later) {
   const auto end =
       std::remove_if(part_.begin(), part_.end(), [&](std::uint32_t i) { return !has_bit(trace_[later].past, i); });

@@ -1,19 +1,19 @@
 #pragma once
 
-// Which pairs of events of a trace could as well have happened the other way round. Such a pair is a race, and its reversal
-// is tried: source-DPOR (Abdulla, Aronis, Jonsson, Sagonas 2014).
+// Which pairs of events of a trace could as well have happened the other way round. Such a pair is a race, and its
+// reversal is tried: source-DPOR (Abdulla, Aronis, Jonsson, Sagonas 2014).
 //
-// - Dependence is what events really did, in the state in which they did it (`World::access`): a SET NX that found the key
-//   taken only read it. Of two events of one process only those depend on each other of which one changes what the other
-//   reads or changes. At clients likewise, where a reply says what it does with the client's state, as one of several
-//   answers that are only counted (`models/redis/client/gather.cpp`): which of them comes last matters, and not in which
-//   order the others come.
-// - A timer that an event cancels never runs, so it is in no trace that could show its race with that event. The canceller
-//   and the cancelled are therefore a race by themselves.
-// - Two events that causes and delays alone put into one order are no race: a reply that is there after 20ms at the latest
-//   comes before the timeout of 50ms in every execution. Without this each timeout doubles the search for nothing. Only what
-//   holds in every execution may be used; that a pair is ordered by the constraints of *this* trace says nothing about the
-//   others.
+// - Dependence is what events really did, in the state in which they did it (`World::access`): a SET NX that found the
+//   key taken only read it. Of two events of one process only those depend on each other of which one changes what the
+//   other reads or changes. At clients likewise, where a reply says what it does with the client's state, as one of
+//   several answers that are only counted (`models/redis/client/gather.cpp`): which of them comes last matters, and not
+//   in which order the others come.
+// - A timer that an event cancels never runs, so it is in no trace that could show its race with that event. The
+//   canceller and the cancelled are therefore a race by themselves.
+// - Two events that causes and delays alone put into one order are no race: a reply that is there after 20ms at the
+//   latest comes before the timeout of 50ms in every execution. Without this each timeout doubles the search for
+//   nothing. Only what holds in every execution may be used; that a pair is ordered by the constraints of *this* trace
+//   says nothing about the others.
 
 #include <cstdint>
 #include <vector>
@@ -47,8 +47,8 @@ class Races {
   void fill_past(std::uint32_t position) {
     if (is_raced(position)) find(position, kNone);
   }
-  /// Tries the reversals of its races with those before it: it depends on them, and nothing in between forces the order.
-  /// Also fills its past.
+  /// Tries the reversals of its races with those before it: it depends on them, and nothing in between forces the
+  /// order. Also fills its past.
   void reverse_all(std::uint32_t position);
   /// The event sleeps with its answers, but others that it was not given need not.
   void note_redundant(std::uint32_t position);

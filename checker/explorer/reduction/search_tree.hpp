@@ -1,12 +1,12 @@
 #pragma once
 
-// What has been tried at each place of the present trace, and what is still to be tried there: the way through the tree of
-// all traces that a search is on. Of a branch the first places belong to others: what is found out about these is handed
-// back.
+// What has been tried at each place of the present trace, and what is still to be tried there: the way through the tree
+// of all traces that a search is on. Of a branch the first places belong to others: what is found out about these is
+// handed back.
 //
-// Sleep sets keep equivalent orders from being explored twice: an event that was tried at a place sleeps there and at the
-// places after it, as long as nothing happens that it depends on. What it would do is known, since it was executed from
-// that very state.
+// Sleep sets keep equivalent orders from being explored twice: an event that was tried at a place sleeps there and at
+// the places after it, as long as nothing happens that it depends on. What it would do is known, since it was executed
+// from that very state.
 
 #include <cstddef>
 #include <cstdint>
@@ -64,7 +64,7 @@ class SearchTree {
   /// The state after the last event is new: nothing has been tried there, and of what slept before sleeps what does not
   /// depend on that event.
   Place& arrive();
-  /// This event is tried in it, and is now the last of the trace. `picks_again`: another was, and turned out to sleep.
+  /// This event is tried in it, and is now the last of the trace.
   void choose(Scheduled event);
   /// What comes next if a reversal is followed; nothing: whatever comes next.
   std::optional<sim::EventId> next_to_follow();

@@ -17,8 +17,8 @@ std::optional<std::uint32_t> Picker::next(const Place& place) {
   return slot;
 }
 
-/// The rest of a reversal, whatever time says of it: else the search would go on as time does, away from what the reversal
-/// was to try, and often to where all that is left sleeps. What cannot come any more is passed over.
+/// The rest of a reversal, whatever time says of it: else the search would go on as time does, away from what the
+/// reversal was to try, and often to where all that is left sleeps. What cannot come any more is passed over.
 std::optional<std::uint32_t> Picker::followed(const Place& place) {
   while (const std::optional<sim::EventId> next = tree_.next_to_follow()) {
     const std::optional<std::uint32_t> slot = moment_.find(*next);
@@ -51,8 +51,8 @@ bool Picker::is_quiet() const {
                       [&](std::uint32_t slot) { return can_come_first(moment_.event(slot)); });
 }
 
-/// Whether a pending tick may be due before something that has happened. Where time means nothing any more, each process's
-/// next tick is let through once, since it may hold the race that is looked for.
+/// Whether a pending tick may be due before something that has happened. Where time means nothing any more, each
+/// process's next tick is let through once, since it may hold the race that is looked for.
 bool Picker::can_come_first(const sim::Event& tick) const {
   if (const std::optional<std::uint32_t> first = timing_.infeasible_from()) {
     std::uint32_t cause = Trace::cause_of(tick);

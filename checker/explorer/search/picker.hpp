@@ -21,12 +21,12 @@ class Picker {
          const Arrivals& arrivals, SearchTree& tree)
       : rules_(rules), trace_(trace), moment_(moment), timing_(timing), arrivals_(arrivals), tree_(tree) {}
 
-  /// The event, as a slot, that is tried first in the state after the trace: what follows in a reversal, or else the event
-  /// that can be earliest. Nothing: all that can come sleeps.
+  /// The event, as a slot, that is tried first in the state after the trace: what follows in a reversal, or else the
+  /// event that can be earliest. Nothing: all that can come sleeps.
   std::optional<std::uint32_t> next(const Place& place);
-  /// Whether all is over: nothing is pending, or nothing but ticks that come after the story. Ticks repeat for ever; all
-  /// that could still follow, follows after the story, if none of them can be due before an event that happened and is not
-  /// itself of a tick.
+  /// Whether all is over: nothing is pending, or nothing but ticks that come after the story. Ticks repeat for ever;
+  /// all that could still follow, follows after the story, if none of them can be due before an event that happened and
+  /// is not itself of a tick.
   bool is_quiet() const;
   /// Whether nothing but ticks goes on, and the next one comes later than all that is asleep: what follows has been
   /// explored where that was executed, and would go on here for ever.

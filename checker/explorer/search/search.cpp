@@ -76,8 +76,8 @@ void Search::forget_from(std::uint32_t position) {
   execution_.clear();
 }
 
-/// Brings the world to a state from which the present trace goes on, and says at which position: the nearest that is known,
-/// or the beginning.
+/// Brings the world to a state from which the present trace goes on, and says at which position: the nearest that is
+/// known, or the beginning.
 std::uint32_t Search::go_back() {
   timing_.forget_failure();
   const SavedMoments::Saved* saved = saved_.go_back(trace_.length());
@@ -121,7 +121,8 @@ void Search::execute(std::uint32_t position, bool is_replay) {
   if (observer_ != nullptr && !timing_.is_infeasible()) observer_->executed(explorer_, position, is_replay);
 }
 
-/// Runs what the trace is to begin with; only its last event is new. False: that sleeps with the answers that it was given.
+/// Runs what the trace is to begin with; only its last event is new. False: that sleeps with the answers that it was
+/// given.
 bool Search::run_way() {
   const std::uint32_t length = trace_.length();
   for (std::uint32_t i = go_back(); i < length; ++i) {
@@ -218,8 +219,8 @@ bool Search::begin_coda(std::uint32_t position, bool is_due) {
   return true;
 }
 
-/// Whether the event, with the answers that it has just been given, is no part of an execution, or of one that is explored
-/// elsewhere.
+/// Whether the event, with the answers that it has just been given, is no part of an execution, or of one that is
+/// explored elsewhere.
 bool Search::leads_nowhere(std::uint32_t position) {
   if (execution_.faults().is_void(position)) {
     tree_[position].may_live = true;
@@ -230,7 +231,8 @@ bool Search::leads_nowhere(std::uint32_t position) {
   return true;
 }
 
-/// Whether the event that has just been executed is infeasible. Then it is no part of any trace that begins like this one.
+/// Whether the event that has just been executed is infeasible. Then it is no part of any trace that begins like this
+/// one.
 bool Search::has_failed(std::uint32_t position) {
   if (timing_.infeasible_from() != position || !rules_.asks_why()) return false;
   ++counts_.infeasible;
@@ -271,8 +273,8 @@ bool Search::back_up() {
   return tree_.try_next_own_answer();
 }
 
-/// All that would still be tried, cut into branches. Backs up through all of it as the search does, but executes only the
-/// first event of each: what comes after it sleeps with what that event does, as if it had been explored before.
+/// All that would still be tried, cut into branches. Backs up through all of it as the search does, but executes only
+/// the first event of each: what comes after it sleeps with what that event does, as if it had been explored before.
 std::vector<std::shared_ptr<Branch>> Search::rest_of(const Branch& branch) {
   const ExplorerCounts counts = counts_;
   ExplorationObserver* const observer = std::exchange(observer_, nullptr);

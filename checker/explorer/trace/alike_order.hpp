@@ -1,7 +1,7 @@
 #pragma once
 
-// Processes that are alike, and the order in which they come: a rule of the world that is explored, as first in, first out
-// is, and not of the reduction. docs/exploring.md, "Clients that are alike", says why nothing is lost.
+// Processes that are alike, and the order in which they come: a rule of the world that is explored, as first in, first
+// out is, and not of the reduction. docs/exploring.md, "Clients that are alike", says why nothing is lost.
 
 #include <cstdint>
 #include <vector>

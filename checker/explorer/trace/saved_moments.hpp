@@ -19,7 +19,8 @@ class SavedMoments {
     Moment::State moment;
   };
 
-  /// A world that lies in this region; null: in none. False: the world is not as it was left, and nothing is known of it.
+  /// A world that lies in this region; null: in none. False: the world is not as it was left, and nothing is known of
+  /// it.
   bool watch(sim::Region* region, bool goes_back);
 
   /// The world's memory, if it has its own.
@@ -29,8 +30,8 @@ class SavedMoments {
   bool is_worth_saving(std::uint32_t position, const IsOpen& is_open) const;
   /// Requires: `is_worth_saving`, with this position.
   void save(std::uint32_t position, const Moment& moment);
-  /// Brings the world to the last saved moment before the trace's last event: its position, and where things stood. Null: there is none,
-  /// and the world has to begin again.
+  /// Brings the world to the last saved moment before the trace's last event: its position, and where things stood.
+  /// Null: there is none, and the world has to begin again.
   const Saved* go_back(std::uint32_t length);
   /// The trace has other events from this position on.
   void forget_after(std::uint32_t position) {
@@ -45,8 +46,8 @@ class SavedMoments {
   std::size_t count_ = 0;
 };
 
-/// What is sure to be come back to, and now and then another: then no way from a saved moment is long. How often hardly matters: a copy
-/// costs as much as some ten events.
+/// What is sure to be come back to, and now and then another: then no way from a saved moment is long. How often hardly
+/// matters: a copy costs as much as some ten events.
 template <class IsOpen>
 bool SavedMoments::is_worth_saving(std::uint32_t position, const IsOpen& is_open) const {
   if (!goes_back_ || !region_->is_whole()) return false;

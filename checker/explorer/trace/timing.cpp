@@ -103,8 +103,8 @@ void Timing::note_conflict(std::uint32_t end) {
   }
 }
 
-/// Whether a constraint is there already when of the trace there are only the events before `position` and those of this
-/// set.
+/// Whether a constraint is there already when of the trace there are only the events before `position` and those of
+/// this set.
 bool Timing::is_among(std::uint32_t constraint, std::uint32_t position, const Positions& set) const {
   const auto is_there = [&](std::uint32_t owner) { return owner == kNone || owner < position || has_bit(set, owner); };
   const Constraint c = constraints_.constraint(constraint);

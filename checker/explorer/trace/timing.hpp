@@ -41,8 +41,8 @@ class Timing {
   }
   void at_most(sim::Instant a, sim::Instant b);
   void between(sim::Instant from, sim::Instant to, sim::DurationRange length);
-  /// A lower bound of a moment, to pick by. What is known when it is asked for; what follows may raise it, which costs the
-  /// order of picking nothing but a little sense.
+  /// A lower bound of a moment, to pick by. What is known when it is asked for; what follows may raise it, which costs
+  /// the order of picking nothing but a little sense.
   sim::Duration earliest(sim::Instant moment) const { return earliest_[moment.variable()] + moment.offset(); }
 
   /// Whether what `constraints` adds is feasible; it is taken back. Why it is not can still be asked in `when_not`.
@@ -98,12 +98,13 @@ class Timing {
   // --- Who does not allow it. `failure` is that of the last explanation.
 
   const Failure& failure() const { return failure_; }
-  /// Which of the events before `end` do not allow the constraint that has failed last. Requires: nothing was added since.
+  /// Which of the events before `end` do not allow the constraint that has failed last. Requires: nothing was added
+  /// since.
   const Failure& explain_last(std::uint32_t end) { return explain(failure_.constraint, end); }
   /// Likewise this constraint. Requires: to add it, or to ask whether it is feasible, has just failed.
   const Failure& explain(const Constraint& failed, std::uint32_t end);
-  /// If the constraint is infeasible when of the trace there are only the events before `position` and those of this set:
-  /// which of the events before `end` do not allow it. Null: it is feasible.
+  /// If the constraint is infeasible when of the trace there are only the events before `position` and those of this
+  /// set: which of the events before `end` do not allow it. Null: it is feasible.
   const Failure* explain_among(const Constraint& failed, std::uint32_t position, const Positions& set,
                                std::uint32_t end);
   /// Whether it is infeasible even so.

@@ -1,7 +1,7 @@
 #pragma once
 
-// The trace that is being explored: its events, in the order in which they are executed, with what is known of each. Its
-// moments are variables of `Timing`.
+// The trace that is being explored: its events, in the order in which they are executed, with what is known of each.
+// Its moments are variables of `Timing`.
 
 #include <algorithm>
 #include <array>
@@ -143,9 +143,9 @@ class Trace {
     return position > last && last != kNone ? steps_[position].past_by_causes : steps_[position].past;
   }
   /// Whether `event` arrives, in every execution, before something that comes `least_delay` or more after `cause`: from
-  /// the last thing that both come from (the beginning, if nothing else) the one takes less with its longest delays than
-  /// the other with its shortest. What may be paused on the way has no longest; a pause where the two ways part puts both
-  /// off.
+  /// the last thing that both come from (the beginning, if nothing else) the one takes less with its longest delays
+  /// than the other with its shortest. What may be paused on the way has no longest; a pause where the two ways part
+  /// puts both off.
   bool is_always_before(std::uint32_t event, std::uint32_t cause, sim::Duration least_delay) const;
   /// Whether the event is the next one of its process whatever is tried in its place: then nothing has to be.
   bool comes_next(std::uint32_t position) const;
@@ -169,7 +169,8 @@ inline bool Trace::is_always_before(std::uint32_t event, std::uint32_t cause, si
   sim::Duration longest = steps_[event].delay.hi;
   sim::Duration least = least_delay;
   std::uint32_t from = steps_[event].cause;
-  // Causes have lower positions, and the beginning counts as lowest: the higher of the two is never what both come from.
+  // Causes have lower positions, and the beginning counts as lowest: the higher of the two is never what both come
+  // from.
   while (from != cause) {
     if (cause != kNone && (from == kNone || cause > from)) {
       least += steps_[cause].delay.lo;

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "checker/testing/explorer_mutants.hpp"
 #include "scenarios/checking/check.hpp"
 #include "scenarios/exploring/oracles/hunted_story.hpp"
 #include "scenarios/exploring/oracles/second_opinion.hpp"
 #include "scenarios/format/loader.hpp"
+#include "scenarios/testing/broken_search.hpp"
 #include "scenarios/testing/stories_testing.hpp"
 #include "sim/testing/test_effort.hpp"
 
@@ -42,10 +42,7 @@ void check_found(const char* name, JudgingMutant judge, SearchMutant search = Se
   ExplorationOptions options;
   options.max_traces = 500;
   options.max_events = 20'000;
-  options.judging_mutant = judge;
-  options.alter_search = [search](checker::Explorer& explorer) {
-    checker::ExplorerForTests::break_search(explorer, search);
-  };
+  options.alter_search = testing::broken(judge, search);
   if (kStories == 0) return;
   for (const std::uint64_t seed : seeds) {
     const auto exploration = judged(hunted_story(seed), options, effort);
@@ -90,7 +87,7 @@ void check_found_by_hand(const std::string& text, JudgingMutant judge) {
   const Scenario scenario = story_of(text);
   for (const JudgingMutant each : {JudgingMutant::none, judge}) {
     ExplorationOptions options;
-    options.judging_mutant = each;
+    options.alter_search = testing::broken(each);
     const auto exploration = judged(scenario, options, sim::cases<std::uint64_t>(4, 1));
     REQUIRE(exploration);
     for (const ExploredProperty& property : exploration->properties) {
@@ -120,7 +117,7 @@ TEST_CASE("judging mutants: a deadline too early is found out") {
 
 TEST_CASE("judging mutants: a deadline too late is found out when its margin is to be shown") {
   ExplorationOptions options;
-  options.judging_mutant = JudgingMutant::late_deadlines;
+  options.alter_search = testing::broken(JudgingMutant::late_deadlines);
   const auto exploration = judged(story_of(validity("")), options, 1);
   REQUIRE(exploration);
   // The pause may begin 3ms later, at 100ms, and be that much shorter, it thinks: 6ms. No run shows that.
