@@ -277,14 +277,10 @@ Findings file_length(const File& file) {
 
 Findings line_length(const File& file) {
   constexpr std::size_t kColumnsMax = 120;
-  // Several people work on these at present: issue 21 wraps their comments last.
-  constexpr std::array not_yet{"checker/explorer/"sv};
   constexpr std::array for_tests{"_test.cpp"sv, "_testing.cpp"sv, "_testing.hpp"sv, "_tool.cpp"sv, "_fuzz.cpp"sv};
   if (!is_product(file) || file.path.find("/testing/") != std::string::npos) return {};
   if (file.path.find("/conformance/") != std::string::npos) return {};
-  const auto begins = [&](std::string_view with) { return file.path.starts_with(with); };
   const auto ends = [&](std::string_view with) { return file.path.ends_with(with); };
-  if (std::any_of(not_yet.begin(), not_yet.end(), begins)) return {};
   if (std::any_of(for_tests.begin(), for_tests.end(), ends)) return {};
   Findings findings;
   for_each_code_line(file, [&](std::size_t i, std::string_view line, const auto& raw) {

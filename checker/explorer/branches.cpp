@@ -6,6 +6,8 @@
 #include <ostream>
 #include <utility>
 
+#include "sim/invariant.hpp"
+
 namespace lockstep::checker {
 namespace {
 
@@ -42,7 +44,8 @@ void write_scheduled(std::ostream& out, const std::vector<Scheduled>& scheduled)
   for (const Scheduled& s : scheduled) out << ' ' << s.id.value << ' ' << s.process.index;
 }
 
-/// Reads numbers that `write` wrote; a size that no search has is refused, so that a foreign file cannot ask for all memory.
+/// Reads numbers that `write` wrote; a size that no search has is refused, so that a foreign file cannot ask for all
+/// memory.
 class Reader {
  public:
   explicit Reader(std::istream& in) : in_(in) {}
@@ -124,16 +127,20 @@ class Reader {
 }  // namespace
 
 void BranchStack::take_in(BranchOutcome outcome) {
+  sim::invariant(!stack_.empty(), "what was found is of the last branch of a stack");
   const std::shared_ptr<Branch> branch = std::move(stack_.back());
   stack_.pop_back();
 
   const std::vector<BranchPoint*> way = way_to(branch->from);
   if (!outcome.first.empty()) {
+    sim::invariant(!way.empty(), "only an event that was chosen is known to do something");
     std::vector<Sleeping>& sleep = way.back()->sleep;
     std::erase_if(sleep, [&](const Sleeping& sleeping) { return sleeping.id == branch->chosen; });
     std::move(outcome.first.begin(), outcome.first.end(), std::back_inserter(sleep));
   }
   for (auto& [position, reversal] : outcome.reversals) {
+    sim::invariant(position < way.size() && !reversal.candidates.empty(),
+                   "others are told of reversals on the way to the branch, each with an event that begins it");
     BranchPoint& point = *way[position];
     if (have_common(point.backtrack, reversal.candidates) || have_common(point.given_later, reversal.candidates))
       continue;
@@ -154,6 +161,7 @@ void BranchStack::take_in(BranchOutcome outcome) {
 
   const std::uint64_t share = branch->share / (outcome.rest.size() + 1);
   share_done_ += share;
+  sim::invariant(share_done_ <= kWholeSearch, "no more than the whole search is done");
   for (std::shared_ptr<Branch>& rest : outcome.rest) {
     rest->share = share;
     stack_.push_back(std::move(rest));

@@ -2,10 +2,11 @@
 
 // A search cut into branches, so that threads can share it and an interrupted one can go on.
 //
-// What makes the result a function of the world alone: branches lie on a stack, and what was found in them is taken in in the order of the stack,
-// always the topmost next. What a branch finds depends on the branch alone, so any other that lies on the stack, and any that is part of the
-// rest of one, may be explored meanwhile by whoever has time; nothing of that is in vain. Only what is taken in makes branches at places that others
-// know, too, and by then these have been taken in.
+// What makes the result a function of the world alone: branches lie on a stack, and what was found in them is taken in
+// in the order of the stack, always the topmost next. What a branch finds depends on the branch alone, so any other
+// that lies on the stack, and any that is part of the rest of one, may be explored meanwhile by whoever has time;
+// nothing of that is in vain. Only what is taken in makes branches at places that others know, too, and by then these
+// have been taken in.
 
 #include <cstdint>
 #include <iosfwd>
@@ -32,8 +33,9 @@ class BranchStack {
 
   /// Of all that was taken in. `complete` only when nothing is left.
   const ExplorerCounts& counts() const { return counts_; }
-  /// Which part of the search is done, of `kWholeSearch`, where a branch counts as much as each of its neighbours (the weighted backtracking
-  /// estimator of Kilby, Slaney, Thiébaux and Walsh 2006). Reversals that are found late were not expected and count nothing.
+  /// Which part of the search is done, of `kWholeSearch`, where a branch counts as much as each of its neighbours (the
+  /// weighted backtracking estimator of Kilby, Slaney, Thiébaux and Walsh 2006). Reversals that are found late were not
+  /// expected and count nothing.
   std::uint64_t share_done() const { return share_done_; }
 
   /// All of it, as lines of text.

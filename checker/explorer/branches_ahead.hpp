@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "checker/explorer/branches.hpp"
+#include "sim/invariant.hpp"
 
 namespace lockstep::checker {
 
@@ -17,10 +18,12 @@ namespace lockstep::checker {
 template <class Found>
 class BranchesAhead {
  public:
-  /// So much may be waiting for its turn: whoever would find more has to wait, unless it is the branch whose turn it is.
+  /// So much may be waiting for its turn: whoever would find more has to wait, unless it is the branch whose turn it
+  /// is.
   static constexpr std::size_t kMost = 256;
 
-  /// The next branch that nobody has begun, in the order in which they are taken in; now somebody has. Null: none is known at the moment.
+  /// The next branch that nobody has begun, in the order in which they are taken in; now somebody has. Null: none is
+  /// known at the moment.
   std::shared_ptr<Branch> begin_next(const BranchStack& stack) {
     std::shared_ptr<Branch> next;
     for (auto branch = stack.branches().rbegin(); branch != stack.branches().rend() && !next; ++branch) {
@@ -31,8 +34,13 @@ class BranchesAhead {
     return next;
   }
   /// Requires: `begin_next` gave it.
-  void hand_in(const Branch& branch, Found found) { find(branch)->found = std::move(found); }
-  /// What was found in the branch whose turn it is, if somebody has handed that in. Then the stack has to take in its outcome.
+  void hand_in(const Branch& branch, Found found) {
+    const auto begun = find(branch);
+    sim::invariant(begun != begun_.end() && !begun->found, "what is handed in was begun, once");
+    begun->found = std::move(found);
+  }
+  /// What was found in the branch whose turn it is, if somebody has handed that in. Then the stack has to take in its
+  /// outcome.
   std::optional<Found> next(const BranchStack& stack) {
     if (stack.is_done()) return std::nullopt;
     const auto next = find(*stack.branches().back());

@@ -1,7 +1,7 @@
 #pragma once
 
-// One explored trace: what was executed, with a time variable for each moment, and which faults struck. It stands for all
-// delays that satisfy the constraints.
+// One explored trace: what was executed, with a time variable for each moment, and which faults struck. It stands for
+// all delays that satisfy the constraints.
 
 #include <cstdint>
 #include <optional>
@@ -15,8 +15,8 @@
 
 namespace lockstep::checker {
 
-/// What is known of one executed event. The order of events is that of execution: true for the events of one process, and
-/// for causes; two others may well happen the other way round.
+/// What is known of one executed event. The order of events is that of execution: true for the events of one process,
+/// and for causes; two others may well happen the other way round.
 struct ExploredEvent {
   static constexpr std::uint32_t no_cause = 0xffffffff;
 
@@ -43,8 +43,10 @@ struct ExploredFault {
   enum class Place : std::uint8_t {
     before,  ///< pause: it began at `from`, before `event` was handled, and `event` waited for its end
     after,   ///< pause: it began when `event` had been handled; what the process sent then left only at the end
-    within,  ///< pause: it lengthened the work whose end is `event`, and which began at `work_from`; `from` is when the work would have ended, or the pause of it before this one
-    itself  ///< crash, jump: it is `event`. lose, delay: the message that `event` emitted as its `emission`-th thing. skew, partition: of no event
+    within,  ///< pause: it lengthened the work whose end is `event`, and which began at `work_from`; `from` is when the
+             ///< work would have ended, or the pause of it before this one
+    itself   ///< crash, jump: it is `event`. lose, delay: the message that `event` emitted as its `emission`-th thing.
+             ///< skew, partition: of no event
   };
   Kind kind = Kind::pause;
   Place place = Place::itself;
@@ -62,6 +64,13 @@ struct ExploredFault {
   bool restarts = false;                   ///< crash
   std::optional<std::uint32_t> parameter;  ///< jump and skew by a range: which parameter says by how much
   sim::Duration by;                        ///< jump and skew by an exact amount
+};
+
+/// One parameter of the present trace: a skew or a jump by a length that is not known.
+struct ExploredParameter {
+  std::size_t budget = 0;
+  sim::ProcessId process;
+  sim::DurationRange range;
 };
 
 }  // namespace lockstep::checker

@@ -29,7 +29,8 @@ struct FaultBudget {
   sim::Duration restart_delay;
   /// crash of a server: its data survive.
   bool keep = false;
-  /// pause, crash: it strikes only who is at that; a pause during work makes the work last longer. lose, delay: what belongs to that.
+  /// pause, crash: it strikes only who is at that; a pause during work makes the work last longer. lose, delay: what
+  /// belongs to that.
   sim::Activity during = sim::Activity::anything;
   /// lose, delay: only requests of this name, and answers to them; empty: any.
   std::string message;

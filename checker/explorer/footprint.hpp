@@ -53,7 +53,8 @@ class Footprint {
     }
     return true;
   }
-  /// Whether two events of one process with these footprints depend on each other: one changes what the other reads or changes.
+  /// Whether two events of one process with these footprints depend on each other: one changes what the other reads or
+  /// changes.
   bool conflicts(const Footprint& other) const {
     if (is_everything_ || other.is_everything_) return true;
     for (std::uint8_t i = 0; i < count_; ++i) {

@@ -14,8 +14,9 @@ namespace lockstep::checker {
 struct WitnessSize {
   std::uint32_t faults = 0;
   std::uint32_t events = 0;
-  /// How often the process changes from one event to the next, in an order of the events that respects causes and processes and
-  /// stays with one process as long as it can. The order of execution of independent events does not count.
+  /// How often the process changes from one event to the next, in an order of the events that respects causes and
+  /// processes and stays with one process as long as it can. The order of execution of independent events does not
+  /// count.
   std::uint32_t switches = 0;
   std::uint64_t tie = 0;  ///< of the events' identities and the faults: the same for the same trace, wherever it is met
 

@@ -1,7 +1,8 @@
 #pragma once
 
 // What a server of some kind is told besides its name and its clocks, and the table that says which keys of a file that
-// is: from it files are read and written, times are scaled, and the reference docs/scenario-format.md is checked.
+// is: from it files are read and written, times are scaled, and the reference docs/manual/scenario-format.md is
+// checked.
 
 #include <cstdint>
 #include <initializer_list>

@@ -70,9 +70,10 @@ constexpr double kPatienceSeconds = 1;
 /// One thread's world.
 struct Worker {
   Worker(const Scenario& scenario, const models::locks::Catalogue& catalogue, const checker::ExplorerOptions& settings,
-         bool first_comer_gets_it)
+         const ExplorationOptions& options, bool first_comer_gets_it)
       : explorer(settings), story(scenario, catalogue, explorer, ExploredStory::Probe::when_all_is_over) {
     if (!first_comer_gets_it) story.nobody_gets_it();
+    if (options.alter_search) options.alter_search(explorer, finder);
   }
   Explorer explorer;
   ExploredStory story;
@@ -102,7 +103,7 @@ class Search {
         first_comer_gets_it_(first_comer_gets_lock(scenario, catalogue)) {
     settings_.gives_up = [this] { return gives_up(); };
     workers_.resize(options.threads != nullptr ? options.threads->size() : std::max(1U, options.jobs));
-    workers_.front().emplace(scenario, catalogue, settings_, first_comer_gets_it_);
+    workers_.front().emplace(scenario, catalogue, settings_, options, first_comer_gets_it_);
     total_.emplace(new_judge(*workers_.front()));
     begin_ = now();
   }
@@ -129,7 +130,6 @@ class Search {
 
  private:
   TraceJudge new_judge(Worker& worker) const {
-    worker.finder.break_on_purpose(options_.judging_mutant);
     return TraceJudge(worker.story, worker.finder, scenario_.clients.size(), settings_.faults, parameters_);
   }
   double now() const { return options_.stopwatch ? options_.stopwatch() : 0; }
@@ -173,7 +173,7 @@ class Search {
   /// Each thread does this, with a world of its own.
   void in_all_threads(const std::function<void(std::size_t, Worker&)>& work) {
     const auto begin = [&](std::size_t number) {
-      if (!workers_[number]) workers_[number].emplace(scenario_, catalogue_, settings_, first_comer_gets_it_);
+      if (!workers_[number]) workers_[number].emplace(scenario_, catalogue_, settings_, options_, first_comer_gets_it_);
       work(number, *workers_[number]);
     };
     if (options_.threads != nullptr) {
@@ -548,7 +548,6 @@ std::variant<Exploration, Diagnostic> explore(const Scenario& scenario, const mo
   settings.reduction = options.reduction;
   settings.goes_back = options.goes_back;
   settings.thorough = options.thorough;
-  settings.mutant = options.search_mutant;
   settings.faults = std::get<std::vector<checker::FaultBudget>>(std::move(budgets));
   if (options.reduction && options.exchanges_names) settings.alike = alike_processes(scenario, catalogue);
   return Search(scenario, catalogue, options, std::move(settings))();

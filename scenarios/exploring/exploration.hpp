@@ -53,9 +53,9 @@ struct ExplorationOptions {
   bool goes_back = true;        ///< false: each trace runs from its beginning, for comparison
   bool thorough = false;        ///< `ExplorerOptions::thorough`
   bool exchanges_names = true;  ///< false: clients that are alike start in every order, for comparison
-  /// For tests alone: a search, or a judge of its traces, that is broken on purpose.
-  checker::ExplorerOptions::Mutant search_mutant = checker::ExplorerOptions::Mutant::none;
-  checker::JudgingMutant judging_mutant = checker::JudgingMutant::none;
+  /// For tests alone: told of each thread's explorer, and of what finds the violations of its traces, before they
+  /// begin, from that thread. Null: nobody wants to know.
+  std::function<void(checker::Explorer&, checker::ViolationFinder&)> alter_search;
 };
 
 /// Whether its executions end: sentinels that look for ever do not.

@@ -6,6 +6,7 @@
 #include "scenarios/checking/check.hpp"
 #include "scenarios/exploring/exploration.hpp"
 #include "scenarios/format/loader.hpp"
+#include "scenarios/testing/broken_search.hpp"
 #include "scenarios/testing/stories_testing.hpp"
 #include "sim/testing/test_effort.hpp"
 
@@ -29,7 +30,7 @@ Scenario story_of(const std::string& text) {
 
 Exploration explored(const Scenario& story, checker::JudgingMutant mutant = checker::JudgingMutant::none) {
   ExplorationOptions options;
-  options.judging_mutant = mutant;
+  options.alter_search = testing::broken(mutant);
   auto result = explore(story, catalogue(), options);
   if (const auto* trouble = std::get_if<Diagnostic>(&result)) FAIL(trouble->to_string());
   Exploration exploration = std::get<Exploration>(std::move(result));

@@ -11,6 +11,7 @@
 #include "scenarios/exploring/oracles/hunted_story.hpp"
 #include "scenarios/format/writer.hpp"
 #include "scenarios/running/runner.hpp"
+#include "scenarios/testing/broken_search.hpp"
 #include "scenarios/testing/stories_testing.hpp"
 #include "sim/testing/test_effort.hpp"
 
@@ -27,7 +28,7 @@ std::optional<FuzzedOpinion> opinion_on(const Scenario& story, JudgingMutant mut
   ExplorationOptions options;
   options.max_traces = 500;
   options.max_events = 20'000;
-  options.judging_mutant = mutant;
+  options.alter_search = testing::broken(mutant);
   const auto result = explore(story, catalogue(), options);
   const auto* exploration = std::get_if<Exploration>(&result);
   if (exploration == nullptr || !exploration->counts.complete) return std::nullopt;

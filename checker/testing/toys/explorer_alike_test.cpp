@@ -15,7 +15,7 @@
 namespace lockstep::checker::explorer_alike_test {
 namespace {
 
-using Mutant = ExplorerOptions::Mutant;
+using Mutant = SearchMutant;
 using Outcomes = std::set<std::string>;
 using Kind = ExploredFault::Kind;
 using namespace sim::literals;
@@ -76,7 +76,8 @@ struct Found {
   std::size_t clients = 0;
 };
 
-Found explored(std::uint64_t seed, const Question& question, ExplorerOptions options, bool alike) {
+Found explored(std::uint64_t seed, const Question& question, ExplorerOptions options, bool alike,
+               Mutant mutant = Mutant::none) {
   Found found;
   {
     Explorer nobody({});
@@ -90,6 +91,7 @@ Found explored(std::uint64_t seed, const Question& question, ExplorerOptions opt
     }
   }
   Explorer explorer(options);
+  ExplorerForTests::break_search(explorer, mutant);
   toy::World world(seed, explorer, question.size);
   found.counts = explorer.explore(world, [&](Explorer&) {
     found.outcomes.insert(world.outcome());
@@ -124,9 +126,8 @@ Compared compare(const Question& question, Mutant mutant = Mutant::none, bool re
     options.reduction = reduction;
     const Found any = explored(seed, question, options, false);
     if (any.clients < 2 || !any.counts.complete) continue;
-    options.mutant = mutant;
     options.reduction = true;
-    const Found ordered = explored(seed, question, options, true);
+    const Found ordered = explored(seed, question, options, true, mutant);
     ++compared.worlds;
     compared.different += with_all_names(ordered) != any.outcomes || !ordered.counts.complete ? 1 : 0;
     compared.ordered += ordered.counts.traces;

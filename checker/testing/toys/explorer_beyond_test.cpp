@@ -13,7 +13,7 @@
 namespace lockstep::checker::explorer_beyond_test {
 namespace {
 
-using Mutant = ExplorerOptions::Mutant;
+using Mutant = SearchMutant;
 using toy::Found;
 using toy::has_all;
 
@@ -25,7 +25,7 @@ constexpr std::uint64_t kWorlds = sim::cases<std::uint64_t>(8'000, 300);
 TEST_CASE("explorer: whoever is picked and turns out to sleep gives way to another") {
   const auto whole = toy::explored_if_small(23'608, toy::kSmall, {.thorough = true}).outcomes;
   CHECK(toy::explored_if_small(23'608, toy::kSmall, {}).outcomes == whole);
-  const auto lost = toy::explored_if_small(23'608, toy::kSmall, {.mutant = Mutant::picks_once}).outcomes;
+  const auto lost = toy::explored_if_small(23'608, toy::kSmall, {}, Mutant::picks_once).outcomes;
   CHECK(lost.size() < whole.size());
   // Concrete runs have some of those that were lost.
   const auto drawn = toy::drawn(23'608, toy::kSmall, 50);
@@ -46,7 +46,7 @@ TEST_CASE("explorer: an infeasible event is tried in place of those that do not 
     CHECK(toy::explored_if_small(seed, toy::kSilent, {}).outcomes == whole);
     const bool does_harm = seed == 6'133 || seed == 9'139;  // in the others no more
     if (!does_harm) continue;
-    const auto lost = toy::explored_if_small(seed, toy::kSilent, {.mutant = Mutant::forget_conflicts}).outcomes;
+    const auto lost = toy::explored_if_small(seed, toy::kSilent, {}, Mutant::forget_conflicts).outcomes;
     CHECK(lost.size() < whole.size());
     const auto drawn = toy::drawn(seed, toy::kSilent, 50);
     CHECK(has_all(whole, drawn));
@@ -57,7 +57,7 @@ TEST_CASE("explorer: an infeasible event is tried in place of those that do not 
 TEST_CASE("explorer: what would wake somebody, if only it came in time, is tried where it does") {
   const auto whole = toy::explored_if_small(21'701, toy::kGathers, {.thorough = true}).outcomes;
   CHECK(toy::explored_if_small(21'701, toy::kGathers, {}).outcomes == whole);
-  const auto lost = toy::explored_if_small(21'701, toy::kGathers, {.mutant = Mutant::sleep_unasked}).outcomes;
+  const auto lost = toy::explored_if_small(21'701, toy::kGathers, {}, Mutant::sleep_unasked).outcomes;
   CHECK(lost.size() < whole.size());
   // Here it does no harm any more.
   for (const auto& [seed, size] : {std::pair{60'146U, toy::kGathersOfTwo},

@@ -13,7 +13,7 @@
 namespace lockstep::checker::explorer_faults_test {
 namespace {
 
-using Mutant = ExplorerOptions::Mutant;
+using Mutant = SearchMutant;
 using Outcomes = std::set<std::string>;
 using toy::Found;
 using Kind = ExploredFault::Kind;
@@ -39,13 +39,14 @@ FaultBudget in_world(May may, const toy::World& world) {
   return may.budget;
 }
 
-Found explored(std::uint64_t seed, toy::Size size, ExplorerOptions options, const std::vector<May>& may = {}) {
+Found explored(std::uint64_t seed, toy::Size size, ExplorerOptions options, const std::vector<May>& may = {},
+               Mutant mutant = Mutant::none) {
   {
     Explorer nobody({});
     const toy::World world(seed, nobody, size);
     for (const May& one : may) options.faults.push_back(in_world(one, world));
   }
-  return toy::explored_whole(seed, size, options);
+  return toy::explored_whole(seed, size, options, mutant);
 }
 
 May crash(Whom whom, std::optional<sim::DurationRange> restart_after, bool keep = false) {
@@ -149,8 +150,7 @@ TEST_CASE("explorer: broken dependences are found out") {
       ExplorerOptions options;
       options.max_traces = 5'000;
       const Found right = explored(seed, size, options);
-      options.mutant = mutant;
-      if (explored(seed, size, options).outcomes != right.outcomes) return true;
+      if (explored(seed, size, options, {}, mutant).outcomes != right.outcomes) return true;
     }
     return false;
   };

@@ -59,7 +59,7 @@ const Kind kKinds[] = {
 };
 
 /// As `toy::explored_if_small`, with the kind's fault for all whom it may strike.
-Found explored(std::uint64_t seed, const Kind& kind, ExplorerOptions options) {
+Found explored(std::uint64_t seed, const Kind& kind, ExplorerOptions options, checker::SearchMutant mutant) {
   if (kind.fault != Kind::Fault::none) {
     checker::Explorer nobody{ExplorerOptions{}};
     const checker::toy::World world(seed, nobody, kind.size);
@@ -76,7 +76,7 @@ Found explored(std::uint64_t seed, const Kind& kind, ExplorerOptions options) {
     }
     options.faults.push_back(budget);
   }
-  return checker::toy::explored_if_small(seed, kind.size, options);
+  return checker::toy::explored_if_small(seed, kind.size, options, mutant);
 }
 
 }  // namespace
@@ -85,7 +85,7 @@ int main(int count, char** arguments) {
   const std::uint64_t worlds = count > 1 ? std::strtoull(arguments[1], nullptr, 10) : 1'000;
   const std::uint64_t first = count > 2 ? std::strtoull(arguments[2], nullptr, 10) : 0;
   const std::string only = count > 3 ? arguments[3] : "";
-  const auto mutant = static_cast<ExplorerOptions::Mutant>(count > 4 ? std::atoi(arguments[4]) : 0);
+  const auto mutant = static_cast<checker::SearchMutant>(count > 4 ? std::atoi(arguments[4]) : 0);
   struct Sum {
     std::uint64_t worlds = 0, too_large = 0, lost = 0, lost_thorough = 0;
     std::uint64_t traces = 0, blocked = 0, infeasible = 0, events = 0, thorough_traces = 0;
@@ -96,12 +96,12 @@ int main(int count, char** arguments) {
       const Kind& kind = kKinds[k];
       if (!only.empty() && only != kind.name) continue;
       Sum& sum = sums[k];
-      const Found found = explored(seed, kind, {.mutant = mutant});
+      const Found found = explored(seed, kind, {}, mutant);
       if (!found.counts.complete) {
         ++sum.too_large;
         continue;
       }
-      const Found thorough = explored(seed, kind, {.thorough = true});
+      const Found thorough = explored(seed, kind, {.thorough = true}, checker::SearchMutant::none);
       ++sum.worlds;
       sum.traces += found.counts.traces;
       sum.blocked += found.counts.blocked;

@@ -8,7 +8,7 @@
 namespace lockstep::checker::explorer_reversals_test {
 namespace {
 
-using Mutant = ExplorerOptions::Mutant;
+using Mutant = SearchMutant;
 using toy::has_all;
 
 /// A concrete run of this world has an outcome that the mutant loses and the search finds.
@@ -16,7 +16,7 @@ void check_that_runs_show(std::uint64_t seed, const toy::Size& size, Mutant muta
   INFO("world " << seed);
   const auto whole = toy::explored_if_small(seed, size, {}).outcomes;
   CHECK(whole == toy::explored_if_small(seed, size, {.thorough = true}).outcomes);
-  const auto lost = toy::explored_if_small(seed, size, {.mutant = mutant}).outcomes;
+  const auto lost = toy::explored_if_small(seed, size, {}, mutant).outcomes;
   CHECK(lost.size() < whole.size());
   const auto drawn = toy::drawn(seed, size, 2'000);
   CHECK(has_all(whole, drawn));

@@ -14,7 +14,7 @@
 namespace lockstep::checker::explorer_test {
 namespace {
 
-using Mutant = ExplorerOptions::Mutant;
+using Mutant = SearchMutant;
 using Outcomes = std::set<std::string>;
 using sim::Duration;
 
@@ -95,7 +95,8 @@ struct Found {
   std::string trouble;
 };
 
-Found explored(std::uint64_t seed, ExplorerOptions options, bool replay = false, toy::Size size = {}) {
+Found explored(std::uint64_t seed, ExplorerOptions options, bool replay = false, toy::Size size = {},
+               Mutant mutant = Mutant::none) {
   Found found;
   const bool has_pauses = !options.faults.empty();
   Explorer explorer(options);
@@ -105,6 +106,7 @@ Found explored(std::uint64_t seed, ExplorerOptions options, bool replay = false,
   toy::World paused_world(seed, paused, size);
   Explorer& used = has_pauses ? paused : explorer;
   toy::World& subject = has_pauses ? paused_world : world;
+  ExplorerForTests::break_search(used, mutant);
   found.counts = used.explore(subject, [&](Explorer& e) {
     const std::string outcome = subject.outcome();
     if (found.outcomes.insert(outcome).second && replay) {
@@ -291,8 +293,7 @@ TEST_CASE("explorer: reductions that are broken on purpose lose outcomes, and ar
       options.max_traces = 5'000;
       const Found right = explored(seed, options, false, large);
       if (!right.counts.complete) continue;
-      options.mutant = mutant;
-      if (explored(seed, options, false, large).outcomes != right.outcomes) ++different;
+      if (explored(seed, options, false, large, mutant).outcomes != right.outcomes) ++different;
     }
     INFO("mutant " << static_cast<int>(mutant));
     CHECK(different > 0);
@@ -323,7 +324,7 @@ TEST_CASE("explorer: of what repeats for ever, all that can matter to the others
     INFO("world " << seed << ' ' << with.trouble);
     CHECK(with.trouble.empty());
     if (!with.counts.complete) continue;
-    const Found broken = explored(seed, {.max_traces = 300, .mutant = Mutant::no_late_ticks}, false, size);
+    const Found broken = explored(seed, {.max_traces = 300}, false, size, Mutant::no_late_ticks);
     if (broken.outcomes != with.outcomes) ++found_out;
     if (const auto grid = on_a_grid(seed, 500, size)) {
       ++compared;

@@ -36,9 +36,10 @@ inline constexpr Size kTicks{
     .servers = 1, .processes = 5, .puts = 5, .steps = 3, .latency_us = 4, .describes = true, .tickers = 1};
 
 /// As `explored_whole`, but a world with more than 3,000 traces is left incomplete.
-inline Found explored_if_small(std::uint64_t seed, const Size& size, ExplorerOptions options) {
+inline Found explored_if_small(std::uint64_t seed, const Size& size, ExplorerOptions options,
+                               SearchMutant mutant = SearchMutant::none) {
   options.max_traces = 3'000;
-  return explored_whole(seed, size, options);
+  return explored_whole(seed, size, options, mutant);
 }
 
 /// The outcomes of `runs` runs, of which the delays are drawn from a grid of microseconds, as is who is first of those that come at once.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "checker/explorer/explorer.hpp"
+#include "checker/testing/explorer_mutants.hpp"
 #include "sim/coroutines/await.hpp"
 #include "sim/schedules/random.hpp"
 #include "sim/worlds/world.hpp"
@@ -474,8 +475,10 @@ struct Found {
   ExplorerCounts counts;
 };
 
-inline Found explored_whole(std::uint64_t seed, const Size& size, const ExplorerOptions& options) {
+inline Found explored_whole(std::uint64_t seed, const Size& size, const ExplorerOptions& options,
+                            SearchMutant mutant = SearchMutant::none) {
   Explorer explorer(options);
+  ExplorerForTests::break_search(explorer, mutant);
   World world(seed, explorer, size);
   Found found;
   found.counts = explorer.explore(world, [&](Explorer&) {

@@ -10,6 +10,7 @@
 #include "scenarios/exploring/oracles/hunted_story.hpp"
 #include "scenarios/exploring/oracles/second_opinion.hpp"
 #include "scenarios/format/loader.hpp"
+#include "scenarios/testing/broken_search.hpp"
 #include "scenarios/testing/stories_testing.hpp"
 #include "sim/testing/test_effort.hpp"
 
@@ -18,8 +19,8 @@ namespace {
 
 using testing::catalogue;
 
-using checker::ExplorerOptions;
 using checker::JudgingMutant;
+using checker::SearchMutant;
 
 constexpr std::uint64_t kStories = sim::cases<std::uint64_t>(100, 0);
 
@@ -34,15 +35,14 @@ std::optional<Exploration> judged(const Scenario& scenario, ExplorationOptions o
 
 /// On the first of the hunted stories on which runs contradict this search; there is one.
 /// `seeds`: only these, and more runs.
-void check_found(const char* name, JudgingMutant judge, ExplorerOptions::Mutant search = ExplorerOptions::Mutant::none,
+void check_found(const char* name, JudgingMutant judge, SearchMutant search = SearchMutant::none,
                  std::vector<std::uint64_t> seeds = {}) {
   const std::uint64_t effort = seeds.empty() ? 1 : 4;
   for (std::uint64_t seed = 0; effort == 1 && seed < kStories; ++seed) seeds.push_back(seed);
   ExplorationOptions options;
   options.max_traces = 500;
   options.max_events = 20'000;
-  options.judging_mutant = judge;
-  options.search_mutant = search;
+  options.alter_search = testing::broken(judge, search);
   if (kStories == 0) return;
   for (const std::uint64_t seed : seeds) {
     const auto exploration = judged(hunted_story(seed), options, effort);
@@ -87,7 +87,7 @@ void check_found_by_hand(const std::string& text, JudgingMutant judge) {
   const Scenario scenario = story_of(text);
   for (const JudgingMutant each : {JudgingMutant::none, judge}) {
     ExplorationOptions options;
-    options.judging_mutant = each;
+    options.alter_search = testing::broken(each);
     const auto exploration = judged(scenario, options, sim::cases<std::uint64_t>(4, 1));
     REQUIRE(exploration);
     for (const ExploredProperty& property : exploration->properties) {
@@ -117,7 +117,7 @@ TEST_CASE("judging mutants: a deadline too early is found out") {
 
 TEST_CASE("judging mutants: a deadline too late is found out when its margin is to be shown") {
   ExplorationOptions options;
-  options.judging_mutant = JudgingMutant::late_deadlines;
+  options.alter_search = testing::broken(JudgingMutant::late_deadlines);
   const auto exploration = judged(story_of(validity("")), options, 1);
   REQUIRE(exploration);
   // The pause may begin 3ms later, at 100ms, and be that much shorter, it thinks: 6ms. No run shows that.
@@ -133,14 +133,13 @@ TEST_CASE("judging mutants: a pause within work that begins at its end alone is 
 TEST_CASE("judging mutants: the wrong owner is found out") { check_found("own_by_all", JudgingMutant::own_by_all); }
 
 TEST_CASE("judging mutants: a pause too few is found out") {
-  check_found("one_pause_each", JudgingMutant::none, ExplorerOptions::Mutant::one_pause_each);
+  check_found("one_pause_each", JudgingMutant::none, SearchMutant::one_pause_each);
   // Most of what adjoining pauses do, one can do in other places of the trace.
-  check_found("single_pauses", JudgingMutant::single_pauses, ExplorerOptions::Mutant::none,
-              {182, 462, 752, 1839, 2750, 2946});
+  check_found("single_pauses", JudgingMutant::single_pauses, SearchMutant::none, {182, 462, 752, 1839, 2750, 2946});
 }
 
 TEST_CASE("judging mutants: a margin from the first way of each trace alone is found out") {
-  check_found("first_way", JudgingMutant::first_way, ExplorerOptions::Mutant::none, {462, 752, 1670, 1839, 2750});
+  check_found("first_way", JudgingMutant::first_way, SearchMutant::none, {462, 752, 1670, 1839, 2750});
 }
 
 TEST_CASE("judging mutants: a skew that is forgotten is found out") {

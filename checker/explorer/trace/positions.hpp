@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace lockstep::checker {
+namespace lockstep::checker::explorer {
 
 using Positions = std::vector<std::uint64_t>;  ///< a bit for each
 
@@ -20,9 +20,16 @@ inline void set_bit(Positions& bits, std::uint32_t position) {
   bits[position / 64] |= std::uint64_t{1} << (position % 64);
 }
 
+inline bool contains(const Positions& bits, const Positions& others) {
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    if ((others[i] & ~(i < bits.size() ? bits[i] : 0)) != 0) return false;
+  }
+  return true;
+}
+
 inline void join(Positions& bits, const Positions& others) {
   if (others.size() > bits.size()) bits.resize(others.size(), 0);
   for (std::size_t i = 0; i < others.size(); ++i) bits[i] |= others[i];
 }
 
-}  // namespace lockstep::checker
+}  // namespace lockstep::checker::explorer

@@ -1,0 +1,217 @@
+#include "checker/explorer/execution/placement.hpp"
+
+#include <optional>
+
+namespace lockstep::checker::explorer {
+namespace {
+
+/// Whether an event comes after one before it whatever else is handled before: it has touched nothing so far but what
+/// that one did, so what could change what it does now comes after that one, too. Of servers alone: what an answer does
+/// with a client's state depends on which others have come.
+bool fixes(const Step& before, const Step& step, const Footprint& known) {
+  return step.is_answered && before.footprint.covers(known);
+}
+
+}  // namespace
+
+using sim::Duration;
+using sim::DurationRange;
+using sim::Instant;
+
+void Placement::place(Step& step, const sim::Event& event) {
+  step.frees_late = step.is_held_back = false;
+  if (timing_.is_infeasible()) {
+    // Time means nothing any more; but instants need a variable.
+    step.at = step.arrived = step.process_free = Instant::origin();
+    return;
+  }
+  const Timing::Certain certain(timing_);
+  const Step* earlier = trace_.find(step.fifo_before);
+  const bool waits = is_behind(event, earlier);
+  if (!step.footprint.is_everything()) {
+    place_described(step, event, earlier, waits);
+    return;
+  }
+  const bool is_work = event.kind == sim::EventKind::timer && event.timer_kind == sim::TimerKind::work;
+  if (const std::optional<std::size_t> late = faults_.ask_for_pause(event.process, is_work)) {
+    place_late(step, event, *late, waits);
+  } else {
+    place_on_time(step, event, earlier, waits);
+  }
+  if (moment_.is_coda() && *moment_.coda_from() == trace_.position()) {
+    for (std::uint32_t i = 0; i < trace_.position(); ++i)
+      timing_.at_most(trace_[i].at + moment_.coda_after(), step.arrived);
+  }
+  come_after_all(step, Footprint());
+  come_after_alike(step);
+  if (const std::optional<std::size_t> budget = faults_.ask_for_pause(event.process, false, 0, true))
+    hold_back(step, *budget);
+}
+
+/// Of a server that is never paused: in what order it comes to those that it depends on, it will say itself.
+void Placement::place_described(Step& step, const sim::Event& event, const Step* earlier, bool waits) {
+  step.at = step.arrived = step.process_free = timing_.fresh();
+  arrive_after(step.at, event, earlier, waits);
+  come_after_alike(step);
+  for (std::uint32_t f = step.process_before; f != kNone; f = trace_[f].process_before) {
+    if (!trace_[f].footprint.is_everything()) continue;
+    timing_.at_most(trace_[f].process_free, step.at);
+    break;
+  }
+}
+
+void Placement::place_on_time(Step& step, const sim::Event& event, const Step* earlier, bool waits) {
+  const Step* before = trace_.find(step.process_before);
+  const Instant free = free_for(step);
+  step.at = step.arrived = timing_.fresh();
+  const auto waited = [&] {
+    // It arrived while its process was frozen, and is handled at the end of that.
+    const Instant arrival = timing_.fresh();
+    arrive_after(arrival, event, earlier, waits);
+    timing_.at_most(before->frozen_from, arrival);
+    timing_.at_most(before->arrived, arrival);
+    timing_.at_most(arrival, free);
+    timing_.between(free, step.at, DurationRange::exactly(Duration::zero()));
+    step.arrived = arrival;
+    return !timing_.is_infeasible();
+  };
+  const auto did_not_wait = [&] {
+    step.arrived = step.at;
+    arrive_after(step.at, event, earlier, waits);
+    timing_.at_most(free, step.at);
+    return !timing_.is_infeasible();
+  };
+  if (before != nullptr && before->frees_late) {
+    step.frees_late = questions_.decide(waited, did_not_wait);
+    step.frozen_from = before->frozen_from;
+  } else {
+    did_not_wait();
+  }
+  step.process_free = step.at;
+}
+
+/// It is handled only at the end of a pause that began before, or of several.
+void Placement::place_late(Step& step, const sim::Event& event, std::size_t budget, bool waits) {
+  using FaultPlace = ExploredFault::Place;
+  const DurationRange length = rules_.faults.budgets()[budget].range;
+  const Instant free = free_for(step);
+  step.arrived = timing_.fresh();
+  arrive_after(step.arrived, event, trace_.find(step.fifo_before), waits);
+  Instant end = timing_.fresh();
+  if (event.kind == sim::EventKind::timer && event.timer_kind == sim::TimerKind::work) {
+    // The pauses are somewhere within the work, which takes that much longer. Whatever else reaches the client
+    // meanwhile is taken to come before or after them: a client that works does one thing at a time.
+    timing_.at_most(free, step.arrived);
+    timing_.between(step.arrived, end, length);
+    step.at = step.process_free = faults_.add_pauses(step, budget, FaultPlace::within, step.arrived, end);
+    return;
+  }
+  const Instant begin = timing_.fresh();
+  timing_.at_most(free, begin);
+  timing_.at_most(begin, step.arrived);
+  timing_.between(begin, end, length);
+  end = faults_.add_pauses(step, budget, FaultPlace::before, begin, end);
+  timing_.at_most(step.arrived, end);
+  step.at = step.process_free = end;
+  step.frees_late = true;
+  step.frozen_from = begin;
+}
+
+/// A pause begins when it has been handled: what its process sends then leaves at the end.
+void Placement::hold_back(Step& step, std::size_t budget) {
+  step.is_held_back = true;
+  const Instant end = timing_.fresh();
+  timing_.between(step.at, end, rules_.faults.budgets()[budget].range);
+  step.process_free = faults_.add_pauses(step, budget, ExploredFault::Place::after, step.at, end);
+  if (!step.frees_late) step.frozen_from = step.at;
+  step.frees_late = true;
+}
+
+// --- What has to come before it.
+
+void Placement::come_after_all(const Step& step, const Footprint& known) {
+  for (std::uint32_t f = step.process_before; f != kNone; f = trace_[f].process_before) {
+    const Step& before = trace_[f];
+    if (before.footprint.is_everything()) return;
+    const Timing::Certain certain(timing_, fixes(before, step, known));
+    timing_.at_most(before.at, step.at);
+  }
+}
+
+void Placement::come_after_those_at(std::uint64_t part, bool changes, const Step& step, const Footprint& known) {
+  for (std::uint32_t f = step.process_before; f != kNone; f = trace_[f].process_before) {
+    const Step& before = trace_[f];
+    if (before.footprint.is_everything()) return;
+    const bool changed = before.footprint.changes(part);
+    if (changed || (changes && before.footprint.reads(part) && rules_.mutant != SearchMutant::forget_readers)) {
+      const Timing::Certain certain(timing_, fixes(before, step, known));
+      timing_.at_most(before.at, step.at);
+    }
+    if (changed) return;
+  }
+}
+
+void Placement::come_after_alike(const Step& step) {
+  const Step* first = trace_.find(step.alike_before);
+  if (first == nullptr) return;
+  const bool is_strict = rules_.mutant == SearchMutant::strictly_alike;
+  timing_.at_most(first->at + Duration::nanoseconds(is_strict ? 1 : 0), step.at);
+}
+
+void Placement::come_before_pending(const Step& step) {
+  for (const std::uint32_t slot : moment_.pending()) {
+    if (timing_.is_infeasible()) return;
+    const sim::Event& event = moment_.event(slot);
+    std::optional<Instant> end;
+    if (event.process == step.process) {
+      end = arrivals_.latest(event);
+    } else if (is_request(event) && event.from == step.process) {
+      end = arrivals_.latest_answer(event);
+    }
+    if (!end) continue;
+    timing_.at_most(step.arrived, *end);
+    if (timing_.is_infeasible()) conflicts_.note_overdue(slot);
+  }
+}
+
+void Placement::come_after_last(const sim::Event& event) {
+  if (timing_.is_infeasible() || event.process == trace_.present().process) return;
+  const std::optional<Instant> end = arrivals_.latest(event);
+  if (!end) return;
+  for (std::uint32_t f = moment_.last_at(event.process); f != kNone; f = trace_[f].process_before) {
+    if (!trace_[f].footprint.is_everything()) continue;
+    timing_.at_most(trace_[f].arrived, *end);
+    return;
+  }
+}
+
+// --- When it arrives.
+
+/// Whether a message finds one before it on its channel that was delayed so long that it has to wait for that.
+/// `earlier`: that one, or null.
+bool Placement::is_behind(const sim::Event& event, const Step* earlier) {
+  if (earlier == nullptr || !rules_.faults.may_delay() || event.kind != sim::EventKind::message) return false;
+  const Instant latest = event.base + (moment_.is_coda() ? event.delay.lo : event.delay.hi);
+  return !questions_.decide([&] { return timing_.add(Constraint::at_most(earlier->arrived, latest)); },
+                            [&] { return timing_.add(Constraint::less_than(latest, earlier->arrived)); });
+}
+
+/// After `earlier`, what came before it on its channel, or together with that, if it waits behind it.
+void Placement::arrive_after(Instant arrival, const sim::Event& event, const Step* earlier, bool waits) {
+  if (waits) {
+    timing_.between(earlier->arrived, arrival, DurationRange::exactly(Duration::zero()));
+    return;
+  }
+  arrive_within(arrival, event);
+  if (earlier != nullptr) timing_.at_most(earlier->arrived, arrival);
+}
+
+void Placement::arrive_within(Instant arrival, const sim::Event& event) {
+  const bool is_quick = moment_.is_coda() && event.kind == sim::EventKind::message;
+  DurationRange delay = is_quick ? DurationRange::exactly(event.delay.lo) : event.delay;
+  // A pause on the way to where its length was learnt makes it that much later.
+  if (event.is_anchored && rules_.faults.may_pause()) delay.hi = Duration::forever();
+  timing_.between(event.base, arrival, delay);
+}
+
+}  // namespace lockstep::checker::explorer

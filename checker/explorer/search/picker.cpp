@@ -1,0 +1,89 @@
+#include "checker/explorer/search/picker.hpp"
+
+#include <algorithm>
+
+#include "sim/invariant.hpp"
+#include "sim/time/time.hpp"
+
+namespace lockstep::checker::explorer {
+
+using sim::Duration;
+using sim::Instant;
+
+std::optional<std::uint32_t> Picker::next(const Place& place) {
+  std::optional<std::uint32_t> slot = followed(place);
+  if (!slot) slot = earliest(place);
+  sim::costly_invariant([&] { return !slot || arrivals_.is_enabled(*slot); }, "who is picked can come");
+  return slot;
+}
+
+/// The rest of a reversal, whatever time says of it: else the search would go on as time does, away from what the
+/// reversal was to try, and often to where all that is left sleeps. What cannot come any more is passed over.
+std::optional<std::uint32_t> Picker::followed(const Place& place) {
+  while (const std::optional<sim::EventId> next = tree_.next_to_follow()) {
+    const std::optional<std::uint32_t> slot = moment_.find(*next);
+    if (slot && arrivals_.is_enabled(*slot) && !is_asleep(place.sleep, *next)) return slot;
+  }
+  return std::nullopt;
+}
+
+/// The event that can be earliest: so that a trace goes on as time does, and orders that no delays allow are met late.
+std::optional<std::uint32_t> Picker::earliest(const Place& place) const {
+  std::optional<std::uint32_t> best;
+  Duration best_time;
+  for (const std::uint32_t slot : moment_.pending()) {
+    const sim::Event& event = moment_.event(slot);
+    // The coda is no part of the story; the ticks of the story have come to their end.
+    if (moment_.is_coda() && is_tick(event)) continue;
+    if ((!place.sleep.empty() && is_asleep(place.sleep, event.id)) || !arrivals_.is_enabled(slot)) continue;
+    const Duration time = arrivals_.due(event);
+    if (best && time >= best_time) continue;
+    best = slot;
+    best_time = time;
+  }
+  return best;
+}
+
+bool Picker::is_quiet() const {
+  if (moment_.world().is_busy()) return false;
+  if (moment_.is_coda() || rules_.mutant == SearchMutant::no_late_ticks) return true;
+  return std::none_of(moment_.pending().begin(), moment_.pending().end(),
+                      [&](std::uint32_t slot) { return can_come_first(moment_.event(slot)); });
+}
+
+/// Whether a pending tick may be due before something that has happened. Where time means nothing any more, each
+/// process's next tick is let through once, since it may hold the race that is looked for.
+bool Picker::can_come_first(const sim::Event& tick) const {
+  if (const std::optional<std::uint32_t> first = timing_.infeasible_from()) {
+    std::uint32_t cause = Trace::cause_of(tick);
+    while (cause != kNone && !(cause >= *first && trace_[cause].is_of_tick)) cause = trace_[cause].cause;
+    return cause == kNone;
+  }
+  for (std::uint32_t i = 0; i < trace_.length(); ++i) {
+    // A fault may come as late as it likes, and changes nothing for others.
+    const Step& step = trace_[i];
+    if (step.is_of_tick || step.is(sim::EventKind::fault)) continue;
+    if (timing_.constraints().can_be_at_most(tick.base + tick.delay.lo, step.at, true)) return true;
+  }
+  return false;
+}
+
+bool Picker::comes_after_all_sleepers(const Place& place, const sim::Event& tick) const {
+  if (place.sleep.empty() || !is_tick(tick)) return false;
+  for (const std::uint32_t slot : moment_.pending()) {
+    const sim::Event& event = moment_.event(slot);
+    if (is_tick(event)) continue;
+    const bool waits_for_sleeper = !arrivals_.is_enabled(slot);
+    if (waits_for_sleeper) continue;
+    if (!is_asleep(place.sleep, event.id)) return false;
+    // A fault may come as late as it likes, and time means nothing here any more: neither ever comes to its end.
+    if (event.kind == sim::EventKind::fault || timing_.is_infeasible()) continue;
+    if (event.is_anchored || event.delay.hi >= Duration::forever()) return false;
+    if (rules_.faults.may_delay() && event.kind == sim::EventKind::message) return false;
+    const Instant latest = event.base + event.delay.hi + rules_.faults.longest_pause(event.process);
+    if (timing_.constraints().can_be_at_most(tick.base + tick.delay.lo, latest)) return false;
+  }
+  return !can_come_first(tick);
+}
+
+}  // namespace lockstep::checker::explorer
