@@ -267,8 +267,8 @@ Findings room_arrows(const std::vector<File>& files) {
 
 Findings folder_sizes(const std::vector<File>& files) {
   constexpr std::size_t kFilesMax = 25;
-  // A file for each algorithm, each story. The site's pages are still to be put into rooms (issue 21).
-  constexpr std::array kLarge{"models/locks/redis"sv, "reports/site"sv};
+  // A file for each algorithm, each story.
+  constexpr std::array kLarge{"models/locks/redis"sv};
   std::map<std::string_view, std::size_t> sizes;
   for (const File& file : files) ++sizes[room_of(file.path)];
   Findings findings;

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "reports/linearization/linearization.hpp"
-#include "reports/site/template.hpp"
+#include "reports/site/frame/template.hpp"
 #include "reports/text/embedded_text.hpp"
 #include "reports/text/text.hpp"
 

@@ -16,7 +16,7 @@
 #include "reports/picture/axis.hpp"
 #include "reports/picture/drawing.hpp"
 #include "reports/run/forged_story.hpp"
-#include "reports/site/steps.hpp"
+#include "reports/site/story/steps.hpp"
 #include "scenarios/format/loader.hpp"
 #include "scenarios/running/runner.hpp"
 #include "scenarios/testing/stories_testing.hpp"

@@ -6,7 +6,7 @@
 
 #include "checker/linearizability/linearizability.hpp"
 #include "reports/picture/shape.hpp"
-#include "reports/site/story_page.hpp"
+#include "reports/site/story/story_page.hpp"
 #include "reports/text/embedded_text.hpp"
 #include "scenarios/format/loader.hpp"
 #include "scenarios/running/runner.hpp"
@@ -90,8 +90,8 @@ std::string play_page(std::string_view text, const std::filesystem::path& file,
                                                           {"models", model_options()},
                                                           {"events_max", events_max},
                                                           {"told", told}});
-  page.scripts = {"reports/site/stepper.js", "reports/play/editor.js", "reports/play/play.js"};
-  page.styles = {"reports/picture/diagram.css", "reports/site/story.css", "reports/play/play.css"};
+  page.scripts = {"reports/site/story/stepper.js", "reports/play/editor.js", "reports/play/play.js"};
+  page.styles = {"reports/picture/diagram.css", "reports/site/story/story.css", "reports/play/play.css"};
   page.policy = "connect-src 'self'; frame-src 'self'";
   page.is_single = true;
   return site::html_of(page);

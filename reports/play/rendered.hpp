@@ -13,7 +13,7 @@
 #include "reports/check/explored.hpp"
 #include "reports/play/form.hpp"
 #include "reports/run/verdicts.hpp"
-#include "reports/site/page.hpp"
+#include "reports/site/frame/page.hpp"
 #include "scenarios/story/diagnostic.hpp"
 
 namespace lockstep::reports::play {

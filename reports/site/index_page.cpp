@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "checker/properties/properties.hpp"
-#include "reports/site/chapters.hpp"
-#include "reports/site/template.hpp"
+#include "reports/site/findings/chapters.hpp"
+#include "reports/site/frame/template.hpp"
 #include "scenarios/story/failures.hpp"
 
 namespace lockstep::reports::site {
@@ -227,7 +227,7 @@ std::string claim_cell(const Findings& findings, std::string_view from, std::str
 Page index_page(const Findings& findings) {
   Page page{.path = std::string(kIndex),
             .title = {"Distributed locks, from real executions", "分布式锁：来自真实执行"}};
-  page.scripts = {"reports/site/filter.js"};
+  page.scripts = {"reports/site/frame/filter.js"};
   const std::vector<Values> chapters = reading_order(findings), tables = matrices(findings),
                             stories = all_stories(findings);
   page.body = filled("reports/site/index.mustache", {{"promises", promises_of_locks(findings)},

@@ -2,7 +2,7 @@
 
 // The first page: what a lock promises, in which order to read, the matrix, claims beside what was found, all stories.
 
-#include "reports/site/findings.hpp"
+#include "reports/site/findings/findings.hpp"
 
 namespace lockstep::reports::site {
 

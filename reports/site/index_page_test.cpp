@@ -6,9 +6,9 @@
 #include <set>
 #include <string>
 
-#include "reports/site/chapters.hpp"
+#include "reports/site/findings/chapters.hpp"
+#include "reports/site/frame/page_testing.hpp"
 #include "reports/site/index_page.hpp"
-#include "reports/site/page_testing.hpp"
 #include "scenarios/running/runner.hpp"
 #include "scenarios/testing/stories_testing.hpp"
 #include "sim/testing/in_tree.hpp"

@@ -10,7 +10,7 @@
 
 #include "reports/picture/shape.hpp"
 #include "reports/site/index_page.hpp"
-#include "reports/site/story_page.hpp"
+#include "reports/site/story/story_page.hpp"
 #include "reports/text/text.hpp"
 #include "scenarios/format/other_algorithm.hpp"
 #include "scenarios/running/runner.hpp"

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "reports/check/explored.hpp"
-#include "reports/site/findings.hpp"
-#include "reports/site/margins_part.hpp"
-#include "reports/site/measured.hpp"
-#include "reports/site/page.hpp"
+#include "reports/site/findings/findings.hpp"
+#include "reports/site/findings/measured.hpp"
+#include "reports/site/frame/page.hpp"
+#include "reports/site/story/margins_part.hpp"
 #include "scenarios/families/no_return.hpp"
 #include "scenarios/matrix/matrix.hpp"
 

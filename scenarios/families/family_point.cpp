@@ -76,7 +76,7 @@ FamilyPoint FamilyPoints::at(Duration x, Duration y, SameOrder order, bool explo
   sim::DefaultDecisions decisions;
   Deployment deployment(valued, catalogue_, decisions);
   sim::World& world = deployment.world();
-  world.enable_trace();
+  world.enable_brief_trace({});
   sim::LinearSimulation::Settings settings = linear_settings(story_, valued, catalogue_, deployment, x_, y_);
   settings.explores = explores;
   if (mutant_ == FamilyMutant::stiff_pauses) std::fill(settings.faults.begin(), settings.faults.end(), Slope{});
@@ -117,14 +117,13 @@ const FamilyPoints::Ran& FamilyPoints::run_at(Duration x, Duration y) {
   std::unique_ptr<Ran>& known = runs_[{x.count_ns(), y.count_ns()}];
   if (known) return *known;
   const Scenario valued = scenario(x, y);
-  if (story_.beyond.empty() && story_.property.empty()) {
-    known = std::make_unique<Ran>(run(valued, catalogue_, {.trace = true, .max_events = kMostEvents}));
-  } else {
-    FixedDelays decisions(story_);
-    known = std::make_unique<Ran>(
-        run(valued, catalogue_,
-            {.decisions = &decisions, .tick = Duration::nanoseconds(1), .trace = true, .max_events = kMostEvents}));
+  RunOptions options{.trace = true, .is_trace_brief = true, .max_events = kMostEvents};
+  FixedDelays decisions(story_);
+  if (!story_.beyond.empty() || !story_.property.empty()) {
+    options.decisions = &decisions;
+    options.tick = Duration::nanoseconds(1);
   }
+  known = std::make_unique<Ran>(run(valued, catalogue_, options));
   const auto* outcome = std::get_if<Outcome>(known.get());
   events_ += outcome != nullptr ? outcome->events : kMostEvents;
   return *known;

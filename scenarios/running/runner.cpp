@@ -35,9 +35,9 @@ Outcome outcome_of(const Scenario& scenario, const models::locks::Catalogue& cat
   outcome.lanes = deployment.lanes();
   outcome.notes = deployment.missed_faults();
   outcome.script_mistakes = deployment.script_mistakes();
-  outcome.history = world.history();
+  outcome.history = world.take_history();
   outcome.places = deployment.places();
-  outcome.trace = world.trace();
+  outcome.trace = world.take_trace();
   return outcome;
 }
 
@@ -52,7 +52,8 @@ std::variant<Outcome, Diagnostic> run_once(const Scenario& scenario, const model
   sim::RandomDecisions random(options.seed.value_or(0));
   sim::Decisions& own = options.seed ? static_cast<sim::Decisions&>(random) : defaults;
   Deployment deployment(scenario, catalogue, options.decisions != nullptr ? *options.decisions : own);
-  if (options.trace) deployment.world().enable_trace();
+  if (options.trace && options.is_trace_brief) deployment.world().enable_brief_trace(deployment.probe());
+  if (options.trace && !options.is_trace_brief) deployment.world().enable_trace();
   if (options.tick) deployment.simulation().set_tick(*options.tick);
   Execution execution(scenario, deployment, options.max_events);
   KeyStateRecorder key_states(deployment.world(), deployment.servers());

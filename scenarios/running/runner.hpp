@@ -24,6 +24,8 @@ struct RunOptions {
   std::optional<sim::Duration> tick = std::nullopt;
   /// Fill `Outcome::trace`.
   bool trace = false;
+  /// With `trace`: cheaper, of the story without the probe, and without the places in programs.
+  bool is_trace_brief = false;
   /// Fill `Outcome::key_states`. Costs time: for people only.
   bool key_states = false;
   std::uint64_t max_events = 5'000'000;

@@ -483,6 +483,10 @@ void World::answer_call(Message& message, ProcessId caller, ConnectionId connect
 // --- The trace.
 
 void World::record(const Event& event, bool lost) {
+  if (traced_until_.is_valid() && event.process == traced_until_) {
+    tracing_ = false;
+    return;
+  }
   TraceRecord& note = trace_.records.emplace_back();
   note.step = step_;
   note.id = event.id;

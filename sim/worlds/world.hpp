@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/coroutines/executor.hpp"
@@ -132,11 +133,17 @@ class World {
   /// Emits the events of the faults that strike at a given time. Call once, after `plan` and before running.
   void arm_faults();
 
-  /// Writes a record of every executed event. Costs memory and time: for people only.
-  void enable_trace() { tracing_ = true; }
+  /// Writes a record of every executed event, and of each request where in its program it comes from. Costs memory and
+  /// time: for people only.
+  void enable_trace() { tracing_ = keeps_origins_ = true; }
+  /// Cheaper, for comparisons of thousands of runs: without the places in programs, and only until `last` acts.
+  void enable_brief_trace(ProcessId last) {
+    tracing_ = true;
+    traced_until_ = last;
+  }
   /// For the trace: the place in the program that is about to send the request. Does nothing without a trace.
   void note_origin(Message& request, const CodeFrame* frame) {
-    if (tracing_) [[unlikely]]
+    if (keeps_origins_) [[unlikely]]
       keep_origin(request, frame);
   }
   /// Decides when events happen and in which order. Requires: set before anything is emitted, and outlives the world.
@@ -302,6 +309,10 @@ class World {
   /// A hash over every executed event: its identity, its time, and what its message said.
   std::uint64_t digest() const { return digest_; }
   const Trace& trace() const { return trace_; }
+  /// What it has been until now; nothing is left of it.
+  Trace take_trace() { return std::exchange(trace_, {}); }
+  /// Likewise. Requires: nothing happens any more.
+  History take_history() { return std::exchange(history_, {}); }
   std::uint64_t events_executed() const { return step_; }
 
   /// Drops coroutines, events, history and trace, and sets the clocks back, so that the same processes, connections and
@@ -387,6 +398,8 @@ class World {
   bool is_background_ = false;  ///< the event that is being handled is
   bool explored_ = false;
   bool tracing_ = false;
+  bool keeps_origins_ = false;
+  ProcessId traced_until_;        ///< the trace ends when it acts; invalid: never
   bool guards_messages_ = false;  ///< a message may meet more on its way out than a pause of its sender
   History history_;
   Trace trace_;

@@ -1,0 +1,105 @@
+#include "reports/site/locks/algorithm_texts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace lockstep::reports::site {
+namespace {
+
+using Pair = std::pair<std::string_view, std::string_view>;
+
+constexpr std::array<Pair, 49> kMeanings{{
+    {"how often a client tries before it gives up", "客户端放弃之前尝试几次"},
+    {"pause between two attempts; a range is a random pause", "两次尝试之间的间隔；给出范围则随机"},
+    {"time to live that the second command sets", "第二条命令设置的生存时间"},
+    {"how long an owner lets its lock be valid, by its own clock", "持有者让锁有效多久，按自己的时钟"},
+    {"how long an attempt sleeps altogether", "一次尝试总共睡眠多久"},
+    {"between two rounds of one attempt", "一次尝试的两轮之间"},
+    {"lock and unlock exclude each other among the threads of a process", "同一进程的线程之间，加锁与解锁互斥"},
+    {"time to live of the key", "键的生存时间"},
+    {"draw a fencing token in the same step in which the lock is taken", "在取得锁的同一步中取得防护令牌"},
+    {"release after a SET whose answer never came", "SET 没有答复时也释放"},
+    {"whether DEL is part of a transaction; WATCH is of no use without", "DEL 是否在事务中；否则 WATCH 没有作用"},
+    {"how long one attempt goes on asking, by the wall clock; it asks once at least",
+     "一次尝试持续询问多久，按墙上时钟；至少问一次"},
+    {"pause between two questions of one attempt", "一次尝试中两次询问的间隔"},
+    {"which item of the market the lock is for", "锁对应市场中的哪件商品"},
+    {"when a contender sets the time to live; never: as the book's first code in effect",
+     "竞争者何时补设生存时间；never：相当于书中最初的代码"},
+    {"where the number comes from: a counter or a hash, in the step of the grant, or INCR after it",
+     "编号从何而来：授予同一步中的计数器或哈希，或之后的 INCR"},
+    {"how many may hold it at once", "最多几个同时持有"},
+    {"how long a place is kept, by the clocks of those who come later", "名额保留多久，按后来者的时钟"},
+    {"which ranks, counted from 0, are in; up-to-limit is one too many",
+     "哪些名次（从 0 起）算进入；up-to-limit 多了一个"},
+    {"after so many bits, one of them the sign, the counter wraps; 0: never",
+     "计数器在这么多位（含符号位）后回绕；0：从不"},
+    {"so many replicas must have the lock before it counts", "锁到达这么多从节点才算数"},
+    {"how long WAIT waits for them; 0ms: for ever", "WAIT 等待多久；0ms：一直等"},
+    {"time to live of each key", "每个键的生存时间"},
+    {"patience with one server", "对单个服务器的等待时间"},
+    {"share of the lease that is given up for clock drift", "为时钟漂移扣除的租期比例"},
+    {"and this much more", "再加上这么多"},
+    {"votes that are needed; 0: more than half of the servers", "需要的票数；0：超过半数的服务器"},
+    {"look whether anything is left of the lease; the algorithm is wrong without",
+     "检查租期是否还有剩余；不检查则算法错误"},
+    {"what measures the time an attempt took", "用什么测量一次尝试所花的时间"},
+    {"whom a failed attempt gives back to: all, or only those that granted",
+     "失败时向谁归还：所有服务器，或仅已授予者"},
+    {"how long: until all have answered, or only until the votes are decided", "等多久：直到全部答复，或票数已定为止"},
+    {"what the hash has as its field", "哈希以什么作字段"},
+    {"the release answers whether the lock was the caller's", "释放时答复锁是否属于调用者"},
+    {"lease; renewals are a third of it apart", "租期；每过三分之一续期一次"},
+    {"a background task renews the lease while the lock is held", "持有锁期间由后台任务续期"},
+    {"a renewal without an answer is tried again instead of being the last one",
+     "没有答复的续期会重试，而不是就此停止"},
+    {"the owner hears that its lock is gone when a renewal finds it so", "续期发现锁已丢失时告知持有者"},
+    {"explicit lease; 0ms: none, so a watchdog renews it", "显式租期；0ms：没有，由看门狗续期"},
+    {"lease of a hold that is renewed, every third of it", "由看门狗续期的租期，每过三分之一续一次"},
+    {"how often the client library sends a command again that was not answered", "没有答复的命令由客户端库重发几次"},
+    {"a waiter that was woken and gives up wakes the next one of its process",
+     "被唤醒却放弃的等待者唤醒同进程的下一个"},
+    {"how long one attempt waits for a message; 0ms: not at all, ten years: for ever",
+     "一次尝试等待消息多久；0ms：不等，十年：一直等"},
+    {"how long one attempt goes on asking", "一次尝试持续询问多久"},
+    {"from the first refusal to the second try", "第一次被拒到第二次尝试的间隔"},
+    {"delays double up to this", "间隔倍增到此为止"},
+    {"how long one attempt waits", "一次尝试等待多久"},
+    {"how long a place in the queue counts, beyond those before it", "队列中的位置在前面的人之后还算数多久"},
+    {"leases of several holds are calculated as the library does it; false: kept or set",
+     "多次持有的租期按客户端库的方式计算；false：保持或直接设置"},
+    {"how long one attempt goes on; 0ms: each part is asked once", "一次尝试持续多久；0ms：每个部分只问一次"},
+}};
+constexpr std::array<Pair, 6> kMoreMeanings{{
+    {"at a single server: of how many locks it consists", "只有一个服务器时：由几把锁组成"},
+    {"every other client takes the parts from the last to the first", "每隔一个客户端从后往前取各部分"},
+    {"gives up if the parts' leases may have run out on the way", "若各部分的租期可能已在途中结束则放弃"},
+    {"how many permits there are", "共有几个许可"},
+    {"how long one attempt waits for a message", "一次尝试等待消息多久"},
+    {"after this a permit may be taken back, by the clock of whoever asks", "超过此时间许可可被收回，按请求者的时钟"},
+}};
+
+std::string_view find_meaning(std::span<const Pair> pairs, std::string_view meaning) {
+  const auto found = std::find_if(pairs.begin(), pairs.end(), [&](const Pair& pair) { return pair.first == meaning; });
+  return found == pairs.end() ? std::string_view() : found->second;
+}
+
+const AlgorithmText* find_text(std::span<const AlgorithmText> texts, std::string_view id) {
+  const auto found = std::find_if(texts.begin(), texts.end(), [&](const AlgorithmText& text) { return text.id == id; });
+  return found == texts.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+const AlgorithmText* find_algorithm_text(std::string_view id) {
+  const AlgorithmText* text = find_text(texts_of_plain_locks(), id);
+  return text != nullptr ? text : find_text(texts_of_redisson_locks(), id);
+}
+
+std::string_view parameter_meaning_zh(std::string_view meaning) {
+  const std::string_view found = find_meaning(kMeanings, meaning);
+  return found.empty() ? find_meaning(kMoreMeanings, meaning) : found;
+}
+
+}  // namespace lockstep::reports::site
