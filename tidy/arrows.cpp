@@ -47,6 +47,7 @@ const std::vector<Room> kRooms = {
 
     {"models", {}},  // what is generated: models/scripts.hpp
     {"models/resources", {}},
+    {"models/consensus", {}},
     {"models/redis/data", {}},
     {"models/redis/wire", {"models/redis/data"}},
     {"models/redis/script/lua", {"models/redis/data", "models/redis/wire"}},
