@@ -15,6 +15,7 @@
 //     Member<Command> member_{*this, *this, id, settings, times};
 //   };
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -33,7 +34,8 @@
 
 namespace lockstep::models::consensus {
 
-/// A message between members. Requires: `Command` has `describe()` (text) and `digest()` (64 bits, equal for equal ones).
+/// A message between members. Requires: `Command` has `describe()` (text) and `digest()` (64 bits, equal for equal
+/// ones).
 template <class Command>
 class PeerMessage final : public sim::Message {
  public:

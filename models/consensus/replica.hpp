@@ -126,9 +126,9 @@ class Replica {
     return disk_.last();
   }
 
-  /// A linearizable read (dissertation 6.4): answered, in this step or a later one, when a quorum has answered something
-  /// that was sent afterwards, so that nobody else led when it came. A host that may answer with old values reads its
-  /// state machine and asks nobody; so does an old leader behind a partition.
+  /// A linearizable read (dissertation 6.4): answered, in this step or a later one, when a quorum has answered what was
+  /// sent afterwards, so that nobody else led when it came. A host that may answer with old values reads its state
+  /// machine and asks nobody; so does an old leader behind a partition.
   void read(ReadId id, Out& out) {
     if (role_ != Role::leader) {
       out.reads.push_back({id, std::nullopt});

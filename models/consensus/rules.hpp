@@ -35,16 +35,16 @@ struct RaftRules {
   /// Whether the entry before the new ones is the leader's (5.3). `own`: the term of the follower's entry there.
   static constexpr bool matches(Term own, Term leaders) { return own == leaders; }
 
-  /// Whether an entry gives way to the leader's, with all that follows. Not if it is the same one: the message may be an
-  /// old one, and what follows may be committed (figure 2, receiver's rule 3).
+  /// Whether an entry gives way to the leader's, with all that follows. Not if it is the same one: the message may be
+  /// an old one, and what follows may be committed (figure 2, receiver's rule 3).
   static constexpr bool conflicts(Term own, Term leaders) { return own != leaders; }
 
   /// Whether a leader may call an entry committed because a quorum has it. One of an earlier term is committed only
   /// along with one of its own: figure 8.
   static constexpr bool may_count(Term of_entry, Term current) { return of_entry == current; }
 
-  /// How much of what the leader has committed a follower knows to have. `known`: up to where this message has shown the
-  /// logs to match; what its own log has beyond (`length`) may be somebody else's (figure 2, receiver's rule 5).
+  /// How much of what the leader has committed a follower knows to have. `known`: up to where this message has shown
+  /// the logs to match; what its own log has beyond (`length`) may be somebody else's (figure 2, receiver's rule 5).
   static constexpr Index follower_commit(Index leaders, Index known, Index length) {
     static_cast<void>(length);
     return std::min(leaders, known);

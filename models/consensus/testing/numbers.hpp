@@ -56,8 +56,8 @@ class Numbers {
   std::size_t nodes() const { return node_states_.size(); }
   std::size_t messages() const { return mails_.size(); }
 
-  /// The least of the names that a state has: its nodes, its judge, its counters, its messages in order. The same for all
-  /// states that are the same but for who is who.
+  /// The least of the names that a state has: its nodes, its judge, its counters, its messages in order. The same for
+  /// all states that are the same but for who is who.
   void rename(std::span<const std::uint32_t> state, std::vector<std::uint32_t>& least) {
     const std::size_t count = renamings_.size();
     for (std::size_t r = 0; r < count; ++r) {
