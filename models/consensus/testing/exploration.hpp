@@ -36,8 +36,8 @@ struct Bounds {
   ReplicaSettings replica = {.nodes = 3, .entries_per_message_max = 64, .announces_commit = false};
   Term term_max = 2;         ///< nobody stands for election in a later one
   std::size_t log_max = 15;  ///< nothing is proposed to a leader whose log is so long
-  /// More are not under way at once: where there are, some are lost, any of them. Then losses need not be counted. 0: no
-  /// bound.
+  /// More are not under way at once: where there are, some are lost, any of them. Then losses need not be counted.
+  /// 0: no bound.
   std::size_t under_way_max = 0;
   std::uint32_t elections = kAny;
   std::uint32_t proposals = 0;  ///< less than `kAny`, since each is another command

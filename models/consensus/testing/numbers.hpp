@@ -66,8 +66,13 @@ class Numbers {
       trial_[nodes_] = judge_names_[state[nodes_] * count + r];
       trial_[nodes_ + 1] = state[nodes_ + 1];
       const std::size_t header = nodes_ + 2;
+      const auto middle = trial_.begin() + static_cast<std::ptrdiff_t>(header);
+      // Mostly that decides, and the messages need not be put in order.
+      if (r > 0 && std::lexicographical_compare(least.begin(), least.begin() + static_cast<std::ptrdiff_t>(header),
+                                                trial_.begin(), middle))
+        continue;
       for (std::size_t i = header; i < state.size(); ++i) trial_[i] = mail_names_[state[i] * count + r];
-      std::sort(trial_.begin() + static_cast<std::ptrdiff_t>(header), trial_.end());
+      std::sort(middle, trial_.end());
       if (r == 0 || trial_ < least) least.swap(trial_);
     }
   }
