@@ -44,6 +44,7 @@ class PeerMessage final : public sim::Message {
   std::string_view name() const override { return to_string(mail.kind); }
   std::string describe() const override {
     std::string text = std::string(name()) + " term " + std::to_string(mail.term);
+    if (mail.preliminary) text += ", preliminary";
     switch (mail.kind) {
       case MessageKind::request_vote:
         text += ", last " + std::to_string(mail.last.index) + " of term " + std::to_string(mail.last.term);
@@ -61,7 +62,8 @@ class PeerMessage final : public sim::Message {
     return text;
   }
   std::uint64_t digest() const override {
-    std::uint64_t sum = static_cast<std::uint64_t>(mail.kind) * 2 + (mail.accepted ? 1 : 0);
+    std::uint64_t sum =
+        static_cast<std::uint64_t>(mail.kind) * 4 + (mail.accepted ? 1u : 0u) + (mail.preliminary ? 2u : 0u);
     for (const std::uint64_t part : {std::uint64_t{mail.from}, std::uint64_t{mail.to}, mail.term, mail.last.term,
                                      mail.last.index, mail.commit, mail.match, mail.round})
       sum = sim::combine64(sum, part);

@@ -9,7 +9,8 @@
 //
 // Raft: terms, votes, log matching, commit by quorum (paper, figure 2); the no-op at the beginning of a term and the
 // read index (dissertation, section 6.4); a leader that steps down when no quorum answers (6.2: etcd's CheckQuorum,
-// Consul's LeaderLeaseTimeout). Left out: snapshots, membership changes, pre-vote, leadership transfer.
+// Consul's LeaderLeaseTimeout). pre-vote (9.6). Left out: snapshots, membership changes,
+// leadership transfer.
 //
 // ZooKeeper's Zab (Junqueira, Reed, Serafini 2011) is another protocol with the same guarantee; what differs and can be
 // seen from outside:
@@ -45,6 +46,9 @@ struct ReplicaSettings {
   bool announces_commit = true;
   /// The disk also knows what is committed, as etcd's HardState does: a node that comes back applies that at once.
   bool saves_commit = false;
+  /// Before it begins a term, a node asks whether it would be elected, and who hears a leader says no (dissertation
+  /// 9.6; etcd since 3.5). Then one that comes back from behind a partition does not end the leader's term.
+  bool pre_vote = false;
 };
 
 /// `Command` is copied and compared, never looked into. `Rules`: for tests.
@@ -81,6 +85,7 @@ class Replica {
   void start(Disk saved, Out& out) {
     disk_ = std::move(saved);
     role_ = Role::follower;
+    is_asking_ = false;
     leader_.reset();
     votes_ = {};
     progress_ = {};
@@ -93,7 +98,8 @@ class Replica {
   }
 
   void receive(const Mail& message, Out& out) {
-    if (message.term > disk_.term) enter_term(message.term, out);
+    const bool is_of_no_term = message.preliminary && (message.kind == MessageKind::request_vote || message.accepted);
+    if (message.term > disk_.term && !is_of_no_term) enter_term(message.term, out);
     switch (message.kind) {
       case MessageKind::request_vote: answer_candidate(message, out); break;
       case MessageKind::vote: count_vote(message, out); break;
@@ -106,7 +112,13 @@ class Replica {
   void timed_out(Timer timer, Out& out) {
     if ((timer == Timer::election) == (role_ == Role::leader)) return;
     switch (timer) {
-      case Timer::election: stand_for_election(out); break;
+      case Timer::election:
+        if (settings_.pre_vote) {
+          ask_before_election(out);
+        } else {
+          stand_for_election(out);
+        }
+        break;
       case Timer::heartbeat:
         broadcast(out);
         out.timer(Timer::heartbeat) = TimerChange::set;
@@ -160,6 +172,7 @@ class Replica {
 
   // --- For who tells states apart.
 
+  bool is_asking_before_election() const { return is_asking_; }
   bool has_vote_of(NodeId node) const { return votes_[node]; }
   const Progress& progress(NodeId node) const { return progress_[node]; }
   const std::vector<PendingRead>& pending_reads() const { return reads_; }
@@ -168,7 +181,24 @@ class Replica {
  private:
   // --- Elections.
 
+  void ask_before_election(Out& out) {
+    role_ = Role::candidate;
+    is_asking_ = true;
+    leader_.reset();
+    votes_ = {};
+    votes_[self_] = true;
+    out.timer(Timer::election) = TimerChange::set;
+    for_each_other([&](NodeId node) {
+      Mail& message = send(MessageKind::request_vote, node, out);
+      message.preliminary = true;
+      ++message.term;
+      message.last = disk_.last();
+    });
+    if (has_enough_votes()) stand_for_election(out);
+  }
+
   void stand_for_election(Out& out) {
+    is_asking_ = false;
     begin_term(disk_.term + 1, out);
     role_ = Role::candidate;
     disk_.voted_for = self_;
@@ -182,6 +212,15 @@ class Replica {
   }
 
   void answer_candidate(const Mail& request, Out& out) {
+    if (request.preliminary) {
+      // Who leads, or has heard who does since its timer was set, sees no need.
+      const bool grants = request.term > disk_.term && !leader_ && Rules::is_up_to_date(request.last, disk_.last());
+      Mail& answer = send(MessageKind::vote, request.from, out);
+      answer.preliminary = true;
+      answer.accepted = grants;
+      if (grants) answer.term = request.term;
+      return;
+    }
     const bool grants = request.term == disk_.term && Rules::has_vote_left(disk_.voted_for, request.from) &&
                         Rules::is_up_to_date(request.last, disk_.last());
     if (grants) {
@@ -193,14 +232,23 @@ class Replica {
   }
 
   void count_vote(const Mail& vote, Out& out) {
-    if (role_ != Role::candidate || !vote.accepted || !Rules::is_answer_of(disk_.term, vote.term)) return;
+    if (role_ != Role::candidate || !vote.accepted || vote.preliminary != is_asking_) return;
+    if (!Rules::is_answer_of(disk_.term + (is_asking_ ? 1 : 0), vote.term)) return;
     votes_[vote.from] = true;
-    lead_if_elected(out);
+    if (!is_asking_) {
+      lead_if_elected(out);
+    } else if (has_enough_votes()) {
+      stand_for_election(out);
+    }
+  }
+
+  bool has_enough_votes() const {
+    const auto votes = static_cast<std::size_t>(std::count(votes_.begin(), votes_.end(), true));
+    return Rules::is_elected(votes, settings_.nodes);
   }
 
   void lead_if_elected(Out& out) {
-    const auto votes = static_cast<std::size_t>(std::count(votes_.begin(), votes_.end(), true));
-    if (!Rules::is_elected(votes, settings_.nodes)) return;
+    if (!has_enough_votes()) return;
     role_ = Role::leader;
     leader_ = self_;
     votes_ = {};
@@ -248,6 +296,7 @@ class Replica {
     reads_.clear();
     round_ = 0;
     role_ = Role::follower;
+    is_asking_ = false;
     votes_ = {};
     progress_ = {};
     leader_ = leader;
@@ -393,6 +442,7 @@ class Replica {
   Role role_ = Role::follower;
   std::optional<NodeId> leader_;
   Index commit_ = 0;
+  bool is_asking_ = false;                      ///< a candidate: before it begins a term
   std::array<bool, kNodesMax> votes_{};         ///< of a candidate
   std::array<Progress, kNodesMax> progress_{};  ///< of a leader
   std::vector<PendingRead> reads_;              ///< of a leader

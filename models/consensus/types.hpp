@@ -73,13 +73,15 @@ struct Message {
   MessageKind kind = MessageKind::request_vote;
   NodeId from = 0;
   NodeId to = 0;
-  Term term = 0;  ///< of the sender
+  /// Of the sender. request_vote and vote, if preliminary and not refused: the one that there may be.
+  Term term = 0;
   /// request_vote: the candidate's last entry. append_entries: the one before `entries`.
   Position last = {};
   std::vector<Entry<Command>> entries = {};
-  Index commit = 0;       ///< append_entries: what the leader knows to be committed
-  bool accepted = false;  ///< vote: granted. appended: the logs matched
-  /// appended: the follower's log is the leader's up to here; if not accepted: it is certainly not beyond here.
+  bool preliminary = false;  ///< request_vote, vote: see `ReplicaSettings::pre_vote`
+  Index commit = 0;          ///< append_entries: what the leader knows to be committed
+  bool accepted = false;     ///< vote: granted. appended: the logs matched
+  /// appended: the follower's log is the leader's up to here; if not accepted: what is after here is to be sent again.
   Index match = 0;
   std::uint64_t round = 0;  ///< append_entries, and appended in answer: see `Replica::read`
   bool operator==(const Message&) const = default;

@@ -50,6 +50,10 @@ inline std::vector<NamedBounds> small_bounds() {
     b.replica.saves_commit = true;
     b.replica.entries_per_message_max = 1;
   });
+  add("2 terms, 2 messages, pre-vote", [](Bounds& b) {
+    b.under_way_max = 2;
+    b.replica.pre_vote = true;
+  });
   add("5 nodes, 1 term, 2 messages", [](Bounds& b) {
     b.replica.nodes = 5;
     b.term_max = 1;

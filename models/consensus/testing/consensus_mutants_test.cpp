@@ -98,5 +98,24 @@ TEST_CASE("consensus mutants: a vote for the longer log is found") {
   is_found<VotesForTheLongerLog>("votes for the longer log", bounds, Promise::leader_completeness, 9, start);
 }
 
+/// A leader can take an answer that its follower gave to an old message for one of this term, and begins again with the
+/// first entry.
+TEST_CASE("consensus mutants: a follower that commits what was not shown to match is found") {
+  Bounds bounds;
+  bounds.term_max = 3;
+  bounds.under_way_max = 3;
+  bounds.replica.entries_per_message_max = 1;
+  Lab<CommitsWhatWasNotShown> start(bounds.replica);
+  start.elect(0, {1});
+  start.settle({0, 1, 2});
+  start.time_out(0, Timer::heartbeat);
+  REQUIRE(start.mail()[0].to == 1);
+  // The next leader has an entry of its own, and is yet to hear its predecessor's heartbeat.
+  while (start.mail().size() > 1) start.lose(1);
+  start.elect(1, {0, 2});
+  while (start.mail().size() > 1) start.lose(1);
+  is_found<CommitsWhatWasNotShown>("commits what was not shown", bounds, Promise::state_machine_safety, 9, start);
+}
+
 }  // namespace
 }  // namespace lockstep::models::consensus::consensus_mutants_test

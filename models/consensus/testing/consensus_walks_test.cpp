@@ -36,6 +36,7 @@ Walked walk(std::size_t nodes, std::uint64_t first_seed, std::uint64_t walks) {
     settings.entries_per_message_max = 1 + seed % 3;
     settings.announces_commit = seed % 2 == 0;
     settings.saves_commit = seed % 5 == 0;
+    settings.pre_vote = seed % 7 == 0;
     Lab<Rules> lab(settings);
     sim::Random random(seed);
     for (std::size_t i = 0; i < kLength && !all.breach; ++i) {

@@ -132,7 +132,7 @@ class Numbers {
     put(text, renaming[replica.self()]);
     put(text, replica.durable(), renaming);
     put(text, node.disk, renaming);
-    put(text, static_cast<std::uint64_t>(replica.role()));
+    put(text, static_cast<std::uint64_t>(replica.role()) * 2 + (replica.is_asking_before_election() ? 1 : 0));
     put(text, replica.leader(), renaming);
     put(text, replica.commit());
     put(text, replica.round());
@@ -152,7 +152,8 @@ class Numbers {
 
   static std::string told(const Mail& message, const Renaming& renaming) {
     std::string text = "m";
-    put(text, static_cast<std::uint64_t>(message.kind) * 2 + (message.accepted ? 1 : 0));
+    put(text,
+        static_cast<std::uint64_t>(message.kind) * 4 + (message.accepted ? 1u : 0u) + (message.preliminary ? 2u : 0u));
     put(text, renaming[message.from]);
     put(text, renaming[message.to]);
     put(text, message.term);

@@ -209,6 +209,39 @@ TEST_CASE("replica: after a restart it has its term, its vote and its log; what 
   CHECK_FALSE(lab.judge().breach());
 }
 
+TEST_CASE("replica: with pre-vote, a term begins only if a quorum hears no leader") {
+  ReplicaSettings settings;
+  settings.pre_vote = true;
+  Lab<> lab(settings);
+  lab.time_out(0, Timer::election);
+  CHECK(lab.node(0).term() == 0);
+  lab.settle(kAll);
+  CHECK(lab.node(0).believes_to_lead());
+  CHECK(lab.node(0).term() == 1);
+  CHECK(lab.node(2).commit() == 1);
+  // The others hear the leader.
+  lab.time_out(1, Timer::election);
+  lab.settle(kAll);
+  CHECK(lab.node(1).role() == Role::candidate);
+  CHECK(lab.node(1).is_asking_before_election());
+  CHECK(lab.node(0).believes_to_lead());
+  CHECK(lab.node(1).term() == 1);
+  lab.time_out(0, Timer::heartbeat);
+  lab.settle(kAll);
+  CHECK(lab.node(1).role() == Role::follower);
+  // Node 0 is silent: the first to ask hears no, the second yes.
+  lab.time_out(1, Timer::election);
+  lab.settle({1, 2});
+  CHECK(lab.node(1).term() == 1);
+  lab.time_out(2, Timer::election);
+  lab.settle({1, 2});
+  CHECK(lab.node(2).believes_to_lead());
+  CHECK(lab.node(2).term() == 2);
+  lab.settle(kAll);
+  CHECK(lab.leaders() == 1);
+  CHECK_FALSE(lab.judge().breach());
+}
+
 TEST_CASE("replica: a timer that it has stopped does nothing") {
   Lab<> lab = with_leader();
   lab.time_out(0, Timer::election);
