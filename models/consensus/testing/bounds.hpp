@@ -32,9 +32,8 @@ inline std::vector<NamedBounds> small_bounds() {
     b.proposals = 1;
     b.crashes = 1;
   });
-  add("2 terms, 2 messages, 1 proposal, any duplicates, commits announced", [](Bounds& b) {
+  add("2 terms, 2 messages, any duplicates, commits announced", [](Bounds& b) {
     b.under_way_max = 2;
-    b.proposals = 1;
     b.duplicates = kAny;
     b.replica.announces_commit = true;
   });
@@ -70,6 +69,12 @@ inline std::vector<NamedBounds> large_bounds() {
   add("3 terms, 2 messages", [](Bounds& b) {
     b.term_max = 3;
     b.under_way_max = 2;
+  });
+  add("2 terms, 2 messages, 1 proposal, any duplicates, commits announced", [](Bounds& b) {
+    b.under_way_max = 2;
+    b.proposals = 1;
+    b.duplicates = kAny;
+    b.replica.announces_commit = true;
   });
   add("2 terms, 2 messages, 1 proposal, 1 crash, 1 duplicate", [](Bounds& b) {
     b.under_way_max = 2;
