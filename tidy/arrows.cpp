@@ -53,6 +53,7 @@ const std::vector<Room> kRooms = {
 
     {"models", {}},  // Value; and what is generated: models/scripts.hpp
     {"models/resources", {}},
+    {"models/consensus", {}},
     {"models/client", {"models"}},
     {"models/servers", {"models/client"}},
     {"models/locks", {"models", "models/client", "models/servers"}},
