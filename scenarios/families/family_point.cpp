@@ -117,7 +117,7 @@ const FamilyPoints::Ran& FamilyPoints::run_at(Duration x, Duration y) {
   std::unique_ptr<Ran>& known = runs_[{x.count_ns(), y.count_ns()}];
   if (known) return *known;
   const Scenario valued = scenario(x, y);
-  RunOptions options{.trace = true, .is_trace_brief = true, .max_events = kMostEvents};
+  RunOptions options{.trace = true, .brief = true, .max_events = kMostEvents};
   FixedDelays decisions(story_);
   if (!story_.beyond.empty() || !story_.property.empty()) {
     options.decisions = &decisions;

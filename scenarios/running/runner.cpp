@@ -52,8 +52,8 @@ std::variant<Outcome, Diagnostic> run_once(const Scenario& scenario, const model
   sim::RandomDecisions random(options.seed.value_or(0));
   sim::Decisions& own = options.seed ? static_cast<sim::Decisions&>(random) : defaults;
   Deployment deployment(scenario, catalogue, options.decisions != nullptr ? *options.decisions : own);
-  if (options.trace && options.is_trace_brief) deployment.world().enable_brief_trace(deployment.probe());
-  if (options.trace && !options.is_trace_brief) deployment.world().enable_trace();
+  if (options.trace && options.brief) deployment.world().enable_brief_trace(deployment.probe());
+  if (options.trace && !options.brief) deployment.world().enable_trace();
   if (options.tick) deployment.simulation().set_tick(*options.tick);
   Execution execution(scenario, deployment, options.max_events);
   KeyStateRecorder key_states(deployment.world(), deployment.servers());
@@ -65,7 +65,8 @@ std::variant<Outcome, Diagnostic> run_once(const Scenario& scenario, const model
     outcome.key_states = key_states.take();
     return outcome;
   }
-  const auto patience = Execution::Patience::as_good_as_for_ever;
+  const auto patience =
+      options.brief ? Execution::Patience::just_beyond_the_bound : Execution::Patience::as_good_as_for_ever;
   if (std::optional<Diagnostic> problem =
           execution.probe(patience, std::exchange(first, std::nullopt).value_or(sim::Instant())))
     return std::move(*problem);
