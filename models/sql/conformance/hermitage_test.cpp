@@ -29,7 +29,7 @@ TEST_CASE("sql: a wait that lasts too long is an error, and the queue goes on wi
   test.say(1, begin());
   test.say(1, for_update(1));
   CHECK(test.say(2, update(1, 12)) == "waits for 1");
-  CHECK(test.say(3, update(1, 13)) == "waits for 1 2");
+  CHECK(test.say(3, update(1, 13)) == "waits for 2");
   CHECK(test.time_out(2) == "ERROR: could not obtain lock");
   CHECK(test.say(1, commit()) == "0; 3: 1");
   CHECK(test.say(1, select_id(1)) == "1: 1, 13, 100");

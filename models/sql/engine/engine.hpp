@@ -51,6 +51,8 @@ class Engine {
   std::vector<SessionId> waits_for(SessionId session) const;
   bool is_in_transaction(SessionId session) const;
 
+  /// Whether it waits, in the end, for itself.
+  bool is_in_circle(SessionId session) const;
   /// deadlock_timeout has passed in its wait: if it is in a circle of waits, it is the victim.
   void check_deadlock(SessionId session, const sim::Clock& clock);
   /// lock_timeout has passed in its wait.
@@ -67,11 +69,13 @@ class Engine {
 
   struct Held {
     std::string object, type, text;
-    std::optional<sim::Instant> until;
+    std::optional<sim::Instant> until = {};  ///< what a column says that is called so
+    std::optional<SessionId> owner = {};     ///< of its lock
   };
-  /// Committed rows, row locks and advisory locks.
+  /// Rows that are committed and say something or are locked, and advisory locks.
   std::vector<Held> held() const;
-  bool is_as_at_first() const { return commits_ == 0 && sessions_.empty(); }
+  /// Nothing was ever committed, and nothing is locked.
+  bool is_as_at_first() const;
   std::uint64_t commits() const { return commits_; }
 
  private:

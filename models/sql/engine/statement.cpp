@@ -9,7 +9,8 @@ namespace {
 
 /// An instant may have no digits.
 std::string shown(const Value& value) {
-  return value.timestamp() != nullptr ? "a timestamp" : plain_or_quoted(value.text());
+  if (value.timestamp() == nullptr) return plain_or_quoted(value.text());
+  return value.timestamp()->instant.anchor() == 0 ? value.text() : "a timestamp";
 }
 
 std::string shown(const Term& term) {
@@ -36,7 +37,7 @@ std::string_view Statement::name() const {
     case Kind::begin: return "BEGIN";
     case Kind::commit: return "COMMIT";
     case Kind::rollback: return "ROLLBACK";
-    case Kind::select: return locking == Locking::none ? "SELECT" : "SELECT FOR UPDATE";
+    case Kind::select: return locking == Locking::none ? "SELECT" : "SELECT_FOR_UPDATE";
     case Kind::insert: return "INSERT";
     case Kind::update: return "UPDATE";
     case Kind::remove: return "DELETE";
@@ -71,6 +72,28 @@ std::string Statement::describe() const {
   return text;
 }
 
+std::uint64_t Statement::digest() const {
+  std::uint64_t digest = digest_bytes(describe());
+  const auto add = [&](const Term& term) {
+    if (term.kind == Term::Kind::value) digest = digest_number(term.value.digest(), digest);
+  };
+  for (const Term& term : row) add(term);
+  for (const Assignment& each : set) add(each.term);
+  for (const Condition& each : where) add(each.term);
+  return digest;
+}
+
+bool Statement::is_answered_at_once() const {
+  switch (kind) {
+    case Kind::select: return locking != Locking::wait;
+    case Kind::insert:
+    case Kind::update:
+    case Kind::remove:
+    case Kind::lock_advisory: return false;
+    default: return true;
+  }
+}
+
 std::string_view to_string(Error error) {
   constexpr std::array<std::string_view, 7> kTexts{"ok",
                                                    "duplicate key value violates unique constraint",
@@ -87,10 +110,18 @@ std::string_view sqlstate(Error error) {
   return kCodes[static_cast<std::size_t>(error)];
 }
 
+std::uint64_t Result::digest() const {
+  std::uint64_t digest = digest_bytes(describe());
+  for (const Row& row : rows) {
+    for (const Value& value : row) digest = digest_number(value.digest(), digest);
+  }
+  return digest;
+}
+
 std::string Result::describe() const {
   if (!ok()) return "ERROR: " + std::string(to_string(error));
   if (rolled_back) return "ROLLBACK";
-  if (now) return "a timestamp";
+  if (now) return shown(Value::milliseconds(*now));
   std::string text = std::to_string(affected);
   for (const Row& row : rows) {
     std::vector<std::string> parts;

@@ -77,8 +77,11 @@ struct Statement {
   /// For histories: what this update writes says that the row is nobody's from now on.
   bool frees = false;
 
-  std::string_view name() const;  ///< "SELECT FOR UPDATE"
+  std::string_view name() const;  ///< "SELECT_FOR_UPDATE"
   std::string describe() const;
+  std::uint64_t digest() const;
+  /// Whether it waits for nobody, whoever has locked what.
+  bool is_answered_at_once() const;
 };
 
 /// PostgreSQL's conditions.
@@ -104,6 +107,7 @@ struct Result {
 
   bool ok() const { return error == Error::none; }
   std::string describe() const;
+  std::uint64_t digest() const;
 };
 
 }  // namespace lockstep::models::sql
