@@ -27,7 +27,8 @@ class SqlForUpdate final : public LockAlgorithm {
     return take(client, sql::Locking::nowait);
   }
 
-  sim::Task<bool> release(Client& client, Hold) const override {
+  sim::Task<bool> release(Client& client, Hold hold) const override {
+    if (is_without_row(hold)) client.freed(hold.token);
     // 4: the end of the transaction gives it back.
     const std::optional<Result> ended = co_await client.to<sql::Endpoint>().commit();
     co_return ended && ended->ok() && !ended->rolled_back;
@@ -43,13 +44,21 @@ class SqlForUpdate final : public LockAlgorithm {
     // 2: lock the row, or wait for whoever has it.
     const std::optional<Result> locked =
         co_await server.select("locks", {Condition{.column = "name", .term = Term::of(key())}}, locking);
+    if (locked && locked->ok() && locked->affected > 0) co_return Hold{};
     // The document does not count rows.
-    if (locked && locked->ok() && (locked->affected > 0 || !wants_row_)) co_return Hold{};
+    if (locked && locked->ok() && !wants_row_) {
+      const Value token = client.unique_token();
+      client.granted(token);
+      co_return Hold{token};
+    }
 
     // Give up; where no answer came, on a new connection, which ends the old one.
     static_cast<void>(co_await server.rollback());
     co_return std::nullopt;
   }
+
+  /// The server knows of no such lock: what it is called is its client's alone.
+  static bool is_without_row(const Hold& hold) { return !(hold.token == Value()); }
 
   bool wants_row_;
 };

@@ -19,9 +19,10 @@ void Engine::commit(SessionId id, Session& session) {
         if (version.committed == 0) version.committed = commits_ + 1;
       }
     }
-    std::set<Slot*> told;
+    std::vector<const Slot*> told;
     for (const auto& [table, slot] : transaction.changed) {
-      if (!told.insert(slot).second) continue;
+      if (std::find(told.begin(), told.end(), slot) != told.end()) continue;
+      told.push_back(slot);
       const Version& latest = slot->versions.back();
       const bool is_removal = latest.deleted || latest.frees;
       changes_.push_back(
