@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 2> kClocks{"application", "database"};
 class SqlLeaseRow final : public LockAlgorithm {
  public:
   explicit SqlLeaseRow(const Parameters& p)
-      : most_(p.duration("lock_at_most_for")),
+      : most_(p.duration("lease")),
         by_database_(p.choice("clock") == "database"),
         compares_owner_(p.flag("compares_owner")) {}
 
@@ -80,20 +80,20 @@ class SqlLeaseRow final : public LockAlgorithm {
 }  // namespace
 
 Entry sql_lease_row() {
-  return {
-      .id = "sql-lease-row",
-      .summary = "a row with the end of its lease, taken over by UPDATE … WHERE lock_until <= now (ShedLock)",
-      .documents = {"lock-summary"},
-      .parameters = {lease_parameter("lock_at_most_for", 10_s, "how long the row is locked if nobody gives it back"),
-                     {"clock", std::string("application"),
-                      "whose clock tells the time: the client's, or now() of the database", kClocks},
-                     {"compares_owner", true, "the release changes the row only if it is its own (since 2025)"},
-                     attempts_parameter(1),
-                     retry_parameter({100_ms, 100_ms})},
-      .claims = {"mutual-exclusion", "own-release", "recoverable"},
-      .is_blind_to_names = true,
-      .server_kind = &sql_kind(),
-      .make = [](const Parameters& p) { return std::make_unique<SqlLeaseRow>(p); }};
+  return {.id = "sql-lease-row",
+          .summary = "a row with the end of its lease, taken over by UPDATE … WHERE lock_until <= now (ShedLock)",
+          .documents = {"lock-summary"},
+          .parameters = {lease_parameter("lease", 10_s,
+                                         "lockAtMostFor: how long the row is locked if nobody gives it back"),
+                         {"clock", std::string("application"),
+                          "whose clock tells the time: the client's, or now() of the database", kClocks},
+                         {"compares_owner", true, "the release changes the row only if it is its own (since 2025)"},
+                         attempts_parameter(1),
+                         retry_parameter({100_ms, 100_ms})},
+          .claims = {"mutual-exclusion", "own-release", "recoverable"},
+          .is_blind_to_names = true,
+          .server_kind = &sql_kind(),
+          .make = [](const Parameters& p) { return std::make_unique<SqlLeaseRow>(p); }};
 }
 
 }  // namespace lockstep::models::locks

@@ -118,7 +118,7 @@ TEST_CASE("sql-version-cas: read, and raise what was read") {
 }
 
 TEST_CASE("sql-lease-row: insert, or update what is over; the release ends the lease") {
-  Bench bench("sql-lease-row", {{"clock", std::string("database")}, {"lock_at_most_for", 20_ms}});
+  Bench bench("sql-lease-row", {{"clock", std::string("database")}, {"lease", 20_ms}});
   const auto a = bench.client(0_ms, 100_ms);
   const auto b = bench.client(5_ms, 10_ms);
   const auto c = bench.client(25_ms, 10_ms);

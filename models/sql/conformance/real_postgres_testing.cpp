@@ -117,7 +117,7 @@ std::string error_text(const std::string& code, const std::string& message) {
 
 std::unique_ptr<RealPostgres> RealPostgres::start(std::string& why) {
   if (access((std::string(kPrograms) + "postgres").c_str(), X_OK) != 0) {
-    why = "no PostgreSQL 15 is installed (Debian: postgresql)";
+    why = "no PostgreSQL 15 is installed (Debian: postgresql-15)";
     return nullptr;
   }
   std::string folder = (std::filesystem::temp_directory_path() / "lockstep-postgres-XXXXXX").string();

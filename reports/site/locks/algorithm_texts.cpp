@@ -82,7 +82,7 @@ constexpr std::array<Pair, 6> kMoreMeanings{{
 constexpr std::array<Pair, 5> kMeaningsOfSql{{
     {"a client that finds no row to lock has not got the lock", "找不到可锁的行的客户端不算取得锁"},
     {"the release deletes the row only if it is its own", "释放时只删除属于自己的行"},
-    {"how long the row is locked if nobody gives it back", "无人归还时该行锁定多久"},
+    {"lockAtMostFor: how long the row is locked if nobody gives it back", "无人归还时该行锁定多久"},
     {"whose clock tells the time: the client's, or now() of the database", "按谁的时钟：客户端的，或数据库的 now()"},
     {"the release changes the row only if it is its own (since 2025)", "释放时只修改属于自己的行（2025 年起）"},
 }};
