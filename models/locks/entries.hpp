@@ -27,6 +27,11 @@ namespace lockstep::models::locks {
   X(ria_lock_v2_fine)               \
   X(ria_lock_v3_timeout)            \
   X(fenced_write)                   \
+  X(sql_for_update)                 \
+  X(sql_unique_insert)              \
+  X(sql_version_cas)                \
+  X(sql_lease_row)                  \
+  X(sql_advisory)                   \
   X(ria_sem_unfair)                 \
   X(ria_sem_fair)                   \
   X(ria_sem_fair_locked)            \

@@ -87,7 +87,7 @@ std::span<const Chapter> chapters() {
 }
 
 std::span<const Family> families() {
-  static const std::array<Family, 6> all{{
+  static const std::array<Family, 7> all{{
       {"timestamps",
        "SETNX and a timestamp",
        "SETNX 与时间戳",
@@ -116,6 +116,12 @@ std::span<const Family> families() {
        "A hash of owner and count: a thread may take again what it has. The articles' simplified versions of Redisson.",
        "保存持有者与计数的哈希：线程可以再次取得已持有的锁。是文章里简化的 Redisson。",
        {"lua-reentrant-hash", "redisson-hash-owner", "redisson-hash-local-count"}},
+      {"sql",
+       "SQL",
+       "SQL",
+       "Locks in a relational database: a row lock, a unique key, a version, a lease in a row, an advisory lock.",
+       "关系数据库中的锁：行锁、唯一键、版本号、行中的租期、咨询锁。",
+       {"sql-for-update", "sql-unique-insert", "sql-version-cas", "sql-lease-row", "sql-advisory"}},
       {"redisson",
        "Redisson 3.16",
        "Redisson 3.16",

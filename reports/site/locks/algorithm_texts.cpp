@@ -79,6 +79,13 @@ constexpr std::array<Pair, 6> kMoreMeanings{{
     {"how long one attempt waits for a message", "一次尝试等待消息多久"},
     {"after this a permit may be taken back, by the clock of whoever asks", "超过此时间许可可被收回，按请求者的时钟"},
 }};
+constexpr std::array<Pair, 5> kMeaningsOfSql{{
+    {"a client that finds no row to lock has not got the lock", "找不到可锁的行的客户端不算取得锁"},
+    {"the release deletes the row only if it is its own", "释放时只删除属于自己的行"},
+    {"lockAtMostFor: how long the row is locked if nobody gives it back", "无人归还时该行锁定多久"},
+    {"whose clock tells the time: the client's, or now() of the database", "按谁的时钟：客户端的，或数据库的 now()"},
+    {"the release changes the row only if it is its own (since 2025)", "释放时只修改属于自己的行（2025 年起）"},
+}};
 
 std::string_view find_meaning(std::span<const Pair> pairs, std::string_view meaning) {
   const auto found = std::find_if(pairs.begin(), pairs.end(), [&](const Pair& pair) { return pair.first == meaning; });
@@ -93,13 +100,18 @@ const AlgorithmText* find_text(std::span<const AlgorithmText> texts, std::string
 }  // namespace
 
 const AlgorithmText* find_algorithm_text(std::string_view id) {
-  const AlgorithmText* text = find_text(texts_of_plain_locks(), id);
-  return text != nullptr ? text : find_text(texts_of_redisson_locks(), id);
+  for (const auto texts : {texts_of_plain_locks(), texts_of_redisson_locks(), texts_of_sql_locks()}) {
+    if (const AlgorithmText* text = find_text(texts, id); text != nullptr) return text;
+  }
+  return nullptr;
 }
 
 std::string_view parameter_meaning_zh(std::string_view meaning) {
-  const std::string_view found = find_meaning(kMeanings, meaning);
-  return found.empty() ? find_meaning(kMoreMeanings, meaning) : found;
+  for (const std::span<const Pair> pairs : {std::span<const Pair>(kMeanings), std::span<const Pair>(kMoreMeanings),
+                                            std::span<const Pair>(kMeaningsOfSql)}) {
+    if (const std::string_view found = find_meaning(pairs, meaning); !found.empty()) return found;
+  }
+  return {};
 }
 
 }  // namespace lockstep::reports::site

@@ -93,6 +93,14 @@ void forget_what_its_kind_does_not_know(FaultSpec& fault, bool of_server) {
   if (kind == Kind::partition) fault.who.clear();
 }
 
+/// The same draw for every kind of server, which has its own requests.
+std::string_view step_of(std::size_t drawn, const Scenario& scenario) {
+  const models::ServerKind& kind = *scenario.servers.front().kind;
+  if (kind.is_redis() || drawn >= kCommands) return kSteps[drawn];
+  const std::vector<std::string_view> requests = kind.requests();
+  return requests[drawn % requests.size()];
+}
+
 FaultSpec random_fault(Random& random, const Scenario& scenario) {
   constexpr std::array kKinds{FaultSpec::Kind::pause,    FaultSpec::Kind::pause, FaultSpec::Kind::crash,
                               FaultSpec::Kind::jump,     FaultSpec::Kind::lose,  FaultSpec::Kind::delay,
@@ -116,7 +124,7 @@ FaultSpec random_fault(Random& random, const Scenario& scenario) {
   } else {
     constexpr std::array kMoments{Trigger::Kind::before, Trigger::Kind::sent, Trigger::Kind::after};
     fault.trigger.kind = kMoments[random.below(kMoments.size())];
-    fault.trigger.step = kSteps[random.below(of_messages ? kCommands : kSteps.size())];
+    fault.trigger.step = step_of(random.below(of_messages ? kCommands : kSteps.size()), scenario);
     fault.trigger.occurrence = random.between(1, 2);
   }
   forget_what_its_kind_does_not_know(fault, of_server);

@@ -1,0 +1,150 @@
+// Each lock in SQL sends the statements of its document, in their order.
+
+#include <catch2/catch.hpp>
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/client/client.hpp"
+#include "models/locks/catalogue.hpp"
+#include "models/servers/kinds.hpp"
+#include "models/servers/server_kind.hpp"
+#include "models/workloads/lock_user.hpp"
+#include "sim/schedules/simulation.hpp"
+
+namespace lockstep::models::locks::sql_steps_test {
+namespace {
+
+using namespace sim::literals;
+using Steps = std::vector<std::string>;
+
+/// Clients A, B, … with one lock at one server, 1ms away.
+class Bench {
+ public:
+  explicit Bench(std::string_view algorithm, std::vector<std::pair<std::string_view, ParameterValue>> set = {})
+      : world_(decisions_), simulation_(world_) {
+    static const Catalogue catalogue = Catalogue::built_in();
+    const Entry* entry = catalogue.find(algorithm);
+    REQUIRE(entry != nullptr);
+    Parameters parameters(entry->parameters);
+    for (auto& [name, value] : set) parameters.set(name, std::move(value));
+    lock_ = entry->make(parameters);
+    specs_.emplace_back().name = "sql";
+    servers_ = sql_kind().make(
+        {.world = world_, .servers = specs_, .latency = sim::DurationRange::exactly(1_ms), .shared = shared_});
+    world_.enable_trace();
+  }
+
+  sim::ProcessId client(sim::Duration start, sim::Duration hold) {
+    workloads::LockUser& settings = settings_.emplace_back();
+    settings.locks.push_back({.algorithm = lock_.get()});
+    settings.hold = sim::DurationRange::exactly(hold);
+    Client& client = clients_.emplace_back([&settings](Client& c) { return workloads::run(c, settings); });
+    const sim::ProcessId id = world_.add(client, std::string(1, static_cast<char>('A' + clients_.size() - 1)), {});
+    servers_->connect(client, {});
+    starts_.emplace_back(id, start);
+    return id;
+  }
+
+  void run() {
+    for (const auto& [id, start] : starts_) world_.start(id, sim::DurationRange::exactly(start));
+    world_.arm_faults();
+    REQUIRE(simulation_.run(sim::Instant::at(sim::Duration::forever()), 100'000) == sim::Simulation::End::quiet);
+  }
+
+  /// What went between a client and the server: "BEGIN", "-> 0".
+  Steps talk_of(sim::ProcessId client) const {
+    Steps talk;
+    for (const sim::TraceRecord& record : world_.trace().records) {
+      if (record.kind != sim::EventKind::message) continue;
+      if (!record.is_reply && record.from == client) talk.push_back(record.text);
+      if (record.is_reply && record.process == client) talk.push_back("-> " + record.text);
+    }
+    return talk;
+  }
+
+  sim::World& world() { return world_; }
+
+ private:
+  sim::DefaultDecisions decisions_;
+  sim::World world_;
+  sim::Simulation simulation_;
+  std::unique_ptr<LockAlgorithm> lock_;
+  std::vector<ServerSpec> specs_;
+  Settings shared_;
+  std::unique_ptr<Servers> servers_;
+  std::deque<workloads::LockUser> settings_;
+  std::deque<Client> clients_;
+  std::vector<std::pair<sim::ProcessId, sim::Duration>> starts_;
+};
+
+}  // namespace
+
+TEST_CASE("sql-for-update: a transaction around the work; who comes second waits at the server") {
+  Bench bench("sql-for-update");
+  const auto a = bench.client(0_ms, 10_ms);
+  const auto b = bench.client(5_ms, 10_ms);
+  bench.run();
+  CHECK(bench.talk_of(a) ==
+        Steps{"BEGIN", "-> 0", "SELECT_FOR_UPDATE locks WHERE name = lock", "-> 1: lock", "COMMIT", "-> 0"});
+  CHECK(bench.talk_of(b) == bench.talk_of(a));
+  CHECK(bench.world().history().operations.back().completed.offset() == 28_ms);
+}
+
+TEST_CASE("sql-unique-insert: of two who insert one is told that the key is there") {
+  Bench bench("sql-unique-insert");
+  const auto a = bench.client(0_ms, 10_ms);
+  const auto b = bench.client(5_ms, 10_ms);
+  bench.run();
+  CHECK(bench.talk_of(a) ==
+        Steps{"INSERT owners lock, A-1", "-> 1", "DELETE owners WHERE name = lock AND owner = A-1", "-> 1"});
+  CHECK(bench.talk_of(b) ==
+        Steps{"INSERT owners lock, B-1", "-> ERROR: duplicate key value violates unique constraint"});
+}
+
+TEST_CASE("sql-version-cas: read, and raise what was read") {
+  Bench bench("sql-version-cas");
+  const auto a = bench.client(0_ms, 10_ms);
+  const auto b = bench.client(0_ms, 10_ms);
+  bench.run();
+  const std::string raise = "UPDATE versions SET version = version + 1 WHERE name = lock AND version = 0";
+  CHECK(bench.talk_of(a) == Steps{"SELECT versions WHERE name = lock", "-> 1: lock, 0", raise, "-> 1"});
+  CHECK(bench.talk_of(b) == Steps{"SELECT versions WHERE name = lock", "-> 1: lock, 0", raise, "-> 0"});
+  CHECK(bench.world().history().operations.front().value == 1);
+}
+
+TEST_CASE("sql-lease-row: insert, or update what is over; the release ends the lease") {
+  Bench bench("sql-lease-row", {{"clock", std::string("database")}, {"lease", 20_ms}});
+  const auto a = bench.client(0_ms, 100_ms);
+  const auto b = bench.client(5_ms, 10_ms);
+  const auto c = bench.client(25_ms, 10_ms);
+  bench.run();
+  const auto insert = [](const std::string& who) { return "INSERT shedlock lock, now() + 20ms, now(), " + who; };
+  const auto update = [](const std::string& who) {
+    return "UPDATE shedlock SET lock_until = now() + 20ms, locked_at = now(), locked_by = " + who +
+           " WHERE name = lock AND lock_until <= now()";
+  };
+  const auto end = [](const std::string& who) {
+    return "UPDATE shedlock SET lock_until = now() WHERE name = lock AND locked_by = " + who;
+  };
+  const std::string taken = "-> ERROR: duplicate key value violates unique constraint";
+  CHECK(bench.talk_of(a) == Steps{insert("A-1"), "-> 1", end("A-1"), "-> 0"});
+  CHECK(bench.talk_of(b) == Steps{insert("B-1"), taken, update("B-1"), "-> 0"});
+  CHECK(bench.talk_of(c) == Steps{insert("C-1"), taken, update("C-1"), "-> 1", end("C-1"), "-> 1"});
+}
+
+TEST_CASE("sql-advisory: lock and unlock, without a transaction") {
+  Bench bench("sql-advisory");
+  const auto a = bench.client(0_ms, 10_ms);
+  const auto b = bench.client(5_ms, 10_ms);
+  bench.run();
+  CHECK(bench.talk_of(a) == Steps{"PG_ADVISORY_LOCK lock", "-> 1", "PG_ADVISORY_UNLOCK lock", "-> 1"});
+  CHECK(bench.talk_of(b) == bench.talk_of(a));
+  CHECK(bench.world().history().operations.back().completed.offset() == 26_ms);
+}
+
+}  // namespace lockstep::models::locks::sql_steps_test

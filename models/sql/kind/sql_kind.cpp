@@ -1,0 +1,135 @@
+// SQL servers as a kind of server: PostgreSQL 15, as models/sql/engine has it, with the tables of the locks.
+
+#include <array>
+#include <deque>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "models/client/client.hpp"
+#include "models/servers/kinds.hpp"
+#include "models/servers/server_kind.hpp"
+#include "models/sql/client/sql_endpoint.hpp"
+#include "models/sql/server/sql_server.hpp"
+#include "sim/schedules/random.hpp"
+
+namespace lockstep::models {
+namespace sql {
+namespace {
+
+/// What the locks of models/locks/sql expect to find. Their key is the primary key of each.
+std::vector<TableSpec> tables_of_locks(const std::string& rows) {
+  TableSpec names{.name = "locks", .columns = {"name"}, .keys = {0}};
+  TableSpec owners{.name = "owners", .columns = {"name", "owner"}, .keys = {0}};
+  TableSpec leases{.name = "shedlock", .columns = {"name", "lock_until", "locked_at", "locked_by"}, .keys = {0}};
+  TableSpec versions{.name = "versions", .columns = {"name", "version"}, .keys = {0}};
+  std::istringstream words(rows);
+  for (std::string name; words >> name;) {
+    names.rows.push_back({Value(name)});
+    versions.rows.push_back({Value(name), Value(0)});
+  }
+  return {std::move(names), std::move(owners), std::move(leases), std::move(versions)};
+}
+
+class SqlServers final : public Servers {
+ public:
+  explicit SqlServers(const ServersSetup& setup) : setup_(setup) {
+    for (const ServerSpec& spec : setup.servers) {
+      const Timeouts standard;
+      const Timeouts timeouts{.deadlock = spec.settings.get("deadlock_timeout", standard.deadlock),
+                              .lock = spec.settings.get("lock_timeout", standard.lock),
+                              .idle_in_transaction = spec.settings.get("idle_in_transaction_session_timeout",
+                                                                       standard.idle_in_transaction)};
+      Server& server = servers_.emplace_back(tables_of_locks(spec.settings.get("rows", std::string("lock"))), timeouts);
+      ids_.push_back(setup.world.add(server, spec.name, clock_settings(spec.clock)));
+    }
+  }
+
+  void connect(Client& client, const ClientLink& how) override {
+    for (std::size_t i = 0; i < ids_.size(); ++i)
+      client.connect<Endpoint>().add_server(link(client, ids_[i], setup_.latency_to(i)), how.timeout);
+  }
+
+  bool is_as_at_first() const override {
+    for (const Server& server : servers_) {
+      if (!server.engine().is_as_at_first()) return false;
+    }
+    return true;
+  }
+
+  std::uint64_t digest(std::size_t server) const override {
+    std::uint64_t digest = servers_[server].engine().commits();
+    for (const HeldObject& object : held(server))
+      digest = sim::combine64(digest, digest_bytes(object.text, digest_bytes(object.name)));
+    return digest;
+  }
+
+  std::vector<HeldObject> held(std::size_t server) const override {
+    std::vector<HeldObject> objects;
+    for (const Engine::Held& each : servers_[server].engine().held()) {
+      std::string text = each.text;
+      if (each.owner) {
+        const std::optional<sim::ProcessId> client = servers_[server].client_of(*each.owner);
+        text += text.empty() ? "locked by " : ", locked by ";
+        text += client ? setup_.world.name(*client) : "a lost session";
+      }
+      objects.push_back({each.object, each.type, std::move(text), each.until});
+    }
+    return objects;
+  }
+
+  std::vector<std::string> holdings(std::size_t server) const override {
+    std::vector<std::string> lines;
+    for (const HeldObject& object : held(server))
+      lines.push_back(object.name + ": " + object.text + (object.expires ? ", with a lease" : ""));
+    return lines;
+  }
+
+ private:
+  ServersSetup setup_;
+  std::deque<Server> servers_;  ///< the world refers to them: they must not move
+};
+
+class SqlKind final : public ServerKind {
+ public:
+  std::string_view name() const override { return "sql"; }
+  std::string_view request() const override { return "an SQL statement"; }
+  std::vector<std::string_view> requests() const override {
+    std::vector<std::string_view> names;
+    for (int i = 0; i <= static_cast<int>(Statement::Kind::now); ++i) {
+      Statement statement{.kind = static_cast<Statement::Kind>(i)};
+      names.push_back(statement.name());
+    }
+    names.push_back(Statement{.locking = Locking::wait}.name());
+    return names;
+  }
+
+  std::span<const SettingSpec> settings() const override {
+    static const std::array specs{
+        SettingSpec{"rows", "string", std::string("lock"), "\"lock\"",
+                    "rows that the tables `locks` and `versions` have from the beginning: names, with spaces between"},
+        SettingSpec{"deadlock_timeout", "duration", sim::Duration::seconds(1), "\"1s\"",
+                    "how long a session waits for a lock before it looks whether it waits in a circle; then it is the "
+                    "victim"},
+        SettingSpec{"lock_timeout", "duration", sim::Duration(), "\"0ms\"",
+                    "how long a session waits for a lock; zero: for ever"},
+        SettingSpec{"idle_in_transaction_session_timeout", "duration", sim::Duration(), "\"0ms\"",
+                    "the server closes a session that is idle in a transaction for so long; zero: never"}};
+    return specs;
+  }
+  bool has_disk(const Settings&) const override { return true; }
+
+  std::unique_ptr<Servers> make(const ServersSetup& setup) const override {
+    return std::make_unique<SqlServers>(setup);
+  }
+};
+
+}  // namespace
+}  // namespace sql
+
+const ServerKind& sql_kind() {
+  static const sql::SqlKind kind;
+  return kind;
+}
+
+}  // namespace lockstep::models
