@@ -28,10 +28,9 @@ class SqlForUpdate final : public LockAlgorithm {
   }
 
   sim::Task<bool> release(Client& client, Hold hold) const override {
-    if (is_without_row(hold)) client.freed(hold.token);
     // 4: the end of the transaction gives it back.
     const std::optional<Result> ended = co_await client.to<sql::Endpoint>().commit();
-    co_return ended && ended->ok() && !ended->rolled_back;
+    co_return ended && ended->ok() && !ended->rolled_back && !is_without_row(hold);
   }
 
  private:
@@ -47,9 +46,7 @@ class SqlForUpdate final : public LockAlgorithm {
     if (locked && locked->ok() && locked->affected > 0) co_return Hold{};
     // The document does not count rows.
     if (locked && locked->ok() && !wants_row_) {
-      const Value token = client.unique_token();
-      client.granted(token);
-      co_return Hold{token};
+      co_return Hold{kNoRow};
     }
 
     // Give up; where no answer came, on a new connection, which ends the old one.
@@ -57,8 +54,9 @@ class SqlForUpdate final : public LockAlgorithm {
     co_return std::nullopt;
   }
 
-  /// The server knows of no such lock: what it is called is its client's alone.
-  static bool is_without_row(const Hold& hold) { return !(hold.token == Value()); }
+  /// Its transaction has locked nothing, so there is nothing that its end gives back.
+  static bool is_without_row(const Hold& hold) { return hold.token == Value(kNoRow); }
+  static constexpr std::string_view kNoRow = "no row";
 
   bool wants_row_;
 };
