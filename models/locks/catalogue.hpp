@@ -38,8 +38,8 @@ struct Entry {
   /// Why an exploration cannot follow it with these parameters, in one sentence; empty: it can. Null: it always can.
   std::string_view (*not_explored)(const Parameters&) = nullptr;
   const ServerKind* server_kind = nullptr;  ///< whose servers keep it; null: the standard kind's
-  Mode mode = Mode::exclusive;  ///< of clients that do not say how they take it
-  std::string script = "";      ///< of a script: where it lies
+  Mode mode = Mode::exclusive;              ///< of clients that do not say how they take it
+  std::string script = "";                  ///< of a script: where it lies
   std::function<std::unique_ptr<LockAlgorithm>(const Parameters&)> make;
 };
 

@@ -24,9 +24,9 @@ struct RunOptions {
   std::optional<sim::Duration> tick = std::nullopt;
   /// Fill `Outcome::trace`.
   bool trace = false;
-  /// Cheaper, for thousands of runs of which only verdicts and moments are compared: a trace is of the story without
-  /// the probe, and without the places in programs; the probe gives up soon after the bound that decides the verdict, so
-  /// that the reason does not say whether the lock came back much later.
+  /// Cheaper, for thousands of runs of which only verdicts and moments are compared. A trace is of the story without
+  /// the probe, and without the places in programs. The probe gives up soon after the bound that decides the verdict:
+  /// the reason does not say whether the lock came back much later.
   bool brief = false;
   /// Fill `Outcome::key_states`. Costs time: for people only.
   bool key_states = false;
