@@ -19,6 +19,7 @@ constexpr Sentence kSentences[] = {
     {"the one execution, with all its delays, keeps it", "唯一的一种执行，连同它的所有延迟，都满足"},
     {"not broken so far, but a bound was hit", "到目前为止没有被破坏，但达到了界限"},
     {"nothing was tried: nobody ever got the lock", "没有检验到：从来没有人得到锁"},
+    {"no lock was ever granted", "从来没有授予过锁"},
     {"nobody took a lock again that it held", "没有人重入自己持有的锁"},
     {"no lease was renewed, and none that should have been ran out", "没有续租，也没有该续而到期的租约"},
     {"no release or renewal reported success", "没有释放或续租报告成功"},

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <stdexcept>
 
 #include "models/sql/conformance/real_postgres.hpp"
@@ -299,17 +300,23 @@ std::string RealSessions::say(SessionId id, const Statement& statement, bool is_
     }
     if (i > 5'000) throw std::runtime_error("neither an answer nor a wait");
   }
-  for (SessionId other = 0; other < sessions_.size(); ++other) {
-    // Who is not blocked any more answers soon.
-    while (waiting_[other]) {
-      if (const auto answer = sessions_[other]->answer_within(2)) {
-        text += "; " + std::to_string(other) + ": " + *answer;
-        waiting_[other] = false;
-      } else if (!blockers_of(other).empty()) {
-        break;
+  // Who is not blocked any more answers soon; and with each answer somebody else may go on.
+  std::map<SessionId, std::string> answers;
+  for (bool is_over = false; !is_over;) {
+    is_over = true;
+    for (SessionId other = 0; other < sessions_.size(); ++other) {
+      while (waiting_[other]) {
+        if (const auto answer = sessions_[other]->answer_within(2)) {
+          answers[other] = *answer;
+          waiting_[other] = false;
+          is_over = false;
+        } else if (!blockers_of(other).empty()) {
+          break;
+        }
       }
     }
   }
+  for (const auto& [other, answer] : answers) text += "; " + std::to_string(other) + ": " + answer;
   return text;
 }
 
