@@ -12,7 +12,7 @@
 // - A search can be cut into branches that are explored apart (`Branch`, `branches.hpp`): on several threads, or after
 //   an interruption.
 //
-// How, and why nothing is lost: docs/manual/exploring.md, and checker/explorer/search/search.hpp.
+// How, and why nothing is lost: docs/argument/exploring.md, and checker/explorer/search/search.hpp.
 
 #include <cstdint>
 #include <functional>

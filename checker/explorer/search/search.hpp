@@ -7,14 +7,15 @@
 //               stands, saved moments to go back to, the order of processes that are alike
 //   reduction/  what need not be tried, and what has to be: the tree of what was tried, what is known of arrivals,
 //               conflicts with time, races
-//   execution/ one step: questions and their answers, faults, readings of clocks, the constraints of an event, the
-//   event search/ which event comes next, and this
+//   execution/  one step: questions and their answers, faults, readings of clocks, the constraints of an event, the
+//               event
+//   search/     which event comes next, and this
 //
 // Each part knows those before it in this list alone.
 //
 // Stateless search: the world runs under a list of decisions, the search backs up, the world runs again; or, if it lies
 // in a region of its own (`Explorable::region`), goes back to a saved moment and runs what is new. Both give the same,
-// trace by trace. docs/manual/exploring.md says why nothing is lost.
+// trace by trace. docs/argument/exploring.md says why nothing is lost.
 
 #include <cstdint>
 #include <memory>
