@@ -102,9 +102,12 @@ bool has_servers_among_themselves(const Scenario& scenario) {
          });
 }
 
+/// All servers of a story are of one kind.
+const models::ServerKind& kind_of(const Scenario& scenario) { return *scenario.servers.front().kind; }
+
 /// What of the story no real server can do. Empty: nothing.
 std::string why_not(const Scenario& scenario, const ConfirmOptions& options) {
-  const models::ServerKind& kind = *scenario.servers.front().kind;
+  const models::ServerKind& kind = kind_of(scenario);
   if (!kind.is_redis())
     return fmt::format("its servers are of kind {}, and only Redis servers are confirmed so far", kind.name());
   for (const scenarios::ServerSpec& server : scenario.servers) {
@@ -309,6 +312,7 @@ std::string_view to_string(Standing standing) {
 }
 
 std::optional<std::uint64_t> digest_of(const Scenario& scenario, const Catalogue& catalogue) {
+  if (!kind_of(scenario).is_redis()) return std::nullopt;
   Listener listener;
   const Played model = play(scenario, catalogue, listener, nullptr, true);
   if (!model.trouble.empty()) return std::nullopt;

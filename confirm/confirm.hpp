@@ -76,7 +76,7 @@ Confirmation confirm(const scenarios::Scenario& scenario, const models::locks::C
 
 /// By what a story is known: all that its clients and the simulated servers say to each other, when, and every verdict.
 /// A story or a model that has changed in anything that a confirmation is about has another one. Nothing: the story
-/// does not end, or cannot happen.
+/// does not end, or cannot happen, or its servers are of a kind of which no real ones are played.
 std::optional<std::uint64_t> digest_of(const scenarios::Scenario& scenario, const models::locks::Catalogue& catalogue);
 
 }  // namespace lockstep::confirm

@@ -329,6 +329,13 @@ TEST_CASE("confirm: the clock of a real server jumps as that of the story does")
   CHECK(elsewhere.exchanges.empty());
 }
 
+TEST_CASE("confirm: a story on servers of another kind is refused with the reason") {
+  const Confirmation result = played("sql/sql-missing-row");
+  CHECK(result.standing == Standing::cannot_be_played);
+  CHECK(result.reason == "its servers are of kind sql, and only Redis servers are confirmed so far");
+  CHECK(result.exchanges.empty());
+}
+
 TEST_CASE("confirm: Ctrl-C ends it, and no server is left") {
   if (!has_redis()) return;
   ConfirmOptions options;
