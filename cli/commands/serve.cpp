@@ -9,6 +9,7 @@
 #include "cli/formats/format.hpp"
 #include "cli/interrupt.hpp"
 #include "door/serve.hpp"
+#include "models/servers/server_kind.hpp"
 
 namespace lockstep::cli {
 namespace {
@@ -91,6 +92,12 @@ Exit Serve::perform(const models::locks::Catalogue& catalogue, Output& output) {
   if (loaded->size() != 1) {
     return refuse(output,
                   fmt::format("serve needs one scenario, and there are {}: name a single file", loaded->size()));
+  }
+  const models::ServerKind& kind = *loaded->front().servers.front().kind;
+  if (!kind.is_redis()) {
+    return refuse(output,
+                  fmt::format("{} has servers of kind {}, and only Redis servers speak to clients outside so far",
+                              loaded->front().file, kind.name()));
   }
   door::ServeOptions options;
   options.port = port_;
