@@ -1,6 +1,6 @@
 // The page of `lockstep play`: what is typed, chosen, moved and clicked goes to the program, and what it answers is shown.
-import { isChinese } from "../site/site.js";
-import { setUpCopying, setUpDiagram } from "../site/stepper.js";
+import { isChinese } from "../site/frame/site.js";
+import { setUpCopying, setUpDiagram } from "../site/story/stepper.js";
 import { Editor, byId, sayBoth } from "./editor.js";
 
 /**

@@ -13,9 +13,10 @@ for needed in node npm chromium; do
   command -v $needed >/dev/null || { echo "SKIPPED: there is no $needed"; exit 77; }
 done
 rm -rf "$work/pages"
-mkdir -p "$work/pages/site" "$work/pages/play"
+mkdir -p "$work/pages/site/frame" "$work/pages/site/story" "$work/pages/play"
 cp "$here"/package.json "$here"/package-lock.json "$here"/tsconfig.json "$here"/*.mjs "$work"
-cp "$here"/../*.js "$work/pages/site"
+cp "$here"/../frame/*.js "$work/pages/site/frame"
+cp "$here"/../story/*.js "$work/pages/site/story"
 cp "$here"/../../play/*.js "$work/pages/play"
 cd "$work" || exit 1
 npm ci --no-audit --no-fund --silent || { echo "SKIPPED: npm could not install what the tests need"; exit 77; }

@@ -1,6 +1,6 @@
 // Sliders over one length of a story, and a map of two: within a piece, or a region, every moment is a + b * p, so the picture moves continuously; at a border something comes in
 // another order.
-import { inLanguage } from "./site.js";
+import { inLanguage } from "../frame/site.js";
 
 /**
  * Times are runs of numbers within a row: a moment at zero, and its slope for each parameter.

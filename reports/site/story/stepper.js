@@ -1,5 +1,5 @@
 // Steps through a diagram: keys, buttons, a slider, links to single steps; and moves it to a scale on which equal times are equally long.
-import { inLanguage } from "./site.js";
+import { inLanguage } from "../frame/site.js";
 
 /**
  * Of a step: which server's which key has which value, until when. Without a value it is gone.
