@@ -55,8 +55,7 @@ std::variant<std::monostate, Trouble> serve(Scenario scenario, const models::loc
   // Before the world: a process outlives the world that refers to it.
   Door door(options.elapsed ? Door::Time::runs : Door::Time::is_stepped);
   scenarios::Deployment deployment(scenario, catalogue, chance);
-  auto* servers = dynamic_cast<models::redis::RedisServers*>(&deployment.servers());
-  if (servers == nullptr) return Trouble{"only Redis servers speak to clients outside so far"};
+  auto& servers = dynamic_cast<models::redis::RedisServers&>(deployment.servers());
   deployment.world().add(door, "door", {});
 
   std::vector<Listener> listeners;
@@ -73,7 +72,7 @@ std::variant<std::monostate, Trouble> serve(Scenario scenario, const models::loc
     listeners.push_back(std::get<Listener>(std::move(listener)));
   }
   deployment.world().arm_faults();
-  servers->tell_of_clients();
+  servers.tell_of_clients();
   deployment.begin_servers();
   deployment.world().start(door.id(), {});
   opened(ports);
