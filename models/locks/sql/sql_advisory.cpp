@@ -14,9 +14,7 @@ using namespace sim::literals;
 
 namespace {
 
-using sql::Condition;
 using sql::Result;
-using sql::Term;
 
 class SqlAdvisory final : public LockAlgorithm {
  public:

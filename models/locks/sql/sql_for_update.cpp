@@ -45,9 +45,7 @@ class SqlForUpdate final : public LockAlgorithm {
         co_await server.select("locks", {Condition{.column = "name", .term = Term::of(key())}}, locking);
     if (locked && locked->ok() && locked->affected > 0) co_return Hold{};
     // The document does not count rows.
-    if (locked && locked->ok() && !wants_row_) {
-      co_return Hold{kNoRow};
-    }
+    if (locked && locked->ok() && !wants_row_) co_return Hold{kNoRow};
 
     // Give up; where no answer came, on a new connection, which ends the old one.
     static_cast<void>(co_await server.rollback());

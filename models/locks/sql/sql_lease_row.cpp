@@ -1,7 +1,8 @@
 // A row that says until when it is locked: ShedLock's JDBC provider.
 // Source: ShedLock (JdbcTemplateLockProvider), https://github.com/lukas-krecan/ShedLock; lockAtLeastFor is left out.
 // Claims: own-release, recoverable within the lease; mutual-exclusion within the lease, by one clock.
-// Breaks: sql-lease-skewed-clock (issue 231: each application server's own clock).
+// Breaks: sql-lease-skewed-clock (issue 231: each application server's own clock), sql-lease-stale-now (issue 132: the
+// time is read before a pause), sql-lease-pause.
 
 #include <array>
 

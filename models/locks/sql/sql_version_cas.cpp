@@ -28,7 +28,7 @@ class SqlVersionCas final : public LockAlgorithm {
     if (!read || !read->ok() || read->rows.size() != 1) co_return std::nullopt;
     const std::int64_t old = read->rows.front()[1].integer().value();
 
-    // 3: raise it, unless somebody else was faster: then no row is changed.
+    // 2: raise it, unless somebody else was faster: then no row is changed.
     const std::optional<Result> raised =
         co_await server.update("versions", {{.column = "version", .term = Term::column_plus("version", 1)}},
                                {is_mine, {.column = "version", .term = Term::of(old)}});

@@ -22,6 +22,10 @@ bool is_equal(const Value& a, const Value& b, const sim::World& world) {
   return are_instants ? is_at_most(a, b, world) && is_at_most(b, a, world) : a == b;
 }
 
+auto find_lock(auto& locks, const Value& key) {
+  return std::find_if(locks.begin(), locks.end(), [&](const Advisory& lock) { return lock.key == key; });
+}
+
 }  // namespace
 
 Engine::Engine(std::vector<TableSpec> tables) : specs_(std::move(tables)) { reset(); }
@@ -86,8 +90,7 @@ std::vector<SessionId> Engine::waits_for(SessionId session) const {
     // Who is first of those who wait for a row waits for its owner; the others wait for their turn.
     if (others.empty()) others.push_back(session_of(wait.slot->owner));
   } else {
-    const auto lock = std::find_if(advisory_.begin(), advisory_.end(),
-                                   [&](const Advisory& each) { return each.key == *wait.advisory; });
+    const auto lock = find_lock(advisory_, *wait.advisory);
     others.push_back(lock->owner);
     add_those_ahead(lock->queue);
   }
@@ -217,7 +220,7 @@ Engine::Step Engine::step(SessionId id, Session& session, const sim::World& worl
   if (!session.pending->result.ok()) return Step::failed;  // while it waited
   using Kind = Statement::Kind;
   switch (session.pending->statement.kind) {
-    case Kind::insert: return insert(id, session);
+    case Kind::insert: return insert(session);
     case Kind::lock_advisory:
     case Kind::try_advisory: return lock_advisory(id, session);
     case Kind::unlock_advisory:
@@ -244,7 +247,7 @@ Engine::Step Engine::wait(Session& session, Wait wait) {
 
 /// Its keys enter their indexes one after the other, and each one is looked up first; where it is that of a row whose
 /// transaction is open, that one's end decides. Meanwhile others find the keys that have entered.
-Engine::Step Engine::insert(SessionId, Session& session) {
+Engine::Step Engine::insert(Session& session) {
   Pending& pending = *session.pending;
   Transaction& transaction = *session.transaction;
   Table& table = *pending.table;
@@ -303,7 +306,7 @@ Engine::Step Engine::scan(SessionId id, Session& session, const sim::World& worl
         if (latest.deleted || !matches(latest.row, pending, transaction, world)) continue;
       }
       row = &latest.row;
-      if (is_read && !transaction.locked.empty()) {
+      if (is_read) {
         const auto locked = std::find_if(transaction.locked.begin(), transaction.locked.end(),
                                          [&](const Locked& each) { return each.slot == &slot; });
         if (!locked->for_update) {
@@ -356,8 +359,7 @@ void Engine::write(Session& session, Slot& slot) {
 
 Engine::Step Engine::lock_advisory(SessionId id, Session& session) {
   const Statement& statement = session.pending->statement;
-  auto lock =
-      std::find_if(advisory_.begin(), advisory_.end(), [&](const Advisory& each) { return each.key == statement.key; });
+  auto lock = find_lock(advisory_, statement.key);
   const bool is_free = lock == advisory_.end();
   if (!is_free && lock->owner != id) {
     if (statement.kind == Statement::Kind::try_advisory) return Step::done;
@@ -376,8 +378,7 @@ Engine::Step Engine::lock_advisory(SessionId id, Session& session) {
 }
 
 bool Engine::unlock_advisory(SessionId id, const Value& key, sim::Effect::Kind how) {
-  const auto lock =
-      std::find_if(advisory_.begin(), advisory_.end(), [&](const Advisory& each) { return each.key == key; });
+  const auto lock = find_lock(advisory_, key);
   if (lock == advisory_.end() || lock->owner != id) return false;
   if (--lock->count > 0 && how == sim::Effect::Kind::remove) return true;
   changes_.push_back({how, key.text(), id});

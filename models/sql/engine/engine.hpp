@@ -91,7 +91,7 @@ class Engine {
   void begin(Session& session, bool is_explicit, Isolation isolation, const sim::Clock& clock);
   void proceed(SessionId id, const sim::Clock& clock);
   Step step(SessionId id, Session& session, const sim::World& world);
-  Step insert(SessionId id, Session& session);
+  Step insert(Session& session);
   Step scan(SessionId id, Session& session, const sim::World& world);
   Step lock_row(SessionId id, Session& session, Slot& slot);
   void unlock(Transaction& transaction, Slot& slot);
