@@ -8,16 +8,16 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <stdexcept>
+
+#include "sim/testing/local_socket.hpp"
 
 namespace lockstep::models::redis {
 namespace {
@@ -30,16 +30,6 @@ std::optional<std::string> output_of(const char* command) {
   std::array<char, 256> piece;
   while (fgets(piece.data(), piece.size(), pipe) != nullptr) out += piece.data();
   return pclose(pipe) == 0 ? std::optional(out) : std::nullopt;
-}
-
-int connect_to(const std::string& path) {
-  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
-  if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return fd;
-  close(fd);
-  return -1;
 }
 
 /// One that nobody listens on just now.
@@ -106,7 +96,7 @@ void RealRedis::launch() {
     _exit(127);
   }
   for (int i = 0; i < 1000; ++i) {
-    const int fd = connect_to(socket_);
+    const int fd = sim::connect_to(socket_);
     if (fd >= 0) {
       close(fd);
       Connection connection(socket_);
@@ -134,7 +124,7 @@ RealRedis::~RealRedis() {
   std::filesystem::remove_all(folder_);
 }
 
-RealRedis::Connection::Connection(const std::string& path) : fd_(connect_to(path)) {
+RealRedis::Connection::Connection(const std::string& path) : fd_(sim::connect_to(path)) {
   if (fd_ < 0) throw std::runtime_error("redis-server takes no connection");
 }
 

@@ -5,7 +5,6 @@
 #include <pwd.h>
 #include <signal.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 #include <stdexcept>
 
 #include "models/sql/conformance/real_postgres.hpp"
+#include "sim/testing/local_socket.hpp"
 
 namespace lockstep::models::sql::conformance {
 namespace {
@@ -39,16 +39,6 @@ int launch(const std::string& program, std::vector<std::string> words) {
   for (const int fd : {0, 1, 2}) dup2(nowhere, fd);
   execv(pointers[0], pointers.data());
   _exit(127);
-}
-
-int connect_to(const std::string& path) {
-  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
-  if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return fd;
-  close(fd);
-  return -1;
 }
 
 std::string number(std::uint32_t value) {
@@ -139,7 +129,7 @@ std::unique_ptr<RealPostgres> RealPostgres::start(std::string& why) {
   server->pid_ = launch("postgres", {"-D", folder + "/data", "-k", folder, "-h", "", "-F", "-c",
                                      "deadlock_timeout=50ms", "-c", "autovacuum=off", "-c", "jit=off"});
   for (int i = 0; i < 1000; ++i) {
-    const int fd = connect_to(folder + "/.s.PGSQL.5432");
+    const int fd = sim::connect_to(folder + "/.s.PGSQL.5432");
     if (fd >= 0) {
       close(fd);
       try {
@@ -162,7 +152,7 @@ RealPostgres::~RealPostgres() {
   std::filesystem::remove_all(folder_);
 }
 
-RealPostgres::Connection::Connection(const std::string& path) : fd_(connect_to(path)) {
+RealPostgres::Connection::Connection(const std::string& path) : fd_(sim::connect_to(path)) {
   if (fd_ < 0) throw std::runtime_error("PostgreSQL does not listen");
   std::string content = number(0x30000);
   for (const std::string_view word : {"user", "lockstep", "database", "postgres"}) (content += word) += '\0';
