@@ -37,6 +37,8 @@ constexpr std::uint64_t kNoReturnTraces = 2'000;
 constexpr std::uint64_t kMatrixTraces = 1'000;
 constexpr std::uint64_t kMatrixEvents = 60'000;
 constexpr std::uint64_t kMatrixRuns = 20;
+/// Its searches are that much shorter than those of `matrix`, and so are the concrete runs beside them.
+constexpr scenarios::Effort kMatrixOpinion{.times = 1, .parts = 6};
 
 std::string content_of(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
@@ -104,6 +106,7 @@ class Maker {
     options.max_traces = kMatrixTraces;
     options.max_events = kMatrixEvents;
     options.runs = kMatrixRuns;
+    options.opinion_effort = kMatrixOpinion;
     return options;
   }
 

@@ -39,7 +39,7 @@ std::variant<Exploration, Diagnostic> check(const Scenario& scenario, const mode
     result = options.tick ? explore_grid(scenario, catalogue, *options.tick, how) : explore(scenario, catalogue, how);
     Exploration* exploration = std::get_if<Exploration>(&result);
     if (exploration != nullptr && !options.tick && options.second_opinion)
-      second_opinion(scenario, catalogue, how, begin, *exploration);
+      second_opinion(scenario, catalogue, how, begin, *exploration, options.opinion_effort);
     if (exploration != nullptr && how.stopwatch && exploration->seconds == 0)
       exploration->seconds = how.stopwatch() - begin;
   }

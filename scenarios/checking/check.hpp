@@ -9,6 +9,7 @@
 
 #include "models/locks/catalogue.hpp"
 #include "scenarios/exploring/exploration.hpp"
+#include "scenarios/exploring/oracles/second_opinion.hpp"
 #include "scenarios/story/diagnostic.hpp"
 #include "scenarios/story/scenario.hpp"
 
@@ -18,6 +19,7 @@ struct CheckOptions {
   ExplorationOptions exploration;
   std::optional<sim::Duration> tick;  ///< brute force on a grid of this tick instead of the explorer
   bool second_opinion = true;         ///< concrete runs contradict the explorer, if they can: `second_opinion`
+  Effort opinion_effort;
 };
 
 /// A diagnostic as `explore` gives it. What was interrupted before it began gives an exploration in which all is

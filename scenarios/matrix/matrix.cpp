@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <iterator>
 #include <mutex>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "scenarios/matrix/told_results.hpp"
 #include "scenarios/running/random_faults.hpp"
 #include "scenarios/running/runner.hpp"
+#include "scenarios/story/empty_witness.hpp"
 #include "scenarios/story/own_lock.hpp"
 #include "scenarios/workers/in_parallel.hpp"
 #include "sim/schedules/random.hpp"
@@ -59,6 +61,28 @@ void set_parameters(const Entry& entry, Duration lease, Scenario& scenario) {
   }
 }
 
+/// What the lock protects in the world of a question.
+std::optional<ResourceSpec> resource_of(const MatrixQuestion& question) {
+  if (question.property != "no-lost-update") return std::nullopt;
+  return ResourceSpec{
+      .kind = ResourceSpec::Kind::counter, .fenced = question.name == "damage-fenced", .latency = std::nullopt};
+}
+
+/// Whether both are asked of one world: then it is explored, and run, once for both.
+bool ask_one_world(const MatrixQuestion& a, const MatrixQuestion& b) {
+  const std::optional<ResourceSpec> of_a = resource_of(a);
+  const std::optional<ResourceSpec> of_b = resource_of(b);
+  return of_a.has_value() == of_b.has_value() && (!of_a || of_a->fenced == of_b->fenced);
+}
+
+/// Calls the world after the question, and says what is asked.
+void put_question(const Entry& entry, const MatrixFault& fault, const MatrixQuestion& question, Scenario& scenario) {
+  scenario.id = fmt::format("{}-{}-{}", entry.id, fault.name, question.name);
+  scenario.file = scenario.id + ".toml";
+  scenario.lesson = {fmt::format("What is asked: {}.", question.meaning),
+                     fmt::format("要问的是：{}。", question.meaning_zh)};
+}
+
 void add_processes(const Entry& entry, const MatrixQuestion& question, MatrixWorld world, Scenario& scenario) {
   const std::size_t servers = usual_servers(entry);
   for (std::size_t i = 0; i < servers; ++i) {
@@ -79,9 +103,7 @@ void add_processes(const Entry& entry, const MatrixQuestion& question, MatrixWor
     client.retry = DurationRange{5_ms, 500_ms};
     scenario.clients.push_back(std::move(client));
   }
-  if (question.property != "no-lost-update") return;
-  scenario.resource = ResourceSpec{
-      .kind = ResourceSpec::Kind::counter, .fenced = question.name == "damage-fenced", .latency = std::nullopt};
+  scenario.resource = resource_of(question);
 }
 
 MaySpec may_of(MaySpec::Kind kind, DurationRange length = {}) {
@@ -191,76 +213,126 @@ class Row {
       answer.question = &question;
       if (has_primary(entry_, fault) && entry_.subscribes) {
         answer.why = "its waiters listen to one server, and cannot follow sentinels to another here";
-        continue;
-      }
-      if (question.name == "damage-fenced" && !std::get<bool>(tokens)) {
+      } else if (question.name == "damage-fenced" && !std::get<bool>(tokens)) {
         answer.why = "it hands out no fencing tokens";
-        continue;
+      } else {
+        answer.ground = Ground::fuzzed;
       }
-      answer.ground = Ground::fuzzed;
-      if (!may_not_be_explored(entry_, fault)) {
-        explore(fault, MatrixWorld::two, answer);
-        // What two clients do not break, three may: a dead holder and two who compete for what it left.
-        if (answer.ground == Ground::proved) explore(fault, MatrixWorld::three, answer);
-      }
-      if (answer.ground == Ground::broken) continue;
-      if (auto trouble = run_large(fault, answer)) return *std::move(trouble);
+    }
+    Answers open;
+    for (MatrixAnswer& answer : cell.answers) {
+      if (answer.ground == Ground::fuzzed) open.push_back(&answer);
+    }
+    while (!open.empty()) {
+      const MatrixQuestion& first = *open.front()->question;
+      Answers together;
+      Answers rest;
+      for (MatrixAnswer* each : open) (ask_one_world(*each->question, first) ? together : rest).push_back(each);
+      if (auto trouble = answer(fault, together)) return *std::move(trouble);
+      open = std::move(rest);
     }
     return cell;
   }
 
  private:
+  using Answers = std::vector<MatrixAnswer*>;
+
+  static Answers with(Ground ground, const Answers& answers) {
+    Answers some;
+    std::copy_if(answers.begin(), answers.end(), std::back_inserter(some),
+                 [&](const MatrixAnswer* answer) { return answer->ground == ground; });
+    return some;
+  }
+
+  /// Requires: at least one answer; all are asked of one world.
+  std::optional<Diagnostic> answer(const MatrixFault& fault, const Answers& answers) {
+    if (!may_not_be_explored(entry_, fault)) {
+      explore(fault, MatrixWorld::two, answers);
+      // What two clients do not break, three may: a dead holder and two who compete for what it left.
+      if (const Answers proved = with(Ground::proved, answers); !proved.empty())
+        explore(fault, MatrixWorld::three, proved);
+    }
+    Answers kept = answers;
+    std::erase_if(kept, [](const MatrixAnswer* answer) { return answer->ground == Ground::broken; });
+    return run_large(fault, std::move(kept));
+  }
+
   /// Leaves the ground as it is where this world neither proves nor breaks anything.
-  void explore(const MatrixFault& fault, MatrixWorld size, MatrixAnswer& answer) {
-    const Scenario world = matrix_world(entry_, fault, *answer.question, size);
+  void explore(const MatrixFault& fault, MatrixWorld size, const Answers& answers) {
+    const Scenario world = matrix_world(entry_, fault, *answers.front()->question, size);
     CheckOptions how;
     how.exploration.max_traces = options_.max_traces;
     how.exploration.max_events = options_.max_events;
     how.exploration.interrupted = options_.interrupted;
+    how.opinion_effort = options_.opinion_effort;
     auto result = check(world, catalogue_, how);
-    // What cannot be explored can still be run; that it was only run is what the answer says then.
-    if (const auto* trouble = std::get_if<Diagnostic>(&result)) {
-      if (size == MatrixWorld::two) answer.why = trouble->message;
-      return;
+    for (MatrixAnswer* answer : answers) {
+      // What cannot be explored can still be run; that it was only run is what the answer says then.
+      if (const auto* trouble = std::get_if<Diagnostic>(&result)) {
+        if (size == MatrixWorld::two) answer->why = trouble->message;
+      } else {
+        take(std::get<Exploration>(result), fault, size, world.clients.size(), *answer);
+      }
     }
-    const Exploration& exploration = std::get<Exploration>(result);
+  }
+
+  void take(const Exploration& exploration, const MatrixFault& fault, MatrixWorld size, std::size_t clients,
+            MatrixAnswer& answer) const {
     const ExploredProperty& property = exploration.property(answer.question->property);
     (size == MatrixWorld::two ? answer.traces : answer.traces_of_three) = exploration.counts.traces;
     if (property.verdict == Verdict::unknown && size == MatrixWorld::three) return;
     answer.why = property.why;
-    answer.clients = world.clients.size();
+    answer.clients = clients;
     if (property.verdict == Verdict::holds) answer.ground = Ground::proved;
     if (property.verdict == Verdict::violated) {
       answer.ground = Ground::broken;
       // Of a search that a bound has ended, the least value that it met need not be the least.
       if (exploration.counts.complete) answer.thresholds = property.thresholds;
       answer.witness = property.witness;
+      Scenario asked;
+      put_question(entry_, fault, *answer.question, asked);
+      name_witness(*answer.witness, asked.id);
+      answer.witness->lesson = lesson_of_witness(asked.id, answer.question->property);
     }
   }
 
-  std::optional<Diagnostic> run_large(const MatrixFault& fault, MatrixAnswer& answer) {
-    const Scenario world = matrix_world(entry_, fault, *answer.question, MatrixWorld::large);
+  /// The same runs for all of them, each until it is broken.
+  std::optional<Diagnostic> run_large(const MatrixFault& fault, Answers answers) {
+    if (answers.empty()) return std::nullopt;
+    const Scenario world = matrix_world(entry_, fault, *answers.front()->question, MatrixWorld::large);
     sim::Random random(options_.seed);
-    for (; answer.runs < options_.runs; ++answer.runs) {
+    for (std::uint64_t i = 0; i < options_.runs && !answers.empty(); ++i) {
       if (options_.interrupted && options_.interrupted()) return std::nullopt;
       Scenario story = random_story(world, fault, catalogue_, random);
-      auto result = run(story, catalogue_);
-      if (auto* trouble = std::get_if<Diagnostic>(&result)) return std::move(*trouble);
-      const Judgement& judgement = judgement_of(std::get<Outcome>(result), answer.question->property);
-      if (judgement.finding.verdict != Verdict::violated) continue;
-      answer.ground = Ground::broken;
-      answer.clients = story.clients.size();
-      answer.why = judgement.finding.why;
-      story.expect_run.push_back({.property = std::string(answer.question->property),
-                                  .verdict = Verdict::violated,
-                                  .violated_by = {},
-                                  .at = std::nullopt,
-                                  .from = {},
-                                  .position = {}});
-      answer.witness = std::move(story);
-      ++answer.runs;
-      return std::nullopt;
+      const auto result = run(story, catalogue_, {.brief = true});
+      if (const auto* trouble = std::get_if<Diagnostic>(&result)) return *trouble;
+      for (MatrixAnswer* answer : answers) {
+        ++answer->runs;
+        if (judgement_of(std::get<Outcome>(result), answer->question->property).finding.verdict != Verdict::violated)
+          continue;
+        if (auto trouble = show(story, fault, *answer)) return trouble;
+      }
+      std::erase_if(answers, [](const MatrixAnswer* answer) { return answer->ground == Ground::broken; });
     }
+    return std::nullopt;
+  }
+
+  /// The run that breaks it is its witness.
+  std::optional<Diagnostic> show(Scenario story, const MatrixFault& fault, MatrixAnswer& answer) const {
+    put_question(entry_, fault, *answer.question, story);
+    // Not in brief: people read the reason.
+    const auto result = run(story, catalogue_);
+    if (const auto* trouble = std::get_if<Diagnostic>(&result)) return *trouble;
+    answer.ground = Ground::broken;
+    answer.clients = story.clients.size();
+    answer.why = judgement_of(std::get<Outcome>(result), answer.question->property).finding.why;
+    story.expect_run.push_back({.property = std::string(answer.question->property),
+                                .verdict = Verdict::violated,
+                                .violated_by = {},
+                                .at = std::nullopt,
+                                .from = {},
+                                .position = {}});
+    answer.witness = std::move(story);
     return std::nullopt;
   }
 
@@ -278,14 +350,11 @@ bool has_matrix_row(const Entry& entry) {
 
 Scenario matrix_world(const Entry& entry, const MatrixFault& fault, const MatrixQuestion& question, MatrixWorld world) {
   Scenario scenario;
-  scenario.id = fmt::format("{}-{}-{}", entry.id, fault.name, question.name);
-  scenario.file = scenario.id + ".toml";
+  put_question(entry, fault, question, scenario);
   scenario.title = {fmt::format("{} when {}", entry.id, fault.meaning),
                     fmt::format("{}：{}", entry.id, fault.meaning_zh)};
   scenario.story = {fmt::format("A cell of the matrix: {}.", fault.meaning),
                     fmt::format("矩阵中的一格：{}。", fault.meaning_zh)};
-  scenario.lesson = {fmt::format("What is asked: {}.", question.meaning),
-                     fmt::format("要问的是：{}。", question.meaning_zh)};
   scenario.source = "lockstep matrix";
   scenario.lock.algorithm = entry.id;
   scenario.lock.own = own_lock_of(entry);

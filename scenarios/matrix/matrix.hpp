@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "models/locks/catalogue.hpp"
+#include "scenarios/exploring/oracles/second_opinion.hpp"
 #include "scenarios/matrix/answer.hpp"
 #include "scenarios/story/diagnostic.hpp"
 #include "scenarios/story/scenario.hpp"
@@ -32,6 +33,7 @@ struct MatrixOptions {
   std::uint64_t max_traces = 50'000;     ///< of each exploration; then random runs are all there is
   std::uint64_t max_events = 5'000'000;  ///< likewise, of its executions, those that are no traces included
   std::uint64_t runs = 300;              ///< random ones of each question that the small world did not break
+  Effort opinion_effort;                 ///< of each exploration's second opinion
   std::uint64_t seed = 1;
   unsigned jobs = 1;       ///< threads; the result is the same for any number
   Ranks* ranks = nullptr;  ///< processes that fill in these cells together; each has all of the result

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <utility>
 
+#include "scenarios/checking/check.hpp"
 #include "scenarios/format/loader.hpp"
 #include "scenarios/format/writer.hpp"
 #include "scenarios/running/random_faults.hpp"
@@ -105,6 +107,65 @@ TEST_CASE("matrix: what breaks is a story that run shows to be broken, also as a
   CHECK(answer_of(matrix, "setnx-ts-inverted", "none", "mutual-exclusion").ground == Ground::broken);
   CHECK(broken >= 5);
   CHECK(by_random_runs >= 1);
+}
+
+namespace {
+
+/// What the explorer says of a question that is asked alone.
+std::string alone(const models::locks::Entry& entry, const MatrixFault& fault, const MatrixQuestion& question,
+                  MatrixWorld size) {
+  auto result = check(matrix_world(entry, fault, question, size), catalogue());
+  if (const auto* trouble = std::get_if<Diagnostic>(&result)) return trouble->message;
+  const ExploredProperty& property = std::get<Exploration>(result).property(question.property);
+  return std::string(checker::to_string(property.verdict)) + " " + property.why + " " +
+         (property.witness ? to_toml(*property.witness) : "");
+}
+
+/// Likewise random runs: how many it took, and what was broken then.
+std::pair<std::uint64_t, std::string> alone_at_random(const models::locks::Entry& entry, const MatrixFault& fault,
+                                                      const MatrixQuestion& question, std::uint64_t most) {
+  const Scenario world = matrix_world(entry, fault, question, MatrixWorld::large);
+  sim::Random random(MatrixOptions{}.seed);
+  for (std::uint64_t runs = 1; runs <= most; ++runs) {
+    const auto outcome = run(draw(world, catalogue(), random), catalogue());
+    REQUIRE(std::holds_alternative<Outcome>(outcome));
+    for (const Judgement& judgement : std::get<Outcome>(outcome).properties) {
+      const bool is_it = judgement.finding.property == question.property;
+      if (is_it && judgement.finding.verdict == checker::Verdict::violated) return {runs, judgement.finding.why};
+    }
+  }
+  return {most, ""};
+}
+
+}  // namespace
+
+TEST_CASE("matrix: what is asked of one world together is answered as if it were asked alone") {
+  const MatrixOptions options{.algorithms = {"setnx-del", "set-nx-px-plain-del", "setnx-expire"},
+                              .faults = {"none", "crash", "pause"}};
+  std::size_t explored = 0;
+  std::size_t at_random = 0;
+  for (const MatrixCell& cell : found(options).cells) {
+    const models::locks::Entry& entry = *catalogue().find(cell.algorithm);
+    for (const MatrixAnswer& answer : cell.answers) {
+      if (answer.ground == Ground::inapplicable) continue;
+      INFO(cell.algorithm << ", " << cell.fault->name << ", " << answer.question->name);
+      const std::string found = (answer.ground == Ground::broken ? "violated " : "holds ") + answer.why + " " +
+                                (answer.witness ? to_toml(*answer.witness) : "");
+      if (answer.runs == 0) {
+        ++explored;
+        const MatrixWorld size = answer.clients == 2 ? MatrixWorld::two : MatrixWorld::three;
+        CHECK(found == alone(entry, *cell.fault, *answer.question, size));
+      } else {
+        const auto [runs, why] = alone_at_random(entry, *cell.fault, *answer.question, kRuns);
+        CHECK(runs == answer.runs);
+        CHECK((why.empty() || why == answer.why));
+        CHECK(why.empty() == (answer.ground != Ground::broken));
+        at_random += answer.ground == Ground::broken ? 1 : 0;
+      }
+    }
+  }
+  CHECK(explored >= 8);
+  CHECK(at_random >= 1);
 }
 
 TEST_CASE("matrix: a proof is for so many clients, and what three break is broken") {

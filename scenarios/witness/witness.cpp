@@ -299,10 +299,11 @@ std::optional<std::string> objection(const Outcome& outcome, std::string_view pr
 }
 
 std::variant<Outcome, std::string> run_text(const std::string& text, const std::string& file,
-                                            const models::locks::Catalogue& catalogue, const OwnLock& lock) {
+                                            const models::locks::Catalogue& catalogue, const OwnLock& lock,
+                                            const RunOptions& options) {
   const auto parsed = parse(text, file, catalogue, &lock);
   if (const auto* problem = std::get_if<Diagnostic>(&parsed)) return problem->to_string();
-  auto result = run(std::get<Scenario>(parsed), catalogue, {.trace = true});
+  auto result = run(std::get<Scenario>(parsed), catalogue, options);
   if (const auto* problem = std::get_if<Diagnostic>(&result)) return problem->to_string();
   return std::move(std::get<Outcome>(result));
 }
@@ -316,7 +317,9 @@ std::variant<Witness, Unconfirmed> confirm(Scenario candidate, const Scenario& o
   Scenario& story = witness.scenario;
 
   witness.text = to_toml(story);
-  auto first = run_text(witness.text, story.file, catalogue, story.lock.own);
+  // How long the lock stays away is told of `recoverable` alone.
+  const RunOptions to_tell{.trace = true, .brief = property != "recoverable"};
+  auto first = run_text(witness.text, story.file, catalogue, story.lock.own, to_tell);
   if (const auto* trouble = std::get_if<std::string>(&first)) return Unconfirmed{*trouble, witness.text};
   if (auto reason = objection(std::get<Outcome>(first), property, by, witness.by)) {
     return Unconfirmed{*std::move(reason), witness.text};
@@ -332,7 +335,7 @@ std::variant<Witness, Unconfirmed> confirm(Scenario candidate, const Scenario& o
 
   // The file as people get it is what has to show it.
   witness.text = to_toml(story);
-  auto second = run_text(witness.text, story.file, catalogue, story.lock.own);
+  auto second = run_text(witness.text, story.file, catalogue, story.lock.own, {.brief = true});
   if (const auto* trouble = std::get_if<std::string>(&second)) return Unconfirmed{*trouble, witness.text};
   if (!std::get<Outcome>(second).as_expected)
     return Unconfirmed{"run does not show what it showed before", witness.text};

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "checker/properties/properties.hpp"
+#include "scenarios/story/empty_witness.hpp"
 #include "scenarios/story/step_name.hpp"
 
 namespace lockstep::scenarios {
@@ -226,14 +227,7 @@ void tell(Scenario& witness, const Scenario& original, const Outcome& outcome, s
   story.en += fmt::format("{}So {} is violated: {}.", story.en.empty() ? "" : " ", property, finding);
   story.zh += fmt::format("于是 {} 被违反：{}。", property, head.zh);
   witness.story = std::move(story);
-  witness.lesson = {
-      fmt::format(
-          "Found by `lockstep check` in {}: of all orders and delays that it allows, this is one in which {} does "
-          "not hold. [schedule] has the time of every event.",
-          original.id, property),
-      fmt::format("由 `lockstep check` 在 {} 中找到：在它允许的所有顺序和延迟中，这是 {} 不成立的一种。[schedule] "
-                  "列出了每个事件的时间。",
-                  original.id, property)};
+  witness.lesson = lesson_of_witness(original.id, property);
 }
 
 }  // namespace lockstep::scenarios

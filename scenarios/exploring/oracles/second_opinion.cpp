@@ -45,7 +45,7 @@ std::uint64_t seed_of(const Scenario& scenario) {
 class SecondOpinion {
  public:
   SecondOpinion(const Scenario& scenario, const models::locks::Catalogue& catalogue, const ExplorationOptions& options,
-                double begin, Exploration& exploration, std::uint64_t effort)
+                double begin, Exploration& exploration, Effort effort)
       : scenario_(scenario),
         catalogue_(catalogue),
         options_(options),
@@ -63,7 +63,7 @@ class SecondOpinion {
   void operator()() {
     if (std::none_of(is_asked_.begin(), is_asked_.end(), [](bool asked) { return asked; })) return;
     std::uint64_t events = 0;
-    for (std::uint64_t i = 0; i < kRunsMax * effort_ && !is_over(); ++i) {
+    for (std::uint64_t i = 0; i < effort_.of(kRunsMax) && !is_over(); ++i) {
       if (is_enough(i, events)) return;
       const bool asks = is_recovery_asked_ && i % kRecoveryEvery == 0;
       if (const auto findings = runs_.run(sim::combine64(seed_, i), limit_of(i), asks)) look(*findings, asks);
@@ -75,8 +75,8 @@ class SecondOpinion {
  private:
   bool is_enough(std::uint64_t runs, std::uint64_t events) const {
     const std::uint64_t of_search = result_.counts.events;
-    if (runs >= kRunsMin * effort_) return events >= of_search * effort_;
-    return runs >= kLongRunsMin * effort_ && events >= std::max(of_search, kEventsMin) * effort_;
+    if (runs >= effort_.of(kRunsMin)) return events >= effort_.of(of_search);
+    return runs >= effort_.of(kLongRunsMin) && events >= effort_.of(std::max(of_search, kEventsMin));
   }
 
   /// Whether a run can tell something new.
@@ -301,7 +301,7 @@ class SecondOpinion {
   const models::locks::Catalogue& catalogue_;
   const ExplorationOptions& options_;
   double begin_;  // tidy: not deciding
-  std::uint64_t effort_;
+  Effort effort_;
   Exploration& result_;
   RandomRuns runs_;
   std::uint64_t seed_;
@@ -312,7 +312,7 @@ class SecondOpinion {
 }  // namespace
 
 void second_opinion(const Scenario& scenario, const models::locks::Catalogue& catalogue,
-                    const ExplorationOptions& options, double begin, Exploration& exploration, std::uint64_t effort) {
+                    const ExplorationOptions& options, double begin, Exploration& exploration, Effort effort) {
   SecondOpinion(scenario, catalogue, options, begin, exploration, effort)();
 }
 

@@ -11,16 +11,22 @@
 
 namespace lockstep::scenarios {
 
+/// How many runs are played: so many times, or such a part of, what `check` plays of itself.
+struct Effort {
+  std::uint64_t times = 1;
+  std::uint64_t parts = 1;
+  std::uint64_t of(std::uint64_t usual) const { return usual * times / parts; }
+};
+
 /// Plays some tens to some hundreds of runs with random delays and faults within what the file allows, many of them
 /// just below a margin that was found, or just beyond it. What a run breaks is violated: a property that the search
 /// called kept, with the run as the witness; or one that breaks with less than its margin, which is then the run's, and
 /// not exact. Each of these counts as a disagreement. What was unknown, and would be judged, is violated without one.
 ///
 /// Which runs are played depends on the story alone, and how many on the events of the exploration, not on time; but
-/// `max_seconds`, counted from `begin`, and `interrupted` of `options` end it. `effort`: so many times as many runs,
-/// for tests and hunts.
+/// `max_seconds`, counted from `begin`, and `interrupted` of `options` end it. `effort`: more of it
+/// for tests and hunts, less where searches are short.
 void second_opinion(const Scenario& scenario, const models::locks::Catalogue& catalogue,
-                    const ExplorationOptions& options, double begin, Exploration& exploration,
-                    std::uint64_t effort = 1);
+                    const ExplorationOptions& options, double begin, Exploration& exploration, Effort effort = {});
 
 }  // namespace lockstep::scenarios

@@ -100,7 +100,7 @@ TEST_CASE("second opinion: what a run breaks is violated, whatever the search sa
   ExploredProperty& exclusion = property_of(exploration, "mutual-exclusion");
   REQUIRE(exclusion.verdict == Verdict::violated);
   call_it_kept(exclusion);
-  second_opinion(scenario, catalogue(), {}, 0, exploration, kEffort);
+  second_opinion(scenario, catalogue(), {}, 0, exploration, {kEffort});
   CHECK(exploration.disagreements == 1);
   CHECK(exclusion.verdict == Verdict::violated);
   CHECK(exclusion.why.starts_with("a disagreement: the search called it kept; "));
@@ -119,7 +119,7 @@ TEST_CASE("second opinion: a margin that a run undercuts is the run's, and not e
   REQUIRE(exclusion.thresholds.size() == 1);
   REQUIRE(exclusion.thresholds[0].infimum == checker::Extent{71_ms, false});
   exclusion.thresholds[0].infimum = {90_ms, false};
-  second_opinion(scenario, catalogue(), {}, 0, exploration, kEffort);
+  second_opinion(scenario, catalogue(), {}, 0, exploration, {kEffort});
   CHECK(exploration.disagreements == 1);
   const Threshold& threshold = exclusion.thresholds[0];
   CHECK(threshold.infimum.value > 71_ms);
@@ -140,7 +140,7 @@ TEST_CASE(
   REQUIRE(exclusion.verdict == Verdict::violated);
   CHECK(exclusion.thresholds[0].infimum == checker::Extent{Duration::microseconds(35'500), false});
   call_it_kept(exclusion);
-  second_opinion(scenario, catalogue(), {}, 0, exploration, kEffort);
+  second_opinion(scenario, catalogue(), {}, 0, exploration, {kEffort});
   CHECK(exploration.disagreements == 1);
   CHECK(exclusion.verdict == Verdict::violated);
   check_witness(exclusion);
@@ -171,7 +171,7 @@ by = ["-1s", "1s"]
     for (Threshold& threshold : exclusion.thresholds) {
       if ((threshold.infimum.value > 0_ms) == up) threshold.infimum.value += up ? 20_ms : -20_ms;
     }
-    second_opinion(ahead, catalogue(), {}, 0, exploration, kEffort);
+    second_opinion(ahead, catalogue(), {}, 0, exploration, {kEffort});
     CHECK(exploration.disagreements == 1);
     for (const Threshold& threshold : exclusion.thresholds) {
       CHECK(threshold.is_exact == ((threshold.infimum.value > 0_ms) != up));
