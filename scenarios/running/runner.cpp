@@ -53,7 +53,7 @@ std::variant<Outcome, Diagnostic> run_once(const Scenario& scenario, const model
   sim::Decisions& own = options.seed ? static_cast<sim::Decisions&>(random) : defaults;
   Deployment deployment(scenario, catalogue, options.decisions != nullptr ? *options.decisions : own);
   if (options.trace && options.brief) deployment.world().enable_brief_trace(deployment.probe());
-  if (options.trace && !options.brief) deployment.world().enable_trace();
+  if (options.trace && !options.brief) deployment.world().enable_trace(options.places_in_programs);
   if (options.tick) deployment.simulation().set_tick(*options.tick);
   Execution execution(scenario, deployment, options.max_events);
   KeyStateRecorder key_states(deployment.world(), deployment.servers());

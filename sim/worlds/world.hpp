@@ -133,9 +133,12 @@ class World {
   /// Emits the events of the faults that strike at a given time. Call once, after `plan` and before running.
   void arm_faults();
 
-  /// Writes a record of every executed event, and of each request where in its program it comes from. Costs memory and
-  /// time: for people only.
-  void enable_trace() { tracing_ = keeps_origins_ = true; }
+  /// Writes a record of every executed event. Costs memory and time: for people only. `keeps_origins`: and of each
+  /// request where in its program it comes from.
+  void enable_trace(bool keeps_origins = true) {
+    tracing_ = true;
+    keeps_origins_ = keeps_origins;
+  }
   /// Cheaper, for comparisons of thousands of runs: without the places in programs, and only until `last` acts.
   void enable_brief_trace(ProcessId last) {
     tracing_ = true;
