@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <ostream>
@@ -47,58 +49,81 @@ std::string content_of(const std::string& file) {
   return std::move(content).str();
 }
 
-/// How far it is, for whoever waits: from any thread.
-class Steps {
+/// All that has to be found out, done by the same threads: nobody waits for the last story while there are cells of the
+/// matrix left. Those that take long are added first.
+class Tasks {
  public:
-  Steps(Output& output, std::string what, std::size_t all) : output_(output), what_(std::move(what)), all_(all) {}
-  void one_done() {
-    const std::lock_guard lock(mutex_);
-    ++done_;
-    if (output_.progress) output_.err << fmt::format("\r{} {} of {}\x1b[K", what_, done_, all_) << std::flush;
-  }
-  ~Steps() {
-    if (output_.progress) output_.err << "\r\x1b[K" << std::flush;
+  void add(std::function<void()> task) { tasks_.push_back(std::move(task)); }
+
+  void run(std::size_t jobs, Output& output) {
+    scenarios::in_parallel(tasks_.size(), jobs, [&](std::size_t i) {
+      tasks_[i]();
+      const std::lock_guard lock(mutex_);
+      ++done_;
+      if (output.progress)
+        output.err << fmt::format("\rstories and locks: {} of {}\x1b[K", done_, tasks_.size()) << std::flush;
+    });
+    if (output.progress) output.err << "\r\x1b[K" << std::flush;
   }
 
  private:
-  Output& output_;
-  std::string what_;
-  std::size_t all_;
+  std::vector<std::function<void()>> tasks_;
   std::size_t done_ = 0;
   std::mutex mutex_;
 };
 
 class Maker {
  public:
-  Maker(std::size_t jobs, const models::locks::Catalogue& catalogue, Output& output, ResultsKept& kept)
-      : jobs_(jobs), catalogue_(catalogue), output_(output), kept_(kept) {
+  Maker(const models::locks::Catalogue& catalogue, Output& output, ResultsKept& kept)
+      : catalogue_(catalogue), output_(output), kept_(kept) {
     program_ = fmt::format("{} {}", kVersion, reports::site::sha256_of(content_of("/proc/self/exe")));
   }
 
   bool is_interrupted() const { return interrupt_.is_requested(); }
 
-  /// Nothing after a message.
-  std::optional<std::vector<ToldStory>> tell(const std::vector<Scenario>& scenarios) {
-    std::vector<ToldStory> told(scenarios.size());
-    std::vector<std::optional<Diagnostic>> troubles(scenarios.size());
+  /// Requires, here and below: what is given outlives the tasks, and so does this.
+  void plan_stories(const std::vector<Scenario>& scenarios, Tasks& tasks) {
+    told_.resize(scenarios.size());
+    troubles_.resize(scenarios.size());
     std::vector<std::string> sources;
     for (const Scenario& scenario : scenarios) sources.push_back(scenario.file);
     const std::vector<std::string> paths = reports::site::paths_of(sources);
-    Steps steps(output_, "stories", scenarios.size());
-    scenarios::in_parallel(scenarios.size(), jobs_, [&](std::size_t i) {
-      told[i].source = sources[i];
-      told[i].path = paths[i];
-      if (!is_interrupted()) troubles[i] = tell_one(scenarios[i], told[i]);
-      steps.one_done();
-    });
-    bool is_good = true;
-    for (const std::optional<Diagnostic>& trouble : troubles) {
-      if (!trouble) continue;
-      output_.err << trouble->to_string() << '\n';
-      is_good = false;
+    for (std::size_t i = 0; i < scenarios.size(); ++i) {
+      told_[i].source = sources[i];
+      told_[i].path = paths[i];
+      tasks.add([this, &scenarios, i] {
+        if (!is_interrupted()) troubles_[i] = tell_one(scenarios[i], told_[i]);
+      });
     }
-    if (!is_good) return std::nullopt;
-    return told;
+  }
+
+  void plan_matrix(Tasks& tasks) {
+    if (const auto text = kept_.find(matrix_name())) {
+      if (auto matrix = matrix_of(*text)) {
+        matrix_ = std::move(*matrix);
+        is_matrix_kept_ = true;
+        return;
+      }
+    }
+    for (const models::locks::Entry& entry : catalogue_.entries()) {
+      if (!scenarios::has_matrix_row(entry)) continue;
+      for (const scenarios::MatrixFault& fault : scenarios::matrix_faults()) {
+        const std::size_t cell = cells_.size();
+        cells_.emplace_back();
+        tasks.add([this, &entry, &fault, cell] {
+          scenarios::MatrixOptions options = matrix_bounds();
+          options.algorithms = {std::string(entry.id)};
+          options.faults = {std::string(fault.name)};
+          options.interrupted = [this] { return is_interrupted(); };
+          cells_[cell] = scenarios::matrix(catalogue_, options);
+        });
+      }
+    }
+  }
+
+  void plan_measured(const std::vector<Scenario>& scenarios, Tasks& tasks) {
+    for (auto& task : reports::site::measuring(catalogue_, scenarios, interrupted_, measured_))
+      tasks.add(std::move(task));
   }
 
   scenarios::MatrixOptions matrix_bounds() const {
@@ -110,29 +135,31 @@ class Maker {
     return options;
   }
 
-  std::variant<scenarios::Matrix, Diagnostic> matrix() {
-    scenarios::MatrixOptions options = matrix_bounds();
-    options.jobs = static_cast<unsigned>(jobs_);
-    options.interrupted = [&] { return is_interrupted(); };
-    const std::string name = fmt::format("matrix {} {} {} {}", program_, kMatrixTraces, kMatrixEvents, kMatrixRuns);
-    if (const auto text = kept_.find(name)) {
-      if (auto matrix = matrix_of(*text)) return std::move(*matrix);
+  // --- Once the tasks are done.
+
+  /// False after a message: no page can be made.
+  bool is_good() {
+    std::vector<const Diagnostic*> troubles;
+    for (const std::optional<Diagnostic>& trouble : troubles_) {
+      if (trouble) troubles.push_back(&*trouble);
     }
-    if (output_.progress) {
-      options.progress = [&](std::size_t done, std::size_t all) {
-        output_.err << fmt::format("\rmatrix: {} of {} cells{}\x1b[K", done, all, done == all ? "\r" : "")
-                    << std::flush;
-      };
+    for (const auto& cell : cells_) {
+      if (const auto* trouble = std::get_if<Diagnostic>(&cell)) troubles.push_back(trouble);
     }
-    auto result = scenarios::matrix(catalogue_, options);
-    const auto* matrix = std::get_if<scenarios::Matrix>(&result);
-    if (matrix != nullptr && matrix->is_complete) kept_.keep(name, text_of(*matrix));
-    return result;
+    for (const Diagnostic* trouble : troubles) output_.err << trouble->to_string() << '\n';
+    return troubles.empty();
   }
 
-  reports::site::Measured measured(const std::vector<Scenario>& scenarios) {
-    return reports::site::measured(catalogue_, scenarios, static_cast<unsigned>(jobs_),
-                                   [&] { return is_interrupted(); });
+  std::vector<ToldStory> take_stories() { return std::move(told_); }
+  reports::site::Measured take_measured() { return std::move(measured_); }
+  scenarios::Matrix take_matrix() {
+    for (auto& cell : cells_) {
+      scenarios::Matrix& part = std::get<scenarios::Matrix>(cell);
+      matrix_.is_complete = matrix_.is_complete && part.is_complete;
+      std::move(part.cells.begin(), part.cells.end(), std::back_inserter(matrix_.cells));
+    }
+    if (!is_matrix_kept_ && matrix_.is_complete) kept_.keep(matrix_name(), text_of(matrix_));
+    return std::move(matrix_);
   }
 
   std::string version() const { return std::string(kVersion); }
@@ -226,12 +253,22 @@ class Maker {
     return matrix;
   }
 
-  std::size_t jobs_;
+  std::string matrix_name() const {
+    return fmt::format("matrix {} {} {} {}", program_, kMatrixTraces, kMatrixEvents, kMatrixRuns);
+  }
+
   const models::locks::Catalogue& catalogue_;
   Output& output_;
   ResultsKept& kept_;
   Interrupt interrupt_;
+  std::function<bool()> interrupted_ = [this] { return is_interrupted(); };
   std::string program_;  ///< results of another one are not ours
+  std::vector<ToldStory> told_;
+  std::vector<std::optional<Diagnostic>> troubles_;  ///< by story
+  std::vector<std::variant<scenarios::Matrix, Diagnostic>> cells_;
+  scenarios::Matrix matrix_;
+  bool is_matrix_kept_ = false;  ///< an earlier report found it out
+  reports::site::Measured measured_;
 };
 
 class Report final : public Call {
@@ -294,11 +331,13 @@ Exit Report::make_single(const models::locks::Catalogue& catalogue, const std::v
   const std::vector<std::string> inputs{scenarios.front().file};
   if (const auto trouble = refuse_outputs(outputs, inputs)) return refuse(output, *trouble);
   ResultsKept none;
-  Maker maker(jobs, catalogue, output, none);
-  const auto told = maker.tell(scenarios);
-  if (!told) return Exit::bad_input;
+  Maker maker(catalogue, output, none);
+  Tasks tasks;
+  maker.plan_stories(scenarios, tasks);
+  tasks.run(jobs, output);
+  if (!maker.is_good()) return Exit::bad_input;
   if (maker.is_interrupted()) return Exit::incomplete;
-  const std::string page = reports::site::single_page(told->front(), catalogue, maker.version());
+  const std::string page = reports::site::single_page(maker.take_stories().front(), catalogue, maker.version());
   return write_file(*single_, page, output.err) ? Exit::as_expected : Exit::bad_input;
 }
 
@@ -310,22 +349,20 @@ Exit Report::perform(const models::locks::Catalogue& catalogue, Output& output) 
   ReportFolder folder(files.front());
   if (const auto trouble = folder.open()) return refuse(output, *trouble);
   ResultsKept kept(folder.path() / ".results");
-  Maker maker(jobs, catalogue, output, kept);
-  std::optional<std::vector<ToldStory>> told = maker.tell(*scenarios);
-  if (!told) return Exit::bad_input;
-  auto matrix = maker.matrix();
-  if (const auto* trouble = std::get_if<Diagnostic>(&matrix)) {
-    output.err << trouble->to_string() << '\n';
-    return Exit::bad_input;
-  }
-  reports::site::Measured measured = maker.measured(*scenarios);
+  Maker maker(catalogue, output, kept);
+  Tasks tasks;
+  maker.plan_measured(*scenarios, tasks);
+  maker.plan_stories(*scenarios, tasks);
+  maker.plan_matrix(tasks);
+  tasks.run(jobs, output);
+  if (!maker.is_good()) return Exit::bad_input;
   if (maker.is_interrupted()) {
     output.err << "lockstep: interrupted, and no page is written; what is known so far is kept for the next time\n";
     return Exit::incomplete;
   }
-  const reports::site::SiteInput input{.stories = std::move(*told),
-                                       .matrix = std::get<scenarios::Matrix>(std::move(matrix)),
-                                       .measured = std::move(measured),
+  const reports::site::SiteInput input{.stories = maker.take_stories(),
+                                       .matrix = maker.take_matrix(),
+                                       .measured = maker.take_measured(),
                                        .matrix_bounds = maker.matrix_bounds(),
                                        .version = maker.version()};
   const auto for_each = [&](std::size_t count, const std::function<void(std::size_t)>& work) {

@@ -34,31 +34,38 @@ retry = ["5ms", "20ms"]
 
 }  // namespace
 
-Measured measured(const models::locks::Catalogue& catalogue, std::span<const scenarios::Scenario> stories,
-                  std::size_t jobs, const std::function<bool()>& interrupted) {
-  Measured result;
-  auto parsed = scenarios::parse(kWorkload, "short-work.toml", catalogue);
-  const auto* workload = std::get_if<scenarios::Scenario>(&parsed);
-  assert(workload != nullptr && "the workload of reports is a story");
+std::vector<std::function<void()>> measuring(const models::locks::Catalogue& catalogue,
+                                             std::span<const scenarios::Scenario> stories,
+                                             const std::function<bool()>& interrupted, Measured& into) {
+  into.how_compared.clients = {1, 2, 4, 8, 16};
+  into.how_compared.length = 10_s;
+  into.how_compared.interrupted = interrupted;
+  for (const std::string_view id : catalogue.ids()) into.how_compared.algorithms.emplace_back(id);
+  into.how_traded.interrupted = interrupted;
 
-  result.how_compared.clients = {1, 2, 4, 8, 16};
-  result.how_compared.length = 10_s;
-  result.how_compared.jobs = static_cast<unsigned>(jobs);
-  result.how_compared.interrupted = interrupted;
-  for (const std::string_view id : catalogue.ids()) result.how_compared.algorithms.emplace_back(id);
-  auto costs = scenarios::compare_costs(*workload, catalogue, result.how_compared);
-  if (auto* runs = std::get_if<std::vector<scenarios::ComparedRun>>(&costs)) result.costs = std::move(*runs);
-
-  result.how_traded.jobs = static_cast<unsigned>(jobs);
-  result.how_traded.interrupted = interrupted;
-  for (const scenarios::Scenario& story : stories) {
-    if (!story.market) continue;
-    auto market = scenarios::compare_markets(story, catalogue, result.how_traded);
-    if (auto* runs = std::get_if<std::vector<scenarios::MarketRun>>(&market))
-      result.markets.push_back({story, std::move(*runs)});
+  std::vector<std::function<void()>> tasks;
+  tasks.emplace_back([&] {
+    auto parsed = scenarios::parse(kWorkload, "short-work.toml", catalogue);
+    const auto* workload = std::get_if<scenarios::Scenario>(&parsed);
+    assert(workload != nullptr && "the workload of reports is a story");
+    auto costs = scenarios::compare_costs(*workload, catalogue, into.how_compared);
+    if (auto* runs = std::get_if<std::vector<scenarios::ComparedRun>>(&costs)) into.costs = std::move(*runs);
+  });
+  tasks.emplace_back([&catalogue, &into, stories] {
+    for (const scenarios::Scenario& story : stories) {
+      if (!story.market) continue;
+      auto market = scenarios::compare_markets(story, catalogue, into.how_traded);
+      if (auto* runs = std::get_if<std::vector<scenarios::MarketRun>>(&market))
+        into.markets.push_back({story, std::move(*runs)});
+    }
+  });
+  into.graphs.resize(count_of_graphs(catalogue));
+  for (std::size_t i = 0; i < into.graphs.size(); ++i) {
+    tasks.emplace_back([&, i] {
+      if (!interrupted || !interrupted()) into.graphs[i] = graph_at(catalogue, i);
+    });
   }
-  if (!interrupted || !interrupted()) result.graphs = graphs_of(catalogue, jobs);
-  return result;
+  return tasks;
 }
 
 std::vector<Page> pages_about_locks(

@@ -19,9 +19,11 @@ struct Measured {
   std::vector<ListedGraph> graphs;
 };
 
-/// `jobs`: threads; the result is the same for any number. Interrupted, it is not complete.
-Measured measured(const models::locks::Catalogue& catalogue, std::span<const scenarios::Scenario> stories,
-                  std::size_t jobs, const std::function<bool()>& interrupted);
+/// What fills it in, to be called once each: in any order, by any threads. All that is given outlives the calls.
+/// Interrupted, it is not complete.
+std::vector<std::function<void()>> measuring(const models::locks::Catalogue& catalogue,
+                                             std::span<const scenarios::Scenario> stories,
+                                             const std::function<bool()>& interrupted, Measured& into);
 
 /// All pages about more than one story: the index, algorithms, the history, the market. One for each algorithm of the
 /// catalogue. Calls `work(i)` for each i below a number by `for_each`.

@@ -2,7 +2,6 @@
 
 #include "reports/site/locks/algorithm_page.hpp"
 #include "scenarios/exploring/state_graph.hpp"
-#include "scenarios/workers/in_parallel.hpp"
 
 namespace lockstep::reports::site {
 namespace {
@@ -60,13 +59,14 @@ ListedGraph graph_of(const Entry& entry, std::size_t clients, const models::lock
 
 }  // namespace
 
-std::vector<ListedGraph> graphs_of(const models::locks::Catalogue& catalogue, std::size_t jobs) {
-  constexpr std::size_t kSizes = 2;
-  std::vector<ListedGraph> graphs(catalogue.entries().size() * kSizes);
-  scenarios::in_parallel(graphs.size(), jobs, [&](std::size_t i) {
-    graphs[i] = graph_of(catalogue.entries()[i / kSizes], i % kSizes + 1, catalogue);
-  });
-  return graphs;
+namespace {
+constexpr std::size_t kSizes = 2;  // 1 and 2 clients
+}
+
+std::size_t count_of_graphs(const models::locks::Catalogue& catalogue) { return catalogue.entries().size() * kSizes; }
+
+ListedGraph graph_at(const models::locks::Catalogue& catalogue, std::size_t index) {
+  return graph_of(catalogue.entries()[index / kSizes], index % kSizes + 1, catalogue);
 }
 
 }  // namespace lockstep::reports::site

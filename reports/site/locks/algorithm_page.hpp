@@ -12,8 +12,10 @@ Page algorithm_page(const Findings& findings, const models::locks::Entry& entry)
 /// All of the catalogue, family by family: "algorithms/index.html".
 Page algorithms_page(const Findings& findings);
 
-/// The states of the algorithm with one client and with two, without a fault. Every algorithm of the catalogue, in its
-/// order; a graph that is too large to look at says so instead. `jobs`: threads; the result is the same for any number.
-std::vector<ListedGraph> graphs_of(const models::locks::Catalogue& catalogue, std::size_t jobs);
+/// For every algorithm of the catalogue, in its order, two graphs: its states with one client and with two, without a
+/// fault.
+std::size_t count_of_graphs(const models::locks::Catalogue& catalogue);
+/// The one with this index. One that is too large to look at says so instead.
+ListedGraph graph_at(const models::locks::Catalogue& catalogue, std::size_t index);
 
 }  // namespace lockstep::reports::site

@@ -17,6 +17,7 @@
 #include "reports/text/embedded_text.hpp"
 #include "scenarios/running/runner.hpp"
 #include "scenarios/testing/stories_testing.hpp"
+#include "scenarios/workers/in_parallel.hpp"
 #include "sim/testing/in_tree.hpp"
 
 namespace lockstep::reports::site::algorithm_page_test {
@@ -155,7 +156,8 @@ TEST_CASE("algorithm pages: all pages about locks are sound, and their links lea
 }
 
 TEST_CASE("graph picture: one client of set-nx-px-lua alone passes through states that can be counted by hand") {
-  const std::vector<ListedGraph> graphs = graphs_of(catalogue(), 2);
+  std::vector<ListedGraph> graphs(count_of_graphs(catalogue()));
+  scenarios::in_parallel(graphs.size(), 2, [&](std::size_t i) { graphs[i] = graph_at(catalogue(), i); });
   REQUIRE(graphs.size() == 2 * catalogue().entries().size());
   const auto of = [&](std::string_view id, std::size_t clients) -> const ListedGraph& {
     return *std::find_if(graphs.begin(), graphs.end(),
