@@ -174,7 +174,7 @@ class Builder {
 
   void add_interruptions() {
     for (const sim::Interruption& i : outcome_.history.interruptions) {
-      const bool is_crash = i.kind == sim::Interruption::Kind::crash;
+      const bool is_crash = kills(i.kind);
       DiagramBar bar{.kind = is_crash ? DiagramBar::Kind::dead : DiagramBar::Kind::pause,
                      .process = i.process,
                      .from = {i.from, i.step}};

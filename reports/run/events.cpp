@@ -439,7 +439,7 @@ class Collector {
   }
 
   void add_interruption(const sim::Interruption& i) {
-    if (i.kind == sim::Interruption::Kind::crash) {
+    if (kills(i.kind)) {
       std::string text = "crashes";
       if (role_of(i.process) == Lane::Role::server) {
         text += what_survives(name(i.process));

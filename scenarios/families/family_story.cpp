@@ -249,7 +249,7 @@ std::map<sim::EventId, Duration> delays_of(const Outcome& outcome) {
     if (record.lost || record.kind == sim::EventKind::fault) continue;
     Duration delay = record.at.offset() - record.sent.offset();
     for (const sim::Interruption& pause : outcome.history.interruptions) {
-      if (pause.kind != sim::Interruption::Kind::pause || pause.process != record.process || !pause.until) continue;
+      if (!freezes(pause.kind) || pause.process != record.process || !pause.until) continue;
       const bool is_work = record.kind == sim::EventKind::timer && record.name == "work";
       const bool is_within = pause.from.offset() >= record.sent.offset() && pause.from.offset() < record.at.offset();
       if (is_work && is_within) delay -= pause.until->offset() - pause.from.offset();

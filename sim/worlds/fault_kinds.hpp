@@ -202,6 +202,10 @@ constexpr bool strikes_message(FaultKind kind) { return entry_of(kind).victim ==
 constexpr bool strikes_process(FaultKind kind) {
   return entry_of(kind).victim == Victim::process || entry_of(kind).victim == Victim::clock;
 }
+/// Whether a file may say that it strikes one of these.
+constexpr bool may_name(FaultKind kind, Whose whose) {
+  return (static_cast<unsigned>(entry_of(kind).whose) & static_cast<unsigned>(whose)) != 0;
+}
 /// Whether it lasts for a time: pause, delay, partition.
 constexpr bool lasts(FaultKind kind) { return entry_of(kind).length == FaultLength::lasts; }
 /// Whether it is about a wall clock: jump, skew.

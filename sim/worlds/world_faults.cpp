@@ -294,7 +294,7 @@ void World::revive(ProcessId process) {
   for (const ProcessId who : with_parts(process)) {
     state(who).alive = true;
     for (auto it = history_.interruptions.rbegin(); it != history_.interruptions.rend(); ++it) {
-      if (it->process == who && it->kind == Interruption::Kind::crash) {
+      if (it->process == who && kills(it->kind)) {
         it->until = now_;
         break;
       }

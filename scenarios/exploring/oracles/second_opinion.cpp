@@ -258,15 +258,11 @@ class SecondOpinion {
     return up > Duration::zero() ? up : down;
   }
 
-  DurationRange range_of(const MaySpec& may) const {
-    return may.kind == MaySpec::Kind::crash ? *may.restart_after : may.length;
-  }
-
   Duration nearest_to_none(std::string_view parameter) const {
     std::optional<Duration> nearest;
     for (const MaySpec& may : scenario_.may) {
       if (parameter_of(may) != parameter) continue;
-      const DurationRange range = range_of(may);
+      const DurationRange range = *length_of(may);
       const Duration own = std::clamp(Duration::zero(), range.lo, range.hi);
       if (!nearest || std::max(own, -own) < std::max(*nearest, -*nearest)) nearest = own;
     }
