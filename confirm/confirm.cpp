@@ -118,9 +118,8 @@ std::string why_not(const Scenario& scenario, const ConfirmOptions& options) {
   }
   if (!options.server) return {};
   if (scenario.servers.size() > 1) return "it has several servers, and there is one address: leave the address out";
-  if (std::any_of(scenario.faults.begin(), scenario.faults.end(), [&](const FaultSpec& fault) {
-        return fault.kind == FaultSpec::Kind::crash && is_server(scenario, fault.who);
-      }))
+  if (std::any_of(scenario.faults.begin(), scenario.faults.end(),
+                  [&](const FaultSpec& fault) { return kills(fault.kind) && is_server(scenario, fault.who); }))
     return "its server crashes, and one that is not ours is left alone: leave the address out";
   return {};
 }

@@ -218,16 +218,13 @@ void add_abandoned_holds(std::vector<Written>& events, const scenarios::Outcome&
 
 void add_interruptions(std::vector<Written>& events, const scenarios::Outcome& outcome) {
   for (const sim::Interruption& i : outcome.history.interruptions) {
-    const bool is_crash = kills(i.kind);
-    Written event{.at = i.from.offset(),
-                  .step = i.step,
-                  .function = is_crash ? "crash" : "pause",
-                  .text = name_of(outcome, i.process)};
+    Written event{
+        .at = i.from.offset(), .step = i.step, .function = name_of(i.kind), .text = name_of(outcome, i.process)};
     events.push_back(event);
     if (!i.until) continue;
     event.at = i.until->offset();
     event.step = sim::no_step;
-    event.function = is_crash ? "restart" : "resume";
+    event.function = entry_of(i.kind).end;
     events.push_back(std::move(event));
   }
 }

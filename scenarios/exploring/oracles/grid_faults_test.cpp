@@ -26,8 +26,9 @@ bool is_on_grid(Duration d) { return d == Duration::milliseconds(d.floor_ms()); 
 
 /// Whether brute force with a tick of 1ms meets this very run. It lets nobody crash when nothing more was to come.
 bool is_on_grid(const Scenario& witness) {
-  const auto crash = std::find_if(witness.schedule.begin(), witness.schedule.end(),
-                                  [](const ScheduleEntry& entry) { return entry.what == sim::EventName::What::crash; });
+  const auto crash = std::find_if(witness.schedule.begin(), witness.schedule.end(), [](const ScheduleEntry& entry) {
+    return entry.what == sim::EventName::of(sim::FaultKind::crash);
+  });
   if (crash != witness.schedule.end()) {
     const bool is_last = std::all_of(crash, witness.schedule.end(),
                                      [&](const ScheduleEntry& entry) { return entry.process == crash->process; });

@@ -277,8 +277,8 @@ class SecondOpinion {
     for (const AllowedFaults::Budget& budget : runs_.faults().budgets()) {
       if (parameter_of(*budget.may) != parameter) continue;
       clocks += std::min(static_cast<std::size_t>(budget.may->times), budget.who.size());
-      has_up = has_up || range_of(*budget.may).hi > Duration::zero();
-      has_down = has_down || range_of(*budget.may).lo < Duration::zero();
+      has_up = has_up || length_of(*budget.may)->hi > Duration::zero();
+      has_down = has_down || length_of(*budget.may)->lo < Duration::zero();
     }
     return clocks > 1 && has_up && has_down;
   }
