@@ -259,7 +259,7 @@ TEST_CASE(
   const Scenario story = loaded(kStories[1]);
   const auto told = as_told(story);
   const FamilyParameter pause = family_parameters(story, catalogue()).front();
-  REQUIRE(pause.kind == Kind::pause);
+  REQUIRE(pause.fault == Kind::pause);
   for (const FamilyMutant mutant :
        {FamilyMutant::forget_bound, FamilyMutant::late_border, FamilyMutant::stiff_pauses}) {
     FamilyOptions options;
@@ -360,7 +360,7 @@ TEST_CASE(
   const std::vector<FamilyParameter> parameters = family_parameters(witness->scenario, catalogue());
   const auto of_kind = [&](Kind kind) {
     const auto found =
-        std::find_if(parameters.begin(), parameters.end(), [&](const auto& p) { return p.kind == kind; });
+        std::find_if(parameters.begin(), parameters.end(), [&](const auto& p) { return p.fault == kind; });
     REQUIRE(found != parameters.end());
     CHECK(found->range == sim::DurationRange{0_ms, 50_ms});
     return *found;

@@ -11,6 +11,7 @@ namespace {
 
 using sim::Duration;
 using sim::DurationRange;
+using sim::FaultKind;
 using sim::Slope;
 
 /// The clocks are numbered as clients, then servers.
