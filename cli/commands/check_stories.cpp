@@ -245,7 +245,7 @@ explored; a file that is named is explored whatever it costs.
                  "witnesses, in pieces within which all times are linear, and from which event on a\n"
                  "violation cannot be avoided any more (docs/manual/margins.md; needs exactly one story)"},
                 margins_),
-           one_of({"--parameter", "P", "look for the threshold of P alone: a fault that has a length, or restart_after"},
+           one_of({"--parameter", "P", "look for the threshold of P alone: a fault with a length, or restart_after"},
                   {sim::kFaultParameters.begin(), sim::kFaultParameters.end()},
                   [&how](std::size_t i) { how.parameter = sim::kFaultParameters[i]; }),
            word(

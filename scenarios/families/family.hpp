@@ -30,8 +30,8 @@ namespace lockstep::scenarios {
 /// A length of a story.
 struct FamilyParameter {
   std::optional<sim::FaultKind> fault;  ///< whose length it is; nothing: a latency
-  /// Of a fault: of `Scenario::faults`; of a clock that is off: clients, then servers. Of a latency: 0 is the network's,
-  /// n the n-th server's own.
+  /// Of a fault: of `Scenario::faults`; of a clock that is off: clients, then servers. Of a latency: 0 is the
+  /// network's, n the n-th server's own.
   std::size_t index = 0;
   std::string who;           ///< whose; empty: the network's
   sim::Duration value;       ///< in the story

@@ -66,8 +66,9 @@ Scenario without_fault(const Scenario& story, std::size_t index) {
   Scenario smaller = story;
   const FaultSpec fault = story.faults[index];
   smaller.faults.erase(smaller.faults.begin() + static_cast<std::ptrdiff_t>(index));
-  std::erase_if(smaller.schedule,
-                [&](const ScheduleEntry& entry) { return sim::EventName::is_fault(entry.what) && entry.process == fault.who; });
+  std::erase_if(smaller.schedule, [&](const ScheduleEntry& entry) {
+    return sim::EventName::is_fault(entry.what) && entry.process == fault.who;
+  });
   return smaller;
 }
 

@@ -194,7 +194,8 @@ class Drawing {
       fault.trigger = may.during == sim::Activity::anything ? some_moment(fault.who) : moment_of(may.during, fault.who);
       fault.keep = may.keep;
       fault.restart_after = may.restart_after;
-      if (const DurationRange* range = length_of(may)) *length_of(fault) = DurationRange::exactly(one_of(*range, random_));
+      if (const DurationRange* range = length_of(may))
+        *length_of(fault) = DurationRange::exactly(one_of(*range, random_));
       drawn_.faults.push_back(std::move(fault));
     }
   }

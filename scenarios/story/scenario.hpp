@@ -197,8 +197,8 @@ struct MaySpec {
   bool operator==(const MaySpec&) const = default;
 };
 
-/// How long, by how much, or after how long: in whichever of its fields its kind has it. Null: it has no length, or never
-/// comes back.
+/// How long, by how much, or after how long: in whichever of its fields its kind has it. Null: it has no length, or
+/// never comes back.
 inline sim::DurationRange* length_of(FaultSpec& fault) {
   return sim::length_among(fault.kind, fault.length, fault.by, fault.restart_after);
 }
