@@ -116,11 +116,16 @@ std::string why_not(const Scenario& scenario, const ConfirmOptions& options) {
         "the clock of {} is off or jumps, and that of a real server is its machine's: {}", server.name,
         options.server ? "leave the address out" : "liblockstep_shifted_clock.so is not beside the program");
   }
+  for (const FaultSpec& fault : scenario.faults) {
+    // Processes can be stopped, killed and kept apart, and clocks shifted.
+    if (entry_of(fault.kind).victim != sim::Victim::process || entry_of(fault.kind).stops != sim::HowLong::never)
+      continue;
+    return fmt::format("it has a {}, which is not done to real servers so far", name_of(fault.kind));
+  }
   if (!options.server) return {};
   if (scenario.servers.size() > 1) return "it has several servers, and there is one address: leave the address out";
-  if (std::any_of(scenario.faults.begin(), scenario.faults.end(), [&](const FaultSpec& fault) {
-        return fault.kind == FaultSpec::Kind::crash && is_server(scenario, fault.who);
-      }))
+  if (std::any_of(scenario.faults.begin(), scenario.faults.end(),
+                  [&](const FaultSpec& fault) { return kills(fault.kind) && is_server(scenario, fault.who); }))
     return "its server crashes, and one that is not ours is left alone: leave the address out";
   return {};
 }

@@ -102,7 +102,7 @@ bool are_near(const std::string& model, const std::string& real, Duration tolera
 bool has_clock_of_its_own(const scenarios::Scenario& scenario, const scenarios::ServerSpec& server) {
   if (server.clock.drift_ppm != 0 || server.clock.offset != Duration::zero()) return true;
   return std::any_of(scenario.faults.begin(), scenario.faults.end(), [&](const scenarios::FaultSpec& fault) {
-    return fault.kind == scenarios::FaultSpec::Kind::jump && fault.who == server.name;
+    return moves_clock(fault.kind) && fault.who == server.name;
   });
 }
 
@@ -128,7 +128,7 @@ RealSide::~RealSide() {
 
 std::vector<std::string> RealSide::arguments_of(const scenarios::ServerSpec& spec) const {
   const bool is_kept = std::any_of(scenario_.faults.begin(), scenario_.faults.end(), [&](const auto& fault) {
-    return fault.kind == scenarios::FaultSpec::Kind::crash && fault.who == spec.name && fault.keep;
+    return kills(fault.kind) && fault.who == spec.name && fault.keep;
   });
   const ServerSettings settings = models::redis::server_settings(spec.settings);
   std::vector<std::string> words{
@@ -199,7 +199,7 @@ void RealSide::connect_links() {
   };
   std::vector<SlowLinks::Gap> gaps;
   for (const scenarios::FaultSpec& fault : scenario_.faults) {
-    if (fault.kind != scenarios::FaultSpec::Kind::partition) continue;
+    if (!cuts_off(fault.kind)) continue;
     for (const std::string& one : fault.between[0]) {
       for (const std::string& other : fault.between[1]) {
         if (number(one) == servers_.size() || number(other) == servers_.size()) continue;

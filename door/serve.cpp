@@ -38,7 +38,7 @@ void leave_out_clients(Scenario& scenario) {
   scenario.pin.clear();
   scenario.schedule.clear();
   std::erase_if(scenario.faults, [&](const FaultSpec& fault) {
-    return fault.kind != FaultSpec::Kind::partition &&
+    return !cuts_off(fault.kind) &&
            (fault.trigger.kind != Trigger::Kind::at || !is_server_or_sentinel(scenario, fault.who));
   });
 }

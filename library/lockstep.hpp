@@ -129,7 +129,7 @@ struct CheckRequest {
   Story story = {};            ///< must be given
   std::string algorithm = {};  ///< instead of the story's
   Catalogue catalogue = Catalogue::built_in();
-  /// Faults of this parameter ("pause", "jump", "skew", "restart_after") are no larger than this.
+  /// Faults of this parameter ("pause", "restart_after", …) are no larger than this.
   std::vector<std::pair<std::string, sim::Duration>> given = {};
   /// Bounds, 0: none. What one of them leaves open is `Verdict::unknown`.
   double seconds = 60;
@@ -139,7 +139,7 @@ struct CheckRequest {
 
 /// The least fault of a parameter that breaks a property.
 struct Margin {
-  std::string parameter;  ///< "pause", "jump", "skew", "restart_after"
+  std::string parameter;  ///< "pause", "restart_after", …
   sim::Duration from;
   bool is_included = false;  ///< true: `from` itself breaks it; false: everything above it does
   bool is_exact = true;      ///< false: less may break it, too

@@ -449,9 +449,9 @@ Findings all_findings(const std::vector<File>& files) {
                               floating_point,    mutable_globals,      unfinished_marks,     disabled_code,
                               file_length,       line_length,          whitespace,           header_guard,
                               folder_names};
-  constexpr std::array of_all{unordered_iteration, missing_includes, module_cycles, room_arrows,
-                              folder_sizes,        dead_headers,     dead_scripts,  quotations,
-                              dead_links,          dead_paths,       missing_types, unlisted_documents};
+  constexpr std::array of_all{unordered_iteration, missing_includes,   module_cycles, room_arrows, folder_sizes,
+                              dead_headers,        dead_scripts,       quotations,    dead_links,  dead_paths,
+                              missing_types,       unlisted_documents, fault_kinds};
   Findings findings;
   const auto take = [&](const Findings& more) { findings.insert(findings.end(), more.begin(), more.end()); };
   for (const File& file : files) {

@@ -82,6 +82,10 @@ Findings missing_types(const std::vector<File>& files);
 /// docs/README.md has a link to each page of docs/.
 Findings unlisted_documents(const std::vector<File>& files);
 
+/// Outside of the engine no `case` and no comparison names a kind of fault: who needs to know asks for a column of
+/// sim/worlds/fault_kinds.hpp.
+Findings fault_kinds(const std::vector<File>& files);
+
 /// Every rule above, over all files.
 Findings all_findings(const std::vector<File>& files);
 

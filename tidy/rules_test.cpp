@@ -369,6 +369,23 @@ TEST_CASE("tidy: the index of the documents has all of them") {
   CHECK(unlisted_documents({page, {"docs/README.md", "[a](manual/a.md)\n"}}).empty());
 }
 
+TEST_CASE("tidy: only the engine tells faults apart by their kinds") {
+  const File table{"sim/worlds/fault_kinds.hpp", "enum class FaultKind : int {\n  pause,  ///< freezes\n  crash\n};\n"};
+  const auto told = [&](const std::string& path, const std::string& line) {
+    return fault_kinds({table, {path, line + "\n"}}).size();
+  };
+  CHECK(told("reports/a.cpp", "if (fault.kind == FaultSpec::Kind::crash) return;") == 1);
+  CHECK(told("reports/a.cpp", "if (sim::FaultKind::pause != fault.kind) return;") == 1);
+  CHECK(told("checker/a.cpp", "    case Kind::pause: return 1;") == 1);
+  CHECK(told("checker/a.cpp", "    case sim::PlannedFault::Kind::pause: return 1;") == 1);
+  CHECK(told("scenarios/a.cpp", "const bool is = a.kind==MaySpec::Kind::crash || freezes(a.kind);") == 1);
+  CHECK(told("scenarios/a.cpp", "may.kind = MaySpec::Kind::crash;  // == Kind::crash") == 0);
+  CHECK(told("scenarios/a.cpp", "if (effect.kind == Effect::Kind::crash) return;") == 0);
+  CHECK(told("scenarios/a.cpp", "if (bar.kind == Kind::crashed) return;") == 0);
+  CHECK(told("scenarios/a_test.cpp", "CHECK(fault.kind == FaultSpec::Kind::crash);") == 0);
+  CHECK(told("sim/worlds/world_faults.cpp", "    case FaultKind::crash: return;") == 0);
+}
+
 TEST_CASE("tidy: comments and literals are not code") {
   CHECK(code_of("a // b\nc") == "a     \nc");
   CHECK(code_of("a /* b\nc */ d") == "a     \n     d");

@@ -40,4 +40,9 @@ struct FaultBudget {
   std::uint32_t times = 1;
 };
 
+/// How long, by how much, or after how long: what a margin is about. Null: it has no length, or never comes back.
+inline const sim::DurationRange* length_of(const FaultBudget& budget) {
+  return sim::length_among(budget.kind, budget.range, budget.range, budget.restart_after);
+}
+
 }  // namespace lockstep::checker

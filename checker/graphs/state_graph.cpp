@@ -6,6 +6,7 @@
 #include <cassert>
 
 #include "checker/properties/evidence.hpp"
+#include "sim/worlds/fault_words.hpp"
 
 namespace lockstep::checker {
 namespace {
@@ -25,7 +26,7 @@ std::vector<Way> alive_at(const Belief& belief, sim::Instant moment, std::span<c
   std::vector<Way> ways{always};
   ways.back().push_back(Constraint::less_than(moment, deadline));
   for (const ExploredFault& fault : faults) {
-    if (fault.kind != ExploredFault::Kind::pause || fault.process != belief.process) continue;
+    if (!freezes(fault.kind) || fault.process != belief.process) continue;
     Way& noticed_late = ways.emplace_back(always);
     noticed_late.push_back(Constraint::at_most(fault.from, deadline));
     noticed_late.push_back(Constraint::less_than(deadline, fault.until));
@@ -81,20 +82,12 @@ bool add_moment_after(DifferenceConstraints& constraints, const std::vector<Expl
 }
 
 std::string fault_text(const ExploredFault& fault, const std::string& who) {
-  using Kind = ExploredFault::Kind;
   using Place = ExploredFault::Place;
-  switch (fault.kind) {
-    case Kind::pause:
-      if (fault.place == Place::after) return fmt::format(", then {} is paused", who);
-      return fault.place == Place::within ? ", with a pause" : fmt::format(", after a pause of {}", who);
-    case Kind::lose: return fmt::format(", and what {} sends is lost", who);
-    case Kind::crash: return fmt::format("{} crashes", who);
-    case Kind::jump: return fmt::format("{}'s clock jumps", who);
-    case Kind::delay: return fmt::format(", and what {} sends is delayed", who);
-    case Kind::skew:
-    case Kind::partition: return "";
-  }
-  return "";
+  const sim::FaultWords words = sim::words_of(fault.kind);
+  const std::string_view text = fault.place == Place::before   ? words.graph_before
+                                : fault.place == Place::within ? words.graph_within
+                                                               : words.graph;
+  return fmt::format(fmt::runtime(text), fmt::arg("who", who));
 }
 
 std::string event_text(const ExploredEvent& event, const Names& names) {
@@ -195,7 +188,7 @@ std::string StateGraphCollector::client_line(const Explorer& explorer, sim::Proc
     if (operation.process != client || operation.phase != sim::Phase::invoke) continue;
     const bool died = std::any_of(
         world.history().interruptions.begin(), world.history().interruptions.end(), [&](const sim::Interruption& i) {
-          return i.kind == sim::Interruption::Kind::crash && i.process == client && i.step >= operation.invoked_in;
+          return kills(i.kind) && i.process == client && i.step >= operation.invoked_in;
         });
     if (!died) parts.push_back(fmt::format("{} {}", operation.function, operation.object));
   }

@@ -38,7 +38,7 @@ void collect_beliefs(const sim::History& history, std::vector<Belief>& beliefs, 
     if (operation.valid_until) belief.deadline = Ending{*operation.valid_until, sim::no_step};
     for (const sim::Interruption& i : history.interruptions) {
       // A crash in the very step of the completion comes after it: a process dies at the end of an event.
-      if (i.kind != sim::Interruption::Kind::crash || i.process != operation.process) continue;
+      if (!kills(i.kind) || i.process != operation.process) continue;
       if (i.step < operation.completed_in || (belief.crashed && belief.crashed->step <= i.step)) continue;
       belief.crashed = Ending{i.from, i.step};
     }
@@ -100,7 +100,7 @@ OwnershipInterval resolve(const Belief& belief, std::span<const sim::Interruptio
 
 Pauses::Pauses(const sim::History& history) {
   for (const sim::Interruption& i : history.interruptions) {
-    if (i.kind == sim::Interruption::Kind::pause) lists_[i.process].push_back(i);
+    if (freezes(i.kind)) lists_[i.process].push_back(i);
   }
   for (auto& [process, list] : lists_) {
     std::sort(list.begin(), list.end(), [](const sim::Interruption& a, const sim::Interruption& b) {

@@ -32,14 +32,14 @@ inline bool sweep_progress(const sim::History& history, sim::Duration within) {
   // Nanosecond n is [n, n + 1).
   const auto is_stopped = [&](sim::ProcessId process, std::int64_t n) {
     return std::any_of(history.interruptions.begin(), history.interruptions.end(), [&](const sim::Interruption& i) {
-      return i.kind == sim::Interruption::Kind::pause && i.process == process && i.from.offset().count_ns() <= n &&
+      return freezes(i.kind) && i.process == process && i.from.offset().count_ns() <= n &&
              (!i.until || n < i.until->offset().count_ns());
     });
   };
   // A pause of no length interrupts, too.
   const auto is_interrupted = [&](sim::ProcessId process, std::int64_t n) {
     return std::any_of(history.interruptions.begin(), history.interruptions.end(), [&](const sim::Interruption& i) {
-      return i.kind == sim::Interruption::Kind::pause && i.process == process && i.from.offset().count_ns() == n;
+      return freezes(i.kind) && i.process == process && i.from.offset().count_ns() == n;
     });
   };
   std::map<std::pair<sim::ProcessId, std::string>, std::set<std::int64_t>> tries;
@@ -52,7 +52,7 @@ inline bool sweep_progress(const sim::History& history, sim::Duration within) {
     std::int64_t from = o.invoked.offset().count_ns();
     std::int64_t to = o.phase == sim::Phase::invoke ? end : o.completed.offset().count_ns();
     for (const sim::Interruption& i : history.interruptions) {
-      const bool is_his = i.kind == sim::Interruption::Kind::crash && i.process == o.process;
+      const bool is_his = kills(i.kind) && i.process == o.process;
       if (!is_his || i.step < o.invoked_in) continue;
       if (o.phase == sim::Phase::invoke || i.step < o.completed_in) to = std::min(to, i.from.offset().count_ns());
     }
@@ -61,7 +61,7 @@ inline bool sweep_progress(const sim::History& history, sim::Duration within) {
         previous->phase != sim::Phase::ok) {
       const bool died =
           std::any_of(history.interruptions.begin(), history.interruptions.end(), [&](const sim::Interruption& i) {
-            return i.kind == sim::Interruption::Kind::crash && i.process == o.process &&
+            return kills(i.kind) && i.process == o.process &&
                    i.step >= previous->invoked_in && i.step < o.invoked_in;
           });
       goes_on = !died;

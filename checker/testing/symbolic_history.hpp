@@ -40,7 +40,7 @@ inline sim::History at_times(const sim::History& symbolic, std::span<const Explo
     if (interruption.until) set(*interruption.until);
   }
   for (std::size_t i = 0; i < faults.size(); ++i) {
-    if (faults[i].kind != ExploredFault::Kind::pause) continue;
+    if (!freezes(faults[i].kind)) continue;
     sim::Interruption& pause = history.interruptions.emplace_back();
     pause.process = faults[i].process;
     pause.from = faults[i].from;

@@ -72,7 +72,7 @@ void ViolationFinder::lost_wakeups(const WakeupQuestion& question) {
       if (wait.phase != sim::Phase::invoke) ended = wait.completed;
       if (!ended) {
         for (const sim::Interruption& crash : history_->interruptions) {
-          const bool is_his = crash.kind == sim::Interruption::Kind::crash && crash.process == wait.process;
+          const bool is_his = kills(crash.kind) && crash.process == wait.process;
           if (is_his && crash.step >= wait.invoked_in && !ended) ended = crash.from;
         }
       }

@@ -55,7 +55,7 @@ void ViolationFinder::read(const sim::History& history, std::span<const Explored
   sides_.clear();
   pauses_.clear();
   for (const ExploredFault& fault : faults) {
-    if (fault.kind != ExploredFault::Kind::pause) continue;
+    if (!freezes(fault.kind)) continue;
     const bool is_loose = fault.place == ExploredFault::Place::within;
     const auto add = [&](sim::ProcessId process) {
       Pause& pause = pauses_.emplace_back(Pause{process, fault.from, fault.until, is_loose});
@@ -75,7 +75,7 @@ void ViolationFinder::read(const sim::History& history, std::span<const Explored
     }
   }
   for (const sim::Interruption& i : history.interruptions) {
-    if (i.kind == sim::Interruption::Kind::pause) pauses_.push_back({i.process, i.from, i.until, false});
+    if (freezes(i.kind)) pauses_.push_back({i.process, i.from, i.until, false});
   }
 }
 

@@ -161,8 +161,6 @@ Exit exit_of(const std::vector<reports::ExploredStory>& stories) {
   return is_open || reports::count_complete(stories) != stories.size() ? Exit::incomplete : Exit::as_expected;
 }
 
-constexpr std::string_view kParameters[] = {"pause", "jump", "skew", "restart_after"};
-
 using File = std::optional<std::string>;
 
 class Check final : public Call {
@@ -202,8 +200,7 @@ std::string Check::take_given(const std::string& value) {
     return fmt::format("--given {}: {}", scenarios::in_quotes(value), what);
   };
   if (sign == std::string::npos) return complain("expected a parameter and its value, as in skew=20ms");
-  if (std::find(std::begin(kParameters), std::end(kParameters), name) == std::end(kParameters))
-    return complain(scenarios::suggestion(name, kParameters));
+  if (!sim::kind_of_parameter(name)) return complain(scenarios::suggestion(name, sim::kFaultParameters));
   const std::optional<sim::Duration> length = sim::parse_duration(value.substr(sign + 1));
   if (!length) return complain(fmt::format("expected a length of time after {}=, such as 20ms", name));
   if (name == options_.exploration.parameter) return complain("the margin of what is given cannot be looked for");
@@ -248,9 +245,9 @@ explored; a file that is named is explored whatever it costs.
                  "witnesses, in pieces within which all times are linear, and from which event on a\n"
                  "violation cannot be avoided any more (docs/manual/margins.md; needs exactly one story)"},
                 margins_),
-           one_of({"--parameter", "P", "look for the threshold of P alone: pause, jump, skew or restart_after"},
-                  {std::begin(kParameters), std::end(kParameters)},
-                  [&how](std::size_t i) { how.parameter = kParameters[i]; }),
+           one_of({"--parameter", "P", "look for the threshold of P alone: a fault with a length, or restart_after"},
+                  {sim::kFaultParameters.begin(), sim::kFaultParameters.end()},
+                  [&how](std::size_t i) { how.parameter = sim::kFaultParameters[i]; }),
            word(
                {"--given", "P=LENGTH",
                 "with faults of parameter P of at most LENGTH (restarts: of just that), as in\n"

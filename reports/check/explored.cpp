@@ -6,6 +6,7 @@
 
 #include "reports/text/text.hpp"
 #include "scenarios/checking/agreement.hpp"
+#include "sim/worlds/fault_words.hpp"
 
 namespace lockstep::reports {
 
@@ -51,7 +52,7 @@ std::string times_text(std::int64_t times, Language language) {
 std::string whom_text(const MaySpec& may, Language language) {
   const bool zh = is_zh(language);
   if (may.who.empty()) {
-    if (may.kind == MaySpec::Kind::jump) return zh ? "任一服务器" : "any server";
+    if (entry_of(may.kind).unless_named == sim::Whose::servers) return zh ? "任一服务器" : "any server";
     return zh ? "任一客户端" : "any client";
   }
   if (zh) return " " + joined(may.who, "、") + " ";
@@ -95,52 +96,32 @@ std::string messages_text(const MaySpec& may, Language language) {
   return (is_one ? "reply" : "replies") + (may.message.empty() ? "" : " to " + may.message) + of;
 }
 
-std::string fault_text(const MaySpec& may, Language language) {
+/// "for good", "back after 5ms with its data".
+std::string back_text(const MaySpec& may, Language language) {
   const bool zh = is_zh(language);
-  const std::string times = times_text(may.times, language);
-  const std::string whom = whom_text(may, language);
-  const std::string length = range_text(may.length, language);
-  const std::string_view s = may.times == 1 ? "" : "s";
-  switch (may.kind) {
-    case MaySpec::Kind::pause:
-      if (zh) return fmt::format("{}：{}{}停顿 {}", times, whom, during_text(may.during, language), length);
-      return fmt::format("{} pause{} of {}, of {}{}", times, s, length, whom, during_text(may.during, language));
-    case MaySpec::Kind::crash: {
-      std::string back = zh ? "不再恢复" : "for good";
-      if (may.restart_after) {
-        const std::string after = range_text(*may.restart_after, language);
-        back = zh ? after + " 后恢复" : "back after " + after;
-        if (may.keep) back += zh ? "，数据还在" : " with its data";
-      }
-      const std::string during = during_text(may.during, language);
-      if (zh) return fmt::format("{}：{}{}崩溃，{}", times, whom, during, back);
-      return fmt::format("{} crash{} of {}{}, {}", times, may.times == 1 ? "" : "es", whom, during, back);
-    }
-    case MaySpec::Kind::lose:
-      return zh ? fmt::format("{}：{}的{}丢失", times, whom, messages_text(may, language))
-                : fmt::format("{} {} lost on connections of {}", times, messages_text(may, language), whom);
-    case MaySpec::Kind::delay:
-      return zh ? fmt::format("{}：{}的{}延迟 {}", times, whom, messages_text(may, language), length)
-                : fmt::format("{} {} delayed by {}, on connections of {}", times, messages_text(may, language), length,
-                              whom);
-    case MaySpec::Kind::partition: {
-      if (may.between.empty()) {
-        return zh ? fmt::format("{}：{}与其他所有进程断开 {}", times, whom, length)
-                  : fmt::format("{} partition{} of {}, between {} and everybody else", times, s, length, whom);
-      }
-      return zh ? fmt::format("{}：{} 与 {} 之间断开 {}", times, joined(may.between[0], "、"),
-                              joined(may.between[1], "、"), length)
-                : fmt::format("{} partition{} of {}, between {} and {}", times, s, length, joined(may.between[0]),
-                              joined(may.between[1]));
-    }
-    case MaySpec::Kind::jump:
-      return zh ? fmt::format("{}：{}的时钟跳变 {}", times, whom, length)
-                : fmt::format("{} jump{} of the clock of {}, by {}", times, s, whom, length);
-    case MaySpec::Kind::skew:
-      return zh ? fmt::format("{}：{}的时钟从一开始就偏差 {}", times, whom, length)
-                : fmt::format("{} clock{} off from the start by {}, of {}", times, s, length, whom);
-  }
-  return "?";
+  if (!may.restart_after) return zh ? "不再恢复" : "for good";
+  const std::string after = range_text(*may.restart_after, language);
+  const std::string back = zh ? after + " 后恢复" : "back after " + after;
+  return may.keep ? back + (zh ? "，数据还在" : " with its data") : back;
+}
+
+/// Who is cut off from whom: "A and B", "A and everybody else".
+std::string sides_text(const MaySpec& may, Language language) {
+  const bool zh = is_zh(language);
+  if (may.between.empty()) return whom_text(may, language) + (zh ? "与其他所有进程" : " and everybody else");
+  return zh ? fmt::format("{} 与 {} 之间", joined(may.between[0], "、"), joined(may.between[1], "、"))
+            : fmt::format("{} and {}", joined(may.between[0]), joined(may.between[1]));
+}
+
+std::string fault_text(const MaySpec& may, Language language) {
+  const sim::Words words = sim::words_of(may.kind).allowed;
+  const bool is_one = may.times == 1;
+  return fmt::format(fmt::runtime(is_zh(language) ? words.zh : words.en),
+                     fmt::arg("times", times_text(may.times, language)), fmt::arg("s", is_one ? "" : "s"),
+                     fmt::arg("es", is_one ? "" : "es"), fmt::arg("whom", whom_text(may, language)),
+                     fmt::arg("length", range_text(may.length, language)),
+                     fmt::arg("during", during_text(may.during, language)), fmt::arg("back", back_text(may, language)),
+                     fmt::arg("messages", messages_text(may, language)), fmt::arg("sides", sides_text(may, language)));
 }
 
 }  // namespace

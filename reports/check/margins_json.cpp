@@ -49,9 +49,12 @@ ordered_json process_json(sim::ProcessId process) {
 }
 
 ordered_json parameter_json(const scenarios::FamilyParameter& parameter) {
-  return {{"kind", scenarios::to_string(parameter.kind)}, {"who", parameter.who},
-          {"name", scenarios::name_of(parameter)},        {"value_ns", parameter.value.count_ns()},
-          {"least_ns", parameter.range.lo.count_ns()},    {"greatest_ns", parameter.range.hi.count_ns()}};
+  return {{"kind", kind_of(parameter)},
+          {"who", parameter.who},
+          {"name", scenarios::name_of(parameter)},
+          {"value_ns", parameter.value.count_ns()},
+          {"least_ns", parameter.range.lo.count_ns()},
+          {"greatest_ns", parameter.range.hi.count_ns()}};
 }
 
 ordered_json verdicts_json(const std::vector<scenarios::FamilyVerdict>& verdicts) {

@@ -111,7 +111,7 @@ class CausalityBuilder {
     sim::Instant left = caused;
     const ProcessId host = outcome_.history.host_of(r.from);
     for (const sim::Interruption& i : outcome_.history.interruptions) {
-      const bool is_paused = i.kind == sim::Interruption::Kind::pause && outcome_.history.host_of(i.process) == host &&
+      const bool is_paused = freezes(i.kind) && outcome_.history.host_of(i.process) == host &&
                              i.from.offset() <= caused.offset();
       if (is_paused && i.until && i.until->offset() > left.offset()) left = *i.until;
     }

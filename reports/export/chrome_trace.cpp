@@ -154,7 +154,7 @@ class ChromeTracer {
       case DiagramBar::Kind::belief: return "believes to hold the lock";
       case DiagramBar::Kind::lease:
       case DiagramBar::Kind::overdue: return "has the lock's key";
-      case DiagramBar::Kind::pause:
+      case DiagramBar::Kind::paused:
       case DiagramBar::Kind::dead: return "paused or dead";
     }
     return "";
@@ -166,7 +166,7 @@ class ChromeTracer {
       case DiagramBar::Kind::belief: return "believes to hold the lock";
       case DiagramBar::Kind::lease: return "lease" + whose;
       case DiagramBar::Kind::overdue: return "lease is over" + whose;
-      case DiagramBar::Kind::pause: return "paused";
+      case DiagramBar::Kind::paused: return "paused";
       case DiagramBar::Kind::dead: return "dead";
     }
     return "";

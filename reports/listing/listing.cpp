@@ -9,6 +9,7 @@
 #include "reports/text/text.hpp"
 #include "scenarios/story/failures.hpp"
 #include "sim/worlds/fault_kinds.hpp"
+#include "sim/worlds/fault_words.hpp"
 
 namespace lockstep::reports {
 namespace {
@@ -101,10 +102,11 @@ Lines list_properties(const ListingOptions& options) {
 
 Lines list_faults(const ListingOptions& options) {
   Table table({{"fault", 9}, {"tables", 10}, {"meaning", 30}});
-  for (const sim::FaultKindEntry& kind : sim::kFaultKinds) {
-    table.add({{std::string(kind.name), Ink::strong},
-               {kind.can_be_planned ? "fault, may" : "may"},
-               {std::string(kind.meaning)}});
+  for (const sim::FaultKind kind : sim::kFaultKinds) {
+    const sim::Words meaning = sim::words_of(kind).meaning;
+    table.add({{std::string(name_of(kind)), Ink::strong},
+               {entry_of(kind).can_be_planned ? "fault, may" : "may"},
+               {std::string(options.language == Language::zh ? meaning.zh : meaning.en)}});
   }
   return table.lines(options.width);
 }

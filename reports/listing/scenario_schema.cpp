@@ -202,10 +202,15 @@ ordered_json just_one(std::initializer_list<std::string_view> names) {
 
 /// What the rows of [[fault]] do not say: whom, and when.
 void add_together(std::string_view heading, std::string_view kind, ordered_json& then) {
-  if (heading == "[[fault]]" && (kind == "pause" || kind == "crash" || kind == "jump")) {
-    then["allOf"] = {just_one({"client", "server"}), just_one({"at", "before", "sent", "after"})};
+  const auto fault = heading == "[[fault]]" ? sim::kind_named(kind) : std::nullopt;
+  if (!fault || cuts_off(*fault)) return;
+  const bool of_anybody = entry_of(*fault).whose == sim::Whose::anybody;
+  if (strikes_process(*fault)) {
+    then["allOf"] = ordered_json::array();
+    if (of_anybody) then["allOf"].push_back(just_one({"client", "server"}));
+    then["allOf"].push_back(just_one({"at", "before", "sent", "after"}));
   }
-  if (heading == "[[fault]]" && (kind == "lose" || kind == "delay")) then["required"].push_back("client");
+  if (!of_anybody) then["required"].push_back(may_name(*fault, sim::Whose::clients) ? "client" : "server");
 }
 
 /// A table with the keys of all kinds, and for each kind the condition that only its own are there.

@@ -11,6 +11,7 @@
 #include "reports/text/local_time.hpp"
 #include "reports/text/text.hpp"
 #include "reports/words/row_words.hpp"
+#include "sim/worlds/fault_words.hpp"
 
 namespace lockstep::reports::picture {
 namespace {
@@ -174,15 +175,15 @@ class Builder {
 
   void add_interruptions() {
     for (const sim::Interruption& i : outcome_.history.interruptions) {
-      const bool is_crash = i.kind == sim::Interruption::Kind::crash;
-      DiagramBar bar{.kind = is_crash ? DiagramBar::Kind::dead : DiagramBar::Kind::pause,
+      const sim::Words state = sim::words_of(i.kind).meanwhile;
+      DiagramBar bar{.kind = kills(i.kind) ? DiagramBar::Kind::dead : DiagramBar::Kind::paused,
                      .process = i.process,
                      .from = {i.from, i.step}};
       if (i.until) bar.to = Place{*i.until, 0};
       const std::string name = printable(name_of(outcome_, i.process));
       const std::string from = time_text(i.from);
-      bar.what = fmt::format("{} {} from {} on{}", name, is_crash ? "is dead" : "is paused", from, until_en(bar.to));
-      bar.what_zh = fmt::format("{} 从 {} 起{}{}", name, from, is_crash ? "已崩溃" : "停顿", until_zh(bar.to));
+      bar.what = fmt::format("{} {} from {} on{}", name, state.en, from, until_en(bar.to));
+      bar.what_zh = fmt::format("{} 从 {} 起{}{}", name, from, state.zh, until_zh(bar.to));
       add_bar(std::move(bar));
     }
   }

@@ -49,7 +49,7 @@ struct DiagramBar {
     belief,   ///< a client believes that it holds the lock
     lease,    ///< a server has the lock's key
     overdue,  ///< the same beyond its end: no command has come upon it yet
-    pause,
+    paused,
     dead
   };
   Kind kind = Kind::belief;

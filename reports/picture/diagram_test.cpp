@@ -89,7 +89,7 @@ TEST_CASE("the diagram of a pause that outlives the lease") {
     }
     return std::string("none");
   };
-  CHECK(bar(DiagramBar::Kind::pause, 0) == "A 2ms-402ms");
+  CHECK(bar(DiagramBar::Kind::paused, 0) == "A 2ms-402ms");
   CHECK(bar(DiagramBar::Kind::lease, 0) == "redis 1ms-101ms");
   CHECK(bar(DiagramBar::Kind::overdue, 0) == "redis 101ms-151ms");
   CHECK(bar(DiagramBar::Kind::lease, 1) == "redis 151ms-175ms");

@@ -137,7 +137,7 @@ class Pen {
     const int from = axis_.of(bar.from);
     const int to = std::max(end_of(bar.to), from + 2);
     // Whoever is paused may hold the lock: both are to be seen.
-    const bool is_beside = bar.kind == Kind::pause || bar.kind == Kind::dead;
+    const bool is_beside = bar.kind == Kind::paused || bar.kind == Kind::dead;
     const bool is_lease = bar.kind == Kind::lease || bar.kind == Kind::overdue;
     const int width = is_beside ? kBarWidth + 8 : kBarWidth;
     const int shift = is_lease ? static_cast<int>(std::min<std::size_t>(bar.column, 3)) * (kBarWidth + 3) : 0;

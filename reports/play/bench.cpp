@@ -207,7 +207,7 @@ EditResult with_fault(const StoryFile& file, const models::locks::Catalogue& cat
   const RunWith run = [&](const scenarios::FaultSpec& fault) -> std::optional<scenarios::Outcome> {
     Scenario changed = story.scenario;
     changed.faults.push_back(fault);
-    if (!changed.network.timeout && fault.kind == scenarios::FaultSpec::Kind::lose)
+    if (!changed.network.timeout && loses_message(fault.kind))
       changed.network.timeout = sim::Duration::milliseconds(50);
     auto outcome = scenarios::run(changed, catalogue, {.trace = true, .max_events = Bench::kEventsMax});
     if (auto* happened = std::get_if<scenarios::Outcome>(&outcome)) return std::move(*happened);

@@ -179,7 +179,7 @@ EditResult add_fault(const StoryFile& file, const Catalogue& catalogue, const Fa
   const Scenario& story = std::get<Scenario>(loaded);
   Scenario meant = story;
   meant.faults.push_back(fault);
-  const bool needs_timeout = fault.kind == FaultSpec::Kind::lose && !story.network.timeout;
+  const bool needs_timeout = loses_message(fault.kind) && !story.network.timeout;
   if (needs_timeout) meant.network.timeout = sim::Duration::milliseconds(50);
   const std::string block = last_fault(written(meant, file));
   return edited(file, catalogue, story, meant, [&](StoryText& text, const Scenario& positions) {

@@ -147,7 +147,7 @@ sim::Duration moment_of(const FaultHere& here, const Diagram& diagram, const Dia
 
 /// Whether the run shows the fault at that moment.
 bool strikes(const Outcome& outcome, const FaultSpec& fault, sim::Duration moment, const DiagramMessage* message) {
-  if (fault.kind == FaultSpec::Kind::lose) {
+  if (loses_message(fault.kind)) {
     const bool is_reply = fault.direction == FaultSpec::Direction::reply;
     return std::any_of(outcome.trace.records.begin(), outcome.trace.records.end(), [&](const TraceRecord& r) {
       if (!r.lost || r.is_reply != is_reply || r.name != message->name) return false;
@@ -159,12 +159,10 @@ bool strikes(const Outcome& outcome, const FaultSpec& fault, sim::Duration momen
       return same_way && r.sent.offset() == left;
     });
   }
-  const auto kind =
-      fault.kind == FaultSpec::Kind::pause ? sim::Interruption::Kind::pause : sim::Interruption::Kind::crash;
   const auto& all = outcome.history.interruptions;
   return std::any_of(all.begin(), all.end(), [&](const sim::Interruption& interruption) {
     const Lane* lane = lane_of(outcome, interruption.process);
-    return interruption.kind == kind && lane != nullptr && lane->name == fault.who &&
+    return interruption.kind == fault.kind && lane != nullptr && lane->name == fault.who &&
            interruption.from.offset() == moment;
   });
 }
@@ -200,7 +198,7 @@ FaultSpec made_sure(const Diagram& diagram, std::size_t row, const FaultHere& he
     if (outcome && strikes(*outcome, fault, moment, &message)) return fault;
   }
   FaultSpec fault = here.fault;
-  if (fault.kind != FaultSpec::Kind::lose)
+  if (!loses_message(fault.kind))
     fault.trigger = {.kind = Trigger::Kind::at, .time = moment, .step = "", .occurrence = 1};
   return fault;
 }

@@ -88,16 +88,14 @@ void add_faults(const Scenario& scenario, std::vector<Field>& fields) {
       return scenarios::Text{fmt::format("fault {} ({}{}): {}", i + 1, name_of(fault.kind), who, en),
                              fmt::format("故障 {}（{}{}）：{}", i + 1, name_of(fault.kind), who, zh)};
     };
-    const bool has_length = fault.kind == FaultSpec::Kind::pause || fault.kind == FaultSpec::Kind::delay ||
-                            fault.kind == FaultSpec::Kind::partition;
-    if (has_length)
+    if (lasts(fault.kind))
       fields.push_back({.id = fmt::format("fault.{}.length", i),
                         .label = label("length", "长度"),
                         .value = sim::to_string(fault.length)});
-    if (fault.kind == FaultSpec::Kind::jump)
+    if (moves_clock(fault.kind))
       fields.push_back(
           {.id = fmt::format("fault.{}.by", i), .label = label("by", "幅度"), .value = sim::to_string(fault.by)});
-    if (fault.kind == FaultSpec::Kind::crash)
+    if (may_come_back(fault.kind))
       fields.push_back({.id = fmt::format("fault.{}.restart_after", i),
                         .label = label("back after", "重启时间"),
                         .value = fault.restart_after ? sim::to_string(*fault.restart_after) : "",
@@ -115,12 +113,9 @@ void add_may(const Scenario& scenario, std::vector<Field>& fields) {
                         .fallback = std::string(fallback),
                         .kind = Field::Kind::range});
     };
-    const bool has_length =
-        may.kind == MaySpec::Kind::pause || may.kind == MaySpec::Kind::delay || may.kind == MaySpec::Kind::partition;
-    if (has_length) add("length", sim::to_string(may.length), "");
-    if (may.kind == MaySpec::Kind::jump || may.kind == MaySpec::Kind::skew) add("by", sim::to_string(may.length), "");
-    if (may.kind == MaySpec::Kind::crash)
-      add("restart_after", may.restart_after ? sim::to_string(*may.restart_after) : "", "∞");
+    if (lasts(may.kind)) add("length", sim::to_string(may.length), "");
+    if (moves_clock(may.kind)) add("by", sim::to_string(may.length), "");
+    if (may_come_back(may.kind)) add("restart_after", may.restart_after ? sim::to_string(*may.restart_after) : "", "∞");
   }
 }
 

@@ -13,6 +13,7 @@
 #include "models/servers/server_kind.hpp"
 #include "reports/run/lane_state.hpp"
 #include "reports/text/text.hpp"
+#include "sim/worlds/fault_words.hpp"
 
 namespace lockstep::reports {
 namespace {
@@ -160,9 +161,10 @@ class Collector {
         if (r.name == "timeout") add_timeout(r);
         return;
       case EventKind::fault:
-        if (r.name == "jump")
-          add(Rank::fault, r.at, r.step, r.process, "its clock jumps by " + r.text.substr(r.text.rfind(' ') + 1),
-              Ink::warning);
+        // What stops its victim is in the history, with its end.
+        if (const auto kind = sim::kind_named(r.name);
+            kind && entry_of(*kind).stops == sim::HowLong::never && !r.text.empty())
+          add(Rank::fault, r.at, r.step, r.process, strikes(*kind, r.text.substr(r.text.rfind(' ') + 1)), Ink::warning);
         return;
       case EventKind::message:
         if (is_between_servers(r)) return add_replication(r);
@@ -438,27 +440,29 @@ class Collector {
     return " and forgets its keys";
   }
 
+  static std::string strikes(sim::FaultKind kind, const std::string& length, const std::string& data = "") {
+    return fmt::format(fmt::runtime(sim::words_of(kind).strikes), fmt::arg("length", length), fmt::arg("data", data));
+  }
+
   void add_interruption(const sim::Interruption& i) {
-    if (i.kind == sim::Interruption::Kind::crash) {
-      std::string text = "crashes";
-      if (role_of(i.process) == Lane::Role::server) {
-        text += what_survives(name(i.process));
-      }
-      add(Rank::fault, i.from, i.step, i.process, text, Ink::bad);
-      if (i.until) add_between(*i.until, i.process, "comes back", Ink::plain);
+    const std::string over(sim::words_of(i.kind).over);
+    if (kills(i.kind)) {
+      const bool has_data = role_of(i.process) == Lane::Role::server;
+      add(Rank::fault, i.from, i.step, i.process, strikes(i.kind, "", has_data ? what_survives(name(i.process)) : ""),
+          Ink::bad);
+      if (i.until) add_between(*i.until, i.process, over, Ink::plain);
       return;
     }
     add(Rank::fault, i.from, i.step, i.process,
-        i.until ? "is paused for " + sim::to_string(i.until->offset() - i.from.offset()) : "is paused for ever",
-        Ink::warning);
+        strikes(i.kind, i.until ? sim::to_string(i.until->offset() - i.from.offset()) : "ever"), Ink::warning);
     if (!i.until) return;
     const Moment end{*i.until, sim::no_step};
     if (states_.is_dead(i.process, end) || states_.is_paused(i.process, end)) return;
-    add_between(*i.until, i.process, "runs again", Ink::plain);
+    add_between(*i.until, i.process, over, Ink::plain);
   }
 
   void add_partition(const scenarios::FaultSpec& fault) {
-    if (fault.kind != scenarios::FaultSpec::Kind::partition || fault.between.size() < 2) return;
+    if (!cuts_off(fault.kind) || fault.between.size() < 2) return;
     const std::string sides = joined(fault.between[0]) + " from " + joined(fault.between[1]);
     const Instant from = Instant::at(fault.trigger.time);
     add_between(from, {}, "the network cuts off " + sides, Ink::warning);

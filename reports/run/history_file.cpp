@@ -53,7 +53,7 @@ bool is_probe(const scenarios::Outcome& outcome, sim::ProcessId process) {
 /// When the process of an operation that never ended crashed, if it did.
 const sim::Interruption* crash_of(const sim::History& history, const sim::Operation& operation) {
   for (const sim::Interruption& i : history.interruptions) {
-    const bool is_crash = i.kind == sim::Interruption::Kind::crash && i.process == operation.process;
+    const bool is_crash = kills(i.kind) && i.process == operation.process;
     if (is_crash && i.step >= operation.invoked_in) return &i;
   }
   return nullptr;
@@ -218,16 +218,13 @@ void add_abandoned_holds(std::vector<Written>& events, const scenarios::Outcome&
 
 void add_interruptions(std::vector<Written>& events, const scenarios::Outcome& outcome) {
   for (const sim::Interruption& i : outcome.history.interruptions) {
-    const bool is_crash = i.kind == sim::Interruption::Kind::crash;
-    Written event{.at = i.from.offset(),
-                  .step = i.step,
-                  .function = is_crash ? "crash" : "pause",
-                  .text = name_of(outcome, i.process)};
+    Written event{
+        .at = i.from.offset(), .step = i.step, .function = name_of(i.kind), .text = name_of(outcome, i.process)};
     events.push_back(event);
     if (!i.until) continue;
     event.at = i.until->offset();
     event.step = sim::no_step;
-    event.function = is_crash ? "restart" : "resume";
+    event.function = entry_of(i.kind).end;
     events.push_back(std::move(event));
   }
 }

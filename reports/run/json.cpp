@@ -10,6 +10,7 @@
 #include "reports/run/summary.hpp"
 #include "scenarios/story/failures.hpp"
 #include "sim/worlds/fault_kinds.hpp"
+#include "sim/worlds/fault_words.hpp"
 
 namespace lockstep::reports {
 namespace {
@@ -285,9 +286,10 @@ std::string properties_json() {
 std::string faults_json() {
   ordered_json json = document("list");
   json["faults"] = ordered_json::array();
-  for (const sim::FaultKindEntry& kind : sim::kFaultKinds) {
-    json["faults"].push_back(
-        {{"name", kind.name}, {"tables", kind.can_be_planned ? "fault, may" : "may"}, {"meaning", kind.meaning}});
+  for (const sim::FaultKind kind : sim::kFaultKinds) {
+    json["faults"].push_back({{"name", name_of(kind)},
+                              {"tables", entry_of(kind).can_be_planned ? "fault, may" : "may"},
+                              {"meaning", sim::words_of(kind).meaning.en}});
   }
   return written(json);
 }

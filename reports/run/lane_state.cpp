@@ -10,7 +10,7 @@ namespace lockstep::reports {
 
 bool keeps_keys(const scenarios::Scenario& scenario, const std::string& server) {
   return std::any_of(scenario.faults.begin(), scenario.faults.end(), [&](const scenarios::FaultSpec& fault) {
-    return fault.kind == scenarios::FaultSpec::Kind::crash && fault.who == server && fault.keep;
+    return kills(fault.kind) && fault.who == server && fault.keep;
   });
 }
 
@@ -57,21 +57,22 @@ bool LaneStates::holds(sim::ProcessId process, Moment moment) const {
                      [&](const auto& h) { return h.process == process && covers(h, moment); });
 }
 
-bool LaneStates::is_interrupted(sim::Interruption::Kind kind, sim::ProcessId process, Moment moment) const {
+bool LaneStates::is_stopped(sim::HowLong how_long, sim::ProcessId process, Moment moment) const {
   const auto& all = story_->outcome.history.interruptions;
   return std::any_of(all.begin(), all.end(), [&](const sim::Interruption& i) {
     const bool struck = moment.step > i.step || (moment.step == i.step && !moment.before_faults);
     const bool begun = moment.at.offset() > i.from.offset() || (moment.at.offset() == i.from.offset() && struck);
-    return i.kind == kind && i.process == process && begun && (!i.until || moment.at.offset() < i.until->offset());
+    return entry_of(i.kind).stops == how_long && i.process == process && begun &&
+           (!i.until || moment.at.offset() < i.until->offset());
   });
 }
 
 bool LaneStates::is_paused(sim::ProcessId process, Moment moment) const {
-  return is_interrupted(sim::Interruption::Kind::pause, process, moment) && !is_dead(process, moment);
+  return is_stopped(sim::HowLong::meanwhile, process, moment) && !is_dead(process, moment);
 }
 
 bool LaneStates::is_dead(sim::ProcessId process, Moment moment) const {
-  return is_interrupted(sim::Interruption::Kind::crash, process, moment);
+  return is_stopped(sim::HowLong::for_good, process, moment);
 }
 
 bool LaneStates::is_lock(std::string_view key) const {

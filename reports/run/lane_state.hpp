@@ -60,7 +60,7 @@ class LaneStates {
     std::optional<sim::ProcessId> writer;
   };
   std::optional<sim::ProcessId> writer_of(sim::ProcessId server, std::string_view key, sim::Step step) const;
-  bool is_interrupted(sim::Interruption::Kind kind, sim::ProcessId process, Moment moment) const;
+  bool is_stopped(sim::HowLong how_long, sim::ProcessId process, Moment moment) const;
 
   const Story* story_;
   std::vector<std::string> locks_;

@@ -29,7 +29,8 @@ LocalTimes::LocalTimes(const scenarios::Outcome& outcome) {
     if (record.process.index >= clocks_.size() || record.lost) continue;
     OwnClock& clock = clocks_[record.process.index];
     sim::Duration ahead = record.local.offset() - record.at.offset();
-    if (record.kind == sim::EventKind::fault && record.name == "jump") ahead += length_of_jump(record.text);
+    const auto fault = record.kind == sim::EventKind::fault ? sim::kind_named(record.name) : std::nullopt;
+    if (fault && moves_clock(*fault)) ahead += length_of_jump(record.text);
     clock.settings.push_back({record.at, ahead});
   }
 }

@@ -64,9 +64,8 @@ std::optional<std::string> give(Scenario& story, std::string_view parameter, sim
   };
   for (MaySpec& may : story.may) {
     if (parameter_of(may) != parameter) continue;
-    const bool is_restart = may.kind == MaySpec::Kind::crash;
-    sim::DurationRange& range = is_restart ? *may.restart_after : may.length;
-    const sim::Duration lo = is_restart ? value : -value;
+    sim::DurationRange& range = *length_of(may);
+    const sim::Duration lo = may_come_back(may.kind) ? value : -value;
     if (value < sim::Duration::zero() || is_outside(range, lo, value)) {
       return fmt::format("{} is not a {} of {}, line {}: that goes from {} to {}", sim::to_string(value), parameter,
                          story.file, may.at.line, sim::to_string(range.lo), sim::to_string(range.hi));

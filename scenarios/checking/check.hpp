@@ -36,8 +36,7 @@ void compare_with_file(const Scenario& scenario, const models::locks::Catalogue&
 /// the file expects is of its whole ranges. Returns what is wrong with the value.
 std::optional<std::string> give(Scenario& story, std::string_view parameter, sim::Duration value);
 
-/// Whether a [[may]] of the story has a range of which a threshold can be asked: "pause", "jump", "skew",
-/// "restart_after".
+/// Whether a [[may]] of the story has a range of which a threshold can be asked: one of `sim::kFaultParameters`.
 bool has_parameter(const Scenario& scenario, std::string_view parameter);
 
 }  // namespace lockstep::scenarios

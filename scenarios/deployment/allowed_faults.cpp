@@ -11,12 +11,10 @@ namespace lockstep::scenarios {
 using sim::Duration;
 
 std::string_view parameter_of(const MaySpec& may) {
-  return sim::ranged_parameter(may.kind, may.length, may.restart_after);
+  return sim::ranged_parameter(may.kind, length_of(may));
 }
 
-bool is_crash_with_restart(const MaySpec& may) {
-  return may.kind == MaySpec::Kind::crash && may.restart_after.has_value();
-}
+bool comes_back(const MaySpec& may) { return may_come_back(may.kind) && may.restart_after.has_value(); }
 
 bool AllowedFaults::Budget::allows(sim::ProcessId process) const {
   return std::find(who.begin(), who.end(), process) != who.end();
@@ -27,7 +25,8 @@ AllowedFaults::AllowedFaults(const Scenario& scenario, Deployment& deployment) :
   for (const MaySpec& may : scenario.may) {
     Budget& budget = budgets_.emplace_back();
     budget.may = &may;
-    const Lane::Role anybody = may.kind == MaySpec::Kind::jump ? Lane::Role::server : Lane::Role::client;
+    const bool strikes_servers = entry_of(may.kind).unless_named == sim::Whose::servers;
+    const Lane::Role anybody = strikes_servers ? Lane::Role::server : Lane::Role::client;
     for (std::size_t i = 0; i < lanes.size(); ++i) {
       if (lanes[i].host.is_valid()) continue;  // a thread or a background task is not struck alone
       const bool is_named = std::find(may.who.begin(), may.who.end(), lanes[i].name) != may.who.end();
@@ -66,14 +65,14 @@ bool AllowedFaults::is_at_it(const Budget& budget, sim::ProcessId process) const
 
 sim::PlannedFault AllowedFaults::fault_of(const Budget& budget, sim::ProcessId victim, Duration length) const {
   const MaySpec& may = *budget.may;
-  assert(entry_of(may.kind).victim == sim::Victim::process || may.kind == MaySpec::Kind::lose);
+  assert(strikes_process(may.kind));
   // Where the clock of a running process turns out to be off, it jumps.
   sim::PlannedFault fault{
       .kind = moves_clock(may.kind) ? sim::FaultKind::jump : may.kind,
       .process = victim,
-      .length = may.kind == MaySpec::Kind::crash || may.kind == MaySpec::Kind::lose ? Duration::zero() : length,
+      .length = lasts(may.kind) || moves_clock(may.kind) ? length : Duration::zero(),
       .keep = may.keep};
-  if (may.kind == MaySpec::Kind::crash && may.restart_after)
+  if (comes_back(may))
     fault.restart_after = sim::DurationRange::exactly(length + restart_delays_[victim.index]);
   return fault;
 }
@@ -92,7 +91,7 @@ void AllowedFaults::delay(Budget& budget, Duration length) {
 void AllowedFaults::strike(Budget& budget, const sim::PlannedFault& fault, sim::Instant moment) {
   spend(budget);
   // A margin of `restart_after` is that of the key in the file, without the server's own delay.
-  const bool is_away = fault.kind == sim::PlannedFault::Kind::crash && fault.restart_after.has_value();
+  const bool is_away = fault.restart_after.has_value();
   struck_.emplace_back(parameter_of(*budget.may),
                        is_away ? fault.restart_after->lo - restart_delays_[fault.process.index] : fault.length);
   world_.strike_now(fault, moment);

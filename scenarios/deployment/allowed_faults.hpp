@@ -64,8 +64,8 @@ class AllowedFaults {
   std::vector<std::pair<std::string_view, sim::Duration>> struck_;
 };
 
-/// When it comes back, and what was on its way meanwhile, depends on when it crashed: that need not be when something
-/// happens to it.
-bool is_crash_with_restart(const MaySpec& may);
+/// Whether its victim comes back. When, and what was on its way meanwhile, depends on when it crashed: that need not be
+/// when something happens to it.
+bool comes_back(const MaySpec& may);
 
 }  // namespace lockstep::scenarios

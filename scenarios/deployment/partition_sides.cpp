@@ -16,7 +16,7 @@ std::vector<std::string> process_names(const Scenario& scenario) {
 }
 
 std::vector<PartitionSides> partition_sides(const Scenario& scenario, const MaySpec& may) {
-  if (may.kind != MaySpec::Kind::partition) return {};
+  if (!cuts_off(may.kind)) return {};
   if (!may.between.empty()) return {{may.between[0], may.between[1]}};
   const std::vector<std::string> names = process_names(scenario);
   const std::size_t clients = scenario.clients.size();

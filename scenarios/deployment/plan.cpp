@@ -38,7 +38,7 @@ sim::Sides Deployment::sides_named(const std::vector<std::string>& left, const s
 
 void Deployment::plan_faults() {
   for (const FaultSpec& spec : scenario_.faults) {
-    if (spec.kind == FaultSpec::Kind::partition) {
+    if (cuts_off(spec.kind)) {
       plan_partition(spec);
     } else {
       sim::PlannedFault fault = planned(spec);
@@ -56,7 +56,7 @@ void Deployment::plan_partition(const FaultSpec& spec) {
 
 sim::PlannedFault Deployment::planned(const FaultSpec& spec) const {
   sim::PlannedFault fault;
-  assert(entry_of(spec.kind).can_be_planned && spec.kind != FaultSpec::Kind::partition);
+  assert(entry_of(spec.kind).can_be_planned && !cuts_off(spec.kind));
   fault.kind = spec.kind;
   fault.process = process_named(spec.who);
   fault.length = moves_clock(spec.kind) ? spec.by.lo : spec.length.lo;

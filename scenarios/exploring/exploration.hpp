@@ -39,7 +39,7 @@ struct ExplorationOptions {
   std::function<double()> stopwatch;
   unsigned jobs = 1;           ///< threads; the result is the same for any number
   Threads* threads = nullptr;  ///< these, if there are any, and not `jobs` new ones
-  /// Look for the threshold of this parameter alone ("pause", "jump", "skew", "restart_after"); empty: of all.
+  /// Look for the threshold of this parameter alone ("pause", "restart_after", …); empty: of all.
   std::string parameter;
   /// Asked now and then, from the thread that explores: true ends the exploration as a bound does.
   std::function<bool()> interrupted;

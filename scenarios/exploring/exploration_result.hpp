@@ -20,7 +20,7 @@ namespace lockstep::scenarios {
 
 /// The smallest value of a range of the file with which a property is violable.
 struct Threshold {
-  std::string parameter;  ///< "pause", "jump", "skew", "restart_after"
+  std::string parameter;  ///< "pause", "restart_after", …: sim/worlds/fault_kinds.hpp
   checker::Extent infimum;
   /// False: what breaks it with less rests on times that were widened, so that only a replay could tell; the margin is
   /// at most this.

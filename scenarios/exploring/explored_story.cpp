@@ -12,7 +12,6 @@ namespace {
 
 using checker::FaultBudget;
 using sim::Duration;
-using Kind = checker::ExploredFault::Kind;
 
 /// Processes are numbered as the deployment adds them: clients, then servers, then sentinels.
 std::vector<sim::ProcessId> victims_of(const Scenario& scenario, const MaySpec& may) {
@@ -22,7 +21,7 @@ std::vector<sim::ProcessId> victims_of(const Scenario& scenario, const MaySpec& 
     const bool is_named = std::find(may.who.begin(), may.who.end(), name) != may.who.end();
     if (may.who.empty() ? by_default : is_named) victims.push_back(sim::ProcessId{static_cast<std::uint16_t>(index)});
   };
-  const bool strikes_servers = may.kind == MaySpec::Kind::jump;
+  const bool strikes_servers = entry_of(may.kind).unless_named == sim::Whose::servers;
   for (std::size_t i = 0; i < clients; ++i) add(i, scenario.clients[i].name, !strikes_servers);
   for (std::size_t i = 0; i < scenario.servers.size(); ++i) add(clients + i, scenario.servers[i].name, strikes_servers);
   if (!scenario.sentinels) return victims;
@@ -53,9 +52,8 @@ const ClockSpec& clock_of(const Scenario& scenario, sim::ProcessId process) {
 bool is_off_twice(const std::vector<FaultBudget>& budgets) {
   const auto may_strike = [](const FaultBudget& budget, sim::ProcessId victim) -> std::uint32_t {
     const bool is_meant = std::find(budget.who.begin(), budget.who.end(), victim) != budget.who.end();
-    if (!is_meant || budget.range.is_exact()) return 0;
-    if (budget.kind == Kind::jump) return budget.times;
-    return budget.kind == Kind::skew ? 1 : 0;
+    if (!is_meant || !moves_clock(budget.kind) || budget.range.is_exact()) return 0;
+    return is_from_the_start(budget.kind) ? 1 : budget.times;
   };
   return std::any_of(budgets.back().who.begin(), budgets.back().who.end(), [&](sim::ProcessId victim) {
     std::uint32_t times = 0;
@@ -103,14 +101,14 @@ std::variant<std::vector<FaultBudget>, Diagnostic> fault_budgets(const Scenario&
       budget.direction = *may.direction == FaultSpec::Direction::reply ? FaultBudget::Direction::reply
                                                                        : FaultBudget::Direction::request;
     }
-    if (budget.kind == Kind::partition) {
+    if (cuts_off(budget.kind)) {
       const std::vector<std::string> names = process_names(scenario);
       for (const PartitionSides& sides : partition_sides(scenario, may)) {
         budget.sides.push_back({numbered(names, sides.left), numbered(names, sides.right)});
       }
     }
     budget.times = static_cast<std::uint32_t>(may.times);
-    if (budget.kind != Kind::jump && budget.kind != Kind::skew) continue;
+    if (!moves_clock(budget.kind)) continue;
     const auto is_adrift = [&](sim::ProcessId victim) { return clock_of(scenario, victim).drift_ppm != 0; };
     if (std::any_of(budget.who.begin(), budget.who.end(), is_adrift)) {
       return Diagnostic{
@@ -119,7 +117,7 @@ std::variant<std::vector<FaultBudget>, Diagnostic> fault_budgets(const Scenario&
           "leave drift_ppm out, or name others here"};
     }
     const bool is_client = budget.who.front().index < scenario.clients.size();
-    if (budget.kind == Kind::jump && is_client && !budget.range.is_exact()) {
+    if (is_own_event(budget.kind) && is_client && !budget.range.is_exact()) {
       return Diagnostic{
           scenario.file, may.at,
           "an exploration knows a client's clock to jump by one length, not by a range; write by = \"50ms\""};
@@ -170,7 +168,7 @@ Duration ExploredStory::settle() const {
   const std::span<const checker::ExploredFault> faults = explorer_.faults();
   const bool may_wait_in_vain = std::any_of(faults.begin(), faults.end(), [&](const checker::ExploredFault& fault) {
     const bool is_of_story = fault.event == checker::ExploredEvent::no_cause || fault.event < explorer_.story_length();
-    return is_of_story && (fault.kind == Kind::lose || fault.process.index >= clients_);
+    return is_of_story && (loses_message(fault.kind) || fault.process.index >= clients_);
   });
   const Duration attempt = deployment_->quick_attempt();
   const Duration patience = may_wait_in_vain ? deployment_->patience() : Duration::zero();
@@ -185,7 +183,7 @@ bool ExploredStory::stands_as_at_first() const {
   if (sends_commands_ || !deployment_->servers().is_as_at_first()) return false;
   const std::span<const checker::ExploredFault> faults = explorer_.faults();
   return std::all_of(faults.begin(), faults.end(), [&](const checker::ExploredFault& fault) {
-    return (fault.kind == Kind::pause || fault.kind == Kind::crash) && fault.process.index < clients_;
+    return entry_of(fault.kind).stops != sim::HowLong::never && fault.process.index < clients_;
   });
 }
 

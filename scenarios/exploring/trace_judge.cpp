@@ -15,12 +15,11 @@ namespace {
 using checker::ExploredFault;
 using checker::Explorer;
 using checker::FaultBudget;
-using Kind = ExploredFault::Kind;
 
 }  // namespace
 
 std::string_view parameter_of(const FaultBudget& budget) {
-  return sim::ranged_parameter(budget.kind, budget.range, budget.restart_after);
+  return sim::ranged_parameter(budget.kind, length_of(budget));
 }
 
 std::vector<JudgedParameter> judged_parameters(std::span<const FaultBudget> budgets, std::string_view only) {
@@ -28,10 +27,8 @@ std::vector<JudgedParameter> judged_parameters(std::span<const FaultBudget> budg
   for (const FaultBudget& budget : budgets) {
     const std::string_view name = parameter_of(budget);
     if (name.empty() || (!only.empty() && name != only)) continue;
-    sim::DurationRange range = budget.range;
-    if (budget.kind == Kind::crash) {
-      range = {budget.restart_after->lo - budget.restart_delay, budget.restart_after->hi - budget.restart_delay};
-    }
+    sim::DurationRange range = *length_of(budget);
+    range = {range.lo - budget.restart_delay, range.hi - budget.restart_delay};
     auto known = std::find_if(parameters.begin(), parameters.end(),
                               [&](const JudgedParameter& parameter) { return parameter.name == name; });
     const bool is_another = known != parameters.end();
@@ -51,7 +48,7 @@ std::vector<JudgedParameter> judged_parameters(std::span<const FaultBudget> budg
 
 bool have_frontier(std::span<const JudgedParameter> parameters) {
   return parameters.size() == 2 && std::all_of(parameters.begin(), parameters.end(), [](const JudgedParameter& p) {
-           return p.name != "restart_after" && p.range.lo >= sim::Duration::zero();
+           return !may_come_back(*sim::kind_of_parameter(p.name)) && p.range.lo >= sim::Duration::zero();
          });
 }
 
@@ -177,19 +174,19 @@ void TraceJudge::fold(std::vector<checker::ThresholdFold>& thresholds, std::vect
                       Explorer& explorer) {
   for (std::size_t p = 0; p < parameters_.size(); ++p) {
     const std::string_view name = parameters_[p].name;
-    if (name == "jump" || name == "skew") {
+    if (moves_clock(*sim::kind_of_parameter(name))) {
       fold_offset(thresholds[p], parameters_[p], explorer);
     } else {
       fold_length(thresholds[p], name, explorer);
     }
-    if (name == "restart_after") fold_values(values[p], parameters_[p], explorer);
+    if (may_come_back(*sim::kind_of_parameter(name))) fold_values(values[p], parameters_[p], explorer);
   }
 }
 
 void TraceJudge::collect_lengths(std::string_view name, Explorer& explorer) {
   lengths_.clear();
   for (const ExploredFault& fault : explorer.faults()) {
-    const bool has_length = sim::lasts(fault.kind) || (fault.kind == Kind::crash && fault.restarts);
+    const bool has_length = lasts(fault.kind) || (may_come_back(fault.kind) && fault.restarts);
     const FaultBudget& budget = budgets_[fault.budget];
     if (has_length && parameter_of(budget) == name)
       lengths_.push_back({fault.from + budget.restart_delay, fault.until});
@@ -314,7 +311,7 @@ void TraceJudge::fold_frontier(checker::Frontier& frontier, Explorer& explorer) 
   std::array<std::size_t, 2> numbers{};
   for (std::size_t p = 0; p < 2; ++p) {
     const JudgedParameter& parameter = parameters_[p];
-    if (parameter.name != "jump" && parameter.name != "skew") {
+    if (!moves_clock(*sim::kind_of_parameter(parameter.name))) {
       collect_lengths(parameter.name, explorer);
       numbers[p] = add_longest(space);
     } else {

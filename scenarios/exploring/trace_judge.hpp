@@ -25,7 +25,7 @@ namespace lockstep::scenarios {
 
 /// A range of the file of which a threshold is asked.
 struct JudgedParameter {
-  std::string name;  ///< "pause", "jump", "skew", "restart_after"
+  std::string name;  ///< "pause", "restart_after", …: sim/worlds/fault_kinds.hpp
   sim::DurationRange range;
   /// Several clocks may be off at once, to both sides: the threshold is that of the largest magnitude.
   bool is_magnitude = false;

@@ -7,41 +7,52 @@ namespace {
 
 using checker::ExploredEvent;
 using checker::ExploredFault;
-using Kind = ExploredFault::Kind;
+using sim::FaultMark;
 
-enum Name : std::size_t {
-  taken,
-  ran_out,
-  taken_over,
-  paused_holder,
-  paused_other,
-  crashed_holder,
-  crashed_server,
-  lost,
-  delayed,
-  cut_off,
-  gave_up,
-  jumped,
-  skewed,
-  got
+/// What is no fault's; the faults' own stand among them, by what they strike.
+enum Name : std::size_t { taken, ran_out, taken_over };
+
+struct NamedMark {
+  sim::Words words;
+  FaultMark::Of of = FaultMark::Of::nobody;  ///< of the faults of this kind
+  sim::FaultKind kind = {};
 };
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, TraceMarks::kCount> kNames{{
-    {"somebody found the lock taken", "有客户端发现锁已被占用"},
-    {"a lease ran out before its holder gave the lock back", "租约在持有者归还锁之前到期"},
-    {"somebody else got the lock after a lease ran out", "租约到期后，另一个客户端拿到锁"},
-    {"a holder was paused", "持有者被暂停"},
-    {"a client or server that held no lock was paused", "没有持锁的客户端或服务器被暂停"},
-    {"a holder crashed", "持有者崩溃"},
-    {"a server crashed", "服务器崩溃"},
-    {"a request or a reply was lost", "请求或回复丢失"},
-    {"a request or a reply was delayed", "请求或回复延迟到达"},
-    {"a partition held a message up", "网络分区挡住了消息"},
-    {"a client gave up waiting for a reply", "客户端等不到回复而放弃"},
-    {"a clock jumped", "时钟跳变"},
-    {"a clock was off from the start", "时钟从一开始就不准"},
-    {"a client got the lock", "有客户端拿到锁"},
-}};
+constexpr auto kMarks = [] {
+  std::array<NamedMark, TraceMarks::kCount> marks{};
+  std::size_t next = 0;
+  const auto add = [&](sim::Words words) { marks[next++].words = words; };
+  const auto add_faults = [&](sim::Victim victim) {
+    for (const sim::FaultKind kind : sim::kFaultKinds) {
+      if (sim::entry_of(kind).victim != victim) continue;
+      for (const FaultMark& mark : sim::words_of(kind).marks) {
+        if (mark.of != FaultMark::Of::nobody) marks[next++] = {mark.words, mark.of, kind};
+      }
+    }
+  };
+  add({"somebody found the lock taken", "有客户端发现锁已被占用"});
+  add({"a lease ran out before its holder gave the lock back", "租约在持有者归还锁之前到期"});
+  add({"somebody else got the lock after a lease ran out", "租约到期后，另一个客户端拿到锁"});
+  for (const sim::Victim victim : {sim::Victim::process, sim::Victim::message, sim::Victim::connections})
+    add_faults(victim);
+  add({"a client gave up waiting for a reply", "客户端等不到回复而放弃"});
+  add_faults(sim::Victim::clock);
+  add({"a client got the lock", "有客户端拿到锁"});
+  return marks;
+}();
+
+constexpr std::size_t gave_up = [] {
+  std::size_t i = taken_over + 1;
+  while (kMarks[i].of != FaultMark::Of::nobody) ++i;
+  return i;
+}();
+constexpr std::size_t got = TraceMarks::kCount - 1;
+
+constexpr auto kNames = [] {
+  std::array<std::pair<std::string_view, std::string_view>, TraceMarks::kCount> names{};
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = {kMarks[i].words.en, kMarks[i].words.zh};
+  return names;
+}();
 
 /// Whether this process holds something when the event at this position has been handled.
 bool is_holder(const sim::History& story, sim::ProcessId process, std::uint32_t position) {
@@ -114,19 +125,9 @@ void TraceMarks::look(const checker::Explorer& explorer, const sim::History& sto
   is_reached[ran_out] = leases.has_run_out;
   is_reached[taken_over] = leases.is_taken_over;
   for (const ExploredFault& fault : explorer.faults()) {
-    switch (fault.kind) {
-      case Kind::pause:
-        is_reached[is_holder(story, fault.process, fault.event) ? paused_holder : paused_other] = true;
-        break;
-      case Kind::crash:
-        if (fault.process.index >= clients_) is_reached[crashed_server] = true;
-        if (is_holder(story, fault.process, fault.event)) is_reached[crashed_holder] = true;
-        break;
-      case Kind::lose: is_reached[lost] = true; break;
-      case Kind::delay: is_reached[delayed] = true; break;
-      case Kind::partition: is_reached[cut_off] = true; break;
-      case Kind::jump: is_reached[jumped] = true; break;
-      case Kind::skew: is_reached[skewed] = true; break;
+    for (std::size_t i = 0; i < kCount; ++i) {
+      if (kMarks[i].of == FaultMark::Of::nobody || kMarks[i].kind != fault.kind) continue;
+      is_reached[i] = is_reached[i] || is_of(kMarks[i].of, story, fault);
     }
   }
   for (std::uint32_t i = 0; i < explorer.story_length() && !is_reached[gave_up]; ++i) {
@@ -137,6 +138,17 @@ void TraceMarks::look(const checker::Explorer& explorer, const sim::History& sto
   for (std::size_t i = 0; i < kCount; ++i) counts_[i] += is_reached[i] ? 1 : 0;
 }
 
+bool TraceMarks::is_of(FaultMark::Of of, const sim::History& story, const ExploredFault& fault) const {
+  switch (of) {
+    case FaultMark::Of::nobody: return false;
+    case FaultMark::Of::holder: return is_holder(story, fault.process, fault.event);
+    case FaultMark::Of::no_holder: return !is_holder(story, fault.process, fault.event);
+    case FaultMark::Of::server: return fault.process.index >= clients_;
+    case FaultMark::Of::anybody: return true;
+  }
+  return false;
+}
+
 bool TraceMarks::somebody_got_the_lock() const { return counts_[got] > 0; }
 
 void TraceMarks::merge(const TraceMarks& other) {
@@ -144,33 +156,25 @@ void TraceMarks::merge(const TraceMarks& other) {
 }
 
 std::vector<Mark> TraceMarks::marks(std::span<const checker::FaultBudget> budgets) const {
-  const auto may = [&](Kind kind, bool of_clients, bool of_servers) {
+  const auto may_strike = [&](const NamedMark& mark) {
     return std::any_of(budgets.begin(), budgets.end(), [&](const checker::FaultBudget& budget) {
-      return budget.kind == kind && std::any_of(budget.who.begin(), budget.who.end(), [&](sim::ProcessId victim) {
-               return victim.index < clients_ ? of_clients : of_servers;
+      if (budget.kind != mark.kind) return false;
+      return mark.of == FaultMark::Of::anybody ||
+             std::any_of(budget.who.begin(), budget.who.end(), [&](sim::ProcessId victim) {
+               return (victim.index >= clients_) == (mark.of == FaultMark::Of::server);
              });
     });
   };
-  const auto may_cut_off = std::any_of(budgets.begin(), budgets.end(), [](const checker::FaultBudget& budget) {
-    return budget.kind == Kind::partition;
-  });
-  const std::array<bool, kCount> is_possible{true,
-                                             true,
-                                             true,
-                                             may(Kind::pause, true, false),
-                                             counts_[paused_other] > 0,
-                                             may(Kind::crash, true, false),
-                                             may(Kind::crash, false, true),
-                                             may(Kind::lose, true, true),
-                                             may(Kind::delay, true, true),
-                                             may_cut_off,
-                                             counts_[gave_up] > 0,
-                                             may(Kind::jump, true, true),
-                                             may(Kind::skew, true, true),
-                                             !somebody_got_the_lock()};
   std::vector<Mark> marks;
   for (std::size_t i = 0; i < kCount; ++i) {
-    if (is_possible[i]) marks.push_back({kNames[i].first, counts_[i], kNames[i].second});
+    const NamedMark& mark = kMarks[i];
+    const bool is_of_fault = mark.of != FaultMark::Of::nobody;
+    const bool is_rare = i == gave_up || mark.of == FaultMark::Of::no_holder;
+    const bool is_possible = i == got      ? !somebody_got_the_lock()
+                             : is_rare     ? counts_[i] > 0
+                             : is_of_fault ? may_strike(mark)
+                                           : true;
+    if (is_possible) marks.push_back({kNames[i].first, counts_[i], kNames[i].second});
   }
   return marks;
 }

@@ -336,7 +336,7 @@ class FamilyMaker {
   Family family_;
 };
 
-bool is_fault_or_clock(const FamilyParameter& parameter) { return parameter.kind != FamilyParameter::Kind::latency; }
+bool is_fault_or_clock(const FamilyParameter& parameter) { return parameter.fault.has_value(); }
 
 }  // namespace
 
@@ -391,7 +391,7 @@ std::vector<FamilyParameter> free_parameters(const FamilyStory& story, const mod
 /// The first threshold that none of the witness's families begins at, though one of them is of its parameter.
 const Threshold* missed_threshold(const StoryFamilies& found, const ExploredProperty& property) {
   for (const Threshold& threshold : property.thresholds) {
-    const auto is_of_it = [&](const Family& family) { return to_string(family.parameter.kind) == threshold.parameter; };
+    const auto is_of_it = [&](const Family& family) { return kind_of(family.parameter) == threshold.parameter; };
     const auto shows = [&](const Family& family) {
       return is_of_it(family) && agrees(family, property.name, threshold);
     };

@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
     for (const auto& property : exploration->properties) {
       for (const auto& t : property.thresholds) {
         const auto is_it = [&](const scenarios::Family& f) {
-          return f.property == property.name && scenarios::to_string(f.parameter.kind) == t.parameter;
+          return f.property == property.name && kind_of(f.parameter) == t.parameter;
         };
         const auto agrees = [&](const scenarios::Family& f) {
           return is_it(f) && scenarios::agrees(f, property.name, t);

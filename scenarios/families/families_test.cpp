@@ -24,7 +24,7 @@ using testing::parsed;
 
 using sim::Duration;
 using namespace sim::literals;
-using Kind = FamilyParameter::Kind;
+using Kind = sim::FaultKind;
 
 Scenario loaded(const std::string& file) {
   auto result = load(in_tree("scenarios/stories/" + file), catalogue());
@@ -34,18 +34,19 @@ Scenario loaded(const std::string& file) {
 
 /// The story with another length, written here once more.
 Scenario changed(Scenario story, const FamilyParameter& parameter, Duration value) {
-  switch (parameter.kind) {
+  if (!parameter.fault) {
+    story.network.latency = {value, std::max(value, story.network.latency.hi)};
+    return story;
+  }
+  switch (*parameter.fault) {
     case Kind::jump: story.faults.at(parameter.index).by = {value, value}; return story;
-    case Kind::restart_after:
-      story.faults.at(parameter.index).restart_after = sim::DurationRange{value, value};
-      return story;
+    case Kind::crash: story.faults.at(parameter.index).restart_after = sim::DurationRange{value, value}; return story;
     case Kind::skew:
       for (ClientSpec& client : story.clients)
         if (client.name == parameter.who) client.clock.offset = value;
       for (ServerSpec& server : story.servers)
         if (server.name == parameter.who) server.clock.offset = value;
       return story;
-    case Kind::latency: story.network.latency = {value, std::max(value, story.network.latency.hi)}; return story;
     default: story.faults.at(parameter.index).length = {value, value}; return story;
   }
 }
@@ -163,7 +164,7 @@ TEST_CASE("families: of the 71ms story the two believe at once from just above 7
   const auto& exploration = std::get<Exploration>(explored);
   const StoryFamilies all = families_of(story, catalogue(), &exploration);
   const auto family = std::find_if(all.families.begin(), all.families.end(), [](const Family& f) {
-    return f.property == "mutual-exclusion" && f.parameter.kind == Kind::pause;
+    return f.property == "mutual-exclusion" && f.parameter.fault == Kind::pause;
   });
   REQUIRE(family != all.families.end());
   CHECK(family->is_complete);
@@ -220,7 +221,7 @@ hold = "30ms"
     REQUIRE(told);
     std::size_t others = 0;
     for (const FamilyParameter& parameter : family_parameters(story, catalogue())) {
-      others += parameter.kind != Kind::latency ? 1 : 0;
+      others += parameter.fault ? 1 : 0;
       const Tally tally = compared(story, family_of(*told, catalogue(), parameter), 2);
       CHECK(tally.wrong == 0);
       confirmed += tally.confirmed;
@@ -243,7 +244,7 @@ TEST_CASE("families: a witness's family never breaks its property with less than
       if (family.property.empty()) continue;
       for (const Threshold& threshold : exploration.property(family.property).thresholds) {
         for (const FamilyMargin& margin : family.margins) {
-          if (margin.property != family.property || threshold.parameter != to_string(family.parameter.kind)) continue;
+          if (margin.property != family.property || threshold.parameter != kind_of(family.parameter)) continue;
           CHECK(margin.broken_from >= threshold.infimum.value);
           equal += margin.kept_up_to == threshold.infimum.value && !threshold.infimum.attained ? 1 : 0;
         }
@@ -258,7 +259,7 @@ TEST_CASE(
   const Scenario story = loaded(kStories[1]);
   const auto told = as_told(story);
   const FamilyParameter pause = family_parameters(story, catalogue()).front();
-  REQUIRE(pause.kind == Kind::pause);
+  REQUIRE(pause.fault == Kind::pause);
   for (const FamilyMutant mutant :
        {FamilyMutant::forget_bound, FamilyMutant::late_border, FamilyMutant::stiff_pauses}) {
     FamilyOptions options;
@@ -359,7 +360,7 @@ TEST_CASE(
   const std::vector<FamilyParameter> parameters = family_parameters(witness->scenario, catalogue());
   const auto of_kind = [&](Kind kind) {
     const auto found =
-        std::find_if(parameters.begin(), parameters.end(), [&](const auto& p) { return p.kind == kind; });
+        std::find_if(parameters.begin(), parameters.end(), [&](const auto& p) { return p.fault == kind; });
     REQUIRE(found != parameters.end());
     CHECK(found->range == sim::DurationRange{0_ms, 50_ms});
     return *found;

@@ -29,10 +29,9 @@ namespace lockstep::scenarios {
 
 /// A length of a story.
 struct FamilyParameter {
-  enum class Kind : std::uint8_t { pause, delay, partition, restart_after, jump, skew, latency };
-  Kind kind = Kind::latency;
-  /// pause … jump: of `Scenario::faults`. skew: clients, then servers. latency: 0 is the network's, n the n-th server's
-  /// own.
+  std::optional<sim::FaultKind> fault;  ///< whose length it is; nothing: a latency
+  /// Of a fault: of `Scenario::faults`; of a clock that is off: clients, then servers. Of a latency: 0 is the
+  /// network's, n the n-th server's own.
   std::size_t index = 0;
   std::string who;           ///< whose; empty: the network's
   sim::Duration value;       ///< in the story
@@ -41,7 +40,7 @@ struct FamilyParameter {
 };
 
 /// "pause", "restart_after", …
-std::string_view to_string(FamilyParameter::Kind kind);
+std::string_view kind_of(const FamilyParameter& parameter);
 /// "pause A", "latency": the same for people, in either language.
 std::string name_of(const FamilyParameter& parameter);
 

@@ -197,7 +197,7 @@ class PlaneMaker {
       return if_at(point.operations[i].invoked, *belief.to);
     }
     for (std::size_t i = 0; i < interruptions.size(); ++i) {
-      const bool is_crash = interruptions[i].kind == sim::Interruption::Kind::crash;
+      const bool is_crash = kills(interruptions[i].kind);
       if (interruptions[i].process != belief.process || is_crash == by_itself) continue;
       const PointInterruption& told = point.interruptions[i];
       if (const auto moment = if_at(is_crash ? std::optional(told.from) : told.until, *belief.to)) return moment;

@@ -11,18 +11,8 @@ namespace {
 
 using sim::Duration;
 using sim::DurationRange;
+using sim::FaultKind;
 using sim::Slope;
-using LengthKind = FamilyParameter::Kind;
-
-LengthKind length_kind_of(FaultSpec::Kind kind) {
-  switch (kind) {
-    case FaultSpec::Kind::delay: return LengthKind::delay;
-    case FaultSpec::Kind::partition: return LengthKind::partition;
-    case FaultSpec::Kind::crash: return LengthKind::restart_after;
-    case FaultSpec::Kind::jump: return LengthKind::jump;
-    default: return LengthKind::pause;
-  }
-}
 
 /// The clocks are numbered as clients, then servers.
 ClockSpec& clock_of_process(Scenario& story, std::size_t index) {
@@ -34,43 +24,26 @@ const ClockSpec& clock_of_process(const Scenario& story, std::size_t index) {
 }
 
 /// What [[may]] allows of such a fault; nothing if it says nothing, or one length alone.
-std::optional<DurationRange> allowed(const Scenario& story, LengthKind kind) {
+std::optional<DurationRange> allowed(const Scenario& story, FaultKind kind) {
   std::optional<DurationRange> all;
   for (const MaySpec& may : story.may) {
-    if (to_string(kind) != name_of(may.kind) && !(kind == LengthKind::restart_after && may.restart_after)) continue;
-    const DurationRange range = kind == LengthKind::restart_after ? *may.restart_after : may.length;
-    if (range.is_exact()) continue;
-    all = all ? DurationRange{std::min(all->lo, range.lo), std::max(all->hi, range.hi)} : range;
+    const DurationRange* range = may.kind == kind ? length_of(may) : nullptr;
+    if (range == nullptr || range->is_exact()) continue;
+    all = all ? DurationRange{std::min(all->lo, range->lo), std::max(all->hi, range->hi)} : *range;
   }
   return all;
 }
 
 /// Far enough to see what comes of it: the longest lease beyond what the story has, or what it allows.
-DurationRange range_of(const Scenario& story, LengthKind kind, Duration value, Duration lease) {
-  const bool has_sign = kind == LengthKind::jump || kind == LengthKind::skew;
+DurationRange range_of(const Scenario& story, std::optional<FaultKind> kind, Duration value, Duration lease) {
+  const bool has_sign = kind && moves_clock(*kind);
   const Duration size = std::max(value, -value);
   const Duration far = std::max(size * 2, size + lease * 2);
   DurationRange range{has_sign ? -far : Duration::zero(), far};
-  if (const auto may = allowed(story, kind)) {
+  if (const auto may = kind ? allowed(story, *kind) : std::nullopt) {
     range = {std::min(may->lo, value), std::max(may->hi, value)};
   }
   return range;
-}
-
-bool has_exact_length(const FaultSpec& fault) {
-  switch (fault.kind) {
-    case FaultSpec::Kind::lose: return false;
-    case FaultSpec::Kind::crash: return fault.restart_after && fault.restart_after->is_exact();
-    default: return true;
-  }
-}
-
-Duration value_of(const FaultSpec& fault) {
-  switch (fault.kind) {
-    case FaultSpec::Kind::crash: return fault.restart_after->lo;
-    case FaultSpec::Kind::jump: return fault.by.lo;
-    default: return fault.length.lo;
-  }
 }
 
 bool is_client(const Scenario& story, const std::string& name) {
@@ -117,21 +90,12 @@ std::vector<sim::Pin> pins_of(const Scenario& story, const Deployment& deploymen
 
 }  // namespace
 
-std::string_view to_string(LengthKind kind) {
-  switch (kind) {
-    case LengthKind::pause: return "pause";
-    case LengthKind::delay: return "delay";
-    case LengthKind::partition: return "partition";
-    case LengthKind::restart_after: return "restart_after";
-    case LengthKind::jump: return "jump";
-    case LengthKind::skew: return "skew";
-    case LengthKind::latency: return "latency";
-  }
-  return "?";
+std::string_view kind_of(const FamilyParameter& parameter) {
+  return parameter.fault ? entry_of(*parameter.fault).parameter : "latency";
 }
 
 std::string name_of(const FamilyParameter& parameter) {
-  const std::string kind(to_string(parameter.kind));
+  const std::string kind(kind_of(parameter));
   return parameter.who.empty() ? kind : kind + " " + parameter.who;
 }
 
@@ -140,43 +104,40 @@ std::vector<FamilyParameter> family_parameters(const Scenario& story, const mode
   const Deployment deployment(story, catalogue, decisions, Deployment::Faults::none);
   const Duration lease = deployment.lease().value_or(Duration::seconds(1));
   std::vector<FamilyParameter> all;
-  const auto add = [&](LengthKind kind, std::size_t index, std::string who, Duration value) {
+  const auto add = [&](std::optional<FaultKind> kind, std::size_t index, std::string who, Duration value) {
     all.push_back({kind, index, std::move(who), value, range_of(story, kind, value, lease)});
   };
   for (std::size_t i = 0; i < story.faults.size(); ++i) {
     const FaultSpec& fault = story.faults[i];
-    if (!has_exact_length(fault)) continue;
-    if (fault.kind == FaultSpec::Kind::jump && is_client(story, fault.who)) continue;
-    add(length_kind_of(fault.kind), i, fault.who, value_of(fault));
+    const DurationRange* length = length_of(fault);
+    if (length == nullptr || !length->is_exact()) continue;
+    if (moves_clock(fault.kind) && is_client(story, fault.who)) continue;
+    add(fault.kind, i, fault.who, length->lo);
   }
   const std::size_t clocks = story.clients.size() + story.servers.size();
   for (std::size_t i = 0; i < clocks; ++i) {
     const ClockSpec& clock = clock_of_process(story, i);
     if (clock.offset == Duration::zero()) continue;
     const bool is_of_client = i < story.clients.size();
-    add(LengthKind::skew, i, is_of_client ? story.clients[i].name : story.servers[i - story.clients.size()].name,
+    add(FaultKind::skew, i, is_of_client ? story.clients[i].name : story.servers[i - story.clients.size()].name,
         clock.offset);
   }
-  add(LengthKind::latency, 0, "", story.network.latency.lo);
+  add(std::nullopt, 0, "", story.network.latency.lo);
   all.back().range.hi = std::max(all.back().range.hi, story.network.latency.hi);
   for (std::size_t i = 0; i < story.servers.size(); ++i) {
-    if (story.servers[i].latency) add(LengthKind::latency, i + 1, story.servers[i].name, story.servers[i].latency->lo);
+    if (story.servers[i].latency) add(std::nullopt, i + 1, story.servers[i].name, story.servers[i].latency->lo);
   }
   return all;
 }
 
 Scenario with_value(Scenario story, const FamilyParameter& parameter, Duration value) {
   const auto set = [&](DurationRange& range) { range = {value, std::max(value, range.hi)}; };
-  switch (parameter.kind) {
-    case LengthKind::pause:
-    case LengthKind::delay:
-    case LengthKind::partition: story.faults[parameter.index].length = DurationRange::exactly(value); break;
-    case LengthKind::restart_after: story.faults[parameter.index].restart_after = DurationRange::exactly(value); break;
-    case LengthKind::jump: story.faults[parameter.index].by = DurationRange::exactly(value); break;
-    case LengthKind::skew: clock_of_process(story, parameter.index).offset = value; break;
-    case LengthKind::latency:
-      set(parameter.index == 0 ? story.network.latency : *story.servers[parameter.index - 1].latency);
-      break;
+  if (!parameter.fault) {
+    set(parameter.index == 0 ? story.network.latency : *story.servers[parameter.index - 1].latency);
+  } else if (is_from_the_start(*parameter.fault)) {
+    clock_of_process(story, parameter.index).offset = value;
+  } else {
+    *length_of(story.faults[parameter.index]) = DurationRange::exactly(value);
   }
   return story;
 }
@@ -202,13 +163,11 @@ sim::LinearSimulation::Settings linear_settings(const FamilyStory& story, const 
   for (const FamilyParameter* parameter : {&x, y}) {
     if (parameter == nullptr) continue;
     const bool is_y = parameter == y;
-    switch (parameter->kind) {
-      case LengthKind::latency: add_latencies(valued, catalogue, deployment, *parameter, is_y, settings); break;
-      case LengthKind::skew:
-        settings.clocks[parameter->index] = settings.clocks[parameter->index] + along(1, is_y);
-        break;
-      case LengthKind::partition: break;
-      default: settings.faults[parameter->index] = settings.faults[parameter->index] + along(1, is_y);
+    if (!parameter->fault) {
+      add_latencies(valued, catalogue, deployment, *parameter, is_y, settings);
+    } else if (!cuts_off(*parameter->fault)) {
+      std::vector<Slope>& slopes = is_from_the_start(*parameter->fault) ? settings.clocks : settings.faults;
+      slopes[parameter->index] = slopes[parameter->index] + along(1, is_y);
     }
   }
   settings.pins = pins_of(valued, deployment);
@@ -224,15 +183,14 @@ sim::LinearSimulation::Settings linear_settings(const FamilyStory& story, const 
 
 void plan_partitions(const Scenario& valued, Deployment& deployment, sim::LinearSimulation& simulation,
                      const FamilyParameter& x, const FamilyParameter* y) {
-  const auto is_it = [](const FamilyParameter* p, std::size_t i) {
-    return p != nullptr && p->kind == LengthKind::partition && p->index == i;
-  };
-  if (x.kind != LengthKind::partition && (y == nullptr || y->kind != LengthKind::partition)) return;
+  const auto is_cut = [](const FamilyParameter* p) { return p != nullptr && p->fault && cuts_off(*p->fault); };
+  const auto is_it = [&](const FamilyParameter* p, std::size_t i) { return is_cut(p) && p->index == i; };
+  if (!is_cut(&x) && !is_cut(y)) return;
   sim::World& world = deployment.world();
   world.reunite();
   for (std::size_t i = 0; i < valued.faults.size(); ++i) {
     const FaultSpec& fault = valued.faults[i];
-    if (fault.kind != FaultSpec::Kind::partition) continue;
+    if (!cuts_off(fault.kind)) continue;
     const sim::Instant from = sim::Instant::at(fault.trigger.time);
     const Slope slope{is_it(&x, i) ? 1 : 0, is_it(y, i) ? 1 : 0};
     world.plan(sim::Partition{deployment.sides_named(fault.between[0], fault.between[1]), from,
@@ -249,7 +207,7 @@ std::map<sim::EventId, Duration> delays_of(const Outcome& outcome) {
     if (record.lost || record.kind == sim::EventKind::fault) continue;
     Duration delay = record.at.offset() - record.sent.offset();
     for (const sim::Interruption& pause : outcome.history.interruptions) {
-      if (pause.kind != sim::Interruption::Kind::pause || pause.process != record.process || !pause.until) continue;
+      if (!freezes(pause.kind) || pause.process != record.process || !pause.until) continue;
       const bool is_work = record.kind == sim::EventKind::timer && record.name == "work";
       const bool is_within = pause.from.offset() >= record.sent.offset() && pause.from.offset() < record.at.offset();
       if (is_work && is_within) delay -= pause.until->offset() - pause.from.offset();

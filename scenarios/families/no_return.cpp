@@ -153,16 +153,15 @@ class NoReturnSearch {
 
   void add_fault(const ExploredTrace& trace, const WitnessTimes& times, const Violation& violation,
                  const ExploredFault& fault) {
-    using Kind = ExploredFault::Kind;
-    const bool is_off = fault.kind == Kind::partition || fault.kind == Kind::skew;
+    const bool is_off = cuts_off(fault.kind) || is_from_the_start(fault.kind);
     reference_->is_supported = reference_->is_supported && !is_off;
     PastFault past{fault.kind,     fault.place,          fault.process,         {},
                    fault.emission, times.of(fault.from), times.of(fault.until), {}};
     const bool is_at_event = fault.place == ExploredFault::Place::itself || fault.place == ExploredFault::Place::after;
     if (is_at_event && fault.event < trace.events.size()) past.event = trace.events[fault.event].id;
-    if (fault.kind == Kind::lose) past.from = past.until = times.of(trace.events[fault.event].at);
-    if (fault.kind == Kind::delay) past.from = times.of(trace.events[fault.event].at);
-    if (fault.kind == Kind::pause) past.least = settings_.faults[fault.budget].range.lo;
+    if (loses_message(fault.kind)) past.from = past.until = times.of(trace.events[fault.event].at);
+    if (delays_message(fault.kind)) past.from = times.of(trace.events[fault.event].at);
+    if (freezes(fault.kind)) past.least = settings_.faults[fault.budget].range.lo;
     for (const checker::WorkPauses& asked : violation.pauses) {
       if (fault.place != ExploredFault::Place::within || asked.event != fault.event) continue;
       const Duration earlier = past.from - times.of(asked.begin);
@@ -282,10 +281,9 @@ class NoReturnSearch {
 
   /// It began when it did; it ended when it did, or if that is to come, it ends when it likes.
   bool is_as(const ExploredFault& fault, const PastFault& past, DifferenceConstraints& constraints, Instant now) const {
-    using Kind = ExploredFault::Kind;
-    if (fault.kind == Kind::lose || fault.kind == Kind::jump || fault.kind == Kind::crash) return true;
+    if (loses_message(fault.kind) || is_own_event(fault.kind)) return true;
     const bool is_within = fault.place == ExploredFault::Place::within;
-    if (fault.kind == Kind::pause) {
+    if (freezes(fault.kind)) {
       // Within work it may have begun at any moment up to `from`, and makes the work end later by its length.
       const bool begins = is_within ? constraints.add_at_most(fault.work_from, Instant::at(past.from)) &&
                                           constraints.add_at_most(Instant::at(past.from), fault.from)
@@ -302,7 +300,7 @@ class NoReturnSearch {
   /// must.
   bool may_be_unnoticed(const PastFault& past, Explorer& explorer, const std::vector<ExploredEvent>& events,
                         const std::vector<bool>& is_past, Instant now) const {
-    const bool is_between = past.kind == ExploredFault::Kind::pause && past.place == ExploredFault::Place::before;
+    const bool is_between = freezes(past.kind) && past.place == ExploredFault::Place::before;
     const bool is_open = past.until > now.offset() && options_.mutant != NoReturnMutant::lengths_are_fixed;
     if (!is_between || !is_open) return false;
     const Instant end = Instant::at(past.from + past.least);
@@ -320,7 +318,7 @@ class NoReturnSearch {
                          const std::vector<bool>& is_past, Instant now) {
     using Place = ExploredFault::Place;
     const bool is_of_event = fault.event < is_past.size();
-    if (fault.kind == ExploredFault::Kind::partition || fault.kind == ExploredFault::Kind::skew) return false;
+    if (cuts_off(fault.kind) || is_from_the_start(fault.kind)) return false;
     if (fault.place == Place::itself || fault.place == Place::after) return is_of_event && !is_past[fault.event];
     return constraints.add_at_most(now, fault.from);
   }

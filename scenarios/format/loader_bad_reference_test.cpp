@@ -185,7 +185,7 @@ TEST_CASE("loader: bad input: what is expected") {
       {R"(from = { pause = "91ms" })", R"(from = { jump = "91ms" })",
        R"(113:1: mutual-exclusion: a threshold of "jump" needs a [[may]] with kind = "jump" and a range)"},
       {R"(from = { pause = "91ms" })", R"(from = { latency = "91ms" })",
-       R"(113:48: there is no threshold of "latency": expected one of pause, delay, partition, jump, skew, restart_after)"},
+       R"(113:48: there is no threshold of "latency": expected one of pause, restart_after, jump, skew, delay, partition)"},
       {R"(from = { pause = "91ms" })", R"(from = { restart_after = "91ms" })",
        R"(113:1: mutual-exclusion: a threshold of "restart_after" needs a [[may]] with kind = "crash" and a range of "restart_after")"},
       {"traces = 123", "traces = 0", "112:10: traces: expected a whole number of 1 or more, not 0"},

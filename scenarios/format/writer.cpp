@@ -378,7 +378,7 @@ class Writer {
   void write(const FaultSpec& fault) {
     table("[[fault]]");
     key("kind", basic_string(name_of(fault.kind)));
-    if (fault.kind == FaultSpec::Kind::partition) {
+    if (cuts_off(fault.kind)) {
       key("between", fmt::format("[{}, {}]", array_of(fault.between[0], 0), array_of(fault.between[1], 0)));
       key("from", value_of(fault.trigger.time));
       key("length", value_of(fault.length));

@@ -162,23 +162,21 @@ class Generator {
     FaultSpec& fault = s_.faults.emplace_back();
     fault.kind = sim::planned_fault_kinds()[random_.below(sim::kPlannedFaultKinds)].second;
     Trigger& trigger = fault.trigger;
-    switch (fault.kind) {
-      case FaultSpec::Kind::partition:
-        fault.between = {{clients_.front()}, {servers_.front()}};
-        if (s_.resource) fault.between[1].push_back("resource");
-        trigger.time = random_duration(random_);
-        fault.length = DurationRange::exactly(random_duration(random_));
-        return;
-      case FaultSpec::Kind::lose:
-      case FaultSpec::Kind::delay:
-        fault.who = one_of(random_, clients_);
-        trigger = {.kind = Trigger::Kind::sent, .time = {}, .step = message(), .occurrence = random_.between(1, 3)};
-        fault.direction = random_.one_in(2) ? FaultSpec::Direction::request : FaultSpec::Direction::reply;
-        if (fault.kind == FaultSpec::Kind::delay) fault.length = DurationRange::exactly(random_duration(random_));
-        return;
-      default: break;
+    if (cuts_off(fault.kind)) {
+      fault.between = {{clients_.front()}, {servers_.front()}};
+      if (s_.resource) fault.between[1].push_back("resource");
+      trigger.time = random_duration(random_);
+      fault.length = DurationRange::exactly(random_duration(random_));
+      return;
     }
-    const bool of_server = random_.one_in(3);
+    if (strikes_message(fault.kind)) {
+      fault.who = one_of(random_, clients_);
+      trigger = {.kind = Trigger::Kind::sent, .time = {}, .step = message(), .occurrence = random_.between(1, 3)};
+      fault.direction = random_.one_in(2) ? FaultSpec::Direction::request : FaultSpec::Direction::reply;
+      if (lasts(fault.kind)) fault.length = DurationRange::exactly(random_duration(random_));
+      return;
+    }
+    const bool of_server = !may_name(fault.kind, sim::Whose::clients) || random_.one_in(3);
     fault.who = one_of(random_, of_server ? servers_ : clients_);
     if (random_.one_in(3)) {
       trigger.time = random_duration(random_);
@@ -196,9 +194,9 @@ class Generator {
       trigger.step = one_of(random_, steps);
       trigger.occurrence = random_.between(1, 3);
     }
-    if (fault.kind == FaultSpec::Kind::pause) fault.length = DurationRange::exactly(random_duration(random_));
-    if (fault.kind == FaultSpec::Kind::jump) fault.by = DurationRange::exactly(random_duration(random_, true));
-    if (fault.kind == FaultSpec::Kind::crash) {
+    if (lasts(fault.kind)) fault.length = DurationRange::exactly(random_duration(random_));
+    if (moves_clock(fault.kind)) fault.by = DurationRange::exactly(random_duration(random_, true));
+    if (may_come_back(fault.kind)) {
       if (random_.one_in(2)) fault.restart_after = DurationRange::exactly(random_duration(random_));
       fault.keep = of_server && random_.one_in(2);
     }
@@ -206,29 +204,27 @@ class Generator {
 
   void may() {
     MaySpec& may = s_.may.emplace_back();
-    using Kind = MaySpec::Kind;
-    may.kind = sim::kFaultKinds[random_.below(sim::kFaultKinds.size())].kind;
-    const bool of_message = may.kind == Kind::lose || may.kind == Kind::delay;
-    const bool of_server = !of_message && random_.one_in(3);
+    may.kind = sim::kFaultKinds[random_.below(sim::kFaultKinds.size())];
+    const bool of_message = strikes_message(may.kind);
+    const bool of_server = !may_name(may.kind, sim::Whose::clients) || (!of_message && random_.one_in(3));
     if (of_server || random_.one_in(2)) may.who = {one_of(random_, of_server ? servers_ : clients_)};
-    if (may.kind == Kind::partition && random_.one_in(2)) {
+    if (cuts_off(may.kind) && random_.one_in(2)) {
       may.who.clear();
       may.between = {{one_of(random_, clients_)}, {one_of(random_, servers_)}};
     }
-    const bool has_length = may.kind == Kind::pause || may.kind == Kind::delay || may.kind == Kind::partition;
-    if (has_length) may.length = random_range(random_);
-    const bool has_during = (may.kind == Kind::pause || may.kind == Kind::crash || of_message) && !of_server;
+    if (lasts(may.kind)) may.length = random_range(random_);
+    const bool has_during = entry_of(may.kind).limited != sim::Limited::no && !of_server;
     if (has_during && random_.one_in(2)) {
       may.during = static_cast<sim::Activity>(random_.below(5));
-      const bool is_background = of_message || may.kind == Kind::pause;
+      const bool is_background = of_message || freezes(may.kind);
       if (may.during == sim::Activity::work && is_background) may.during = sim::Activity::acquire;
     }
     if (of_message && random_.one_in(2)) may.message = message();
     if (of_message && random_.one_in(2)) {
       may.direction = random_.one_in(2) ? FaultSpec::Direction::request : FaultSpec::Direction::reply;
     }
-    if (may.kind == MaySpec::Kind::jump || may.kind == MaySpec::Kind::skew) may.length = random_range(random_, true);
-    if (may.kind == MaySpec::Kind::crash) {
+    if (moves_clock(may.kind)) may.length = random_range(random_, true);
+    if (may_come_back(may.kind)) {
       if (random_.one_in(2)) may.restart_after = random_range(random_);
       may.keep = of_server && random_.one_in(2);
     }

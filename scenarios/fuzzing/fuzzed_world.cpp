@@ -26,10 +26,9 @@ Duration ms(Random& random, std::int64_t lo, std::int64_t hi) { return Duration:
 
 DurationRange up_to(Duration longest) { return {Duration::zero(), longest}; }
 
-MaySpec may_of(MaySpec::Kind kind, DurationRange length = {}) {
+MaySpec may_of(MaySpec::Kind kind) {
   MaySpec may;
   may.kind = kind;
-  may.length = length;
   return may;
 }
 
@@ -62,35 +61,53 @@ std::vector<std::string> server_names(const Scenario& scenario) {
 
 /// Whoever loses messages, talks to the dead or is cut off must not wait for ever.
 void let_clients_give_up(Scenario& scenario) {
-  const bool needs_it = std::any_of(scenario.may.begin(), scenario.may.end(), [](const MaySpec& may) {
-    return may.kind == MaySpec::Kind::lose || may.kind == MaySpec::Kind::crash || may.kind == MaySpec::Kind::partition;
-  });
+  const bool needs_it = std::any_of(scenario.may.begin(), scenario.may.end(),
+                                    [](const MaySpec& may) { return silences(may.kind) || cuts_off(may.kind); });
   if (needs_it && !scenario.network.timeout)
     scenario.network.timeout = std::max(scenario.network.latency.hi * 4, Duration::milliseconds(5));
 }
 
+/// As often as the table says. Of those who may come back, the second of two is a server that does.
+struct Draw {
+  MaySpec::Kind kind = {};
+  unsigned ordinal = 0;
+};
+
+/// By what they strike, and what strikes from the start first: seeds are written down, so the order stays.
+constexpr auto kDraws = [] {
+  constexpr std::size_t count = [] {
+    std::size_t n = 0;
+    for (const MaySpec::Kind kind : sim::kFaultKinds) n += sim::entry_of(kind).draws;
+    return n;
+  }();
+  std::array<Draw, count> draws{};
+  std::size_t next = 0;
+  for (const sim::Victim victim :
+       {sim::Victim::process, sim::Victim::message, sim::Victim::clock, sim::Victim::connections}) {
+    for (const bool from_the_start : {true, false}) {
+      for (const MaySpec::Kind kind : sim::kFaultKinds) {
+        if (sim::entry_of(kind).victim != victim || sim::is_from_the_start(kind) != from_the_start) continue;
+        for (unsigned i = 0; i < sim::entry_of(kind).draws; ++i) draws[next++] = {kind, i};
+      }
+    }
+  }
+  return draws;
+}();
+
 /// One of all kinds of faults.
 MaySpec some_fault(Random& random, const Scenario& scenario, Duration lease) {
   const Duration longest = lease * random.between(1, 3);
-  MaySpec may;
-  switch (random.below(9)) {
-    case 0:
-    case 1: may = may_of(MaySpec::Kind::pause, up_to(longest)); break;
-    case 2: may = may_of(MaySpec::Kind::crash); break;
-    case 3:
-      may = may_of(MaySpec::Kind::crash);
-      may.who = server_names(scenario);
-      may.restart_after = up_to(lease);
-      may.keep = random.one_in(2);
-      break;
-    case 4: may = may_of(MaySpec::Kind::lose); break;
-    case 5: may = may_of(MaySpec::Kind::delay, up_to(longest)); break;
-    case 6: may = may_of(MaySpec::Kind::skew, {-longest, longest}); break;
-    case 7: may = may_of(MaySpec::Kind::jump, {-longest, longest}); break;
-    default: may = may_of(MaySpec::Kind::partition, up_to(longest)); break;
+  const Draw& drawn = kDraws[random.below(kDraws.size())];
+  MaySpec may = may_of(drawn.kind);
+  if (lasts(may.kind)) may.length = up_to(longest);
+  if (moves_clock(may.kind)) may.length = {-longest, longest};
+  if (may_come_back(may.kind) && drawn.ordinal == 1) {
+    may.who = server_names(scenario);
+    may.restart_after = up_to(lease);
+    may.keep = random.one_in(2);
   }
   // A clock is off once.
-  if (may.kind != MaySpec::Kind::skew && random.one_in(3)) may.times = random.between(2, 3);
+  if (!is_from_the_start(may.kind) && random.one_in(3)) may.times = random.between(2, 3);
   return may;
 }
 

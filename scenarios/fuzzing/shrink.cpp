@@ -38,7 +38,7 @@ void erase_name(std::vector<std::vector<std::string>>& sides, std::string_view n
 }
 
 bool has_empty_side(const FaultSpec& fault) {
-  return fault.kind == FaultSpec::Kind::partition &&
+  return cuts_off(fault.kind) &&
          std::any_of(fault.between.begin(), fault.between.end(), [](const auto& side) { return side.empty(); });
 }
 
@@ -66,8 +66,9 @@ Scenario without_fault(const Scenario& story, std::size_t index) {
   Scenario smaller = story;
   const FaultSpec fault = story.faults[index];
   smaller.faults.erase(smaller.faults.begin() + static_cast<std::ptrdiff_t>(index));
-  std::erase_if(smaller.schedule,
-                [&](const ScheduleEntry& entry) { return entry.what >= What::pause && entry.process == fault.who; });
+  std::erase_if(smaller.schedule, [&](const ScheduleEntry& entry) {
+    return sim::EventName::is_fault(entry.what) && entry.process == fault.who;
+  });
   return smaller;
 }
 
@@ -148,9 +149,8 @@ Edits without_parts(const Scenario& story) {
 
 /// As the loader has it: who could wait for ever must give up.
 bool needs_timeout(const Scenario& story) {
-  return story.sentinels || std::any_of(story.faults.begin(), story.faults.end(), [](const FaultSpec& fault) {
-           return fault.kind == FaultSpec::Kind::lose || fault.kind == FaultSpec::Kind::crash;
-         });
+  return story.sentinels || std::any_of(story.faults.begin(), story.faults.end(),
+                                        [](const FaultSpec& fault) { return silences(fault.kind); });
 }
 
 /// Values that a duration may be instead, simplest first.
@@ -452,7 +452,7 @@ std::vector<MaySpec> mays_for(const Scenario& story, const Scenario& world) {
            std::any_of(story.servers.begin(), story.servers.end(), is_it);
   };
   for (const MaySpec& may : world.may) {
-    const bool is_needed = may.kind == MaySpec::Kind::skew
+    const bool is_needed = is_from_the_start(may.kind)
                                ? has_skew(story)
                                : std::any_of(story.faults.begin(), story.faults.end(),
                                              [&](const FaultSpec& fault) { return fault.kind == may.kind; });

@@ -8,16 +8,20 @@ namespace {
 constexpr std::array<MatrixFault, 10> kFaults{{
     {"none", "nothing goes wrong", "没有故障"},
     {"overrun", "the work may take three leases", "工作可能持续三个租期"},
-    {"crash", "a client may crash at any moment", "客户端可能在任意时刻崩溃"},
-    {"pause", "a client may be paused at any moment, for up to 10s", "客户端可能在任意时刻停顿，最长 10s"},
-    {"client-skew", "a client's wall clock may be up to 5s off", "客户端的时钟可能偏差最多 5s"},
-    {"server-jump", "a server's wall clock may jump by up to 5s", "服务器的时钟可能跳变最多 5s"},
-    {"lost-message", "a request or a reply may be lost", "一个请求或答复可能丢失"},
-    {"node-restart", "a server may crash and come back empty within 1s", "服务器可能崩溃，并在 1s 内空着重启"},
+    {"crash", "a client may crash at any moment", "客户端可能在任意时刻崩溃", sim::FaultKind::crash},
+    {"pause", "a client may be paused at any moment, for up to 10s", "客户端可能在任意时刻停顿，最长 10s",
+     sim::FaultKind::pause},
+    {"client-skew", "a client's wall clock may be up to 5s off", "客户端的时钟可能偏差最多 5s", sim::FaultKind::skew},
+    {"server-jump", "a server's wall clock may jump by up to 5s", "服务器的时钟可能跳变最多 5s", sim::FaultKind::jump,
+     sim::Whose::servers},
+    {"lost-message", "a request or a reply may be lost", "一个请求或答复可能丢失", sim::FaultKind::lose},
+    {"node-restart", "a server may crash and come back empty within 1s", "服务器可能崩溃，并在 1s 内空着重启",
+     sim::FaultKind::crash, sim::Whose::servers, true},
     {"primary-lost",
      "the primary may die; its replica is up to 1s behind, and sentinels promote it (independent servers: one may die)",
      "主节点可能宕机；从节点落后最多 1s，由哨兵提升（相互独立的服务器：其中一个可能宕机）"},
-    {"partition", "a client may be cut off from the servers for up to 3s", "客户端可能与服务器断开，最长 3s"},
+    {"partition", "a client may be cut off from the servers for up to 3s", "客户端可能与服务器断开，最长 3s",
+     sim::FaultKind::partition},
 }};
 
 constexpr std::array<MatrixQuestion, 4> kQuestions{{

@@ -19,6 +19,10 @@ struct MatrixFault {
   std::string_view name;
   std::string_view meaning;
   std::string_view meaning_zh;
+  /// The kind of fault that it is: of a client or of a server; of those that may come back, one that does.
+  std::optional<sim::FaultKind> kind = {};
+  sim::Whose whose = sim::Whose::clients;
+  bool comes_back = false;
 };
 std::span<const MatrixFault> matrix_faults();
 

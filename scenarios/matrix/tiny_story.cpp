@@ -20,66 +20,57 @@ MaySpec fault_of(MaySpec::Kind kind, sim::Random& random) {
   MaySpec may;
   may.kind = kind;
   const char* client = random.one_in(3) ? "B" : "A";
-  switch (kind) {
-    case MaySpec::Kind::pause:
-      may.length = {0_ms, random_ms(random, 2, 6)};
-      may.who = {random.one_in(5) ? "redis" : client};
-      break;
-    case MaySpec::Kind::crash: {
-      const bool of_server = random.one_in(2);
-      may.who = {of_server ? "redis" : client};
-      if (of_server || random.one_in(2)) {
-        may.restart_after = DurationRange::exactly(random_ms(random, 0, 2));
-        if (random.one_in(2)) may.restart_after->hi += random_ms(random, 1, 2);
-      }
-      may.keep = of_server && random.one_in(2);
-      break;
+  if (freezes(kind)) {
+    may.length = {0_ms, random_ms(random, 2, 6)};
+    may.who = {random.one_in(5) ? "redis" : client};
+  } else if (may_come_back(kind)) {
+    const bool of_server = random.one_in(2);
+    may.who = {of_server ? "redis" : client};
+    if (of_server || random.one_in(2)) {
+      may.restart_after = DurationRange::exactly(random_ms(random, 0, 2));
+      if (random.one_in(2)) may.restart_after->hi += random_ms(random, 1, 2);
     }
-    case MaySpec::Kind::lose:
-      if (random.one_in(2)) may.who = {client};
-      may.times = random.between(1, 2);
-      break;
-    case MaySpec::Kind::delay:
-      may.length = {random.one_in(2) ? 0_ms : 1_ms, random_ms(random, 2, 6)};
-      if (random.one_in(2)) may.who = {client};
-      if (random.one_in(3)) {
-        may.direction = random.one_in(2) ? FaultSpec::Direction::request : FaultSpec::Direction::reply;
-      }
-      if (random.one_in(4)) may.message = "SET";
-      break;
-    case MaySpec::Kind::partition:
-      may.length = {random.one_in(2) ? 0_ms : 1_ms, random_ms(random, 2, 6)};
-      if (random.one_in(3)) {
-        may.between = {{client}, {"redis"}};
-      } else {
-        may.who = {random.one_in(3) ? "redis" : client};
-      }
-      break;
-    case MaySpec::Kind::jump:
-    case MaySpec::Kind::skew: {
-      const bool of_client = random.one_in(2);
-      if (of_client || kind == MaySpec::Kind::skew) may.who = {of_client ? client : "redis"};
-      // The explorer knows a client's clock to jump by one length alone.
-      const bool is_exact = random.one_in(2) || (of_client && kind == MaySpec::Kind::jump);
-      if (is_exact) {
-        may.length = DurationRange::exactly(random_ms(random, 1, 5));
-        if (random.one_in(2)) may.length = DurationRange::exactly(-may.length.lo);
-      } else {
-        may.length = random.one_in(3) ? DurationRange{random_ms(random, -4, -1), 0_ms}
-                                      : DurationRange{0_ms, random_ms(random, 1, 5)};
-      }
-      break;
+    may.keep = of_server && random.one_in(2);
+  } else if (loses_message(kind)) {
+    if (random.one_in(2)) may.who = {client};
+    may.times = random.between(1, 2);
+  } else if (delays_message(kind)) {
+    may.length = {random.one_in(2) ? 0_ms : 1_ms, random_ms(random, 2, 6)};
+    if (random.one_in(2)) may.who = {client};
+    if (random.one_in(3)) {
+      may.direction = random.one_in(2) ? FaultSpec::Direction::request : FaultSpec::Direction::reply;
     }
+    if (random.one_in(4)) may.message = "SET";
+  } else if (cuts_off(kind)) {
+    may.length = {random.one_in(2) ? 0_ms : 1_ms, random_ms(random, 2, 6)};
+    if (random.one_in(3)) {
+      may.between = {{client}, {"redis"}};
+    } else {
+      may.who = {random.one_in(3) ? "redis" : client};
+    }
+  } else if (moves_clock(kind)) {
+    const bool of_client = random.one_in(2);
+    if (of_client || is_from_the_start(kind)) may.who = {of_client ? client : "redis"};
+    // The explorer knows a client's clock to jump by one length alone.
+    const bool is_exact = random.one_in(2) || (of_client && is_own_event(kind));
+    if (is_exact) {
+      may.length = DurationRange::exactly(random_ms(random, 1, 5));
+      if (random.one_in(2)) may.length = DurationRange::exactly(-may.length.lo);
+    } else {
+      may.length = random.one_in(3) ? DurationRange{random_ms(random, -4, -1), 0_ms}
+                                    : DurationRange{0_ms, random_ms(random, 1, 5)};
+    }
+  } else {
+    const bool of_client = !sim::may_name(kind, sim::Whose::servers);
+    may.who = {of_client ? client : "redis"};
+    may.times = random.between(1, 2);
   }
   return may;
 }
 
 /// It strikes only while its victim is at something.
 void limit(MaySpec& may, sim::Random& random) {
-  using Kind = MaySpec::Kind;
-  const bool can_be =
-      may.kind == Kind::pause || may.kind == Kind::crash || may.kind == Kind::lose || may.kind == Kind::delay;
-  if (!can_be || (!may.who.empty() && may.who.front() == "redis")) return;
+  if (entry_of(may.kind).limited == sim::Limited::no || (!may.who.empty() && may.who.front() == "redis")) return;
   may.during = random.one_in(2) ? sim::Activity::acquire : sim::Activity::release;
 }
 
@@ -98,7 +89,7 @@ Scenario tiny_story(std::uint64_t seed, std::optional<MaySpec::Kind> fault) {
   scenario.network.latency = DurationRange::exactly(1_ms);
   if (random.one_in(4)) scenario.network.latency.hi = 2_ms;
   // Whoever loses messages must not wait for ever.
-  if (fault == MaySpec::Kind::lose || random.one_in(3)) scenario.network.timeout = random_ms(random, 3, 6);
+  if ((fault && loses_message(*fault)) || random.one_in(3)) scenario.network.timeout = random_ms(random, 3, 6);
   if (random.one_in(4)) scenario.resource = ResourceSpec{.latency = DurationRange::exactly(1_ms)};
   scenario.servers.push_back({.name = "redis", .clock = {}, .latency = {}});
   for (const char* name : {"A", "B"}) {

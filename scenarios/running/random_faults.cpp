@@ -127,8 +127,8 @@ class Drawing {
 
   std::string some_name(const MaySpec& may) {
     if (!may.who.empty()) return may.who[random_.below(may.who.size())];
-    if (may.kind == MaySpec::Kind::partition) return drawn_.clients[random_.below(drawn_.clients.size())].name;
-    if (may.kind == MaySpec::Kind::jump) return drawn_.servers[random_.below(drawn_.servers.size())].name;
+    if (entry_of(may.kind).unless_named == sim::Whose::servers)
+      return drawn_.servers[random_.below(drawn_.servers.size())].name;
     return drawn_.clients[random_.below(drawn_.clients.size())].name;
   }
 
@@ -175,7 +175,7 @@ class Drawing {
 
   void strike(const MaySpec& may) {
     for (std::int64_t i = 0; i < may.times; ++i) {
-      if (may.kind == MaySpec::Kind::skew) {
+      if (is_from_the_start(may.kind)) {
         skew(may);
         continue;
       }
@@ -183,7 +183,7 @@ class Drawing {
         strike_message(may);
         continue;
       }
-      if (may.kind == MaySpec::Kind::partition) {
+      if (cuts_off(may.kind)) {
         separate(may);
         continue;
       }
@@ -192,12 +192,10 @@ class Drawing {
       fault.at = may.at;
       fault.who = some_name(may);
       fault.trigger = may.during == sim::Activity::anything ? some_moment(fault.who) : moment_of(may.during, fault.who);
-      if (may.kind == MaySpec::Kind::crash) {
-        fault.keep = may.keep;
-        if (may.restart_after) fault.restart_after = DurationRange::exactly(one_of(*may.restart_after, random_));
-      } else {
-        (moves_clock(may.kind) ? fault.by : fault.length) = DurationRange::exactly(one_of(may.length, random_));
-      }
+      fault.keep = may.keep;
+      fault.restart_after = may.restart_after;
+      if (const DurationRange* range = length_of(may))
+        *length_of(fault) = DurationRange::exactly(one_of(*range, random_));
       drawn_.faults.push_back(std::move(fault));
     }
   }
@@ -237,7 +235,7 @@ class Drawing {
                             (may.during == sim::Activity::anything || step.during == may.during);
       if (is_of_them && is_meant && step.is_message) fitting.push_back(&step);
     }
-    const bool is_loss = may.kind == MaySpec::Kind::lose;
+    const bool is_loss = loses_message(may.kind);
     if (fitting.empty()) return;
     const Step step = *fitting[random_.below(fitting.size())];
     message_fault(may.kind, step, may.direction, is_loss ? Duration::zero() : one_of(may.length, random_));
@@ -247,7 +245,7 @@ class Drawing {
     const std::vector<PartitionSides> all = partition_sides(drawn_, may);
     FaultSpec fault;
     fault.at = may.at;
-    fault.kind = FaultSpec::Kind::partition;
+    fault.kind = may.kind;
     const PartitionSides& sides = all[random_.below(all.size())];
     fault.between = {sides.left, sides.right};
     fault.trigger.time = Duration::milliseconds(random_.between(0, latest_.count_ns() / 1'000'000));

@@ -156,14 +156,15 @@ void RandomFaults::begin(Random& random, const std::optional<FaultLimit>& limit,
 void RandomFaults::plan(std::size_t index, const std::optional<FaultLimit>& limit, std::uint64_t typical) {
   Budget& budget = allowed_.budgets()[index];
   const MaySpec& may = *budget.may;
-  DurationRange range = may.kind == MaySpec::Kind::crash ? may.restart_after.value_or(DurationRange{}) : may.length;
+  const DurationRange* length = length_of(may);
+  DurationRange range = length == nullptr ? DurationRange{} : *length;
   if (limit && parameter_of(may) == limit->parameter) {
     range = {std::max(range.lo, limit->range.lo), std::min(range.hi, limit->range.hi)};
     if (range.lo > range.hi) return;
   }
   // Mostly all that may happen, and sometimes less.
   std::int64_t times = random_->one_in(4) ? random_->between(0, may.times) : may.times;
-  if (may.kind == MaySpec::Kind::skew) {
+  if (is_from_the_start(may.kind)) {
     std::vector<ProcessId> who = budget.who;
     for (; times > 0 && !who.empty(); --times) {
       const auto chosen = who.begin() + static_cast<std::ptrdiff_t>(random_->below(who.size()));
@@ -178,8 +179,8 @@ void RandomFaults::plan(std::size_t index, const std::optional<FaultLimit>& limi
     Planned& planned = planned_.emplace_back();
     planned.budget = index;
     planned.length = length_within(range);
-    const bool is_for_work = may.during == sim::Activity::work && may.kind == MaySpec::Kind::pause;
-    const bool is_for_any = may.during == sim::Activity::anything && may.kind == MaySpec::Kind::pause;
+    const bool is_for_work = may.during == sim::Activity::work && freezes(may.kind);
+    const bool is_for_any = may.during == sim::Activity::anything && freezes(may.kind);
     planned.at_work = is_for_work || (is_for_any && random_->one_in(2));
     planned.from = random_->one_in(2) ? focus_ : random_->below(std::max<std::uint64_t>(typical, 8));
   }
@@ -215,7 +216,7 @@ sim::Fate::Answer RandomFaults::of(std::uint32_t slot, Instant moment) {
 sim::Duration RandomFaults::late_by(const sim::Event& message) {
   for (Planned& planned : planned_) {
     Budget& budget = allowed_.budgets()[planned.budget];
-    if (planned.is_done || budget.may->kind != MaySpec::Kind::delay || planned.from > looked_) continue;
+    if (planned.is_done || !delays_message(budget.may->kind) || planned.from > looked_) continue;
     if (!allowed_.can_strike(budget, message) || random_->one_in(3)) continue;
     planned.is_done = true;
     allowed_.delay(budget, planned.length);
@@ -230,8 +231,8 @@ std::optional<sim::Fate::Answer> RandomFaults::attempt(Planned& planned, std::ui
   Budget& budget = allowed_.budgets()[planned.budget];
   const MaySpec& may = *budget.may;
   const sim::Event& event = world_.event(slot);
-  if (may.kind == MaySpec::Kind::delay) return std::nullopt;
-  if (may.kind == MaySpec::Kind::partition) {
+  if (delays_message(may.kind)) return std::nullopt;
+  if (cuts_off(may.kind)) {
     // What was sent at this very moment was not kept back.
     const Instant first = world_.now() + Duration::nanoseconds(1);
     if (first.offset() > moment.offset()) return std::nullopt;
@@ -242,7 +243,7 @@ std::optional<sim::Fate::Answer> RandomFaults::attempt(Planned& planned, std::ui
     allowed_.separate(budget, side, when, planned.length);
     return Answer::look_again;
   }
-  if (may.kind == MaySpec::Kind::lose) {
+  if (loses_message(may.kind)) {
     if (!allowed_.can_strike(budget, event) || random_->one_in(3)) return std::nullopt;
     planned.is_done = true;
     AllowedFaults::spend(budget);
@@ -255,9 +256,9 @@ std::optional<sim::Fate::Answer> RandomFaults::attempt(Planned& planned, std::ui
   // say.
   const sim::ProcessState& state = world_.state(victim);
   const bool is_frozen = state.was_paused && state.frozen_until.offset() > world_.now().offset();
-  if (may.kind == MaySpec::Kind::crash && is_frozen) return std::nullopt;
+  if (kills(may.kind) && is_frozen) return std::nullopt;
   // Who is paused is not paused once more: a pause begins at the end of the last one at the earliest.
-  const bool is_pause = may.kind == MaySpec::Kind::pause;
+  const bool is_pause = freezes(may.kind);
   if (is_pause && state.was_paused && state.frozen_until.offset() > moment.offset()) return std::nullopt;
   planned.is_done = true;
   last_ = victim;

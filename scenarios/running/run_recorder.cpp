@@ -20,6 +20,8 @@ bool is_work(const sim::Event& event) {
   return event.kind == sim::EventKind::timer && event.timer_kind == sim::TimerKind::work;
 }
 
+bool is_pause(What what) { return sim::EventName::is_fault(what) && freezes(sim::EventName::fault_of(what)); }
+
 }  // namespace
 
 RunRecorder::RunRecorder(const Scenario& scenario, Deployment& deployment)
@@ -86,33 +88,18 @@ void RunRecorder::struck(const sim::PlannedFault& fault, Duration length, Instan
   FaultSpec& spec = faults_.emplace_back();
   spec.who = names_[fault.process.index];
   spec.trigger.time = moment.offset();
-  switch (fault.kind) {
-    case sim::PlannedFault::Kind::pause:
-      spec.length = sim::DurationRange::exactly(length);
-      add_own_event(What::pause, fault.process, moment.offset());
-      break;
-    case sim::PlannedFault::Kind::crash:
-      pause_until_crash(fault.process, moment.offset());
-      spec.kind = FaultSpec::Kind::crash;
-      spec.keep = fault.keep;
-      if (fault.restart_after) spec.restart_after = sim::DurationRange::exactly(length);
-      add_own_event(What::crash, fault.process, moment.offset());
-      break;
-    case sim::PlannedFault::Kind::jump:
-      spec.kind = FaultSpec::Kind::jump;
-      spec.by = sim::DurationRange::exactly(length);
-      add_own_event(What::jump, fault.process, moment.offset());
-      break;
-    case sim::PlannedFault::Kind::lose:
-    case sim::PlannedFault::Kind::delay:
-    case sim::PlannedFault::Kind::skew:
-    case sim::PlannedFault::Kind::partition: break;
-  }
+  spec.kind = fault.kind;
+  spec.keep = fault.keep;
+  spec.restart_after = fault.restart_after;
+  if (sim::DurationRange* own = length_of(spec)) *own = sim::DurationRange::exactly(length);
+  if (kills(fault.kind)) pause_until_crash(fault.process, moment.offset());
+  add_own_event(sim::EventName::of(fault.kind), fault.process, moment.offset());
 }
 
 void RunRecorder::struck_with_next(const sim::PlannedFault& fault) {
   if (!writes_) return;
   FaultSpec& spec = faults_.emplace_back();
+  spec.kind = fault.kind;
   spec.who = names_[fault.process.index];
   spec.length = sim::DurationRange::exactly(fault.length);
   with_next_.push_back(faults_.size() - 1);
@@ -168,7 +155,7 @@ void RunRecorder::finish_present() {
       trigger = {
           .kind = Trigger::Kind::after, .time = {}, .step = step_in_file(present.step), .occurrence = occurrence};
     } else {
-      add_own_event(What::pause, present.process, present.at);
+      add_own_event(sim::EventName::of(faults_[pause].kind), present.process, present.at);
     }
   }
 }
@@ -178,9 +165,9 @@ void RunRecorder::finish_present() {
 void RunRecorder::pause_until_crash(ProcessId process, Duration crash) {
   const auto last = std::find_if(schedule_.rbegin(), schedule_.rend(),
                                  [&](const ScheduleEntry& entry) { return entry.process == names_[process.index]; });
-  if (last == schedule_.rend() || last->what != What::pause) return;
+  if (last == schedule_.rend() || !is_pause(last->what)) return;
   for (FaultSpec& pause : faults_) {
-    const bool is_it = pause.kind == FaultSpec::Kind::pause && pause.who == names_[process.index] &&
+    const bool is_it = freezes(pause.kind) && pause.who == names_[process.index] &&
                        pause.trigger.kind == Trigger::Kind::at && pause.trigger.time == last->time;
     if (is_it && pause.trigger.time + pause.length.lo == crash)
       pause.length = sim::DurationRange::exactly(pause.length.lo + Duration::nanoseconds(1));

@@ -173,7 +173,7 @@ struct FaultSpec {
   sim::DurationRange length;  ///< pause, delay, partition; exact in [[fault]], may be a range in [[may]]
   std::optional<sim::DurationRange> restart_after;
   bool keep = false;
-  sim::DurationRange by;  ///< jump, in [[may]] also skew
+  sim::DurationRange by;  ///< jump
   Direction direction = Direction::request;
   std::vector<std::vector<std::string>> between;
   bool operator==(const FaultSpec&) const = default;
@@ -196,6 +196,21 @@ struct MaySpec {
   std::int64_t times = 1;
   bool operator==(const MaySpec&) const = default;
 };
+
+/// How long, by how much, or after how long: in whichever of its fields its kind has it. Null: it has no length, or
+/// never comes back.
+inline sim::DurationRange* length_of(FaultSpec& fault) {
+  return sim::length_among(fault.kind, fault.length, fault.by, fault.restart_after);
+}
+inline const sim::DurationRange* length_of(const FaultSpec& fault) {
+  return sim::length_among(fault.kind, fault.length, fault.by, fault.restart_after);
+}
+inline sim::DurationRange* length_of(MaySpec& may) {
+  return sim::length_among(may.kind, may.length, may.length, may.restart_after);
+}
+inline const sim::DurationRange* length_of(const MaySpec& may) {
+  return sim::length_among(may.kind, may.length, may.length, may.restart_after);
+}
 
 /// Names of clients without one: A, B, … Z, C27, C28, …
 std::string client_name(std::size_t i);

@@ -22,7 +22,6 @@ namespace {
 using checker::ExploredEvent;
 using checker::ExploredFault;
 using sim::Duration;
-using Kind = ExploredFault::Kind;
 using Place = ExploredFault::Place;
 using What = sim::EventName::What;
 
@@ -53,7 +52,7 @@ class Builder {
           std::span<const checker::WorkPauses> work_pauses, Within within)
       : trace_(trace), times_(times), work_pauses_(work_pauses), within_(within), witness_(empty_witness(original)) {
     for (const ExploredFault& fault : trace.faults) {
-      if (fault.kind == Kind::skew) clock_in(witness_, fault.process).offset += amount(fault);
+      if (is_from_the_start(fault.kind)) clock_in(witness_, fault.process).offset += amount(fault);
     }
   }
 
@@ -106,36 +105,31 @@ class Builder {
     const ExploredFault& fault = trace_.faults[index];
     FaultSpec spec;
     // A message may also be lost by the resource, which has no name here.
-    const bool has_name = sim::entry_of(fault.kind).victim == sim::Victim::process;
     spec.kind = fault.kind;
-    if (has_name) spec.who = name_in(witness_, fault.process);
-    switch (fault.kind) {
-      case Kind::skew: return;
-      case Kind::pause: add_pause(fault, std::move(spec), replayed); return;
-      case Kind::crash:
+    if (strikes_process(fault.kind)) spec.who = name_in(witness_, fault.process);
+    switch (sim::entry_of(fault.kind).explored) {
+      case sim::Explored::from_the_start: return;
+      case sim::Explored::at_events: add_pause(fault, std::move(spec), replayed); return;
+      case sim::Explored::own_event:
         spec.trigger.time = times_.of(fault.from);
         spec.keep = fault.budget < witness_.may.size() && witness_.may[fault.budget].keep;
         if (fault.restarts) {
           spec.restart_after =
               sim::DurationRange::exactly(restart_of(fault) - times_.of(fault.from) - delay_of_restart(fault.process));
         }
+        if (moves_clock(fault.kind)) spec.by = sim::DurationRange::exactly(amount(fault));
         break;
-      case Kind::jump:
-        spec.trigger.time = times_.of(fault.from);
-        spec.by = sim::DurationRange::exactly(amount(fault));
-        break;
-      case Kind::partition: {
+      case sim::Explored::between_sides: {
         spec.trigger.time = times_.of(fault.from);
         spec.length = sim::DurationRange::exactly(times_.of(fault.until) - times_.of(fault.from));
         const PartitionSides sides = partition_sides(witness_, witness_.may[fault.budget])[fault.side];
         spec.between = {sides.left, sides.right};
         break;
       }
-      case Kind::lose:
-      case Kind::delay: {
+      case sim::Explored::on_messages: {
         const std::optional<LostMessage>& lost = replayed.lost[index];
         if (!lost) return;
-        if (fault.kind == Kind::delay) {
+        if (delays_message(fault.kind)) {
           spec.length = sim::DurationRange::exactly(times_.of(fault.until) - times_.of(fault.from));
           if (spec.length.lo == Duration::zero()) return;
         }
@@ -153,7 +147,6 @@ class Builder {
   }
 
   void add_pause(const ExploredFault& fault, FaultSpec spec, const Replay& replayed) {
-    spec.kind = FaultSpec::Kind::pause;
     spec.length = sim::DurationRange::exactly(times_.of(fault.until) - times_.of(fault.from));
     if (spec.length.lo == Duration::zero()) return;
     const ReplayedEvent& event = replayed.events[fault.event];
@@ -169,7 +162,7 @@ class Builder {
     const std::uint32_t after = fault.place == Place::after ? fault.event : before_at_process(fault.event);
     spec.trigger.time = times_.of(fault.from);
     if (fault.place == Place::within) spec.trigger.time = begin_within_work(fault, after);
-    own_.push_back({spec.trigger.time, after, What::pause, fault.process});
+    own_.push_back({spec.trigger.time, after, sim::EventName::of(fault.kind), fault.process});
     witness_.faults.push_back(std::move(spec));
   }
 
@@ -238,7 +231,7 @@ class Builder {
   bool strikes_nobody(std::uint32_t position) const {
     return trace_.events[position].kind == sim::EventKind::fault &&
            std::none_of(trace_.faults.begin(), trace_.faults.end(), [&](const ExploredFault& fault) {
-             return fault.event == position && (fault.kind == Kind::crash || fault.kind == Kind::jump);
+             return fault.event == position && is_own_event(fault.kind);
            });
   }
 
@@ -250,7 +243,7 @@ class Builder {
     entry.occurrence = name.occurrence;
     if (!sim::EventName::is_of_request(name.what)) {
       // The numbers of faults at given times: by order of the file, which is that of the trace's faults.
-      if (name.what == What::crash || name.what == What::jump) entry.occurrence = ++struck_[{name.process, name.what}];
+      if (sim::EventName::is_fault(name.what)) entry.occurrence = ++struck_[{name.process, name.what}];
       return entry;
     }
     entry.step = step_in_file(name.step);
@@ -360,9 +353,8 @@ std::variant<Witness, Unconfirmed> make_witness(const Scenario& scenario, const 
   const std::optional<WitnessTimes> times = witness_times(trace, violation);
   if (!times) return Unconfirmed{"there are no times in whole nanoseconds for it", ""};
   auto result = attempt(scenario, catalogue, trace, *times, violation, Within::where_asked);
-  const bool has_within = std::any_of(trace.faults.begin(), trace.faults.end(), [](const ExploredFault& fault) {
-    return fault.kind == Kind::pause && fault.place == Place::within;
-  });
+  const bool has_within = std::any_of(trace.faults.begin(), trace.faults.end(),
+                                      [](const ExploredFault& fault) { return fault.place == Place::within; });
   for (const Within other : {Within::as_late_as_possible, Within::as_early_as_possible}) {
     if (std::holds_alternative<Witness>(result) || !has_within) break;
     auto again = attempt(scenario, catalogue, trace, *times, violation, other);

@@ -19,7 +19,6 @@ namespace {
 using checker::ExploredEvent;
 using checker::ExploredFault;
 using sim::Duration;
-using sim::FaultKind;
 using sim::Instant;
 
 constexpr std::uint32_t kNone = ExploredEvent::no_cause;
@@ -78,7 +77,7 @@ class Replayer final : public sim::Scheduler {
       const bool is_of_message = strikes_message(fault.kind);
       if (!is_of_message || fault.event != position_ || fault.emission != emissions_ + 1) continue;
       struck_ = i;
-      if (fault.kind == FaultKind::delay) {
+      if (delays_message(fault.kind)) {
         message.base = Instant::at(times_.of(fault.until));
         return false;
       }
@@ -124,15 +123,14 @@ class Replayer final : public sim::Scheduler {
         fault.kind =
             sim::PlannedFault::Kind::lose;  // nothing, as it was for the dead, and for who was at something else
         for (const ExploredFault& known : trace_.faults) {
-          if (known.event != i || (known.kind != FaultKind::crash && known.kind != FaultKind::jump)) continue;
+          if (known.event != i || !is_own_event(known.kind)) continue;
           fault.kind = known.kind;
           fault.length = known.parameter ? times_.parameters[*known.parameter] : known.by;
           fault.keep = keeps(known);
           if (known.restarts) fault.restart_after = sim::DurationRange{Duration::zero(), Duration::forever()};
         }
         sim::EventName name;
-        name.what =
-            fault.kind == sim::PlannedFault::Kind::jump ? sim::EventName::What::jump : sim::EventName::What::crash;
+        name.what = sim::EventName::of(fault.kind);
         name.process = fault.process;
         names_[event.id] = name;
       }
@@ -141,7 +139,7 @@ class Replayer final : public sim::Scheduler {
 
   void begin_partitions() {
     for (const ExploredFault& fault : trace_.faults) {
-      if (fault.kind != FaultKind::partition) continue;
+      if (!cuts_off(fault.kind)) continue;
       const PartitionSides sides = partition_sides(scenario_, scenario_.may[fault.budget])[fault.side];
       world_.plan(sim::Partition{deployment_.sides_named(sides.left, sides.right), Instant::at(times_.of(fault.from)),
                                  Instant::at(times_.of(fault.until))});
@@ -173,7 +171,7 @@ class Replayer final : public sim::Scheduler {
     sim::ProcessState& process = world_.state(event.process);
     const bool was_alive = process.alive;
     for (const ExploredFault& pause : trace_.faults) {
-      const bool is_here = pause.kind == FaultKind::pause && pause.place == ExploredFault::Place::after;
+      const bool is_here = freezes(pause.kind) && pause.place == ExploredFault::Place::after;
       if (!is_here || pause.event != position) continue;
       process.was_paused = true;
       process.frozen_until = Instant::at(times_.of(pause.until));

@@ -8,6 +8,7 @@
 #include "checker/properties/properties.hpp"
 #include "scenarios/story/empty_witness.hpp"
 #include "scenarios/story/step_name.hpp"
+#include "sim/worlds/fault_words.hpp"
 
 namespace lockstep::scenarios {
 namespace {
@@ -60,53 +61,29 @@ Text step_text(const Trigger& trigger) {
 Sentence sentence_of(const FaultSpec& fault, Duration at) {
   Sentence sentence{at, {}};
   const std::string time = sim::to_string(at);
-  const std::string length = sim::to_string(fault.length.lo);
+  const sim::DurationRange* own_length = length_of(fault);
+  const std::string length = own_length == nullptr ? "" : sim::to_string(own_length->lo);
   const bool has_step = fault.trigger.kind != Trigger::Kind::at;
   const Text when = has_step ? step_text(fault.trigger) : Text{};
-  const std::string en = fmt::format("at {}{}", time, has_step ? ", " + when.en : "");
-  const std::string zh = fmt::format("在 {}{}", time, has_step ? "（" + when.zh + "）" : " ");
-  switch (fault.kind) {
-    case FaultSpec::Kind::pause:
-      sentence.text = {fmt::format("{} is paused for {} {}.", fault.who, length, en),
-                       fmt::format("{} {}停顿 {}。", fault.who, zh, length)};
-      break;
-    case FaultSpec::Kind::crash: {
-      const std::string back = fault.restart_after ? sim::to_string(fault.restart_after->lo) : "";
-      sentence.text = {
-          fmt::format("{} crashes {}{}.", fault.who, en,
-                      back.empty() ? " and does not come back" : ", and is back after " + back),
-          fmt::format("{} {}崩溃{}。", fault.who, zh, back.empty() ? "，不再恢复" : "，" + back + " 后恢复")};
-      break;
-    }
-    case FaultSpec::Kind::jump: {
-      const std::string by = sim::to_string(fault.by.lo);
-      sentence.text = {fmt::format("The clock of {} jumps by {} at {}.", fault.who, by, time),
-                       fmt::format("{} 的时钟在 {} 跳变 {}。", fault.who, time, by)};
-      break;
-    }
-    case FaultSpec::Kind::lose: {
-      const bool is_reply = fault.direction == FaultSpec::Direction::reply;
-      const std::string what = fmt::format("{}.{}#{}", fault.who, fault.trigger.step, fault.trigger.occurrence);
-      sentence.text = {fmt::format("{} {} is lost.", is_reply ? "The reply to" : "The request", what),
-                       is_reply ? fmt::format("{} 的答复丢失。", what) : fmt::format("请求 {} 丢失。", what)};
-      break;
-    }
-    case FaultSpec::Kind::delay: {
-      const bool is_reply = fault.direction == FaultSpec::Direction::reply;
-      const std::string what = fmt::format("{}.{}#{}", fault.who, fault.trigger.step, fault.trigger.occurrence);
-      sentence.text = {
-          fmt::format("{} {} takes {} longer.", is_reply ? "The reply to" : "The request", what, length),
-          is_reply ? fmt::format("{} 的答复晚到 {}。", what, length) : fmt::format("请求 {} 晚到 {}。", what, length)};
-      break;
-    }
-    case FaultSpec::Kind::skew: break;  // no [[fault]]: the story's clocks say it
-    case FaultSpec::Kind::partition:
-      sentence.text = {fmt::format("For {}, from {} on, no message passes between {} and {}.", length, time,
-                                   listed(fault.between[0], " and "), listed(fault.between[1], " and ")),
-                       fmt::format("从 {} 起的 {} 内，{} 与 {} 之间消息不通。", time, length,
-                                   listed(fault.between[0], " 和 "), listed(fault.between[1], " 和 "))};
-      break;
-  }
+  const bool comes_back = fault.restart_after.has_value();
+  const bool is_reply = fault.direction == FaultSpec::Direction::reply;
+  const std::string what = fmt::format("{}.{}#{}", fault.who, fault.trigger.step, fault.trigger.occurrence);
+  const auto side = [&](std::size_t i, std::string_view conjunction) {
+    return i < fault.between.size() ? listed(fault.between[i], conjunction) : std::string();
+  };
+  const sim::Words words = sim::words_of(fault.kind).happened;
+  sentence.text.en = fmt::format(
+      fmt::runtime(words.en), fmt::arg("who", fault.who), fmt::arg("length", length), fmt::arg("time", time),
+      fmt::arg("when", fmt::format("at {}{}", time, has_step ? ", " + when.en : "")),
+      fmt::arg("back", comes_back ? ", and is back after " + length : " and does not come back"),
+      fmt::arg("message", (is_reply ? "The reply to " : "The request ") + what), fmt::arg("left", side(0, " and ")),
+      fmt::arg("right", side(1, " and ")));
+  sentence.text.zh = fmt::format(fmt::runtime(words.zh), fmt::arg("who", fault.who), fmt::arg("length", length),
+                                 fmt::arg("time", time),
+                                 fmt::arg("when", fmt::format("在 {}{}", time, has_step ? "（" + when.zh + "）" : " ")),
+                                 fmt::arg("back", comes_back ? "，" + length + " 后恢复" : "，不再恢复"),
+                                 fmt::arg("message", is_reply ? what + " 的答复" : "请求 " + what + " "),
+                                 fmt::arg("left", side(0, " 和 ")), fmt::arg("right", side(1, " 和 ")));
   return sentence;
 }
 
@@ -115,24 +92,16 @@ Text cause(const std::vector<FaultSpec>& faults, const std::vector<std::string>&
   const std::size_t count = faults.size() + skewed.size();
   if (count == 0) return {"", ""};
   if (count > 1) return {fmt::format(" after {} faults", count), fmt::format("：{} 次故障之后", count)};
-  if (!skewed.empty())
-    return {", the clock of " + skewed.front() + " being off", "：" + skewed.front() + " 的时钟不准"};
-  const FaultSpec& fault = faults.front();
-  switch (fault.kind) {
-    case FaultSpec::Kind::pause: {
-      const std::string length = sim::to_string(fault.length.lo);
-      return {fmt::format(" after {} is paused for {}", fault.who, length),
-              fmt::format("：{} 停顿 {} 之后", fault.who, length)};
-    }
-    case FaultSpec::Kind::crash:
-      return {fmt::format(" after {} crashes", fault.who), fmt::format("：{} 崩溃之后", fault.who)};
-    case FaultSpec::Kind::jump:
-      return {fmt::format(" after the clock of {} jumps", fault.who), fmt::format("：{} 的时钟跳变之后", fault.who)};
-    case FaultSpec::Kind::lose: return {" after a message is lost", "：一条消息丢失之后"};
-    case FaultSpec::Kind::delay: return {" after a message is delayed", "：一条消息延迟之后"};
-    case FaultSpec::Kind::partition: return {" after a partition", "：网络分区之后"};
-    default: return {"", ""};
-  }
+  // A clock that is off is no fault of a run.
+  const sim::FaultKind kind = skewed.empty() ? faults.front().kind : sim::FaultKind::skew;
+  const std::string& who = skewed.empty() ? faults.front().who : skewed.front();
+  const sim::DurationRange* length = skewed.empty() ? length_of(faults.front()) : nullptr;
+  const auto say = [&](std::string_view text) {
+    return fmt::format(fmt::runtime(text), fmt::arg("who", who),
+                       fmt::arg("length", length == nullptr ? "" : sim::to_string(length->lo)));
+  };
+  const sim::Words words = sim::words_of(kind).cause;
+  return {say(words.en), say(words.zh)};
 }
 
 void add_operations(std::vector<Sentence>& sentences, const Outcome& outcome) {
@@ -172,10 +141,11 @@ void tell(Scenario& witness, const Scenario& original, const Outcome& outcome, s
   const auto add_skew = [&](const std::string& name, Duration before, Duration now) {
     if (before == now) return;
     skewed.push_back(name);
-    const std::string by_much = sim::to_string(now - before);
-    sentences.push_back({-Duration::forever(),
-                         {fmt::format("The clock of {} is off by {} from the start.", name, by_much),
-                          fmt::format("{} 的时钟从一开始就偏差 {}。", name, by_much)}});
+    const auto say = [&](std::string_view text) {
+      return fmt::format(fmt::runtime(text), fmt::arg("who", name), fmt::arg("length", sim::to_string(now - before)));
+    };
+    const sim::Words words = sim::words_of(sim::FaultKind::skew).happened;
+    sentences.push_back({-Duration::forever(), {say(words.en), say(words.zh)}});
   };
   for (std::size_t i = 0; i < witness.clients.size(); ++i) {
     add_skew(witness.clients[i].name, original.clients[i].clock.offset, witness.clients[i].clock.offset);
@@ -191,12 +161,12 @@ void tell(Scenario& witness, const Scenario& original, const Outcome& outcome, s
       for (const sim::Interruption& interruption : outcome.history.interruptions) {
         const bool is_it =
             outcome.lanes[interruption.process.index].name == fault.who &&
-            (fault.kind != FaultSpec::Kind::pause ||
+            (!freezes(fault.kind) ||
              (interruption.until && interruption.until->offset() - interruption.from.offset() == fault.length.lo));
         if (is_it) at = interruption.from.offset();
       }
     }
-    if (fault.kind == FaultSpec::Kind::lose || fault.kind == FaultSpec::Kind::delay) {
+    if (strikes_message(fault.kind)) {
       std::int64_t number = 0;
       for (const sim::TraceRecord& record : outcome.trace.records) {
         const bool is_reply = fault.direction == FaultSpec::Direction::reply;
@@ -205,7 +175,7 @@ void tell(Scenario& witness, const Scenario& original, const Outcome& outcome, s
                               record.name == message_named(fault.trigger.step) &&
                               outcome.lanes[client.index].name == fault.who;
         const bool is_it =
-            is_named && (record.lost || (fault.kind == FaultSpec::Kind::delay && ++number == fault.trigger.occurrence));
+            is_named && (record.lost || (delays_message(fault.kind) && ++number == fault.trigger.occurrence));
         if (is_it) at = record.sent.offset();
       }
     }

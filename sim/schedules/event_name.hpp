@@ -2,10 +2,12 @@
 
 // Names of events for people: "A.SET#2@redis1", "A.SET#2@redis1 reply", "A work#1". The names of a schedule.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "sim/worlds/fault_kinds.hpp"
 #include "sim/worlds/ids.hpp"
 
 namespace lockstep::sim {
@@ -23,9 +25,7 @@ struct EventName {
     sleep,
     deadline,  ///< of something that it waited for: a message, a primary; a server: a push, an acknowledgement
     tick,      ///< of something that repeats for ever
-    pause,     ///< this and the next: a planned fault that strikes at a given time
-    crash,
-    jump
+    fault      ///< this and what follows, one for each kind of the table: a planned one that strikes at a given time
   };
   What what = What::request;
   ProcessId process;  ///< for the first four the client
@@ -36,6 +36,14 @@ struct EventName {
 
   /// Whether its name has a `step`.
   static constexpr bool is_of_request(What what) { return what <= What::timeout; }
+  static constexpr What of(FaultKind kind) {
+    return static_cast<What>(static_cast<std::size_t>(What::fault) + static_cast<std::size_t>(kind));
+  }
+  static constexpr bool is_fault(What what) { return what >= What::fault; }
+  /// Requires: it is a fault.
+  static constexpr FaultKind fault_of(What what) {
+    return static_cast<FaultKind>(static_cast<std::size_t>(what) - static_cast<std::size_t>(What::fault));
+  }
 };
 
 /// "reply", "start", …; nothing for a request, which is called by its step alone.

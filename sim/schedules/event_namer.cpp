@@ -1,7 +1,5 @@
 #include "sim/schedules/event_namer.hpp"
 
-#include <cassert>
-
 namespace lockstep::sim {
 namespace {
 
@@ -18,20 +16,6 @@ What what_of(TimerKind kind) {
   return What::sleep;
 }
 
-What what_of(PlannedFault::Kind kind) {
-  switch (kind) {
-    case PlannedFault::Kind::pause: return What::pause;
-    case PlannedFault::Kind::crash: return What::crash;
-    case PlannedFault::Kind::jump: return What::jump;
-    case PlannedFault::Kind::lose:
-    case PlannedFault::Kind::delay:
-    case PlannedFault::Kind::skew:
-    case PlannedFault::Kind::partition: break;
-  }
-  assert(false && "what happens to a message or a clock is no event");
-  return What::pause;
-}
-
 }  // namespace
 
 std::string_view to_string(EventName::What what) {
@@ -45,11 +29,9 @@ std::string_view to_string(EventName::What what) {
     case What::sleep: return "sleep";
     case What::deadline: return "deadline";
     case What::tick: return "tick";
-    case What::pause: return "pause";
-    case What::crash: return "crash";
-    case What::jump: return "jump";
+    case What::fault: break;
   }
-  return "?";
+  return name_of(EventName::fault_of(what));
 }
 
 std::int64_t EventNamer::count(What what, ProcessId process, const std::string& step, ProcessId server) {
@@ -63,7 +45,7 @@ std::optional<EventName> EventNamer::name(const Event& event) {
     switch (event.kind) {
       case EventKind::start: name.what = What::start; break;
       case EventKind::timer: name.what = what_of(event.timer_kind); break;
-      default: name.what = what_of(event.fault->kind); break;
+      default: name.what = EventName::of(event.fault->kind); break;
     }
     if (name.what == What::timeout) {
       // A call sends its request and then sets its timeout.

@@ -103,8 +103,12 @@ Instant LinearSimulation::moved(Instant at, const PlannedFault& fault, bool late
 void LinearSimulation::about_to_strike(const PlannedFault& fault) {
   const Slope slope = fault_slope(fault);
   ProcessState& victim = world_.state(fault.process);
-  switch (fault.kind) {
-    case PlannedFault::Kind::pause: {
+  switch (entry_of(fault.kind).length) {
+    case FaultLength::lasts: {
+      if (strikes_message(fault.kind)) {
+        delayed_ = delayed_.value_or(Slope{}) + slope;
+        return;
+      }
       const Instant until = moved(world_.now(), fault, true);
       Slope added = slope;
       // Two pauses that overlap are one longer pause.
@@ -115,14 +119,11 @@ void LinearSimulation::about_to_strike(const PlannedFault& fault) {
       paused_[fault.process.index] = paused_[fault.process.index] + added;
       return;
     }
-    case PlannedFault::Kind::jump:
+    case FaultLength::moves:
       if (!slope.is_flat()) victim.wall.set_scale(scale_of(scales_[victim.wall.now().scale()] + slope));
       return;
-    case PlannedFault::Kind::crash: restart_[fault.process.index] = slope; return;
-    case PlannedFault::Kind::delay: delayed_ = delayed_.value_or(Slope{}) + slope; return;
-    case PlannedFault::Kind::lose:
-    case PlannedFault::Kind::skew:
-    case PlannedFault::Kind::partition: return;
+    case FaultLength::comes_back: restart_[fault.process.index] = slope; return;
+    case FaultLength::none: return;
   }
 }
 

@@ -60,10 +60,20 @@ struct PlannedFault {
   std::uint32_t number = 0xffffffff;
 };
 
-/// The parameter that a fault of this kind has because its length is a range: nothing where that is exact. `length`:
-/// how long, or by how much.
-std::string_view ranged_parameter(FaultKind kind, DurationRange length,
-                                  const std::optional<DurationRange>& restart_after);
+/// Of the ranges that faults of several kinds have, the one that is the length of this kind; null: it has none.
+template <class Range, class Optional>
+Range* length_among(FaultKind kind, Range& lasts, Range& moves, Optional& restart_after) {
+  switch (entry_of(kind).length) {
+    case FaultLength::lasts: return &lasts;
+    case FaultLength::moves: return &moves;
+    case FaultLength::comes_back: return restart_after ? &*restart_after : nullptr;
+    case FaultLength::none: break;
+  }
+  return nullptr;
+}
+
+/// The parameter that a fault of this kind has because its length is a range: nothing where that is exact or null.
+std::string_view ranged_parameter(FaultKind kind, const DurationRange* length);
 
 /// Which processes can be cut off from which.
 struct Sides {

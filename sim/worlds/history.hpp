@@ -90,7 +90,7 @@ struct Effect {
 /// A process that was stopped for a while, or for ever.
 struct Interruption {
   using Kind = FaultKind;
-  Kind kind = Kind::pause;  ///< or a crash
+  Kind kind = Kind::pause;  ///< one that stops its victim
   ProcessId process;        ///< or a part of one; what strikes a process is noted for each of its parts as well
   Instant from;
   Step step = no_step;

@@ -33,12 +33,8 @@ Activity activity_of(std::string_view function) {
   return function == "renew" ? Activity::renewal : Activity::anything;
 }
 
-std::string_view ranged_parameter(FaultKind kind, DurationRange length,
-                                  const std::optional<DurationRange>& restart_after) {
-  const FaultKindEntry& entry = entry_of(kind);
-  const bool is_exact =
-      entry.length == FaultLength::comes_back ? !restart_after || restart_after->is_exact() : length.is_exact();
-  return is_exact ? "" : entry.parameter;
+std::string_view ranged_parameter(FaultKind kind, const DurationRange* length) {
+  return length == nullptr || length->is_exact() ? "" : entry_of(kind).parameter;
 }
 
 void World::reach_planned(ProcessId process, std::string_view step_name, Moment moment) {
@@ -61,7 +57,7 @@ bool World::strike_message(Event& event, ProcessId client, std::string_view step
     if (!of_messages || fault.process != client || fault.of_reply == is_request || fault.step != step_name) continue;
     if (++planned.seen != fault.occurrence) continue;
     scheduler_->about_to_strike(fault);
-    if (fault.kind == PlannedFault::Kind::lose) is_lost = true;
+    if (loses_message(fault.kind)) is_lost = true;
     event.delay = {event.delay.lo + fault.length, event.delay.hi + fault.length};
   }
   return is_lost;
@@ -124,7 +120,8 @@ void World::strike(const PlannedFault& fault) {
     note.sent = note.at = now_;
     note.local = victim.wall.now();
     note.name = name_of(fault.kind);
-    note.text = fault.kind == PlannedFault::Kind::crash ? "crash" : note.name + " " + to_string(fault.length);
+    const bool has_length = lasts(fault.kind) || moves_clock(fault.kind);
+    note.text = has_length ? note.name + " " + to_string(fault.length) : note.name;
     // A fault at a given time is an event of its own, and has its record already.
     if (!fault.at)
       trace_.records.push_back(std::move(note));
@@ -297,7 +294,7 @@ void World::revive(ProcessId process) {
   for (const ProcessId who : with_parts(process)) {
     state(who).alive = true;
     for (auto it = history_.interruptions.rbegin(); it != history_.interruptions.rend(); ++it) {
-      if (it->process == who && it->kind == Interruption::Kind::crash) {
+      if (it->process == who && kills(it->kind)) {
         it->until = now_;
         break;
       }

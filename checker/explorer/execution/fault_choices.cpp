@@ -13,6 +13,7 @@ using FaultPlace = ExploredFault::Place;
 }  // namespace
 
 using sim::Duration;
+using sim::Explored;
 using sim::FaultKind;
 using sim::Instant;
 
@@ -33,12 +34,12 @@ void FaultChoices::decide(sim::Region* region, bool is_new) {
   }
   std::size_t partitions = 0;
   for (std::size_t b = 0; b < rules_.faults.budgets().size(); ++b) {
-    switch (budget(b).kind) {
-      case FaultKind::pause:
-      case FaultKind::lose:
-      case FaultKind::delay: break;  // decided where they strike
-      case FaultKind::partition: choose_partitions(b, partitions, is_new); break;
-      default: choose_victims(b, is_new);
+    switch (entry_of(budget(b).kind).explored) {
+      case Explored::at_events:
+      case Explored::on_messages: break;  // decided where they strike
+      case Explored::between_sides: choose_partitions(b, partitions, is_new); break;
+      case Explored::from_the_start:
+      case Explored::own_event: choose_victims(b, is_new); break;
     }
   }
 }
@@ -61,7 +62,7 @@ void FaultChoices::choose_victims(std::size_t b, bool is_new) {
     const std::uint64_t answer = questions_.ask(1 + (who.size() - first));
     if (answer == 0) break;
     first += answer - 1;
-    if (budget(b).kind == FaultKind::skew) {
+    if (is_from_the_start(budget(b).kind)) {
       skew(b, who[first++], is_new);
     } else {
       plan(b, who[first]);
@@ -86,7 +87,7 @@ void FaultChoices::skew(std::size_t b, sim::ProcessId victim, bool is_new) {
   }
   if (!is_new) return;
   ExploredFault& skew = faults_.emplace_back();
-  skew.kind = FaultKind::skew;
+  skew.kind = budget(b).kind;
   skew.process = victim;
   skew.budget = b;
   skew.parameter = parameter;
@@ -99,14 +100,14 @@ void FaultChoices::plan(std::size_t b, sim::ProcessId victim) {
   const FaultBudget& allowed = budget(b);
   armed.budget = b;
   armed.fault.process = victim;
-  armed.fault.kind = allowed.kind == FaultKind::crash ? sim::PlannedFault::Kind::crash : sim::PlannedFault::Kind::jump;
+  armed.fault.kind = allowed.kind;
   armed.fault.at = Duration::zero();  // it is an event of its own
   armed.fault.restart_after = allowed.restart_after;
   armed.fault.keep = allowed.keep;
   armed.fault.during = allowed.during;
   armed.fault.length = allowed.range.is_exact() ? allowed.range.lo : Duration::zero();
   armed.parameter.reset();
-  if (allowed.kind == FaultKind::jump && !allowed.range.is_exact()) armed.parameter = add_parameter(b, victim);
+  if (moves_clock(allowed.kind) && !allowed.range.is_exact()) armed.parameter = add_parameter(b, victim);
 }
 
 void FaultChoices::arm() {
@@ -125,7 +126,7 @@ void FaultChoices::separate(std::size_t b, std::size_t side, std::size_t number,
     timing_.at_most(Instant::origin(), from);
     timing_.between(from, until, budget(b).range);
     ExploredFault& fault = faults_.emplace_back();
-    fault.kind = FaultKind::partition;
+    fault.kind = budget(b).kind;
     fault.budget = b;
     fault.side = side;
     fault.process = sides.left.front();
@@ -133,7 +134,7 @@ void FaultChoices::separate(std::size_t b, std::size_t side, std::size_t number,
     fault.until = until;
   }
   for (const ExploredFault& fault : faults_) {
-    if (fault.kind != FaultKind::partition || number-- > 0) continue;
+    if (!cuts_off(fault.kind) || number-- > 0) continue;
     const sim::Region::Inside inside(region_);
     moment_.world().plan(sim::Partition{sides, fault.from, fault.until});
     return;
@@ -143,7 +144,7 @@ void FaultChoices::separate(std::size_t b, std::size_t side, std::size_t number,
 
 bool FaultChoices::has_idle_partition() const {
   return std::any_of(faults_.begin(), faults_.end(), [&](const ExploredFault& fault) {
-    if (fault.kind != FaultKind::partition) return false;
+    if (!cuts_off(fault.kind)) return false;
     for (std::uint32_t i = 0; i < trace_.length(); ++i) {
       const std::vector<Variable>& waited = trace_[i].partitions;
       if (std::find(waited.begin(), waited.end(), fault.until.variable()) != waited.end()) return false;
@@ -157,7 +158,7 @@ bool FaultChoices::has_idle_partition() const {
 std::uint32_t FaultChoices::spent(std::size_t b) const {
   return static_cast<std::uint32_t>(std::count_if(faults_.begin(), faults_.end(), [&](const ExploredFault& fault) {
     // A replay meets the faults of what comes later as well.
-    const bool is_of_message = fault.kind == FaultKind::lose || fault.kind == FaultKind::delay;
+    const bool is_of_message = strikes_message(fault.kind);
     const bool is_earlier_here = !is_of_message || fault.emission < emissions_;
     const bool is_past = fault.event < trace_.position() || (fault.event == trace_.position() && is_earlier_here);
     return fault.budget == b && is_past;
@@ -167,7 +168,7 @@ std::uint32_t FaultChoices::spent(std::size_t b) const {
 void FaultChoices::note_fault(const Step& step, const sim::Event& event) {
   if (event.kind == sim::EventKind::start) {
     for (auto fault = faults_.rbegin(); fault != faults_.rend(); ++fault) {
-      if (fault->kind != FaultKind::crash || fault->event != step.cause) continue;
+      if (!may_come_back(fault->kind) || fault->event != step.cause) continue;
       fault->until = step.at;
       return;
     }
@@ -205,7 +206,7 @@ std::optional<std::size_t> FaultChoices::ask_for_pause(sim::ProcessId process, b
     return std::nullopt;
   const auto is_allowed = [&](std::size_t b) {
     const FaultBudget& pause = budget(b);
-    if (pause.kind != FaultKind::pause || (pause.during == sim::Activity::work && !of_work)) return false;
+    if (!freezes(pause.kind) || (pause.during == sim::Activity::work && !of_work)) return false;
     if (!is_afterwards && pause.during != sim::Activity::work && !moment_.world().is_at(process, pause.during))
       return false;
     return std::find(pause.who.begin(), pause.who.end(), process) != pause.who.end() && spent(b) < pause.times;
@@ -253,6 +254,7 @@ Instant FaultChoices::add_pauses(const Step& step, std::size_t b, FaultPlace pla
 void FaultChoices::add_pause(const Step& step, std::size_t b, FaultPlace place, Instant from, Instant until,
                              bool is_further) {
   ExploredFault& pause = faults_.emplace_back();
+  pause.kind = budget(b).kind;
   pause.place = place;
   pause.process = step.process;
   pause.event = trace_.position();
@@ -276,7 +278,7 @@ bool FaultChoices::are_within_budgets() const {
 bool FaultChoices::is_void(std::uint32_t position) const {
   if (!rules_.faults.asks_afterwards()) return false;
   return std::any_of(faults_.begin(), faults_.end(), [&](const ExploredFault& fault) {
-    const bool is_here = fault.kind == FaultKind::pause && fault.place == FaultPlace::after;
+    const bool is_here = freezes(fault.kind) && fault.place == FaultPlace::after;
     return is_here && fault.event == position && !moment_.world().is_at(fault.process, budget(fault.budget).during);
   });
 }
@@ -291,7 +293,7 @@ std::vector<std::size_t> FaultChoices::message_faults(const sim::Event& message)
   const bool is_answer = message.bounced || (message.message && message.message->is_reply && !message.message->is_push);
   for (std::size_t b = 0; b < rules_.faults.budgets().size(); ++b) {
     const FaultBudget& fault = budget(b);
-    if (fault.kind != FaultKind::lose && fault.kind != FaultKind::delay) continue;
+    if (!strikes_message(fault.kind)) continue;
     const bool is_meant = std::any_of(fault.who.begin(), fault.who.end(), [&](sim::ProcessId client) {
       return client == message.from || (is_answer && client == message.process);
     });
@@ -322,7 +324,7 @@ bool FaultChoices::strikes(sim::Event& message) {
     fault.emission = emissions_;
     fault.budget = b;
   }
-  if (kind == FaultKind::lose) return true;
+  if (loses_message(kind)) return true;
   put_off(message);
   --emissions_;
   return false;
@@ -331,7 +333,7 @@ bool FaultChoices::strikes(sim::Event& message) {
 /// A message that a fault of the present trace delays leaves later.
 void FaultChoices::put_off(sim::Event& message) {
   const auto fault = std::find_if(faults_.begin(), faults_.end(), [&](const ExploredFault& f) {
-    return f.kind == FaultKind::delay && f.event == trace_.position() && f.emission == emissions_;
+    return delays_message(f.kind) && f.event == trace_.position() && f.emission == emissions_;
   });
   sim::invariant(fault != faults_.end(), "what delays a message is a fault of the trace");
   if (!trace_.is_replay()) {

@@ -7,7 +7,6 @@
 namespace lockstep::checker::explorer {
 
 void AlikeOrder::watch() {
-  using Kind = ExploredFault::Kind;
   before_.clear();
   const sim::World& world = moment_.world();
   const auto first_channel = [&](sim::ProcessId process) {
@@ -18,7 +17,7 @@ void AlikeOrder::watch() {
   };
   for (const std::vector<sim::ProcessId>& group : rules_.options.alike) {
     const auto strikes = [&](const FaultBudget& budget) {
-      if (budget.kind != Kind::crash && budget.kind != Kind::lose) return false;
+      if (!silences(budget.kind)) return false;
       return std::find_first_of(budget.who.begin(), budget.who.end(), group.begin(), group.end()) != budget.who.end();
     };
     const bool by_start = std::any_of(rules_.options.faults.begin(), rules_.options.faults.end(), strikes);

@@ -3,18 +3,17 @@
 namespace lockstep::checker::explorer {
 
 PossibleFaults::PossibleFaults(std::span<const FaultBudget> budgets) : budgets_(budgets) {
-  using Kind = ExploredFault::Kind;
   const auto add = [](std::vector<bool>& processes, sim::ProcessId process) {
     if (processes.size() <= process.index) processes.resize(process.index + 1u, false);
     processes[process.index] = true;
   };
   for (const FaultBudget& budget : budgets) {
-    may_lose_ = may_lose_ || budget.kind == Kind::lose;
-    may_crash_ = may_crash_ || budget.kind == Kind::crash;
-    may_delay_ = may_delay_ || budget.kind == Kind::delay;
-    may_be_late_ = may_be_late_ || budget.kind == Kind::delay || budget.kind == Kind::partition;
-    if (budget.kind == Kind::crash || budget.kind == Kind::jump) most_planned_ += budget.times;
-    if (budget.kind != Kind::pause) continue;
+    may_lose_ = may_lose_ || loses_message(budget.kind);
+    may_crash_ = may_crash_ || kills(budget.kind);
+    may_delay_ = may_delay_ || delays_message(budget.kind);
+    may_be_late_ = may_be_late_ || delays_message(budget.kind) || cuts_off(budget.kind);
+    if (is_own_event(budget.kind)) most_planned_ += budget.times;
+    if (!freezes(budget.kind)) continue;
     const bool is_of_work = budget.during == sim::Activity::work;
     asks_afterwards_ = asks_afterwards_ || (!is_of_work && budget.during != sim::Activity::anything);
     for (const sim::ProcessId process : budget.who) {
@@ -27,7 +26,7 @@ PossibleFaults::PossibleFaults(std::span<const FaultBudget> budgets) : budgets_(
 sim::Duration PossibleFaults::longest_pause(sim::ProcessId process) const {
   sim::Duration sum = sim::Duration::zero();
   for (const FaultBudget& budget : budgets_) {
-    if (budget.kind != ExploredFault::Kind::pause) continue;
+    if (!freezes(budget.kind)) continue;
     if (std::find(budget.who.begin(), budget.who.end(), process) == budget.who.end()) continue;
     sum = sum + budget.range.hi * budget.times;
   }

@@ -24,7 +24,7 @@ struct TimeSpan {
 std::vector<TimeSpan> running(const sim::History& history, sim::ProcessId process, TimeSpan whole) {
   std::vector<TimeSpan> left{whole};
   for (const sim::Interruption& pause : history.interruptions) {
-    if (pause.kind != sim::Interruption::Kind::pause || pause.process != process) continue;
+    if (!freezes(pause.kind) || pause.process != process) continue;
     const Duration from = pause.from.offset();
     const Duration until = pause.until ? pause.until->offset() : Duration::forever();
     std::vector<TimeSpan> rest;
@@ -170,7 +170,7 @@ void collect_tries(std::span<const sim::Operation> operations, std::span<const s
   const auto crash_after = [&](sim::ProcessId process, sim::Step step) -> const sim::Interruption* {
     const sim::Interruption* first = nullptr;
     for (const sim::Interruption& i : interruptions) {
-      if (i.kind != sim::Interruption::Kind::crash || i.process != process || i.step < step) continue;
+      if (!kills(i.kind) || i.process != process || i.step < step) continue;
       if (first == nullptr || i.step < first->step) first = &i;
     }
     return first;

@@ -80,7 +80,7 @@ const sim::Interruption* crash_between(const sim::History& history, sim::Process
                                        sim::Step end) {
   const sim::Interruption* first = nullptr;
   for (const sim::Interruption& i : history.interruptions) {
-    if (i.kind != sim::Interruption::Kind::crash || i.process != process || i.step < from || i.step >= end) continue;
+    if (!kills(i.kind) || i.process != process || i.step < from || i.step >= end) continue;
     if (first == nullptr || i.step < first->step) first = &i;
   }
   return first;

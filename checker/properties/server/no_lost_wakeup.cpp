@@ -26,7 +26,7 @@ Duration end_of(const sim::History& history, const sim::Operation& wait, Duratio
   if (wait.phase != sim::Phase::invoke) return wait.completed.offset();
   for (const sim::Interruption& i : history.interruptions) {
     const bool ends =
-        i.kind == sim::Interruption::Kind::crash && i.process == wait.process && i.step >= wait.invoked_in;
+        kills(i.kind) && i.process == wait.process && i.step >= wait.invoked_in;
     if (ends) end = std::min(end, i.from.offset());
   }
   return end;
@@ -58,7 +58,7 @@ Finding no_lost_wakeup(const sim::History& history, const Names& names, const Wa
       const Span span{wait.invoked.offset(), end_of(history, wait, end)};
       Duration waited = overlap(free, span);
       for (const sim::Interruption& pause : history.interruptions) {
-        if (pause.kind != sim::Interruption::Kind::pause || pause.process != wait.process) continue;
+        if (!freezes(pause.kind) || pause.process != wait.process) continue;
         const Span both{std::max(free.from, span.from), std::min(free.to, span.to)};
         const Span paused{pause.from.offset(), pause.until ? pause.until->offset() : end};
         waited = waited - std::max(Duration::zero(), overlap(both, paused));

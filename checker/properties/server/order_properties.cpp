@@ -368,7 +368,7 @@ class Order {
       const bool is_over = over_in[hold->id] < renewal.invoked_in;
       const bool has_died =
           std::any_of(history_.interruptions.begin(), history_.interruptions.end(), [&](const sim::Interruption& i) {
-            return i.kind == sim::Interruption::Kind::crash && i.process == hold->process &&
+            return kills(i.kind) && i.process == hold->process &&
                    i.step >= hold->completed_in && i.step < renewal.invoked_in;
           });
       if (is_over || has_died) {

@@ -43,18 +43,11 @@ bool is_server(const Scenario& scenario, std::string_view name) {
 
 /// As the matrix calls it; empty: it has no such column.
 std::string_view fault_of(const FaultSpec& fault, const Scenario& scenario) {
-  const bool at_server = is_server(scenario, fault.who);
-  switch (fault.kind) {
-    case FaultSpec::Kind::pause: return at_server ? "" : "pause";
-    case FaultSpec::Kind::crash:
-      if (!at_server) return fault.restart_after ? "" : "crash";
-      if (scenario.sentinels) return "primary-lost";
-      return fault.restart_after && !fault.keep ? "node-restart" : "";
-    case FaultSpec::Kind::jump: return at_server ? "server-jump" : "";
-    case FaultSpec::Kind::lose: return "lost-message";
-    case FaultSpec::Kind::skew:
-    case FaultSpec::Kind::delay: return "";
-    case FaultSpec::Kind::partition: return "partition";
+  const sim::Whose whose = is_server(scenario, fault.who) ? sim::Whose::servers : sim::Whose::clients;
+  if (kills(fault.kind) && whose == sim::Whose::servers && scenario.sentinels) return "primary-lost";
+  for (const scenarios::MatrixFault& column : scenarios::matrix_faults()) {
+    const bool is_it = column.kind == fault.kind && column.whose == whose && !fault.keep;
+    if (is_it && column.comes_back == fault.restart_after.has_value()) return column.name;
   }
   return "";
 }

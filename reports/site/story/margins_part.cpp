@@ -14,6 +14,7 @@
 #include "reports/text/text.hpp"
 #include "scenarios/deployment/deployment.hpp"
 #include "scenarios/families/family_story.hpp"
+#include "sim/worlds/fault_words.hpp"
 
 namespace lockstep::reports::site {
 namespace {
@@ -53,18 +54,8 @@ bool breaks_in(const std::vector<scenarios::FamilyVerdict>& verdicts, std::strin
 }
 
 std::string parameter_zh(const scenarios::FamilyParameter& parameter) {
-  using Kind = scenarios::FamilyParameter::Kind;
   const std::string of = parameter.who.empty() ? "" : printable(parameter.who) + " 的";
-  switch (parameter.kind) {
-    case Kind::pause: return of + "停顿";
-    case Kind::delay: return of + "消息延迟";
-    case Kind::partition: return of + "网络分区时长";
-    case Kind::restart_after: return of + "重启时间";
-    case Kind::jump: return of + "时钟跳变";
-    case Kind::skew: return of + "时钟偏差";
-    case Kind::latency: break;
-  }
-  return of + "网络延迟";
+  return of + std::string(parameter.fault ? sim::words_of(*parameter.fault).parameter.zh : "网络延迟");
 }
 
 std::string heading_of(const scenarios::Family& family) {
@@ -344,7 +335,7 @@ ordered_json json_of(const FamilyPlane& plane, const std::vector<scenarios::Lane
   ordered_json json;
   if (!frontier.text.empty()) {
     json["property"] = property_of(plane);
-    json["command"] = {printable(frontier.file), to_string(plane.x.kind), to_string(plane.y.kind)};
+    json["command"] = {printable(frontier.file), kind_of(plane.x), kind_of(plane.y)};
     for (const checker::FrontierPolygon& polygon : frontier.polygons) {
       ordered_json bounds = ordered_json::array();
       for (const checker::FrontierBound& bound : polygon.bounds)
@@ -387,7 +378,7 @@ const scenarios::ExploredProperty* with_frontier(const scenarios::Exploration* e
 std::optional<ToldFrontier> frontier_of(const scenarios::ExploredProperty& property, const FamilyPlane& plane,
                                         const std::string& file) {
   ToldFrontier told{property.frontier, property.polygons, file};
-  const std::string_view x = to_string(plane.x.kind), y = to_string(plane.y.kind);
+  const std::string_view x = kind_of(plane.x), y = kind_of(plane.y);
   if (property.thresholds[0].parameter == x && property.thresholds[1].parameter == y) return told;
   if (property.thresholds[0].parameter != y || property.thresholds[1].parameter != x) return std::nullopt;
   for (checker::FrontierPolygon& polygon : told.polygons) {

@@ -76,7 +76,7 @@ class FaultsOnGrid final : public sim::Fate {
     afterwards_.reset();
     is_void_ = false;
     for (Budget& budget : allowed_.budgets()) {
-      if (budget.may->kind != MaySpec::Kind::skew) continue;
+      if (!is_from_the_start(budget.may->kind)) continue;
       const Ticks lengths(budget.may->length, tick_);
       for (const sim::ProcessId process : budget.who) {
         if (budget.left == 0) break;
@@ -95,7 +95,7 @@ class FaultsOnGrid final : public sim::Fate {
   Duration late_by(const sim::Event& message) override {
     Duration late;
     for (Budget& budget : allowed_.budgets()) {
-      if (budget.may->kind != MaySpec::Kind::delay || budget.left == 0 || late > Duration::zero()) continue;
+      if (!delays_message(budget.may->kind) || budget.left == 0 || late > Duration::zero()) continue;
       if (!allowed_.can_strike(budget, message)) continue;
       const Ticks lengths(budget.may->length, tick_);
       const std::uint64_t chosen = world_.choose(sim::Choice::fault, lengths.count() + 1);
@@ -134,26 +134,26 @@ class FaultsOnGrid final : public sim::Fate {
   std::uint64_t ways_of(const Budget& budget, const sim::Event& event, sim::Instant moment) const {
     if (budget.left == 0) return 0;
     const MaySpec& may = *budget.may;
-    if (may.kind == MaySpec::Kind::skew || may.kind == MaySpec::Kind::delay) return 0;
-    if (may.kind == MaySpec::Kind::lose) return allowed_.can_strike(budget, event) ? 1 : 0;
-    if (may.kind == MaySpec::Kind::partition) {
+    if (is_from_the_start(may.kind) || delays_message(may.kind)) return 0;
+    if (loses_message(may.kind)) return allowed_.can_strike(budget, event) ? 1 : 0;
+    if (cuts_off(may.kind)) {
       const std::optional<Ticks> moments = moments_of_partition(moment);
       return moments ? budget.sides.size() * moments->count() * Ticks(may.length, tick_).count() : 0;
     }
-    if (is_crash_with_restart(may)) {
+    if (comes_back(may)) {
       const auto victims = std::count_if(budget.who.begin(), budget.who.end(),
                                          [&](sim::ProcessId victim) { return can_crash(budget, victim); });
       return static_cast<std::uint64_t>(victims) * moments_until(moment).count() *
              Ticks(*may.restart_after, tick_).count();
     }
     if (!budget.allows(event.process) || !world_.state(event.process).alive) return 0;
-    if (may.during == sim::Activity::work && may.kind == MaySpec::Kind::pause) {
+    if (may.during == sim::Activity::work && freezes(may.kind)) {
       const bool is_work = event.kind == sim::EventKind::timer && event.timer_kind == sim::TimerKind::work;
       return is_work ? Ticks(may.length, tick_).count() : 0;
     }
-    if (may.kind == MaySpec::Kind::pause) return 2 * Ticks(may.length, tick_).count();
+    if (freezes(may.kind)) return 2 * Ticks(may.length, tick_).count();
     if (!allowed_.is_at_it(budget, event.process)) return 0;
-    if (may.kind == MaySpec::Kind::jump) return Ticks(may.length, tick_).count();
+    if (moves_clock(may.kind)) return Ticks(may.length, tick_).count();
     return 1;
   }
 
@@ -208,26 +208,22 @@ class FaultsOnGrid final : public sim::Fate {
 
   Answer strike(Budget& budget, std::uint64_t way, sim::ProcessId process, sim::Instant moment) {
     const MaySpec& may = *budget.may;
-    if (is_crash_with_restart(may)) return crash_and_restart(budget, way, moment);
-    switch (may.kind) {
-      case MaySpec::Kind::lose: AllowedFaults::spend(budget); return Answer::lost;
-      case MaySpec::Kind::pause: {
-        const bool of_work = may.during == sim::Activity::work;
-        const bool is_before = of_work || way % 2 == 0;
-        if (is_before && !of_work && !allowed_.is_at_it(budget, process)) is_void_ = true;
-        if (!is_before) afterwards_ = {&budget, process};
-        strike(budget, process, Ticks(may.length, tick_)[of_work ? way : way / 2], moment);
-        return is_before ? Answer::look_again : Answer::happens;
-      }
-      case MaySpec::Kind::partition: return begin_partition(budget, way, moment);
-      case MaySpec::Kind::delay: break;
-      case MaySpec::Kind::crash: strike(budget, process, Duration::zero(), moment); return Answer::look_again;
-      case MaySpec::Kind::jump:
-      case MaySpec::Kind::skew:
-        strike(budget, process, Ticks(may.length, tick_)[way], moment);
-        return Answer::look_again;
+    if (comes_back(may)) return crash_and_restart(budget, way, moment);
+    if (cuts_off(may.kind)) return begin_partition(budget, way, moment);
+    if (loses_message(may.kind)) {
+      AllowedFaults::spend(budget);
+      return Answer::lost;
     }
-    return Answer::happens;
+    if (freezes(may.kind)) {
+      const bool of_work = may.during == sim::Activity::work;
+      const bool is_before = of_work || way % 2 == 0;
+      if (is_before && !of_work && !allowed_.is_at_it(budget, process)) is_void_ = true;
+      if (!is_before) afterwards_ = {&budget, process};
+      strike(budget, process, Ticks(may.length, tick_)[of_work ? way : way / 2], moment);
+      return is_before ? Answer::look_again : Answer::happens;
+    }
+    strike(budget, process, moves_clock(may.kind) ? Ticks(may.length, tick_)[way] : Duration::zero(), moment);
+    return Answer::look_again;
   }
 
   void strike(Budget& budget, sim::ProcessId victim, Duration length, sim::Instant moment) {

@@ -198,7 +198,7 @@ Scenario hunted_story(std::uint64_t seed) {
   }
   for (const MaySpec& may : scenario.may) {
     // Whoever loses messages, or talks to the dead, must not wait for ever.
-    if (may.kind == MaySpec::Kind::lose || may.kind == MaySpec::Kind::crash) {
+    if (silences(may.kind)) {
       if (!scenario.network.timeout) scenario.network.timeout = 5_ms;
     }
   }

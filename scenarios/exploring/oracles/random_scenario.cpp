@@ -79,18 +79,17 @@ void give_own_lease(std::uint64_t seed, const models::locks::Catalogue& catalogu
 
 /// A file could not say it either.
 void forget_what_its_kind_does_not_know(FaultSpec& fault, bool of_server) {
-  using Kind = FaultSpec::Kind;
   const FaultSpec standard;
-  const Kind kind = fault.kind;
-  const bool of_messages = kind == Kind::lose || kind == Kind::delay;
-  if (kind != Kind::pause && kind != Kind::delay && kind != Kind::partition) fault.length = standard.length;
-  if (kind != Kind::jump) fault.by = standard.by;
-  if (kind != Kind::crash) fault.restart_after.reset();
-  if (kind != Kind::crash || !of_server) fault.keep = false;
+  const FaultSpec::Kind kind = fault.kind;
+  const bool of_messages = strikes_message(kind);
+  if (!lasts(kind)) fault.length = standard.length;
+  if (!moves_clock(kind)) fault.by = standard.by;
+  if (!may_come_back(kind)) fault.restart_after.reset();
+  if (!may_come_back(kind) || !of_server) fault.keep = false;
   if (!of_messages) fault.direction = standard.direction;
   if (of_messages) fault.trigger.kind = Trigger::Kind::sent;
-  if (kind != Kind::partition) fault.between.clear();
-  if (kind == Kind::partition) fault.who.clear();
+  if (!cuts_off(kind)) fault.between.clear();
+  if (cuts_off(kind)) fault.who.clear();
 }
 
 /// The same draw for every kind of server, which has its own requests.
@@ -109,7 +108,7 @@ FaultSpec random_fault(Random& random, const Scenario& scenario) {
   fault.kind = kKinds[random.below(kKinds.size())];
   const std::string& client = scenario.clients[random.below(scenario.clients.size())].name;
   const std::string& server = scenario.servers[random.below(scenario.servers.size())].name;
-  const bool of_messages = fault.kind == FaultSpec::Kind::lose || fault.kind == FaultSpec::Kind::delay;
+  const bool of_messages = strikes_message(fault.kind);
   const bool of_server = !of_messages && random.one_in(3);
   fault.who = of_server ? server : client;
   fault.length = DurationRange::exactly(ms(random, 1, 300));
@@ -118,7 +117,7 @@ FaultSpec random_fault(Random& random, const Scenario& scenario) {
   fault.keep = random.one_in(2);
   fault.direction = random.one_in(2) ? FaultSpec::Direction::request : FaultSpec::Direction::reply;
   fault.between = {{client}, {server}};
-  if (of_server || fault.kind == FaultSpec::Kind::partition || (!of_messages && random.one_in(2))) {
+  if (of_server || cuts_off(fault.kind) || (!of_messages && random.one_in(2))) {
     fault.trigger.kind = Trigger::Kind::at;
     fault.trigger.time = ms(random, 0, 300);
   } else {

@@ -258,15 +258,11 @@ class SecondOpinion {
     return up > Duration::zero() ? up : down;
   }
 
-  DurationRange range_of(const MaySpec& may) const {
-    return may.kind == MaySpec::Kind::crash ? *may.restart_after : may.length;
-  }
-
   Duration nearest_to_none(std::string_view parameter) const {
     std::optional<Duration> nearest;
     for (const MaySpec& may : scenario_.may) {
       if (parameter_of(may) != parameter) continue;
-      const DurationRange range = range_of(may);
+      const DurationRange range = *length_of(may);
       const Duration own = std::clamp(Duration::zero(), range.lo, range.hi);
       if (!nearest || std::max(own, -own) < std::max(*nearest, -*nearest)) nearest = own;
     }
@@ -281,8 +277,8 @@ class SecondOpinion {
     for (const AllowedFaults::Budget& budget : runs_.faults().budgets()) {
       if (parameter_of(*budget.may) != parameter) continue;
       clocks += std::min(static_cast<std::size_t>(budget.may->times), budget.who.size());
-      has_up = has_up || range_of(*budget.may).hi > Duration::zero();
-      has_down = has_down || range_of(*budget.may).lo < Duration::zero();
+      has_up = has_up || length_of(*budget.may)->hi > Duration::zero();
+      has_down = has_down || length_of(*budget.may)->lo < Duration::zero();
     }
     return clocks > 1 && has_up && has_down;
   }

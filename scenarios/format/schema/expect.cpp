@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "checker/properties/properties.hpp"
+#include "scenarios/format/schema/fault_texts.hpp"
 #include "scenarios/format/schema/parts.hpp"
 #include "scenarios/format/schema/step.hpp"
 #include "scenarios/format/schema/value.hpp"
@@ -103,6 +104,25 @@ constexpr Key<Draft> kProperties[] = {
      [](const Node& value, Draft& draft) { read_table(value, {"progress"}, kProgress, draft); }},
 };
 
+constexpr FixedText kThresholds = [] {
+  FixedText text;
+  ((text += "table: ") += listed(sim::kFaultParameters, "", " or ")) += " = duration";
+  return text;
+}();
+
+/// Later may be as bad as earlier: what strikes who has come back is a matter of when that was.
+constexpr auto kWithUpper = [] {
+  constexpr auto kinds = sim::named_kinds([](sim::FaultKind kind) { return sim::may_come_back(kind); });
+  std::array<std::string_view, kinds.size()> names{};
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = sim::entry_of(kinds[i].second).parameter;
+  return names;
+}();
+constexpr FixedText kUpperThresholds = [] {
+  FixedText text;
+  ((text += "table: ") += listed(kWithUpper, "", " or ")) += " = duration";
+  return text;
+}();
+
 constexpr Kinds kRun = 1;
 constexpr Kinds kCheck = 2;
 
@@ -160,18 +180,14 @@ constexpr Key<ExpectationDraft> kExpectation[] = {
      }},
     {"at", "duration", "any time", "true time at which it is first broken",
      [](const Node& value, ExpectationDraft& d) { d.expectation.at = duration_of(value); }, kRun},
-    {"from", "table: pause, delay, partition, jump, skew or restart_after = duration", "any",
-     "the smallest value that breaks it",
+    {"from", kThresholds, "any", "the smallest value that breaks it",
      [](const Node& value, ExpectationDraft& d) {
-       constexpr std::array<std::string_view, 6> parameters{"pause", "delay", "partition",
-                                                            "jump",  "skew",  "restart_after"};
-       read_thresholds(value, parameters, "{ pause = \"91ms\" }", d.expectation.from);
+       read_thresholds(value, sim::kFaultParameters, "{ pause = \"91ms\" }", d.expectation.from);
      },
      kCheck},
-    {"up_to", "table: restart_after = duration", "any", "the largest value that breaks it",
+    {"up_to", kUpperThresholds, "any", "the largest value that breaks it",
      [](const Node& value, ExpectationDraft& d) {
-       constexpr std::array<std::string_view, 1> parameters{"restart_after"};
-       read_thresholds(value, parameters, "{ restart_after = \"36ms\" }", d.expectation.up_to);
+       read_thresholds(value, kWithUpper, "{ restart_after = \"36ms\" }", d.expectation.up_to);
      },
      kCheck},
     {"frontier", "text such as \"pause + skew > 63ms\"", "any",

@@ -1,5 +1,6 @@
 // [[fault]]: what does happen in a run, to whom, and when.
 
+#include "scenarios/format/schema/fault_texts.hpp"
 #include "scenarios/format/schema/parts.hpp"
 #include "scenarios/format/schema/step.hpp"
 #include "scenarios/format/schema/value.hpp"
@@ -8,20 +9,21 @@
 namespace lockstep::scenarios::schema {
 namespace {
 
-using Kind = FaultSpec::Kind;
+using sim::FaultKind;
 using Direction = FaultSpec::Direction;
 
 constexpr auto kKinds = sim::planned_fault_kinds();
 
-/// Its place among the kinds that can be planned.
-constexpr Kinds bit(Kind kind) {
-  unsigned place = 0;
-  while (kKinds[place].second != kind) ++place;
-  return static_cast<Kinds>(1u << place);
-}
+constexpr FixedText kKindNames = listed_kinds(kKinds);
 
-constexpr Kinds kOfAProcess = bit(Kind::pause) | bit(Kind::crash) | bit(Kind::jump);
-constexpr Kinds kOfAMessage = bit(Kind::lose) | bit(Kind::delay);
+constexpr Kinds kOfAProcess = bits_where(kKinds, sim::strikes_process);
+constexpr Kinds kOfAMessage = bits_where(kKinds, sim::strikes_message);
+constexpr Kinds kOfClients =
+    bits_where(kKinds, [](FaultKind k) { return !sim::cuts_off(k) && sim::may_name(k, sim::Whose::clients); });
+constexpr Kinds kOfServers =
+    bits_where(kKinds, [](FaultKind k) { return sim::strikes_process(k) && sim::may_name(k, sim::Whose::servers); });
+constexpr Kinds kCutsOff = bits_where(kKinds, sim::cuts_off);
+constexpr Kinds kComingBack = bits_where(kKinds, sim::may_come_back);
 
 constexpr std::array<std::pair<std::string_view, Direction>, 2> kDirections{
     {{"request", Direction::request}, {"reply", Direction::reply}}};
@@ -66,12 +68,12 @@ void read_step(const Node& value, FaultDraft& d, Trigger::Kind moment, StepKind 
 }
 
 constexpr Key<FaultDraft> kFault[] = {
-    {"kind", "\"pause\", \"crash\", \"jump\", \"lose\", \"delay\" or \"partition\"", kRequired, "what happens",
+    {"kind", kKindNames, kRequired, "what happens",
      [](const Node& value, FaultDraft& d) { d.fault.kind = choice_of(value, kKinds); }},
     {"client", "name", "none", "whom it strikes; for lose and delay: whose message",
-     [](const Node& value, FaultDraft& d) { read_who(value, d, Who::thread); }, kOfAProcess | kOfAMessage},
+     [](const Node& value, FaultDraft& d) { read_who(value, d, Who::thread); }, kOfClients},
     {"server", "name", "none", "whom it strikes, if no client",
-     [](const Node& value, FaultDraft& d) { read_who(value, d, Who::service); }, kOfAProcess},
+     [](const Node& value, FaultDraft& d) { read_who(value, d, Who::service); }, kOfServers},
     {"at", "duration", "none", "when: at this true time",
      [](const Node& value, FaultDraft& d) {
        claim_trigger(value, d);
@@ -92,33 +94,35 @@ constexpr Key<FaultDraft> kFault[] = {
     {"direction", "\"request\" or \"reply\"", "\"request\"", "the message itself, or the reply to it",
      [](const Node& value, FaultDraft& d) { d.fault.direction = choice_of(value, kDirections); }, kOfAMessage},
     {"length", "duration", kRequired, "how long it lasts; delay: on top of the latency",
-     [](const Node& value, FaultDraft& d) { d.fault.length = exact_of(value); },
-     bit(Kind::pause) | bit(Kind::delay) | bit(Kind::partition)},
+     [](const Node& value, FaultDraft& d) { d.fault.length = exact_of(value); }, bits_where(kKinds, sim::lasts)},
     {"restart_after", "duration", "never", "how long after the crash it comes back",
-     [](const Node& value, FaultDraft& d) { d.fault.restart_after = exact_of(value); }, bit(Kind::crash)},
+     [](const Node& value, FaultDraft& d) { d.fault.restart_after = exact_of(value); }, kComingBack},
     {"keep", "true or false", "false", "whether a crashed server still has its keys when it comes back",
      [](const Node& value, FaultDraft& d) {
        d.fault.keep = flag_of(value);
        d.keep = &value;
      },
-     bit(Kind::crash)},
+     kComingBack},
     {"by", "duration, may be negative", kRequired, "how far the wall clock jumps",
-     [](const Node& value, FaultDraft& d) { d.fault.by = signed_exact_of(value); }, bit(Kind::jump)},
+     [](const Node& value, FaultDraft& d) { d.fault.by = signed_exact_of(value); },
+     bits_where(kKinds, sim::moves_clock)},
     {"between", "two arrays of names", kRequired, "who cannot reach whom; \"resource\" is the resource",
-     [](const Node& value, FaultDraft& d) { d.fault.between = sides_of(value, d.draft); }, bit(Kind::partition)},
+     [](const Node& value, FaultDraft& d) { d.fault.between = sides_of(value, d.draft); }, kCutsOff},
     {"from", "duration", kRequired, "when the partition begins, in true time",
-     [](const Node& value, FaultDraft& d) { d.fault.trigger.time = duration_of(value); }, bit(Kind::partition)},
+     [](const Node& value, FaultDraft& d) { d.fault.trigger.time = duration_of(value); }, kCutsOff},
 };
 
 /// What no single key can know.
 void check_together(const FaultDraft& d, const std::string& name) {
-  const Kind kind = d.fault.kind;
-  if (kind != Kind::partition && d.who == nullptr) {
-    const bool process = (bit(kind) & kOfAProcess) != 0;
-    throw Bad{d.fault.at, name + " needs " + (process ? "\"client\" or \"server\"" : "\"client\"") +
+  const FaultKind kind = d.fault.kind;
+  if (!cuts_off(kind) && d.who == nullptr) {
+    const bool of_servers = sim::may_name(kind, sim::Whose::servers);
+    const bool of_clients = sim::may_name(kind, sim::Whose::clients);
+    throw Bad{d.fault.at, name + " needs " + (of_clients ? "\"client\"" : "") +
+                              (of_clients && of_servers ? " or " : "") + (of_servers ? "\"server\"" : "") +
                               ": the name of the process that it strikes"};
   }
-  if ((bit(kind) & kOfAProcess) != 0) {
+  if (strikes_process(kind)) {
     if (d.trigger == nullptr) {
       throw Bad{d.fault.at, name + " needs a moment: one of \"at\", \"before\", \"sent\", \"after\""};
     }
@@ -139,7 +143,8 @@ void read_faults(const Node& node, Draft& draft) {
     fault.fault.kind = choice_of(*kind, kKinds);
     const std::string name = "kind = " + in_quotes(std::get<std::string>(kind->value));
     fault.of_server = find(table, "server") != nullptr && find(table, "client") == nullptr;
-    read_table(table, {"a [[fault]]", bit(fault.fault.kind), name}, kFault, fault);
+    read_table(table, {"a [[fault]]", bits_where(kKinds, [&](FaultKind k) { return k == fault.fault.kind; }), name},
+               kFault, fault);
     check_together(fault, name);
     draft.scenario.faults.push_back(std::move(fault.fault));
   });

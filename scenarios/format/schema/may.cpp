@@ -1,5 +1,6 @@
 // [[may]]: what might happen, anywhere, in `check` and `fuzz`.
 
+#include "scenarios/format/schema/fault_texts.hpp"
 #include "scenarios/format/schema/parts.hpp"
 #include "scenarios/format/schema/step.hpp"
 #include "scenarios/format/schema/value.hpp"
@@ -8,15 +9,32 @@
 namespace lockstep::scenarios::schema {
 namespace {
 
-using Kind = MaySpec::Kind;
-
-constexpr Kinds bit(Kind kind) { return static_cast<Kinds>(1u << static_cast<unsigned>(kind)); }
+using sim::FaultKind;
 
 constexpr std::int64_t kTimesMax = 1'000;
 
-constexpr Kinds kOfAMessage = bit(Kind::lose) | bit(Kind::delay);
-
 constexpr auto kKinds = sim::named_fault_kinds();
+constexpr FixedText kKindNames = listed_kinds(kKinds);
+
+constexpr Kinds kOfAMessage = bits_where(kKinds, sim::strikes_message);
+constexpr Kinds kOfClients = bits_where(kKinds, [](FaultKind k) { return sim::may_name(k, sim::Whose::clients); });
+constexpr Kinds kOfServers = bits_where(kKinds, [](FaultKind k) { return sim::may_name(k, sim::Whose::servers); });
+constexpr Kinds kComingBack = bits_where(kKinds, sim::may_come_back);
+constexpr Kinds kLimited = bits_where(kKinds, [](FaultKind k) { return sim::entry_of(k).limited != sim::Limited::no; });
+
+/// "any client; jump: any server".
+constexpr FixedText kUnlessNamed = [] {
+  FixedText text;
+  text += "any client";
+  std::string_view between = "; ";
+  for (const FaultKind kind : sim::kFaultKinds) {
+    if (sim::entry_of(kind).unless_named != sim::Whose::servers) continue;
+    (text += between) += sim::name_of(kind);
+    between = ", ";
+  }
+  text += ": any server";
+  return text;
+}();
 
 constexpr std::array<std::pair<std::string_view, sim::Activity>, 5> kDuring{{{"anything", sim::Activity::anything},
                                                                              {"work", sim::Activity::work},
@@ -56,23 +74,21 @@ void read_message(const Node& value, MayDraft& d) {
 }
 
 constexpr Key<MayDraft> kMay[] = {
-    {"kind", "\"pause\", \"crash\", \"lose\", \"jump\", \"skew\", \"delay\" or \"partition\"", kRequired,
-     "what might happen", [](const Node& value, MayDraft& d) { d.may.kind = choice_of(value, kKinds); }},
-    {"client", "name, or array of names", "any client; jump: any server", "whom it might strike",
-     [](const Node& value, MayDraft& d) { read_who(value, d, Who::client); }},
+    {"kind", kKindNames, kRequired, "what might happen",
+     [](const Node& value, MayDraft& d) { d.may.kind = choice_of(value, kKinds); }},
+    {"client", "name, or array of names", kUnlessNamed, "whom it might strike",
+     [](const Node& value, MayDraft& d) { read_who(value, d, Who::client); }, kOfClients},
     {"server", "name, or array of names", "none", "whom it might strike, if no client",
-     [](const Node& value, MayDraft& d) { read_who(value, d, Who::service); },
-     bit(Kind::pause) | bit(Kind::crash) | bit(Kind::partition) | bit(Kind::jump) | bit(Kind::skew)},
+     [](const Node& value, MayDraft& d) { read_who(value, d, Who::service); }, kOfServers},
     {"length", "duration or range", kRequired, "how long it may be; delay: on top of the latency",
-     [](const Node& value, MayDraft& d) { d.may.length = range_of(value); },
-     bit(Kind::pause) | bit(Kind::delay) | bit(Kind::partition)},
+     [](const Node& value, MayDraft& d) { d.may.length = range_of(value); }, bits_where(kKinds, sim::lasts)},
     {"during", "\"anything\", \"work\", \"acquire\", \"release\" or \"renewal\"", "\"anything\"",
      "only while a client is at that; lose, delay: only messages of that",
      [](const Node& value, MayDraft& d) {
        d.may.during = choice_of(value, kDuring);
        if (d.may.during != sim::Activity::anything) d.during = &value;
      },
-     bit(Kind::pause) | bit(Kind::crash) | kOfAMessage},
+     kLimited},
     {"message", "step that is sent", "any", "only such requests of a client, and the replies to them",
      [](const Node& value, MayDraft& d) { read_message(value, d); }, kOfAMessage},
     {"direction", "\"request\" or \"reply\"", "either", "only the requests, or only the replies to them",
@@ -83,17 +99,18 @@ constexpr Key<MayDraft> kMay[] = {
        d.between = &value;
        d.may.between = sides_of(value, d.draft);
      },
-     bit(Kind::partition)},
+     bits_where(kKinds, sim::cuts_off)},
     {"by", "duration or range, may be negative", kRequired, "how far the clock may jump, or be off from the start",
-     [](const Node& value, MayDraft& d) { d.may.length = signed_range_of(value); }, bit(Kind::jump) | bit(Kind::skew)},
+     [](const Node& value, MayDraft& d) { d.may.length = signed_range_of(value); },
+     bits_where(kKinds, sim::moves_clock)},
     {"restart_after", "duration or range", "never", "how long after the crash it comes back",
-     [](const Node& value, MayDraft& d) { d.may.restart_after = range_of(value); }, bit(Kind::crash)},
+     [](const Node& value, MayDraft& d) { d.may.restart_after = range_of(value); }, kComingBack},
     {"keep", "true or false", "false", "whether a crashed server still has its keys when it comes back",
      [](const Node& value, MayDraft& d) {
        d.may.keep = flag_of(value);
        d.keep = &value;
      },
-     bit(Kind::crash)},
+     kComingBack},
     {"times", "whole number, 1 to 1000", "1", "at most this often in one execution",
      [](const Node& value, MayDraft& d) { d.may.times = whole_of(value, 1, kTimesMax); }},
 };
@@ -108,7 +125,8 @@ void read_may(const Node& node, Draft& draft) {
     if (kind == nullptr) throw Bad{table.at, "a [[may]] needs \"kind\": what might happen"};
     may.may.kind = choice_of(*kind, kKinds);
     const std::string name = "kind = " + in_quotes(std::get<std::string>(kind->value));
-    read_table(table, {"a [[may]]", bit(may.may.kind), name}, kMay, may);
+    read_table(table, {"a [[may]]", bits_where(kKinds, [&](FaultKind k) { return k == may.may.kind; }), name}, kMay,
+               may);
     if (may.keep != nullptr && (may.who == nullptr || may.who->key != "server")) {
       fail(*may.keep, "a client keeps nothing in a crash; \"keep\" needs \"server\"");
     }
@@ -116,7 +134,7 @@ void read_may(const Node& node, Draft& draft) {
       fail(*may.between, "both " + in_quotes(may.who->key) +
                              " and \"between\": write whom it cuts off from everybody, or the two sides");
     }
-    if (may.during != nullptr && may.may.during == sim::Activity::work && (bit(may.may.kind) & kOfAMessage) != 0) {
+    if (may.during != nullptr && may.may.during == sim::Activity::work && strikes_message(may.may.kind)) {
       fail(*may.during,
            "what is sent at work goes to the resource; write message = \"read\" or \"write\", or \"acquire\", "
            "\"release\" or \"renewal\"");

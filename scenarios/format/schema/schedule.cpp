@@ -15,8 +15,16 @@ namespace {
 
 using What = sim::EventName::What;
 
-constexpr std::array<What, 8> kOfAProcess{What::start, What::work,  What::sleep, What::deadline,
-                                          What::tick,  What::pause, What::crash, What::jump};
+/// Faults that may strike at a given time are events of their victims.
+constexpr auto kOfAProcess = [] {
+  constexpr std::array own{What::start, What::work, What::sleep, What::deadline, What::tick};
+  constexpr auto kinds = sim::named_kinds(
+      [](sim::FaultKind kind) { return sim::strikes_process(kind) && sim::entry_of(kind).can_be_planned; });
+  std::array<What, own.size() + kinds.size()> whats{};
+  std::copy(own.begin(), own.end(), whats.begin());
+  for (std::size_t i = 0; i < kinds.size(); ++i) whats[own.size() + i] = sim::EventName::of(kinds[i].second);
+  return whats;
+}();
 constexpr std::array<What, 3> kOfARequest{What::reply, What::timeout, What::reset};
 
 /// The parts of an entry, and where in it they begin.

@@ -117,10 +117,10 @@ void check_losses(const Scenario& scenario) {
   if (scenario.network.timeout) return;
   const std::string remedy = "a lost message, and a client that waits for ever: add timeout = \"50ms\" to [network]";
   for (const FaultSpec& fault : scenario.faults) {
-    if (fault.kind == FaultSpec::Kind::lose) throw Bad{fault.at, remedy};
+    if (loses_message(fault.kind)) throw Bad{fault.at, remedy};
   }
   for (const MaySpec& may : scenario.may) {
-    if (may.kind == MaySpec::Kind::lose) throw Bad{may.at, remedy};
+    if (loses_message(may.kind)) throw Bad{may.at, remedy};
   }
 }
 
@@ -130,14 +130,13 @@ void check_thresholds(const Scenario& scenario) {
     std::map<std::string, std::string, std::less<>> thresholds = expectation.from;
     thresholds.insert(expectation.up_to.begin(), expectation.up_to.end());
     for (const auto& [parameter, value] : thresholds) {
-      const bool is_of_crash = parameter == "restart_after";
-      const bool ranges =
-          std::any_of(scenario.may.begin(), scenario.may.end(), [&, &name = parameter](const MaySpec& may) {
-            return is_of_crash ? may.restart_after.has_value() : name_of(may.kind) == name;
-          });
+      const sim::FaultKind kind = *sim::kind_of_parameter(parameter);
+      const bool ranges = std::any_of(scenario.may.begin(), scenario.may.end(), [&](const MaySpec& may) {
+        return may.kind == kind && length_of(may) != nullptr;
+      });
       if (ranges) continue;
-      const std::string remedy = is_of_crash ? "kind = \"crash\" and a range of \"restart_after\""
-                                             : "kind = " + in_quotes(parameter) + " and a range";
+      const std::string remedy = "kind = " + in_quotes(name_of(kind)) + " and a range" +
+                                 (name_of(kind) == parameter ? "" : " of " + in_quotes(parameter));
       throw Bad{expectation.position,
                 expectation.property + ": a threshold of " + in_quotes(parameter) + " needs a [[may]] with " + remedy};
     }
@@ -147,7 +146,7 @@ void check_thresholds(const Scenario& scenario) {
 /// Whose threads or background tasks share a process has no work that a pause makes longer (`Client::work`).
 void check_work(const Scenario& scenario, const models::locks::Entry& entry) {
   for (const MaySpec& may : scenario.may) {
-    if (may.during != sim::Activity::work || may.kind != MaySpec::Kind::pause) continue;
+    if (may.during != sim::Activity::work || !freezes(may.kind)) continue;
     const bool has_threads = std::any_of(scenario.clients.begin(), scenario.clients.end(),
                                          [](const ClientSpec& client) { return !client.threads.empty(); });
     if (!has_threads && !entry.has_background) continue;
@@ -170,7 +169,7 @@ void check_threads(const Scenario& scenario) {
   for (const FaultSpec& fault : scenario.faults) {
     if (fault.who.find('/') == std::string::npos) continue;
     const std::string client = fault.who.substr(0, fault.who.find('/'));
-    const bool stops = fault.kind == FaultSpec::Kind::pause || fault.kind == FaultSpec::Kind::crash;
+    const bool stops = entry_of(fault.kind).stops != sim::HowLong::never;
     if (!stops || fault.restart_after) {
       throw Bad{fault.at,
                 "this fault strikes a process and not one of its threads; write client = " + in_quotes(client)};

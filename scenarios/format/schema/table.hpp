@@ -18,8 +18,8 @@ namespace lockstep::scenarios::schema {
 inline constexpr std::string_view kRequired = "required";
 
 /// Some tables take other keys depending on their kind ("pause", "crash", …): a bit for each.
-using Kinds = std::uint8_t;
-inline constexpr Kinds kEveryKind = 0xFF;
+using Kinds = std::uint16_t;
+inline constexpr Kinds kEveryKind = 0xFFFF;
 
 /// A key without its reader: what the reference says of it.
 struct KeyRow {
