@@ -14,6 +14,9 @@ namespace lockstep::scenarios::schema {
 namespace {
 
 using checker::Verdict;
+using namespace std::string_view_literals;
+
+using Thresholds = std::map<std::string, std::string, std::less<>>;
 
 constexpr std::array<std::pair<std::string_view, Verdict>, 3> kVerdicts{
     {{"holds", Verdict::holds}, {"violated", Verdict::violated}, {"unknown", Verdict::unknown}}};
@@ -58,55 +61,64 @@ void read_order(const Node& value, Draft& draft) {
   }
 }
 
+Value write_order(const Saved& saved) {
+  std::vector<std::string> order;
+  for (const PinEntry& entry : saved.scenario.pin) {
+    std::string& text = order.emplace_back(entry.client + "." + entry.command);
+    if (entry.occurrence) text += "#" + std::to_string(*entry.occurrence);
+    if (!entry.server.empty()) text += "@" + entry.server;
+  }
+  return as_toml(order);
+}
+
 constexpr Key<Draft> kPin[] = {
     {"order", "array of CLIENT.COMMAND[#n][@server]", kRequired,
-     "commands in the order in which their servers handle them; #n: the client's n-th such command", read_order},
+     "commands in the order in which their servers handle them; #n: the client's n-th such command",
+     both(read_order, write_order)},
 };
 
-constexpr Key<Draft> kRecoverable[] = {
+constexpr Key<Scenario> kRecoverable[] = {
     {"within", "duration", kRequired, "a fresh client must have the lock this long after everybody is done or dead",
-     [](const Node& value, Draft& draft) { draft.scenario.recover_within = duration_of(value); }},
+     field<&Scenario::recover_within, duration_of>},
 };
 
-constexpr Key<Draft> kNoDeadlock[] = {
+constexpr Key<Scenario> kNoDeadlock[] = {
     {"lasting", "duration", kRequired, "a circle of clients that wait for each other is a deadlock if it lasts so long",
-     [](const Node& value, Draft& draft) { draft.scenario.deadlock_lasting = duration_of(value); }},
+     field<&Scenario::deadlock_lasting, duration_of>},
 };
 
-constexpr Key<Draft> kNoLostWakeup[] = {
+constexpr Key<Scenario> kNoLostWakeup[] = {
     {"within", "duration", kRequired, "nobody may wait longer than this for a lock that is free",
-     [](const Node& value, Draft& draft) { draft.scenario.wake_within = duration_of(value); }},
+     field<&Scenario::wake_within, duration_of>},
 };
 
-constexpr Key<Draft> kProgress[] = {
+constexpr Key<Scenario> kProgress[] = {
     {"within", "duration", kRequired, "nobody may try longer than this while nobody has the lock or gets it",
-     [](const Node& value, Draft& draft) { draft.scenario.progress_within = duration_of(value); }},
+     field<&Scenario::progress_within, duration_of>},
 };
 
-constexpr Key<Draft> kFair[] = {
+constexpr Key<Scenario> kFair[] = {
     {"overtakings", "whole number, 0 to 1000", kRequired, "how often somebody may be overtaken by those who came later",
-     [](const Node& value, Draft& draft) { draft.scenario.fair_overtakings = whole_of(value, 0, 1000); }},
+     field<&Scenario::fair_overtakings, whole<0, 1000>>},
 };
 
-constexpr Key<Draft> kProperties[] = {
-    {"fair", "table", "never, for locks that claim to be fair", "how often somebody may be overtaken",
-     [](const Node& value, Draft& draft) { read_table(value, {"fair"}, kFair, draft); }},
+constexpr Key<Scenario> kProperties[] = {
+    {"fair", "table", "never, for locks that claim to be fair", "how often somebody may be overtaken", inside<kFair>},
     {"recoverable", "table", "the longest lease and some round trips", "how fast the lock must be free again",
-     [](const Node& value, Draft& draft) { read_table(value, {"recoverable"}, kRecoverable, draft); }},
+     inside<kRecoverable>},
     {"no-deadlock", "table", "the longest lease, the longest retry and some round trips; without leases at once",
-     "how long clients must wait in a circle",
-     [](const Node& value, Draft& draft) { read_table(value, {"no-deadlock"}, kNoDeadlock, draft); }},
+     "how long clients must wait in a circle", inside<kNoDeadlock>},
     {"no-lost-wakeup", "table", "some round trips, and twice the timeout", "how long a free lock may be waited for",
-     [](const Node& value, Draft& draft) { read_table(value, {"no-lost-wakeup"}, kNoLostWakeup, draft); }},
+     inside<kNoLostWakeup>},
     {"progress", "table", "the longest lease, retry and work, and some round trips",
-     "how long somebody may try while nobody has the lock",
-     [](const Node& value, Draft& draft) { read_table(value, {"progress"}, kProgress, draft); }},
+     "how long somebody may try while nobody has the lock", inside<kProgress>},
 };
 
 constexpr Kinds kRun = 1;
 constexpr Kinds kCheck = 2;
 
 struct ExpectationDraft {
+  using Spec = Expectation;
   Draft& draft;
   Expectation expectation;
   const Node* said = nullptr;  ///< which of holds, violated, violated_by
@@ -118,6 +130,7 @@ struct ExpectationDraft {
     said = &value;
     expectation.verdict = verdict;
   }
+  Expectation& spec() { return expectation; }
 };
 
 /// `violated = false` could mean that it holds, or that it is unknown.
@@ -126,8 +139,8 @@ void want_true(const Node& value) {
 }
 
 /// Which range of the file a threshold is about. `example` is for messages.
-void read_thresholds(const Node& value, std::span<const std::string_view> parameters, std::string_view example,
-                     std::map<std::string, std::string, std::less<>>& thresholds) {
+Thresholds thresholds_of(const Node& value, std::span<const std::string_view> parameters, std::string_view example) {
+  Thresholds thresholds;
   for (const Entry& entry : table_of(value, "a table such as " + std::string(example))) {
     const std::string& name = entry.node.key;
     if (std::find(parameters.begin(), parameters.end(), name) == parameters.end()) {
@@ -137,49 +150,55 @@ void read_thresholds(const Node& value, std::span<const std::string_view> parame
     thresholds.emplace(name, std::get<std::string>(entry.node.value));
   }
   if (thresholds.empty()) fail(value, "expected a threshold such as " + std::string(example) + ", not an empty table");
+  return thresholds;
 }
+
+Thresholds thresholds_from(const Node& value) {
+  return thresholds_of(value, std::array{"pause"sv, "delay"sv, "partition"sv, "jump"sv, "skew"sv, "restart_after"sv},
+                       "{ pause = \"91ms\" }");
+}
+
+Thresholds thresholds_up_to(const Node& value) {
+  return thresholds_of(value, std::array{"restart_after"sv}, "{ restart_after = \"36ms\" }");
+}
+
+std::string frontier_of(const Node& value) { return text_of(value, "a frontier such as \"pause + skew > 63ms\""); }
 
 constexpr Key<ExpectationDraft> kExpectation[] = {
     {"holds", "true", "none", "it is never broken",
-     [](const Node& value, ExpectationDraft& d) {
-       want_true(value);
-       d.say(value, Verdict::holds);
-     }},
+     both(
+         [](const Node& value, ExpectationDraft& d) {
+           want_true(value);
+           d.say(value, Verdict::holds);
+         },
+         never)},
     {"violated", "true", "none", "it is broken, by anyone",
-     [](const Node& value, ExpectationDraft& d) {
-       want_true(value);
-       d.say(value, Verdict::violated);
-     }},
+     both(
+         [](const Node& value, ExpectationDraft& d) {
+           want_true(value);
+           d.say(value, Verdict::violated);
+         },
+         [](const Expectation& expectation) {
+           return expectation.verdict == Verdict::violated && expectation.violated_by.empty() ? as_toml(true) : Value{};
+         })},
     {"violated_by", "name, or array of names", "none", "it is broken, by these clients, the earlier holder first",
-     [](const Node& value, ExpectationDraft& d) {
-       d.say(value, Verdict::violated);
-       for (const Node* name : one_or_more(value, "names of clients such as [\"B\", \"C\"]")) {
-         d.expectation.violated_by.push_back(std::get<std::string>(name->value));
-         d.draft.names.mention(Who::thread, *name);
-       }
-     }},
-    {"at", "duration", "any time", "true time at which it is first broken",
-     [](const Node& value, ExpectationDraft& d) { d.expectation.at = duration_of(value); }, kRun},
+     both(
+         [](const Node& value, ExpectationDraft& d) {
+           d.say(value, Verdict::violated);
+           for (const Node* name : one_or_more(value, "names of clients such as [\"B\", \"C\"]")) {
+             d.expectation.violated_by.push_back(std::get<std::string>(name->value));
+             d.draft.names.mention(Who::thread, *name);
+           }
+         },
+         [](const Expectation& expectation) { return names_as_toml(expectation.violated_by); })},
+    {"at", "duration", "any time", "true time at which it is first broken", field<&Expectation::at, duration_of>, kRun},
     {"from", "table: pause, delay, partition, jump, skew or restart_after = duration", "any",
-     "the smallest value that breaks it",
-     [](const Node& value, ExpectationDraft& d) {
-       constexpr std::array<std::string_view, 6> parameters{"pause", "delay", "partition",
-                                                            "jump",  "skew",  "restart_after"};
-       read_thresholds(value, parameters, "{ pause = \"91ms\" }", d.expectation.from);
-     },
-     kCheck},
+     "the smallest value that breaks it", field<&Expectation::from, thresholds_from>, kCheck},
     {"up_to", "table: restart_after = duration", "any", "the largest value that breaks it",
-     [](const Node& value, ExpectationDraft& d) {
-       constexpr std::array<std::string_view, 1> parameters{"restart_after"};
-       read_thresholds(value, parameters, "{ restart_after = \"36ms\" }", d.expectation.up_to);
-     },
-     kCheck},
+     field<&Expectation::up_to, thresholds_up_to>, kCheck},
     {"frontier", "text such as \"pause + skew > 63ms\"", "any",
      "for which values of two parameters together it is broken, as `check` prints it",
-     [](const Node& value, ExpectationDraft& d) {
-       d.expectation.frontier = text_of(value, "a frontier such as \"pause + skew > 63ms\"");
-     },
-     kCheck},
+     field<&Expectation::frontier, frontier_of>, kCheck},
 };
 
 struct ExpectDraft {
@@ -229,35 +248,67 @@ void read_mode(const Node& node, ExpectDraft& expect) {
   mistakes.complain();
 }
 
+/// A verdict that has nothing with it is a word.
+Value write_expectation(const Expectation& expectation, Kinds mode) {
+  const Keys keys = write_table(kExpectation, expectation, {}, mode);
+  const bool is_word = keys.empty() || (keys.size() == 1 && keys.front().key == "violated");
+  return is_word ? as_toml(std::string(checker::to_string(expectation.verdict))) : Value{inline_table(keys)};
+}
+
+Value write_mode(const std::vector<Expectation>& list, const std::optional<std::int64_t>& traces, Kinds mode) {
+  Keys keys;
+  for (const Expectation& expectation : list)
+    keys.push_back(write_expectation(expectation, mode).of(expectation.property));
+  if (traces) keys.push_back(as_toml(*traces).of("traces"));
+  return keys.empty() ? Value{} : headed(std::move(keys));
+}
+
 constexpr Key<Draft> kExpect[] = {
     {"run", "table", "nothing", "what `lockstep run` must observe",
-     [](const Node& value, Draft& draft) {
-       ExpectDraft expect{draft, kRun, draft.scenario.expect_run};
-       read_mode(value, expect);
-     }},
+     both(
+         [](const Node& value, Draft& draft) {
+           ExpectDraft expect{draft, kRun, draft.scenario.expect_run};
+           read_mode(value, expect);
+         },
+         [](const Saved& saved) { return write_mode(saved.scenario.expect_run, std::nullopt, kRun); })},
     {"check", "table", "nothing", "what `lockstep check` must find; also traces = how many it explores",
-     [](const Node& value, Draft& draft) {
-       ExpectDraft expect{draft, kCheck, draft.scenario.expect_check};
-       read_mode(value, expect);
-     }},
+     both(
+         [](const Node& value, Draft& draft) {
+           ExpectDraft expect{draft, kCheck, draft.scenario.expect_check};
+           read_mode(value, expect);
+         },
+         [](const Saved& saved) {
+           return write_mode(saved.scenario.expect_check, saved.scenario.expect_traces, kCheck);
+         })},
 };
 
 }  // namespace
 
 void read_pin(const Node& node, Draft& draft) { read_table(node, {"[pin]"}, kPin, draft); }
 
-void read_properties(const Node& node, Draft& draft) { read_table(node, {"[properties]"}, kProperties, draft); }
+Value write_pin(const Saved& saved) { return headed(write_table(kPin, saved, saved)); }
+
+void read_properties(const Node& node, Draft& draft) {
+  read_table(node, {"[properties]"}, kProperties, draft.scenario);
+}
+
+Value write_properties(const Saved& saved) { return headed(write_table(kProperties, saved.scenario, {})); }
 
 void read_expect(const Node& node, Draft& draft) { read_table(node, {"[expect]"}, kExpect, draft); }
 
+Value write_expect(const Saved& saved) {
+  const Scenario standard;
+  return headed(write_table(kExpect, saved, {standard, saved.folder}));
+}
+
 void list_expect(std::vector<TableRow>& tables) {
   tables.push_back({"[pin]", rows_of(std::span<const Key<Draft>>(kPin))});
-  tables.push_back({"[properties]", rows_of(std::span<const Key<Draft>>(kProperties))});
-  tables.push_back({"fair", rows_of(std::span<const Key<Draft>>(kFair))});
-  tables.push_back({"recoverable", rows_of(std::span<const Key<Draft>>(kRecoverable))});
-  tables.push_back({"no-deadlock", rows_of(std::span<const Key<Draft>>(kNoDeadlock))});
-  tables.push_back({"no-lost-wakeup", rows_of(std::span<const Key<Draft>>(kNoLostWakeup))});
-  tables.push_back({"progress", rows_of(std::span<const Key<Draft>>(kProgress))});
+  tables.push_back({"[properties]", rows_of(std::span<const Key<Scenario>>(kProperties))});
+  tables.push_back({"fair", rows_of(std::span<const Key<Scenario>>(kFair))});
+  tables.push_back({"recoverable", rows_of(std::span<const Key<Scenario>>(kRecoverable))});
+  tables.push_back({"no-deadlock", rows_of(std::span<const Key<Scenario>>(kNoDeadlock))});
+  tables.push_back({"no-lost-wakeup", rows_of(std::span<const Key<Scenario>>(kNoLostWakeup))});
+  tables.push_back({"progress", rows_of(std::span<const Key<Scenario>>(kProgress))});
   tables.push_back({"[expect]", rows_of(std::span<const Key<Draft>>(kExpect))});
   tables.push_back({"an expectation", rows_of(std::span<const Key<ExpectationDraft>>(kExpectation)), {"run", "check"}});
 }

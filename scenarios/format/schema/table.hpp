@@ -1,16 +1,21 @@
 #pragma once
 
-// Tables of keys. A TOML table is described once, as an array of `Key`: from it files are read, unknown keys get their
-// suggestion, and the reference docs/manual/scenario-format.md is checked.
+// Tables of keys. A TOML table is described once, as an array of `Key`: from it files are read and written, unknown keys
+// get their suggestion, and the reference docs/manual/scenario-format.md is checked.
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "scenarios/format/schema/toml_text.hpp"
 #include "scenarios/format/schema/tree.hpp"
+#include "scenarios/format/schema/value.hpp"
 
 namespace lockstep::scenarios::schema {
 
@@ -30,14 +35,45 @@ struct KeyRow {
   Kinds kinds = kEveryKind;  ///< of which kinds of table; required, if it is, for those only
 };
 
+/// What a table is written from: if it is read into a draft, what the draft says it becomes.
+template <class Target>
+struct SpecOfTarget {
+  using type = Target;
+};
+template <class Target>
+  requires requires { typename Target::Spec; }
+struct SpecOfTarget<Target> {
+  using type = typename Target::Spec;
+};
+template <class Target>
+using SpecOf = typename SpecOfTarget<Target>::type;
+
+template <class Spec>
+using Written = Value (*)(const Spec& spec);
+
+/// How a key is read and how it is written. There is no default for either: a key that only one side knows does not
+/// compile.
+template <class Target>
+struct Way {
+  using Read = void (*)(const Node& value, Target& target);
+  using Write = Written<SpecOf<Target>>;
+  constexpr Way(Read r, Write w) : read(r), write(w) {}
+  Way(Read, std::nullptr_t) = delete;
+  Way(std::nullptr_t, Write) = delete;
+
+  Read read;
+  Write write;
+};
+
 template <class Target>
 struct Key {
   std::string_view name;
   std::string_view type;
   std::string_view fallback;
   std::string_view meaning;
-  void (*read)(const Node& value, Target& target) = nullptr;
+  Way<Target> way;
   Kinds kinds = kEveryKind;
+  std::string_view below = "";  ///< in files that are written, if not below the key before it: below this one
 };
 
 template <class Target>
@@ -62,7 +98,28 @@ void visit_table(const Node& node, const Heading& heading, std::span<const KeyRo
 template <class Target, std::size_t N>
 void read_table(const Node& node, const Heading& heading, const Key<Target> (&keys)[N], Target& target) {
   const std::vector<KeyRow> rows = rows_of(std::span<const Key<Target>>(keys));
-  visit_table(node, heading, rows, [&](std::size_t i, const Node& value) { keys[i].read(value, target); });
+  visit_table(node, heading, rows, [&](std::size_t i, const Node& value) { keys[i].way.read(value, target); });
+}
+
+/// The table, without keys that say the same of `standard`; required ones are always said.
+template <class Target, std::size_t N>
+Keys write_table(const Key<Target> (&keys)[N], const SpecOf<Target>& spec, const SpecOf<Target>& standard,
+                 Kinds kind = kEveryKind) {
+  Keys written;
+  const auto write = [&](const Key<Target>& key) {
+    if ((key.kinds & kind) == 0) return;
+    Value value = key.way.write(spec);
+    if (value == Value{} || (key.fallback != kRequired && value == key.way.write(standard))) return;
+    written.push_back(std::move(value).of(key.name));
+  };
+  for (const Key<Target>& key : keys) {
+    if (!key.below.empty()) continue;
+    write(key);
+    for (const Key<Target>& other : keys) {
+      if (other.below == key.name) write(other);
+    }
+  }
+  return written;
 }
 
 /// Calls `read(table)` for each of these, also after one that fails. Throws `Bad` with what all of them said.
@@ -75,6 +132,121 @@ void read_each(const Array& tables, const Read& read) {
 
 /// The value of a key, or null.
 const Node* find(const Node& table, std::string_view key);
+
+// The ways of keys that stand for one field: `field<&NetworkSpec::latency, range_of>` reads it, and writes what it has
+// read.
+
+/// What a draft drafts, or the target itself. The same of what is written.
+template <class Target>
+auto& spec_in(Target& target) {
+  if constexpr (requires { target.spec(); }) {
+    return target.spec();
+  } else {
+    return target;
+  }
+}
+
+/// For keys that are read in their own way: writes the field.
+template <auto member>
+struct Put {
+  template <class Spec>
+  static Value write(const Spec& spec) {
+    return as_toml(spec_in(spec).*member);
+  }
+  template <class Spec>
+  constexpr operator Written<Spec>() const {
+    return write<Spec>;
+  }
+};
+template <auto member>
+inline constexpr Put<member> put;
+
+/// For keys that are never written, since another one says the same.
+struct Never {
+  template <class Spec>
+  constexpr operator Written<Spec>() const {
+    return [](const Spec&) { return Value{}; };
+  }
+};
+inline constexpr Never never;
+
+/// Requires: both take what `Way<Target>` does.
+template <class Read, class Write>
+struct Both {
+  Read read;
+  Write write;
+  template <class Target>
+  constexpr operator Way<Target>() const {
+    return {read, write};
+  }
+};
+template <class Read, class Write>
+constexpr Both<Read, Write> both(Read read, Write write) {
+  return {read, write};
+}
+
+template <auto member, auto value_of>
+struct Field {
+  template <class Target>
+  static void read(const Node& value, Target& target) {
+    if constexpr (requires { value_of(value, target.draft); }) {
+      spec_in(target).*member = value_of(value, target.draft);
+    } else {
+      spec_in(target).*member = value_of(value);
+    }
+  }
+  template <class Target>
+  constexpr operator Way<Target>() const {
+    return {read<Target>, put<member>};
+  }
+};
+template <auto member, auto value_of>
+inline constexpr Field<member, value_of> field;
+
+/// One of several names.
+template <auto member, const auto& choices>
+struct Choice {
+  template <class Target>
+  static void read(const Node& value, Target& target) {
+    spec_in(target).*member = choice_of(value, choices);
+  }
+  template <class Spec>
+  static Value write(const Spec& spec) {
+    const std::string name = name_in(choices, spec_in(spec).*member);
+    return name.empty() ? Value{} : as_toml(name);
+  }
+  template <class Target>
+  constexpr operator Way<Target>() const {
+    return {read<Target>, write<SpecOf<Target>>};
+  }
+};
+template <auto member, const auto& choices>
+inline constexpr Choice<member, choices> choice;
+
+/// A table on the line of its key that says more of the same target.
+template <const auto& keys>
+struct Inside {
+  template <class Target>
+  static void read(const Node& value, Target& target) {
+    read_table(value, {value.key}, keys, target);
+  }
+  template <class Spec>
+  static Value write(const Spec& spec) {
+    const Keys written = write_table(keys, spec, spec);
+    return written.empty() ? Value{} : Value{inline_table(written)};
+  }
+  template <class Target>
+  constexpr operator Way<Target>() const {
+    return {read<Target>, write<SpecOf<Target>>};
+  }
+};
+template <const auto& keys>
+inline constexpr Inside<keys> inside;
+
+template <std::int64_t min, std::int64_t max = std::numeric_limits<std::int64_t>::max()>
+std::int64_t whole(const Node& node) {
+  return whole_of(node, min, max);
+}
 
 /// One table of the format, as the reference lists it.
 struct TableRow {
