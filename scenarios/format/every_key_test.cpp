@@ -21,7 +21,6 @@ using schema::Node;
 using schema::Table;
 using schema::TableRow;
 using testing::catalogue;
-using testing::parsed;
 
 /// Files as the writer lays them out, by hand and not by the writer. Together they have every key at another value than
 /// its default, and keys that only some kinds of a table have in each of these kinds.
@@ -74,7 +73,11 @@ lock = { lease = "50ms" }
 process_name = "host-1"
 thread_id = 7
 clock = { offset = "-5ms", drift_ppm = 100, uptime = "7s" }
-threads = [{}, { acquire_at = "1ms", hold = "21ms", rounds = 3, between = "8ms", attempts = 4, retry = "5ms", reenter = 2, inner_hold = "3ms", in_finally = false, mode = "write" }, { release = false, in_finally = false }]
+threads = [
+  {},
+  { acquire_at = "1ms", hold = "21ms", rounds = 3, between = "8ms", attempts = 4, retry = "5ms", reenter = 2, inner_hold = "3ms", in_finally = false, mode = "write" },
+  { release = false, in_finally = false },
+]
 
 [[client]]
 name = ["B", "C"]
@@ -142,25 +145,25 @@ after = "start"
 kind = "jump"
 client = "B"
 sent = "EVALSHA"
-by = "-2min"
+by = "-120s"
 
 [[fault]]
 kind = "jump"
 client = "B"
 before = "EVALSHA"
-by = "2min"
+by = "120s"
 
 [[fault]]
 kind = "jump"
 client = "B"
 after = "EVALSHA"
-by = "2min"
+by = "120s"
 
 [[fault]]
 kind = "jump"
 server = "redis1"
 at = "1ms"
-by = "2min"
+by = "120s"
 
 [[fault]]
 kind = "lose"
@@ -283,23 +286,23 @@ cost = "rare"
 algorithm = "set-nx-px-lua"
 
 [[server]]
-name = "first"
+replica_of = "second"
+
+[[server]]
+name = "second"
 clock = { uptime = "1s" }
 latency = "2ms"
 restart_delay = "3ms"
 append_only = "always"
-save = { after = "5min", changes = 100 }
+save = { after = "300s", changes = 100 }
 loading = "4ms"
 snapshot_delay = "5ms"
 min_replicas = 1
 min_replicas_max_lag = "2s"
 priority = 7
 
-[[server]]
-replica_of = "first"
-
 [sentinels]
-primary = "redis2"
+primary = "second"
 quorum = 1
 down_after = "300ms"
 failover_timeout = "3s"
@@ -341,7 +344,7 @@ commands = ["DEL lock"]
 
 [schedule]
 events = [
-  "10ms A.SET#1@first",
+  "10ms A.SET#1@second",
   "12ms A.SET#1 reply",
   "32ms A work#2",
   "never B start",
@@ -380,6 +383,12 @@ const std::set<Place> kNeverWritten = {
     {"[[server]]", "kind"},       // the algorithm says it
     {"an expectation", "holds"},  // "holds" is shorter
 };
+
+Scenario parsed(const std::string& text) {
+  auto result = parse(text, "x.toml", catalogue());
+  if (const auto* problem = std::get_if<Diagnostic>(&result)) FAIL(problem->to_string() << "\n" << text);
+  return std::get<Scenario>(std::move(result));
+}
 
 /// A story whose lock is a script on the disk.
 Scenario own_lock() {

@@ -44,6 +44,10 @@ struct ClientDraft {
 constexpr std::array<std::pair<std::string_view, models::Mode>, 2> kModes{
     {{"read", models::Mode::shared}, {"write", models::Mode::exclusive}}};
 
+void read_names(const Node& value, ClientDraft& c) {
+  c.names = one_or_more(value, "a name such as \"A\", or names such as [\"B\", \"C\"]");
+}
+
 /// The same key may stand there twice: whether that works is a question to the lock.
 std::vector<std::string> locks_of(const Node& value) {
   const std::string example = "an array of keys such as [\"stock\", \"account\"]";
@@ -91,9 +95,7 @@ std::vector<ClientSpec::Line> commands_of(const Node& value) {
 
 constexpr Key<ClientDraft> kClient[] = {
     {"name", "name, or array of names", kRequired, "one client, or several with the same settings",
-     both([](const Node& value,
-             ClientDraft& c) { c.names = one_or_more(value, "a name such as \"A\", or names such as [\"B\", \"C\"]"); },
-          [](const ClientTable& client) { return names_as_toml(client.names); })},
+     both(read_names, [](const ClientTable& client) { return names_as_toml(client.names); })},
     {"acquire_at", "duration or range", "\"0ms\"", "when it starts its first attempt, in true time",
      field<&ClientSpec::acquire_at, range_of>},
     {"hold", "duration or range", "\"0ms\"", "processor time inside the critical section; a pause lengthens it",
@@ -256,8 +258,8 @@ Value write_clients(const Saved& saved) {
 }
 
 void list_clients(std::vector<TableRow>& tables) {
-  tables.push_back({"[[client]]", rows_of(std::span<const Key<ClientDraft>>(kClient)), {"users", "with commands"}});
-  tables.push_back({"threads", rows_of(std::span<const Key<ClientDraft>>(kThread))});
+  tables.push_back({"[[client]]", rows_of(kClient), {"users", "with commands"}});
+  tables.push_back({"threads", rows_of(kThread)});
 }
 
 }  // namespace lockstep::scenarios::schema

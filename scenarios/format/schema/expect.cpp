@@ -134,8 +134,14 @@ struct ExpectationDraft {
 };
 
 /// `violated = false` could mean that it holds, or that it is unknown.
-void want_true(const Node& value) {
+template <Verdict verdict>
+void read_verdict(const Node& value, ExpectationDraft& d) {
   if (!flag_of(value)) fail(value, "expected true; write the verdict that you expect instead");
+  d.say(value, verdict);
+}
+
+Value write_violated(const Expectation& expectation) {
+  return expectation.verdict == Verdict::violated && expectation.violated_by.empty() ? as_toml(true) : Value{};
 }
 
 /// Which range of the file a threshold is about. `example` is for messages.
@@ -166,21 +172,8 @@ std::string frontier_of(const Node& value) { return text_of(value, "a frontier s
 
 constexpr Key<ExpectationDraft> kExpectation[] = {
     {"holds", "true", "none", "it is never broken",
-     both(
-         [](const Node& value, ExpectationDraft& d) {
-           want_true(value);
-           d.say(value, Verdict::holds);
-         },
-         never)},
-    {"violated", "true", "none", "it is broken, by anyone",
-     both(
-         [](const Node& value, ExpectationDraft& d) {
-           want_true(value);
-           d.say(value, Verdict::violated);
-         },
-         [](const Expectation& expectation) {
-           return expectation.verdict == Verdict::violated && expectation.violated_by.empty() ? as_toml(true) : Value{};
-         })},
+     both(read_verdict<Verdict::holds>, [](const Expectation&) { return Value{}; })},
+    {"violated", "true", "none", "it is broken, by anyone", both(read_verdict<Verdict::violated>, write_violated)},
     {"violated_by", "name, or array of names", "none", "it is broken, by these clients, the earlier holder first",
      both(
          [](const Node& value, ExpectationDraft& d) {
@@ -201,20 +194,14 @@ constexpr Key<ExpectationDraft> kExpectation[] = {
      field<&Expectation::frontier, frontier_of>, kCheck},
 };
 
-struct ExpectDraft {
-  Draft& draft;
-  Kinds mode;
-  std::vector<Expectation>& list;
-};
-
-void read_expectation(const Entry& entry, ExpectDraft& expect) {
+Expectation expectation_of(const Entry& entry, Kinds of_mode, Draft& draft) {
   const Node& node = entry.node;
-  ExpectationDraft d{expect.draft, {}};
+  ExpectationDraft d{draft, {}};
   d.expectation.property = node.key;
   d.expectation.position = entry.key_at;
   if (std::holds_alternative<Table>(node.value)) {
-    const std::string_view mode = expect.mode == kRun ? "an expectation of `run`" : "an expectation of `check`";
-    read_table(node, {"an expectation", expect.mode, mode}, kExpectation, d);
+    const std::string_view mode = of_mode == kRun ? "an expectation of `run`" : "an expectation of `check`";
+    read_table(node, {"an expectation", of_mode, mode}, kExpectation, d);
     if (d.said == nullptr) fail(node, "expected a verdict: one of \"holds\", \"violated\", \"violated_by\"");
     const bool tells_when = d.expectation.at || !d.expectation.from.empty() || !d.expectation.up_to.empty() ||
                             !d.expectation.frontier.empty();
@@ -226,23 +213,24 @@ void read_expectation(const Entry& entry, ExpectDraft& expect) {
   } else {
     fail_expecting(node, "\"holds\", \"violated\", \"unknown\", or a table such as { violated_by = [\"B\", \"C\"] }");
   }
-  expect.list.push_back(std::move(d.expectation));
+  return std::move(d.expectation);
 }
 
 /// The keys of this table are the properties that Lockstep can judge, and `traces`.
-void read_mode(const Node& node, ExpectDraft& expect) {
+template <Kinds mode, auto list>
+void read_mode(const Node& node, Draft& draft) {
   std::vector<std::string_view> valid;
   for (const checker::Property& property : checker::properties()) valid.push_back(property.name);
-  if (expect.mode == kCheck) valid.push_back("traces");
+  if (mode == kCheck) valid.push_back("traces");
   Mistakes mistakes;
   for (const Entry& entry : table_of(node, "a table of properties")) {
     const std::string& key = entry.node.key;
-    if (expect.mode == kCheck && key == "traces") {
-      mistakes.attempt([&] { expect.draft.scenario.expect_traces = whole_of(entry.node, 1); });
+    if (mode == kCheck && key == "traces") {
+      mistakes.attempt([&] { draft.scenario.expect_traces = whole_of(entry.node, 1); });
     } else if (checker::find_property(key) == nullptr) {
       mistakes.add({entry.key_at, "there is no property " + in_quotes(key) + ": " + suggestion(key, valid)});
     } else {
-      mistakes.attempt([&] { read_expectation(entry, expect); });
+      mistakes.attempt([&] { (draft.scenario.*list).push_back(expectation_of(entry, mode, draft)); });
     }
   }
   mistakes.complain();
@@ -255,31 +243,23 @@ Value write_expectation(const Expectation& expectation, Kinds mode) {
   return is_word ? as_toml(std::string(checker::to_string(expectation.verdict))) : Value{inline_table(keys)};
 }
 
-Value write_mode(const std::vector<Expectation>& list, const std::optional<std::int64_t>& traces, Kinds mode) {
+template <Kinds mode, auto list>
+Value write_mode(const Saved& saved) {
   Keys keys;
-  for (const Expectation& expectation : list)
+  for (const Expectation& expectation : saved.scenario.*list)
     keys.push_back(write_expectation(expectation, mode).of(expectation.property));
-  if (traces) keys.push_back(as_toml(*traces).of("traces"));
+  const std::optional<std::int64_t>& traces = saved.scenario.expect_traces;
+  if (mode == kCheck && traces) keys.push_back(as_toml(*traces).of("traces"));
   return keys.empty() ? Value{} : headed(std::move(keys));
 }
 
+template <Kinds mode, auto list>
+constexpr auto kMode = both(read_mode<mode, list>, write_mode<mode, list>);
+
 constexpr Key<Draft> kExpect[] = {
-    {"run", "table", "nothing", "what `lockstep run` must observe",
-     both(
-         [](const Node& value, Draft& draft) {
-           ExpectDraft expect{draft, kRun, draft.scenario.expect_run};
-           read_mode(value, expect);
-         },
-         [](const Saved& saved) { return write_mode(saved.scenario.expect_run, std::nullopt, kRun); })},
+    {"run", "table", "nothing", "what `lockstep run` must observe", kMode<kRun, &Scenario::expect_run>},
     {"check", "table", "nothing", "what `lockstep check` must find; also traces = how many it explores",
-     both(
-         [](const Node& value, Draft& draft) {
-           ExpectDraft expect{draft, kCheck, draft.scenario.expect_check};
-           read_mode(value, expect);
-         },
-         [](const Saved& saved) {
-           return write_mode(saved.scenario.expect_check, saved.scenario.expect_traces, kCheck);
-         })},
+     kMode<kCheck, &Scenario::expect_check>},
 };
 
 }  // namespace
@@ -302,15 +282,15 @@ Value write_expect(const Saved& saved) {
 }
 
 void list_expect(std::vector<TableRow>& tables) {
-  tables.push_back({"[pin]", rows_of(std::span<const Key<Draft>>(kPin))});
-  tables.push_back({"[properties]", rows_of(std::span<const Key<Scenario>>(kProperties))});
-  tables.push_back({"fair", rows_of(std::span<const Key<Scenario>>(kFair))});
-  tables.push_back({"recoverable", rows_of(std::span<const Key<Scenario>>(kRecoverable))});
-  tables.push_back({"no-deadlock", rows_of(std::span<const Key<Scenario>>(kNoDeadlock))});
-  tables.push_back({"no-lost-wakeup", rows_of(std::span<const Key<Scenario>>(kNoLostWakeup))});
-  tables.push_back({"progress", rows_of(std::span<const Key<Scenario>>(kProgress))});
-  tables.push_back({"[expect]", rows_of(std::span<const Key<Draft>>(kExpect))});
-  tables.push_back({"an expectation", rows_of(std::span<const Key<ExpectationDraft>>(kExpectation)), {"run", "check"}});
+  tables.push_back({"[pin]", rows_of(kPin)});
+  tables.push_back({"[properties]", rows_of(kProperties)});
+  tables.push_back({"fair", rows_of(kFair)});
+  tables.push_back({"recoverable", rows_of(kRecoverable)});
+  tables.push_back({"no-deadlock", rows_of(kNoDeadlock)});
+  tables.push_back({"no-lost-wakeup", rows_of(kNoLostWakeup)});
+  tables.push_back({"progress", rows_of(kProgress)});
+  tables.push_back({"[expect]", rows_of(kExpect)});
+  tables.push_back({"an expectation", rows_of(kExpectation), {"run", "check"}});
 }
 
 }  // namespace lockstep::scenarios::schema

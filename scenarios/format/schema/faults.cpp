@@ -98,7 +98,7 @@ Value write_step(const FaultTable& fault) {
 }
 
 template <Trigger::Kind moment, StepKind steps>
-constexpr auto step = both(read_step<moment, steps>, write_step<moment>);
+constexpr auto kStep = both(read_step<moment, steps>, write_step<moment>);
 
 constexpr Key<FaultDraft> kFault[] = {
     {"kind", "\"pause\", \"crash\", \"jump\", \"lose\", \"delay\" or \"partition\"", kRequired, "what happens",
@@ -110,12 +110,12 @@ constexpr Key<FaultDraft> kFault[] = {
      both([](const Node& value, FaultDraft& d) { read_who(value, d, Who::service); }, write_who<false>), kOfAProcess},
     {"at", "duration", "none", "when: at this true time", both(read_at, write_at), kOfAProcess},
     {"before", "step", "none", "when: the client is about to send it, and it has not left yet",
-     step<Trigger::Kind::before, StepKind::any>, kOfAProcess},
+     kStep<Trigger::Kind::before, StepKind::any>, kOfAProcess},
     {"sent", "step", "none", "when: it has just left; the reply will find the client so",
-     step<Trigger::Kind::sent, StepKind::any>, kOfAProcess},
+     kStep<Trigger::Kind::sent, StepKind::any>, kOfAProcess},
     {"after", "step", "none",
      "when: the client has handled the reply and run on to its next wait; a server: it has carried it out",
-     step<Trigger::Kind::after, StepKind::handled>, kOfAProcess},
+     kStep<Trigger::Kind::after, StepKind::handled>, kOfAProcess},
     {"message", "step that is sent", kRequired, "which message of the client is lost or delayed",
      both(read_step<Trigger::Kind::sent, StepKind::message>, write_message), kOfAMessage},
     {"direction", "\"request\" or \"reply\"", "\"request\"", "the message itself, or the reply to it",
@@ -181,8 +181,6 @@ Value write_faults(const Saved& saved) {
   return written;
 }
 
-void list_faults(std::vector<TableRow>& tables) {
-  tables.push_back({"[[fault]]", rows_of(std::span<const Key<FaultDraft>>(kFault)), names_of(kKinds)});
-}
+void list_faults(std::vector<TableRow>& tables) { tables.push_back({"[[fault]]", rows_of(kFault), names_of(kKinds)}); }
 
 }  // namespace lockstep::scenarios::schema

@@ -101,7 +101,7 @@ void read_lock(const Node& node, Draft& draft) {
   LockSpec& lock = draft.scenario.lock;
   const models::locks::Entry& entry = algorithm_of(node, draft);
   // The keys of this table: those above, then the algorithm's own.
-  std::vector<KeyRow> rows = rows_of(std::span<const Key<Draft>>(kLock));
+  std::vector<KeyRow> rows = rows_of(kLock);
   const std::size_t own = rows.size();
   for (const ParameterSpec& spec : entry.parameters) rows.push_back({spec.name, "", "", spec.meaning});
   const std::string heading = "[lock] of " + std::string(entry.id);
@@ -191,8 +191,6 @@ void read_own_parameters(Draft& draft) {
   mistakes.complain();
 }
 
-void list_lock(std::vector<TableRow>& tables) {
-  tables.push_back({"[lock]", rows_of(std::span<const Key<Draft>>(kLock))});
-}
+void list_lock(std::vector<TableRow>& tables) { tables.push_back({"[lock]", rows_of(kLock)}); }
 
 }  // namespace lockstep::scenarios::schema

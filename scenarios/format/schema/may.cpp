@@ -134,8 +134,6 @@ Value write_may(const Saved& saved) {
   return written;
 }
 
-void list_may(std::vector<TableRow>& tables) {
-  tables.push_back({"[[may]]", rows_of(std::span<const Key<MayDraft>>(kMay)), names_of(kKinds)});
-}
+void list_may(std::vector<TableRow>& tables) { tables.push_back({"[[may]]", rows_of(kMay), names_of(kKinds)}); }
 
 }  // namespace lockstep::scenarios::schema

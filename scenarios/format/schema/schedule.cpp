@@ -159,8 +159,6 @@ void read_schedule(const Node& node, Draft& draft) { read_table(node, {"[schedul
 
 Value write_schedule(const Saved& saved) { return headed(write_table(kSchedule, saved, saved)); }
 
-void list_schedule(std::vector<TableRow>& tables) {
-  tables.push_back({"[schedule]", rows_of(std::span<const Key<Draft>>(kSchedule))});
-}
+void list_schedule(std::vector<TableRow>& tables) { tables.push_back({"[schedule]", rows_of(kSchedule)}); }
 
 }  // namespace lockstep::scenarios::schema

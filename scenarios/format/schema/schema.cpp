@@ -261,8 +261,7 @@ std::string write_scenario(const Scenario& scenario, const std::filesystem::path
 }
 
 std::vector<TableRow> tables() {
-  std::vector<TableRow> tables{{"", rows_of(std::span<const Key<Draft>>(kTop))},
-                               {"text", rows_of(std::span<const Key<Text>>(kText))}};
+  std::vector<TableRow> tables{{"", rows_of(kTop)}, {"text", rows_of(kText)}};
   list_lock(tables);
   list_world(tables);
   list_servers(tables);

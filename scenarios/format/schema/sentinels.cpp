@@ -23,7 +23,6 @@ struct SentinelsDraft {
   Draft& draft;
   SentinelsSpec& sentinels;
   std::optional<std::int64_t> count;
-  const Node* count_at = nullptr;
   SentinelsSpec& spec() { return sentinels; }
 };
 
@@ -48,21 +47,12 @@ Value write_sentinel_count(const SentinelsSpec& sentinels) {
 constexpr Key<SentinelsDraft> kSentinels[] = {
     {"count", "whole number, 1 to 16", "as many as [[sentinel]]",
      "that many sentinels, all alike, named sentinel1, sentinel2, …",
-     both(
-         [](const Node& value, SentinelsDraft& d) {
-           d.count = whole_of(value, 1, kSentinelsMax);
-           d.count_at = &value;
-         },
-         write_sentinel_count)},
+     both([](const Node& value, SentinelsDraft& d) { d.count = whole_of(value, 1, kSentinelsMax); },
+          write_sentinel_count)},
     {"primary", "name", "the first server", "the server that they watch as the primary when the story begins",
      field<&SentinelsSpec::primary, mentioned_server>},
     {"quorum", "whole number, 1 to 16", "a majority", "how many sentinels must find the primary down",
-     both(
-         [](const Node& value, SentinelsDraft& d) {
-           d.sentinels.quorum = whole_of(value, 1, kSentinelsMax);
-           d.draft.scenario.quorum_at = value.at;
-         },
-         put<&SentinelsSpec::quorum>)},
+     field<&SentinelsSpec::quorum, whole<1, kSentinelsMax>>},
     {"down_after", "duration, at least 1ms", "\"30s\"",
      "a server that owes an answer for longer than this, by the sentinel's clock, is down for it",
      field<&SentinelsSpec::down_after, patience_of>},
@@ -97,9 +87,10 @@ void read_sentinels(const Node& node, Draft& draft) {
   draft.scenario.sentinels_at = node.at;
   SentinelsDraft d{draft, sentinels, std::nullopt};
   read_table(node, {"[sentinels]"}, kSentinels, d);
+  if (const Node* quorum = find(node, "quorum")) draft.scenario.quorum_at = quorum->at;
   if (!d.count) return;
   if (!sentinels.each.empty()) {
-    throw Bad{d.count_at->at,
+    throw Bad{find(node, "count")->at,
               "the sentinels are counted and listed; keep \"count\" if they are all alike, [[sentinel]] if not"};
   }
   for (std::int64_t i = 0; i < *d.count; ++i)
@@ -195,8 +186,8 @@ void check_sentinels(const models::locks::Entry& entry, Scenario& scenario) {
 }
 
 void list_sentinels(std::vector<TableRow>& tables) {
-  tables.push_back({"[sentinels]", rows_of(std::span<const Key<SentinelsDraft>>(kSentinels))});
-  tables.push_back({"[[sentinel]]", rows_of(std::span<const Key<SentinelDraft>>(kSentinel))});
+  tables.push_back({"[sentinels]", rows_of(kSentinels)});
+  tables.push_back({"[[sentinel]]", rows_of(kSentinel)});
 }
 
 }  // namespace lockstep::scenarios::schema

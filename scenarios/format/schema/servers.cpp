@@ -78,7 +78,8 @@ constexpr Key<ServerDraft> kServer[] = {
      field<&ServerSpec::name, declared_server>},
     {"kind", "name of a kind", "that of the algorithm",
      "which product it is; the keys below the common ones are its own",
-     both([](const Node& value, ServerDraft& d) { check_named_kind(value, d.draft); }, never)},
+     both([](const Node& value, ServerDraft& d) { check_named_kind(value, d.draft); },
+          [](const ServerSpec&) { return Value{}; })},
     {"clock", "table", "true time", "its clocks", field<&ServerSpec::clock, clock_of>},
     {"latency", "duration or range", "the network's", "one way, to and from this server",
      field<&ServerSpec::latency, range_of>},
@@ -130,7 +131,7 @@ struct ReadSetting {
 template <class Target, std::size_t N>
 void read_both(const Node& table, std::string_view heading, const Key<Target> (&common)[N], Target& target,
                std::span<const SettingSpec> specs, Names& names, Settings& settings) {
-  std::vector<KeyRow> rows = rows_of(std::span<const Key<Target>>(common));
+  std::vector<KeyRow> rows = rows_of(common);
   for (const SettingSpec& spec : specs) rows.push_back(row_of(spec));
   visit_table(table, {heading}, rows, [&](std::size_t i, const Node& value) {
     if (i < N) return common[i].way.read(value, target);
@@ -268,9 +269,8 @@ void list_servers(std::vector<TableRow>& tables) {
   const std::span<const ServerKind* const> kinds = models::server_kinds();
   const bool somebody_shares =
       std::any_of(kinds.begin(), kinds.end(), [](const ServerKind* kind) { return !kind->shared_settings().empty(); });
-  TableRow all{"[servers]",
-               rows_of(std::span<const Key<ServersDraft>>(somebody_shares ? kServersThatShare : kServers))};
-  TableRow each{"[[server]]", rows_of(std::span<const Key<ServerDraft>>(kServer))};
+  TableRow all{"[servers]", somebody_shares ? rows_of(kServersThatShare) : rows_of(kServers)};
+  TableRow each{"[[server]]", rows_of(kServer)};
   std::vector<TableRow> inside;
   add_settings(all, inside, &ServerKind::shared_settings);
   add_settings(each, inside, &ServerKind::settings);

@@ -48,15 +48,12 @@ struct SpecOfTarget<Target> {
 template <class Target>
 using SpecOf = typename SpecOfTarget<Target>::type;
 
-template <class Spec>
-using Written = Value (*)(const Spec& spec);
-
 /// How a key is read and how it is written. There is no default for either: a key that only one side knows does not
 /// compile.
 template <class Target>
 struct Way {
   using Read = void (*)(const Node& value, Target& target);
-  using Write = Written<SpecOf<Target>>;
+  using Write = Value (*)(const SpecOf<Target>& spec);
   constexpr Way(Read r, Write w) : read(r), write(w) {}
   Way(Read, std::nullptr_t) = delete;
   Way(std::nullptr_t, Write) = delete;
@@ -76,8 +73,8 @@ struct Key {
   std::string_view below = "";  ///< in files that are written, if not below the key before it: below this one
 };
 
-template <class Target>
-std::vector<KeyRow> rows_of(std::span<const Key<Target>> keys) {
+template <class Target, std::size_t N>
+std::vector<KeyRow> rows_of(const Key<Target> (&keys)[N]) {
   std::vector<KeyRow> rows;
   for (const Key<Target>& key : keys) rows.push_back({key.name, key.type, key.fallback, key.meaning, key.kinds});
   return rows;
@@ -97,7 +94,7 @@ void visit_table(const Node& node, const Heading& heading, std::span<const KeyRo
 
 template <class Target, std::size_t N>
 void read_table(const Node& node, const Heading& heading, const Key<Target> (&keys)[N], Target& target) {
-  const std::vector<KeyRow> rows = rows_of(std::span<const Key<Target>>(keys));
+  const std::vector<KeyRow> rows = rows_of(keys);
   visit_table(node, heading, rows, [&](std::size_t i, const Node& value) { keys[i].way.read(value, target); });
 }
 
@@ -136,7 +133,7 @@ const Node* find(const Node& table, std::string_view key);
 // The ways of keys that stand for one field: `field<&NetworkSpec::latency, range_of>` reads it, and writes what it has
 // read.
 
-/// What a draft drafts, or the target itself. The same of what is written.
+/// The target, or what it drafts.
 template <class Target>
 auto& spec_in(Target& target) {
   if constexpr (requires { target.spec(); }) {
@@ -146,31 +143,67 @@ auto& spec_in(Target& target) {
   }
 }
 
-/// For keys that are read in their own way: writes the field.
-template <auto member>
-struct Put {
+/// `Self` has the templates `read` and `write`.
+template <class Self>
+struct AnyWay {
+  template <class Target>
+  constexpr operator Way<Target>() const {
+    return {Self::template read<Target>, Self::template write<SpecOf<Target>>};
+  }
+};
+
+/// `value_of` gets the node, and the draft if it asks for it.
+template <auto member, auto value_of>
+struct Field : AnyWay<Field<member, value_of>> {
+  template <class Target>
+  static void read(const Node& value, Target& target) {
+    if constexpr (requires { value_of(value, target.draft); }) {
+      spec_in(target).*member = value_of(value, target.draft);
+    } else {
+      spec_in(target).*member = value_of(value);
+    }
+  }
   template <class Spec>
   static Value write(const Spec& spec) {
     return as_toml(spec_in(spec).*member);
   }
+};
+template <auto member, auto value_of>
+inline constexpr Field<member, value_of> field;
+
+/// One of several names.
+template <auto member, const auto& choices>
+struct Choice : AnyWay<Choice<member, choices>> {
+  template <class Target>
+  static void read(const Node& value, Target& target) {
+    spec_in(target).*member = choice_of(value, choices);
+  }
   template <class Spec>
-  constexpr operator Written<Spec>() const {
-    return write<Spec>;
+  static Value write(const Spec& spec) {
+    const std::string name = name_in(choices, spec_in(spec).*member);
+    return name.empty() ? Value{} : as_toml(name);
   }
 };
-template <auto member>
-inline constexpr Put<member> put;
+template <auto member, const auto& choices>
+inline constexpr Choice<member, choices> choice;
 
-/// For keys that are never written, since another one says the same.
-struct Never {
+/// A table on the line of its key that says more of the same target.
+template <const auto& keys>
+struct Inside : AnyWay<Inside<keys>> {
+  template <class Target>
+  static void read(const Node& value, Target& target) {
+    read_table(value, {value.key}, keys, target);
+  }
   template <class Spec>
-  constexpr operator Written<Spec>() const {
-    return [](const Spec&) { return Value{}; };
+  static Value write(const Spec& spec) {
+    const Keys written = write_table(keys, spec, spec);
+    return written.empty() ? Value{} : Value{inline_table(written)};
   }
 };
-inline constexpr Never never;
+template <const auto& keys>
+inline constexpr Inside<keys> inside;
 
-/// Requires: both take what `Way<Target>` does.
+/// Any other: functions that take what those of `Way<Target>` take.
 template <class Read, class Write>
 struct Both {
   Read read;
@@ -184,64 +217,6 @@ template <class Read, class Write>
 constexpr Both<Read, Write> both(Read read, Write write) {
   return {read, write};
 }
-
-template <auto member, auto value_of>
-struct Field {
-  template <class Target>
-  static void read(const Node& value, Target& target) {
-    if constexpr (requires { value_of(value, target.draft); }) {
-      spec_in(target).*member = value_of(value, target.draft);
-    } else {
-      spec_in(target).*member = value_of(value);
-    }
-  }
-  template <class Target>
-  constexpr operator Way<Target>() const {
-    return {read<Target>, put<member>};
-  }
-};
-template <auto member, auto value_of>
-inline constexpr Field<member, value_of> field;
-
-/// One of several names.
-template <auto member, const auto& choices>
-struct Choice {
-  template <class Target>
-  static void read(const Node& value, Target& target) {
-    spec_in(target).*member = choice_of(value, choices);
-  }
-  template <class Spec>
-  static Value write(const Spec& spec) {
-    const std::string name = name_in(choices, spec_in(spec).*member);
-    return name.empty() ? Value{} : as_toml(name);
-  }
-  template <class Target>
-  constexpr operator Way<Target>() const {
-    return {read<Target>, write<SpecOf<Target>>};
-  }
-};
-template <auto member, const auto& choices>
-inline constexpr Choice<member, choices> choice;
-
-/// A table on the line of its key that says more of the same target.
-template <const auto& keys>
-struct Inside {
-  template <class Target>
-  static void read(const Node& value, Target& target) {
-    read_table(value, {value.key}, keys, target);
-  }
-  template <class Spec>
-  static Value write(const Spec& spec) {
-    const Keys written = write_table(keys, spec, spec);
-    return written.empty() ? Value{} : Value{inline_table(written)};
-  }
-  template <class Target>
-  constexpr operator Way<Target>() const {
-    return {read<Target>, write<SpecOf<Target>>};
-  }
-};
-template <const auto& keys>
-inline constexpr Inside<keys> inside;
 
 template <std::int64_t min, std::int64_t max = std::numeric_limits<std::int64_t>::max()>
 std::int64_t whole(const Node& node) {

@@ -90,10 +90,10 @@ Value write_market(const Saved& saved) {
 }
 
 void list_world(std::vector<TableRow>& tables) {
-  tables.push_back({"[network]", rows_of(std::span<const Key<NetworkSpec>>(kNetwork))});
-  tables.push_back({"clock", rows_of(std::span<const Key<ClockSpec>>(kClock))});
-  tables.push_back({"[resource]", rows_of(std::span<const Key<ResourceSpec>>(kResource))});
-  tables.push_back({"[market]", rows_of(std::span<const Key<MarketSpec>>(kMarket))});
+  tables.push_back({"[network]", rows_of(kNetwork)});
+  tables.push_back({"clock", rows_of(kClock)});
+  tables.push_back({"[resource]", rows_of(kResource)});
+  tables.push_back({"[market]", rows_of(kMarket)});
 }
 
 }  // namespace lockstep::scenarios::schema
