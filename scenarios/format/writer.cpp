@@ -1,7 +1,6 @@
 #include "scenarios/format/writer.hpp"
 
 #include "scenarios/format/schema/schema.hpp"
-#include "scenarios/format/schema/step.hpp"
 #include "scenarios/format/schema/value.hpp"
 
 namespace lockstep::scenarios {
@@ -17,8 +16,6 @@ std::string identity_of(const Scenario& scenario) {
 std::string to_toml(const Scenario& scenario, const std::filesystem::path& folder) {
   return schema::write_scenario(scenario, folder);
 }
-
-std::string to_string(const ScheduleEntry& entry) { return schema::text_of(entry); }
 
 Scenario without_positions(Scenario scenario) {
   scenario.lock.algorithm_at = {};

@@ -129,6 +129,19 @@ void read_events(const Node& value, Draft& draft) {
   }
 }
 
+/// "12ms A.SET#1@redis1 reply".
+std::string text_of(const ScheduleEntry& entry) {
+  const bool is_never = entry.time == sim::ScheduledEvent::never;
+  std::string text = (is_never ? "never" : sim::to_string(entry.time)) + " " + entry.process;
+  if (!sim::EventName::is_of_request(entry.what)) {
+    return text + " " + text_of_step(std::string(sim::to_string(entry.what)), entry.occurrence);
+  }
+  text += "." + entry.step + "#" + std::to_string(entry.occurrence);
+  if (!entry.server.empty()) text += "@" + entry.server;
+  if (entry.what != What::request) text += " " + std::string(sim::to_string(entry.what));
+  return text;
+}
+
 /// A time line is read downwards, so each event has a line of its own.
 Value write_events(const Saved& saved) {
   std::string lines;
@@ -142,18 +155,6 @@ constexpr Key<Draft> kSchedule[] = {
 };
 
 }  // namespace
-
-std::string text_of(const ScheduleEntry& entry) {
-  const bool is_never = entry.time == sim::ScheduledEvent::never;
-  std::string text = (is_never ? "never" : sim::to_string(entry.time)) + " " + entry.process;
-  if (!sim::EventName::is_of_request(entry.what)) {
-    return text + " " + text_of_step(std::string(sim::to_string(entry.what)), entry.occurrence);
-  }
-  text += "." + entry.step + "#" + std::to_string(entry.occurrence);
-  if (!entry.server.empty()) text += "@" + entry.server;
-  if (entry.what != What::request) text += " " + std::string(sim::to_string(entry.what));
-  return text;
-}
 
 void read_schedule(const Node& node, Draft& draft) { read_table(node, {"[schedule]"}, kSchedule, draft); }
 

@@ -6,7 +6,7 @@
 //   schema_tree       TOML as a tree with positions                 schema_world     [network], [resource], [market]
 //   schema_value      durations, ranges, numbers, choices           schema_clients   [[client]]
 //   schema_table      tables of keys                                schema_faults    [[fault]], [[may]]
-//                                                                   schema_servers   [servers], [[server]]
+//   toml_text         strings, values and tables as written        schema_servers   [servers], [[server]]
 //   schema_names      who is mentioned, and whether he exists       schema_expect    [pin], [properties], [expect]
 //   schema_step       commands and steps, "SET#2"                   schema_schedule  [schedule]
 //                                                                   schema           the top of a file

@@ -41,7 +41,4 @@ std::vector<std::vector<std::string>> sides_of(const Node& node, Draft& draft);
 /// A command line such as `SET lock A NX PX 100`: a command that exists, with as many arguments as it takes.
 ClientSpec::Line command_of(const Node& node);
 
-/// "12ms A.SET#1@redis1 reply".
-std::string text_of(const ScheduleEntry& entry);
-
 }  // namespace lockstep::scenarios::schema

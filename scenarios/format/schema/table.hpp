@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -37,14 +38,10 @@ struct KeyRow {
 
 /// What a table is written from: if it is read into a draft, what the draft says it becomes.
 template <class Target>
-struct SpecOfTarget {
-  using type = Target;
-};
+struct SpecOfTarget : std::type_identity<Target> {};
 template <class Target>
   requires requires { typename Target::Spec; }
-struct SpecOfTarget<Target> {
-  using type = typename Target::Spec;
-};
+struct SpecOfTarget<Target> : std::type_identity<typename Target::Spec> {};
 template <class Target>
 using SpecOf = typename SpecOfTarget<Target>::type;
 
