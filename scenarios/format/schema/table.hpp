@@ -1,7 +1,7 @@
 #pragma once
 
-// Tables of keys. A TOML table is described once, as an array of `Key`: from it files are read and written, unknown keys
-// get their suggestion, and the reference docs/manual/scenario-format.md is checked.
+// Tables of keys. A TOML table is described once, as an array of `Key`: from it files are read and written, unknown
+// keys get their suggestion, and the reference docs/manual/scenario-format.md is checked.
 
 #include <cstddef>
 #include <cstdint>
