@@ -420,7 +420,7 @@ class Walk {
   static std::string heading_of(const std::string& above, const std::string& key) {
     if (above == "[expect]") return key;
     if (above == "run" || above == "check") return "an expectation";
-    if (above.empty() && (key == "title" || key == "story" || key == "lesson")) return "text";
+    if (above.empty() && (key == "story" || key == "lesson")) return "text";  // a title is written in its own way
     for (const std::string& heading : {"[" + key + "]", "[[" + key + "]]"}) {
       if (above.empty() && find_row(heading) != nullptr) return heading;
     }

@@ -1,7 +1,8 @@
 #pragma once
 
 // Values of a scenario file as the types of scenario.hpp, and back. Each reader gives a value that is valid by itself,
-// or throws `Bad` at the value's position with what was expected; whether names exist is asked later (schema/names.hpp).
+// or throws `Bad` at the value's position with what was expected; whether names exist is asked later
+// (schema/names.hpp).
 
 #include <array>
 #include <cstdint>
