@@ -188,8 +188,9 @@ void refuse_second_list(const Node& node, const Draft& draft) {
 std::string declared_server(const Node& node, Draft& draft) { return draft.names.declare_server(node); }
 
 std::string mentioned_server(const Node& node, Draft& draft) {
+  const std::string& name = text_of(node, "the name of a server");
   draft.names.mention(Who::server, node);
-  return text_of(node, "the name of a server");
+  return name;
 }
 
 void add_servers(Draft& draft, std::size_t count) {
