@@ -23,9 +23,6 @@ std::string identity_of(const Scenario& scenario);
 /// The same story, said nowhere: two scenarios tell the same if these are equal.
 Scenario without_positions(Scenario scenario);
 
-/// "12ms A.SET#1@redis1 reply", as it stands in a schedule.
-std::string to_string(const ScheduleEntry& entry);
-
 /// A parameter's value as a file has it.
 std::string toml_value(const models::locks::ParameterValue& value);
 

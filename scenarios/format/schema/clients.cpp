@@ -1,5 +1,8 @@
 // [[client]]: who uses the lock, and who sends commands past it.
 
+#include <algorithm>
+#include <iterator>
+
 #include "scenarios/format/schema/parts.hpp"
 #include "scenarios/format/schema/step.hpp"
 #include "scenarios/format/schema/value.hpp"
@@ -23,139 +26,162 @@ constexpr std::array<std::pair<std::string_view, bool>, 2> kVia{{{"servers", fal
 constexpr std::array<std::pair<std::string_view, ClientSpec::Role>, 2> kRoles{
     {{"seller", ClientSpec::Role::seller}, {"buyer", ClientSpec::Role::buyer}}};
 
+/// What is written as one table: neighbours with the same settings.
+struct ClientTable : ClientSpec {
+  std::vector<std::string> names;
+};
+
 struct ClientDraft {
+  using Spec = ClientTable;
   Draft& draft;
   ClientSpec settings;  ///< of all clients of this table
   std::vector<const Node*> names;
   const Node* threads = nullptr;
   const Node* lock = nullptr;
+  ClientSpec& spec() { return settings; }
 };
 
 constexpr std::array<std::pair<std::string_view, models::Mode>, 2> kModes{
     {{"read", models::Mode::shared}, {"write", models::Mode::exclusive}}};
 
+void read_names(const Node& value, ClientDraft& c) {
+  c.names = one_or_more(value, "a name such as \"A\", or names such as [\"B\", \"C\"]");
+}
+
 /// The same key may stand there twice: whether that works is a question to the lock.
-void read_locks(const Node& value, std::vector<std::string>& locks) {
+std::vector<std::string> locks_of(const Node& value) {
   const std::string example = "an array of keys such as [\"stock\", \"account\"]";
   const Array& keys = array_of(value, example);
   if (keys.empty()) fail(value, "expected at least one key; leave \"locks\" out for the key of [lock]");
   if (keys.size() > kLocksMax) fail(value, "more than 16 locks of one client");
+  std::vector<std::string> locks;
   for (const Node& key : keys) locks.push_back(text_of(key, "a key such as \"stock\""));
+  return locks;
 }
 
-void read_calls(const Node& value, ClientDraft& client) {
-  const Array& calls = array_of(value, "an array of calls such as [\"isHeldByCurrentThread\", \"unlock\"]");
-  if (calls.empty()) fail(value, "expected at least one call; release = false is for who never gives back");
-  if (calls.size() > kCallsMax) fail(value, "more than 100 calls");
-  client.settings.finally.clear();
-  for (const Node& call : calls) {
-    client.settings.finally.push_back(choice_of(call, models::locks::call_names));
-    const models::locks::Entry* entry = find_entry(client.draft.scenario.lock, client.draft.catalogue);
-    if (client.settings.finally.back() != models::locks::Call::unlock && entry != nullptr && !entry->answers_calls)
+std::string process_name_of(const Node& value) {
+  return text_of(value, "a name that its lock library takes for unique, such as \"host-1\"");
+}
+
+std::string account_of(const Node& value) { return string_of(value, "a name such as \"A\""); }
+
+std::vector<models::locks::Call> calls_of(const Node& value, const Draft& draft) {
+  const Array& names = array_of(value, "an array of calls such as [\"isHeldByCurrentThread\", \"unlock\"]");
+  if (names.empty()) fail(value, "expected at least one call; release = false is for who never gives back");
+  if (names.size() > kCallsMax) fail(value, "more than 100 calls");
+  std::vector<models::locks::Call> calls;
+  for (const Node& call : names) {
+    calls.push_back(choice_of(call, models::locks::call_names));
+    const models::locks::Entry* entry = find_entry(draft.scenario.lock, draft.catalogue);
+    if (calls.back() != models::locks::Call::unlock && entry != nullptr && !entry->answers_calls)
       fail(call, std::string(entry->id) + " has no such call; \"unlock\" is the only one that every lock has");
   }
+  return calls;
+}
+
+Value write_parameters(const ClientTable& client) {
+  return client.parameters.empty() ? Value{} : Value{inline_table(keys_of(client.parameters))};
+}
+
+Value write_threads(const ClientTable& client);
+
+std::vector<ClientSpec::Line> commands_of(const Node& value) {
+  std::vector<ClientSpec::Line> commands;
+  const Array& lines = array_of(value, "an array of commands such as [\"DEL lock\"]");
+  if (lines.empty()) fail(value, "expected at least one command, not an empty array");
+  read_each(lines, [&](const Node& line) { commands.push_back(command_of(line)); });
+  return commands;
 }
 
 constexpr Key<ClientDraft> kClient[] = {
     {"name", "name, or array of names", kRequired, "one client, or several with the same settings",
-     [](const Node& value, ClientDraft& c) {
-       c.names = one_or_more(value, "a name such as \"A\", or names such as [\"B\", \"C\"]");
-     }},
+     both(read_names, [](const ClientTable& client) { return names_as_toml(client.names); })},
     {"acquire_at", "duration or range", "\"0ms\"", "when it starts its first attempt, in true time",
-     [](const Node& value, ClientDraft& c) { c.settings.acquire_at = range_of(value); }},
+     field<&ClientSpec::acquire_at, range_of>},
     {"hold", "duration or range", "\"0ms\"", "processor time inside the critical section; a pause lengthens it",
-     [](const Node& value, ClientDraft& c) { c.settings.hold = range_of(value); }, kUser},
+     field<&ClientSpec::hold, range_of>, kUser},
     {"locks", "array of keys", "the key of [lock]",
      "the locks that it takes, one after the other in this order; it gives them back in reverse",
-     [](const Node& value, ClientDraft& c) { read_locks(value, c.settings.locks); }, kUser},
+     field<&ClientSpec::locks, locks_of>, kUser},
     {"lock", "table", "the values of [lock]", "parameters of the algorithm of which it has values of its own",
-     [](const Node& value, ClientDraft& c) { c.lock = &value; }, kUser},
+     both([](const Node& value, ClientDraft& c) { c.lock = &value; }, write_parameters), kUser, "mode"},
     {"rounds", "whole number, 1 to 1000000", "1", "how often it acquires, holds and releases",
-     [](const Node& value, ClientDraft& c) { c.settings.rounds = whole_of(value, 1, kRoundsMax); }, kUser},
+     field<&ClientSpec::rounds, whole<1, kRoundsMax>>, kUser},
     {"between", "duration or range", "\"0ms\"", "from a release, or from giving up, to the next round",
-     [](const Node& value, ClientDraft& c) { c.settings.between = range_of(value); }, kUser},
+     field<&ClientSpec::between, range_of>, kUser},
     {"attempts", "whole number, 1 or more", "the algorithm's", "how often it tries before it gives up",
-     [](const Node& value, ClientDraft& c) { c.settings.attempts = whole_of(value, 1); }, kUser},
-    {"retry", "duration or range", "the algorithm's", "pause between two attempts",
-     [](const Node& value, ClientDraft& c) { c.settings.retry = range_of(value); }, kUser},
+     field<&ClientSpec::attempts, whole<1>>, kUser},
+    {"retry", "duration or range", "the algorithm's", "pause between two attempts", field<&ClientSpec::retry, range_of>,
+     kUser},
     {"release", "true or false", "true", "false: it forgets to release, and lives on",
-     [](const Node& value, ClientDraft& c) { c.settings.release = flag_of(value); }, kUser},
+     field<&ClientSpec::release, flag_of>, kUser},
     {"reenter", "whole number, 0 to 100", "0",
      "after `hold` it takes the lock again this often, and gives back as often",
-     [](const Node& value, ClientDraft& c) { c.settings.reenter = whole_of(value, 0, kReenterMax); }, kUser},
+     field<&ClientSpec::reenter, whole<0, kReenterMax>>, kUser},
     {"inner_hold", "duration or range", "\"0ms\"", "processor time after it has taken the lock again",
-     [](const Node& value, ClientDraft& c) { c.settings.inner_hold = range_of(value); }, kUser},
+     field<&ClientSpec::inner_hold, range_of>, kUser},
     {"in_finally", "true or false", "false", "true: it releases as often as it tried to acquire, got or not",
-     [](const Node& value, ClientDraft& c) { c.settings.in_finally = flag_of(value); }, kUser},
+     field<&ClientSpec::in_finally, flag_of>, kUser},
     {"finally", "array of calls", "none",
      "instead of releases: what it calls in the end, got or not; \"unlock\", \"forceUnlock\" or a question",
-     [](const Node& value, ClientDraft& c) { read_calls(value, c); }, kUser},
+     field<&ClientSpec::finally, calls_of>, kUser},
     {"mode", "\"read\" or \"write\"", "the algorithm's", "how it takes a lock that readers can share",
-     [](const Node& value, ClientDraft& c) { c.settings.mode = choice_of(value, kModes); }, kUser},
+     choice<&ClientSpec::mode, kModes>, kUser},
     {"process_name", "string", "its name; another after a crash",
-     "what its lock library takes for unique among all processes",
-     [](const Node& value, ClientDraft& c) {
-       c.settings.process_name = text_of(value, "a name that its lock library takes for unique, such as \"host-1\"");
-     },
+     "what its lock library takes for unique among all processes", field<&ClientSpec::process_name, process_name_of>,
      kUser},
     {"thread_id", "whole number, 1 or more", "1", "of its first thread, unique within the process",
-     [](const Node& value, ClientDraft& c) { c.settings.thread_id = whole_of(value, 1, kThreadIdMax); }, kUser},
+     field<&ClientSpec::thread_id, whole<1, kThreadIdMax>>, kUser},
     {"threads", "whole number, or array of tables", "none",
      "it has several threads, named A/1, A/2, …: so many alike, or one for each table with settings of its own",
-     [](const Node& value, ClientDraft& c) { c.threads = &value; }, kUser},
+     both([](const Node& value, ClientDraft& c) { c.threads = &value; }, write_threads), kUser, "via"},
     {"role", "\"seller\" or \"buyer\"", "none", "in a market, what it does in each round",
-     [](const Node& value, ClientDraft& c) { c.settings.role = choice_of(value, kRoles); }, kUser},
+     choice<&ClientSpec::role, kRoles>, kUser},
     {"account", "string", "its own", "in a market, for whom: several clients may be one buyer",
-     [](const Node& value, ClientDraft& c) { c.settings.account = string_of(value, "a name such as \"A\""); }, kUser},
-    {"clock", "table", "true time", "its clocks",
-     [](const Node& value, ClientDraft& c) { read_clock(value, c.settings.clock); }},
+     field<&ClientSpec::account, account_of>, kUser},
+    {"clock", "table", "true time", "its clocks", field<&ClientSpec::clock, clock_of>},
     {"via", "\"servers\" or \"sentinel\"", "\"servers\"",
      "\"sentinel\": its only server is whoever is primary; it asks the sentinels, and again when the primary is gone",
-     [](const Node& value, ClientDraft& c) { c.settings.via_sentinel = choice_of(value, kVia); }},
+     choice<&ClientSpec::via_sentinel, kVia>},
     {"commands", "array of command lines", "none",
      "it does not use the lock but sends these to a server, quoted as for redis-cli",
-     [](const Node& value, ClientDraft& c) {
-       const Array& lines = array_of(value, "an array of commands such as [\"DEL lock\"]");
-       if (lines.empty()) fail(value, "expected at least one command, not an empty array");
-       read_each(lines, [&](const Node& line) { c.settings.commands.push_back(command_of(line)); });
-     },
-     kCommander},
-    {"server", "name", "the first", "to whom it sends its commands",
-     [](const Node& value, ClientDraft& c) {
-       c.settings.server = text_of(value, "the name of a server");
-       c.draft.names.mention(Who::server, value);
-     },
+     field<&ClientSpec::commands, commands_of>, kCommander},
+    {"server", "name", "the first", "to whom it sends its commands", field<&ClientSpec::server, mentioned_server>,
      kCommander},
 };
 
+/// The same of one of its threads.
+constexpr Key<ClientDraft> of_thread(std::string_view name) {
+  Key<ClientDraft> key =
+      *std::find_if(std::begin(kClient), std::end(kClient), [&](const auto& k) { return k.name == name; });
+  key.kinds = kEveryKind;
+  return key;
+}
+
 constexpr Key<ClientDraft> kThread[] = {
     {"acquire_at", "duration or range", "\"0ms\"", "when it starts its first attempt, from the start of its process",
-     [](const Node& value, ClientDraft& c) { c.settings.acquire_at = range_of(value); }},
-    {"hold", "duration or range", "\"0ms\"", "processor time inside the critical section; a pause lengthens it",
-     [](const Node& value, ClientDraft& c) { c.settings.hold = range_of(value); }},
-    {"rounds", "whole number, 1 to 1000000", "1", "how often it acquires, holds and releases",
-     [](const Node& value, ClientDraft& c) { c.settings.rounds = whole_of(value, 1, kRoundsMax); }},
-    {"between", "duration or range", "\"0ms\"", "from a release, or from giving up, to the next round",
-     [](const Node& value, ClientDraft& c) { c.settings.between = range_of(value); }},
-    {"attempts", "whole number, 1 or more", "the algorithm's", "how often it tries before it gives up",
-     [](const Node& value, ClientDraft& c) { c.settings.attempts = whole_of(value, 1); }},
-    {"retry", "duration or range", "the algorithm's", "pause between two attempts",
-     [](const Node& value, ClientDraft& c) { c.settings.retry = range_of(value); }},
-    {"release", "true or false", "true", "false: it forgets to release, and lives on",
-     [](const Node& value, ClientDraft& c) { c.settings.release = flag_of(value); }},
-    {"reenter", "whole number, 0 to 100", "0",
-     "after `hold` it takes the lock again this often, and gives back as often",
-     [](const Node& value, ClientDraft& c) { c.settings.reenter = whole_of(value, 0, kReenterMax); }},
-    {"inner_hold", "duration or range", "\"0ms\"", "processor time after it has taken the lock again",
-     [](const Node& value, ClientDraft& c) { c.settings.inner_hold = range_of(value); }},
-    {"in_finally", "true or false", "false", "true: it releases as often as it tried to acquire, got or not",
-     [](const Node& value, ClientDraft& c) { c.settings.in_finally = flag_of(value); }},
-    {"finally", "array of calls", "none",
-     "instead of releases: what it calls in the end, got or not; \"unlock\", \"forceUnlock\" or a question",
-     [](const Node& value, ClientDraft& c) { read_calls(value, c); }},
-    {"mode", "\"read\" or \"write\"", "the algorithm's", "how it takes a lock that readers can share",
-     [](const Node& value, ClientDraft& c) { c.settings.mode = choice_of(value, kModes); }},
+     field<&ClientSpec::acquire_at, range_of>},
+    of_thread("hold"),
+    of_thread("rounds"),
+    of_thread("between"),
+    of_thread("attempts"),
+    of_thread("retry"),
+    of_thread("release"),
+    of_thread("reenter"),
+    of_thread("inner_hold"),
+    of_thread("in_finally"),
+    of_thread("finally"),
+    of_thread("mode"),
 };
+
+Value write_threads(const ClientTable& client) {
+  ClientTable standard = client;
+  standard.acquire_at = {};
+  Value threads;
+  for (const ClientSpec& thread : client.threads)
+    threads.elements.push_back(inline_table(write_table(kThread, {thread, {}}, standard)));
+  return threads;
+}
 
 /// What a thread does not say, its client says for it, but not when it starts.
 void read_threads(const Node& node, ClientDraft& client) {
@@ -216,9 +242,24 @@ void read_clients(const Node& node, Draft& draft) {
   read_each(tables_of(node, "[[client]]"), [&](const Node& table) { read_client(table, draft); });
 }
 
+Value write_clients(const Saved& saved) {
+  const auto keys_of_client = [](const ClientTable& table) {
+    return write_table(kClient, table, {}, table.commands.empty() ? kUser : kCommander);
+  };
+  std::vector<ClientTable> tables;
+  for (const ClientSpec& client : saved.scenario.clients) {
+    const bool is_same = !tables.empty() && keys_of_client({tables.back(), {}}) == keys_of_client({client, {}});
+    if (!is_same) tables.push_back({client, {}});
+    tables.back().names.push_back(client.name);
+  }
+  Value written{.is_array = true};
+  for (const ClientTable& table : tables) written.tables.push_back(keys_of_client(table));
+  return written;
+}
+
 void list_clients(std::vector<TableRow>& tables) {
-  tables.push_back({"[[client]]", rows_of(std::span<const Key<ClientDraft>>(kClient)), {"users", "with commands"}});
-  tables.push_back({"threads", rows_of(std::span<const Key<ClientDraft>>(kThread))});
+  tables.push_back({"[[client]]", rows_of(kClient), {"users", "with commands"}});
+  tables.push_back({"threads", rows_of(kThread)});
 }
 
 }  // namespace lockstep::scenarios::schema

@@ -15,6 +15,9 @@ namespace lockstep::scenarios::schema {
 namespace {
 
 using checker::Verdict;
+using namespace std::string_view_literals;
+
+using Thresholds = std::map<std::string, std::string, std::less<>>;
 
 constexpr std::array<std::pair<std::string_view, Verdict>, 3> kVerdicts{
     {{"holds", Verdict::holds}, {"violated", Verdict::violated}, {"unknown", Verdict::unknown}}};
@@ -59,49 +62,57 @@ void read_order(const Node& value, Draft& draft) {
   }
 }
 
+Value write_order(const Saved& saved) {
+  std::vector<std::string> order;
+  for (const PinEntry& entry : saved.scenario.pin) {
+    std::string& text = order.emplace_back(entry.client + "." + entry.command);
+    if (entry.occurrence) text += "#" + std::to_string(*entry.occurrence);
+    if (!entry.server.empty()) text += "@" + entry.server;
+  }
+  return as_toml(order);
+}
+
 constexpr Key<Draft> kPin[] = {
     {"order", "array of CLIENT.COMMAND[#n][@server]", kRequired,
-     "commands in the order in which their servers handle them; #n: the client's n-th such command", read_order},
+     "commands in the order in which their servers handle them; #n: the client's n-th such command",
+     both(read_order, write_order)},
 };
 
-constexpr Key<Draft> kRecoverable[] = {
+constexpr Key<Scenario> kRecoverable[] = {
     {"within", "duration", kRequired, "a fresh client must have the lock this long after everybody is done or dead",
-     [](const Node& value, Draft& draft) { draft.scenario.recover_within = duration_of(value); }},
+     field<&Scenario::recover_within, duration_of>},
 };
 
-constexpr Key<Draft> kNoDeadlock[] = {
+constexpr Key<Scenario> kNoDeadlock[] = {
     {"lasting", "duration", kRequired, "a circle of clients that wait for each other is a deadlock if it lasts so long",
-     [](const Node& value, Draft& draft) { draft.scenario.deadlock_lasting = duration_of(value); }},
+     field<&Scenario::deadlock_lasting, duration_of>},
 };
 
-constexpr Key<Draft> kNoLostWakeup[] = {
+constexpr Key<Scenario> kNoLostWakeup[] = {
     {"within", "duration", kRequired, "nobody may wait longer than this for a lock that is free",
-     [](const Node& value, Draft& draft) { draft.scenario.wake_within = duration_of(value); }},
+     field<&Scenario::wake_within, duration_of>},
 };
 
-constexpr Key<Draft> kProgress[] = {
+constexpr Key<Scenario> kProgress[] = {
     {"within", "duration", kRequired, "nobody may try longer than this while nobody has the lock or gets it",
-     [](const Node& value, Draft& draft) { draft.scenario.progress_within = duration_of(value); }},
+     field<&Scenario::progress_within, duration_of>},
 };
 
-constexpr Key<Draft> kFair[] = {
+constexpr Key<Scenario> kFair[] = {
     {"overtakings", "whole number, 0 to 1000", kRequired, "how often somebody may be overtaken by those who came later",
-     [](const Node& value, Draft& draft) { draft.scenario.fair_overtakings = whole_of(value, 0, 1000); }},
+     field<&Scenario::fair_overtakings, whole<0, 1000>>},
 };
 
-constexpr Key<Draft> kProperties[] = {
-    {"fair", "table", "never, for locks that claim to be fair", "how often somebody may be overtaken",
-     [](const Node& value, Draft& draft) { read_table(value, {"fair"}, kFair, draft); }},
+constexpr Key<Scenario> kProperties[] = {
+    {"fair", "table", "never, for locks that claim to be fair", "how often somebody may be overtaken", inside<kFair>},
     {"recoverable", "table", "the longest lease and some round trips", "how fast the lock must be free again",
-     [](const Node& value, Draft& draft) { read_table(value, {"recoverable"}, kRecoverable, draft); }},
+     inside<kRecoverable>},
     {"no-deadlock", "table", "the longest lease, the longest retry and some round trips; without leases at once",
-     "how long clients must wait in a circle",
-     [](const Node& value, Draft& draft) { read_table(value, {"no-deadlock"}, kNoDeadlock, draft); }},
+     "how long clients must wait in a circle", inside<kNoDeadlock>},
     {"no-lost-wakeup", "table", "some round trips, and twice the timeout", "how long a free lock may be waited for",
-     [](const Node& value, Draft& draft) { read_table(value, {"no-lost-wakeup"}, kNoLostWakeup, draft); }},
+     inside<kNoLostWakeup>},
     {"progress", "table", "the longest lease, retry and work, and some round trips",
-     "how long somebody may try while nobody has the lock",
-     [](const Node& value, Draft& draft) { read_table(value, {"progress"}, kProgress, draft); }},
+     "how long somebody may try while nobody has the lock", inside<kProgress>},
 };
 
 constexpr FixedText kThresholds = [] {
@@ -127,6 +138,7 @@ constexpr Kinds kRun = 1;
 constexpr Kinds kCheck = 2;
 
 struct ExpectationDraft {
+  using Spec = Expectation;
   Draft& draft;
   Expectation expectation;
   const Node* said = nullptr;  ///< which of holds, violated, violated_by
@@ -138,16 +150,23 @@ struct ExpectationDraft {
     said = &value;
     expectation.verdict = verdict;
   }
+  Expectation& spec() { return expectation; }
 };
 
 /// `violated = false` could mean that it holds, or that it is unknown.
-void want_true(const Node& value) {
+template <Verdict verdict>
+void read_verdict(const Node& value, ExpectationDraft& d) {
   if (!flag_of(value)) fail(value, "expected true; write the verdict that you expect instead");
+  d.say(value, verdict);
+}
+
+Value write_violated(const Expectation& expectation) {
+  return expectation.verdict == Verdict::violated && expectation.violated_by.empty() ? as_toml(true) : Value{};
 }
 
 /// Which range of the file a threshold is about. `example` is for messages.
-void read_thresholds(const Node& value, std::span<const std::string_view> parameters, std::string_view example,
-                     std::map<std::string, std::string, std::less<>>& thresholds) {
+Thresholds thresholds_of(const Node& value, std::span<const std::string_view> parameters, std::string_view example) {
+  Thresholds thresholds;
   for (const Entry& entry : table_of(value, "a table such as " + std::string(example))) {
     const std::string& name = entry.node.key;
     if (std::find(parameters.begin(), parameters.end(), name) == parameters.end()) {
@@ -157,61 +176,51 @@ void read_thresholds(const Node& value, std::span<const std::string_view> parame
     thresholds.emplace(name, std::get<std::string>(entry.node.value));
   }
   if (thresholds.empty()) fail(value, "expected a threshold such as " + std::string(example) + ", not an empty table");
+  return thresholds;
 }
+
+Thresholds thresholds_from(const Node& value) {
+  return thresholds_of(value, sim::kFaultParameters, "{ pause = \"91ms\" }");
+}
+
+Thresholds thresholds_up_to(const Node& value) {
+  return thresholds_of(value, kWithUpper, "{ restart_after = \"36ms\" }");
+}
+
+std::string frontier_of(const Node& value) { return text_of(value, "a frontier such as \"pause + skew > 63ms\""); }
 
 constexpr Key<ExpectationDraft> kExpectation[] = {
     {"holds", "true", "none", "it is never broken",
-     [](const Node& value, ExpectationDraft& d) {
-       want_true(value);
-       d.say(value, Verdict::holds);
-     }},
-    {"violated", "true", "none", "it is broken, by anyone",
-     [](const Node& value, ExpectationDraft& d) {
-       want_true(value);
-       d.say(value, Verdict::violated);
-     }},
+     both(read_verdict<Verdict::holds>, [](const Expectation&) { return Value{}; })},
+    {"violated", "true", "none", "it is broken, by anyone", both(read_verdict<Verdict::violated>, write_violated)},
     {"violated_by", "name, or array of names", "none", "it is broken, by these clients, the earlier holder first",
-     [](const Node& value, ExpectationDraft& d) {
-       d.say(value, Verdict::violated);
-       for (const Node* name : one_or_more(value, "names of clients such as [\"B\", \"C\"]")) {
-         d.expectation.violated_by.push_back(std::get<std::string>(name->value));
-         d.draft.names.mention(Who::thread, *name);
-       }
-     }},
-    {"at", "duration", "any time", "true time at which it is first broken",
-     [](const Node& value, ExpectationDraft& d) { d.expectation.at = duration_of(value); }, kRun},
-    {"from", kThresholds, "any", "the smallest value that breaks it",
-     [](const Node& value, ExpectationDraft& d) {
-       read_thresholds(value, sim::kFaultParameters, "{ pause = \"91ms\" }", d.expectation.from);
-     },
+     both(
+         [](const Node& value, ExpectationDraft& d) {
+           d.say(value, Verdict::violated);
+           for (const Node* name : one_or_more(value, "names of clients such as [\"B\", \"C\"]")) {
+             d.expectation.violated_by.push_back(std::get<std::string>(name->value));
+             d.draft.names.mention(Who::thread, *name);
+           }
+         },
+         [](const Expectation& expectation) { return names_as_toml(expectation.violated_by); })},
+    {"at", "duration", "any time", "true time at which it is first broken", field<&Expectation::at, duration_of>, kRun},
+    {"from", kThresholds, "any", "the smallest value that breaks it", field<&Expectation::from, thresholds_from>,
      kCheck},
-    {"up_to", kUpperThresholds, "any", "the largest value that breaks it",
-     [](const Node& value, ExpectationDraft& d) {
-       read_thresholds(value, kWithUpper, "{ restart_after = \"36ms\" }", d.expectation.up_to);
-     },
+    {"up_to", kUpperThresholds, "any", "the largest value that breaks it", field<&Expectation::up_to, thresholds_up_to>,
      kCheck},
     {"frontier", "text such as \"pause + skew > 63ms\"", "any",
      "for which values of two parameters together it is broken, as `check` prints it",
-     [](const Node& value, ExpectationDraft& d) {
-       d.expectation.frontier = text_of(value, "a frontier such as \"pause + skew > 63ms\"");
-     },
-     kCheck},
+     field<&Expectation::frontier, frontier_of>, kCheck},
 };
 
-struct ExpectDraft {
-  Draft& draft;
-  Kinds mode;
-  std::vector<Expectation>& list;
-};
-
-void read_expectation(const Entry& entry, ExpectDraft& expect) {
+Expectation expectation_of(const Entry& entry, Kinds of_mode, Draft& draft) {
   const Node& node = entry.node;
-  ExpectationDraft d{expect.draft, {}};
+  ExpectationDraft d{draft, {}};
   d.expectation.property = node.key;
   d.expectation.position = entry.key_at;
   if (std::holds_alternative<Table>(node.value)) {
-    const std::string_view mode = expect.mode == kRun ? "an expectation of `run`" : "an expectation of `check`";
-    read_table(node, {"an expectation", expect.mode, mode}, kExpectation, d);
+    const std::string_view mode = of_mode == kRun ? "an expectation of `run`" : "an expectation of `check`";
+    read_table(node, {"an expectation", of_mode, mode}, kExpectation, d);
     if (d.said == nullptr) fail(node, "expected a verdict: one of \"holds\", \"violated\", \"violated_by\"");
     const bool tells_when = d.expectation.at || !d.expectation.from.empty() || !d.expectation.up_to.empty() ||
                             !d.expectation.frontier.empty();
@@ -223,59 +232,84 @@ void read_expectation(const Entry& entry, ExpectDraft& expect) {
   } else {
     fail_expecting(node, "\"holds\", \"violated\", \"unknown\", or a table such as { violated_by = [\"B\", \"C\"] }");
   }
-  expect.list.push_back(std::move(d.expectation));
+  return std::move(d.expectation);
 }
 
 /// The keys of this table are the properties that Lockstep can judge, and `traces`.
-void read_mode(const Node& node, ExpectDraft& expect) {
+template <Kinds mode, auto list>
+void read_mode(const Node& node, Draft& draft) {
   std::vector<std::string_view> valid;
   for (const checker::Property& property : checker::properties()) valid.push_back(property.name);
-  if (expect.mode == kCheck) valid.push_back("traces");
+  if (mode == kCheck) valid.push_back("traces");
   Mistakes mistakes;
   for (const Entry& entry : table_of(node, "a table of properties")) {
     const std::string& key = entry.node.key;
-    if (expect.mode == kCheck && key == "traces") {
-      mistakes.attempt([&] { expect.draft.scenario.expect_traces = whole_of(entry.node, 1); });
+    if (mode == kCheck && key == "traces") {
+      mistakes.attempt([&] { draft.scenario.expect_traces = whole_of(entry.node, 1); });
     } else if (checker::find_property(key) == nullptr) {
       mistakes.add({entry.key_at, "there is no property " + in_quotes(key) + ": " + suggestion(key, valid)});
     } else {
-      mistakes.attempt([&] { read_expectation(entry, expect); });
+      mistakes.attempt([&] { (draft.scenario.*list).push_back(expectation_of(entry, mode, draft)); });
     }
   }
   mistakes.complain();
 }
 
+/// A verdict that has nothing with it is a word.
+Value write_expectation(const Expectation& expectation, Kinds mode) {
+  const Keys keys = write_table(kExpectation, expectation, {}, mode);
+  const bool is_word = keys.empty() || (keys.size() == 1 && keys.front().key == "violated");
+  return is_word ? as_toml(std::string(checker::to_string(expectation.verdict))) : Value{inline_table(keys)};
+}
+
+template <Kinds mode, auto list>
+Value write_mode(const Saved& saved) {
+  Keys keys;
+  for (const Expectation& expectation : saved.scenario.*list)
+    keys.push_back(write_expectation(expectation, mode).of(expectation.property));
+  const std::optional<std::int64_t>& traces = saved.scenario.expect_traces;
+  if (mode == kCheck && traces) keys.push_back(as_toml(*traces).of("traces"));
+  return keys.empty() ? Value{} : headed(std::move(keys));
+}
+
+template <Kinds mode, auto list>
+constexpr auto kMode = both(read_mode<mode, list>, write_mode<mode, list>);
+
 constexpr Key<Draft> kExpect[] = {
-    {"run", "table", "nothing", "what `lockstep run` must observe",
-     [](const Node& value, Draft& draft) {
-       ExpectDraft expect{draft, kRun, draft.scenario.expect_run};
-       read_mode(value, expect);
-     }},
+    {"run", "table", "nothing", "what `lockstep run` must observe", kMode<kRun, &Scenario::expect_run>},
     {"check", "table", "nothing", "what `lockstep check` must find; also traces = how many it explores",
-     [](const Node& value, Draft& draft) {
-       ExpectDraft expect{draft, kCheck, draft.scenario.expect_check};
-       read_mode(value, expect);
-     }},
+     kMode<kCheck, &Scenario::expect_check>},
 };
 
 }  // namespace
 
 void read_pin(const Node& node, Draft& draft) { read_table(node, {"[pin]"}, kPin, draft); }
 
-void read_properties(const Node& node, Draft& draft) { read_table(node, {"[properties]"}, kProperties, draft); }
+Value write_pin(const Saved& saved) { return headed(write_table(kPin, saved, saved)); }
+
+void read_properties(const Node& node, Draft& draft) {
+  read_table(node, {"[properties]"}, kProperties, draft.scenario);
+}
+
+Value write_properties(const Saved& saved) { return headed(write_table(kProperties, saved.scenario, {})); }
 
 void read_expect(const Node& node, Draft& draft) { read_table(node, {"[expect]"}, kExpect, draft); }
 
+Value write_expect(const Saved& saved) {
+  const Scenario standard;
+  return headed(write_table(kExpect, saved, {standard, saved.folder}));
+}
+
 void list_expect(std::vector<TableRow>& tables) {
-  tables.push_back({"[pin]", rows_of(std::span<const Key<Draft>>(kPin))});
-  tables.push_back({"[properties]", rows_of(std::span<const Key<Draft>>(kProperties))});
-  tables.push_back({"fair", rows_of(std::span<const Key<Draft>>(kFair))});
-  tables.push_back({"recoverable", rows_of(std::span<const Key<Draft>>(kRecoverable))});
-  tables.push_back({"no-deadlock", rows_of(std::span<const Key<Draft>>(kNoDeadlock))});
-  tables.push_back({"no-lost-wakeup", rows_of(std::span<const Key<Draft>>(kNoLostWakeup))});
-  tables.push_back({"progress", rows_of(std::span<const Key<Draft>>(kProgress))});
-  tables.push_back({"[expect]", rows_of(std::span<const Key<Draft>>(kExpect))});
-  tables.push_back({"an expectation", rows_of(std::span<const Key<ExpectationDraft>>(kExpectation)), {"run", "check"}});
+  tables.push_back({"[pin]", rows_of(kPin)});
+  tables.push_back({"[properties]", rows_of(kProperties)});
+  tables.push_back({"fair", rows_of(kFair)});
+  tables.push_back({"recoverable", rows_of(kRecoverable)});
+  tables.push_back({"no-deadlock", rows_of(kNoDeadlock)});
+  tables.push_back({"no-lost-wakeup", rows_of(kNoLostWakeup)});
+  tables.push_back({"progress", rows_of(kProgress)});
+  tables.push_back({"[expect]", rows_of(kExpect)});
+  tables.push_back({"an expectation", rows_of(kExpectation), {"run", "check"}});
 }
 
 }  // namespace lockstep::scenarios::schema

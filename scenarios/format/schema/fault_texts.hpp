@@ -51,4 +51,9 @@ constexpr Kinds bits_where(const std::array<std::pair<std::string_view, sim::Fau
   return bits == (std::size_t{1} << N) - 1 ? kEveryKind : static_cast<Kinds>(bits);
 }
 
+template <std::size_t N>
+constexpr Kinds bit_of(sim::FaultKind kind, const std::array<std::pair<std::string_view, sim::FaultKind>, N>& kinds) {
+  return bits_where(kinds, [kind](sim::FaultKind each) { return each == kind; });
+}
+
 }  // namespace lockstep::scenarios::schema

@@ -28,13 +28,18 @@ constexpr Kinds kComingBack = bits_where(kKinds, sim::may_come_back);
 constexpr std::array<std::pair<std::string_view, Direction>, 2> kDirections{
     {{"request", Direction::request}, {"reply", Direction::reply}}};
 
+struct FaultTable : FaultSpec {
+  bool of_client;
+};
+
 struct FaultDraft {
+  using Spec = FaultTable;
   Draft& draft;
   FaultSpec fault;
   const Node* who = nullptr;
   const Node* trigger = nullptr;
-  const Node* keep = nullptr;
   bool of_server = false;
+  FaultSpec& spec() { return fault; }
 };
 
 void read_who(const Node& value, FaultDraft& d, Who who) {
@@ -53,7 +58,8 @@ void claim_trigger(const Node& value, FaultDraft& d) {
   d.trigger = &value;
 }
 
-void read_step(const Node& value, FaultDraft& d, Trigger::Kind moment, StepKind steps) {
+template <Trigger::Kind moment, StepKind steps>
+void read_step(const Node& value, FaultDraft& d) {
   claim_trigger(value, d);
   const std::string& text = text_of(value, "a step such as \"SETNX\" or \"SET#2\"");
   if (d.of_server && moment != Trigger::Kind::after) {
@@ -67,53 +73,68 @@ void read_step(const Node& value, FaultDraft& d, Trigger::Kind moment, StepKind 
   d.fault.trigger.occurrence = step.occurrence.value_or(1);
 }
 
+template <bool of_client>
+Value write_who(const FaultTable& fault) {
+  return fault.of_client == of_client ? as_toml(fault.who) : Value{};
+}
+
+void read_time(const Node& value, FaultDraft& d) { d.fault.trigger.time = duration_of(value); }
+Value write_time(const FaultTable& fault) { return as_toml(fault.trigger.time); }
+
+void read_at(const Node& value, FaultDraft& d) {
+  claim_trigger(value, d);
+  read_time(value, d);
+}
+
+Value write_at(const FaultTable& fault) {
+  return fault.trigger.kind == Trigger::Kind::at ? write_time(fault) : Value{};
+}
+
+Value write_message(const FaultTable& fault) {
+  return as_toml(text_of_step(fault.trigger.step, fault.trigger.occurrence));
+}
+
+template <Trigger::Kind moment>
+Value write_step(const FaultTable& fault) {
+  return fault.trigger.kind == moment ? write_message(fault) : Value{};
+}
+
+template <Trigger::Kind moment, StepKind steps>
+constexpr auto kStep = both(read_step<moment, steps>, write_step<moment>);
+
 constexpr Key<FaultDraft> kFault[] = {
-    {"kind", kKindNames, kRequired, "what happens",
-     [](const Node& value, FaultDraft& d) { d.fault.kind = choice_of(value, kKinds); }},
+    {"kind", kKindNames, kRequired, "what happens", choice<&FaultSpec::kind, kKinds>},
     {"client", "name", "none", "whom it strikes; for lose and delay: whose message",
-     [](const Node& value, FaultDraft& d) { read_who(value, d, Who::thread); }, kOfClients},
+     both([](const Node& value, FaultDraft& d) { read_who(value, d, Who::thread); }, write_who<true>), kOfClients},
     {"server", "name", "none", "whom it strikes, if no client",
-     [](const Node& value, FaultDraft& d) { read_who(value, d, Who::service); }, kOfServers},
-    {"at", "duration", "none", "when: at this true time",
-     [](const Node& value, FaultDraft& d) {
-       claim_trigger(value, d);
-       d.fault.trigger.time = duration_of(value);
-     },
-     kOfAProcess},
+     both([](const Node& value, FaultDraft& d) { read_who(value, d, Who::service); }, write_who<false>), kOfServers},
+    {"at", "duration", "none", "when: at this true time", both(read_at, write_at), kOfAProcess},
     {"before", "step", "none", "when: the client is about to send it, and it has not left yet",
-     [](const Node& value, FaultDraft& d) { read_step(value, d, Trigger::Kind::before, StepKind::any); }, kOfAProcess},
+     kStep<Trigger::Kind::before, StepKind::any>, kOfAProcess},
     {"sent", "step", "none", "when: it has just left; the reply will find the client so",
-     [](const Node& value, FaultDraft& d) { read_step(value, d, Trigger::Kind::sent, StepKind::any); }, kOfAProcess},
+     kStep<Trigger::Kind::sent, StepKind::any>, kOfAProcess},
     {"after", "step", "none",
      "when: the client has handled the reply and run on to its next wait; a server: it has carried it out",
-     [](const Node& value, FaultDraft& d) { read_step(value, d, Trigger::Kind::after, StepKind::handled); },
-     kOfAProcess},
+     kStep<Trigger::Kind::after, StepKind::handled>, kOfAProcess},
     {"message", "step that is sent", kRequired, "which message of the client is lost or delayed",
-     [](const Node& value, FaultDraft& d) { read_step(value, d, Trigger::Kind::sent, StepKind::message); },
-     kOfAMessage},
+     both(read_step<Trigger::Kind::sent, StepKind::message>, write_message), kOfAMessage},
     {"direction", "\"request\" or \"reply\"", "\"request\"", "the message itself, or the reply to it",
-     [](const Node& value, FaultDraft& d) { d.fault.direction = choice_of(value, kDirections); }, kOfAMessage},
+     choice<&FaultSpec::direction, kDirections>, kOfAMessage},
     {"length", "duration", kRequired, "how long it lasts; delay: on top of the latency",
-     [](const Node& value, FaultDraft& d) { d.fault.length = exact_of(value); }, bits_where(kKinds, sim::lasts)},
+     field<&FaultSpec::length, exact_of>, bits_where(kKinds, sim::lasts), "from"},
     {"restart_after", "duration", "never", "how long after the crash it comes back",
-     [](const Node& value, FaultDraft& d) { d.fault.restart_after = exact_of(value); }, kComingBack},
+     field<&FaultSpec::restart_after, exact_of>, kComingBack},
     {"keep", "true or false", "false", "whether a crashed server still has its keys when it comes back",
-     [](const Node& value, FaultDraft& d) {
-       d.fault.keep = flag_of(value);
-       d.keep = &value;
-     },
-     kComingBack},
+     field<&FaultSpec::keep, flag_of>, kComingBack},
     {"by", "duration, may be negative", kRequired, "how far the wall clock jumps",
-     [](const Node& value, FaultDraft& d) { d.fault.by = signed_exact_of(value); },
-     bits_where(kKinds, sim::moves_clock)},
+     field<&FaultSpec::by, signed_exact_of>, bits_where(kKinds, sim::moves_clock)},
     {"between", "two arrays of names", kRequired, "who cannot reach whom; \"resource\" is the resource",
-     [](const Node& value, FaultDraft& d) { d.fault.between = sides_of(value, d.draft); }, kCutsOff},
-    {"from", "duration", kRequired, "when the partition begins, in true time",
-     [](const Node& value, FaultDraft& d) { d.fault.trigger.time = duration_of(value); }, kCutsOff},
+     field<&FaultSpec::between, sides_of>, kCutsOff},
+    {"from", "duration", kRequired, "when the partition begins, in true time", both(read_time, write_time), kCutsOff},
 };
 
 /// What no single key can know.
-void check_together(const FaultDraft& d, const std::string& name) {
+void check_together(const Node& table, const FaultDraft& d, const std::string& name) {
   const FaultKind kind = d.fault.kind;
   if (!cuts_off(kind) && d.who == nullptr) {
     const bool of_servers = sim::may_name(kind, sim::Whose::servers);
@@ -127,8 +148,9 @@ void check_together(const FaultDraft& d, const std::string& name) {
       throw Bad{d.fault.at, name + " needs a moment: one of \"at\", \"before\", \"sent\", \"after\""};
     }
   }
-  if (d.keep != nullptr && d.who->key != "server") {
-    fail(*d.keep, "a client keeps nothing in a crash; \"keep\" is for servers");
+  const Node* keep = find(table, "keep");
+  if (keep != nullptr && d.who->key != "server") {
+    fail(*keep, "a client keeps nothing in a crash; \"keep\" is for servers");
   }
 }
 
@@ -143,15 +165,23 @@ void read_faults(const Node& node, Draft& draft) {
     fault.fault.kind = choice_of(*kind, kKinds);
     const std::string name = "kind = " + in_quotes(std::get<std::string>(kind->value));
     fault.of_server = find(table, "server") != nullptr && find(table, "client") == nullptr;
-    read_table(table, {"a [[fault]]", bits_where(kKinds, [&](FaultKind k) { return k == fault.fault.kind; }), name},
-               kFault, fault);
-    check_together(fault, name);
+    read_table(table, {"a [[fault]]", bit_of(fault.fault.kind, kKinds), name}, kFault, fault);
+    check_together(table, fault, name);
     draft.scenario.faults.push_back(std::move(fault.fault));
   });
 }
 
-void list_faults(std::vector<TableRow>& tables) {
-  tables.push_back({"[[fault]]", rows_of(std::span<const Key<FaultDraft>>(kFault)), names_of(kKinds)});
+Value write_faults(const Saved& saved) {
+  // When it strikes is always said.
+  FaultTable standard{{}, false};
+  standard.trigger.kind = Trigger::Kind::after;
+  Value written{.is_array = true};
+  for (const FaultSpec& fault : saved.scenario.faults)
+    written.tables.push_back(
+        write_table(kFault, {fault, is_client(saved.scenario, fault.who)}, standard, bit_of(fault.kind, kKinds)));
+  return written;
 }
+
+void list_faults(std::vector<TableRow>& tables) { tables.push_back({"[[fault]]", rows_of(kFault), names_of(kKinds)}); }
 
 }  // namespace lockstep::scenarios::schema

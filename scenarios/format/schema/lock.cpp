@@ -13,17 +13,28 @@ namespace {
 using models::locks::ParameterSpec;
 using models::locks::ParameterValue;
 
-constexpr Key<LockSpec> kLock[] = {
+bool is_own(const LockSpec& lock) { return lock.own.entry != nullptr && lock.own.entry->id == lock.algorithm; }
+
+constexpr Key<Draft> kLock[] = {
     {"algorithm", "string", "required without a script",
      "the id of a lock algorithm; `lockstep list algorithms` shows them",
-     [](const Node& value, LockSpec& lock) {
-       lock.algorithm = std::get<std::string>(value.value);
-       lock.algorithm_at = value.at;
-     }},
+     both(
+         [](const Node& value, Draft& draft) {
+           draft.scenario.lock.algorithm = std::get<std::string>(value.value);
+           draft.scenario.lock.algorithm_at = value.at;
+         },
+         [](const Saved& saved) {
+           return is_own(saved.scenario.lock) ? Value{} : as_toml(saved.scenario.lock.algorithm);
+         })},
     {"script", "string", "none", "instead of an algorithm: a Lua script, from the folder of this file",
-     [](const Node& value, LockSpec& lock) { lock.algorithm_at = value.at; }},
+     both([](const Node& value, Draft& draft) { draft.scenario.lock.algorithm_at = value.at; },
+          [](const Saved& saved) {
+            const LockSpec& lock = saved.scenario.lock;
+            return is_own(lock) ? as_toml(script_from(lock.own, saved.folder)) : Value{};
+          })},
     {"key", "string", "\"lock\"", "the key that the lock is kept under",
-     [](const Node& value, LockSpec& lock) { lock.key = text_of(value, "a key such as \"lock\""); }},
+     both([](const Node& value, Draft& draft) { draft.scenario.lock.key = text_of(value, "a key such as \"lock\""); },
+          [](const Saved& saved) { return as_toml(saved.scenario.lock.key); })},
 };
 
 struct ReadParameter {
@@ -90,15 +101,28 @@ void read_lock(const Node& node, Draft& draft) {
   LockSpec& lock = draft.scenario.lock;
   const models::locks::Entry& entry = algorithm_of(node, draft);
   // The keys of this table: those above, then the algorithm's own.
-  std::vector<KeyRow> rows = rows_of(std::span<const Key<LockSpec>>(kLock));
+  std::vector<KeyRow> rows = rows_of(kLock);
   const std::size_t own = rows.size();
   for (const ParameterSpec& spec : entry.parameters) rows.push_back({spec.name, "", "", spec.meaning});
   const std::string heading = "[lock] of " + std::string(entry.id);
   visit_table(node, {heading}, rows, [&](std::size_t i, const Node& value) {
-    if (i < own) return kLock[i].read(value, lock);
+    if (i < own) return kLock[i].way.read(value, draft);
     const ParameterSpec& spec = entry.parameters[i - own];
     lock.parameters.emplace(spec.name, std::visit(ReadParameter{value, spec}, spec.fallback));
   });
+}
+
+Value write_lock(const Saved& saved) {
+  const Scenario standard;
+  Keys keys = write_table(kLock, saved, {standard, saved.folder});
+  for (Value& parameter : keys_of(saved.scenario.lock.parameters)) keys.push_back(std::move(parameter));
+  return headed(std::move(keys));
+}
+
+Keys keys_of(const LockParameters& parameters) {
+  Keys keys;
+  for (const auto& [name, value] : parameters) keys.push_back(as_toml(value).of(name));
+  return keys;
 }
 
 namespace {
@@ -167,8 +191,6 @@ void read_own_parameters(Draft& draft) {
   mistakes.complain();
 }
 
-void list_lock(std::vector<TableRow>& tables) {
-  tables.push_back({"[lock]", rows_of(std::span<const Key<LockSpec>>(kLock))});
-}
+void list_lock(std::vector<TableRow>& tables) { tables.push_back({"[lock]", rows_of(kLock)}); }
 
 }  // namespace lockstep::scenarios::schema

@@ -45,13 +45,16 @@ constexpr std::array<std::pair<std::string_view, sim::Activity>, 5> kDuring{{{"a
 constexpr std::array<std::pair<std::string_view, FaultSpec::Direction>, 2> kDirections{
     {{"request", FaultSpec::Direction::request}, {"reply", FaultSpec::Direction::reply}}};
 
+struct MayTable : MaySpec {
+  bool of_client;
+};
+
 struct MayDraft {
+  using Spec = MayTable;
   Draft& draft;
   MaySpec may;
   const Node* who = nullptr;
-  const Node* keep = nullptr;
-  const Node* during = nullptr;
-  const Node* between = nullptr;
+  MaySpec& spec() { return may; }
 };
 
 void read_who(const Node& value, MayDraft& d, Who who) {
@@ -65,54 +68,44 @@ void read_who(const Node& value, MayDraft& d, Who who) {
   }
 }
 
-void read_message(const Node& value, MayDraft& d) {
+std::string message_of(const Node& value, Draft& draft) {
   const std::string& text = text_of(value, "a message such as \"SET\"");
-  const Step step = step_of(value, text, 0, StepKind::message, d.draft);
+  const Step step = step_of(value, text, 0, StepKind::message, draft);
   if (step.occurrence)
     fail(value, "any of these messages might be struck, so none has a number; write " + in_quotes(step.name));
-  d.may.message = step.name;
+  return step.name;
+}
+
+template <bool of_client>
+Value write_whom(const MayTable& may) {
+  return may.of_client == of_client ? names_as_toml(may.who) : Value{};
 }
 
 constexpr Key<MayDraft> kMay[] = {
-    {"kind", kKindNames, kRequired, "what might happen",
-     [](const Node& value, MayDraft& d) { d.may.kind = choice_of(value, kKinds); }},
+    {"kind", kKindNames, kRequired, "what might happen", choice<&MaySpec::kind, kKinds>},
     {"client", "name, or array of names", kUnlessNamed, "whom it might strike",
-     [](const Node& value, MayDraft& d) { read_who(value, d, Who::client); }, kOfClients},
+     both([](const Node& value, MayDraft& d) { read_who(value, d, Who::client); }, write_whom<true>), kOfClients},
     {"server", "name, or array of names", "none", "whom it might strike, if no client",
-     [](const Node& value, MayDraft& d) { read_who(value, d, Who::service); }, kOfServers},
+     both([](const Node& value, MayDraft& d) { read_who(value, d, Who::service); }, write_whom<false>), kOfServers},
     {"length", "duration or range", kRequired, "how long it may be; delay: on top of the latency",
-     [](const Node& value, MayDraft& d) { d.may.length = range_of(value); }, bits_where(kKinds, sim::lasts)},
+     field<&MaySpec::length, range_of>, bits_where(kKinds, sim::lasts)},
     {"during", "\"anything\", \"work\", \"acquire\", \"release\" or \"renewal\"", "\"anything\"",
-     "only while a client is at that; lose, delay: only messages of that",
-     [](const Node& value, MayDraft& d) {
-       d.may.during = choice_of(value, kDuring);
-       if (d.may.during != sim::Activity::anything) d.during = &value;
-     },
-     kLimited},
+     "only while a client is at that; lose, delay: only messages of that", choice<&MaySpec::during, kDuring>, kLimited},
     {"message", "step that is sent", "any", "only such requests of a client, and the replies to them",
-     [](const Node& value, MayDraft& d) { read_message(value, d); }, kOfAMessage},
+     field<&MaySpec::message, message_of>, kOfAMessage},
     {"direction", "\"request\" or \"reply\"", "either", "only the requests, or only the replies to them",
-     [](const Node& value, MayDraft& d) { d.may.direction = choice_of(value, kDirections); }, kOfAMessage},
+     choice<&MaySpec::direction, kDirections>, kOfAMessage},
     {"between", "two arrays of names", "whom it strikes, and all others",
-     "who may be cut off from whom; \"resource\" is the resource",
-     [](const Node& value, MayDraft& d) {
-       d.between = &value;
-       d.may.between = sides_of(value, d.draft);
-     },
-     bits_where(kKinds, sim::cuts_off)},
+     "who may be cut off from whom; \"resource\" is the resource", field<&MaySpec::between, sides_of>,
+     bits_where(kKinds, sim::cuts_off), "server"},
     {"by", "duration or range, may be negative", kRequired, "how far the clock may jump, or be off from the start",
-     [](const Node& value, MayDraft& d) { d.may.length = signed_range_of(value); },
-     bits_where(kKinds, sim::moves_clock)},
+     field<&MaySpec::length, signed_range_of>, bits_where(kKinds, sim::moves_clock)},
     {"restart_after", "duration or range", "never", "how long after the crash it comes back",
-     [](const Node& value, MayDraft& d) { d.may.restart_after = range_of(value); }, kComingBack},
+     field<&MaySpec::restart_after, range_of>, kComingBack},
     {"keep", "true or false", "false", "whether a crashed server still has its keys when it comes back",
-     [](const Node& value, MayDraft& d) {
-       d.may.keep = flag_of(value);
-       d.keep = &value;
-     },
-     kComingBack},
+     field<&MaySpec::keep, flag_of>, kComingBack},
     {"times", "whole number, 1 to 1000", "1", "at most this often in one execution",
-     [](const Node& value, MayDraft& d) { d.may.times = whole_of(value, 1, kTimesMax); }},
+     field<&MaySpec::times, whole<1, kTimesMax>>},
 };
 
 }  // namespace
@@ -125,29 +118,37 @@ void read_may(const Node& node, Draft& draft) {
     if (kind == nullptr) throw Bad{table.at, "a [[may]] needs \"kind\": what might happen"};
     may.may.kind = choice_of(*kind, kKinds);
     const std::string name = "kind = " + in_quotes(std::get<std::string>(kind->value));
-    read_table(table, {"a [[may]]", bits_where(kKinds, [&](FaultKind k) { return k == may.may.kind; }), name}, kMay,
-               may);
-    if (may.keep != nullptr && (may.who == nullptr || may.who->key != "server")) {
-      fail(*may.keep, "a client keeps nothing in a crash; \"keep\" needs \"server\"");
+    read_table(table, {"a [[may]]", bit_of(may.may.kind, kKinds), name}, kMay, may);
+    const bool has_during = may.may.during != sim::Activity::anything;
+    const auto key = [&](std::string_view k) { return find(table, k); };
+    if (key("keep") != nullptr && (may.who == nullptr || may.who->key != "server")) {
+      fail(*key("keep"), "a client keeps nothing in a crash; \"keep\" needs \"server\"");
     }
-    if (may.between != nullptr && may.who != nullptr) {
-      fail(*may.between, "both " + in_quotes(may.who->key) +
-                             " and \"between\": write whom it cuts off from everybody, or the two sides");
+    if (key("between") != nullptr && may.who != nullptr) {
+      fail(*key("between"), "both " + in_quotes(may.who->key) +
+                                " and \"between\": write whom it cuts off from everybody, or the two sides");
     }
-    if (may.during != nullptr && may.may.during == sim::Activity::work && strikes_message(may.may.kind)) {
-      fail(*may.during,
+    if (may.may.during == sim::Activity::work && strikes_message(may.may.kind)) {
+      fail(*key("during"),
            "what is sent at work goes to the resource; write message = \"read\" or \"write\", or \"acquire\", "
            "\"release\" or \"renewal\"");
     }
-    if (may.during != nullptr && may.who != nullptr && may.who->key == "server") {
-      fail(*may.during, "a server does not use the lock; \"during\" needs clients");
+    if (has_during && may.who != nullptr && may.who->key == "server") {
+      fail(*key("during"), "a server does not use the lock; \"during\" needs clients");
     }
     draft.scenario.may.push_back(std::move(may.may));
   });
 }
 
-void list_may(std::vector<TableRow>& tables) {
-  tables.push_back({"[[may]]", rows_of(std::span<const Key<MayDraft>>(kMay)), names_of(kKinds)});
+Value write_may(const Saved& saved) {
+  Value written{.is_array = true};
+  for (const MaySpec& may : saved.scenario.may) {
+    const bool of_client = !may.who.empty() && is_client(saved.scenario, may.who.front());
+    written.tables.push_back(write_table(kMay, {may, of_client}, {}, bit_of(may.kind, kKinds)));
+  }
+  return written;
 }
+
+void list_may(std::vector<TableRow>& tables) { tables.push_back({"[[may]]", rows_of(kMay), names_of(kKinds)}); }
 
 }  // namespace lockstep::scenarios::schema

@@ -24,6 +24,11 @@ bool contains(const std::vector<std::string_view>& names, std::string_view name)
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+bool is_client(const Scenario& scenario, std::string_view name) {
+  return std::any_of(scenario.clients.begin(), scenario.clients.end(),
+                     [&](const ClientSpec& client) { return client.name == name.substr(0, name.find('/')); });
+}
+
 std::string Names::declare(const Node& node, const std::string& what) {
   const std::string& name = string_of(node, "the name of a " + what);
   if (!is_name(name)) {

@@ -27,6 +27,9 @@ enum class Who : std::uint8_t {
 /// Whether it is one of these.
 bool contains(const std::vector<std::string_view>& names, std::string_view name);
 
+/// Whether it is the name of a client, or of a part of one.
+bool is_client(const Scenario& scenario, std::string_view name);
+
 class Names {
  public:
   /// Throws `Bad` if it is no name, reserved, or taken.

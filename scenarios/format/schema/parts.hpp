@@ -1,6 +1,6 @@
 #pragma once
 
-// The readers of the tables of a scenario file; schema.cpp puts them together.
+// The readers and writers of the tables of a scenario file; schema.cpp puts them together.
 
 #include <filesystem>
 #include <vector>
@@ -12,8 +12,16 @@
 
 namespace lockstep::scenarios::schema {
 
+/// A scenario while its file is being written.
+struct Saved {
+  const Scenario& scenario;
+  const std::filesystem::path& folder;  ///< of the file; empty: it may lie anywhere
+  const Scenario& spec() const { return scenario; }
+};
+
 /// A scenario while its file is being read.
 struct Draft {
+  using Spec = Saved;
   const models::locks::Catalogue& catalogue;
   const models::ServerKind& server_kind;  ///< of the lock, which may stand below its servers
   std::filesystem::path folder;           ///< of the file
@@ -26,6 +34,7 @@ struct Draft {
     std::size_t first, last;  ///< of which clients
   };
   std::vector<OwnLock> own_locks = {};
+  Scenario& spec() { return scenario; }
 };
 
 // Each reads one value of the top of a file into the draft.
@@ -51,7 +60,30 @@ void read_expect(const Node& node, Draft& draft);
 /// The parameters of clients that have their own. Requires: all tables are read.
 void read_own_parameters(Draft& draft);
 
-void read_clock(const Node& node, ClockSpec& clock);
+ClockSpec clock_of(const Node& node);
+/// Of somebody who is a server, or is named like one.
+std::string declared_server(const Node& node, Draft& draft);
+std::string mentioned_server(const Node& node, Draft& draft);
+
+// The way back: what stands at the top of a file.
+
+Value write_lock(const Saved& saved);
+Value write_network(const Saved& saved);
+Value write_all_servers(const Saved& saved);
+Value write_servers(const Saved& saved);
+Value write_sentinels(const Saved& saved);
+Value write_each_sentinel(const Saved& saved);
+Value write_resource(const Saved& saved);
+Value write_market(const Saved& saved);
+Value write_clients(const Saved& saved);
+Value write_faults(const Saved& saved);
+Value write_may(const Saved& saved);
+Value write_pin(const Saved& saved);
+Value write_schedule(const Saved& saved);
+Value write_properties(const Saved& saved);
+Value write_expect(const Saved& saved);
+
+Keys keys_of(const LockParameters& parameters);
 
 /// What no single key can know, and the defaults that depend on others. Requires: names are resolved.
 void check_server_kind(const Node& root, const Draft& draft);

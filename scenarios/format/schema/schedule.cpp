@@ -137,17 +137,37 @@ void read_events(const Node& value, Draft& draft) {
   }
 }
 
+/// "12ms A.SET#1@redis1 reply".
+std::string text_of(const ScheduleEntry& entry) {
+  const bool is_never = entry.time == sim::ScheduledEvent::never;
+  std::string text = (is_never ? "never" : sim::to_string(entry.time)) + " " + entry.process;
+  if (!sim::EventName::is_of_request(entry.what)) {
+    return text + " " + text_of_step(std::string(sim::to_string(entry.what)), entry.occurrence);
+  }
+  text += "." + entry.step + "#" + std::to_string(entry.occurrence);
+  if (!entry.server.empty()) text += "@" + entry.server;
+  if (entry.what != What::request) text += " " + std::string(sim::to_string(entry.what));
+  return text;
+}
+
+/// A time line is read downwards, so each event has a line of its own.
+Value write_events(const Saved& saved) {
+  std::string lines;
+  for (const ScheduleEntry& entry : saved.scenario.schedule) lines += "  " + as_toml(text_of(entry)).line + ",\n";
+  return {lines.empty() ? "" : "[\n" + lines + "]"};
+}
+
 constexpr Key<Draft> kSchedule[] = {
     {"events", "array of TIME EVENT", kRequired, "events that are handled at exactly these true times, in this order",
-     read_events},
+     both(read_events, write_events)},
 };
 
 }  // namespace
 
 void read_schedule(const Node& node, Draft& draft) { read_table(node, {"[schedule]"}, kSchedule, draft); }
 
-void list_schedule(std::vector<TableRow>& tables) {
-  tables.push_back({"[schedule]", rows_of(std::span<const Key<Draft>>(kSchedule))});
-}
+Value write_schedule(const Saved& saved) { return headed(write_table(kSchedule, saved, saved)); }
+
+void list_schedule(std::vector<TableRow>& tables) { tables.push_back({"[schedule]", rows_of(kSchedule)}); }
 
 }  // namespace lockstep::scenarios::schema

@@ -15,11 +15,18 @@ namespace {
 constexpr std::array<std::pair<std::string_view, Cost>, 3> kCosts{
     {{"fast", Cost::fast}, {"slow", Cost::slow}, {"rare", Cost::rare}}};
 
+template <auto language>
+Value write_paragraph(const Text& text) {
+  return {(text.*language).empty() ? "" : toml_text::paragraph(text.*language)};
+}
+
 constexpr Key<Text> kText[] = {
     {"en", "string", kRequired, "in English",
-     [](const Node& value, Text& text) { text.en = text_of(value, "a text in English"); }},
+     both([](const Node& value, Text& text) { text.en = text_of(value, "a text in English"); },
+          write_paragraph<&Text::en>)},
     {"zh", "string", "the English text", "in Chinese",
-     [](const Node& value, Text& text) { text.zh = text_of(value, "a text in Chinese"); }},
+     both([](const Node& value, Text& text) { text.zh = text_of(value, "a text in Chinese"); },
+          write_paragraph<&Text::zh>)},
 };
 
 void read_text(const Node& node, Text& text) {
@@ -30,6 +37,18 @@ void read_text(const Node& node, Text& text) {
   if (!std::holds_alternative<Table>(node.value)) fail_expecting(node, "a text, or { en = \"...\", zh = \"...\" }");
   read_table(node, {node.key}, kText, text);
 }
+
+Value write_title(const Saved& saved) {
+  const auto& [en, zh] = saved.scenario.title;
+  return zh.empty() ? as_toml(en) : Value{toml_text::inline_table({as_toml(en).of("en"), as_toml(zh).of("zh")})};
+}
+
+template <auto text>
+Value write_text(const Saved& saved) {
+  return (saved.scenario.*text).en.empty() ? Value{} : headed(write_table(kText, saved.scenario.*text, {}));
+}
+
+std::string source_of(const Node& value) { return text_of(value, "a document and a place in it"); }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -48,7 +67,8 @@ std::vector<std::string_view> failure_ids() {
   return ids;
 }
 
-void read_reproduces(const Node& value, std::vector<std::string>& ids) {
+std::vector<std::string> reproduces_of(const Node& value) {
+  std::vector<std::string> ids;
   std::set<std::string_view> seen;
   for (const Node& element : array_of(value, "an array of ids such as [\"F000-2\"]")) {
     const std::string& id = string_of(element, "an id such as \"F000-2\"");
@@ -58,37 +78,41 @@ void read_reproduces(const Node& value, std::vector<std::string>& ids) {
     if (!seen.insert(id).second) fail(element, in_quotes(id) + " stands here twice");
     ids.push_back(id);
   }
+  return ids;
 }
 
 constexpr Key<Draft> kTop[] = {
     {"title", "string, or table: en, zh", kRequired, "one line, in English or in both languages",
-     [](const Node& value, Draft& draft) { read_text(value, draft.scenario.title); }},
+     both([](const Node& value, Draft& draft) { read_text(value, draft.scenario.title); }, write_title)},
     {"story", "string, or table: en, zh", "none", "what happens",
-     [](const Node& value, Draft& draft) { read_text(value, draft.scenario.story); }},
+     both([](const Node& value, Draft& draft) { read_text(value, draft.scenario.story); },
+          write_text<&Scenario::story>)},
     {"lesson", "string, or table: en, zh", "none", "what to take from it",
-     [](const Node& value, Draft& draft) { read_text(value, draft.scenario.lesson); }},
-    {"source", "string", "none", "the document that tells it, and where",
-     [](const Node& value, Draft& draft) { draft.scenario.source = text_of(value, "a document and a place in it"); }},
+     both([](const Node& value, Draft& draft) { read_text(value, draft.scenario.lesson); },
+          write_text<&Scenario::lesson>)},
+    {"source", "string", "none", "the document that tells it, and where", field<&Scenario::source, source_of>},
     {"reproduces", "array of ids", "none",
      "documented failures, as the catalogue numbers them: F and three digits, -, a word",
-     [](const Node& value, Draft& draft) { read_reproduces(value, draft.scenario.reproduces); }},
+     field<&Scenario::reproduces, reproduces_of>},
     {"cost", "\"fast\", \"slow\" or \"rare\"", "\"fast\"", "how long it takes, and so how often it is run",
-     [](const Node& value, Draft& draft) { draft.scenario.cost = choice_of(value, kCosts); }},
-    {"lock", "table", kRequired, "the table [lock] with the algorithm", read_lock},
-    {"network", "table", "see there", "latency and timeouts", read_network},
-    {"servers", "table", "one server", "several servers, all alike", read_all_servers},
-    {"server", "array of tables", "one server", "each server for itself", read_servers},
-    {"sentinels", "table", "none", "who watches the primary and replaces it", read_sentinels},
-    {"sentinel", "array of tables", "all alike", "each sentinel for itself", read_each_sentinel},
-    {"resource", "table", "none", "what the lock protects", read_resource},
-    {"market", "table", "none", "clients are sellers and buyers", read_market},
-    {"client", "array of tables", kRequired, "at least one table [[client]]", read_clients},
-    {"fault", "array of tables", "none", "what does happen, in `run`", read_faults},
-    {"may", "array of tables", "none", "what might happen, in `check` and `fuzz`", read_may},
-    {"pin", "table", "none", "commands in the order in which they are handled", read_pin},
-    {"schedule", "table", "none", "events at exactly given times", read_schedule},
-    {"properties", "table", "none", "bounds of properties", read_properties},
-    {"expect", "table", "none", "what each property is expected to be", read_expect},
+     choice<&Scenario::cost, kCosts>},
+    {"lock", "table", kRequired, "the table [lock] with the algorithm", both(read_lock, write_lock)},
+    {"network", "table", "see there", "latency and timeouts", both(read_network, write_network), kEveryKind,
+     "sentinel"},
+    {"servers", "table", "one server", "several servers, all alike", both(read_all_servers, write_all_servers)},
+    {"server", "array of tables", "one server", "each server for itself", both(read_servers, write_servers)},
+    {"sentinels", "table", "none", "who watches the primary and replaces it", both(read_sentinels, write_sentinels)},
+    {"sentinel", "array of tables", "all alike", "each sentinel for itself",
+     both(read_each_sentinel, write_each_sentinel)},
+    {"resource", "table", "none", "what the lock protects", both(read_resource, write_resource)},
+    {"market", "table", "none", "clients are sellers and buyers", both(read_market, write_market)},
+    {"client", "array of tables", kRequired, "at least one table [[client]]", both(read_clients, write_clients)},
+    {"fault", "array of tables", "none", "what does happen, in `run`", both(read_faults, write_faults)},
+    {"may", "array of tables", "none", "what might happen, in `check` and `fuzz`", both(read_may, write_may)},
+    {"pin", "table", "none", "commands in the order in which they are handled", both(read_pin, write_pin)},
+    {"schedule", "table", "none", "events at exactly given times", both(read_schedule, write_schedule)},
+    {"properties", "table", "none", "bounds of properties", both(read_properties, write_properties)},
+    {"expect", "table", "none", "what each property is expected to be", both(read_expect, write_expect)},
 };
 
 /// What [lock] runs on, which the servers above it have to know. If there is no such lock, its reader says so.
@@ -228,9 +252,15 @@ Scenario read_scenario(const Node& root, const models::locks::Catalogue& catalog
   return std::move(scenario);
 }
 
+std::string write_scenario(const Scenario& scenario, const std::filesystem::path& folder) {
+  const Scenario standard;
+  Keys keys = write_table(kTop, {scenario, folder}, {standard, folder});
+  keys.front().key = "title ";  // as wide as "source"
+  return toml_text::file(keys);
+}
+
 std::vector<TableRow> tables() {
-  std::vector<TableRow> tables{{"", rows_of(std::span<const Key<Draft>>(kTop))},
-                               {"text", rows_of(std::span<const Key<Text>>(kText))}};
+  std::vector<TableRow> tables{{"", rows_of(kTop)}, {"text", rows_of(kText)}};
   list_lock(tables);
   list_world(tables);
   list_servers(tables);

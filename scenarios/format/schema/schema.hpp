@@ -1,12 +1,12 @@
 #pragma once
 
-// The scenario format: which tables and keys there are, and how they become a Scenario. Start here.
+// The scenario format: which tables and keys there are, and how they become a Scenario and a file again. Start here.
 //
 //   schema_screen     what a text must be before TOML is read       schema_lock      [lock]
 //   schema_tree       TOML as a tree with positions                 schema_world     [network], [resource], [market]
 //   schema_value      durations, ranges, numbers, choices           schema_clients   [[client]]
 //   schema_table      tables of keys                                schema_faults    [[fault]], [[may]]
-//                                                                   schema_servers   [servers], [[server]]
+//   toml_text         strings, values and tables as written        schema_servers   [servers], [[server]]
 //   schema_names      who is mentioned, and whether he exists       schema_expect    [pin], [properties], [expect]
 //   schema_step       commands and steps, "SET#2"                   schema_schedule  [schedule]
 //                                                                   schema           the top of a file
@@ -24,6 +24,9 @@ namespace lockstep::scenarios::schema {
 /// Everything but `file` and `id`. `known`: a script that need not be read again; null: none is. Throws `Bad`.
 Scenario read_scenario(const Node& root, const models::locks::Catalogue& catalogue, const std::filesystem::path& folder,
                        const OwnLock* known);
+
+/// The file that says it, in `folder`. Requires: as `to_toml`.
+std::string write_scenario(const Scenario& scenario, const std::filesystem::path& folder);
 
 /// Every table of the format with its keys, in the order of the reference. The parameters of the algorithms, which are
 /// keys of [lock] as well, are in the catalogue.

@@ -16,11 +16,14 @@ SentinelsSpec& sentinels_of(Draft& draft) {
   return *draft.scenario.sentinels;
 }
 
+std::string default_name(std::size_t index) { return "sentinel" + std::to_string(index + 1); }
+
 struct SentinelsDraft {
+  using Spec = SentinelsSpec;
   Draft& draft;
   SentinelsSpec& sentinels;
   std::optional<std::int64_t> count;
-  const Node* count_at = nullptr;
+  SentinelsSpec& spec() { return sentinels; }
 };
 
 /// Times in which a sentinel is patient: not less than one look at everything takes.
@@ -30,51 +33,52 @@ sim::Duration patience_of(const Node& node) {
   return length;
 }
 
+bool are_alike(const SentinelsSpec& sentinels) {
+  for (std::size_t i = 0; i < sentinels.each.size(); ++i) {
+    if (sentinels.each[i] != SentinelSpec{default_name(i), {}, {}}) return false;
+  }
+  return true;
+}
+
+Value write_sentinel_count(const SentinelsSpec& sentinels) {
+  return are_alike(sentinels) ? as_toml(static_cast<std::int64_t>(sentinels.each.size())) : Value{};
+}
+
 constexpr Key<SentinelsDraft> kSentinels[] = {
     {"count", "whole number, 1 to 16", "as many as [[sentinel]]",
      "that many sentinels, all alike, named sentinel1, sentinel2, …",
-     [](const Node& value, SentinelsDraft& d) {
-       d.count = whole_of(value, 1, kSentinelsMax);
-       d.count_at = &value;
-     }},
+     both([](const Node& value, SentinelsDraft& d) { d.count = whole_of(value, 1, kSentinelsMax); },
+          write_sentinel_count)},
     {"primary", "name", "the first server", "the server that they watch as the primary when the story begins",
-     [](const Node& value, SentinelsDraft& d) {
-       d.sentinels.primary = text_of(value, "the name of a server");
-       d.draft.names.mention(Who::server, value);
-     }},
+     field<&SentinelsSpec::primary, mentioned_server>},
     {"quorum", "whole number, 1 to 16", "a majority", "how many sentinels must find the primary down",
-     [](const Node& value, SentinelsDraft& d) {
-       d.sentinels.quorum = whole_of(value, 1, kSentinelsMax);
-       d.draft.scenario.quorum_at = value.at;
-     }},
+     field<&SentinelsSpec::quorum, whole<1, kSentinelsMax>>},
     {"down_after", "duration, at least 1ms", "\"30s\"",
      "a server that owes an answer for longer than this, by the sentinel's clock, is down for it",
-     [](const Node& value, SentinelsDraft& d) { d.sentinels.down_after = patience_of(value); }},
+     field<&SentinelsSpec::down_after, patience_of>},
     {"failover_timeout", "duration, at least 1ms", "\"180s\"",
      "how long a step of a failover may take, and half of the time until the next attempt",
-     [](const Node& value, SentinelsDraft& d) { d.sentinels.failover_timeout = patience_of(value); }},
+     field<&SentinelsSpec::failover_timeout, patience_of>},
     {"parallel_syncs", "whole number, 1 to 64", "1", "how many replicas are turned to the new primary at a time",
-     [](const Node& value, SentinelsDraft& d) { d.sentinels.parallel_syncs = whole_of(value, 1, 64); }},
+     field<&SentinelsSpec::parallel_syncs, whole<1, 64>>},
     {"rounds", "whole number, 1 to 1000000", "for ever",
      "how often each looks at the others before it stops; `check` needs it, to come to an end",
-     [](const Node& value, SentinelsDraft& d) { d.sentinels.rounds = whole_of(value, 1, kRoundsMax); }},
+     field<&SentinelsSpec::rounds, whole<1, kRoundsMax>>},
 };
 
 struct SentinelDraft {
+  using Spec = SentinelSpec;
   Draft& draft;
   SentinelSpec sentinel;
+  SentinelSpec& spec() { return sentinel; }
 };
 
 constexpr Key<SentinelDraft> kSentinel[] = {
-    {"name", "name", "\"sentinel1\", …", "how faults and reports call it",
-     [](const Node& value, SentinelDraft& d) { d.sentinel.name = d.draft.names.declare_server(value); }},
-    {"clock", "table", "true time", "its clocks",
-     [](const Node& value, SentinelDraft& d) { read_clock(value, d.sentinel.clock); }},
+    {"name", "name", "\"sentinel1\", …", "how faults and reports call it", field<&SentinelSpec::name, declared_server>},
+    {"clock", "table", "true time", "its clocks", field<&SentinelSpec::clock, clock_of>},
     {"latency", "duration or range", "the network's", "one way, to and from this sentinel",
-     [](const Node& value, SentinelDraft& d) { d.sentinel.latency = range_of(value); }},
+     field<&SentinelSpec::latency, range_of>},
 };
-
-std::string default_name(std::size_t index) { return "sentinel" + std::to_string(index + 1); }
 
 }  // namespace
 
@@ -83,9 +87,10 @@ void read_sentinels(const Node& node, Draft& draft) {
   draft.scenario.sentinels_at = node.at;
   SentinelsDraft d{draft, sentinels, std::nullopt};
   read_table(node, {"[sentinels]"}, kSentinels, d);
+  if (const Node* quorum = find(node, "quorum")) draft.scenario.quorum_at = quorum->at;
   if (!d.count) return;
   if (!sentinels.each.empty()) {
-    throw Bad{d.count_at->at,
+    throw Bad{find(node, "count")->at,
               "the sentinels are counted and listed; keep \"count\" if they are all alike, [[sentinel]] if not"};
   }
   for (std::int64_t i = 0; i < *d.count; ++i)
@@ -114,6 +119,23 @@ void read_each_sentinel(const Node& node, Draft& draft) {
     }
     sentinels.each.push_back(std::move(d.sentinel));
   });
+}
+
+Value write_sentinels(const Saved& saved) {
+  if (!saved.scenario.sentinels) return {};
+  const SentinelsSpec& sentinels = *saved.scenario.sentinels;
+  SentinelsSpec standard;
+  standard.primary = saved.scenario.servers.front().name;
+  standard.quorum = static_cast<std::int64_t>(sentinels.each.size() / 2 + 1);
+  return headed(write_table(kSentinels, sentinels, standard));
+}
+
+Value write_each_sentinel(const Saved& saved) {
+  const SentinelsSpec sentinels = saved.scenario.sentinels.value_or(SentinelsSpec());
+  Value written{.is_array = true};
+  for (std::size_t i = 0; i < sentinels.each.size() && !are_alike(sentinels); ++i)
+    written.tables.push_back(write_table(kSentinel, sentinels.each[i], {default_name(i), {}, {}}));
+  return written;
 }
 
 void check_sentinels(const models::locks::Entry& entry, Scenario& scenario) {
@@ -164,8 +186,8 @@ void check_sentinels(const models::locks::Entry& entry, Scenario& scenario) {
 }
 
 void list_sentinels(std::vector<TableRow>& tables) {
-  tables.push_back({"[sentinels]", rows_of(std::span<const Key<SentinelsDraft>>(kSentinels))});
-  tables.push_back({"[[sentinel]]", rows_of(std::span<const Key<SentinelDraft>>(kSentinel))});
+  tables.push_back({"[sentinels]", rows_of(kSentinels)});
+  tables.push_back({"[[sentinel]]", rows_of(kSentinel)});
 }
 
 }  // namespace lockstep::scenarios::schema

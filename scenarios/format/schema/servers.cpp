@@ -19,22 +19,46 @@ using models::SettingValue;
 constexpr std::int64_t kServersMax = 64;
 
 struct ServersDraft {
+  using Spec = Saved;
   std::int64_t count = 0;  ///< 0: not said
 };
 
+ServerSpec standard_server(const std::vector<ServerSpec>& servers, std::size_t i) {
+  ServerSpec standard;
+  standard.kind = servers[i].kind;
+  standard.name = server_name(*standard.kind, i, servers.size());
+  return standard;
+}
+
+bool are_alike(const std::vector<ServerSpec>& servers) {
+  for (std::size_t i = 0; i < servers.size(); ++i) {
+    if (servers[i] != standard_server(servers, i)) return false;
+  }
+  return true;
+}
+
+/// One server need not be counted.
+Value write_server_count(const Saved& saved) {
+  const std::vector<ServerSpec>& servers = saved.scenario.servers;
+  return servers.size() > 1 && are_alike(servers) ? as_toml(static_cast<std::int64_t>(servers.size())) : Value{};
+}
+
 constexpr Key<ServersDraft> kServers[] = {
     {"count", "whole number, 1 to 64", kRequired, "that many servers, all alike, named redis1, redis2, …",
-     [](const Node& value, ServersDraft& servers) { servers.count = whole_of(value, 1, kServersMax); }},
+     both([](const Node& value, ServersDraft& servers) { servers.count = whole_of(value, 1, kServersMax); },
+          write_server_count)},
 };
 
 /// Where there is something else to say of all servers, they need not be counted.
 constexpr Key<ServersDraft> kServersThatShare[] = {
-    {kServers[0].name, kServers[0].type, "one, or as many as [[server]]", kServers[0].meaning, kServers[0].read},
+    {kServers[0].name, kServers[0].type, "one, or as many as [[server]]", kServers[0].meaning, kServers[0].way},
 };
 
 struct ServerDraft {
+  using Spec = ServerSpec;
   Draft& draft;
   ServerSpec server;
+  ServerSpec& spec() { return server; }
 };
 
 /// A lock and its servers are of one kind, which the algorithm knows.
@@ -51,16 +75,16 @@ void check_named_kind(const Node& node, const Draft& draft) {
 
 constexpr Key<ServerDraft> kServer[] = {
     {"name", "name", "\"redis\", or \"redis1\", …", "how faults, pins and reports call it",
-     [](const Node& value, ServerDraft& d) { d.server.name = d.draft.names.declare_server(value); }},
+     field<&ServerSpec::name, declared_server>},
     {"kind", "name of a kind", "that of the algorithm",
      "which product it is; the keys below the common ones are its own",
-     [](const Node& value, ServerDraft& d) { check_named_kind(value, d.draft); }},
-    {"clock", "table", "true time", "its clocks",
-     [](const Node& value, ServerDraft& d) { read_clock(value, d.server.clock); }},
+     both([](const Node& value, ServerDraft& d) { check_named_kind(value, d.draft); },
+          [](const ServerSpec&) { return Value{}; })},
+    {"clock", "table", "true time", "its clocks", field<&ServerSpec::clock, clock_of>},
     {"latency", "duration or range", "the network's", "one way, to and from this server",
-     [](const Node& value, ServerDraft& d) { d.server.latency = range_of(value); }},
+     field<&ServerSpec::latency, range_of>},
     {"restart_delay", "duration", "\"0ms\"", "how much longer than a fault says it stays away after a crash",
-     [](const Node& value, ServerDraft& d) { d.server.restart_delay = duration_of(value); }},
+     field<&ServerSpec::restart_delay, duration_of>},
 };
 
 KeyRow row_of(const SettingSpec& spec, Kinds kinds = kEveryKind) {
@@ -107,12 +131,34 @@ struct ReadSetting {
 template <class Target, std::size_t N>
 void read_both(const Node& table, std::string_view heading, const Key<Target> (&common)[N], Target& target,
                std::span<const SettingSpec> specs, Names& names, Settings& settings) {
-  std::vector<KeyRow> rows = rows_of(std::span<const Key<Target>>(common));
+  std::vector<KeyRow> rows = rows_of(common);
   for (const SettingSpec& spec : specs) rows.push_back(row_of(spec));
   visit_table(table, {heading}, rows, [&](std::size_t i, const Node& value) {
-    if (i < N) return common[i].read(value, target);
+    if (i < N) return common[i].way.read(value, target);
     ReadSetting::read(value, specs[i - N], names, settings);
   });
+}
+
+/// Of a table of a kind. Settings are written if they are set.
+struct WriteSetting {
+  std::span<const SettingSpec> inside;
+
+  Value operator()(const std::vector<Settings>& tables) const {
+    Keys keys;
+    for (const SettingSpec& spec : inside) {
+      const SettingValue* value = tables.front().find(spec.name);
+      keys.push_back(std::visit(WriteSetting{{}}, value != nullptr ? *value : spec.fallback).of(spec.name));
+    }
+    return {inline_table(keys)};
+  }
+  Value operator()(const auto& value) const { return as_toml(value); }
+};
+
+void add_keys(Keys& keys, const Settings& settings, std::span<const SettingSpec> specs) {
+  for (const SettingSpec& spec : specs) {
+    if (const SettingValue* value = settings.find(spec.name))
+      keys.push_back(std::visit(WriteSetting{spec.inside}, *value).of(spec.name));
+  }
 }
 
 /// The keys of kinds below the common ones, and the tables inside of them.
@@ -139,6 +185,14 @@ void refuse_second_list(const Node& node, const Draft& draft) {
 
 }  // namespace
 
+std::string declared_server(const Node& node, Draft& draft) { return draft.names.declare_server(node); }
+
+std::string mentioned_server(const Node& node, Draft& draft) {
+  const std::string& name = text_of(node, "the name of a server");
+  draft.names.mention(Who::server, node);
+  return name;
+}
+
 void add_servers(Draft& draft, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     ServerSpec& server = draft.scenario.servers.emplace_back();
@@ -157,6 +211,23 @@ void read_all_servers(const Node& node, Draft& draft) {
     read_both(node, "[servers]", kServersThatShare, servers, shared, draft.names, draft.scenario.shared_settings);
   }
   add_servers(draft, static_cast<std::size_t>(servers.count));
+}
+
+Value write_all_servers(const Saved& saved) {
+  Keys keys = write_table(kServers, saved, saved);
+  if (!saved.scenario.servers.empty())
+    add_keys(keys, saved.scenario.shared_settings, saved.scenario.servers.front().kind->shared_settings());
+  return keys.empty() ? Value{} : headed(std::move(keys));
+}
+
+Value write_servers(const Saved& saved) {
+  const std::vector<ServerSpec>& servers = saved.scenario.servers;
+  Value written{.is_array = true};
+  for (std::size_t i = 0; i < servers.size() && !are_alike(servers); ++i) {
+    Keys& keys = written.tables.emplace_back(write_table(kServer, servers[i], standard_server(servers, i)));
+    add_keys(keys, servers[i].settings, servers[i].kind->settings());
+  }
+  return written;
 }
 
 void read_servers(const Node& node, Draft& draft) {
@@ -199,9 +270,8 @@ void list_servers(std::vector<TableRow>& tables) {
   const std::span<const ServerKind* const> kinds = models::server_kinds();
   const bool somebody_shares =
       std::any_of(kinds.begin(), kinds.end(), [](const ServerKind* kind) { return !kind->shared_settings().empty(); });
-  TableRow all{"[servers]",
-               rows_of(std::span<const Key<ServersDraft>>(somebody_shares ? kServersThatShare : kServers))};
-  TableRow each{"[[server]]", rows_of(std::span<const Key<ServerDraft>>(kServer))};
+  TableRow all{"[servers]", somebody_shares ? rows_of(kServersThatShare) : rows_of(kServers)};
+  TableRow each{"[[server]]", rows_of(kServer)};
   std::vector<TableRow> inside;
   add_settings(all, inside, &ServerKind::shared_settings);
   add_settings(each, inside, &ServerKind::settings);

@@ -41,6 +41,10 @@ std::int64_t occurrence_of(const Node& node, std::string_view text, std::size_t 
   return number;
 }
 
+std::string text_of_step(const std::string& name, std::int64_t occurrence) {
+  return occurrence == 1 ? name : name + "#" + std::to_string(occurrence);
+}
+
 Step step_of(const Node& node, std::string_view text, std::size_t inside, StepKind kind, Draft& draft) {
   const std::size_t hash = text.find('#');
   Step step{std::string(text.substr(0, hash)), std::nullopt};

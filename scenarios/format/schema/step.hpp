@@ -26,6 +26,9 @@ struct Step {
 /// The number after a #.
 std::int64_t occurrence_of(const Node& node, std::string_view text, std::size_t inside);
 
+/// The way back: the first is meant without a number.
+std::string text_of_step(const std::string& name, std::int64_t occurrence);
+
 /// Reads `text`, which stands `inside` bytes from the begin of the string at `node`.
 Step step_of(const Node& node, std::string_view text, std::size_t inside, StepKind kind, Draft& draft);
 

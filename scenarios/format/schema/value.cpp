@@ -1,5 +1,8 @@
 #include "scenarios/format/schema/value.hpp"
 
+#include <algorithm>
+
+#include "models/value.hpp"
 #include "scenarios/story/suggestion.hpp"
 
 namespace lockstep::scenarios::schema {
@@ -56,6 +59,21 @@ DurationRange exact(const Node& node, Sign sign) {
     fail(node, "expected one duration, not a range: a [[fault]] does happen; ranges are for [[may]]");
   }
   return DurationRange::exactly(duration(node, sign));
+}
+
+/// As redis-cli reads it; a literal string where that saves a backslash.
+std::string toml_of(const ClientSpec::Line& line) {
+  std::string words;
+  for (const models::Value& value : line.command.values()) {
+    const std::string text = value.text();
+    const bool is_plain = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+      return c > ' ' && c < 0x7f && c != '"' && c != '\'' && c != '\\';
+    });
+    if (!words.empty()) words += ' ';
+    is_plain ? void(words += text) : models::append_quoted(words, text);
+  }
+  const bool wants = words.find_first_of("\"\\") != std::string::npos;
+  return wants && words.find('\'') == std::string::npos ? "'" + words + "'" : toml_text::basic_string(words);
 }
 
 }  // namespace
@@ -130,6 +148,51 @@ std::vector<const Node*> one_or_more(const Node& node, std::string_view what) {
   }
   return nodes;
 }
+
+Value as_toml(Duration d) { return {toml_text::basic_string(sim::to_string(d))}; }
+Value as_toml(DurationRange range) {
+  if (range.is_exact()) return as_toml(range.lo);
+  return {"[" + as_toml(range.lo).line + ", " + as_toml(range.hi).line + "]"};
+}
+Value as_toml(std::int64_t number) { return {std::to_string(number)}; }
+Value as_toml(bool flag) { return {flag ? "true" : "false"}; }
+Value as_toml(const std::string& text) { return {toml_text::basic_string(text)}; }
+
+Value as_toml(const std::vector<std::string>& texts) {
+  Value array;
+  for (const std::string& text : texts) array.elements.push_back(toml_text::basic_string(text));
+  return array;
+}
+
+Value as_toml(const std::vector<models::locks::Call>& calls) {
+  std::vector<std::string> names;
+  for (const models::locks::Call call : calls) names.emplace_back(name_in(models::locks::call_names, call));
+  return as_toml(names);
+}
+
+Value as_toml(const std::vector<ClientSpec::Line>& commands) {
+  Value lines;
+  for (const ClientSpec::Line& line : commands) lines.elements.push_back(toml_of(line));
+  return lines;
+}
+
+Value as_toml(const std::vector<std::vector<std::string>>& sides) {
+  if (sides.empty()) return {};
+  const auto side = [&](std::size_t i) { return toml_text::array(as_toml(sides[i]).elements, 0); };
+  return {"[" + side(0) + ", " + side(1) + "]"};
+}
+
+Value as_toml(const std::map<std::string, std::string, std::less<>>& texts) {
+  Keys keys;
+  for (const auto& [key, text] : texts) keys.push_back(as_toml(text).of(key));
+  return {inline_table(keys)};
+}
+
+Value names_as_toml(const std::vector<std::string>& names) {
+  return names.size() == 1 ? as_toml(names.front()) : as_toml(names);
+}
+
+Value headed(Keys table) { return {.tables = {std::move(table)}}; }
 
 void fail_choice(const Node& node, std::span<const std::string_view> valid) {
   const auto* text = std::get_if<std::string>(&node.value);

@@ -1,21 +1,29 @@
 #pragma once
 
-// Values of a scenario file as the types of scenario.hpp. Each reader gives a value that is valid by itself, or throws
-// `Bad` at the value's position with what was expected; whether names exist is asked later (schema/names.hpp).
+// Values of a scenario file as the types of scenario.hpp, and back. Each reader gives a value that is valid by itself,
+// or throws `Bad` at the value's position with what was expected; whether names exist is asked later
+// (schema/names.hpp).
 
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "scenarios/format/schema/toml_text.hpp"
 #include "scenarios/format/schema/tree.hpp"
 #include "sim/time/time.hpp"
 
 namespace lockstep::scenarios::schema {
+
+using toml_text::Keys;
+using toml_text::Value;
 
 /// "hold: ...", at the value.
 [[noreturn]] void fail(const Node& node, const std::string& message);
@@ -42,6 +50,34 @@ sim::DurationRange signed_exact_of(const Node& node);
 /// A string, or an array of at least one; each with its own position.
 std::vector<const Node*> one_or_more(const Node& node, std::string_view what);
 
+// The way back.
+
+Value as_toml(sim::Duration d);
+Value as_toml(sim::DurationRange range);
+Value as_toml(std::int64_t number);
+Value as_toml(bool flag);
+Value as_toml(const std::string& text);
+Value as_toml(const std::vector<std::string>& texts);
+Value as_toml(const ClockSpec& clock);
+Value as_toml(const std::vector<models::locks::Call>& calls);
+Value as_toml(const std::vector<ClientSpec::Line>& commands);
+/// Of a partition.
+Value as_toml(const std::vector<std::vector<std::string>>& sides);
+/// A table of texts.
+Value as_toml(const std::map<std::string, std::string, std::less<>>& texts);
+template <class T>
+Value as_toml(const std::optional<T>& value) {
+  return value ? as_toml(*value) : Value{};
+}
+template <class... T>
+Value as_toml(const std::variant<T...>& value) {
+  return std::visit([](const auto& v) { return as_toml(v); }, value);
+}
+/// What `one_or_more` reads.
+Value names_as_toml(const std::vector<std::string>& names);
+/// Below a heading, `[lock]`.
+Value headed(Keys table);
+
 /// Throws that `text`, said at `node`, is none of `valid`.
 [[noreturn]] void fail_choice(const Node& node, std::span<const std::string_view> valid);
 
@@ -50,6 +86,15 @@ std::vector<std::string_view> names_of(const std::array<std::pair<std::string_vi
   std::vector<std::string_view> names;
   for (const auto& [name, value] : choices) names.push_back(name);
   return names;
+}
+
+/// Empty: it has none.
+template <class Said, class Enum, std::size_t N>
+std::string name_in(const std::array<std::pair<std::string_view, Enum>, N>& choices, const Said& said) {
+  for (const auto& [name, value] : choices) {
+    if (said == value) return std::string(name);
+  }
+  return "";
 }
 
 template <class Enum, std::size_t N>

@@ -11,20 +11,20 @@ constexpr std::int64_t kDriftMax = 500'000;
 
 constexpr Key<ClockSpec> kClock[] = {
     {"offset", "duration, may be negative", "\"0ms\"", "how far the wall clock is ahead of true time",
-     [](const Node& value, ClockSpec& clock) { clock.offset = signed_duration_of(value); }},
+     field<&ClockSpec::offset, signed_duration_of>},
     {"drift_ppm", "whole number, -500000 to 500000", "0", "how many parts per million both clocks run too fast",
-     [](const Node& value, ClockSpec& clock) { clock.drift_ppm = whole_of(value, -kDriftMax, kDriftMax); }},
+     field<&ClockSpec::drift_ppm, whole<-kDriftMax, kDriftMax>>},
     {"uptime", "duration", "\"0ms\"", "what the monotonic clock shows when the story begins",
-     [](const Node& value, ClockSpec& clock) { clock.uptime = duration_of(value); }},
+     field<&ClockSpec::uptime, duration_of>},
 };
 
 constexpr Key<NetworkSpec> kNetwork[] = {
     {"latency", "duration or range", "\"1ms\"", "one way, between any two processes",
-     [](const Node& value, NetworkSpec& network) { network.latency = range_of(value); }},
+     field<&NetworkSpec::latency, range_of>},
     {"timeout", "duration", "for ever", "how long a client waits for a reply",
-     [](const Node& value, NetworkSpec& network) { network.timeout = duration_of(value); }},
+     field<&NetworkSpec::timeout, duration_of>},
     {"replication", "duration or range", "the latency", "one way, between two servers of which one follows the other",
-     [](const Node& value, NetworkSpec& network) { network.replication = range_of(value); }},
+     field<&NetworkSpec::replication, range_of>},
 };
 
 using models::workloads::Guard;
@@ -36,11 +36,10 @@ constexpr std::array<std::pair<std::string_view, Guard>, 4> kGuards{{{"watch", G
 constexpr Key<MarketSpec> kMarket[] = {
     {"guard", "\"watch\", \"market-lock\", \"item-lock\" or \"item-and-funds\"", kRequired,
      "what keeps trades apart: WATCH, one lock for all, a lock for each item, or one more for the buyer's funds",
-     [](const Node& value, MarketSpec& market) { market.guard = choice_of(value, kGuards); }},
-    {"price", "whole number, 1 to 1000000", "1", "of each item",
-     [](const Node& value, MarketSpec& market) { market.price = whole_of(value, 1, 1'000'000); }},
+     choice<&MarketSpec::guard, kGuards>},
+    {"price", "whole number, 1 to 1000000", "1", "of each item", field<&MarketSpec::price, whole<1, 1'000'000>>},
     {"funds", "whole number, 0 to 1000000000", "1000000", "what each buyer has at the beginning",
-     [](const Node& value, MarketSpec& market) { market.funds = whole_of(value, 0, 1'000'000'000); }},
+     field<&MarketSpec::funds, whole<0, 1'000'000'000>>},
 };
 
 constexpr std::array<std::pair<std::string_view, ResourceSpec::Kind>, 2> kResourceKinds{
@@ -49,18 +48,26 @@ constexpr std::array<std::pair<std::string_view, ResourceSpec::Kind>, 2> kResour
 constexpr Key<ResourceSpec> kResource[] = {
     {"kind", "\"counter\" or \"register\"", kRequired,
      "a counter is read and then written one higher; a register is only written",
-     [](const Node& value, ResourceSpec& resource) { resource.kind = choice_of(value, kResourceKinds); }},
+     choice<&ResourceSpec::kind, kResourceKinds>},
     {"fenced", "true or false", "false", "whether it refuses fencing tokens that go back",
-     [](const Node& value, ResourceSpec& resource) { resource.fenced = flag_of(value); }},
+     field<&ResourceSpec::fenced, flag_of>},
     {"latency", "duration or range", "the network's", "one way, to and from the resource",
-     [](const Node& value, ResourceSpec& resource) { resource.latency = range_of(value); }},
+     field<&ResourceSpec::latency, range_of>},
 };
 
 }  // namespace
 
-void read_clock(const Node& node, ClockSpec& clock) { read_table(node, {"clock"}, kClock, clock); }
+ClockSpec clock_of(const Node& node) {
+  ClockSpec clock;
+  read_table(node, {"clock"}, kClock, clock);
+  return clock;
+}
+
+Value as_toml(const ClockSpec& clock) { return {inline_table(write_table(kClock, clock, {}))}; }
 
 void read_network(const Node& node, Draft& draft) { read_table(node, {"[network]"}, kNetwork, draft.scenario.network); }
+
+Value write_network(const Saved& saved) { return headed(write_table(kNetwork, saved.scenario.network, {})); }
 
 void read_resource(const Node& node, Draft& draft) {
   read_table(node, {"[resource]"}, kResource, draft.scenario.resource.emplace());
@@ -72,11 +79,21 @@ void read_market(const Node& node, Draft& draft) {
   draft.scenario.market = market;
 }
 
+Value write_resource(const Saved& saved) {
+  const std::optional<ResourceSpec>& resource = saved.scenario.resource;
+  return resource ? headed(write_table(kResource, *resource, {})) : Value{};
+}
+
+Value write_market(const Saved& saved) {
+  const std::optional<MarketSpec>& market = saved.scenario.market;
+  return market ? headed(write_table(kMarket, *market, {})) : Value{};
+}
+
 void list_world(std::vector<TableRow>& tables) {
-  tables.push_back({"[network]", rows_of(std::span<const Key<NetworkSpec>>(kNetwork))});
-  tables.push_back({"clock", rows_of(std::span<const Key<ClockSpec>>(kClock))});
-  tables.push_back({"[resource]", rows_of(std::span<const Key<ResourceSpec>>(kResource))});
-  tables.push_back({"[market]", rows_of(std::span<const Key<MarketSpec>>(kMarket))});
+  tables.push_back({"[network]", rows_of(kNetwork)});
+  tables.push_back({"clock", rows_of(kClock)});
+  tables.push_back({"[resource]", rows_of(kResource)});
+  tables.push_back({"[market]", rows_of(kMarket)});
 }
 
 }  // namespace lockstep::scenarios::schema

@@ -1,4 +1,4 @@
-#include "scenarios/format/toml_text.hpp"
+#include "scenarios/format/schema/toml_text.hpp"
 
 #include <algorithm>
 
@@ -56,6 +56,10 @@ std::size_t columns_of(std::string_view text) {
   return columns;
 }
 
+std::string text_of(const Value& value, std::size_t indent) {
+  return value.elements.empty() ? value.line : array(value.elements, indent);
+}
+
 }  // namespace
 
 std::string basic_string(std::string_view text) {
@@ -97,6 +101,28 @@ std::string array(std::span<const std::string> elements, std::size_t indent) {
   std::string lines = "[\n";
   for (const std::string& element : elements) lines += "  " + element + ",\n";
   return lines + "]";
+}
+
+std::string inline_table(const Keys& keys) {
+  std::string inside;
+  for (const Value& value : keys) inside += (inside.empty() ? " " : ", ") + value.key + " = " + text_of(value, 0);
+  return inside.empty() ? "{}" : "{" + inside + " }";
+}
+
+std::string file(const Keys& keys, const std::string& path) {
+  std::string lines;
+  std::string tables;
+  for (const Value& value : keys) {
+    for (const Keys& table : value.tables) {
+      const std::string body = file(table, path + value.key + ".");
+      const std::string brackets = value.is_array ? "[[]]" : "[]";
+      if (!body.starts_with('\n'))
+        tables += "\n" + std::string(brackets).insert(brackets.size() / 2, path + value.key) + "\n";
+      tables += body;
+    }
+    if (value.tables.empty()) lines += value.key + " = " + text_of(value, value.key.size() + 3) + "\n";
+  }
+  return lines + tables;
 }
 
 }  // namespace lockstep::scenarios::toml_text
