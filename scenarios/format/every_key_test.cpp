@@ -501,4 +501,21 @@ TEST_CASE("what says the same as another key is read, and written as that") {
         head + tail + "\n[expect.run]\nown-release = \"holds\"\n");
 }
 
+TEST_CASE("a key with a value of another type is refused, or read; nothing is thrown") {
+  std::size_t refused = 0;
+  for (const std::string_view file : kFiles) {
+    const std::string text(file);
+    for (std::size_t at = text.find(" = "); at != std::string::npos; at = text.find(" = ", at + 1)) {
+      const std::size_t begin = text.rfind('\n', at) + 1;
+      const std::size_t end = text.find('\n', at);
+      if (text[begin] == ' ' || text[end - 1] == '[' || text.find(" = ", begin) != at) continue;
+      for (const std::string_view other : {"5", "true", "[]", "[7]", "{}"}) {
+        const auto result = parse(std::string(text).replace(at + 3, end - at - 3, other), "x.toml", catalogue());
+        refused += std::holds_alternative<Diagnostic>(result) ? 1 : 0;
+      }
+    }
+  }
+  CHECK(refused > 500);
+}
+
 }  // namespace lockstep::scenarios::every_key_test
