@@ -142,31 +142,31 @@ std::pair<std::uint64_t, std::string> alone_at_random(const models::locks::Entry
 TEST_CASE("matrix: what is asked of one world together is answered as if it were asked alone") {
   std::size_t explored = 0;
   std::size_t at_random = 0;
-  const MatrixOptions all{.algorithms = {"setnx-del", "setnx-ts-inverted"}, .faults = {"none", "crash", "pause"}};
-  MatrixOptions random = all;
-  random.max_traces = 1;
-  for (const MatrixOptions& options : {all, random}) {
-    for (const MatrixCell& cell : found(options).cells) {
-      const models::locks::Entry& entry = *catalogue().find(cell.algorithm);
-      for (const MatrixAnswer& answer : cell.answers) {
-        if (answer.ground == Ground::inapplicable) continue;
-        INFO(cell.algorithm << ", " << cell.fault->name << ", " << answer.question->name);
-        const bool is_proved = answer.ground == Ground::proved;
-        if (is_proved || answer.runs == 0) {
-          ++explored;
-          const std::string found = (is_proved ? "holds " : "violated ") + answer.why + " " +
-                                    (answer.witness ? to_toml(*answer.witness) : "");
-          const MatrixWorld size = answer.clients == 2 ? MatrixWorld::two : MatrixWorld::three;
-          CHECK(found == alone(entry, *cell.fault, *answer.question, size));
-        }
-        if (answer.runs == 0) continue;
-        const auto [runs, why] = alone_at_random(entry, *cell.fault, *answer.question, kRuns);
-        CHECK(runs == answer.runs);
-        CHECK(why.empty() == (answer.ground != Ground::broken));
-        if (why.empty()) continue;
-        ++at_random;
-        CHECK(why == answer.why);
+  // Failovers are not explored: what breaks there, random runs have found.
+  const Matrix matrix = found({.algorithms = {"setnx-del", "setnx-ts-inverted"},
+                               .faults = {"none", "crash", "pause", "primary-lost"},
+                               .runs = 100});
+  for (const MatrixCell& cell : matrix.cells) {
+    const models::locks::Entry& entry = *catalogue().find(cell.algorithm);
+    for (const MatrixAnswer& answer : cell.answers) {
+      if (answer.ground == Ground::inapplicable) continue;
+      INFO(cell.algorithm << ", " << cell.fault->name << ", " << answer.question->name);
+      const bool is_proved = answer.ground == Ground::proved;
+      if (is_proved || answer.runs == 0) {
+        ++explored;
+        const std::string found =
+            (is_proved ? "holds " : "violated ") + answer.why + " " + (answer.witness ? to_toml(*answer.witness) : "");
+        const MatrixWorld size = answer.clients == 2 ? MatrixWorld::two : MatrixWorld::three;
+        CHECK(found == alone(entry, *cell.fault, *answer.question, size));
       }
+      if (answer.runs == 0) continue;
+      const auto [runs, why] =
+          alone_at_random(entry, *cell.fault, *answer.question, std::min<std::uint64_t>(kRuns, 100));
+      CHECK(runs == answer.runs);
+      CHECK(why.empty() == (answer.ground != Ground::broken));
+      if (why.empty()) continue;
+      ++at_random;
+      CHECK(why == answer.why);
     }
   }
   CHECK(explored >= 12);
