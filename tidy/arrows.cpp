@@ -91,8 +91,9 @@ const std::vector<Room> kRooms = {
 
     {"scenarios/story", {}},
     {"scenarios/workers", {}},
-    {"scenarios/format/schema", {"scenarios/story"}},
-    {"scenarios/format", {"scenarios/format/schema", "scenarios/story"}},
+    {"scenarios/format/toml", {"scenarios/story"}},
+    {"scenarios/format/schema", {"scenarios/format/toml", "scenarios/story"}},
+    {"scenarios/format", {"scenarios/format/schema", "scenarios/format/toml", "scenarios/story"}},
     {"scenarios/deployment", {"scenarios/story"}},
     {"scenarios/running", {"scenarios/deployment", "scenarios/story"}},
     {"scenarios/witness", {"scenarios/deployment", "scenarios/format", "scenarios/running", "scenarios/story"}},

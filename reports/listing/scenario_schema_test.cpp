@@ -15,7 +15,7 @@
 #include "scenarios/format/loader_bad_inputs.hpp"
 #include "scenarios/format/new_story.hpp"
 #include "scenarios/format/schema/schema.hpp"
-#include "scenarios/format/schema/tree.hpp"
+#include "scenarios/format/toml/tree.hpp"
 #include "scenarios/testing/stories_testing.hpp"
 #include "sim/testing/in_tree.hpp"
 

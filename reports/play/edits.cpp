@@ -12,7 +12,7 @@
 #include "reports/play/story_text.hpp"
 #include "scenarios/format/loader.hpp"
 #include "scenarios/format/other_algorithm.hpp"
-#include "scenarios/format/schema/toml_text.hpp"
+#include "scenarios/format/toml/toml_text.hpp"
 #include "scenarios/format/writer.hpp"
 
 namespace lockstep::reports::play {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/format/schema/toml_text.hpp"
+#include "scenarios/format/toml/toml_text.hpp"
 
 namespace lockstep::reports::play {
 namespace {

@@ -8,8 +8,8 @@
 #include <variant>
 
 #include "models/locks/catalogue.hpp"
+#include "scenarios/exploring/effort.hpp"
 #include "scenarios/exploring/exploration.hpp"
-#include "scenarios/exploring/oracles/second_opinion.hpp"
 #include "scenarios/story/diagnostic.hpp"
 #include "scenarios/story/scenario.hpp"
 

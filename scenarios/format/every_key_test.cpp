@@ -8,7 +8,7 @@
 
 #include "scenarios/format/loader.hpp"
 #include "scenarios/format/schema/schema.hpp"
-#include "scenarios/format/schema/tree.hpp"
+#include "scenarios/format/toml/tree.hpp"
 #include "scenarios/format/writer.hpp"
 #include "scenarios/testing/stories_testing.hpp"
 #include "sim/testing/in_tree.hpp"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/format/schema/toml_text.hpp"
+#include "scenarios/format/toml/toml_text.hpp"
 #include "scenarios/format/writer.hpp"
 
 namespace lockstep::scenarios {

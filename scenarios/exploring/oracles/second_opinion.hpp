@@ -3,20 +3,12 @@
 // A second opinion on an exploration: concrete runs, judged by the checkers of concrete runs. They share the world with
 // the explorer, and nothing of what turns its traces into verdicts.
 
-#include <cstdint>
-
 #include "models/locks/catalogue.hpp"
+#include "scenarios/exploring/effort.hpp"
 #include "scenarios/exploring/exploration.hpp"
 #include "scenarios/story/scenario.hpp"
 
 namespace lockstep::scenarios {
-
-/// How many runs are played: so many times, or such a part of, what `check` plays of itself.
-struct Effort {
-  std::uint64_t times = 1;
-  std::uint64_t parts = 1;
-  std::uint64_t of(std::uint64_t usual) const { return usual * times / parts; }
-};
 
 /// Plays some tens to some hundreds of runs with random delays and faults within what the file allows, many of them
 /// just below a margin that was found, or just beyond it. What a run breaks is violated: a property that the search

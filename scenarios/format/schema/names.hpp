@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "scenarios/format/schema/tree.hpp"
+#include "scenarios/format/toml/tree.hpp"
 #include "scenarios/story/scenario.hpp"
 
 namespace lockstep::scenarios::schema {

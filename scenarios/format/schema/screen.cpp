@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "scenarios/format/schema/tree.hpp"
+#include "scenarios/format/toml/tree.hpp"
 
 namespace lockstep::scenarios::schema {
 namespace {

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "scenarios/format/schema/toml_text.hpp"
-#include "scenarios/format/schema/tree.hpp"
 #include "scenarios/format/schema/value.hpp"
+#include "scenarios/format/toml/toml_text.hpp"
+#include "scenarios/format/toml/tree.hpp"
 
 namespace lockstep::scenarios::schema {
 

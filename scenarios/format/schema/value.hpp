@@ -16,8 +16,8 @@
 #include <variant>
 #include <vector>
 
-#include "scenarios/format/schema/toml_text.hpp"
-#include "scenarios/format/schema/tree.hpp"
+#include "scenarios/format/toml/toml_text.hpp"
+#include "scenarios/format/toml/tree.hpp"
 #include "sim/time/time.hpp"
 
 namespace lockstep::scenarios::schema {

@@ -1,4 +1,4 @@
-#include "scenarios/format/schema/tree.hpp"
+#include "scenarios/format/toml/tree.hpp"
 
 #include <toml++/toml.h>
 

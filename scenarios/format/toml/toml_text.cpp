@@ -1,4 +1,4 @@
-#include "scenarios/format/schema/toml_text.hpp"
+#include "scenarios/format/toml/toml_text.hpp"
 
 #include <algorithm>
 
