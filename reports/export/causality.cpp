@@ -111,8 +111,8 @@ class CausalityBuilder {
     sim::Instant left = caused;
     const ProcessId host = outcome_.history.host_of(r.from);
     for (const sim::Interruption& i : outcome_.history.interruptions) {
-      const bool is_paused = freezes(i.kind) && outcome_.history.host_of(i.process) == host &&
-                             i.from.offset() <= caused.offset();
+      const bool is_paused =
+          freezes(i.kind) && outcome_.history.host_of(i.process) == host && i.from.offset() <= caused.offset();
       if (is_paused && i.until && i.until->offset() > left.offset()) left = *i.until;
     }
     return r.sent.offset() < left.offset() ? r.sent : left;
