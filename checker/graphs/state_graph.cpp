@@ -186,10 +186,10 @@ std::string StateGraphCollector::client_line(const Explorer& explorer, sim::Proc
   }
   for (const sim::Operation& operation : world.history().operations) {
     if (operation.process != client || operation.phase != sim::Phase::invoke) continue;
-    const bool died = std::any_of(
-        world.history().interruptions.begin(), world.history().interruptions.end(), [&](const sim::Interruption& i) {
-          return kills(i.kind) && i.process == client && i.step >= operation.invoked_in;
-        });
+    const bool died = std::any_of(world.history().interruptions.begin(), world.history().interruptions.end(),
+                                  [&](const sim::Interruption& i) {
+                                    return kills(i.kind) && i.process == client && i.step >= operation.invoked_in;
+                                  });
     if (!died) parts.push_back(fmt::format("{} {}", operation.function, operation.object));
   }
   // Sorted: in which order things set out depends on the order of independent events.

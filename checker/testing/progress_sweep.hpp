@@ -61,8 +61,7 @@ inline bool sweep_progress(const sim::History& history, sim::Duration within) {
         previous->phase != sim::Phase::ok) {
       const bool died =
           std::any_of(history.interruptions.begin(), history.interruptions.end(), [&](const sim::Interruption& i) {
-            return kills(i.kind) && i.process == o.process &&
-                   i.step >= previous->invoked_in && i.step < o.invoked_in;
+            return kills(i.kind) && i.process == o.process && i.step >= previous->invoked_in && i.step < o.invoked_in;
           });
       goes_on = !died;
       if (!died) from = previous->completed.offset().count_ns();

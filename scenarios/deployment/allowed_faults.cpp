@@ -10,9 +10,7 @@ namespace lockstep::scenarios {
 
 using sim::Duration;
 
-std::string_view parameter_of(const MaySpec& may) {
-  return sim::ranged_parameter(may.kind, length_of(may));
-}
+std::string_view parameter_of(const MaySpec& may) { return sim::ranged_parameter(may.kind, length_of(may)); }
 
 bool comes_back(const MaySpec& may) { return may_come_back(may.kind) && may.restart_after.has_value(); }
 
@@ -67,13 +65,11 @@ sim::PlannedFault AllowedFaults::fault_of(const Budget& budget, sim::ProcessId v
   const MaySpec& may = *budget.may;
   assert(strikes_process(may.kind));
   // Where the clock of a running process turns out to be off, it jumps.
-  sim::PlannedFault fault{
-      .kind = moves_clock(may.kind) ? sim::FaultKind::jump : may.kind,
-      .process = victim,
-      .length = lasts(may.kind) || moves_clock(may.kind) ? length : Duration::zero(),
-      .keep = may.keep};
-  if (comes_back(may))
-    fault.restart_after = sim::DurationRange::exactly(length + restart_delays_[victim.index]);
+  sim::PlannedFault fault{.kind = moves_clock(may.kind) ? sim::FaultKind::jump : may.kind,
+                          .process = victim,
+                          .length = lasts(may.kind) || moves_clock(may.kind) ? length : Duration::zero(),
+                          .keep = may.keep};
+  if (comes_back(may)) fault.restart_after = sim::DurationRange::exactly(length + restart_delays_[victim.index]);
   return fault;
 }
 

@@ -25,8 +25,7 @@ Duration overlap(Span a, Span b) { return std::min(a.to, b.to) - std::max(a.from
 Duration end_of(const sim::History& history, const sim::Operation& wait, Duration end) {
   if (wait.phase != sim::Phase::invoke) return wait.completed.offset();
   for (const sim::Interruption& i : history.interruptions) {
-    const bool ends =
-        kills(i.kind) && i.process == wait.process && i.step >= wait.invoked_in;
+    const bool ends = kills(i.kind) && i.process == wait.process && i.step >= wait.invoked_in;
     if (ends) end = std::min(end, i.from.offset());
   }
   return end;

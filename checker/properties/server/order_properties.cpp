@@ -368,8 +368,8 @@ class Order {
       const bool is_over = over_in[hold->id] < renewal.invoked_in;
       const bool has_died =
           std::any_of(history_.interruptions.begin(), history_.interruptions.end(), [&](const sim::Interruption& i) {
-            return kills(i.kind) && i.process == hold->process &&
-                   i.step >= hold->completed_in && i.step < renewal.invoked_in;
+            return kills(i.kind) && i.process == hold->process && i.step >= hold->completed_in &&
+                   i.step < renewal.invoked_in;
           });
       if (is_over || has_died) {
         add("faithful-renewal", {hold->process}, renewal, renewal.invoked, renewal.invoked_in);
