@@ -75,9 +75,13 @@ bool ask_one_world(const MatrixQuestion& a, const MatrixQuestion& b) {
   return of_a.has_value() == of_b.has_value() && (!of_a || of_a->fenced == of_b->fenced);
 }
 
+std::string id_of(const Entry& entry, const MatrixFault& fault, const MatrixQuestion& question) {
+  return fmt::format("{}-{}-{}", entry.id, fault.name, question.name);
+}
+
 /// Calls the world after the question, and says what is asked.
 void put_question(const Entry& entry, const MatrixFault& fault, const MatrixQuestion& question, Scenario& scenario) {
-  scenario.id = fmt::format("{}-{}-{}", entry.id, fault.name, question.name);
+  scenario.id = id_of(entry, fault, question);
   scenario.file = scenario.id + ".toml";
   scenario.lesson = {fmt::format("What is asked: {}.", question.meaning),
                      fmt::format("要问的是：{}。", question.meaning_zh)};
@@ -289,10 +293,9 @@ class Row {
       // Of a search that a bound has ended, the least value that it met need not be the least.
       if (exploration.counts.complete) answer.thresholds = property.thresholds;
       answer.witness = property.witness;
-      Scenario asked;
-      put_question(entry_, fault, *answer.question, asked);
-      name_witness(*answer.witness, asked.id);
-      answer.witness->lesson = lesson_of_witness(asked.id, answer.question->property);
+      const std::string asked = id_of(entry_, fault, *answer.question);
+      name_witness(*answer.witness, asked);
+      answer.witness->lesson = lesson_of_witness(asked, answer.question->property);
     }
   }
 

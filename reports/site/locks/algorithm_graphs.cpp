@@ -9,6 +9,8 @@ namespace {
 using namespace sim::literals;
 using models::locks::Entry;
 
+constexpr std::size_t kSizes = 2;  // 1 and 2 clients
+
 /// Clients that start close to each other, try once and do not wait: a world that people can survey.
 scenarios::Scenario world_of(const Entry& entry, std::size_t clients) {
   const scenarios::MatrixFault& none = scenarios::matrix_faults().front();
@@ -58,10 +60,6 @@ ListedGraph graph_of(const Entry& entry, std::size_t clients, const models::lock
 }
 
 }  // namespace
-
-namespace {
-constexpr std::size_t kSizes = 2;  // 1 and 2 clients
-}
 
 std::size_t count_of_graphs(const models::locks::Catalogue& catalogue) { return catalogue.entries().size() * kSizes; }
 
