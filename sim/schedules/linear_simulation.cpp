@@ -283,17 +283,28 @@ bool LinearSimulation::step() {
   return false;
 }
 
+/// See `Simulation::is_only_background_for_long`.
+bool LinearSimulation::is_a_deadline_older_than(std::uint32_t sequence) const {
+  return std::any_of(pending_.begin(), pending_.end(), [&](std::uint32_t slot) {
+    const Event& event = world_.event(slot);
+    return event.kind == EventKind::timer && event.timer_kind == TimerKind::deadline && event.sequence < sequence;
+  });
+}
+
 LinearSimulation::End LinearSimulation::run(std::uint64_t max_events) {
   constexpr Duration kPatience = Duration::seconds(60);
   for (std::uint64_t events = 0; events < max_events; ++events) {
-    if (!world_.has_only_background()) {
+    if (!world_.has_only_background() && !world_.has_only_upkeep()) {
       background_since_.reset();
+      patience_ended_.reset();
     } else {
       if (!world_.has_foreground()) return End::quiet;
       if (!background_since_) background_since_ = world_.now();
       if (pending_.empty()) return End::quiet;
       const Instant next = of_slot_[earliest()].at;
-      if (is_at_or_after(next, *background_since_ + kPatience + Duration::nanoseconds(1))) return End::quiet;
+      const bool is_over = is_at_or_after(next, *background_since_ + kPatience + Duration::nanoseconds(1));
+      if (is_over && !patience_ended_) patience_ended_ = sequence_;
+      if (is_over && !is_a_deadline_older_than(*patience_ended_)) return End::quiet;
     }
     if (!step()) return held_.empty() ? End::quiet : End::pin_impossible;
   }

@@ -121,6 +121,7 @@ class LinearSimulation final : public Scheduler {
   void assign_pin(Event& event);
   bool hold_back(std::uint32_t slot);
   bool is_overdue(Instant at);
+  bool is_a_deadline_older_than(std::uint32_t sequence) const;
   void pinned_event_happened();
 
   World& world_;
@@ -141,6 +142,7 @@ class LinearSimulation final : public Scheduler {
   std::optional<Slope> delayed_;  ///< of the message that is about to leave
   std::uint32_t sequence_ = 0;
   std::optional<Instant> background_since_;
+  std::optional<std::uint32_t> patience_ended_;
 
   std::vector<bool> pin_taken_;
   std::vector<std::int64_t> pin_seen_;

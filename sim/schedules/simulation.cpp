@@ -123,8 +123,9 @@ std::optional<Instant> Simulation::next_due() const {
 
 Simulation::End Simulation::run(Instant until, std::uint64_t max_events) {
   for (std::uint64_t events = 0; events < max_events; ++events) {
-    if (!world_.has_only_background()) {
+    if (!world_.has_only_background() && !world_.has_only_upkeep()) {
       background_since_.reset();
+      patience_ended_.reset();
     } else if (is_only_background_for_long() && (!schedule_ || !schedule_->is_expecting())) {
       return End::quiet;
     }
@@ -138,13 +139,21 @@ Simulation::End Simulation::run(Instant until, std::uint64_t max_events) {
 }
 
 /// Whoever still waits for an answer, e.g. a WAIT without a timeout, may get it from what services do by themselves;
-/// but not if that has not come within a minute.
+/// but not if that has not come within a minute, and each deadline that was pending then has been put off since: so nobody
+/// has died whom a service has still to notice.
 bool Simulation::is_only_background_for_long() {
   constexpr Duration kPatience = Duration::seconds(60);
   if (!world_.has_foreground()) return true;
   const Duration now = world_.now().offset();
   if (!background_since_) background_since_ = now;
-  return heap_.empty() || heap_.front().at() - *background_since_ > kPatience;
+  if (heap_.empty()) return true;
+  if (heap_.front().at() - *background_since_ <= kPatience) return false;
+  if (!patience_ended_) patience_ended_ = sequence_;
+  return std::none_of(heap_.begin(), heap_.end(), [&](const Key& key) {
+    const Event& event = world_.event(key.slot);
+    return event.kind == EventKind::timer && event.timer_kind == TimerKind::deadline &&
+           event.sequence < *patience_ended_;
+  });
 }
 
 bool Simulation::step() { return step_until(Duration::forever()); }
@@ -295,6 +304,7 @@ void Simulation::restart() {
   std::fill(channel_floor_.begin(), channel_floor_.end(), Duration::zero());
   sequence_ = 0;
   background_since_.reset();
+  patience_ended_.reset();
   next_pin_ = 0;
   failure_.reset();
   pin(std::move(pins_));

@@ -160,7 +160,8 @@ class Simulation final : public Scheduler {
   std::vector<std::uint32_t> heap_position_;  ///< by slot; meaningless for slots that are not in the heap
   std::vector<Duration> channel_floor_;       ///< latest arrival on each channel: the next may not be earlier
   std::uint32_t sequence_ = 0;
-  std::optional<Duration> background_since_;  ///< nothing else has been pending since this true time
+  std::optional<Duration> background_since_;     ///< nothing else has been pending since this true time
+  std::optional<std::uint32_t> patience_ended_;  ///< a minute later: the next event's `sequence`
   std::vector<std::uint32_t> simultaneous_;
   std::vector<std::uint32_t> candidates_;  ///< those of the simultaneous ones that may come first
   // Of those that are due together with the first.

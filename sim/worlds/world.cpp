@@ -15,6 +15,17 @@ constexpr EventId kOrigin{0x4c6f636b73746570ULL};
 
 bool is_tick(const Event& event) { return event.kind == EventKind::timer && event.timer_kind == TimerKind::tick; }
 
+/// Whether what this event makes is upkeep too. A deadline that has come is the end of keeping something up.
+bool makes_upkeep(const Event& event) {
+  if (event.kind == EventKind::message) return event.upkeep && !event.background;
+  return event.kind == EventKind::timer && (is_tick(event) || (event.upkeep && event.timer_kind == TimerKind::timeout));
+}
+
+/// Whether a timer that is set because of a tick is upkeep.
+bool is_of_upkeep(TimerKind kind, const ProcessState& setter) {
+  return kind == TimerKind::timeout || (kind == TimerKind::deadline && setter.is_service);
+}
+
 std::string_view name_of(TimerKind kind) {
   switch (kind) {
     case TimerKind::sleep: return "sleep";
@@ -181,8 +192,10 @@ void World::emit(std::uint32_t slot) {
 
 void World::make_pending(std::uint32_t slot) {
   ++pending_;
-  if (events_[slot].background) [[unlikely]]
-    ++background_pending_;
+  if (events_[slot].upkeep) [[unlikely]] {
+    ++upkeep_pending_;
+    if (events_[slot].background) ++background_pending_;
+  }
   scheduler_->emitted(slot);
 }
 
@@ -197,8 +210,10 @@ void World::release(std::uint32_t slot) {
 /// The slot is free again. Requires: its message has been taken, and it is no tick.
 void World::retire(std::uint32_t slot) {
   Event& event = events_[slot];
-  if (event.background) [[unlikely]]
-    --background_pending_;
+  if (event.upkeep) [[unlikely]] {
+    --upkeep_pending_;
+    if (event.background) --background_pending_;
+  }
   event.id = EventId{};
   free_events_.push_back(slot);
   --pending_;
@@ -233,6 +248,7 @@ TimerRef World::emit_timer(ProcessId process, DurationRange delay, TimerKind kin
   event.delay = delay;
   event.timer = &owner;
   event.background = background || kind == TimerKind::tick;
+  event.upkeep = event.background || (is_by_tick_ && is_of_upkeep(kind, setter));
   event.paused_before = setter.paused_total;
   emit(slot);
   return {slot, events_[slot].id};
@@ -296,6 +312,7 @@ void World::transmit(ConnectionId connection, ProcessId from, ProcessId to, Mess
     if (sender.doomed) return;
   }
 
+  const bool is_background = is_background_ && sender.is_service && state(to).is_service;
   const std::uint32_t slot = take_slot();
   Event& event = events_[slot];
   // Where it lies, and not moved there: what is moved in pieces, whoever reads it next waits for.
@@ -308,7 +325,8 @@ void World::transmit(ConnectionId connection, ProcessId from, ProcessId to, Mess
                      .process = to,
                      .from = from,
                      .kind = EventKind::message,
-                     .background = is_background_ && sender.is_service && state(to).is_service};
+                     .background = is_background,
+                     .upkeep = is_background || is_by_tick_};
   if (guarded) [[unlikely]] {
     transmit_guarded(slot);
   } else {
@@ -348,6 +366,7 @@ void World::execute(std::uint32_t slot, Instant at) {
   current_ = next.id;
   emitted_by_current_ = 0;
   is_background_ = next.background;
+  is_by_tick_ = makes_upkeep(next);
   if (!explored_) {
     digest_ = combine64(digest_ + static_cast<std::uint64_t>(at.offset().count_ns()), next.id.value);
     if (next.message) digest_ = combine64(digest_, next.message->digest());
@@ -530,9 +549,9 @@ void World::drop_events() {
     if (state.process != nullptr) state.process->tasks_.clear();
   }
   free_events_.clear();
-  pending_ = background_pending_ = 0;
+  pending_ = background_pending_ = upkeep_pending_ = 0;
   open_calls_ = 0;
-  is_background_ = false;
+  is_background_ = is_by_tick_ = false;
   ticks_ = 0;
   calls_.clear();
   free_calls_.clear();

@@ -86,6 +86,7 @@ struct Event {
   bool is_anchored = false;  ///< `base` is a moment that does not depend on its cause
   bool frozen = false;       ///< emitted during a pause of its emitter, so it leaves only when that is over
   bool background = false;   ///< a tick, or see `World::set_background_timer`
+  bool upkeep = false;       ///< background, or see `World::has_only_upkeep`
 
   static constexpr std::uint32_t kNoChannel = 0xffffffff;
   static constexpr std::uint32_t kNoPin = 0xffffffff;
@@ -291,6 +292,10 @@ class World {
   bool has_foreground() const { return pending_ > background_pending_ || open_calls_ > 0; }
   /// Whether something is pending, and all of it is background.
   bool has_only_background() const { return pending_ > 0 && pending_ == background_pending_; }
+  /// Whether something is pending while a program waits for an answer, and all of it is background or what ticks made:
+  /// their messages and the replies, the timers that bound the wait for these, and deadlines that a service put off
+  /// because of one. Sessions are kept alive for ever, so this is no sign that the program's answer comes.
+  bool has_only_upkeep() const { return pending_ > 0 && pending_ == upkeep_pending_ && open_calls_ > 0; }
   /// Whether anything is pending but ticks. In an exploration nothing else is background.
   bool is_busy() const { return pending_ != ticks_; }
   Decisions& decisions() { return *decisions_; }
@@ -386,6 +391,7 @@ class World {
   std::vector<std::uint32_t> free_events_;
   std::uint32_t pending_ = 0;
   std::uint32_t background_pending_ = 0;
+  std::uint32_t upkeep_pending_ = 0;
   std::uint32_t open_calls_ = 0;  ///< of programs
   std::uint32_t ticks_ = 0;       ///< of those pending
   std::vector<FaultState> faults_;
@@ -399,6 +405,7 @@ class World {
   std::uint64_t digest_ = 0;
   const char* given_up_ = nullptr;
   bool is_background_ = false;  ///< the event that is being handled is
+  bool is_by_tick_ = false;     ///< it is a tick, or what one made
   bool explored_ = false;
   bool tracing_ = false;
   bool keeps_origins_ = false;

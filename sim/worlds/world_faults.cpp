@@ -287,6 +287,7 @@ void World::bounce(const Event& event, MessagePtr message) {
   answer.delay = connections_[event.channel / 2].latency;
   answer.message = std::move(message);
   answer.background = event.background;
+  answer.upkeep = event.upkeep;
   emit_unguarded(slot);
 }
 
