@@ -292,10 +292,10 @@ class World {
   bool has_foreground() const { return pending_ > background_pending_ || open_calls_ > 0; }
   /// Whether something is pending, and all of it is background.
   bool has_only_background() const { return pending_ > 0 && pending_ == background_pending_; }
-  /// Whether something is pending while a program waits for an answer, and all of it is background or what ticks made:
-  /// their messages and the replies, the timers that bound the wait for these, and deadlines that a service put off
-  /// because of one. Sessions are kept alive for ever, so this is no sign that the program's answer comes.
-  bool has_only_upkeep() const { return pending_ > 0 && pending_ == upkeep_pending_ && open_calls_ > 0; }
+  /// Whether something is pending, and all of it is background or what ticks made: their messages and the replies, the
+  /// timers that bound the wait for these, and deadlines that a service put off because of one. Sessions are kept alive
+  /// for ever, so this is no sign that anything else will happen.
+  bool has_only_upkeep() const { return pending_ > 0 && pending_ == upkeep_pending_; }
   /// Whether anything is pending but ticks. In an exploration nothing else is background.
   bool is_busy() const { return pending_ != ticks_; }
   Decisions& decisions() { return *decisions_; }
