@@ -33,6 +33,8 @@ using scenarios::Scenario;
 /// Of each story, so that a site of all of them is there within a minute.
 constexpr std::uint64_t kTracesMax = 100'000;
 constexpr std::uint64_t kEventsMax = 5'000'000;
+/// Of the concrete runs beside each story's search: `check` of the story itself plays all of them, and this is read beside it.
+constexpr scenarios::Effort kStoryOpinion{.times = 1, .parts = 4};
 /// Of the search for the point of no return.
 constexpr std::uint64_t kNoReturnTraces = 2'000;
 /// Of each cell of the matrix.
@@ -199,6 +201,7 @@ class Maker {
     scenarios::CheckOptions options;
     options.exploration.max_traces = kTracesMax;
     options.exploration.max_events = kEventsMax;
+    options.opinion_effort = kStoryOpinion;
     options.exploration.interrupted = [&] { return is_interrupted(); };
     const std::string name = fmt::format("check {} {} {}\n{}\n{}\n{}", program_, kTracesMax, kEventsMax, scenario.file,
                                          scenarios::to_toml(scenario, "."), scenario.lock.own.text);

@@ -46,6 +46,9 @@ std::vector<FuzzTarget> two_targets() {
   return {target_of(parsed(margin_story("200ms")), catalogue()), target_of(*catalogue().find("set-nx-px-lua"))};
 }
 
+/// With sanitizers without making findings small, which takes most of the time: two tests are enough to look into that.
+constexpr bool kShrinks = !sim::takes_few_cases;
+
 std::string played(FuzzOptions options, int batches, std::vector<FuzzTarget> targets) {
   Campaign campaign(std::move(targets), catalogue(), std::move(options));
   for (int i = 0; i < batches; ++i) REQUIRE(campaign.step());
@@ -105,13 +108,13 @@ TEST_CASE("campaign: whoever interrupts it loses what was begun, and nothing els
 
 TEST_CASE("campaign: whoever goes on from its state comes to the same, wherever it stopped") {
   const int batches = 2;
-  const std::string whole = played({.seed = 9, .jobs = 2}, batches, two_targets());
+  const std::string whole = played({.seed = 9, .jobs = 2, .shrinks = kShrinks}, batches, two_targets());
   for (int stop = 0; stop < batches; ++stop) {
-    const std::string state = played({.seed = 9, .jobs = 2}, stop, two_targets());
+    const std::string state = played({.seed = 9, .jobs = 2, .shrinks = kShrinks}, stop, two_targets());
     auto read = parse_campaign(state);
     REQUIRE(std::holds_alternative<CampaignState>(read));
     CHECK(to_text(std::get<CampaignState>(read)) == state);
-    Campaign campaign(two_targets(), catalogue(), {.seed = 9, .jobs = 1});
+    Campaign campaign(two_targets(), catalogue(), {.seed = 9, .jobs = 1, .shrinks = kShrinks});
     REQUIRE_FALSE(campaign.restore(std::get<CampaignState>(std::move(read))));
     for (int i = stop; i < batches; ++i) REQUIRE(campaign.step());
     CHECK(to_text(campaign.state()) == whole);
@@ -119,23 +122,24 @@ TEST_CASE("campaign: whoever goes on from its state comes to the same, wherever 
 }
 
 TEST_CASE("campaign: a state of another campaign is refused") {
-  auto read = parse_campaign(played({.seed = 9}, 1, two_targets()));
+  auto read = parse_campaign(played({.seed = 9, .shrinks = kShrinks}, 1, two_targets()));
   REQUIRE(std::holds_alternative<CampaignState>(read));
   const CampaignState& state = std::get<CampaignState>(read);
   const auto refuses = [&](std::vector<FuzzTarget> targets, FuzzOptions options) {
     Campaign campaign(std::move(targets), catalogue(), std::move(options));
     return campaign.restore(state).has_value();
   };
-  CHECK_FALSE(refuses(two_targets(), {.seed = 9, .jobs = 3}));
-  CHECK(refuses(two_targets(), {.seed = 10}));
-  CHECK(refuses(two_targets(), {.seed = 9, .coverage = false}));
-  CHECK(refuses(two_targets(), {.seed = 9, .shard = 1, .shards = 2}));
-  CHECK(refuses({two_targets().front()}, {.seed = 9}));
-  CHECK(refuses({two_targets().back(), two_targets().front()}, {.seed = 9}));
+  CHECK_FALSE(refuses(two_targets(), {.seed = 9, .jobs = 3, .shrinks = kShrinks}));
+  CHECK(refuses(two_targets(), {.seed = 10, .shrinks = kShrinks}));
+  CHECK(refuses(two_targets(), {.seed = 9, .shrinks = !kShrinks}));
+  CHECK(refuses(two_targets(), {.seed = 9, .coverage = false, .shrinks = kShrinks}));
+  CHECK(refuses(two_targets(), {.seed = 9, .shard = 1, .shards = 2, .shrinks = kShrinks}));
+  CHECK(refuses({two_targets().front()}, {.seed = 9, .shrinks = kShrinks}));
+  CHECK(refuses({two_targets().back(), two_targets().front()}, {.seed = 9, .shrinks = kShrinks}));
 }
 
 TEST_CASE("campaign: a torn or changed state is known for what it is") {
-  const std::string state = played({.seed = 9}, 1, two_targets());
+  const std::string state = played({.seed = 9, .shrinks = kShrinks}, 1, two_targets());
   sim::Random random(1);
   for (int i = 0; i < 300; ++i) {
     CHECK(std::holds_alternative<std::string>(parse_campaign(state.substr(0, random.below(state.size())))));

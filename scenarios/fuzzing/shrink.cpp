@@ -305,7 +305,8 @@ class Shrinking {
   bool violates(const Scenario& story) {
     if (is_over()) return false;
     ++tried_;
-    const auto result = run(story, catalogue_, {.max_events = kEventsMax});
+    // A verdict is all that is asked, so the probe may end as soon as it is decided.
+    const auto result = run(story, catalogue_, {.brief = true, .max_events = kEventsMax});
     const auto* outcome = std::get_if<Outcome>(&result);
     // Each event is looked for in the whole schedule.
     events_ += story.schedule.size() * story.schedule.size() / 16 + (outcome == nullptr ? 0 : outcome->events);

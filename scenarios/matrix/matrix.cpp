@@ -196,7 +196,7 @@ const Judgement& judgement_of(const Outcome& outcome, std::string_view property)
 /// Whether an undisturbed holder gets a fencing token. Nothing: the story cannot be run.
 std::variant<bool, Diagnostic> hands_out_tokens(const Entry& entry, const models::locks::Catalogue& catalogue) {
   Scenario world = matrix_world(entry, matrix_faults()[0], matrix_questions()[0], MatrixWorld::two);
-  const auto result = run(world, catalogue);
+  const auto result = run(world, catalogue, {.brief = true});
   if (const auto* trouble = std::get_if<Diagnostic>(&result)) return *trouble;
   const std::vector<sim::Operation>& operations = std::get<Outcome>(result).history.operations;
   return std::any_of(operations.begin(), operations.end(),
