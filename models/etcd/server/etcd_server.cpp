@@ -10,9 +10,12 @@
 namespace lockstep::models::etcd {
 namespace {
 
-/// Parts of its state, for an explorer: the store with its leases and watches, and the end of each lease.
+/// Parts of its state, for an explorer: the store with what watches it, and each lease with its end and its keys.
 constexpr std::uint64_t kStore = 0;
 std::uint64_t part_of(LeaseId lease) { return static_cast<std::uint64_t>(lease); }
+
+/// Each connection has numbers of its own, so that it does not matter who asks first. 1, 2, … for the first ones.
+constexpr LeaseId kConnections = 0x1000;
 
 const std::string* key_read_by(const Operation& operation) {
   const auto* range = std::get_if<Range>(&operation);
@@ -44,6 +47,7 @@ std::uint64_t Request::digest() const { return digest_bytes(describe()); }
 std::string Reply::describe() const {
   if (content.is_lost) return "connection reset";
   if (request == "LEASE_GRANT") return fmt::format("lease {}", content.lease);
+  if (request == "LEASE_REVOKE") return content.answer.error == Error::none ? "revoked" : "no such lease";
   if (request == "LEASE_KEEP_ALIVE") return content.lease_lives ? "kept alive" : "no such lease";
   if (request != "WATCH") return etcd::describe(content.answer);
   std::string text = content.events.empty() ? "cancelled: " + std::string(to_string(content.answer.error)) : "";
@@ -66,26 +70,39 @@ void Server::receive(sim::Message& message, sim::ConnectionId connection) {
   const auto& request = static_cast<const Request&>(message);
   if (std::holds_alternative<Watch>(request.content)) return watch(request, connection);
   if (const auto* kept = std::get_if<LeaseKeepAlive>(&request.content)) return keep_alive(*kept, request, connection);
-  Told told = execute(request);
+  Told told = execute(request, connection);
   record(sim::Effect::Kind::remove, world().client_of(connection), request.operation);
   record_reads(request, world().client_of(connection));
   reply(request, connection, std::move(told));
   answer_watches();
 }
 
-Told Server::execute(const Request& request) {
-  const auto* operation = std::get_if<Operation>(&request.content);
-  world().access(kStore, operation == nullptr || !std::holds_alternative<Range>(*operation));
-  if (operation != nullptr) return {.answer = engine_.execute(*operation)};
-  if (const auto* txn = std::get_if<Txn>(&request.content)) return {.answer = engine_.execute(*txn)};
-  if (const auto* asked = std::get_if<LeaseGrant>(&request.content)) return grant(asked->ttl);
-  const Error error = revoke(std::get<LeaseRevoke>(request.content).lease);
-  return {.answer = {.error = error, .revision = engine_.revision()}};
+Told Server::execute(const Request& request, sim::ConnectionId connection) {
+  if (const auto* operation = std::get_if<Operation>(&request.content)) {
+    access_for(*operation);
+    return {.answer = engine_.execute(*operation)};
+  }
+  if (const auto* txn = std::get_if<Txn>(&request.content)) {
+    for (const Operation& each : txn->success) access_for(each);
+    for (const Operation& each : txn->failure) access_for(each);
+    return {.answer = engine_.execute(*txn)};
+  }
+  if (const auto* asked = std::get_if<LeaseGrant>(&request.content)) return grant(asked->ttl, connection);
+  return {.answer = {.error = revoke(std::get<LeaseRevoke>(request.content).lease)}};
+}
+
+void Server::access_for(const Operation& operation) {
+  world().access(kStore, !std::holds_alternative<Range>(operation));
+  if (std::holds_alternative<Range>(operation)) return;
+  const auto* put = std::get_if<Put>(&operation);
+  if (put != nullptr) world().access(part_of(put->lease), true);
+  const Span span = put != nullptr ? Span{put->key} : std::get<DeleteRange>(operation).span;
+  for (const KeyValue& kv : engine_.present()) {
+    if (span.contains(kv.key)) world().access(part_of(kv.lease), true);
+  }
 }
 
 void Server::keep_alive(const LeaseKeepAlive& asked, const Request& request, sim::ConnectionId connection) {
-  // Others only ask whether the lease is there, which no keep-alive changes.
-  world().access(kStore, false);
   world().access(part_of(asked.lease), true);
   const auto lease = leases_.find(asked.lease);
   if (lease != leases_.end()) put_off(lease->second);
@@ -93,23 +110,27 @@ void Server::keep_alive(const LeaseKeepAlive& asked, const Request& request, sim
 }
 
 void Server::watch(const Request& request, sim::ConnectionId connection) {
-  world().access(kStore, true);
+  // That it waits from now on matters to nobody but to who changes the store.
+  world().access(kStore, false);
   const auto& asked = std::get<Watch>(request.content);
-  watches_.emplace(++last_watch_, Waiting{connection, request});
-  engine_.watch(last_watch_, asked.span, asked.start_revision);
+  const Engine::WatchId id = static_cast<Engine::WatchId>(connection.index) << 32 | ++asked_for_[connection.index];
+  watches_.emplace(id, Waiting{connection, request});
+  engine_.watch(id, asked.span, asked.start_revision);
   answer_watches();
 }
 
-Told Server::grant(sim::Duration ttl) {
-  const LeaseId id = ++last_lease_;
-  engine_.grant(id);
+Told Server::grant(sim::Duration ttl, sim::ConnectionId connection) {
+  const LeaseId id = connection.index + 1 + kConnections * grants_[connection.index]++;
   world().access(part_of(id), true);
+  engine_.grant(id);
   put_off(leases_.try_emplace(id, *this, id, std::max(ttl, times_.least)).first->second);
-  return {.answer = {.revision = engine_.revision()}, .lease = id};
+  return {.lease = id};
 }
 
 Error Server::revoke(LeaseId id) {
   world().access(part_of(id), true);
+  // Without keys it is nothing to anybody else.
+  if (engine_.has_lease(id) && !engine_.keys_of(id).empty()) world().access(kStore, true);
   if (const auto lease = leases_.find(id); lease != leases_.end()) {
     world().cancel_timer(lease->second.timer);
     leases_.erase(lease);
@@ -128,7 +149,6 @@ void Server::put_off(Lease& lease) {
 void Server::Lease::timer_fired() { server.expire(id); }
 
 void Server::expire(LeaseId lease) {
-  world().access(kStore, true);
   revoke(lease);
   record(sim::Effect::Kind::expire, sim::ProcessId{}, 0);
   answer_watches();
@@ -167,7 +187,7 @@ void Server::reply(const Request& request, sim::ConnectionId connection, Told to
 }
 
 void Server::closed(sim::ConnectionId connection) {
-  world().access(kStore, true);
+  world().access(kStore, false);
   for (auto each = watches_.begin(); each != watches_.end();) {
     const bool is_its = each->second.connection.index == connection.index;
     if (is_its) engine_.cancel_watch(each->first);
@@ -186,8 +206,8 @@ void Server::reset() {
   engine_.reset();
   leases_.clear();
   watches_.clear();
-  last_lease_ = 0;
-  last_watch_ = 0;
+  grants_.clear();
+  asked_for_.clear();
 }
 
 std::optional<sim::Instant> Server::end_of(LeaseId lease) const {

@@ -18,7 +18,7 @@
 
 namespace lockstep::models::etcd {
 
-/// The server makes up the id.
+/// The server makes up the id: another one for each grant on any connection.
 struct LeaseGrant {
   sim::Duration ttl;
 };
@@ -105,8 +105,10 @@ class Server final : public sim::Process {
 
   void watch(const Request& request, sim::ConnectionId connection);
   void keep_alive(const LeaseKeepAlive& asked, const Request& request, sim::ConnectionId connection);
-  Told execute(const Request& request);
-  Told grant(sim::Duration ttl);
+  Told execute(const Request& request, sim::ConnectionId connection);
+  /// For explorers: the store, and the leases of the keys that are written.
+  void access_for(const Operation& operation);
+  Told grant(sim::Duration ttl, sim::ConnectionId connection);
   Error revoke(LeaseId lease);
   void put_off(Lease& lease);
   void expire(LeaseId lease);
@@ -120,8 +122,8 @@ class Server final : public sim::Process {
   Engine engine_;
   std::map<LeaseId, Lease> leases_;
   std::map<Engine::WatchId, Waiting> watches_;
-  LeaseId last_lease_ = 0;
-  Engine::WatchId last_watch_ = 0;
+  std::map<std::uint32_t, LeaseId> grants_;             ///< so far, by connection
+  std::map<std::uint32_t, Engine::WatchId> asked_for_;  ///< watches so far, by connection
 };
 
 }  // namespace lockstep::models::etcd

@@ -1,6 +1,6 @@
 #pragma once
 
-// A session of etcd's concurrency package: a lease that its client keeps alive, and what is attached to it goes with it.
+// A session of etcd's concurrency package: a lease that its client keeps alive; what is attached to it goes with it.
 // Source: etcd 3.4, clientv3/concurrency/session.go and clientv3/lease.go.
 
 #include <cstdint>
