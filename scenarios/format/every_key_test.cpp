@@ -375,6 +375,18 @@ idle_in_transaction_session_timeout = "4s"
 [[client]]
 name = "A"
 )",
+    R"(title  = "A kind with leases"
+
+[lock]
+algorithm = "etcd-mutex"
+
+[[server]]
+min_lease_ttl = "2s"
+lease_check_interval = "500ms"
+
+[[client]]
+name = "A"
+)",
 };
 
 /// What is never written, and why.

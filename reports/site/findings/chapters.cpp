@@ -87,7 +87,7 @@ std::span<const Chapter> chapters() {
 }
 
 std::span<const Family> families() {
-  static const std::array<Family, 7> all{{
+  static const std::array<Family, 8> all{{
       {"timestamps",
        "SETNX and a timestamp",
        "SETNX 与时间戳",
@@ -122,6 +122,12 @@ std::span<const Family> families() {
        "Locks in a relational database: a row lock, a unique key, a version, a lease in a row, an advisory lock.",
        "关系数据库中的锁：行锁、唯一键、版本号、行中的租期、咨询锁。",
        {"sql-for-update", "sql-unique-insert", "sql-version-cas", "sql-lease-row", "sql-advisory"}},
+      {"etcd",
+       "etcd",
+       "etcd",
+       "A queue of keys with the leases of sessions: who created the first one has the lock.",
+       "带会话租约的键组成的队列：最先创建键者拥有锁。",
+       {"etcd-mutex-pre34", "etcd-mutex"}},
       {"redisson",
        "Redisson 3.16",
        "Redisson 3.16",

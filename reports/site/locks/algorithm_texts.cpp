@@ -87,6 +87,11 @@ constexpr std::array<Pair, 5> kMeaningsOfSql{{
     {"the release changes the row only if it is its own (since 2025)", "释放时只修改属于自己的行（2025 年起）"},
 }};
 
+constexpr std::array<Pair, 2> kMeaningsOfEtcd{{
+    {"time to live of the session's lease, kept alive every third of it", "会话租约的存活时间，每三分之一续租一次"},
+    {"how long one attempt waits for those before it; 0ms: for ever", "一次尝试等待前面的人多久；0ms：一直等"},
+}};
+
 std::string_view find_meaning(std::span<const Pair> pairs, std::string_view meaning) {
   const auto found = std::find_if(pairs.begin(), pairs.end(), [&](const Pair& pair) { return pair.first == meaning; });
   return found == pairs.end() ? std::string_view() : found->second;
@@ -100,15 +105,17 @@ const AlgorithmText* find_text(std::span<const AlgorithmText> texts, std::string
 }  // namespace
 
 const AlgorithmText* find_algorithm_text(std::string_view id) {
-  for (const auto texts : {texts_of_plain_locks(), texts_of_redisson_locks(), texts_of_sql_locks()}) {
+  for (const auto texts :
+       {texts_of_plain_locks(), texts_of_redisson_locks(), texts_of_sql_locks(), texts_of_etcd_locks()}) {
     if (const AlgorithmText* text = find_text(texts, id); text != nullptr) return text;
   }
   return nullptr;
 }
 
 std::string_view parameter_meaning_zh(std::string_view meaning) {
-  for (const std::span<const Pair> pairs : {std::span<const Pair>(kMeanings), std::span<const Pair>(kMoreMeanings),
-                                            std::span<const Pair>(kMeaningsOfSql)}) {
+  for (const std::span<const Pair> pairs :
+       {std::span<const Pair>(kMeanings), std::span<const Pair>(kMoreMeanings), std::span<const Pair>(kMeaningsOfSql),
+        std::span<const Pair>(kMeaningsOfEtcd)}) {
     if (const std::string_view found = find_meaning(pairs, meaning); !found.empty()) return found;
   }
   return {};

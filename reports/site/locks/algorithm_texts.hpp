@@ -32,5 +32,6 @@ std::string_view parameter_meaning_zh(std::string_view meaning);
 std::span<const AlgorithmText> texts_of_plain_locks();
 std::span<const AlgorithmText> texts_of_redisson_locks();
 std::span<const AlgorithmText> texts_of_sql_locks();
+std::span<const AlgorithmText> texts_of_etcd_locks();
 
 }  // namespace lockstep::reports::site

@@ -1,0 +1,218 @@
+// etcd's mutex sends the requests of its source, in their order; what comes between them decides who has it.
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/client/client.hpp"
+#include "models/locks/catalogue.hpp"
+#include "models/servers/kinds.hpp"
+#include "models/servers/server_kind.hpp"
+#include "models/workloads/lock_user.hpp"
+#include "sim/schedules/simulation.hpp"
+
+namespace lockstep::models::locks::etcd_steps_test {
+namespace {
+
+using namespace sim::literals;
+using Steps = std::vector<std::string>;
+
+/// Clients A, B, … with one lock at one server, 1ms away.
+class Bench {
+ public:
+  explicit Bench(std::string_view algorithm, sim::Duration wait = 0_ms) : world_(decisions_), simulation_(world_) {
+    static const Catalogue catalogue = Catalogue::built_in();
+    const Entry* entry = catalogue.find(algorithm);
+    REQUIRE(entry != nullptr);
+    Parameters parameters(entry->parameters);
+    parameters.set("ttl", 3_s);
+    parameters.set("wait", wait);
+    lock_ = entry->make(parameters);
+    specs_.emplace_back().name = "etcd";
+    servers_ = etcd_kind().make(
+        {.world = world_, .servers = specs_, .latency = sim::DurationRange::exactly(1_ms), .shared = shared_});
+    world_.enable_trace();
+  }
+  /// Programs may be waiting for objects of their processes, so they go first.
+  ~Bench() { world_.restart(); }
+  Bench(const Bench&) = delete;
+  Bench& operator=(const Bench&) = delete;
+
+  sim::ProcessId client(sim::Duration start, sim::Duration hold) {
+    workloads::LockUser& settings = settings_.emplace_back();
+    settings.locks.push_back({.algorithm = lock_.get()});
+    settings.hold = sim::DurationRange::exactly(hold);
+    Client& client = clients_.emplace_back([&settings](Client& c) { return workloads::run(c, settings); });
+    const std::string name(1, static_cast<char>('A' + starts_.size()));
+    const sim::ProcessId id = world_.add(client, name, {});
+    servers_->connect(client, {});
+    Client& background = clients_.emplace_back();
+    world_.add_part(background, id, name + "/session");
+    background.become_background_of(client);
+    servers_->connect(background, {});
+    starts_.emplace_back(id, start);
+    return id;
+  }
+
+  void run() {
+    for (const auto& [id, start] : starts_) world_.start(id, sim::DurationRange::exactly(start));
+    world_.arm_faults();
+    REQUIRE(simulation_.run(sim::Instant::at(sim::Duration::forever()), 100'000) == sim::Simulation::End::quiet);
+  }
+
+  /// The names of what a client sent, in order.
+  Steps sent_by(sim::ProcessId client) const {
+    Steps names;
+    for (const sim::TraceRecord& record : world_.trace().records) {
+      if (record.kind == sim::EventKind::message && !record.is_reply && record.from == client)
+        names.push_back(record.text.substr(0, record.text.find(' ')));
+    }
+    return names;
+  }
+  /// How often anybody sent this.
+  std::ptrdiff_t count(std::string_view text) const {
+    const auto& records = world_.trace().records;
+    return std::count_if(records.begin(), records.end(), [&](const sim::TraceRecord& record) {
+      return record.kind == sim::EventKind::message && !record.is_reply && record.text == text;
+    });
+  }
+  /// What it sent and was told, in words.
+  Steps talk_of(sim::ProcessId client) const {
+    Steps talk;
+    for (const sim::TraceRecord& record : world_.trace().records) {
+      if (record.kind != sim::EventKind::message) continue;
+      if (!record.is_reply && record.from == client) talk.push_back(record.text);
+      if (record.is_reply && record.process == client) talk.push_back("-> " + record.text);
+    }
+    return talk;
+  }
+  /// "A 4ms": who has got the lock, and when.
+  Steps grants() const {
+    Steps grants;
+    for (const sim::Operation& operation : world_.history().operations) {
+      if (operation.function == "acquire" && operation.phase == sim::Phase::ok)
+        grants.push_back(world_.name(operation.process) + " " + to_string(operation.completed.offset()));
+    }
+    return grants;
+  }
+
+  sim::World& world() { return world_; }
+
+ private:
+  sim::DefaultDecisions decisions_;
+  sim::World world_;
+  sim::Simulation simulation_;
+  std::unique_ptr<LockAlgorithm> lock_;
+  std::vector<ServerSpec> specs_;
+  Settings shared_;
+  std::unique_ptr<Servers> servers_;
+  std::deque<workloads::LockUser> settings_;
+  std::deque<Client> clients_;
+  std::vector<std::pair<sim::ProcessId, sim::Duration>> starts_;
+};
+
+}  // namespace
+
+TEST_CASE("etcd-mutex: the first one enters with one transaction, and leaves by deleting its key") {
+  Bench bench("etcd-mutex");
+  const auto a = bench.client(0_ms, 10_ms);
+  bench.run();
+  CHECK(bench.talk_of(a) ==
+        Steps{"LEASE_GRANT 3s", "-> lease 1",
+              "TXN if create(lock/1) = 0 then PUT lock/1 lease 1, RANGE lock/..lock0 first by create limit 1 else "
+              "RANGE lock/1, RANGE lock/..lock0 first by create limit 1",
+              "-> revision 2, succeeded [at 2] [at 2, 1 in all; lock/1 created at 2, modified at 2, version 1, \"\", "
+              "lease 1]",
+              "DELETE_RANGE lock/1", "-> revision 3 [at 3, 1 deleted]", "LEASE_REVOKE 1", "-> revoked"});
+  CHECK(bench.world().history().operations.front().value == 2);
+}
+
+TEST_CASE("etcd-mutex: who comes second waits for the key before its own, and looks for its own afterwards") {
+  const std::string algorithm = GENERATE("etcd-mutex", "etcd-mutex-pre34");
+  Bench bench(algorithm);
+  bench.client(0_ms, 50_ms);
+  const auto b = bench.client(10_ms, 10_ms);
+  bench.run();
+  Steps expected{"LEASE_GRANT", "TXN", "RANGE", "WATCH", "RANGE"};
+  if (algorithm == "etcd-mutex") expected.push_back("RANGE");
+  expected.insert(expected.end(), {"DELETE_RANGE", "LEASE_REVOKE"});
+  CHECK(bench.sent_by(b) == expected);
+  // A's release arrives at 55ms.
+  CHECK(bench.grants() == Steps{"A 4ms", algorithm == "etcd-mutex" ? "B 60ms" : "B 58ms"});
+}
+
+TEST_CASE("etcd-mutex: of many who wait each is woken by the one before it alone") {
+  Bench bench("etcd-mutex");
+  std::vector<sim::ProcessId> clients;
+  for (int i = 0; i < 5; ++i) clients.push_back(bench.client(sim::Duration::milliseconds(10 * i), 100_ms));
+  bench.run();
+  CHECK(bench.grants() == Steps{"A 4ms", "B 110ms", "C 216ms", "D 322ms", "E 428ms"});
+  for (std::size_t i = 1; i < clients.size(); ++i) {
+    const Steps sent = bench.sent_by(clients[i]);
+    CHECK(std::count(sent.begin(), sent.end(), "WATCH") == 1);
+  }
+}
+
+TEST_CASE("etcd-mutex: a session is kept alive every third of its time to live for as long as the lock is held") {
+  Bench bench("etcd-mutex");
+  bench.client(0_ms, 9500_ms);
+  bench.client(5_s, 10_ms);
+  bench.run();
+  CHECK(bench.grants() == Steps{"A 4ms", "B 9.51s"});
+  // Each a second after the answer to the one before.
+  CHECK(bench.count("LEASE_KEEP_ALIVE 1") == 9);
+  CHECK(bench.count("LEASE_KEEP_ALIVE 3") == 4);
+}
+
+TEST_CASE("etcd-mutex: whoever has waited for as long as it wants to takes its key back") {
+  Bench bench("etcd-mutex", 50_ms);
+  bench.client(0_ms, 1_s);
+  const auto b = bench.client(10_ms, 10_ms);
+  bench.client(30_ms, 10_ms);
+  bench.run();
+  CHECK(bench.grants() == Steps{"A 4ms"});
+  CHECK(bench.sent_by(b) == Steps{"LEASE_GRANT", "TXN", "RANGE", "WATCH", "DELETE_RANGE", "LEASE_REVOKE"});
+}
+
+TEST_CASE("etcd-mutex: a waiter whose session has ended takes the lock only where it does not look for its key") {
+  const std::string algorithm = GENERATE("etcd-mutex", "etcd-mutex-pre34");
+  Bench bench(algorithm);
+  bench.client(0_ms, 5_s);
+  const auto b = bench.client(100_ms, 10_ms);
+  bench.world().plan({.kind = sim::FaultKind::pause, .process = b, .length = 6_s, .at = 200_ms});
+  bench.run();
+  const bool is_checked = algorithm == "etcd-mutex";
+  CHECK(bench.grants() == (is_checked ? Steps{"A 4ms"} : Steps{"A 4ms", "B 6202ms"}));
+}
+
+TEST_CASE("etcd-mutex: a lease of whoever dies ends, and so does its place") {
+  Bench bench("etcd-mutex");
+  const auto a = bench.client(0_ms, 1_s);
+  bench.client(100_ms, 10_ms);
+  bench.world().plan({.kind = sim::FaultKind::crash, .process = a, .at = 500_ms});
+  bench.run();
+  CHECK(bench.grants() == Steps{"A 4ms", "B 3006ms"});
+}
+
+TEST_CASE("etcd-mutex: after a restart of the server leases count from the beginning, and a watch is asked for again") {
+  Bench bench("etcd-mutex");
+  const auto a = bench.client(0_ms, 10_s);
+  const auto b = bench.client(100_ms, 10_ms);
+  bench.world().plan({.kind = sim::FaultKind::crash, .process = a, .at = 300_ms});
+  sim::PlannedFault fault{.kind = sim::FaultKind::crash, .process = sim::ProcessId{}, .at = 500_ms};
+  fault.process = bench.world().server_of(sim::ConnectionId{0});
+  fault.restart_after = sim::DurationRange::exactly(50_ms);
+  bench.world().plan(fault);
+  bench.run();
+  const Steps sent = bench.sent_by(b);
+  CHECK(std::count(sent.begin(), sent.end(), "WATCH") >= 2);
+  CHECK(bench.grants() == Steps{"A 4ms", "B 3555ms"});
+}
+
+}  // namespace lockstep::models::locks::etcd_steps_test
