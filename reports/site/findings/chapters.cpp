@@ -119,9 +119,12 @@ std::span<const Family> families() {
       {"sql",
        "SQL",
        "SQL",
-       "Locks in a relational database: a row lock, a unique key, a version, a lease in a row, an advisory lock.",
-       "关系数据库中的锁：行锁、唯一键、版本号、行中的租期、咨询锁。",
-       {"sql-for-update", "sql-unique-insert", "sql-version-cas", "sql-lease-row", "sql-advisory"}},
+       "Locks in a relational database: a row lock, a unique key, a version, a lease in a row, an advisory lock, and "
+       "an "
+       "advisory lock with a transaction.",
+       "关系数据库中的锁：行锁、唯一键、版本号、行中的租期、咨询锁，以及咨询锁与事务的配合。",
+       {"sql-for-update", "sql-unique-insert", "sql-version-cas", "sql-lease-row", "sql-advisory",
+        "lock-inside-transaction", "lock-outside-transaction"}},
       {"redisson",
        "Redisson 3.16",
        "Redisson 3.16",
