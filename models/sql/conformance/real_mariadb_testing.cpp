@@ -115,13 +115,14 @@ std::unique_ptr<RealMariadb> RealMariadb::start(std::string& why) {
   std::unique_ptr<RealMariadb> server(new RealMariadb(folder));
   int status = 0;
   waitpid(start_program({kInstaller, "--no-defaults", user, "--datadir=" + folder + "/data",
-                         "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"}),
+                         "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve",
+                         "--innodb-use-native-aio=0"}),
           &status, 0);
   if (status != 0) throw std::runtime_error("mariadb-install-db failed");
-  server->pid_ =
-      start_program({kServer, "--no-defaults", user, "--datadir=" + folder + "/data", "--socket=" + folder + "/socket",
-                     "--pid-file=" + folder + "/pid", "--skip-networking", "--skip-log-bin",
-                     "--innodb-flush-log-at-trx-commit=0", "--innodb-lock-wait-timeout=1000"});
+  server->pid_ = start_program({kServer, "--no-defaults", user, "--datadir=" + folder + "/data",
+                                "--socket=" + folder + "/socket", "--pid-file=" + folder + "/pid", "--skip-networking",
+                                "--skip-log-bin", "--innodb-flush-log-at-trx-commit=0",
+                                "--innodb-lock-wait-timeout=1000", "--innodb-use-native-aio=0"});
   for (int i = 0; i < 2000; ++i) {
     const int fd = sim::connect_to(folder + "/socket");
     if (fd >= 0) {

@@ -1,14 +1,15 @@
 #pragma once
 
 // The engine of one SQL server: rows and their versions, transactions, row locks and who waits for them. Start here.
-// It is PostgreSQL 15's, or MariaDB's: what InnoDB does otherwise (current reads under REPEATABLE READ, locks of gaps) is
-// in engine_innodb.cpp.
+// It is PostgreSQL 15's, or MariaDB's: what InnoDB does otherwise (current reads under REPEATABLE READ, locks of gaps)
+// is in engine_innodb.cpp.
 //
 // Pure: no messages, no timers. A statement is answered when it is executed, or later, when what it waits for is over:
 // whoever calls takes the answers after each call. A clock is only read.
 //
-// Not modelled: savepoints, in MariaDB statements that lock or write rows but by one primary key, locks weaker than FOR UPDATE, updates of key columns, NULL, sequences, and that
-// PostgreSQL's deadlock check may reorder a queue instead of choosing a victim.
+// Not modelled: savepoints, locks weaker than FOR UPDATE, updates of key columns, NULL, sequences; that PostgreSQL's
+// deadlock check may reorder a queue instead of choosing a victim; in MariaDB statements that lock or write rows
+// otherwise than one by its primary key.
 
 #include <cstddef>
 #include <cstdint>
@@ -61,8 +62,8 @@ class Engine {
   bool is_in_circle(SessionId session) const;
   /// deadlock_timeout has passed in its wait: if it is in a circle of waits, it is the victim.
   void check_deadlock(SessionId session, const sim::Clock& clock);
-  /// MariaDB: if sessions wait in a circle, one of them is the victim, at once: `chosen` of them, or the lightest.
-  /// Whether there was a circle; there may be another one.
+  /// MariaDB: if sessions wait in a circle, one of them is the victim, at once: `chosen`, or the lightest.
+  /// Whether there was a circle; there may be another one. Requires: `chosen` waits.
   bool break_circle(const sim::Clock& clock, std::optional<SessionId> chosen = {});
   std::optional<SessionId> victim() const;
   /// lock_timeout, or that of GET_LOCK, has passed in its wait.

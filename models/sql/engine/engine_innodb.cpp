@@ -68,19 +68,18 @@ Engine::Step Engine::change_record(SessionId id, Session& session, const sim::Wo
   const bool is_deleted = slot->versions.back().deleted;
   // Who locks no gaps passes over it.
   if (is_deleted && slot->versions.back().committed != 0 && !locks_gaps) return Step::done;
-  const Span span = is_deleted && locks_gaps ? Span::next_key : Span::record;
-  if (!slot->locks.holds(transaction.id, Mode::exclusive, span)) {
-    const bool is_blocked = slot->locks.is_blocked(transaction.id, Mode::exclusive, span) &&
-                            !slot->locks.holds(transaction.id, Mode::exclusive, Span::record);
+  if (!slot->locks.holds(transaction.id, Mode::exclusive, Span::record)) {
+    const bool is_blocked = slot->locks.is_blocked(transaction.id, Mode::exclusive, Span::record);
     if (is_blocked && pending.statement.locking == Locking::nowait) return fail(session, Error::lock_not_available);
     if (is_blocked && pending.statement.locking == Locking::skip_locked) return Step::done;
-    if (!slot->locks.request(transaction.id, Mode::exclusive, span)) return wait(session, {.records = &slot->locks});
+    if (!slot->locks.request(transaction.id, Mode::exclusive, Span::record))
+      return wait(session, {.records = &slot->locks});
     pending.has_locked = true;
   }
   if (is_deleted || !matches(slot->versions.back().row, pending, transaction, world)) {
     // READ COMMITTED keeps no lock that it has taken for nothing, unless it has waited for it.
     if (!locks_gaps && pending.has_locked) {
-      slot->locks.drop(transaction.id, Mode::exclusive, span);
+      slot->locks.drop(transaction.id, Mode::exclusive, Span::record);
       grant(slot->locks);
     }
     return Step::done;
@@ -118,7 +117,7 @@ Engine::Step Engine::insert_record(Session& session) {
     slot->locks.add(transaction.id, Mode::exclusive, Span::record);
     // It parts a gap in two; who had locked that has both.
     for (const RecordLock& lock : next.all()) {
-      if (lock.span == Span::gap || lock.span == Span::next_key) slot->locks.add(lock.owner, lock.mode, Span::gap);
+      if (lock.span == Span::gap) slot->locks.add(lock.owner, lock.mode, Span::gap);
     }
   }
   slot->versions.push_back(std::move(version));

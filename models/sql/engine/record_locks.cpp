@@ -8,20 +8,19 @@ using Mode = RecordLock::Mode;
 using Span = RecordLock::Span;
 
 /// Gaps are locked by any number of transactions; only an insertion waits for them.
-bool RecordLocks::has_to_wait(const RecordLock& request, const RecordLock& other) const {
+bool RecordLocks::has_to_wait(const RecordLock& request, const RecordLock& other) {
   if (request.owner == other.owner) return false;
   if (request.mode == Mode::shared && other.mode == Mode::shared) return false;
   if (other.span == Span::insertion) return false;
   if (request.span == Span::insertion) return other.span != Span::record;
-  if (is_end_ || request.span == Span::gap) return false;
+  if (request.span == Span::gap) return false;
   return other.span != Span::gap;
 }
 
 bool RecordLocks::holds(TransactionId owner, Mode mode, Span span) const {
   return std::any_of(locks_.begin(), locks_.end(), [&](const RecordLock& lock) {
     const bool is_as_strong = lock.mode == Mode::exclusive || mode == Mode::shared;
-    const bool is_as_wide = lock.span == span || lock.span == Span::next_key || (is_end_ && lock.span != Span::record);
-    return lock.owner == owner && lock.is_granted && lock.span != Span::insertion && is_as_strong && is_as_wide;
+    return lock.owner == owner && lock.is_granted && lock.span == span && is_as_strong;
   });
 }
 
@@ -33,8 +32,6 @@ bool RecordLocks::is_blocked(TransactionId owner, Mode mode, Span span) const {
 
 bool RecordLocks::request(TransactionId owner, Mode mode, Span span) {
   if (span != Span::insertion && holds(owner, mode, span)) return true;
-  // Who may write the record already adds the gap to it, whoever waits.
-  if (span == Span::next_key && holds(owner, mode, Span::record)) span = Span::gap;
   const bool is_granted = !is_blocked(owner, mode, span);
   // An insertion that waits for nobody leaves no trace.
   if (span != Span::insertion || !is_granted)
@@ -60,10 +57,9 @@ std::vector<TransactionId> RecordLocks::blockers_of(TransactionId waiting) const
 
 TransactionId RecordLocks::writer() const {
   const auto found = std::find_if(locks_.begin(), locks_.end(), [](const RecordLock& lock) {
-    return lock.is_granted && lock.mode == Mode::exclusive &&
-           (lock.span == Span::record || lock.span == Span::next_key);
+    return lock.is_granted && lock.mode == Mode::exclusive && lock.span == Span::record;
   });
-  return found == locks_.end() || is_end_ ? 0 : found->owner;
+  return found == locks_.end() ? 0 : found->owner;
 }
 
 void RecordLocks::drop(TransactionId owner, Mode mode, Span span) {

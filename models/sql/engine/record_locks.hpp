@@ -16,7 +16,6 @@ struct RecordLock {
   enum class Span : std::uint8_t {
     record,    ///< the record alone
     gap,       ///< what lies before it: nobody else inserts there
-    next_key,  ///< both
     insertion  ///< of whoever waits to insert into the gap; keeps nobody out
   };
   TransactionId owner = 0;
@@ -26,11 +25,10 @@ struct RecordLock {
 };
 
 /// The locks and the requests of one record, in the order in which they came; or those of the end of an index, which
-/// is no record but has a gap before it.
+/// is no record but has a gap before it. There are no locks of a record together with its gap: who asks for one record
+/// by its key takes none.
 class RecordLocks {
  public:
-  explicit RecordLocks(bool is_end = false) : is_end_(is_end) {}
-
   /// Grants or queues it. Does nothing where the owner has as much already.
   /// Requires: the owner waits for nothing.
   bool request(TransactionId owner, RecordLock::Mode mode, RecordLock::Span span);
@@ -55,9 +53,8 @@ class RecordLocks {
   void clear() { locks_.clear(); }
 
  private:
-  bool has_to_wait(const RecordLock& request, const RecordLock& other) const;
+  static bool has_to_wait(const RecordLock& request, const RecordLock& other);
 
-  bool is_end_;
   std::vector<RecordLock> locks_;
 };
 

@@ -37,8 +37,8 @@ struct Version {
   Row row;
 };
 
-/// A row from its insertion on. A row that is inserted again under the same key is another one; in InnoDB, where this is
-/// a record of an index, the same.
+/// A row from its insertion on. A row that is inserted again under the same key is another one; in InnoDB, where this
+/// is a record of an index, the same.
 struct Slot {
   std::vector<Version> versions;
   std::size_t indexed = 0;  ///< how many of its keys others can find
@@ -50,7 +50,7 @@ struct Slot {
 struct Table {
   TableSpec spec;
   std::vector<std::unique_ptr<Slot>> slots;  ///< in the order of insertion, in which statements lock them
-  RecordLocks end_locks{true};               ///< InnoDB's, of what lies behind the last record
+  RecordLocks end_locks;                     ///< InnoDB's, of what lies behind the last record
 };
 
 struct Locked {

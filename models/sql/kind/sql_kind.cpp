@@ -1,5 +1,5 @@
-// SQL servers as a kind of server: PostgreSQL 15 or MariaDB 10.11, as models/sql/engine has them, with the tables of the
-// locks.
+// SQL servers as a kind of server: PostgreSQL 15 or MariaDB 10.11, as models/sql/engine has them, with the tables of
+// the locks.
 
 #include <array>
 #include <deque>
