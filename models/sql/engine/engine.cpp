@@ -22,6 +22,15 @@ bool is_equal(const Value& a, const Value& b, const sim::World& world) {
   return are_instants ? is_at_most(a, b, world) && is_at_most(b, a, world) : a == b;
 }
 
+/// Without asking whether two instants that may be symbolic happen to be the same.
+bool is_unchanged(const Row& row, const Row& before) {
+  return std::equal(row.begin(), row.end(), before.begin(), before.end(), [](const Value& a, const Value& b) {
+    const Timestamp *now = a.timestamp(), *then = b.timestamp();
+    if (now == nullptr && then == nullptr) return a == b;
+    return now != nullptr && then != nullptr && now->instant.identical(then->instant);
+  });
+}
+
 auto find_lock(auto& locks, const Value& key) {
   return std::find_if(locks.begin(), locks.end(), [&](const Advisory& lock) { return lock.key == key; });
 }
@@ -402,7 +411,7 @@ void Engine::write(Session& session, Slot& slot) {
   for (const Assignment& each : pending.statement.set)
     version.row[column(*pending.table, each.column)] = evaluate(each.term, *pending.table, &before, transaction);
   // InnoDB writes nothing where nothing changes.
-  if (is_innodb() && !version.deleted && !version.frees && version.row == before) return;
+  if (is_innodb() && !version.deleted && !version.frees && is_unchanged(version.row, before)) return;
   slot.versions.push_back(std::move(version));
   transaction.changed.emplace_back(pending.table, &slot);
 }
