@@ -30,7 +30,8 @@ struct Entry {
   bool many_nodes = false;               ///< works on several independent servers; otherwise it uses the first only
   bool has_background = false;           ///< needs a place for background tasks in every process: `Client::background`
   bool subscribes = false;               ///< needs a second connection for messages of channels: `Client::subscriber`
-  bool answers_calls = false;            ///< its lock object has `Call`: isHeldByCurrentThread and the like
+  bool reaches_row = false;    ///< reads and writes a row of its server for its holder: `[resource] kind = "row"`
+  bool answers_calls = false;  ///< its lock object has `Call`: isHeldByCurrentThread and the like
   /// It only compares names of clients, its own and those in the servers' keys, for equality. Then clients that differ
   /// in their names alone are alike, and `check` explores one order of them. False where a sorted set orders members of
   /// one score by their bytes.

@@ -32,6 +32,8 @@ namespace lockstep::models::locks {
   X(sql_version_cas)                \
   X(sql_lease_row)                  \
   X(sql_advisory)                   \
+  X(lock_inside_transaction)        \
+  X(lock_outside_transaction)       \
   X(etcd_mutex_pre34)               \
   X(etcd_mutex)                     \
   X(ria_sem_unfair)                 \

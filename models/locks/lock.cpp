@@ -11,4 +11,14 @@ sim::Task<Answer> LockAlgorithm::call(Client& client, Call) const {
   co_return Answer::unknown;
 }
 
+sim::Task<std::optional<std::int64_t>> LockAlgorithm::read_row(Client& client) const {
+  static_cast<void>(client);
+  co_return std::nullopt;
+}
+
+sim::Task<bool> LockAlgorithm::write_row(Client& client, std::int64_t) const {
+  static_cast<void>(client);
+  co_return false;
+}
+
 }  // namespace lockstep::models::locks

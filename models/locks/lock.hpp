@@ -82,6 +82,11 @@ class LockAlgorithm {
   /// Any call but `unlock`. Requires: the algorithm's entry has `answers_calls`.
   virtual sim::Task<Answer> call(Client& client, Call what) const;
 
+  /// What it protects, where the lock's own server keeps it; nothing, false: not done, as the server says or for all
+  /// that the client knows. Requires: the algorithm's entry has `reaches_row`, and the client holds the lock.
+  virtual sim::Task<std::optional<std::int64_t>> read_row(Client& client) const;
+  virtual sim::Task<bool> write_row(Client& client, std::int64_t value) const;
+
   /// `other` is a lock of the same world, with another key or parameters. Called before this one is used.
   virtual void share(const LockAlgorithm& other) { static_cast<void>(other); }
   /// Of a script: one sentence for each error that it raised, in all executions of its world, with its file and line.

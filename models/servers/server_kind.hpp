@@ -88,6 +88,8 @@ class Servers {
   virtual void connect(Client& client, const ClientLink& link) = 0;
   /// Gives it what an algorithm needs whose entry `subscribes`: connections for messages that it has not asked for.
   virtual void connect_subscriber(Client& process) { static_cast<void>(process); }
+  /// The first of them keeps what the lock protects, and tells of it under this id.
+  virtual void keep_resource(sim::ProcessId resource) { static_cast<void>(resource); }
   /// An explorer runs this world again and again.
   virtual void expect_exploration() {}
 

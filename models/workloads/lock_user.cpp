@@ -52,10 +52,27 @@ sim::Task<std::optional<Grant>> attempt(Client& client, const UsedLock& lock) {
   co_return Grant{std::move(*hold), id};
 }
 
-sim::Task<void> write(Client& client, const LockUser& settings, const Grant& grant, std::int64_t value) {
+/// Nothing: it does not know.
+sim::Task<std::optional<std::int64_t>> read_resource(Client& client, const UsedLock& lock, const LockUser& settings,
+                                                     sim::OperationId id) {
+  if (settings.use == Use::row) co_return co_await lock.algorithm->read_row(client);
+  const std::optional<resources::Answer> answer =
+      co_await resources::read(client, settings.resource, id, settings.timeout);
+  client.session().missed_reply = !answer;
+  if (!answer) co_return std::nullopt;
+  co_return answer->value;
+}
+
+sim::Task<void> write(Client& client, const UsedLock& lock, const LockUser& settings, const Grant& grant,
+                      std::int64_t value) {
   co_await client.step("write", sim::Moment::before);
   const sim::OperationId id = invoke(client, "write", "resource", grant.acquire);
   client.world().operation(id).value = value;
+  if (settings.use == Use::row) {
+    const bool is_written = co_await lock.algorithm->write_row(client, value);
+    complete(client, id, is_written);
+    co_return;
+  }
   const std::optional<resources::Answer> answer =
       co_await resources::write(client, settings.resource, id, value, grant.hold.fencing_token, settings.timeout);
   client.session().missed_reply = !answer;
@@ -92,24 +109,20 @@ sim::Task<void> nested_section(Client& client, const UsedLock& lock, const LockU
 
 sim::Task<void> critical_section(Client& client, const UsedLock& lock, const LockUser& settings, Grant& grant) {
   std::int64_t value = client.self().index;
-  if (settings.use == Use::increment) {
+  if (settings.use == Use::increment || settings.use == Use::row) {
     const sim::OperationId id = invoke(client, "read", "resource", grant.acquire);
-    const std::optional<resources::Answer> answer =
-        co_await resources::read(client, settings.resource, id, settings.timeout);
-    client.session().missed_reply = !answer;
-    if (answer) {
-      value = answer->value + 1;
-      client.world().operation(id).value = answer->value;
-    }
-    complete(client, id, answer.has_value());
-    if (!answer) co_return;
+    const std::optional<std::int64_t> read = co_await read_resource(client, lock, settings, id);
+    if (read) value = *read + 1;
+    client.world().operation(id).value = read;
+    complete(client, id, read.has_value());
+    if (!read) co_return;
     co_await client.step("read", sim::Moment::after);
   }
   if (settings.hold.hi > sim::Duration::zero()) co_await client.work(settings.hold);
   if (settings.reenter > 0) co_await nested_section(client, lock, settings, grant);
   // Whoever has learnt that the lock is not his any more leaves the resource alone.
   if (settings.use != Use::none && !client.knows_lost(grant.acquire)) {
-    co_await write(client, settings, grant, value);
+    co_await write(client, lock, settings, grant, value);
   }
 }
 

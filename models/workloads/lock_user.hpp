@@ -19,7 +19,8 @@ namespace lockstep::models::workloads {
 enum class Use : std::uint8_t {
   none,       ///< it only works
   increment,  ///< reads, works, writes one more than it read
-  overwrite   ///< works, writes its own number
+  overwrite,  ///< works, writes its own number
+  row         ///< as increment; the lock's own server keeps it, and the lock reads and writes it
 };
 
 /// One lock, and what it is called in the history.

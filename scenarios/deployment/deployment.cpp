@@ -25,7 +25,12 @@ const models::locks::Entry& entry_of(const models::locks::Catalogue& catalogue, 
 
 Use use_of(const std::optional<ResourceSpec>& resource) {
   if (!resource) return Use::none;
-  return resource->kind == ResourceSpec::Kind::counter ? Use::increment : Use::overwrite;
+  switch (resource->kind) {
+    case ResourceSpec::Kind::counter: return Use::increment;
+    case ResourceSpec::Kind::reg: return Use::overwrite;
+    case ResourceSpec::Kind::row: break;
+  }
+  return Use::row;
 }
 
 }  // namespace
@@ -146,6 +151,7 @@ void Deployment::add_servers() {
   if (!scenario_.resource) return;
   resource_.emplace("resource", scenario_.resource->fenced);
   resource_id_ = world_.add(*resource_, "resource", {});
+  if (keeps_row()) servers_->keep_resource(resource_id_);
 }
 
 LockUser Deployment::settings_of(const ClientSpec& client) {
@@ -212,7 +218,7 @@ bool Deployment::goes_via_sentinels(const Client& client) const {
 }
 
 void Deployment::connect_resource(Client& client, LockUser* settings) {
-  if (!resource_ || settings == nullptr) return;
+  if (!resource_ || keeps_row() || settings == nullptr) return;
   settings->resource =
       models::link(client, resource_id_, scenario_.resource->latency.value_or(scenario_.network.latency));
 }
@@ -328,7 +334,7 @@ std::string Deployment::holdings() const {
     lines += fmt::format("{}: {}\n", scenario_.servers[i].name,
                          keys.empty() ? "empty" : fmt::format("{}", fmt::join(keys, "; ")));
   }
-  if (resource_) lines += fmt::format("resource: {}\n", resource_->value());
+  if (resource_ && !keeps_row()) lines += fmt::format("resource: {}\n", resource_->value());
   return lines;
 }
 

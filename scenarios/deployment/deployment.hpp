@@ -146,6 +146,8 @@ class Deployment {
   sim::DurationRange latency_to(std::size_t server) const;
   void connect(models::Client& client, models::workloads::LockUser* settings);
   bool goes_via_sentinels(const models::Client& client) const;
+  /// What the lock protects is a row of its server; a process has its place in histories and pictures.
+  bool keeps_row() const { return scenario_.resource && scenario_.resource->kind == ResourceSpec::Kind::row; }
   void connect_resource(models::Client& client, models::workloads::LockUser* settings);
   models::workloads::LockUser settings_of(const ClientSpec& client);
   models::workloads::Trader trader_of(const ClientSpec& client) const;

@@ -361,6 +361,21 @@ count = 3
 [[client]]
 name = "A"
 )",
+    R"(title  = "The other product"
+
+[lock]
+algorithm = "lock-outside-transaction"
+
+[[server]]
+product = "mariadb"
+innodb_lock_wait_timeout = "5s"
+
+[resource]
+kind = "row"
+
+[[client]]
+name = "A"
+)",
     R"(title  = "Another kind of servers"
 
 [lock]

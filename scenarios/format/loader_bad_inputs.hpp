@@ -45,7 +45,8 @@ inline std::vector<BadInput> missing_keys() {
        R"(8:1: [lock] needs "algorithm": the id of a lock algorithm; `lockstep list algorithms` shows them; or )"
        R"("script": a lock of your own in Lua)"},
       {"kind = \"counter\"\n", "\n",
-       R"(28:1: [resource] needs "kind": a counter is read and then written one higher; a register is only written)"},
+       R"(28:1: [resource] needs "kind": a counter is read and then written one higher; a register is only written; )"
+       R"(a row is a counter that the lock's server keeps, in its holder's transaction)"},
       {"name = \"operator\"\n", "\n",
        R"(47:1: a client with commands needs "name": one client, or several with the same settings)"},
       {"kind = \"pause\"\nclient = \"A\"\nafter", "client = \"A\"\nafter",

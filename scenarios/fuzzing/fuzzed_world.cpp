@@ -250,6 +250,8 @@ Scenario generated_world(const Entry& entry, std::uint64_t seed) {
   }
   add_clients(random, entry, lease, world);
   if (random.one_in(4)) world.resource = ResourceSpec{.fenced = random.one_in(2), .latency = std::nullopt};
+  if (entry.reaches_row && world.resource)
+    world.resource = ResourceSpec{.kind = ResourceSpec::Kind::row, .latency = std::nullopt};
   if (server_kind_of(entry).is_redis() && !entry.many_nodes && !entry.subscribes && random.one_in(6))
     replicate(random, world);
   const std::uint64_t faults = random.below(4);

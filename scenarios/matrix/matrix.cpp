@@ -62,16 +62,17 @@ void set_parameters(const Entry& entry, Duration lease, Scenario& scenario) {
 }
 
 /// What the lock protects in the world of a question.
-std::optional<ResourceSpec> resource_of(const MatrixQuestion& question) {
+std::optional<ResourceSpec> resource_of(const Entry& entry, const MatrixQuestion& question) {
   if (question.property != "no-lost-update") return std::nullopt;
+  if (entry.reaches_row) return ResourceSpec{.kind = ResourceSpec::Kind::row, .latency = std::nullopt};
   return ResourceSpec{
       .kind = ResourceSpec::Kind::counter, .fenced = question.name == "damage-fenced", .latency = std::nullopt};
 }
 
 /// Whether both are asked of one world: then it is explored, and run, once for both.
-bool ask_one_world(const MatrixQuestion& a, const MatrixQuestion& b) {
-  const std::optional<ResourceSpec> of_a = resource_of(a);
-  const std::optional<ResourceSpec> of_b = resource_of(b);
+bool ask_one_world(const Entry& entry, const MatrixQuestion& a, const MatrixQuestion& b) {
+  const std::optional<ResourceSpec> of_a = resource_of(entry, a);
+  const std::optional<ResourceSpec> of_b = resource_of(entry, b);
   return of_a.has_value() == of_b.has_value() && (!of_a || of_a->fenced == of_b->fenced);
 }
 
@@ -107,7 +108,7 @@ void add_processes(const Entry& entry, const MatrixQuestion& question, MatrixWor
     client.retry = DurationRange{5_ms, 500_ms};
     scenario.clients.push_back(std::move(client));
   }
-  scenario.resource = resource_of(question);
+  scenario.resource = resource_of(entry, question);
 }
 
 MaySpec may_of(MaySpec::Kind kind, DurationRange length = {}) {
@@ -231,7 +232,7 @@ class Row {
       const MatrixQuestion& first = *open.front()->question;
       Answers together;
       Answers rest;
-      for (MatrixAnswer* each : open) (ask_one_world(*each->question, first) ? together : rest).push_back(each);
+      for (MatrixAnswer* each : open) (ask_one_world(entry_, *each->question, first) ? together : rest).push_back(each);
       if (auto trouble = answer(fault, together)) return *std::move(trouble);
       open = std::move(rest);
     }

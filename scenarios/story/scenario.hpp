@@ -83,7 +83,8 @@ struct NetworkSpec {
 struct ResourceSpec {
   enum class Kind : std::uint8_t {
     counter,  ///< every holder reads it, works, and writes one more than it read
-    reg       ///< "register": every holder works, then writes its name; `fenced` refuses tokens that go back
+    reg,      ///< "register": every holder works, then writes its name; `fenced` refuses tokens that go back
+    row       ///< as counter, in the lock's own server and its holder's transaction; then without the two below
   };
   Kind kind = Kind::counter;
   bool fenced = false;

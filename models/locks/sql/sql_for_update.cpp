@@ -1,10 +1,11 @@
 // A transaction that keeps the lock's row locked for as long as it is open.
 // Source: lock-summary, method 1 (SELECT … FOR UPDATE).
 // Claims: own-release, recoverable; mutual-exclusion as long as the connection lives and the row exists.
-// Breaks: sql-missing-row, sql-server-closes-idle-session.
+// Breaks: sql-missing-row, sql-mariadb-missing-row, sql-server-closes-idle-session.
 
 #include "models/client/client.hpp"
 #include "models/locks/entries.hpp"
+#include "models/locks/sql/isolation.hpp"
 #include "models/servers/kinds.hpp"
 #include "models/sql/client/sql_endpoint.hpp"
 
@@ -20,7 +21,8 @@ using sql::Term;
 
 class SqlForUpdate final : public LockAlgorithm {
  public:
-  explicit SqlForUpdate(const Parameters& p) : wants_row_(p.flag("wants_row")) {}
+  explicit SqlForUpdate(const Parameters& p)
+      : wants_row_(p.flag("wants_row")), creates_row_(p.flag("creates_row")), isolation_(isolation_of(p)) {}
 
   sim::Task<std::optional<Hold>> acquire(Client& client) const override { return take(client, sql::Locking::wait); }
   sim::Task<std::optional<Hold>> try_acquire(Client& client) const override {
@@ -37,12 +39,18 @@ class SqlForUpdate final : public LockAlgorithm {
   sim::Task<std::optional<Hold>> take(Client& client, sql::Locking locking) const {
     auto& server = client.to<sql::Endpoint>();
     // 1: begin.
-    const std::optional<Result> began = co_await server.begin();
+    const std::optional<Result> began = co_await server.begin(isolation_);
     if (!began || !began->ok()) co_return std::nullopt;
 
     // 2: lock the row, or wait for whoever has it.
-    const std::optional<Result> locked =
-        co_await server.select("locks", {Condition{.column = "name", .term = Term::of(key())}}, locking);
+    std::optional<Result> locked = co_await server.select("locks", the_row(), locking);
+    if (creates_row_ && locked && locked->ok() && locked->affected == 0) {
+      // Whoever is told of a duplicate key, and still is in a transaction, locks the other one's row.
+      const std::optional<Result> inserted = co_await server.insert("locks", {Term::of(key())});
+      const bool is_there = inserted && (inserted->ok() || inserted->error == sql::Error::unique_violation);
+      locked = inserted;
+      if (is_there) locked = co_await server.select("locks", the_row(), locking);
+    }
     if (locked && locked->ok() && locked->affected > 0) co_return Hold{};
     // The document does not count rows.
     if (locked && locked->ok() && !wants_row_) co_return Hold{kNoRow};
@@ -54,9 +62,12 @@ class SqlForUpdate final : public LockAlgorithm {
 
   /// Its transaction has locked nothing, so there is nothing that its end gives back.
   static bool is_without_row(const Hold& hold) { return hold.token == Value(kNoRow); }
+  std::vector<Condition> the_row() const { return {{.column = "name", .term = Term::of(key())}}; }
   static constexpr std::string_view kNoRow = "no row";
 
   bool wants_row_;
+  bool creates_row_;
+  sql::Isolation isolation_;
 };
 
 }  // namespace
@@ -66,6 +77,8 @@ Entry sql_for_update() {
           .summary = "a transaction that holds a row by SELECT FOR UPDATE until it ends",
           .documents = {"lock-summary"},
           .parameters = {{"wants_row", false, "a client that finds no row to lock has not got the lock"},
+                         {"creates_row", false, "a client that finds no row inserts it, and looks again"},
+                         isolation_parameter(),
                          attempts_parameter(1),
                          retry_parameter({100_ms, 100_ms})},
           .claims = {"mutual-exclusion", "own-release", "recoverable"},

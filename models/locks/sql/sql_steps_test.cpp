@@ -25,7 +25,8 @@ using Steps = std::vector<std::string>;
 /// Clients A, B, … with one lock at one server, 1ms away.
 class Bench {
  public:
-  explicit Bench(std::string_view algorithm, std::vector<std::pair<std::string_view, ParameterValue>> set = {})
+  explicit Bench(std::string_view algorithm, std::vector<std::pair<std::string_view, ParameterValue>> set = {},
+                 Settings settings = {})
       : world_(decisions_), simulation_(world_) {
     static const Catalogue catalogue = Catalogue::built_in();
     const Entry* entry = catalogue.find(algorithm);
@@ -34,6 +35,7 @@ class Bench {
     for (auto& [name, value] : set) parameters.set(name, std::move(value));
     lock_ = entry->make(parameters);
     specs_.emplace_back().name = "sql";
+    specs_.back().settings = std::move(settings);
     servers_ = sql_kind().make(
         {.world = world_, .servers = specs_, .latency = sim::DurationRange::exactly(1_ms), .shared = shared_});
     world_.enable_trace();
@@ -145,6 +147,29 @@ TEST_CASE("sql-advisory: lock and unlock, without a transaction") {
   CHECK(bench.talk_of(a) == Steps{"PG_ADVISORY_LOCK lock", "-> 1", "PG_ADVISORY_UNLOCK lock", "-> 1"});
   CHECK(bench.talk_of(b) == bench.talk_of(a));
   CHECK(bench.world().history().operations.back().completed.offset() == 26_ms);
+}
+
+TEST_CASE("lock-inside-transaction: BEGIN, lock, …, unlock, COMMIT; lock-outside-transaction the other way round") {
+  Bench inside("lock-inside-transaction");
+  const auto a = inside.client(0_ms, 10_ms);
+  inside.run();
+  const std::string lock = "PG_ADVISORY_LOCK lock";
+  const std::string unlock = "PG_ADVISORY_UNLOCK lock";
+  CHECK(inside.talk_of(a) == Steps{"BEGIN", "-> 0", lock, "-> 1", unlock, "-> 1", "COMMIT", "-> 0"});
+  Bench outside("lock-outside-transaction", {{"isolation", std::string("repeatable-read")}});
+  const auto b = outside.client(0_ms, 10_ms);
+  outside.run();
+  CHECK(outside.talk_of(b) ==
+        Steps{lock, "-> 1", "BEGIN ISOLATION LEVEL REPEATABLE READ", "-> 0", "COMMIT", "-> 0", unlock, "-> 1"});
+}
+
+TEST_CASE("sql-for-update: who is to create the row looks, inserts, and looks again") {
+  Bench bench("sql-for-update", {{"creates_row", true}, {"wants_row", true}}, {{"rows", std::string("another-lock")}});
+  const auto a = bench.client(0_ms, 10_ms);
+  bench.run();
+  const std::string look = "SELECT_FOR_UPDATE locks WHERE name = lock";
+  CHECK(bench.talk_of(a) ==
+        Steps{"BEGIN", "-> 0", look, "-> 0", "INSERT locks lock", "-> 1", look, "-> 1: lock", "COMMIT", "-> 0"});
 }
 
 }  // namespace lockstep::models::locks::sql_steps_test

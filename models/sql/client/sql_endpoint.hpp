@@ -41,7 +41,7 @@ class Endpoint final : public models::Endpoint {
     timeout_ = timeout;
   }
 
-  StatementCall begin(Isolation isolation = Isolation::read_committed);
+  StatementCall begin(Isolation isolation = Isolation::standard);
   StatementCall commit();
   StatementCall rollback();
   StatementCall select(std::string table, std::vector<Condition> where, Locking locking = Locking::none);

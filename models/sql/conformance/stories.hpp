@@ -1,7 +1,7 @@
 #pragma once
 
 // For the tests of this folder: what several sessions say in turn, and what each is told, of the engine and of a real
-// PostgreSQL.
+// server.
 
 #include <cstdint>
 #include <string>
@@ -15,12 +15,12 @@
 
 namespace lockstep::models::sql::conformance {
 
-/// A table "test" with id and value, and another unique column.
-TableSpec test_table();
+/// A table "test" with id and value, and another column, which is unique unless it is MariaDB's.
+TableSpec test_table(Product product);
 
 // --- Statements, short.
 
-Statement begin(Isolation isolation = Isolation::read_committed);
+Statement begin(Isolation isolation = Isolation::standard);
 Statement commit();
 Statement rollback();
 Statement select_all();
@@ -52,15 +52,19 @@ struct Story {
 std::vector<Story> hermitage();
 /// Locks: missing rows, queues, NOWAIT and SKIP LOCKED, keys of open transactions, advisory locks, deadlocks.
 std::vector<Story> locks();
+/// The same of MariaDB. Source of Hermitage's: mysql.md.
+std::vector<Story> hermitage_of_mariadb();
+std::vector<Story> locks_of_mariadb();
 
 class TestEngine {
  public:
-  TestEngine() : engine({test_table()}) {}
+  explicit TestEngine(Product product = Product::postgresql) : engine({test_table(product)}, product) {}
   /// As in `Said`. A deadlock is found at once.
   std::string say(SessionId session, const Statement& statement);
   /// Without looking for deadlocks.
   std::string say_only(SessionId session, const Statement& statement);
   std::string told(SessionId first);
+  std::string told_or_waits(SessionId session);
   std::string time_out(SessionId session);
 
  private:

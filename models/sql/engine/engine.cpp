@@ -22,13 +22,29 @@ bool is_equal(const Value& a, const Value& b, const sim::World& world) {
   return are_instants ? is_at_most(a, b, world) && is_at_most(b, a, world) : a == b;
 }
 
+/// Without asking whether two instants that may be symbolic happen to be the same.
+bool is_unchanged(const Row& row, const Row& before) {
+  return std::equal(row.begin(), row.end(), before.begin(), before.end(), [](const Value& a, const Value& b) {
+    const Timestamp *now = a.timestamp(), *then = b.timestamp();
+    if (now == nullptr && then == nullptr) return a == b;
+    return now != nullptr && then != nullptr && now->instant.identical(then->instant);
+  });
+}
+
 auto find_lock(auto& locks, const Value& key) {
   return std::find_if(locks.begin(), locks.end(), [&](const Advisory& lock) { return lock.key == key; });
 }
 
 }  // namespace
 
-Engine::Engine(std::vector<TableSpec> tables) : specs_(std::move(tables)) { reset(); }
+Engine::Engine(std::vector<TableSpec> tables, Product product) : specs_(std::move(tables)), product_(product) {
+  reset();
+}
+
+void Engine::add_table(TableSpec table) {
+  specs_.push_back(std::move(table));
+  reset();
+}
 
 void Engine::reset() {
   sessions_.clear();
@@ -83,7 +99,10 @@ std::vector<SessionId> Engine::waits_for(SessionId session) const {
   const auto add_those_ahead = [&](const std::deque<SessionId>& queue) {
     others.insert(others.end(), queue.begin(), std::find(queue.begin(), queue.end(), session));
   };
-  if (wait.end_of != 0) {
+  if (wait.records != nullptr) {
+    for (const TransactionId other : wait.records->blockers_of(sessions_.at(session).transaction->id))
+      others.push_back(session_of(other));
+  } else if (wait.end_of != 0) {
     others.push_back(session_of(wait.end_of));
   } else if (wait.slot != nullptr) {
     add_those_ahead(wait.slot->queue);
@@ -149,20 +168,38 @@ bool Engine::matches(const Row& row, const Pending& pending, const Transaction& 
 void Engine::begin(Session& session, bool is_explicit, Isolation isolation, const sim::Clock& clock) {
   Transaction& transaction = session.transaction.emplace();
   transaction.id = ++last_transaction_;
-  transaction.isolation = isolation;
+  const Isolation standard = is_innodb() ? Isolation::repeatable_read : Isolation::read_committed;
+  transaction.isolation = isolation == Isolation::standard ? standard : isolation;
   transaction.began = clock.now();
   transaction.is_explicit = is_explicit;
 }
 
-void Engine::execute(SessionId id, const Statement& statement, const sim::Clock& clock) {
+/// Whoever has a snapshot has read all of it at this moment.
+void Engine::take_snapshot(SessionId id, Transaction& transaction) {
+  transaction.snapshot = commits_ + 1;
+  for (const auto& table : tables_) {
+    for (const auto& slot : table->slots) {
+      if (visible(*slot, transaction.id, *transaction.snapshot) != nullptr) tell_read(id, *table, *slot);
+    }
+  }
+}
+
+void Engine::tell_read(SessionId id, const Table& table, const Slot& slot) {
+  if (!table.spec.is_resource) return;
+  changes_.push_back(
+      {.kind = sim::Effect::Kind::read, .object = object_of(table, slot), .session = id, .is_of_resource = true});
+}
+
+void Engine::execute(SessionId id, const Statement& statement, const sim::Clock& clock, sim::OperationId operation) {
   Session& session = sessions_[id];
   assert(!session.pending && "a session waits for its answer");
   using Kind = Statement::Kind;
   if (statement.kind == Kind::begin) {
-    // In a transaction it is a warning.
+    // In a transaction it is a warning; MariaDB commits that one.
+    if (session.transaction && is_innodb()) commit(id, session);
     if (!session.transaction) begin(session, true, statement.isolation, clock);
     answers_.push_back({id, {}});
-    return;
+    return run(clock);
   }
   if (statement.kind == Kind::commit || statement.kind == Kind::rollback) {
     Result result;
@@ -177,15 +214,22 @@ void Engine::execute(SessionId id, const Statement& statement, const sim::Clock&
     answers_.push_back({id, {.error = Error::in_failed_sql_transaction}});
     return;
   }
-  if (!session.transaction) begin(session, false, Isolation::read_committed, clock);
+  if (!session.transaction) begin(session, false, Isolation::standard, clock);
   Transaction& transaction = *session.transaction;
-  // Any statement takes the snapshot, also the call of a function that takes an advisory lock: before it waits.
-  if (transaction.isolation == Isolation::repeatable_read && !transaction.snapshot) transaction.snapshot = commits_ + 1;
+  const bool only_reads = statement.kind == Kind::select && statement.locking == Locking::none;
+  // Any statement takes the snapshot, also the call of a function that takes an advisory lock: before it waits. In
+  // InnoDB only a plain SELECT does.
+  const bool takes_snapshot = !is_innodb() || only_reads;
+  if (takes_snapshot && transaction.isolation == Isolation::repeatable_read && !transaction.snapshot)
+    take_snapshot(id, transaction);
   Pending& pending = session.pending.emplace();
   pending.statement = statement;
+  pending.operation = operation;
   pending.snapshot = transaction.snapshot.value_or(commits_ + 1);
   if (!statement.table.empty()) pending.table = &table(statement.table);
-  if (statement.kind == Kind::select || statement.kind == Kind::update || statement.kind == Kind::remove) {
+  const bool goes_to_records = is_innodb() && !only_reads;
+  if (!goes_to_records &&
+      (statement.kind == Kind::select || statement.kind == Kind::update || statement.kind == Kind::remove)) {
     for (const auto& slot : pending.table->slots) {
       const Version* version = visible(*slot, transaction.id, pending.snapshot);
       if (version != nullptr && matches(version->row, pending, transaction, clock.world()))
@@ -203,8 +247,14 @@ void Engine::proceed(SessionId id, const sim::Clock& clock) {
   const Step outcome = step(id, session, clock.world());
   if (outcome == Step::waits) return;
   const bool is_explicit = session.transaction->is_explicit;
+  const Error error = session.pending->result.error;
   answers_.push_back({id, std::move(session.pending->result)});
-  if (outcome == Step::failed) {
+  const bool was_advisory = session.pending->statement.kind == Statement::Kind::lock_advisory;
+  if (is_innodb() && outcome == Step::failed) {
+    // It ends its statement, a deadlock of rows the transaction; and then there is none.
+    if (!is_explicit || (error == Error::deadlock_detected && !was_advisory))
+      roll_back(id, session, sim::Effect::Kind::remove);
+  } else if (outcome == Step::failed) {
     // An error rolls back at once, and then the session has to say that it knows.
     const Transaction failed{.id = session.transaction->id, .is_explicit = true, .has_failed = true};
     roll_back(id, session, sim::Effect::Kind::remove);
@@ -218,18 +268,20 @@ void Engine::proceed(SessionId id, const sim::Clock& clock) {
 
 Engine::Step Engine::step(SessionId id, Session& session, const sim::World& world) {
   if (!session.pending->result.ok()) return Step::failed;  // while it waited
+  if (session.pending->has_given_up) return Step::done;
+  const bool only_reads = session.pending->statement.locking == Locking::none;
   using Kind = Statement::Kind;
   switch (session.pending->statement.kind) {
-    case Kind::insert: return insert(session);
+    case Kind::insert: return is_innodb() ? insert_record(session) : insert(session);
     case Kind::lock_advisory:
     case Kind::try_advisory: return lock_advisory(id, session);
     case Kind::unlock_advisory:
       session.pending->result.affected =
           unlock_advisory(id, session.pending->statement.key, sim::Effect::Kind::remove) ? 1 : 0;
       return Step::done;
-    case Kind::select:
+    case Kind::select: return is_innodb() && !only_reads ? change_record(id, session, world) : scan(id, session, world);
     case Kind::update:
-    case Kind::remove: return scan(id, session, world);
+    case Kind::remove: return is_innodb() ? change_record(id, session, world) : scan(id, session, world);
     default: return Step::done;
   }
 }
@@ -255,6 +307,7 @@ Engine::Step Engine::insert(Session& session) {
     Slot& slot = *table.slots.emplace_back(std::make_unique<Slot>());
     Version& version = slot.versions.emplace_back();
     version.creator = transaction.id;
+    version.operation = pending.operation;
     for (const Term& term : pending.statement.row) version.row.push_back(evaluate(term, table, nullptr, transaction));
     assert(version.row.size() == table.spec.columns.size());
     slot.owner = transaction.id;
@@ -287,6 +340,7 @@ Engine::Step Engine::scan(SessionId id, Session& session, const sim::World& worl
     const Row* row = nullptr;
     if (is_read && pending.statement.locking == Locking::none) {
       row = &visible(slot, transaction.id, pending.snapshot)->row;
+      if (!transaction.snapshot) tell_read(id, *pending.table, slot);
     } else {
       // Somebody has committed a newer version than this transaction sees: no wait would help.
       const bool is_outdated = std::any_of(slot.versions.begin(), slot.versions.end(), [&](const Version& version) {
@@ -306,21 +360,26 @@ Engine::Step Engine::scan(SessionId id, Session& session, const sim::World& worl
         if (latest.deleted || !matches(latest.row, pending, transaction, world)) continue;
       }
       row = &latest.row;
-      if (is_read) {
-        const auto locked = std::find_if(transaction.locked.begin(), transaction.locked.end(),
-                                         [&](const Locked& each) { return each.slot == &slot; });
-        if (!locked->for_update) {
-          locked->for_update = true;
-          locked->object = object_of(*pending.table, slot);
-          changes_.push_back({sim::Effect::Kind::write, locked->object, id});
-        }
-      }
+      if (is_read) tell_lock(id, session, slot);
     }
     ++pending.result.affected;
     if (is_read) pending.result.rows.push_back(*row);
     if (!is_read) write(session, slot);
   }
   return Step::done;
+}
+
+/// FOR UPDATE has got it.
+void Engine::tell_lock(SessionId id, Session& session, Slot& slot) {
+  const Table& table = *session.pending->table;
+  if (table.spec.is_resource) return tell_read(id, table, slot);
+  std::vector<Locked>& all = session.transaction->locked;
+  auto locked = std::find_if(all.begin(), all.end(), [&](const Locked& each) { return each.slot == &slot; });
+  if (locked == all.end()) locked = all.insert(all.end(), {&slot, false, {}});
+  if (locked->for_update) return;
+  locked->for_update = true;
+  locked->object = object_of(table, slot);
+  changes_.push_back({sim::Effect::Kind::write, locked->object, id});
 }
 
 /// Whoever comes waits behind those who wait already: a lock that is given back is passed on at once.
@@ -345,12 +404,14 @@ void Engine::unlock(Transaction& transaction, Slot& slot) {
 void Engine::write(Session& session, Slot& slot) {
   const Pending& pending = *session.pending;
   Transaction& transaction = *session.transaction;
-  Version version{.creator = transaction.id, .row = slot.versions.back().row};
+  Version version{.creator = transaction.id, .operation = pending.operation, .row = slot.versions.back().row};
   version.deleted = pending.statement.kind == Statement::Kind::remove;
   version.frees = pending.statement.frees;
   const Row before = version.row;
   for (const Assignment& each : pending.statement.set)
     version.row[column(*pending.table, each.column)] = evaluate(each.term, *pending.table, &before, transaction);
+  // InnoDB writes nothing where nothing changes.
+  if (is_innodb() && !version.deleted && !version.frees && is_unchanged(version.row, before)) return;
   slot.versions.push_back(std::move(version));
   transaction.changed.emplace_back(pending.table, &slot);
 }

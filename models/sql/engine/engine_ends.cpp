@@ -25,8 +25,11 @@ void Engine::commit(SessionId id, Session& session) {
       told.push_back(slot);
       const Version& latest = slot->versions.back();
       const bool is_removal = latest.deleted || latest.frees;
-      changes_.push_back(
-          {is_removal ? sim::Effect::Kind::remove : sim::Effect::Kind::write, object_of(*table, *slot), id});
+      changes_.push_back({.kind = is_removal ? sim::Effect::Kind::remove : sim::Effect::Kind::write,
+                          .object = object_of(*table, *slot),
+                          .session = id,
+                          .operation = latest.operation,
+                          .is_of_resource = table->spec.is_resource});
     }
   }
   release(id, transaction, sim::Effect::Kind::remove);
@@ -37,13 +40,20 @@ void Engine::commit(SessionId id, Session& session) {
 void Engine::roll_back(SessionId id, Session& session, sim::Effect::Kind how) {
   Transaction& transaction = *session.transaction;
   for (const auto& [table, slot] : transaction.changed) {
-    while (!slot->versions.empty() && slot->versions.back().committed == 0) slot->versions.pop_back();
+    while (slot->versions.size() > 1 && slot->versions.back().committed == 0) slot->versions.pop_back();
   }
-  release(id, transaction, how);
-  // A row that was never there: nobody else has seen it, so nobody refers to it.
-  for (const auto& [table, slot] : transaction.changed)
-    std::erase_if(table->slots,
-                  [&, changed = slot](const auto& each) { return each.get() == changed && each->versions.empty(); });
+  // A row that was never there: nobody else has seen it.
+  std::vector<std::pair<Table*, Slot*>> never_there;
+  for (const auto& changed : transaction.changed) {
+    const bool is_known = std::find(never_there.begin(), never_there.end(), changed) != never_there.end();
+    if (changed.second->versions.back().committed == 0 && !is_known) never_there.push_back(changed);
+  }
+  if (!is_innodb()) release(id, transaction, how);
+  for (const auto& [table, slot] : never_there) {
+    slot->locks.drop_all(transaction.id);
+    remove_record(*table, *slot);
+  }
+  if (is_innodb()) release(id, transaction, how);
   session.transaction.reset();
   forget_old_versions();
 }
@@ -51,9 +61,10 @@ void Engine::roll_back(SessionId id, Session& session, sim::Effect::Kind how) {
 void Engine::release(SessionId id, Transaction& transaction, sim::Effect::Kind how) {
   for (Locked& locked : transaction.locked) {
     if (locked.for_update) changes_.push_back({how, locked.object, id});
-    pass_on(*locked.slot);
+    if (!is_innodb()) pass_on(*locked.slot);
   }
   transaction.locked.clear();
+  if (is_innodb()) release_records(transaction);
   // Who waits for its end to know whether a key is taken: all of them, the first first.
   std::map<std::uint64_t, SessionId> waiting;
   for (auto& [other, session] : sessions_) {
@@ -78,11 +89,15 @@ void Engine::pass_on(Slot& slot) {
 }
 
 void Engine::run(const sim::Clock& clock) {
-  while (!runnable_.empty()) {
-    const SessionId next = runnable_.front();
-    runnable_.pop_front();
-    proceed(next, clock);
-  }
+  do {
+    while (!runnable_.empty()) {
+      const SessionId next = runnable_.front();
+      runnable_.pop_front();
+      proceed(next, clock);
+    }
+    // InnoDB's purge comes when all have gone on, and circles of waits are broken.
+    if (is_innodb() && !victim()) purge();
+  } while (!runnable_.empty());
 }
 
 void Engine::stop_waiting(SessionId id, Session& session) {
@@ -90,7 +105,11 @@ void Engine::stop_waiting(SessionId id, Session& session) {
   if (session.wait->advisory) {
     for (Advisory& lock : advisory_) std::erase(lock.queue, id);
   }
+  RecordLocks* records = session.wait->records;
   session.wait.reset();
+  if (records == nullptr) return;
+  records->drop_request(session.transaction->id);
+  grant(*records);
 }
 
 void Engine::fail_waiting(SessionId id, Error error, const sim::Clock& clock) {
@@ -102,10 +121,18 @@ void Engine::fail_waiting(SessionId id, Error error, const sim::Clock& clock) {
 }
 
 void Engine::give_up_waiting(SessionId id, const sim::Clock& clock) {
-  if (waits(id)) fail_waiting(id, Error::lock_not_available, clock);
+  if (!waits(id)) return;
+  Session& session = sessions_.at(id);
+  if (!is_innodb() || !session.wait->advisory) return fail_waiting(id, Error::lock_not_available, clock);
+  // GET_LOCK says no.
+  stop_waiting(id, session);
+  session.pending->has_given_up = true;
+  proceed(id, clock);
+  run(clock);
 }
 
 bool Engine::is_in_circle(SessionId id) const {
+  if (is_innodb()) return waits(id) && !circle_of(id).empty();
   std::set<SessionId> reached;
   std::vector<SessionId> next = waits_for(id);
   while (!next.empty()) {
@@ -196,7 +223,8 @@ std::vector<Engine::Held> Engine::held() const {
         if (!held.text.empty()) held.text += ", ";
         held.text += table->spec.columns[i] + " = " + plain_or_quoted(value.text());
       }
-      if (slot->owner != 0) held.owner = session_of(slot->owner);
+      const TransactionId owner = is_innodb() ? slot->locks.writer() : slot->owner;
+      if (owner != 0) held.owner = session_of(owner);
       if (held.owner || !held.text.empty()) objects.push_back(std::move(held));
     }
   }

@@ -11,8 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "models/sql/engine/record_locks.hpp"
 #include "models/sql/engine/statement.hpp"
 #include "sim/time/time.hpp"
+#include "sim/worlds/ids.hpp"
 
 namespace lockstep::models::sql {
 
@@ -23,29 +25,32 @@ struct TableSpec {
   std::vector<std::string> columns;
   std::vector<std::size_t> keys;  ///< columns without duplicates; the first is the primary key
   std::vector<Row> rows = {};     ///< that are there from the beginning
+  bool is_resource = false;       ///< what locks protect: histories tell who has read its rows
 };
-
-using TransactionId = std::uint64_t;
 
 struct Version {
   TransactionId creator = 0;
   std::uint64_t committed = 0;  ///< number of its commit; 0: not yet. What is rolled back is gone
   bool deleted = false;
   bool frees = false;
+  sim::OperationId operation = 0;  ///< of its creator, during which it was written
   Row row;
 };
 
-/// A row from its insertion on. A row that is inserted again under the same key is another one.
+/// A row from its insertion on. A row that is inserted again under the same key is another one; in InnoDB, where this
+/// is a record of an index, the same.
 struct Slot {
   std::vector<Version> versions;
   std::size_t indexed = 0;  ///< how many of its keys others can find
   TransactionId owner = 0;  ///< of its lock; 0: nobody
   std::deque<SessionId> queue;
+  RecordLocks locks;  ///< InnoDB's, instead of these two
 };
 
 struct Table {
   TableSpec spec;
   std::vector<std::unique_ptr<Slot>> slots;  ///< in the order of insertion, in which statements lock them
+  RecordLocks end_locks;                     ///< InnoDB's, of what lies behind the last record
 };
 
 struct Locked {
@@ -67,11 +72,14 @@ struct Transaction {
 
 struct Pending {
   Statement statement;
+  sim::OperationId operation = 0;  ///< that it is a part of
   std::uint64_t snapshot = 0;
   Table* table = nullptr;
   std::vector<Slot*> candidates;
   std::size_t next = 0;
   Slot* inserted = nullptr;
+  bool has_locked = false;  ///< in InnoDB: the record, which it had not before and did not wait for
+  bool has_given_up = false;
   Result result;
 };
 
@@ -80,6 +88,7 @@ struct Wait {
   Slot* slot = nullptr;
   TransactionId end_of = 0;
   std::optional<Value> advisory;
+  RecordLocks* records = nullptr;  ///< InnoDB's
 };
 
 struct Session {

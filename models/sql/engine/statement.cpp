@@ -52,6 +52,7 @@ std::string_view Statement::name() const {
 std::string Statement::describe() const {
   std::string text(name());
   if (kind == Kind::begin && isolation == Isolation::repeatable_read) text += " ISOLATION LEVEL REPEATABLE READ";
+  if (kind == Kind::begin && isolation == Isolation::read_committed) text += " ISOLATION LEVEL READ COMMITTED";
   if (kind == Kind::lock_advisory || kind == Kind::try_advisory || kind == Kind::unlock_advisory)
     text += " " + shown(key);
   if (table.empty()) return text;

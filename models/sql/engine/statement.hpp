@@ -15,7 +15,11 @@
 
 namespace lockstep::models::sql {
 
-enum class Isolation : std::uint8_t { read_committed, repeatable_read };
+/// `standard`: the product's own, which is READ COMMITTED of PostgreSQL, and REPEATABLE READ of MariaDB.
+enum class Isolation : std::uint8_t { standard, read_committed, repeatable_read };
+
+/// Whose engine it is: PostgreSQL 15, or MariaDB 10.11 with InnoDB.
+enum class Product : std::uint8_t { postgresql, mariadb };
 
 /// What FOR UPDATE does about a row that somebody else has locked.
 enum class Locking : std::uint8_t { none, wait, nowait, skip_locked };
@@ -67,13 +71,14 @@ struct Statement {
     now
   };
   Kind kind = Kind::select;
-  Isolation isolation = Isolation::read_committed;  ///< of begin
+  Isolation isolation = Isolation::standard;  ///< of begin
   std::string table = {};
   std::vector<Condition> where = {};
   std::vector<Assignment> set = {};  ///< of update. Requires: no column of a key
   std::vector<Term> row = {};        ///< of insert
   Locking locking = Locking::none;   ///< of select
   Value key = {};                    ///< of an advisory lock
+  sim::Duration timeout = {};        ///< of GET_LOCK; zero: for ever
   /// For histories: what this update writes says that the row is nobody's from now on.
   bool frees = false;
 
@@ -84,7 +89,7 @@ struct Statement {
   bool is_answered_at_once() const;
 };
 
-/// PostgreSQL's conditions.
+/// PostgreSQL's conditions. Those that MariaDB knows: a duplicate key, a deadlock, and a lock that is not to be had.
 enum class Error : std::uint8_t {
   none,
   unique_violation,

@@ -1,4 +1,5 @@
-// SQL servers as a kind of server: PostgreSQL 15, as models/sql/engine has it, with the tables of the locks.
+// SQL servers as a kind of server: PostgreSQL 15 or MariaDB 10.11, as models/sql/engine has them, with the tables of
+// the locks.
 
 #include <array>
 #include <deque>
@@ -31,16 +32,26 @@ std::vector<TableSpec> tables_of_locks(const std::string& rows) {
   return {std::move(names), std::move(owners), std::move(leases), std::move(versions)};
 }
 
+constexpr std::array<std::string_view, 2> kProducts{"postgresql", "mariadb"};
+constexpr sim::Duration kLockWaitTimeout = sim::Duration::seconds(50);
+
+bool is_mariadb(const Settings& settings) { return settings.get("product", std::string(kProducts[0])) == kProducts[1]; }
+
+Timeouts timeouts_of(const Settings& settings) {
+  const Timeouts standard;
+  if (is_mariadb(settings)) return {.deadlock = {}, .lock = settings.get("innodb_lock_wait_timeout", kLockWaitTimeout)};
+  return {.deadlock = settings.get("deadlock_timeout", standard.deadlock),
+          .lock = settings.get("lock_timeout", standard.lock),
+          .idle_in_transaction = settings.get("idle_in_transaction_session_timeout", standard.idle_in_transaction)};
+}
+
 class SqlServers final : public Servers {
  public:
   explicit SqlServers(const ServersSetup& setup) : setup_(setup) {
     for (const ServerSpec& spec : setup.servers) {
-      const Timeouts standard;
-      const Timeouts timeouts{.deadlock = spec.settings.get("deadlock_timeout", standard.deadlock),
-                              .lock = spec.settings.get("lock_timeout", standard.lock),
-                              .idle_in_transaction = spec.settings.get("idle_in_transaction_session_timeout",
-                                                                       standard.idle_in_transaction)};
-      Server& server = servers_.emplace_back(tables_of_locks(spec.settings.get("rows", std::string("lock"))), timeouts);
+      const Product product = is_mariadb(spec.settings) ? Product::mariadb : Product::postgresql;
+      Server& server = servers_.emplace_back(tables_of_locks(spec.settings.get("rows", std::string("lock"))),
+                                             timeouts_of(spec.settings), product);
       ids_.push_back(setup.world.add(server, spec.name, clock_settings(spec.clock)));
     }
   }
@@ -48,6 +59,12 @@ class SqlServers final : public Servers {
   void connect(Client& client, const ClientLink& how) override {
     for (std::size_t i = 0; i < ids_.size(); ++i)
       client.connect<Endpoint>().add_server(link(client, ids_[i], setup_.latency_to(i)), how.timeout);
+  }
+
+  void keep_resource(sim::ProcessId resource) override {
+    TableSpec counters{.name = "counters", .columns = {"name", "value"}, .keys = {0}, .is_resource = true};
+    counters.rows.push_back({Value("resource"), Value(0)});
+    servers_.front().keep_resource(std::move(counters), resource);
   }
 
   bool is_as_at_first() const override {
@@ -106,21 +123,68 @@ class SqlKind final : public ServerKind {
 
   std::span<const SettingSpec> settings() const override {
     static const std::array specs{
+        SettingSpec{.name = "product",
+                    .type = "\"postgresql\" or \"mariadb\"",
+                    .fallback = std::string(kProducts[0]),
+                    .told = "\"postgresql\"",
+                    .meaning = "whose engine it is: PostgreSQL 15, or MariaDB 10.11 with InnoDB",
+                    .choices = kProducts},
         SettingSpec{"rows", "string", std::string("lock"), "\"lock\"",
                     "rows that the tables `locks` and `versions` have from the beginning: names, with spaces between"},
+        SettingSpec{.name = "innodb_lock_wait_timeout",
+                    .type = "duration",
+                    .fallback = kLockWaitTimeout,
+                    .told = "\"50s\"",
+                    .meaning =
+                        "MariaDB: how long a statement waits for a row, in whole seconds; then it has failed, and "
+                        "its transaction goes on",
+                    .is_constant = true},
         SettingSpec{"deadlock_timeout", "duration", sim::Duration::seconds(1), "\"1s\"",
-                    "how long a session waits for a lock before it looks whether it waits in a circle; then it is the "
+                    "PostgreSQL: how long a session waits for a lock before it looks whether it waits in a circle; "
+                    "then it is the "
                     "victim"},
         SettingSpec{"lock_timeout", "duration", sim::Duration(), "\"0ms\"",
-                    "how long a session waits for a lock; zero: for ever"},
+                    "PostgreSQL: how long a session waits for a lock; zero: for ever"},
         SettingSpec{"idle_in_transaction_session_timeout", "duration", sim::Duration(), "\"0ms\"",
-                    "the server closes a session that is idle in a transaction for so long; zero: never"}};
+                    "PostgreSQL: the server closes a session that is idle in a transaction for so long; zero: never"}};
     return specs;
   }
   bool has_disk(const Settings&) const override { return true; }
+  std::optional<Contradiction> contradiction(std::span<const ServerSpec> servers) const override {
+    for (std::size_t i = 0; i < servers.size(); ++i) {
+      const Settings& settings = servers[i].settings;
+      if (auto found = foreign_setting(settings)) return Contradiction{i, found->first, std::move(found->second)};
+      const SettingValue* patience = settings.find("innodb_lock_wait_timeout");
+      if (patience != nullptr && !is_whole(std::get<sim::Duration>(*patience)))
+        return Contradiction{i, "innodb_lock_wait_timeout",
+                             "innodb_lock_wait_timeout: expected whole seconds, one or more, such as \"50s\""};
+    }
+    return std::nullopt;
+  }
 
   std::unique_ptr<Servers> make(const ServersSetup& setup) const override {
     return std::make_unique<SqlServers>(setup);
+  }
+
+ private:
+  static bool is_whole(sim::Duration length) {
+    return length > sim::Duration() && length.count_ns() % sim::Duration::seconds(1).count_ns() == 0;
+  }
+
+  /// What only the other product knows, and how to say so.
+  static std::optional<std::pair<std::string_view, std::string>> foreign_setting(const Settings& settings) {
+    constexpr std::array<std::string_view, 3> kOfPostgres{"deadlock_timeout", "lock_timeout",
+                                                          "idle_in_transaction_session_timeout"};
+    constexpr std::array<std::string_view, 1> kOfMariadb{"innodb_lock_wait_timeout"};
+    const bool has_mariadb = is_mariadb(settings);
+    const auto foreign = has_mariadb ? std::span<const std::string_view>(kOfPostgres) : kOfMariadb;
+    for (const std::string_view name : foreign) {
+      if (settings.find(name) == nullptr) continue;
+      return std::pair(name, std::string(name) + " is a setting of " + (has_mariadb ? "PostgreSQL" : "MariaDB") +
+                                 ", and this server is product = \"" + std::string(kProducts[has_mariadb ? 1 : 0]) +
+                                 "\"; leave it out");
+    }
+    return std::nullopt;
   }
 };
 

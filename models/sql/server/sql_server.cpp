@@ -20,8 +20,11 @@ void Server::receive(sim::Message& message, sim::ConnectionId connection) {
   const Statement& statement = request.statement;
   auto current = current_.find(connection.index);
   const bool is_own = statement.kind == Statement::Kind::begin && current == current_.end();
-  const bool only_reads = statement.kind == Statement::Kind::now ||
-                          (statement.kind == Statement::Kind::select && statement.locking == Locking::none);
+  // A snapshot keeps InnoDB from forgetting.
+  const bool takes_snapshot = is_mariadb() && current != current_.end() && engine_.is_in_transaction(current->second);
+  const bool only_reads =
+      statement.kind == Statement::Kind::now ||
+      (statement.kind == Statement::Kind::select && statement.locking == Locking::none && !takes_snapshot);
   world().access(is_own ? part_of(connection) : kShared, !only_reads || request.connects);
   if (request.connects) {
     if (current != current_.end()) disconnect(current->second);
@@ -40,7 +43,7 @@ void Server::receive(sim::Message& message, sim::ConnectionId connection) {
   stop(session.idle);
   session.operation = request.operation;
   session.request.emplace(request);
-  engine_.execute(current->second, statement, clock());
+  engine_.execute(current->second, statement, clock(), request.operation);
   settle();
 }
 
@@ -86,13 +89,20 @@ void Server::set(Timer& timer, sim::Duration length, sim::TimerKind kind) {
 
 void Server::stop(Timer& timer) { world().cancel_timer(std::exchange(timer.timer, {})); }
 
+sim::Duration Server::patience_of(const Session& session) const {
+  const bool is_get_lock = is_mariadb() && session.request->statement.kind == Statement::Kind::lock_advisory;
+  return is_get_lock ? session.request->statement.timeout : timeouts_.lock;
+}
+
 void Server::settle() {
+  while (is_mariadb() && engine_.break_circle(clock())) {
+  }
   for (const Engine::Change& change : engine_.take_changes()) {
     const bool is_lost = change.kind == sim::Effect::Kind::lose;
     const Session& session = *sessions_.at(change.session);
-    world().record_effect(change.kind, id(), change.object,
-                          is_lost ? sim::ProcessId{} : world().client_of(session.connection),
-                          is_lost ? 0 : session.operation);
+    const sim::OperationId operation = change.operation != 0 ? change.operation : session.operation;
+    world().record_effect(change.kind, change.is_of_resource ? resource_ : id(), change.object,
+                          is_lost ? sim::ProcessId{} : world().client_of(session.connection), is_lost ? 0 : operation);
   }
   for (Engine::Answer& answer : engine_.take_answers()) {
     Session& session = *sessions_.at(answer.session);
@@ -112,8 +122,9 @@ void Server::settle() {
       stop(session->lock);
     } else if (session->wait != engine_.waits_so_far(id)) {
       session->wait = engine_.waits_so_far(id);
-      if (engine_.is_in_circle(id)) set(session->deadlock, timeouts_.deadlock, sim::TimerKind::deadline);
-      set(session->lock, timeouts_.lock, sim::TimerKind::deadline);
+      if (!is_mariadb() && engine_.is_in_circle(id))
+        set(session->deadlock, timeouts_.deadlock, sim::TimerKind::deadline);
+      set(session->lock, patience_of(*session), sim::TimerKind::deadline);
     }
     const bool is_over = !session->is_connected && !engine_.waits(id);
     at = is_over ? sessions_.erase(at) : std::next(at);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "models/sql/engine/engine.hpp"
@@ -39,7 +40,7 @@ class Reply final : public sim::Message {
   std::uint64_t digest() const override { return content.digest(); }
 };
 
-/// PostgreSQL's settings of these names. Zero: never.
+/// Zero: never. PostgreSQL's settings of these names; of MariaDB only `lock` counts, which is innodb_lock_wait_timeout.
 struct Timeouts {
   sim::Duration deadlock = sim::Duration::seconds(1);
   sim::Duration lock;
@@ -48,10 +49,17 @@ struct Timeouts {
 
 /// What a commit has answered for is on its disk. The victim of a deadlock is who closed the circle of waits,
 /// deadlock_timeout later. (PostgreSQL's is whose timeout passes first in the circle: an earlier one's may, if it has
-/// not waited for so long.)
+/// not waited for so long.) MariaDB breaks circles of waits at once.
 class Server final : public sim::Process {
  public:
-  Server(std::vector<TableSpec> tables, Timeouts timeouts) : engine_(std::move(tables)), timeouts_(timeouts) {}
+  Server(std::vector<TableSpec> tables, Timeouts timeouts, Product product = Product::postgresql)
+      : engine_(std::move(tables), product), timeouts_(timeouts) {}
+
+  /// It has this table besides, whose rows are what locks protect: histories tell of them under this id.
+  void keep_resource(TableSpec table, sim::ProcessId resource) {
+    engine_.add_table(std::move(table));
+    resource_ = resource;
+  }
 
   void receive(sim::Message& request, sim::ConnectionId connection) override;
   void closed(sim::ConnectionId connection) override;
@@ -97,11 +105,14 @@ class Server final : public sim::Process {
   void disconnect(SessionId session);
   void set(Timer& timer, sim::Duration length, sim::TimerKind kind);
   void stop(Timer& timer);
+  bool is_mariadb() const { return engine_.product() == Product::mariadb; }
+  sim::Duration patience_of(const Session& session) const;
   /// Tells what has become of everything: histories, clients, timers.
   void settle();
 
   Engine engine_;
   Timeouts timeouts_;
+  sim::ProcessId resource_;
   std::map<SessionId, std::unique_ptr<Session>> sessions_;
   std::map<std::uint32_t, SessionId> current_;  ///< by connection
   SessionId last_session_ = 0;

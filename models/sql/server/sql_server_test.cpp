@@ -29,7 +29,8 @@ std::vector<Assignment> to(std::int64_t value) { return {{.column = "value", .te
 /// One server, and clients with programs of their own that write down what they are told, and when.
 class Bench {
  public:
-  explicit Bench(Timeouts timeouts = {}) : simulation_(world_), server_({rows()}, timeouts) {
+  explicit Bench(Timeouts timeouts = {}, Product product = Product::postgresql)
+      : simulation_(world_), server_({rows()}, timeouts, product) {
     server_id_ = world_.add(server_, "sql", {});
   }
 
@@ -99,6 +100,56 @@ TEST_CASE("sql server: who closes a circle of waits is its victim, deadlock_time
   // B asks at 24ms, is heard at 25ms, and is told at 126ms.
   CHECK(bench.told ==
         std::vector<std::string>{"126ms B: ERROR: deadlock detected", "126ms A: 1", "128ms B: ROLLBACK", "128ms A: 0"});
+}
+
+TEST_CASE("sql server: MariaDB finds a circle of waits at once, and its victim is in no transaction any more") {
+  Bench bench({}, Product::mariadb);
+  bench.client(locks_both(1, 2));
+  bench.client(locks_both(2, 1));
+  bench.run();
+  CHECK(bench.told ==
+        std::vector<std::string>{"26ms B: ERROR: deadlock detected", "26ms A: 1", "28ms B: 0", "28ms A: 0"});
+}
+
+TEST_CASE("sql server: MariaDB's lock wait timeout ends a statement and leaves its transaction") {
+  Bench bench({.lock = 1_s}, Product::mariadb);
+  bench.client([](Bench&, Client& client) -> sim::Task<void> {
+    auto& server = client.to<Endpoint>();
+    static_cast<void>(co_await server.begin());
+    static_cast<void>(co_await server.update("rows", to(1), at(1)));
+    co_await client.sleep(2_s);
+    static_cast<void>(co_await server.commit());
+  });
+  bench.client([](Bench& bench, Client& client) -> sim::Task<void> {
+    auto& server = client.to<Endpoint>();
+    co_await client.sleep(5_ms);
+    static_cast<void>(co_await server.begin());
+    static_cast<void>(co_await server.update("rows", to(2), at(2)));
+    const std::optional<Result> waited = co_await server.update("rows", to(3), at(1));
+    bench.note(client, waited);
+    const std::optional<Result> read = co_await server.select("rows", at(2));
+    bench.note(client, read);
+  });
+  bench.run();
+  CHECK(bench.told == std::vector<std::string>{"1011ms B: ERROR: could not obtain lock", "1013ms B: 1: 2, 2"});
+}
+
+TEST_CASE("sql server: GET_LOCK waits for as long as it says") {
+  Bench bench({.lock = 1_s}, Product::mariadb);
+  bench.client([](Bench&, Client& client) -> sim::Task<void> {
+    static_cast<void>(co_await client.to<Endpoint>().lock_advisory(Value("lock")));
+    co_await client.sleep(10_s);
+  });
+  bench.client([](Bench& bench, Client& client) -> sim::Task<void> {
+    co_await client.sleep(5_ms);
+    Statement statement{.kind = Statement::Kind::lock_advisory};
+    statement.key = Value("lock");
+    statement.timeout = 3_s;
+    const std::optional<Result> locked = co_await client.to<Endpoint>().execute(std::move(statement));
+    bench.note(client, locked);
+  });
+  bench.run();
+  CHECK(bench.told == std::vector<std::string>{"3007ms B: 0"});
 }
 
 TEST_CASE("sql server: lock_timeout ends a wait") {

@@ -80,6 +80,9 @@ constexpr std::array<Pair, 6> kMoreMeanings{{
     {"after this a permit may be taken back, by the clock of whoever asks", "超过此时间许可可被收回，按请求者的时钟"},
 }};
 constexpr std::array<Pair, 5> kMeaningsOfSql{{
+    {"a client that finds no row inserts it, and looks again", "找不到行的客户端插入该行，然后再查一次"},
+    {"of its transactions; standard: the server's own, which PostgreSQL and MariaDB differ in",
+     "其事务的隔离级别；standard 表示服务器自己的默认级别，PostgreSQL 与 MariaDB 各不相同"},
     {"a client that finds no row to lock has not got the lock", "找不到可锁的行的客户端不算取得锁"},
     {"the release deletes the row only if it is its own", "释放时只删除属于自己的行"},
     {"lockAtMostFor: how long the row is locked if nobody gives it back", "无人归还时该行锁定多久"},

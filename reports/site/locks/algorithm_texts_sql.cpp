@@ -5,7 +5,7 @@
 namespace lockstep::reports::site {
 
 std::span<const AlgorithmText> texts_of_sql_locks() {
-  static const std::array<AlgorithmText, 5> all{{
+  static const std::array<AlgorithmText, 7> all{{
       {"sql-for-update",
        "用 SELECT FOR UPDATE 锁住一行直到事务结束",
        "A transaction locks the row of the lock's name and stays open for as long as the lock is held; whoever comes "
@@ -55,6 +55,27 @@ std::span<const AlgorithmText> texts_of_sql_locks() {
        "服务器按名字为会话保存一把锁，不需要行或事务；后来者依次等待。锁随会话结束：服务器失去连接时，持有者并不知道。",
        {{"lock", "advisory lock in the server's memory, of a session", "服务器内存中的咨询锁，属于一个会话"}},
        {"models/locks/sql/sql_advisory.cpp"}},
+      {"lock-inside-transaction",
+       "在事务之内加锁与解锁的咨询锁：解锁早于 COMMIT",
+       "An annotation opens a transaction around a method, and the method locks: BEGIN, lock, read, write, unlock, "
+       "COMMIT. "
+       "Nobody else is in the section while the lock is held, but what was written in it is visible only after the "
+       "COMMIT: whoever gets the lock in between reads the old value and overwrites the new one.",
+       "注解在方法外面开启事务，方法之内才加锁：BEGIN、加锁、读、写、解锁、COMMIT。持锁期间确实没有别人，但写入的内容要"
+       "到 "
+       "COMMIT 之后才可见：在两者之间拿到锁的客户端读到旧值，随后覆盖新值。",
+       {{"lock", "advisory lock in the server's memory, of a session", "服务器内存中的咨询锁，属于一个会话"},
+        {"resource", "row of the table counters: what the lock protects", "表 counters 中的行：锁所保护的数据"}},
+       {"models/locks/sql/lock_inside_transaction.cpp", "models/locks/sql/transaction_lock.cpp"}},
+      {"lock-outside-transaction",
+       "在事务之外加锁与解锁的咨询锁：解锁晚于 COMMIT",
+       "The lock is taken before the transaction begins, and given back when it has ended: whoever comes next sees "
+       "what "
+       "was committed, also with a snapshot.",
+       "在事务开始之前加锁，事务结束之后解锁：后来者看得到已提交的内容，使用快照时也一样。",
+       {{"lock", "advisory lock in the server's memory, of a session", "服务器内存中的咨询锁，属于一个会话"},
+        {"resource", "row of the table counters: what the lock protects", "表 counters 中的行：锁所保护的数据"}},
+       {"models/locks/sql/lock_outside_transaction.cpp", "models/locks/sql/transaction_lock.cpp"}},
   }};
   return all;
 }

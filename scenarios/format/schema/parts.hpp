@@ -87,6 +87,7 @@ Keys keys_of(const LockParameters& parameters);
 
 /// What no single key can know, and the defaults that depend on others. Requires: names are resolved.
 void check_server_kind(const Node& root, const Draft& draft);
+void check_resource(const Node& root, const models::locks::Entry& entry, const Scenario& scenario);
 void check_sentinels(const models::locks::Entry& entry, Scenario& scenario);
 
 /// The tables inside an array of tables. Throws if it is a single table, which wants another pair of brackets.

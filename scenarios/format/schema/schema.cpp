@@ -242,6 +242,7 @@ Scenario read_scenario(const Node& root, const models::locks::Catalogue& catalog
   mistakes.attempt([&] { check_threads(scenario); });
   mistakes.attempt([&] { check_server_kind(root, draft); });
   mistakes.attempt([&] { check_sentinels(entry, scenario); });
+  mistakes.attempt([&] { check_resource(root, entry, scenario); });
   mistakes.attempt([&] { check_losses(scenario); });
   mistakes.attempt([&] { check_work(scenario, entry); });
   mistakes.attempt([&] { check_roles(scenario); });

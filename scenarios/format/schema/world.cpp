@@ -42,12 +42,15 @@ constexpr Key<MarketSpec> kMarket[] = {
      field<&MarketSpec::funds, whole<0, 1'000'000'000>>},
 };
 
-constexpr std::array<std::pair<std::string_view, ResourceSpec::Kind>, 2> kResourceKinds{
-    {{"counter", ResourceSpec::Kind::counter}, {"register", ResourceSpec::Kind::reg}}};
+constexpr std::array<std::pair<std::string_view, ResourceSpec::Kind>, 3> kResourceKinds{
+    {{"counter", ResourceSpec::Kind::counter},
+     {"register", ResourceSpec::Kind::reg},
+     {"row", ResourceSpec::Kind::row}}};
 
 constexpr Key<ResourceSpec> kResource[] = {
-    {"kind", "\"counter\" or \"register\"", kRequired,
-     "a counter is read and then written one higher; a register is only written",
+    {"kind", "\"counter\", \"register\" or \"row\"", kRequired,
+     "a counter is read and then written one higher; a register is only written; a row is a counter that the lock's "
+     "server keeps, in its holder's transaction",
      choice<&ResourceSpec::kind, kResourceKinds>},
     {"fenced", "true or false", "false", "whether it refuses fencing tokens that go back",
      field<&ResourceSpec::fenced, flag_of>},
@@ -71,6 +74,17 @@ Value write_network(const Saved& saved) { return headed(write_table(kNetwork, sa
 
 void read_resource(const Node& node, Draft& draft) {
   read_table(node, {"[resource]"}, kResource, draft.scenario.resource.emplace());
+}
+
+void check_resource(const Node& root, const models::locks::Entry& entry, const Scenario& scenario) {
+  if (!scenario.resource || scenario.resource->kind != ResourceSpec::Kind::row) return;
+  const Node& table = *find(root, "resource");
+  const std::string row = "kind = \"row\" is a row of the lock's server";
+  if (!entry.reaches_row)
+    fail(*find(table, "kind"), row + ", to which " + std::string(entry.id) + " does not reach; write \"counter\"");
+  for (const std::string_view key : {"fenced", "latency"}) {
+    if (const Node* node = find(table, key)) fail(*node, row + ", and has no such key of its own; leave it out");
+  }
 }
 
 void read_market(const Node& node, Draft& draft) {
