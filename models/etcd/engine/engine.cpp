@@ -75,14 +75,19 @@ const KeyValue* Engine::at(const History& history, Revision revision) {
 }
 
 const KeyValue* Engine::present(const std::string& key) const {
-  const auto found = keys_.find(key);
-  return found == keys_.end() ? nullptr : at(found->second, current());
+  const auto found = present_.find(key);
+  return found == present_.end() ? nullptr : &found->second;
 }
 
 std::vector<KeyValue> Engine::present() const { return read({"", std::string(1, '\0')}, revision_); }
 
 std::vector<KeyValue> Engine::read(const Span& span, Revision revision) const {
   std::vector<KeyValue> found;
+  if (revision == current()) {
+    for (auto each = present_.lower_bound(span.key); each != present_.end() && span.contains(each->first); ++each)
+      found.push_back(each->second);
+    return found;
+  }
   for (auto each = keys_.lower_bound(span.key); each != keys_.end() && span.contains(each->first); ++each) {
     if (const KeyValue* kv = at(each->second, revision)) found.push_back(*kv);
   }
@@ -210,6 +215,11 @@ void Engine::remove(const KeyValue& kv) {
 }
 
 void Engine::record(Event event) {
+  if (event.is_delete) {
+    present_.erase(event.kv.key);
+  } else {
+    present_[event.kv.key] = event.kv;
+  }
   keys_[event.kv.key].push_back({event, changes_.size()});
   changes_.push_back(std::move(event));
 }
@@ -275,9 +285,8 @@ void Engine::watch(WatchId id, Span span, Revision start_revision) {
     return;
   }
   std::map<std::pair<Revision, std::size_t>, Event> missed;
-  for (const auto& [key, history] : keys_) {
-    if (!span.contains(key)) continue;
-    for (const auto& [event, number] : history) {
+  for (auto each = keys_.lower_bound(span.key); each != keys_.end() && span.contains(each->first); ++each) {
+    for (const auto& [event, number] : each->second) {
       if (event.kv.mod_revision >= start) missed.emplace(std::pair(event.kv.mod_revision, number), event);
     }
   }

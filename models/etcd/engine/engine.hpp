@@ -92,7 +92,8 @@ class Engine {
 
   Revision revision_ = 1;  // an empty store's, as etcd counts
   Revision compacted_ = 0;
-  std::map<std::string, History> keys_;
+  std::map<std::string, KeyValue> present_;  ///< in the transaction that is going on
+  std::map<std::string, History> keys_;      ///< all that ever were, but for what was compacted
   std::map<LeaseId, std::set<std::string>> leases_;
   std::map<WatchId, Watch> watches_;
   std::vector<Event> changes_;

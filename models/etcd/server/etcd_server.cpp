@@ -93,7 +93,7 @@ Told Server::execute(const Request& request, sim::ConnectionId connection) {
 
 void Server::access_for(const Operation& operation) {
   world().access(kStore, !std::holds_alternative<Range>(operation));
-  if (std::holds_alternative<Range>(operation)) return;
+  if (std::holds_alternative<Range>(operation) || !world().is_explored()) return;
   const auto* put = std::get_if<Put>(&operation);
   if (put != nullptr) world().access(part_of(put->lease), true);
   const Span span = put != nullptr ? Span{put->key} : std::get<DeleteRange>(operation).span;
