@@ -139,8 +139,8 @@ Simulation::End Simulation::run(Instant until, std::uint64_t max_events) {
 }
 
 /// Whoever still waits for an answer, e.g. a WAIT without a timeout, may get it from what services do by themselves;
-/// but not if that has not come within a minute, and each deadline that was pending then has been put off since: so nobody
-/// has died whom a service has still to notice.
+/// but not if that has not come within a minute, and each deadline that was pending then has been put off since: so
+/// nobody has died whom a service has still to notice.
 bool Simulation::is_only_background_for_long() {
   constexpr Duration kPatience = Duration::seconds(60);
   if (!world_.has_foreground()) return true;
