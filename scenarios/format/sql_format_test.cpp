@@ -24,9 +24,9 @@ TEST_CASE("loader: a setting of the other SQL product is refused") {
   CHECK(told("sql-advisory", "[[server]]\nproduct = \"mariadb\"\ninnodb_lock_wait_timeout = \"5s\"\n") ==
         "(a scenario)");
   CHECK(told("sql-advisory", "[[server]]\nproduct = \"mariadb\"\nlock_timeout = \"5s\"\n") ==
-        "lock_timeout is a setting of PostgreSQL, and this server is product = \"mariadb\"; leave it out");
+        "lock_timeout: a setting of PostgreSQL, and this server is product = \"mariadb\"; leave it out");
   CHECK(told("sql-advisory", "[[server]]\ninnodb_lock_wait_timeout = \"5s\"\n") ==
-        "innodb_lock_wait_timeout is a setting of MariaDB, and this server is product = \"postgresql\"; leave it out");
+        "innodb_lock_wait_timeout: a setting of MariaDB, and this server is product = \"postgresql\"; leave it out");
   CHECK(told("sql-advisory", "[[server]]\nproduct = \"mariadb\"\ninnodb_lock_wait_timeout = \"1500ms\"\n") ==
         "innodb_lock_wait_timeout: expected whole seconds, one or more, such as \"50s\"");
 }
@@ -35,9 +35,9 @@ TEST_CASE("loader: a row is for locks that reach to it, and has nothing of a res
   CHECK(told("lock-inside-transaction", "[resource]\nkind = \"row\"\n") == "(a scenario)");
   CHECK(told("lock-inside-transaction", "[resource]\nkind = \"counter\"\nfenced = true\n") == "(a scenario)");
   CHECK(told("sql-advisory", "[resource]\nkind = \"row\"\n") ==
-        "kind = \"row\" is a row of the lock's server, to which sql-advisory does not reach; write \"counter\"");
+        "kind: \"row\" is a row of the lock's server, to which sql-advisory does not reach; write \"counter\"");
   CHECK(told("lock-inside-transaction", "[resource]\nkind = \"row\"\nlatency = \"3ms\"\n") ==
-        "kind = \"row\" is a row of the lock's server, and has no such key of its own; leave it out");
+        "latency: a row of the lock's server has no such key of its own; leave it out");
 }
 
 }  // namespace lockstep::scenarios::sql_format_test

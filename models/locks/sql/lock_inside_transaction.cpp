@@ -2,7 +2,8 @@
 // method that locks comes to.
 // Source: lock-summary, pit 8.
 // Claims: mutual-exclusion, own-release, recoverable; that no update is lost.
-// Breaks: lock-inside-transaction (whoever comes next reads what was there before the commit).
+// Breaks: lock-inside-transaction, lock-inside-transaction-mariadb (whoever comes next reads what was there before
+// the commit).
 
 #include "models/client/client.hpp"
 #include "models/locks/entries.hpp"

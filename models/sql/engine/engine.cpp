@@ -410,8 +410,10 @@ void Engine::write(Session& session, Slot& slot) {
   const Row before = version.row;
   for (const Assignment& each : pending.statement.set)
     version.row[column(*pending.table, each.column)] = evaluate(each.term, *pending.table, &before, transaction);
-  // InnoDB writes nothing where nothing changes.
-  if (is_innodb() && !version.deleted && !version.frees && is_unchanged(version.row, before)) return;
+  // InnoDB writes nothing where nothing changes. What locks protect is told of all the same: whoever counts up to what
+  // is there already has lost an update.
+  const bool may_change_nothing = is_innodb() && !version.deleted && !version.frees && !pending.table->spec.is_resource;
+  if (may_change_nothing && is_unchanged(version.row, before)) return;
   slot.versions.push_back(std::move(version));
   transaction.changed.emplace_back(pending.table, &slot);
 }

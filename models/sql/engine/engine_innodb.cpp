@@ -71,7 +71,11 @@ Engine::Step Engine::change_record(SessionId id, Session& session, const sim::Wo
   if (!slot->locks.holds(transaction.id, Mode::exclusive, Span::record)) {
     const bool is_blocked = slot->locks.is_blocked(transaction.id, Mode::exclusive, Span::record);
     if (is_blocked && pending.statement.locking == Locking::nowait) return fail(session, Error::lock_not_available);
-    if (is_blocked && pending.statement.locking == Locking::skip_locked) return Step::done;
+    if (is_blocked && pending.statement.locking == Locking::skip_locked) {
+      // It looks on, and does not find it in the gap behind it.
+      if (locks_gaps) behind(*pending.table, wanted_key(pending)).add(transaction.id, Mode::exclusive, Span::gap);
+      return Step::done;
+    }
     if (!slot->locks.request(transaction.id, Mode::exclusive, Span::record))
       return wait(session, {.records = &slot->locks});
     pending.has_locked = true;

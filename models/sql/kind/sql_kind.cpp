@@ -156,8 +156,7 @@ class SqlKind final : public ServerKind {
       if (auto found = foreign_setting(settings)) return Contradiction{i, found->first, std::move(found->second)};
       const SettingValue* patience = settings.find("innodb_lock_wait_timeout");
       if (patience != nullptr && !is_whole(std::get<sim::Duration>(*patience)))
-        return Contradiction{i, "innodb_lock_wait_timeout",
-                             "innodb_lock_wait_timeout: expected whole seconds, one or more, such as \"50s\""};
+        return Contradiction{i, "innodb_lock_wait_timeout", "expected whole seconds, one or more, such as \"50s\""};
     }
     return std::nullopt;
   }
@@ -180,7 +179,7 @@ class SqlKind final : public ServerKind {
     const auto foreign = has_mariadb ? std::span<const std::string_view>(kOfPostgres) : kOfMariadb;
     for (const std::string_view name : foreign) {
       if (settings.find(name) == nullptr) continue;
-      return std::pair(name, std::string(name) + " is a setting of " + (has_mariadb ? "PostgreSQL" : "MariaDB") +
+      return std::pair(name, std::string("a setting of ") + (has_mariadb ? "PostgreSQL" : "MariaDB") +
                                  ", and this server is product = \"" + std::string(kProducts[has_mariadb ? 1 : 0]) +
                                  "\"; leave it out");
     }

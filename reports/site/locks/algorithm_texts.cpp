@@ -79,7 +79,7 @@ constexpr std::array<Pair, 6> kMoreMeanings{{
     {"how long one attempt waits for a message", "一次尝试等待消息多久"},
     {"after this a permit may be taken back, by the clock of whoever asks", "超过此时间许可可被收回，按请求者的时钟"},
 }};
-constexpr std::array<Pair, 5> kMeaningsOfSql{{
+constexpr std::array<Pair, 7> kMeaningsOfSql{{
     {"a client that finds no row inserts it, and looks again", "找不到行的客户端插入该行，然后再查一次"},
     {"of its transactions; standard: the server's own, which PostgreSQL and MariaDB differ in",
      "其事务的隔离级别；standard 表示服务器自己的默认级别，PostgreSQL 与 MariaDB 各不相同"},

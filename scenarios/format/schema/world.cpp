@@ -79,11 +79,12 @@ void read_resource(const Node& node, Draft& draft) {
 void check_resource(const Node& root, const models::locks::Entry& entry, const Scenario& scenario) {
   if (!scenario.resource || scenario.resource->kind != ResourceSpec::Kind::row) return;
   const Node& table = *find(root, "resource");
-  const std::string row = "kind = \"row\" is a row of the lock's server";
   if (!entry.reaches_row)
-    fail(*find(table, "kind"), row + ", to which " + std::string(entry.id) + " does not reach; write \"counter\"");
+    fail(*find(table, "kind"), "\"row\" is a row of the lock's server, to which " + std::string(entry.id) +
+                                   " does not reach; write \"counter\"");
   for (const std::string_view key : {"fenced", "latency"}) {
-    if (const Node* node = find(table, key)) fail(*node, row + ", and has no such key of its own; leave it out");
+    if (const Node* node = find(table, key))
+      fail(*node, "a row of the lock's server has no such key of its own; leave it out");
   }
 }
 
