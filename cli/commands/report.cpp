@@ -33,7 +33,7 @@ using scenarios::Scenario;
 /// Of each story, so that a site of all of them is there within a minute.
 constexpr std::uint64_t kTracesMax = 100'000;
 constexpr std::uint64_t kEventsMax = 5'000'000;
-/// Of the concrete runs beside each story's search: `check` of the story itself plays all of them, and this is read beside it.
+/// Of the concrete runs beside each story's search: `check` of the story plays all of them.
 constexpr scenarios::Effort kStoryOpinion{.times = 1, .parts = 4};
 /// Of the search for the point of no return.
 constexpr std::uint64_t kNoReturnTraces = 2'000;
