@@ -79,7 +79,8 @@ struct RanOut {
   bool is_taken_over = false;  ///< and then somebody else got it there
 };
 
-RanOut leases_that_ran_out(const sim::History& story) {
+/// Of the story's clients, not of the probe that asks whether the lock comes back.
+RanOut leases_that_ran_out(const sim::History& story, std::size_t clients) {
   RanOut result;
   for (std::size_t i = 0; i < story.effects.size(); ++i) {
     const sim::Effect& expiry = story.effects[i];
@@ -89,7 +90,7 @@ RanOut leases_that_ran_out(const sim::History& story) {
       if (write.kind != sim::Effect::Kind::write || write.server != expiry.server || write.object != expiry.object)
         continue;
       const sim::Operation* grant = grant_of(story, write);
-      if (grant == nullptr) break;
+      if (grant == nullptr || story.host_of(grant->process).index >= clients) break;
       result.has_run_out = true;
       result.is_taken_over =
           result.is_taken_over || std::any_of(story.effects.begin() + static_cast<std::ptrdiff_t>(i),
@@ -121,7 +122,7 @@ void TraceMarks::look(const checker::Explorer& explorer, const sim::History& sto
     const bool is_client = story.host_of(operation.process).index < clients_;
     return is_client && operation.function == "acquire" && operation.phase == sim::Phase::ok;
   });
-  const RanOut leases = leases_that_ran_out(story);
+  const RanOut leases = leases_that_ran_out(story, clients_);
   is_reached[ran_out] = leases.has_run_out;
   is_reached[taken_over] = leases.is_taken_over;
   for (const ExploredFault& fault : explorer.faults()) {

@@ -19,14 +19,15 @@ struct Story {
   std::string hold = "5ms";
   std::string b = "";     ///< when B comes; empty: never
   std::string more = "";  ///< tables
+  std::string lock = "algorithm = \"set-nx-px-lua\"";
 };
 
 Exploration explored(const Story& story) {
   std::string text =
       "title = { en = \"t\", zh = \"t\" }\nstory = { en = \"s\", zh = \"s\" }\nlesson = { en = \"l\", zh = \"l\" }\n"
-      "[lock]\nalgorithm = \"set-nx-px-lua\"\nttl = \"" +
-      story.ttl + "\"\n[network]\nlatency = \"1ms\"\n" + story.timeout + "[[client]]\nname = \"A\"\nhold = \"" +
-      story.hold + "\"\n";
+      "[lock]\n" +
+      story.lock + "\nttl = \"" + story.ttl + "\"\n[network]\nlatency = \"1ms\"\n" + story.timeout +
+      "[[client]]\nname = \"A\"\nhold = \"" + story.hold + "\"\n";
   if (!story.b.empty()) text += "[[client]]\nname = \"B\"\nacquire_at = \"" + story.b + "\"\nhold = \"0ms\"\n";
   const auto scenario = parse(text + story.more, "story.toml", catalogue());
   if (const auto* problem = std::get_if<Diagnostic>(&scenario)) FAIL(problem->to_string());
@@ -69,6 +70,10 @@ TEST_CASE("mark: a lease ran out before its holder gave the lock back") {
   CHECK(reached(name, {.hold = "30ms", .b = "25ms"}) == Reached::in_some_trace);
   CHECK(reached(name, {.hold = "30ms", .b = "15ms"}) == Reached::in_some_trace);  // A's own release notices it
   CHECK(reached(name, {.hold = "15ms", .b = "10ms"}) == Reached::in_none);
+  // The probe, which asks whether the lock comes back, leaves it to its lease: that is nobody's of the story.
+  const std::string etcd = "algorithm = \"etcd-mutex\"";
+  CHECK(reached(name, {.ttl = "2s", .lock = etcd}) == Reached::in_none);
+  CHECK(reached(name, {.ttl = "2s", .more = may("crash", kOfA), .lock = etcd}) == Reached::in_some_trace);
 }
 
 TEST_CASE("mark: a holder was paused, or somebody who held nothing") {
