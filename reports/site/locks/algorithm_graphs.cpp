@@ -53,8 +53,8 @@ ListedGraph graph_of(const Entry& entry, std::size_t clients, const models::lock
   // All orders if that is little enough to be surveyed, else one of each trace.
   constexpr scenarios::StateGraphBounds kSmall{.states_max = 400, .traces_max = 2'000};
   for (const bool reduction : {false, true}) {
-    // Several servers have too many orders to be surveyed, or even to be counted; renewals have no end where order alone
-    // is asked.
+    // Several servers have too many orders to be surveyed, or even to be counted; renewals have no end where order
+    // alone is asked.
     if (!reduction && (entry.many_nodes || always_renews(entry))) continue;
     auto graph = scenarios::explored_states(world, catalogue, reduction, kSmall);
     if (auto* states = std::get_if<checker::StateGraph>(&graph)) {
