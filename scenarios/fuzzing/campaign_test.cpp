@@ -46,7 +46,7 @@ std::vector<FuzzTarget> two_targets() {
   return {target_of(parsed(margin_story("200ms")), catalogue()), target_of(*catalogue().find("set-nx-px-lua"))};
 }
 
-/// With sanitizers without making findings small, which takes most of the time: two tests are enough to look into that.
+/// With sanitizers mostly without making findings small, which takes nearly all of the time there.
 constexpr bool kShrinks = !sim::takes_few_cases;
 
 std::string played(FuzzOptions options, int batches, std::vector<FuzzTarget> targets) {
@@ -78,7 +78,7 @@ TEST_CASE("campaign: the same on any number of threads") {
   const int batches = 1;
   const std::string one = played({.seed = 5, .jobs = 1}, batches, two_targets());
   CHECK(one == played({.seed = 5, .jobs = 2}, batches, two_targets()));
-  CHECK(one == played({.seed = 5, .jobs = 5}, batches, two_targets()));
+  if (!sim::takes_few_cases) CHECK(one == played({.seed = 5, .jobs = 5}, batches, two_targets()));
 }
 
 TEST_CASE("campaign: units that were begun before their batch make no difference") {
