@@ -2,125 +2,25 @@
 
 #include <catch2/catch.hpp>
 
-#include <algorithm>
-#include <deque>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "models/client/client.hpp"
-#include "models/locks/catalogue.hpp"
-#include "models/servers/kinds.hpp"
-#include "models/servers/server_kind.hpp"
-#include "models/workloads/lock_user.hpp"
-#include "sim/schedules/simulation.hpp"
+#include "models/locks/steps_testing.hpp"
 
 namespace lockstep::models::locks::etcd_steps_test {
-namespace {
 
 using namespace sim::literals;
-using Steps = std::vector<std::string>;
+using testing::Bench;
+using testing::Steps;
 
-/// Clients A, B, … with one lock at one server, 1ms away.
-class Bench {
- public:
-  explicit Bench(std::string_view algorithm, sim::Duration wait = 0_ms) : world_(decisions_), simulation_(world_) {
-    static const Catalogue catalogue = Catalogue::built_in();
-    const Entry* entry = catalogue.find(algorithm);
-    REQUIRE(entry != nullptr);
-    Parameters parameters(entry->parameters);
-    parameters.set("ttl", 3_s);
-    parameters.set("wait", wait);
-    lock_ = entry->make(parameters);
-    specs_.emplace_back().name = "etcd";
-    servers_ = etcd_kind().make(
-        {.world = world_, .servers = specs_, .latency = sim::DurationRange::exactly(1_ms), .shared = shared_});
-    world_.enable_trace();
-  }
-  /// Programs may be waiting for objects of their processes, so they go first.
-  ~Bench() { world_.restart(); }
-  Bench(const Bench&) = delete;
-  Bench& operator=(const Bench&) = delete;
+namespace {
 
-  sim::ProcessId client(sim::Duration start, sim::Duration hold) {
-    workloads::LockUser& settings = settings_.emplace_back();
-    settings.locks.push_back({.algorithm = lock_.get()});
-    settings.hold = sim::DurationRange::exactly(hold);
-    Client& client = clients_.emplace_back([&settings](Client& c) { return workloads::run(c, settings); });
-    const std::string name(1, static_cast<char>('A' + starts_.size()));
-    const sim::ProcessId id = world_.add(client, name, {});
-    servers_->connect(client, {});
-    Client& background = clients_.emplace_back();
-    world_.add_part(background, id, name + "/session");
-    background.become_background_of(client);
-    servers_->connect(background, {});
-    starts_.emplace_back(id, start);
-    return id;
-  }
-
-  void run() {
-    for (const auto& [id, start] : starts_) world_.start(id, sim::DurationRange::exactly(start));
-    world_.arm_faults();
-    REQUIRE(simulation_.run(sim::Instant::at(sim::Duration::forever()), 100'000) == sim::Simulation::End::quiet);
-  }
-
-  /// The names of what a client sent, in order.
-  Steps sent_by(sim::ProcessId client) const {
-    Steps names;
-    for (const sim::TraceRecord& record : world_.trace().records) {
-      if (record.kind == sim::EventKind::message && !record.is_reply && record.from == client)
-        names.push_back(record.text.substr(0, record.text.find(' ')));
-    }
-    return names;
-  }
-  /// How often anybody sent this.
-  std::ptrdiff_t count(std::string_view text) const {
-    const auto& records = world_.trace().records;
-    return std::count_if(records.begin(), records.end(), [&](const sim::TraceRecord& record) {
-      return record.kind == sim::EventKind::message && !record.is_reply && record.text == text;
-    });
-  }
-  /// What it sent and was told, in words.
-  Steps talk_of(sim::ProcessId client) const {
-    Steps talk;
-    for (const sim::TraceRecord& record : world_.trace().records) {
-      if (record.kind != sim::EventKind::message) continue;
-      if (!record.is_reply && record.from == client) talk.push_back(record.text);
-      if (record.is_reply && record.process == client) talk.push_back("-> " + record.text);
-    }
-    return talk;
-  }
-  /// "A 4ms": who has got the lock, and when.
-  Steps grants() const {
-    Steps grants;
-    for (const sim::Operation& operation : world_.history().operations) {
-      if (operation.function == "acquire" && operation.phase == sim::Phase::ok)
-        grants.push_back(world_.name(operation.process) + " " + to_string(operation.completed.offset()));
-    }
-    return grants;
-  }
-
-  sim::World& world() { return world_; }
-
- private:
-  sim::DefaultDecisions decisions_;
-  sim::World world_;
-  sim::Simulation simulation_;
-  std::unique_ptr<LockAlgorithm> lock_;
-  std::vector<ServerSpec> specs_;
-  Settings shared_;
-  std::unique_ptr<Servers> servers_;
-  std::deque<workloads::LockUser> settings_;
-  std::deque<Client> clients_;
-  std::vector<std::pair<sim::ProcessId, sim::Duration>> starts_;
-};
+/// Sessions of 3s; a wait of none is one for ever.
+Bench with_session(std::string_view algorithm, sim::Duration wait = 0_ms) {
+  return Bench(algorithm, {{"ttl", 3_s}, {"wait", wait}});
+}
 
 }  // namespace
 
 TEST_CASE("etcd-mutex: the first one enters with one transaction, and leaves by deleting its key") {
-  Bench bench("etcd-mutex");
+  Bench bench = with_session("etcd-mutex");
   const auto a = bench.client(0_ms, 10_ms);
   bench.run();
   CHECK(bench.talk_of(a) ==
@@ -135,7 +35,7 @@ TEST_CASE("etcd-mutex: the first one enters with one transaction, and leaves by 
 
 TEST_CASE("etcd-mutex: who comes second waits for the key before its own, and looks for its own afterwards") {
   const std::string algorithm = GENERATE("etcd-mutex", "etcd-mutex-pre34");
-  Bench bench(algorithm);
+  Bench bench = with_session(algorithm);
   bench.client(0_ms, 50_ms);
   const auto b = bench.client(10_ms, 10_ms);
   bench.run();
@@ -148,7 +48,7 @@ TEST_CASE("etcd-mutex: who comes second waits for the key before its own, and lo
 }
 
 TEST_CASE("etcd-mutex: of many who wait each is woken by the one before it alone") {
-  Bench bench("etcd-mutex");
+  Bench bench = with_session("etcd-mutex");
   std::vector<sim::ProcessId> clients;
   for (int i = 0; i < 5; ++i) clients.push_back(bench.client(sim::Duration::milliseconds(10 * i), 100_ms));
   bench.run();
@@ -160,7 +60,7 @@ TEST_CASE("etcd-mutex: of many who wait each is woken by the one before it alone
 }
 
 TEST_CASE("etcd-mutex: a session is kept alive every third of its time to live for as long as the lock is held") {
-  Bench bench("etcd-mutex");
+  Bench bench = with_session("etcd-mutex");
   bench.client(0_ms, 9500_ms);
   bench.client(5_s, 10_ms);
   bench.run();
@@ -171,7 +71,7 @@ TEST_CASE("etcd-mutex: a session is kept alive every third of its time to live f
 }
 
 TEST_CASE("etcd-mutex: whoever has waited for as long as it wants to takes its key back") {
-  Bench bench("etcd-mutex", 50_ms);
+  Bench bench = with_session("etcd-mutex", 50_ms);
   bench.client(0_ms, 1_s);
   const auto b = bench.client(10_ms, 10_ms);
   bench.client(30_ms, 10_ms);
@@ -182,7 +82,7 @@ TEST_CASE("etcd-mutex: whoever has waited for as long as it wants to takes its k
 
 TEST_CASE("etcd-mutex: a waiter whose session has ended takes the lock only where it does not look for its key") {
   const std::string algorithm = GENERATE("etcd-mutex", "etcd-mutex-pre34");
-  Bench bench(algorithm);
+  Bench bench = with_session(algorithm);
   bench.client(0_ms, 5_s);
   const auto b = bench.client(100_ms, 10_ms);
   bench.world().plan({.kind = sim::FaultKind::pause, .process = b, .length = 6_s, .at = 200_ms});
@@ -192,7 +92,7 @@ TEST_CASE("etcd-mutex: a waiter whose session has ended takes the lock only wher
 }
 
 TEST_CASE("etcd-mutex: a lease of whoever dies ends, and so does its place") {
-  Bench bench("etcd-mutex");
+  Bench bench = with_session("etcd-mutex");
   const auto a = bench.client(0_ms, 1_s);
   bench.client(100_ms, 10_ms);
   bench.world().plan({.kind = sim::FaultKind::crash, .process = a, .at = 500_ms});
@@ -201,7 +101,7 @@ TEST_CASE("etcd-mutex: a lease of whoever dies ends, and so does its place") {
 }
 
 TEST_CASE("etcd-mutex: after a restart of the server leases count from the beginning, and a watch is asked for again") {
-  Bench bench("etcd-mutex");
+  Bench bench = with_session("etcd-mutex");
   const auto a = bench.client(0_ms, 10_s);
   const auto b = bench.client(100_ms, 10_ms);
   bench.world().plan({.kind = sim::FaultKind::crash, .process = a, .at = 300_ms});

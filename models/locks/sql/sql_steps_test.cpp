@@ -2,89 +2,13 @@
 
 #include <catch2/catch.hpp>
 
-#include <deque>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "models/client/client.hpp"
-#include "models/locks/catalogue.hpp"
-#include "models/servers/kinds.hpp"
-#include "models/servers/server_kind.hpp"
-#include "models/workloads/lock_user.hpp"
-#include "sim/schedules/simulation.hpp"
+#include "models/locks/steps_testing.hpp"
 
 namespace lockstep::models::locks::sql_steps_test {
-namespace {
 
 using namespace sim::literals;
-using Steps = std::vector<std::string>;
-
-/// Clients A, B, … with one lock at one server, 1ms away.
-class Bench {
- public:
-  explicit Bench(std::string_view algorithm, std::vector<std::pair<std::string_view, ParameterValue>> set = {},
-                 Settings settings = {})
-      : world_(decisions_), simulation_(world_) {
-    static const Catalogue catalogue = Catalogue::built_in();
-    const Entry* entry = catalogue.find(algorithm);
-    REQUIRE(entry != nullptr);
-    Parameters parameters(entry->parameters);
-    for (auto& [name, value] : set) parameters.set(name, std::move(value));
-    lock_ = entry->make(parameters);
-    specs_.emplace_back().name = "sql";
-    specs_.back().settings = std::move(settings);
-    servers_ = sql_kind().make(
-        {.world = world_, .servers = specs_, .latency = sim::DurationRange::exactly(1_ms), .shared = shared_});
-    world_.enable_trace();
-  }
-
-  sim::ProcessId client(sim::Duration start, sim::Duration hold) {
-    workloads::LockUser& settings = settings_.emplace_back();
-    settings.locks.push_back({.algorithm = lock_.get()});
-    settings.hold = sim::DurationRange::exactly(hold);
-    Client& client = clients_.emplace_back([&settings](Client& c) { return workloads::run(c, settings); });
-    const sim::ProcessId id = world_.add(client, std::string(1, static_cast<char>('A' + clients_.size() - 1)), {});
-    servers_->connect(client, {});
-    starts_.emplace_back(id, start);
-    return id;
-  }
-
-  void run() {
-    for (const auto& [id, start] : starts_) world_.start(id, sim::DurationRange::exactly(start));
-    world_.arm_faults();
-    REQUIRE(simulation_.run(sim::Instant::at(sim::Duration::forever()), 100'000) == sim::Simulation::End::quiet);
-  }
-
-  /// What went between a client and the server: "BEGIN", "-> 0".
-  Steps talk_of(sim::ProcessId client) const {
-    Steps talk;
-    for (const sim::TraceRecord& record : world_.trace().records) {
-      if (record.kind != sim::EventKind::message) continue;
-      if (!record.is_reply && record.from == client) talk.push_back(record.text);
-      if (record.is_reply && record.process == client) talk.push_back("-> " + record.text);
-    }
-    return talk;
-  }
-
-  sim::World& world() { return world_; }
-
- private:
-  sim::DefaultDecisions decisions_;
-  sim::World world_;
-  sim::Simulation simulation_;
-  std::unique_ptr<LockAlgorithm> lock_;
-  std::vector<ServerSpec> specs_;
-  Settings shared_;
-  std::unique_ptr<Servers> servers_;
-  std::deque<workloads::LockUser> settings_;
-  std::deque<Client> clients_;
-  std::vector<std::pair<sim::ProcessId, sim::Duration>> starts_;
-};
-
-}  // namespace
+using testing::Bench;
+using testing::Steps;
 
 TEST_CASE("sql-for-update: a transaction around the work; who comes second waits at the server") {
   Bench bench("sql-for-update");
