@@ -15,7 +15,7 @@ void* Arena::carve(std::size_t size) {
     used_ = 0;
   }
   const std::size_t chunk_size = std::max(size, kChunk);
-  chunks_.push_back({std::make_unique<std::byte[]>(chunk_size), chunk_size});
+  chunks_.push_back({std::make_unique_for_overwrite<std::byte[]>(chunk_size), chunk_size});
   ++system_allocations_;
   reserved_ += chunk_size;
   used_ = size;
