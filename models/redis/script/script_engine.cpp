@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/redis/script/lua/lua_memory.hpp"
 #include "models/redis/script/lua/lua_session.hpp"
 #include "models/redis/script/lua/lua_symbols.hpp"
 #include "models/redis/script/lua/lua_timestamps.hpp"
@@ -150,7 +151,7 @@ int bind(lua_State* lua) {
 /// two are equally long, and a SHA-1 costs as much as a short script's run.
 class ScriptEngine::Interpreter {
  public:
-  explicit Interpreter(const ScriptLimits& limits) : session_(limits) {
+  explicit Interpreter(const ScriptLimits& limits) : session_(limits, memory_) {
     lua_ = lua_newstate(&LuaSession::allocate, &session_);
     assert(lua_ != nullptr);
     // When Lua collects depends on what ran before. Within a script nothing may, so the session says when.
@@ -165,8 +166,10 @@ class ScriptEngine::Interpreter {
     answer_question_ = luaL_ref(lua_, LUA_REGISTRYINDEX);
     install_globals(lua_);
     lua_pushcfunction(lua_, describe_error);  // stays at the bottom of the stack
+    memory_.mark();
+    at_first_ = session_;
   }
-  ~Interpreter() { lua_close(lua_); }
+  // The state is not closed: nothing in it has a finalizer, and its memory goes as a whole.
   Interpreter(const Interpreter&) = delete;
   Interpreter& operator=(const Interpreter&) = delete;
 
@@ -247,6 +250,14 @@ class ScriptEngine::Interpreter {
 
   std::size_t memory_bytes() const { return session_.memory_bytes(); }
   const std::map<std::string, Mistake>& mistakes() const { return mistakes_; }
+
+  /// To the moment after its construction: nothing that it has run leaves a trace.
+  void start_over() {
+    memory_.go_back();
+    session_ = at_first_;
+    scripts_.clear();
+    mistakes_.clear();
+  }
 
  private:
   /// A script as explorations run it, whose comparisons ask: it takes `answer_question`, and then perhaps `key_holds`.
@@ -349,7 +360,9 @@ class ScriptEngine::Interpreter {
     return {to_error_reply(lua_, script.sha1), std::nullopt};
   }
 
+  LuaMemory memory_;
   LuaSession session_;
+  LuaSession at_first_ = session_;
   lua_State* lua_;
   int globals_ = LUA_NOREF;
   int key_holds_ = LUA_NOREF;
@@ -358,13 +371,44 @@ class ScriptEngine::Interpreter {
   std::map<std::string, Mistake> mistakes_;
 };
 
+/// Those of worlds that are gone, of one thread. Which of them a world gets makes no difference: they start over.
+class ScriptEngine::IdleInterpreters {
+ public:
+  static IdleInterpreters& of_this_thread() {
+    thread_local IdleInterpreters idle;
+    return idle;
+  }
+
+  std::unique_ptr<Interpreter> take() {
+    if (idle_.empty()) return nullptr;
+    std::unique_ptr<Interpreter> interpreter = std::move(idle_.back());
+    idle_.pop_back();
+    return interpreter;
+  }
+  void give_back(std::unique_ptr<Interpreter> interpreter) {
+    if (idle_.size() == kMost) return;
+    interpreter->start_over();
+    idle_.push_back(std::move(interpreter));
+  }
+
+ private:
+  static constexpr std::size_t kMost = 4;
+  std::vector<std::unique_ptr<Interpreter>> idle_;
+};
+
 ScriptEngine::ScriptEngine(ScriptLimits limits) : limits_(limits) {}
-ScriptEngine::~ScriptEngine() = default;
+
+ScriptEngine::~ScriptEngine() {
+  const sim::Region::Outside outside;
+  if (interpreter_ && limits_ == ScriptLimits()) IdleInterpreters::of_this_thread().give_back(std::move(interpreter_));
+  interpreter_.reset();
+}
 
 ScriptEngine::Interpreter& ScriptEngine::interpreter() {
   if (!interpreter_) {
     const sim::Region::Outside outside;
-    interpreter_ = std::make_unique<Interpreter>(limits_);
+    if (limits_ == ScriptLimits()) interpreter_ = IdleInterpreters::of_this_thread().take();
+    if (!interpreter_) interpreter_ = std::make_unique<Interpreter>(limits_);
   }
   return *interpreter_;
 }

@@ -69,6 +69,7 @@ class ScriptEngine {
 
  private:
   class Interpreter;
+  class IdleInterpreters;
   Interpreter& interpreter();
 
   ScriptLimits limits_;

@@ -27,7 +27,7 @@ std::string with_commas(std::uint64_t number) {
 void* LuaSession::allocate(void* ud, void* block, std::size_t old_size, std::size_t new_size) {
   auto& session = *static_cast<LuaSession*>(ud);
   if (new_size == 0) {
-    reallocate(block, old_size, 0, session.is_of_world_);
+    session.reallocate(block, old_size, 0);
     session.used_ -= old_size;
     return nullptr;
   }
@@ -42,35 +42,21 @@ void* LuaSession::allocate(void* ud, void* block, std::size_t old_size, std::siz
       if (session.price() != before && !session.is_stopped()) session.arm();
     }
   }
-  void* const moved = reallocate(block, old_size, new_size, session.is_of_world_);
+  void* const moved = session.reallocate(block, old_size, new_size);
   session.used_ = session.used_ - old_size + new_size;
   return moved;
 }
 
-void* LuaSession::reallocate(void* block, std::size_t old_size, std::size_t new_size, bool is_of_world) {
-  if (is_of_world) {
-    // What a world allocates lies where `new` puts it.
-    if (new_size == 0) {
-      operator delete(block);
-      return nullptr;
-    }
-    void* const moved = operator new(new_size);
-    if (block != nullptr) {
-      std::memcpy(moved, block, std::min(old_size, new_size));
-      operator delete(block);
-    }
-    return moved;
-  }
+void* LuaSession::reallocate(void* block, std::size_t old_size, std::size_t new_size) {
+  const auto release = [&] { is_of_world() ? operator delete(block) : memory_->release(block, old_size); };
   if (new_size == 0) {
-    std::free(block);
+    release();
     return nullptr;
   }
-  void* moved = std::realloc(block, new_size);
-  while (moved == nullptr) {  // as `operator new` does it
-    const std::new_handler handler = std::get_new_handler();
-    if (handler == nullptr) throw std::bad_alloc();
-    handler();
-    moved = std::realloc(block, new_size);
+  void* const moved = is_of_world() ? operator new(new_size) : memory_->allocate(new_size);
+  if (block != nullptr) {
+    std::memcpy(moved, block, std::min(old_size, new_size));
+    release();
   }
   return moved;
 }
@@ -165,7 +151,7 @@ void LuaSession::require_memory(std::uint64_t bytes) {
 void LuaSession::mark_stopped(std::string_view reason) {
   if (!stopped_) {
     std::optional<sim::Region::Outside> outside;
-    if (!is_of_world_) outside.emplace();
+    if (!is_of_world()) outside.emplace();
     stopped_ = std::string(reason);
   }
   // A pcall of the script may catch the error, but its next instruction fails again.

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "models/redis/script/lua/lua_memory.hpp"
 #include "models/redis/script/lua/script_host.hpp"
 #include "models/redis/wire/command.hpp"
 
@@ -24,11 +25,11 @@ namespace lockstep::models::redis {
 /// and library functions that loop charge their steps.
 class LuaSession {
  public:
-  explicit LuaSession(const ScriptLimits& limits) : limits_(limits) {}
+  LuaSession(const ScriptLimits& limits, LuaMemory& memory) : limits_(limits), memory_(&memory) {}
   /// For an interpreter that is a part of a world: all that it has goes back with the world, and it keeps times as
   /// times, also where they have digits (`keeps_times`).
   struct OfWorld {};
-  LuaSession(const ScriptLimits& limits, OfWorld) : keeps_times(true), limits_(limits), is_of_world_(true) {}
+  LuaSession(const ScriptLimits& limits, OfWorld) : keeps_times(true), limits_(limits) {}
 
   /// For lua_newstate, with the session as its `ud`.
   static void* allocate(void* session, void* block, std::size_t old_size, std::size_t new_size);
@@ -82,10 +83,12 @@ class LuaSession {
   void count_hook();
   void arm();
   std::uint64_t price() const { return 1 + largest_ / 1024; }
-  static void* reallocate(void* block, std::size_t old_size, std::size_t new_size, bool is_of_world);
+  void* reallocate(void* block, std::size_t old_size, std::size_t new_size);
+  bool is_of_world() const { return memory_ == nullptr; }
 
   ScriptLimits limits_;
-  lua_State* lua_ = nullptr;  ///< while limits hold
+  LuaMemory* memory_ = nullptr;  ///< null: it is of a world, and all lies where `new` puts it
+  lua_State* lua_ = nullptr;     ///< while limits hold
   std::size_t used_ = 0;
   std::size_t used_at_begin_ = 0;
   std::size_t used_after_collection_ = 0;
@@ -94,7 +97,6 @@ class LuaSession {
   std::uint64_t executed_ = 0;
   int period_ = 0;  ///< instructions between two hooks
   std::optional<std::string> stopped_;
-  bool is_of_world_ = false;
 };
 
 }  // namespace lockstep::models::redis

@@ -18,6 +18,7 @@ struct ScriptLimits {
   std::uint64_t instructions = 1'000'000;
   /// Bytes of Lua memory that one script may add.
   std::size_t memory_bytes = 16 << 20;
+  bool operator==(const ScriptLimits&) const = default;
 };
 
 /// Whom a script's redis.call reaches.
