@@ -42,7 +42,7 @@ constexpr std::uint64_t kMatrixTraces = 1'000;
 constexpr std::uint64_t kMatrixEvents = 60'000;
 constexpr std::uint64_t kMatrixRuns = 20;
 /// Its searches are that much shorter than those of `matrix`, and so are the concrete runs beside them.
-constexpr scenarios::Effort kMatrixOpinion{.times = 1, .parts = 6};
+constexpr scenarios::Effort kMatrixOpinion{.times = 1, .parts = 12};
 
 std::string content_of(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
