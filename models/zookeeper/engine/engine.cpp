@@ -114,7 +114,7 @@ Result Engine::apply(const Create& asked, SessionId session) {
   const Stat stat = stat_of(node);
   nodes_.emplace(path, std::move(node));
   if (owner != 0) sessions_.at(owner).insert(path);
-  changes_.push_back({Change::Kind::created, path});
+  changes_.push_back({Change::Kind::created, path, owner});
   return {.path = path, .stat = stat};
 }
 
@@ -130,15 +130,16 @@ Result Engine::apply(const Delete& asked, SessionId) {
 
 void Engine::remove(const std::string& path) {
   const auto node = nodes_.find(path);
-  if (node->second.owner != 0) {
-    const auto session = sessions_.find(node->second.owner);
+  const SessionId owner = node->second.owner;
+  if (owner != 0) {
+    const auto session = sessions_.find(owner);
     if (session != sessions_.end()) session->second.erase(path);
   }
   nodes_.erase(node);
   Node& parent = *find(parent_of(path));
   parent.children.erase(std::string(name_in_parent(path)));
   parent.pzxid = zxid_;
-  changes_.push_back({Change::Kind::deleted, path});
+  changes_.push_back({Change::Kind::deleted, path, owner});
 }
 
 Result Engine::apply(const SetData& asked, SessionId) {
@@ -149,7 +150,7 @@ Result Engine::apply(const SetData& asked, SessionId) {
   node->data = asked.data;
   node->mzxid = zxid_;
   ++node->version;
-  changes_.push_back({Change::Kind::set, asked.path});
+  changes_.push_back({Change::Kind::set, asked.path, node->owner});
   return {.stat = stat_of(*node)};
 }
 

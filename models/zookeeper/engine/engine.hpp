@@ -34,6 +34,7 @@ class Engine {
     enum class Kind : std::uint8_t { created, set, deleted };
     Kind kind;
     std::string path;
+    SessionId owner = 0;  ///< of an ephemeral node
   };
 
   /// On behalf of a session. One that is not open is told so, and nothing is done.
