@@ -2,8 +2,8 @@
 // Source: lock-summary, section on ZooKeeper ("the node is there as long as its client works"); the client that opens
 //         another session when one has expired is that of Curator, kazoo, and most wrappers.
 // Claims: mutual-exclusion as long as the session lives, own-release, recoverable.
-// Breaks: zk-late-delete (the release deletes by the path, whosever node it is by then); f001-zk-pause with this lock,
-//         too. Every waiter is woken by each release: the herd.
+// Breaks: zk-late-delete and zk-deletes-twice (a release deletes by the path, whosever node it is by then);
+//         f001-zk-pause with this lock, too. Every waiter is woken by each release: the herd.
 
 #include <memory>
 #include <utility>
@@ -103,6 +103,7 @@ Entry zk_ephemeral_create() {
                          attempts_parameter(1),
                          retry_parameter({100_ms, 100_ms})},
           .claims = {"mutual-exclusion", "own-release", "recoverable"},
+          .repaired_by = "zk-sequential",
           .has_background = true,
           .is_blind_to_names = true,
           .server_kind = &zookeeper_kind(),
