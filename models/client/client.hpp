@@ -141,6 +141,11 @@ class Client final : public sim::Process {
   void granted(const Value& place) { name_place(place); }
   void freed(const Value& place) { name_place(place); }
 
+  /// Its program comes to its end: what it keeps open at its servers may be closed.
+  void end_program() {
+    if (endpoint_ != nullptr) endpoint_->ended();
+  }
+
   void start() override;
   void notified(sim::Message& message, sim::ConnectionId connection) override;
   bool hears_unasked() const override { return hears_unasked_; }

@@ -19,6 +19,8 @@ class Endpoint {
 
   /// A life of the client begins, and its program is about to: the place to open a session and to keep it alive.
   virtual void started() {}
+  /// Its program has come to its end: the place to close a session. Not after a crash.
+  virtual void ended() {}
   /// A server sent something that is no reply. Only after `Client::expect_unasked`.
   virtual void notified(sim::Message& message, sim::ConnectionId connection) {
     static_cast<void>(message);

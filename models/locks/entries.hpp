@@ -36,6 +36,10 @@ namespace lockstep::models::locks {
   X(lock_outside_transaction)       \
   X(etcd_mutex_pre34)               \
   X(etcd_mutex)                     \
+  X(zk_ephemeral_create)            \
+  X(zk_sequential)                  \
+  X(curator_mutex)                  \
+  X(kazoo_lock)                     \
   X(ria_sem_unfair)                 \
   X(ria_sem_fair)                   \
   X(ria_sem_fair_locked)            \

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,14 +49,17 @@ class Bench {
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
 
-  sim::ProcessId client(sim::Duration start, sim::Duration hold) {
+  /// `timeout`: how long it waits for a reply.
+  sim::ProcessId client(sim::Duration start, sim::Duration hold, std::int64_t reenter = 0,
+                        std::optional<sim::Duration> timeout = std::nullopt) {
     workloads::LockUser& settings = settings_.emplace_back();
     settings.locks.push_back({.algorithm = lock_.get()});
     settings.hold = sim::DurationRange::exactly(hold);
+    settings.reenter = reenter;
     Client& client = clients_.emplace_back([&settings](Client& c) { return workloads::run(c, settings); });
     const std::string name(1, static_cast<char>('A' + starts_.size()));
     const sim::ProcessId id = world_.add(client, name, {});
-    servers_->connect(client, {});
+    servers_->connect(client, {.timeout = timeout});
     starts_.emplace_back(id, start);
     if (!entry_->has_background) return id;
     Client& background = clients_.emplace_back();

@@ -208,6 +208,7 @@ sim::Task<void> run(Client& client, const LockUser& settings) {
     if (i > 0 && settings.between.hi > sim::Duration::zero()) co_await client.sleep(settings.between);
     co_await round(client, settings, 0);
   }
+  client.end_program();
 }
 
 }  // namespace lockstep::models::workloads

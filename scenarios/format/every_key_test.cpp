@@ -402,6 +402,20 @@ lease_check_interval = "500ms"
 [[client]]
 name = "A"
 )",
+    R"(title  = "A kind with sessions"
+
+[lock]
+algorithm = "zk-sequential"
+
+[[server]]
+tick_time = "2s"
+min_session_timeout = "5s"
+max_session_timeout = "50s"
+nodes = "/locks/lock /locks/other"
+
+[[client]]
+name = "A"
+)",
 };
 
 /// What is never written, and why.

@@ -126,7 +126,8 @@ TEST_CASE("parameter roles: the built-in algorithms have one of each at most, an
       if (spec.role != ParameterRole::other) CHECK(models::locks::find(entry.parameters, spec.role) == &spec);
       leases += spec.role == ParameterRole::lease || spec.role == ParameterRole::renewed_lease ||
                 spec.role == ParameterRole::newcomers_lease;
-      const bool sounds_so = spec.name == "ttl" || spec.name == "lease" || spec.name == "watchdog_timeout";
+      const bool sounds_so = spec.name == "ttl" || spec.name == "lease" || spec.name == "watchdog_timeout" ||
+                             spec.name == "session_timeout";
       CHECK(sounds_so ==
             (leases > 0 && (spec.role == ParameterRole::lease || spec.role == ParameterRole::renewed_lease ||
                             spec.role == ParameterRole::newcomers_lease)));

@@ -131,7 +131,8 @@ TEST_CASE("the repaired algorithm changes the verdict of a story without anythin
                                                     {"f001-1-crash-between", "recoverable"},
                                                     {"f001-5-deletes-successors-lock", "own-release"},
                                                     {"f001-6-expires-between-get-and-del", "own-release"},
-                                                    {"etcd-waiter-without-session", "mutual-exclusion"}};
+                                                    {"etcd-waiter-without-session", "mutual-exclusion"},
+                                                    {"zk-deletes-twice", "own-release"}};
   std::size_t swapped = 0;
   for (Scenario story : stories()) {
     const auto promise = repaired.find(story.id);
@@ -238,7 +239,8 @@ TEST_CASE("where the repair is meant to help, it helps in every order and with e
                                                     {"f001-6-expires-between-get-and-del", "own-release"},
                                                     {"f003-1-work-outlives-lease", "no-lost-update"},
                                                     {"f003-2-pause-outlives-lease", "fencing"},
-                                                    {"etcd-waiter-without-session", "mutual-exclusion"}};
+                                                    {"etcd-waiter-without-session", "mutual-exclusion"},
+                                                    {"zk-deletes-twice", "own-release"}};
   std::map<std::string, Scenario> by_id;
   for (Scenario& story : stories()) by_id.emplace(story.id, story);
   for (const auto& [id, promise] : repaired) {

@@ -2,9 +2,7 @@
 
 #include "models/redis/conformance/real_redis.hpp"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -32,20 +30,6 @@ std::optional<std::string> output_of(const char* command) {
   return pclose(pipe) == 0 ? std::optional(out) : std::nullopt;
 }
 
-/// One that nobody listens on just now.
-int free_port() {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  const bool is_bound = bind(fd, reinterpret_cast<const sockaddr*>(&address), size) == 0 &&
-                        getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0;
-  close(fd);
-  if (!is_bound) throw std::runtime_error("no free port");
-  return ntohs(address.sin_port);
-}
-
 }  // namespace
 
 std::unique_ptr<RealRedis> RealRedis::start(std::string& why, std::vector<std::string> arguments) {
@@ -61,7 +45,7 @@ std::unique_ptr<RealRedis> RealRedis::start(std::string& why, std::vector<std::s
   std::string folder = (std::filesystem::temp_directory_path() / "lockstep-redis-XXXXXX").string();
   if (mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no temporary folder");
   std::unique_ptr<RealRedis> server(new RealRedis(std::move(folder), std::move(arguments)));
-  server->port_ = free_port();
+  server->port_ = sim::free_port();
   server->launch();
   return server;
 }

@@ -7,7 +7,6 @@
 #include <catch2/catch.hpp>
 
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -32,6 +31,7 @@
 #include "models/redis/sentinel/sentinel.hpp"
 #include "models/redis/server/node.hpp"
 #include "sim/schedules/simulation.hpp"
+#include "sim/testing/local_socket.hpp"
 
 namespace lockstep::models::redis::sentinel_conformance_test {
 namespace {
@@ -46,26 +46,11 @@ Command command_of(const std::string& line) { return std::get<Command>(parse_com
 
 // --- The real side.
 
-/// A port that nobody listens on at the moment.
-int free_port() {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  if (bind(fd, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-      getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
-    throw std::runtime_error("no free port");
-  }
-  close(fd);
-  return ntohs(address.sin_port);
-}
-
 /// A redis-server or a sentinel on loopback, with a folder of its own; killed and removed with the object.
 class RealProcess {
  public:
   RealProcess(std::filesystem::path folder, std::vector<std::string> arguments, const std::string& configuration)
-      : folder_(std::move(folder)), port_(free_port()), arguments_(std::move(arguments)) {
+      : folder_(std::move(folder)), port_(sim::free_port()), arguments_(std::move(arguments)) {
     std::filesystem::create_directory(folder_);
     std::ofstream(folder_ / "redis.conf") << "port " << port_ << "\nbind 127.0.0.1\nunixsocket " << socket() << "\ndir "
                                           << folder_.string() << "\nsave \"\"\n"

@@ -87,7 +87,7 @@ std::span<const Chapter> chapters() {
 }
 
 std::span<const Family> families() {
-  static const std::array<Family, 8> all{{
+  static const std::array<Family, 9> all{{
       {"timestamps",
        "SETNX and a timestamp",
        "SETNX 与时间戳",
@@ -130,6 +130,12 @@ std::span<const Family> families() {
        "A queue of keys with the leases of sessions: who created the first one has the lock.",
        "带会话租约的键组成的队列：最先创建键者拥有锁。",
        {"etcd-mutex-pre34", "etcd-mutex"}},
+      {"zookeeper",
+       "ZooKeeper",
+       "ZooKeeper",
+       "Ephemeral nodes, which go with the session of their client: one that all watch, or a queue of numbers.",
+       "随客户端会话消失的临时节点：大家都监视的一个节点，或者按序号排成的队列。",
+       {"zk-ephemeral-create", "zk-sequential", "curator-mutex", "kazoo-lock"}},
       {"redisson",
        "Redisson 3.16",
        "Redisson 3.16",

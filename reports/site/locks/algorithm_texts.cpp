@@ -95,6 +95,18 @@ constexpr std::array<Pair, 2> kMeaningsOfEtcd{{
     {"how long one attempt waits for those before it; 0ms: for ever", "一次尝试等待前面的人多久；0ms：一直等"},
 }};
 
+constexpr std::array<Pair, 5> kMeaningsOfZooKeeper{{
+    {"how long a session lasts of which nothing is heard", "没有任何消息的会话能维持多久"},
+    {"how long one attempt waits for the node to be deleted; 0ms: for ever", "一次尝试等待节点被删除多久；0ms：一直等"},
+    {"the release deletes the node only in the session that created it; false: in whatever session the client has by "
+     "then",
+     "释放只在创建节点的会话里删除节点；false：在客户端当时的任何会话里"},
+    {"a client whose predecessor has gone looks at the queue again; false: it takes the lock",
+     "前一个节点消失后再次查看队列；false：直接取得锁"},
+    {"names by which a client finds a node again whose creation it did not hear of",
+     "使客户端能找回没有收到创建回复的节点的名字"},
+}};
+
 std::string_view find_meaning(std::span<const Pair> pairs, std::string_view meaning) {
   const auto found = std::find_if(pairs.begin(), pairs.end(), [&](const Pair& pair) { return pair.first == meaning; });
   return found == pairs.end() ? std::string_view() : found->second;
@@ -108,8 +120,8 @@ const AlgorithmText* find_text(std::span<const AlgorithmText> texts, std::string
 }  // namespace
 
 const AlgorithmText* find_algorithm_text(std::string_view id) {
-  for (const auto texts :
-       {texts_of_plain_locks(), texts_of_redisson_locks(), texts_of_sql_locks(), texts_of_etcd_locks()}) {
+  for (const auto texts : {texts_of_plain_locks(), texts_of_redisson_locks(), texts_of_sql_locks(),
+                           texts_of_etcd_locks(), texts_of_zookeeper_locks()}) {
     if (const AlgorithmText* text = find_text(texts, id); text != nullptr) return text;
   }
   return nullptr;
@@ -118,7 +130,7 @@ const AlgorithmText* find_algorithm_text(std::string_view id) {
 std::string_view parameter_meaning_zh(std::string_view meaning) {
   for (const std::span<const Pair> pairs :
        {std::span<const Pair>(kMeanings), std::span<const Pair>(kMoreMeanings), std::span<const Pair>(kMeaningsOfSql),
-        std::span<const Pair>(kMeaningsOfEtcd)}) {
+        std::span<const Pair>(kMeaningsOfEtcd), std::span<const Pair>(kMeaningsOfZooKeeper)}) {
     if (const std::string_view found = find_meaning(pairs, meaning); !found.empty()) return found;
   }
   return {};
