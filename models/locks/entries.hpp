@@ -36,6 +36,8 @@ namespace lockstep::models::locks {
   X(lock_outside_transaction)       \
   X(etcd_mutex_pre34)               \
   X(etcd_mutex)                     \
+  X(consul_lock)                    \
+  X(consul_semaphore)               \
   X(ria_sem_unfair)                 \
   X(ria_sem_fair)                   \
   X(ria_sem_fair_locked)            \

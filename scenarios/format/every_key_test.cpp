@@ -402,6 +402,18 @@ lease_check_interval = "500ms"
 [[client]]
 name = "A"
 )",
+    R"(title  = "A kind with datacentres"
+
+[lock]
+algorithm = "consul-lock"
+
+[[server]]
+datacentre = "dc2"
+session_ttl_min = "10s"
+
+[[client]]
+name = "A"
+)",
 };
 
 /// What is never written, and why.

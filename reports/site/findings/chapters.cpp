@@ -87,7 +87,7 @@ std::span<const Chapter> chapters() {
 }
 
 std::span<const Family> families() {
-  static const std::array<Family, 8> all{{
+  static const std::array<Family, 9> all{{
       {"timestamps",
        "SETNX and a timestamp",
        "SETNX 与时间戳",
@@ -130,6 +130,12 @@ std::span<const Family> families() {
        "A queue of keys with the leases of sessions: who created the first one has the lock.",
        "带会话租约的键组成的队列：最先创建键者拥有锁。",
        {"etcd-mutex-pre34", "etcd-mutex"}},
+      {"consul",
+       "Consul",
+       "Consul",
+       "Keys that sessions acquire, blocking queries that wait for them, and the lock-delay after a session has ended.",
+       "由会话取得的键、等待它们的阻塞查询，以及会话结束之后的 lock-delay。",
+       {"consul-lock", "consul-semaphore"}},
       {"redisson",
        "Redisson 3.16",
        "Redisson 3.16",

@@ -33,5 +33,6 @@ std::span<const AlgorithmText> texts_of_plain_locks();
 std::span<const AlgorithmText> texts_of_redisson_locks();
 std::span<const AlgorithmText> texts_of_sql_locks();
 std::span<const AlgorithmText> texts_of_etcd_locks();
+std::span<const AlgorithmText> texts_of_consul_locks();
 
 }  // namespace lockstep::reports::site
