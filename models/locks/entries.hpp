@@ -40,6 +40,8 @@ namespace lockstep::models::locks {
   X(zk_sequential)                  \
   X(curator_mutex)                  \
   X(kazoo_lock)                     \
+  X(consul_lock)                    \
+  X(consul_semaphore)               \
   X(ria_sem_unfair)                 \
   X(ria_sem_fair)                   \
   X(ria_sem_fair_locked)            \

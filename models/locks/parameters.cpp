@@ -44,6 +44,10 @@ ParameterSpec renewed_lease_parameter(std::string_view name, sim::Duration fallb
   return {name, fallback, meaning, {}, 0, ParameterRole::renewed_lease};
 }
 
+ParameterSpec session_ttl_parameter(std::string_view name, sim::Duration fallback, std::string_view meaning) {
+  return {name, fallback, meaning, {}, 0, ParameterRole::session_ttl};
+}
+
 ParameterSpec newcomers_lease_parameter(std::string_view name, sim::Duration fallback, std::string_view meaning) {
   return {name, fallback, meaning, {}, 0, ParameterRole::newcomers_lease};
 }
@@ -71,7 +75,8 @@ const ParameterSpec* find_lease(std::span<const ParameterSpec> specs) {
   const ParameterSpec* given = find(specs, ParameterRole::lease);
   const bool counts = given != nullptr && std::get<sim::Duration>(given->fallback) > sim::Duration::zero();
   if (counts) return given;
-  for (const ParameterRole role : {ParameterRole::renewed_lease, ParameterRole::newcomers_lease}) {
+  for (const ParameterRole role :
+       {ParameterRole::renewed_lease, ParameterRole::session_ttl, ParameterRole::newcomers_lease}) {
     if (const ParameterSpec* other = find(specs, role)) return other;
   }
   return given;
@@ -82,6 +87,8 @@ std::optional<sim::Duration> lease_of(const Parameters& parameters) {
   if (given && *given > sim::Duration::zero()) return given;
   // Without an explicit one it is what a watchdog renews, and what is left of it when the watchdog dies.
   if (const auto renewed = parameters.duration(ParameterRole::renewed_lease)) return renewed;
+  if (const auto ttl = parameters.duration(ParameterRole::session_ttl))
+    return *ttl * 2 + parameters.duration(ParameterRole::lock_delay).value_or(sim::Duration::zero());
   return parameters.duration(ParameterRole::newcomers_lease);
 }
 

@@ -23,6 +23,8 @@ enum class ParameterRole : std::uint8_t {
   lease,             ///< how long a hold lasts that is not released; zero: there is none
   renewed_lease,     ///< the same of a hold that is renewed, which it is unless there is a lease
   newcomers_lease,   ///< how long a hold counts for clients that come later
+  session_ttl,       ///< of a session that is renewed, and that its server ends after twice as long (Consul)
+  lock_delay,        ///< how long nobody gets the lock after a session has ended that had it
   server_patience,   ///< how long it waits for the reply of one server
   replica_patience,  ///< how long a server waits for its replicas before it replies
   longest_delay,     ///< the longest pause between two tries inside one attempt
@@ -49,6 +51,7 @@ ParameterSpec retry_parameter(sim::DurationRange fallback);
 
 ParameterSpec lease_parameter(std::string_view name, sim::Duration fallback, std::string_view meaning);
 ParameterSpec renewed_lease_parameter(std::string_view name, sim::Duration fallback, std::string_view meaning);
+ParameterSpec session_ttl_parameter(std::string_view name, sim::Duration fallback, std::string_view meaning);
 ParameterSpec newcomers_lease_parameter(std::string_view name, sim::Duration fallback, std::string_view meaning);
 /// At least one, and the same for all clients.
 ParameterSpec places_parameter(std::string_view name, std::int64_t fallback, std::string_view meaning);

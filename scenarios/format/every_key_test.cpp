@@ -416,6 +416,18 @@ nodes = "/locks/lock /locks/other"
 [[client]]
 name = "A"
 )",
+    R"(title  = "A kind with datacentres"
+
+[lock]
+algorithm = "consul-lock"
+
+[[server]]
+datacentre = "dc2"
+session_ttl_min = "10s"
+
+[[client]]
+name = "A"
+)",
 };
 
 /// What is never written, and why.

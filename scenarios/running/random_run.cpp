@@ -40,6 +40,7 @@ TellingLengths telling_lengths(const Scenario& scenario, const models::locks::En
            {ParameterRole::lease, ParameterRole::renewed_lease, ParameterRole::newcomers_lease}) {
         if (spec.role == lease) telling.leases.push_back(std::get<Duration>(value));
       }
+      if (spec.role == ParameterRole::session_ttl) telling.leases.push_back(std::get<Duration>(value) * 2);
       if (const auto* duration = std::get_if<Duration>(&value)) telling.lengths.push_back(*duration);
       if (const auto* range = std::get_if<DurationRange>(&value)) add_range(telling.lengths, *range);
     }

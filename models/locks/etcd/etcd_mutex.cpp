@@ -26,7 +26,8 @@ namespace {
 
 class EtcdMutex final : public LockAlgorithm {
  public:
-  EtcdMutex(const Parameters& p, bool asks_again) : ttl_(p.duration("ttl")), asks_again_(asks_again) {
+  EtcdMutex(const Parameters& p, bool asks_again)
+      : ttl_(p.duration("ttl")), asks_again_(asks_again), unlocks_in_time_(p.flag("unlocks_in_time")) {
     if (const sim::Duration wait = p.duration("wait"); wait > sim::Duration::zero()) wait_ = wait;
   }
 
@@ -52,6 +53,8 @@ class EtcdMutex final : public LockAlgorithm {
   }
 
   sim::Task<bool> release(Client& client, Hold hold) const override {
+    // With a context that is over nothing is sent, and the session goes on.
+    if (!unlocks_in_time_) co_return false;
     // 6: delete the own key. Unlock does not ask whether there was one.
     const std::optional<etcd::Told> deleted =
         co_await client.to<etcd::Endpoint>().delete_range({key_of(hold.token.integer().value_or(0))});
@@ -168,12 +171,14 @@ class EtcdMutex final : public LockAlgorithm {
 
   sim::Duration ttl_;
   bool asks_again_;
+  bool unlocks_in_time_;
   std::optional<sim::Duration> wait_;
 };
 
 std::vector<ParameterSpec> parameters() {
   return {renewed_lease_parameter("ttl", 60_s, "time to live of the session's lease, kept alive every third of it"),
           {"wait", 10_s, "how long one attempt waits for those before it; 0ms: for ever"},
+          {"unlocks_in_time", true, "the context of Unlock is not over when it is called"},
           attempts_parameter(1),
           retry_parameter({100_ms, 100_ms})};
 }

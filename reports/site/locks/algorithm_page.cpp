@@ -39,6 +39,8 @@ Text role_text(ParameterRole role) {
     case ParameterRole::lease: return {"lease", "租期"};
     case ParameterRole::renewed_lease: return {"renewed lease", "续期的租期"};
     case ParameterRole::newcomers_lease: return {"lease in the eyes of newcomers", "后来者眼中的租期"};
+    case ParameterRole::session_ttl: return {"TTL of a session", "会话的 TTL"};
+    case ParameterRole::lock_delay: return {"lock-delay", "lock-delay"};
     case ParameterRole::server_patience: return {"patience with a server", "对服务器的等待"};
     case ParameterRole::replica_patience: return {"patience with replicas", "对从节点的等待"};
     case ParameterRole::longest_delay: return {"longest delay", "最长间隔"};

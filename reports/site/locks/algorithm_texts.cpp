@@ -90,9 +90,29 @@ constexpr std::array<Pair, 7> kMeaningsOfSql{{
     {"the release changes the row only if it is its own (since 2025)", "释放时只修改属于自己的行（2025 年起）"},
 }};
 
-constexpr std::array<Pair, 2> kMeaningsOfEtcd{{
+constexpr std::array<Pair, 3> kMeaningsOfEtcd{{
     {"time to live of the session's lease, kept alive every third of it", "会话租约的存活时间，每三分之一续租一次"},
     {"how long one attempt waits for those before it; 0ms: for ever", "一次尝试等待前面的人多久；0ms：一直等"},
+    {"the context of Unlock is not over when it is called", "调用 Unlock 时其上下文尚未结束"},
+}};
+
+constexpr std::array<Pair, 12> kMeaningsOfConsul{{
+    {"TTL of the session, renewed every half of it; it ends after twice as long",
+     "会话的 TTL，每过一半续期一次；两倍时间后会话结束"},
+    {"whose servers are asked (?dc=)", "向哪个数据中心的服务器请求（?dc=）"},
+    {"how long one attempt waits until the lock is free; 0ms: for ever", "一次尝试等待锁空闲多久；0ms：一直等"},
+    {"how long one blocking query waits, and up to a sixteenth longer", "一次阻塞查询等待多久，最多再加十六分之一"},
+    {"pause after a refusal without anybody who has the lock: the lock-delay",
+     "被拒绝而又无人持有锁（处于 lock-delay）之后的停顿"},
+    {"after its session has ended nobody gets the lock for so long", "会话结束后这么久之内谁也得不到锁"},
+    {"reads the LockIndex of the key after it has the lock: a fencing token",
+     "取得锁后读取键的 LockIndex，作为防护令牌"},
+    {"after a refusal it looks whether somebody has the lock (since #1008)", "被拒绝后查看是否有人持有锁（#1008 起）"},
+    {"ends its session when it hears that the lock is lost, or nothing", "得知锁已丢失或收不到消息时结束自己的会话"},
+    {"a renewal without an answer is tried again (since #912)", "没有答复的续期会重试（#912 起）"},
+    {"a session that could not be renewed for its TTL counts as lost (not in Consul)",
+     "在 TTL 之内未能续期的会话视为丢失（Consul 没有）"},
+    {"the limit that a client takes for agreed; 0: the limit", "客户端以为约定的上限；0：即 limit"},
 }};
 
 constexpr std::array<Pair, 5> kMeaningsOfZooKeeper{{
@@ -121,7 +141,7 @@ const AlgorithmText* find_text(std::span<const AlgorithmText> texts, std::string
 
 const AlgorithmText* find_algorithm_text(std::string_view id) {
   for (const auto texts : {texts_of_plain_locks(), texts_of_redisson_locks(), texts_of_sql_locks(),
-                           texts_of_etcd_locks(), texts_of_zookeeper_locks()}) {
+                           texts_of_etcd_locks(), texts_of_zookeeper_locks(), texts_of_consul_locks()}) {
     if (const AlgorithmText* text = find_text(texts, id); text != nullptr) return text;
   }
   return nullptr;
@@ -130,7 +150,8 @@ const AlgorithmText* find_algorithm_text(std::string_view id) {
 std::string_view parameter_meaning_zh(std::string_view meaning) {
   for (const std::span<const Pair> pairs :
        {std::span<const Pair>(kMeanings), std::span<const Pair>(kMoreMeanings), std::span<const Pair>(kMeaningsOfSql),
-        std::span<const Pair>(kMeaningsOfEtcd), std::span<const Pair>(kMeaningsOfZooKeeper)}) {
+        std::span<const Pair>(kMeaningsOfEtcd), std::span<const Pair>(kMeaningsOfZooKeeper),
+        std::span<const Pair>(kMeaningsOfConsul)}) {
     if (const std::string_view found = find_meaning(pairs, meaning); !found.empty()) return found;
   }
   return {};

@@ -34,5 +34,6 @@ std::span<const AlgorithmText> texts_of_redisson_locks();
 std::span<const AlgorithmText> texts_of_sql_locks();
 std::span<const AlgorithmText> texts_of_etcd_locks();
 std::span<const AlgorithmText> texts_of_zookeeper_locks();
+std::span<const AlgorithmText> texts_of_consul_locks();
 
 }  // namespace lockstep::reports::site

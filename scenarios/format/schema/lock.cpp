@@ -45,7 +45,8 @@ struct ReadParameter {
   ParameterValue operator()(sim::Duration fallback) const {
     const sim::Duration value = duration_of(node);
     using models::locks::ParameterRole;
-    const bool is_lease = spec.role == ParameterRole::lease || spec.role == ParameterRole::renewed_lease;
+    const bool is_lease = spec.role == ParameterRole::lease || spec.role == ParameterRole::renewed_lease ||
+                          spec.role == ParameterRole::session_ttl;
     if (is_lease && fallback > sim::Duration::zero() && value < sim::Duration::milliseconds(1))
       fail_expecting(node, "a lease of 1ms or more");
     return value;
