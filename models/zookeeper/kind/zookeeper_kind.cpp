@@ -69,14 +69,15 @@ class ZooKeeperServers final : public Servers {
     return digest;
   }
 
+  /// Ephemeral nodes alone: what stands there for good is nobody's.
   std::vector<HeldObject> held(std::size_t server) const override {
     const Engine& engine = servers_[server].engine();
     std::vector<HeldObject> objects;
     for (const std::string& path : engine.paths()) {
       const Stat stat = *engine.stat_of(path);
+      if (stat.ephemeral_owner == 0) continue;
       std::string text = engine.data_of(path).empty() ? "" : plain_or_quoted(engine.data_of(path)) + ", ";
-      text += fmt::format("czxid {}", stat.czxid);
-      if (stat.ephemeral_owner != 0) text += fmt::format(", of session {}", stat.ephemeral_owner);
+      text += fmt::format("czxid {}, of session {}", stat.czxid, stat.ephemeral_owner);
       objects.push_back(
           {std::string(object_of(path)), "node", std::move(text), servers_[server].end_of(stat.ephemeral_owner)});
     }
@@ -84,10 +85,8 @@ class ZooKeeperServers final : public Servers {
   }
 
   std::vector<std::string> holdings(std::size_t server) const override {
-    const Engine& engine = servers_[server].engine();
     std::vector<std::string> lines;
-    for (const std::string& path : engine.paths())
-      lines.push_back(path + (engine.stat_of(path)->ephemeral_owner == 0 ? "" : ", ephemeral"));
+    for (const HeldObject& object : held(server)) lines.push_back(object.name + ", ephemeral");
     return lines;
   }
 

@@ -14,7 +14,7 @@ std::span<const AlgorithmText> texts_of_zookeeper_locks() {
        "work, and its release deletes whatever stands there by then.",
        "创建临时节点的客户端拥有锁；其余都监视它，节点被删除时全部再次尝试创建。节点在被删除或会话结束时消失：此时客户"
        "端可能仍在工作，而它的释放会删除当时在那里的任何节点。",
-       {{"/lock", "ephemeral, of the owner's session", "临时节点，属于持有者的会话"}},
+       {{"lock", "the ephemeral node /lock, of the owner's session", "临时节点 /lock，属于持有者的会话"}},
        {"models/locks/zookeeper/zk_ephemeral_create.cpp"}},
       {"zk-sequential",
        "ZooKeeper：临时顺序节点组成的队列，各自监视前一个",
@@ -25,8 +25,8 @@ std::span<const AlgorithmText> texts_of_zookeeper_locks() {
        "loses its node without knowing it; the transaction that created the node is a number for the resource.",
        "每个客户端创建一个临时顺序节点；序号最小者拥有锁，其余各自监视紧挨在前面的节点，待其删除后再次查看队列。会话结"
        "束的客户端会在不知情时失去节点；创建节点的事务号可作为交给资源的编号。",
-       {{"/locks/lock/lock-…", "an ephemeral node for each client that has the lock or waits for it",
-         "每个持有或等待的客户端一个临时节点"}},
+       {{"lock/lock-…", "below /locks, an ephemeral node for each client that has the lock or waits for it",
+         "在 /locks 之下，每个持有或等待的客户端一个临时节点"}},
        {"models/locks/zookeeper/zk_sequential.cpp", "models/locks/zookeeper/queue.cpp"}},
       {"curator-mutex",
        "Curator 的 InterProcessMutex：受保护的创建、必达的删除、按线程可重入",
@@ -35,16 +35,16 @@ std::span<const AlgorithmText> texts_of_zookeeper_locks() {
        "each thread how often it has the lock: a thread that takes it again asks nobody.",
        "同样的队列。客户端库在没有收到创建回复时能凭只有自己知道的名字找回节点；删除会在后台持续到完成；并为每个线程计"
        "数：再次取得锁的线程不询问任何人。",
-       {{"/locks/lock/_c_…-lock-…", "an ephemeral node for each client that has the lock or waits for it",
-         "每个持有或等待的客户端一个临时节点"}},
+       {{"lock/_c_…-lock-…", "below /locks, an ephemeral node for each client that has the lock or waits for it",
+         "在 /locks 之下，每个持有或等待的客户端一个临时节点"}},
        {"models/locks/zookeeper/curator_mutex.cpp", "models/locks/zookeeper/queue.cpp"}},
       {"kazoo-lock",
        "kazoo 的 Lock：同样的队列，创建之前先查找自己的节点",
        "The queue, by a client library that starts from the beginning when its connection is lost: it looks for a node "
        "with its own prefix before it creates another, and waits until nobody is before it.",
        "同样的队列。客户端库在连接丢失后从头开始：先查找带有自己前缀的节点，没有才创建，然后等到前面没有别人。",
-       {{"/locks/lock/…__lock__…", "an ephemeral node for each client that has the lock or waits for it",
-         "每个持有或等待的客户端一个临时节点"}},
+       {{"lock/…__lock__…", "below /locks, an ephemeral node for each client that has the lock or waits for it",
+         "在 /locks 之下，每个持有或等待的客户端一个临时节点"}},
        {"models/locks/zookeeper/kazoo_lock.cpp", "models/locks/zookeeper/queue.cpp"}},
   }};
   return all;
