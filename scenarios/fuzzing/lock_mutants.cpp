@@ -257,7 +257,7 @@ const std::string kLeased = "watchdog_timeout = \"40ms\"\nlease = \"40ms\"\nwait
 
 std::vector<LockMutant> lock_mutants() {
   const std::string_view lock = "redisson-lock";
-  return {
+  std::vector<LockMutant> all{
       // The release.
       {"release: the owner is not compared", "set-nx-px with a plain DEL; Redis in Action, danger 1", lock,
        in_unlock("redis.call('HEXISTS', KEYS[1], ARGV[3]) == 0", "redis.call('EXISTS', KEYS[1]) == 0"), kLeased,
@@ -458,6 +458,8 @@ recoverable = { within = "100ms" }
        "recoverable",
        "ttl = \"90ms\"\n"},
   };
+  for (LockMutant& mutant : mutants_of_sessions()) all.push_back(std::move(mutant));
+  return all;
 }
 
 Catalogue catalogue_with(const LockMutant& mutant) {

@@ -27,6 +27,8 @@ struct LockMutant {
 };
 
 std::vector<LockMutant> lock_mutants();
+/// Those among them of recipes with sessions: Consul, etcd.
+std::vector<LockMutant> mutants_of_sessions();
 
 /// The built-in locks, and the mistaken one under its own name, "mutant", if it is a change.
 models::locks::Catalogue catalogue_with(const LockMutant& mutant);
