@@ -87,7 +87,7 @@ std::span<const Chapter> chapters() {
 }
 
 std::span<const Family> families() {
-  static const std::array<Family, 9> all{{
+  static const std::array<Family, 10> all{{
       {"timestamps",
        "SETNX and a timestamp",
        "SETNX 与时间戳",
