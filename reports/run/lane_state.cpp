@@ -1,6 +1,8 @@
 #include "reports/run/lane_state.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -21,25 +23,59 @@ LaneStates::LaneStates(const Story& story)
   std::sort(holds_.begin(), holds_.end(), [](const auto& a, const auto& b) {
     return std::pair(a.from.offset(), a.acquire) < std::pair(b.from.offset(), b.acquire);
   });
+  struct Change {
+    sim::Step step = 0;
+    std::size_t order = 0;  ///< within the step
+    sim::ProcessId server;
+    std::string_view key;
+    std::optional<sim::ProcessId> writer;
+  };
+  std::vector<Change> changes;
   for (const sim::Effect& effect : story.outcome.history.effects) {
     if (!is_lock(effect.object)) continue;
     if (effect.kind == sim::Effect::Kind::write)
-      keys_.push_back({effect.step, keys_.size(), effect.server, effect.object, effect.by});
+      changes.push_back({effect.step, changes.size(), effect.server, effect.object, effect.by});
     if (effect.kind == sim::Effect::Kind::remove || effect.kind == sim::Effect::Kind::expire ||
         effect.kind == sim::Effect::Kind::lose) {
-      keys_.push_back({effect.step, keys_.size(), effect.server, effect.object, std::nullopt});
+      changes.push_back({effect.step, changes.size(), effect.server, effect.object, std::nullopt});
     }
   }
-  std::sort(keys_.begin(), keys_.end(), [](const KeyChange& a, const KeyChange& b) {
-    return std::pair(a.step, a.order) < std::pair(b.step, b.order);
-  });
-  for (const std::string& lock : locks_) {
-    std::set<std::string_view> parts;
-    for (const KeyChange& change : keys_) {
-      if (checker::is_of_lock(change.key, lock)) parts.insert(change.key);
-    }
-    key_names_.insert(key_names_.end(), parts.begin(), parts.end());
+  std::sort(changes.begin(), changes.end(),
+            [](const Change& a, const Change& b) { return std::pair(a.step, a.order) < std::pair(b.step, b.order); });
+
+  // Keys in the order of their locks, and of one lock by their names.
+  std::map<std::string_view, std::pair<std::size_t, std::string_view>> rank_of;
+  for (const Change& change : changes) {
+    const auto lock = std::find_if(locks_.begin(), locks_.end(),
+                                   [&](const std::string& each) { return checker::is_of_lock(change.key, each); });
+    rank_of.try_emplace(change.key, static_cast<std::size_t>(lock - locks_.begin()), change.key);
   }
+  std::map<sim::ProcessId, std::map<std::pair<std::size_t, std::string_view>, sim::ProcessId>> present_on;
+  for (const Change& change : changes) {
+    note(of_key_[{change.server, change.key}], {change.step, change.writer});
+    auto& present = present_on[change.server];
+    if (change.writer) {
+      present.insert_or_assign(rank_of.at(change.key), *change.writer);
+    } else {
+      present.erase(rank_of.at(change.key));
+    }
+    note(of_server_[change.server],
+         {change.step, present.empty() ? std::nullopt : std::optional(present.begin()->second)});
+  }
+}
+
+void LaneStates::note(Writers& writers, Written written) {
+  if (!writers.empty() && writers.back().step == written.step) {
+    writers.back() = written;
+  } else {
+    writers.push_back(written);
+  }
+}
+
+std::optional<sim::ProcessId> LaneStates::writer_at(const Writers& writers, sim::Step step) {
+  const auto later = std::upper_bound(writers.begin(), writers.end(), step,
+                                      [](sim::Step at, const Written& each) { return at < each.step; });
+  return later == writers.begin() ? std::nullopt : std::prev(later)->writer;
 }
 
 bool LaneStates::covers(const checker::OwnershipInterval& hold, Moment moment) {
@@ -80,25 +116,15 @@ bool LaneStates::is_lock(std::string_view key) const {
                      [&](const std::string& lock) { return checker::is_of_lock(key, lock); });
 }
 
-std::optional<sim::ProcessId> LaneStates::writer_of(sim::ProcessId server, std::string_view key, sim::Step step) const {
-  std::optional<sim::ProcessId> writer;
-  for (const KeyChange& change : keys_) {
-    if (change.step > step) break;
-    if (change.server == server && change.key == key) writer = change.writer;
-  }
-  return writer;
-}
-
 std::optional<sim::ProcessId> LaneStates::key_writer(sim::ProcessId server, sim::Step step) const {
-  for (const std::string_view key : key_names_) {
-    if (const auto writer = writer_of(server, key, step)) return writer;
-  }
-  return std::nullopt;
+  const auto found = of_server_.find(server);
+  return found == of_server_.end() ? std::nullopt : writer_at(found->second, step);
 }
 
 std::optional<sim::ProcessId> LaneStates::key_writer_before(sim::ProcessId server, std::string_view key,
                                                             sim::Step step) const {
-  return step == 0 ? std::nullopt : writer_of(server, key, step - 1);
+  const auto found = of_key_.find({server, key});
+  return step == 0 || found == of_key_.end() ? std::nullopt : writer_at(found->second, step - 1);
 }
 
 bool LaneStates::lets_several_in(sim::OperationId operation) const {

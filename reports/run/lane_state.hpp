@@ -6,9 +6,11 @@
 // already shows the change: the row that says "has the lock" is the first one of its bar. Only a fault that strikes in
 // the same step comes after all else: who gets the lock and crashes had it for one row.
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "checker/properties/ownership.hpp"
@@ -52,21 +54,21 @@ class LaneStates {
   bool lets_several_in(sim::OperationId operation) const;
 
  private:
-  struct KeyChange {
+  /// Whose key it is from this step on.
+  struct Written {
     sim::Step step = 0;
-    std::size_t order = 0;  ///< within the step
-    sim::ProcessId server;
-    std::string_view key;
     std::optional<sim::ProcessId> writer;
   };
-  std::optional<sim::ProcessId> writer_of(sim::ProcessId server, std::string_view key, sim::Step step) const;
+  using Writers = std::vector<Written>;  ///< by step
+  static void note(Writers& writers, Written written);
+  static std::optional<sim::ProcessId> writer_at(const Writers& writers, sim::Step step);
   bool is_stopped(sim::HowLong how_long, sim::ProcessId process, Moment moment) const;
 
   const Story* story_;
   std::vector<std::string> locks_;
   std::vector<checker::OwnershipInterval> holds_;
-  std::vector<KeyChange> keys_;              ///< by step
-  std::vector<std::string_view> key_names_;  ///< of all of these, by their lock
+  std::map<std::pair<sim::ProcessId, std::string_view>, Writers> of_key_;  ///< by server and key
+  std::map<sim::ProcessId, Writers> of_server_;                            ///< of the first of its keys
 };
 
 /// Whether a crash of this server leaves its keys, as the scenario has it.
