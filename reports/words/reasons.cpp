@@ -77,6 +77,8 @@ constexpr Sentence kSentences[] = {
      "{0} 在 {1} 被告知释放成功，但它从未得到过锁"},
     {"{} was told at {} that it had not got the lock, but what it wrote stays there",
      "{0} 在 {1} 被告知没有得到锁，但它写下的内容留在那里"},
+    {"{}'s write with token {} was applied at {}, after {}'s with token {} at {}",
+     "{0} 带令牌 {1} 的写入在 {2} 生效，晚于 {3} 带令牌 {4} 的写入（{5}）"},
     {"{}'s write was applied at {}, after that at {} of {}, who was granted the lock later",
      "{0} 的写入在 {1} 生效，晚于 {3} 在 {2} 的写入，而 {3} 更晚得到锁"},
     {"{}'s update at {} is lost: {} had read {} at {}, before it, and overwrote it at {}",

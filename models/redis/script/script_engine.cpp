@@ -375,7 +375,7 @@ class ScriptEngine::Interpreter {
 class ScriptEngine::IdleInterpreters {
  public:
   static IdleInterpreters& of_this_thread() {
-    thread_local IdleInterpreters idle;
+    thread_local IdleInterpreters idle;  // tidy: allocation only
     return idle;
   }
 

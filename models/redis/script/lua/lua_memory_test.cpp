@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,26 +13,27 @@
 #include <catch2/catch.hpp>
 
 #include "models/redis/conformance/test_server.hpp"
+#include "sim/schedules/random.hpp"
 
 namespace lockstep::models::redis::lua_memory_test {
 
 /// Takes and gives back blocks of all sizes, which keep what is written into them as long as they are held.
 class User {
  public:
-  User(LuaMemory& memory, std::uint32_t seed) : memory_(memory), random_(seed) {}
+  User(LuaMemory& memory, std::uint64_t seed) : memory_(memory), random_(seed) {}
 
   /// Where it got its blocks, in their order.
   std::vector<void*> use(int times) {
     std::vector<void*> places;
     for (int i = 0; i < times; ++i) {
-      if (!held_.empty() && random_() % 3 == 0) {
-        std::swap(held_[random_() % held_.size()], held_.back());
+      if (!held_.empty() && random_.below(3) == 0) {
+        std::swap(held_[random_.below(held_.size())], held_.back());
         give_back();
       } else {
-        const std::size_t size = random_() % 10 == 0 ? 1 + random_() % 30'000 : 1 + random_() % 200;
+        const std::size_t size = random_.below(10) == 0 ? 1 + random_.below(30'000) : 1 + random_.below(200);
         places.push_back(memory_.allocate(size));
         REQUIRE(reinterpret_cast<std::uintptr_t>(places.back()) % alignof(std::max_align_t) == 0);
-        held_.push_back({places.back(), size, static_cast<unsigned char>(random_())});
+        held_.push_back({places.back(), size, static_cast<unsigned char>(random_.next())});
         std::memset(places.back(), held_.back().mark, size);
       }
     }
@@ -66,7 +66,7 @@ class User {
   }
 
   LuaMemory& memory_;
-  std::mt19937 random_;
+  sim::Random random_;
   std::vector<Held> held_;
 };
 
