@@ -228,8 +228,9 @@ class Builder {
       std::optional<OpenLease>& lease = open[{state.server, state.key}];
       const Place place{state.at, state.step};
       std::string label;
-      if (const auto writer = states_.key_writer(state.server, state.step); writer && !state.type.empty())
-        label = printable(name_of(outcome_, *writer));
+      auto writer = states_.key_writer_before(state.server, state.key, state.step + 1);
+      if (!writer) writer = states_.key_writer(state.server, state.step);
+      if (writer && !state.type.empty()) label = printable(name_of(outcome_, *writer));
       // Renewed in time by whose it is: one bar, however often.
       const bool goes_on = lease && !state.type.empty() && !label.empty() && label == lease->label &&
                            (!lease->expires || place.at.offset() < lease->expires->offset());
