@@ -79,6 +79,7 @@ Page story_page(const StoryToTell& told) {
   page.data = data_for_steps(diagram, steps, told.margins != nullptr ? data_for_sliders(*told.margins) : "");
   if (told.margins != nullptr && (!told.margins->families.empty() || !told.margins->planes.empty()))
     page.scripts.emplace_back("reports/site/story/margins.js");
+  if (told.margins != nullptr && !told.margins->planes.empty()) page.scripts.emplace_back("reports/site/story/map.js");
 
   std::vector<Values> reproduces;
   for (const std::string& id : scenario.reproduces) reproduces.push_back({{"id", id}});
