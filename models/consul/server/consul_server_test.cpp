@@ -2,17 +2,15 @@
 
 #include <catch2/catch.hpp>
 
-#include <deque>
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "models/client/client.hpp"
+#include "models/client/server_bench_testing.hpp"
 #include "models/consul/client/consul_endpoint.hpp"
 #include "models/consul/server/consul_server.hpp"
-#include "sim/schedules/simulation.hpp"
 
 namespace lockstep::models::consul {
 namespace {
@@ -20,48 +18,12 @@ namespace {
 using namespace sim::literals;
 using Lines = std::vector<std::string>;
 
-/// One server, and clients with programs of their own that write down what they are told, and when.
-class Bench {
+class Bench : public ServerBench<Bench, Server> {
  public:
-  explicit Bench(ServerSettings settings = {}) : simulation_(world_), server_(std::move(settings)) {
-    server_id_ = world_.add(server_, "consul", {});
+  explicit Bench(ServerSettings settings = {}) : ServerBench(0, "consul", std::move(settings)) {}
+  void connected(Client& client, sim::ConnectionId connection) {
+    client.connect<Endpoint>().add_server(connection, its_server().datacentre(), {});
   }
-
-  using Program = std::function<sim::Task<void>(Bench&, Client&)>;
-  sim::ProcessId client(Program program) {
-    const Program& kept = programs_.emplace_back(std::move(program));
-    Client& client = clients_.emplace_back([this, &kept](Client& c) { return kept(*this, c); });
-    const sim::ProcessId id = world_.add(client, std::string(1, static_cast<char>('A' + clients_.size() - 1)), {});
-    client.connect<Endpoint>().add_server(world_.connect(id, server_id_, sim::DurationRange::exactly(1_ms)),
-                                          server_.datacentre(), {});
-    ids_.push_back(id);
-    return id;
-  }
-
-  void note(Client& client, const std::string& text) {
-    told.push_back(sim::to_string(world_.now().offset()) + " " + client.name() + ": " + text);
-  }
-
-  void run() {
-    for (const sim::ProcessId id : ids_) world_.start(id, sim::DurationRange::exactly(0_ms));
-    world_.arm_faults();
-    REQUIRE(simulation_.run(sim::Instant::at(sim::Duration::forever()), 100'000) == sim::Simulation::End::quiet);
-  }
-
-  sim::World& world() { return world_; }
-  sim::ProcessId server() const { return server_id_; }
-  const Engine& engine() const { return server_.engine(); }
-  Lines told;
-
- private:
-  sim::DefaultDecisions decisions_;
-  sim::World world_{decisions_};
-  sim::Simulation simulation_;
-  Server server_;
-  sim::ProcessId server_id_;
-  std::deque<Program> programs_;
-  std::deque<Client> clients_;
-  std::vector<sim::ProcessId> ids_;
 };
 
 std::string text_of(const std::optional<Told>& told) { return told ? describe(told->answer) : "no answer"; }

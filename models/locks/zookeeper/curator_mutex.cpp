@@ -114,7 +114,7 @@ class CuratorMutex final : public LockAlgorithm {
     for (int tried = 0; tried < kTries; ++tried) {
       // 3: has an attempt that was not heard of created one?
       if (tried > 0) {
-        const std::optional<std::string> found = co_await find(client, guid);
+        const std::optional<std::string> found = co_await zk::find(client, folder(), guid);
         if (!found) continue;
         if (!found->empty()) co_return *found;
       }
@@ -123,17 +123,6 @@ class CuratorMutex final : public LockAlgorithm {
       if (created.is_known || !is_protected_) co_return std::nullopt;
     }
     co_return std::nullopt;
-  }
-
-  /// Its path; empty: there is none. Nothing: the connection was lost.
-  sim::Task<std::optional<std::string>> find(Client& client, std::string guid) const {
-    const std::optional<zookeeper::Answer> listed =
-        co_await zk::handle_of(client).ask(client, zookeeper::GetChildren{.path = folder()});
-    if (!listed) co_return std::nullopt;
-    for (const std::string& child : listed->result.children) {
-      if (child.starts_with(guid)) co_return folder() + "/" + child;
-    }
-    co_return std::string();
   }
 
   sim::Task<Turn> wait_for_turn(Client& client, std::string own, Patience& patience) const {

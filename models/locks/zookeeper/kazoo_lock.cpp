@@ -59,7 +59,7 @@ class KazooLock final : public LockAlgorithm {
     const std::string own_prefix = client.unique_token().text() + std::string(kMark);
     for (int tried = 0; tried < kTries; ++tried) {
       // 2: whoever has tried before looks whether its node is there; else it creates one.
-      std::optional<std::string> own = tried > 0 ? co_await find(client, own_prefix) : std::string();
+      std::optional<std::string> own = tried > 0 ? co_await zk::find(client, folder(), own_prefix) : std::string();
       if (!own) continue;
       if (own->empty()) {
         zk::Created created = co_await zk::create(client, folder(), own_prefix);
@@ -74,20 +74,9 @@ class KazooLock final : public LockAlgorithm {
       co_return std::nullopt;
     }
     // 6: what is there of it after all is deleted, as far as the connection allows.
-    const std::optional<std::string> left = co_await find(client, own_prefix);
+    const std::optional<std::string> left = co_await zk::find(client, folder(), own_prefix);
     if (left && !left->empty()) static_cast<void>(co_await zk::remove(client, *left, 1));
     co_return std::nullopt;
-  }
-
-  /// Its path; empty: there is none. Nothing: the connection was lost.
-  sim::Task<std::optional<std::string>> find(Client& client, std::string prefix) const {
-    const std::optional<zookeeper::Answer> listed =
-        co_await zk::handle_of(client).ask(client, zookeeper::GetChildren{.path = folder()});
-    if (!listed) co_return std::nullopt;
-    for (const std::string& child : listed->result.children) {
-      if (child.starts_with(prefix)) co_return folder() + "/" + child;
-    }
-    co_return std::string();
   }
 
   sim::Task<Turn> wait_for_turn(Client& client, std::string own, Patience* patience) const {

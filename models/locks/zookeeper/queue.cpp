@@ -30,6 +30,16 @@ sim::Task<Created> create(Client& client, std::string folder, std::string prefix
   co_return Created{true, std::move(answer->result)};
 }
 
+sim::Task<std::optional<std::string>> find(Client& client, std::string folder, std::string prefix) {
+  const std::optional<zookeeper::Answer> listed =
+      co_await handle_of(client).ask(client, zookeeper::GetChildren{.path = folder});
+  if (!listed) co_return std::nullopt;
+  for (const std::string& child : listed->result.children) {
+    if (child.starts_with(prefix)) co_return folder + "/" + child;
+  }
+  co_return std::string();
+}
+
 sim::Task<std::optional<Place>> place_of(Client& client, std::string folder, std::string name, std::string mark) {
   const std::optional<zookeeper::Answer> listed =
       co_await handle_of(client).ask(client, zookeeper::GetChildren{.path = folder});

@@ -30,6 +30,9 @@ struct Created {
 /// Creates an ephemeral sequential node of this prefix in the folder, and the folder before that if it is not there.
 sim::Task<Created> create(Client& client, std::string folder, std::string prefix);
 
+/// The path of the node in `folder` whose name begins so; empty: there is none. Nothing: the connection was lost.
+sim::Task<std::optional<std::string>> find(Client& client, std::string folder, std::string prefix);
+
 /// Who is before a node, by the numbers at the ends of their names.
 struct Place {
   bool is_there = false;  ///< the node itself

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,53 +11,23 @@
 #include <vector>
 
 #include "models/client/client.hpp"
+#include "models/client/server_bench_testing.hpp"
 #include "models/zookeeper/client/zookeeper_endpoint.hpp"
 #include "models/zookeeper/server/zookeeper_server.hpp"
-#include "sim/schedules/decisions.hpp"
-#include "sim/schedules/simulation.hpp"
 
 namespace lockstep::models::zookeeper::zookeeper_server_test {
 namespace {
 
 using namespace sim::literals;
 
-/// One server, and clients with programs of their own that write down what they are told, and when.
-class Bench {
+class Bench : public ServerBench<Bench, Server> {
  public:
-  /// A seed of 0: whatever may take time takes as little as it can.
   explicit Bench(SessionTimes times = {}, std::uint64_t seed = 0)
-      : random_(seed),
-        world_(seed == 0 ? static_cast<sim::Decisions&>(least_) : random_),
-        simulation_(world_),
-        server_(times, {}) {
-    server_id_ = world_.add(server_, "zookeeper", {});
-  }
-
-  using Program = std::function<sim::Task<void>(Bench&, Client&)>;
-  sim::ProcessId client(Program program) {
-    const Program& kept = programs_.emplace_back(std::move(program));
-    Client& client = clients_.emplace_back([this, &kept](Client& c) { return kept(*this, c); });
-    const sim::ProcessId id = world_.add(client, std::string(1, static_cast<char>('A' + clients_.size() - 1)), {});
-    client.connect<Endpoint>().add_server(world_.connect(id, server_id_, sim::DurationRange::exactly(1_ms)), {});
+      : ServerBench(seed, "zookeeper", times, std::vector<std::string>{}) {}
+  void connected(Client& client, sim::ConnectionId connection) {
+    client.connect<Endpoint>().add_server(connection, {});
     client.to<Endpoint>().set_listener(listeners_.emplace_back(*this, client));
-    ids_.push_back(id);
-    return id;
   }
-
-  void note(Client& client, const std::string& text) {
-    told.push_back(sim::to_string(world_.now().offset()) + " " + client.name() + ": " + text);
-  }
-
-  void run() {
-    for (const sim::ProcessId id : ids_) world_.start(id, sim::DurationRange::exactly(0_ms));
-    world_.arm_faults();
-    REQUIRE(simulation_.run(sim::Instant::at(sim::Duration::forever()), 100'000) == sim::Simulation::End::quiet);
-  }
-
-  sim::World& world() { return world_; }
-  sim::ProcessId server() const { return server_id_; }
-  const Engine& engine() const { return server_.engine(); }
-  std::vector<std::string> told;
 
  private:
   struct Ear final : Listener {
@@ -68,16 +37,7 @@ class Bench {
     Bench& bench;
     Client& client;
   };
-  sim::DefaultDecisions least_;
-  sim::RandomDecisions random_;
-  sim::World world_;
-  sim::Simulation simulation_;
-  Server server_;
-  sim::ProcessId server_id_;
-  std::deque<Program> programs_;
-  std::deque<Client> clients_;
   std::deque<Ear> listeners_;
-  std::vector<sim::ProcessId> ids_;
 };
 
 std::string said(const std::optional<Told>& told) { return told ? describe(told->answer) : "connection lost"; }
