@@ -416,7 +416,11 @@ void EnsembleServer::ping() {
   }
   ++half_ticks_;
   for (NodeId node = 0; node < settings_.servers; ++node) {
-    if (node != self_) send(node, packet(Packet::Kind::ping));
+    if (node == self_) continue;
+    auto message = packet(Packet::Kind::ping);
+    // A follower notices that its leader has died by their connection.
+    message->opens_session = true;
+    send(node, std::move(message));
   }
   const sim::Duration length = monotonic().true_length(settings_.times.tick / 2);
   half_tick_.timer = world().set_background_timer(id(), sim::DurationRange::exactly(length), half_tick_);
