@@ -86,6 +86,9 @@ class MemberOwner {
   virtual void elected() {}
   /// It led. What it was asked to propose may be committed yet, or never.
   virtual void deposed() {}
+  /// It takes another node for the leader than before, or none, or the same one in a later term. Comes before whatever
+  /// is committed by then.
+  virtual void leader_changed() {}
 
  protected:
   ~MemberOwner() = default;
@@ -95,6 +98,8 @@ class MemberOwner {
 struct MemberTimes {
   /// How long no leader is heard before a node stands for election: anew each time, anything within.
   sim::DurationRange election{sim::Duration::milliseconds(1'000), sim::Duration::milliseconds(2'000)};
+  /// The same for a node that knows of no leader. Nothing: `election`.
+  std::optional<sim::DurationRange> leaderless{};
   sim::Duration heartbeat = sim::Duration::milliseconds(100);
   /// A leader that no quorum has answered for so long gives up, after at most twice that. Nothing: it goes on.
   std::optional<sim::Duration> quorum = sim::Duration::milliseconds(1'000);
@@ -137,6 +142,7 @@ class Member {
   void crashed() {
     for (TimerEnd& timer : timers_) timer.ref = {};
     applied_ = 0;
+    told_ = {};
     replica_ = Replica<Command>(replica_.self(), settings_);
   }
   void reset() {
@@ -153,6 +159,22 @@ class Member {
   }
   void read(ReadId id) {
     replica_.read(id, out_);
+    finish();
+  }
+  /// Does not wait until its time for it has come. Nothing, if it leads.
+  void stand_for_election() {
+    replica_.timed_out(Timer::election, out_);
+    finish();
+  }
+  /// The host knows that the leader has gone, by a connection that was closed: from now on it is as without one.
+  void leader_is_gone() {
+    replica_.forget_leader(out_);
+    finish();
+  }
+  /// The host knows that no quorum hears it. For hosts with `MemberTimes::quorum` of their own.
+  void resign() {
+    // The first one only forgets who was heard.
+    for (int i = 0; i < 2; ++i) replica_.timed_out(Timer::quorum, out_);
     finish();
   }
   const Replica<Command>& replica() const { return replica_; }
@@ -192,7 +214,11 @@ class Member {
   void tell_owner() {
     if (std::exchange(is_telling_, true)) return;
     while (true) {
-      if (!changes_.empty()) {
+      const Leadership now{replica_.term(), replica_.leader()};
+      if (told_.leader != now.leader || (now.leader && told_.term != now.term)) {
+        told_ = now;
+        owner_.leader_changed();
+      } else if (!changes_.empty()) {
         const bool elected = changes_.front();
         changes_.erase(changes_.begin());
         elected ? owner_.elected() : owner_.deposed();
@@ -214,19 +240,23 @@ class Member {
 
   void change(TimerEnd& timer, TimerChange change) {
     if (change == TimerChange::keep) return;
-    process_.world().cancel_timer(timer.ref);
-    timer.ref = {};
-    if (change == TimerChange::stop) return;
+    if (change == TimerChange::stop) return stop(timer);
     switch (timer.which) {
-      case Timer::election: set(timer, election_length()); break;
+      case Timer::election:
+        set(timer, election_length(replica_.leader() ? times_.election : times_.leaderless.value_or(times_.election)));
+        break;
       case Timer::heartbeat: set(timer, sim::DurationRange::exactly(times_.heartbeat)); break;
       case Timer::quorum:
+        stop(timer);
         if (times_.quorum) set(timer, sim::DurationRange::exactly(*times_.quorum));
         break;
     }
   }
 
+  void stop(TimerEnd& timer) { process_.world().cancel_timer(std::exchange(timer.ref, {})); }
+
   void set(TimerEnd& timer, sim::DurationRange length) {
+    stop(timer);
     sim::World& world = process_.world();
     const sim::Clock& clock = process_.monotonic();
     const sim::DurationRange by_its_clock{clock.true_length(length.lo), clock.true_length(length.hi)};
@@ -236,12 +266,12 @@ class Member {
 
   /// A slice of the range for each node, so that they do not stand for election all at once, for ever, where nothing is
   /// left to chance; where it is, any slice.
-  sim::DurationRange election_length() {
+  sim::DurationRange election_length(sim::DurationRange range) {
     const std::size_t nodes = settings_.nodes;
     const std::uint64_t chosen = process_.world().choose(sim::Choice::model, nodes);
     const auto slice = static_cast<std::int64_t>((replica_.self() + chosen) % nodes);
-    const sim::Duration width = (times_.election.hi - times_.election.lo) / static_cast<std::int64_t>(nodes);
-    return {times_.election.lo + width * slice, times_.election.lo + width * (slice + 1)};
+    const sim::Duration width = (range.hi - range.lo) / static_cast<std::int64_t>(nodes);
+    return {range.lo + width * slice, range.lo + width * (slice + 1)};
   }
 
   sim::Process& process_;
@@ -253,6 +283,11 @@ class Member {
   std::vector<std::optional<sim::ConnectionId>> peers_;
   std::array<TimerEnd, kTimers> timers_;
   Index applied_ = 0;
+  struct Leadership {
+    Term term = 0;
+    std::optional<NodeId> leader = {};
+  };
+  Leadership told_;  ///< of whom the owner knows
   bool is_telling_ = false;
   std::vector<bool> changes_;      ///< elected or deposed, not told yet
   std::vector<ReadAnswer> reads_;  ///< not told yet

@@ -152,6 +152,13 @@ class Replica {
     if (!reads_.empty()) broadcast(out);
   }
 
+  /// The host knows that the leader has gone: its connection was closed.
+  void forget_leader(Out& out) {
+    if (role_ == Role::leader) return;
+    leader_.reset();
+    out.timer(Timer::election) = TimerChange::set;
+  }
+
   // --- What it is.
 
   NodeId self() const { return self_; }

@@ -412,6 +412,7 @@ tick_time = "2s"
 min_session_timeout = "5s"
 max_session_timeout = "50s"
 nodes = "/locks/lock /locks/other"
+sync_limit = 3
 
 [[client]]
 name = "A"

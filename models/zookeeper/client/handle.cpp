@@ -46,9 +46,30 @@ sim::Task<bool> Handle::connect(Client& client) {
   co_return state_ == State::connected;
 }
 
+/// StaticHostProvider: each client has an order of its own, of which nothing is known, and goes round.
+void Handle::turn(Client& client) {
+  const std::size_t count = client.to<Endpoint>().servers();
+  if (count == 1) {
+    server_ = 0;
+  } else if (!server_) {
+    server_ = (client.process().id().index + client.world().choose(sim::Choice::model, count)) % count;
+  } else {
+    server_ = (*server_ + 1) % count;
+  }
+}
+
 sim::Task<bool> Handle::connect_anew(Client& client) {
   become(State::connecting);
-  const std::optional<Told> told = co_await client.to<Endpoint>().send({}, Connect{.timeout = timeout_});
+  const std::size_t count = client.to<Endpoint>().servers();
+  std::optional<Told> told;
+  for (std::size_t tried = 0; tried < count && !told; ++tried) {
+    // A new session may as well be opened where the last one was.
+    if (!server_ || tried > 0) turn(client);
+    // ClientCnxn's connectTimeout.
+    const std::optional<sim::Duration> patience =
+        count == 1 ? std::nullopt : std::optional(timeout_ / static_cast<std::int64_t>(count));
+    told = co_await client.to<Endpoint>().send({}, Connect{.timeout = timeout_}, patience, *server_);
+  }
   if (!told) {
     become(State::closed);
     co_return false;
@@ -78,7 +99,7 @@ sim::Task<std::optional<Answer>> Handle::ask_in(Client& client, SessionId sessio
 
 sim::Task<std::optional<Answer>> Handle::send(Client& client, Operation operation) {
   const ConnectionNumber on = on_;
-  std::optional<Told> told = co_await client.to<Endpoint>().send(on, std::move(operation));
+  std::optional<Told> told = co_await client.to<Endpoint>().send(on, std::move(operation), {}, *server_);
   if (!told) {
     suspend(on);
     co_return std::nullopt;
@@ -115,15 +136,21 @@ sim::Task<void> Handle::keep_alive(Client& background, SessionId session, sim::D
     if (co_await to_do_.acquire(background, limits)) continue;
     co_await background.step("ping", sim::Moment::before);
     const ConnectionNumber on = on_;
-    const std::optional<Told> told = co_await background.to<Endpoint>().send(on, Ping{}, period);
+    const std::optional<Told> told = co_await background.to<Endpoint>().send(on, Ping{}, period, *server_);
     if (!told && state_ == State::connected && on == on_) become(State::suspended);
   }
 }
 
 sim::Task<void> Handle::reconnect(Client& background, sim::Duration period) {
   const SessionId session = on_.session;
-  const std::optional<Told> told = co_await background.to<Endpoint>().send({}, Connect{.session = session}, period);
-  if (state_ != State::suspended || on_.session != session) co_return;
+  const std::size_t count = background.to<Endpoint>().servers();
+  std::optional<Told> told;
+  for (std::size_t tried = 0; tried < count && !told; ++tried) {
+    turn(background);
+    const Connect asked{.session = session, .seen = count == 1 ? 0 : last_zxid_};
+    told = co_await background.to<Endpoint>().send({}, asked, period, *server_);
+    if (state_ != State::suspended || on_.session != session) co_return;
+  }
   if (!told) {
     // What waits for a connection is told that there is none; the next attempt comes later.
     wake_all();
@@ -148,7 +175,7 @@ sim::Task<void> Handle::set_watches(Client& background) {
     if (watch->kind_ == Watch::Kind::exist) asked.exist.push_back(watch->path_);
     if (watch->kind_ == Watch::Kind::child) asked.child.push_back(watch->path_);
   }
-  static_cast<void>(co_await background.to<Endpoint>().send(on_, Operation(std::move(asked))));
+  static_cast<void>(co_await background.to<Endpoint>().send(on_, Operation(std::move(asked)), {}, *server_));
 }
 
 void Handle::left_by(Client& client) {
@@ -162,7 +189,7 @@ void Handle::left_by(Client& client) {
 }
 
 sim::Task<void> Handle::close_session(Client& client, ConnectionNumber on) {
-  static_cast<void>(co_await client.to<Endpoint>().send(on, CloseSession{}));
+  static_cast<void>(co_await client.to<Endpoint>().send(on, CloseSession{}, {}, *server_));
 }
 
 // --- Watches.

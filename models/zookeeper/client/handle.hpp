@@ -5,6 +5,7 @@
 // Source: ZooKeeper 3.8, ClientCnxn.java (states, pings, setWatches); Curator's and kazoo's clients, which open a new
 //         session when one has expired.
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -69,6 +70,7 @@ class Handle final : public ProcessObject, public Listener {
   // --- For the endpoint.
 
   void notified(const Notification& notification) override;
+  void closed(ConnectionNumber on) override { suspend(on); }
   /// When all programs have ended the session is closed, and nobody waits for the answer.
   void left_by(Client& client) override;
 
@@ -76,6 +78,8 @@ class Handle final : public ProcessObject, public Listener {
   /// Until it is connected, or not to be. False: not.
   sim::Task<bool> connect(Client& client);
   sim::Task<bool> connect_anew(Client& client);
+  /// To one of several servers: the next one, if it is not the first time.
+  void turn(Client& client);
   sim::Task<std::optional<Answer>> send(Client& client, Operation operation);
   /// Pings, and connects anew when the connection is lost, until the session is over or closed.
   sim::Task<void> keep_alive(Client& background, SessionId session, sim::Duration timeout);
@@ -90,10 +94,11 @@ class Handle final : public ProcessObject, public Listener {
 
   State state_ = State::closed;
   ConnectionNumber on_;
-  sim::Duration timeout_;  ///< that is asked for
-  Zxid last_zxid_ = 0;     ///< that the client has heard of in an answer
-  Latch changed_;          ///< who waits for another state
-  Latch to_do_;            ///< for the keeper: the connection is lost, or the session closed
+  std::optional<std::size_t> server_;  ///< of several, the one that it is connected to, or was last
+  sim::Duration timeout_;              ///< that is asked for
+  Zxid last_zxid_ = 0;                 ///< that the client has heard of in an answer
+  Latch changed_;                      ///< who waits for another state
+  Latch to_do_;                        ///< for the keeper: the connection is lost, or the session closed
   std::vector<std::shared_ptr<Watch>> watches_;
   std::set<std::uint16_t> users_;  ///< clients whose programs have used it and not ended
 };

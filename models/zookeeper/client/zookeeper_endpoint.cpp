@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "sim/worlds/world.hpp"
 
@@ -10,18 +11,12 @@ namespace {
 
 bool may_change(const Content& content) {
   const auto* operation = std::get_if<Operation>(&content);
-  if (operation == nullptr) return false;
-  return std::holds_alternative<Create>(*operation) || std::holds_alternative<Delete>(*operation) ||
-         std::holds_alternative<SetData>(*operation) || std::holds_alternative<Multi>(*operation);
+  return operation != nullptr && is_write(*operation);
 }
 
 bool asks_for_watch(const Content& content) {
   const auto* operation = std::get_if<Operation>(&content);
-  if (operation == nullptr) return false;
-  if (const auto* exists = std::get_if<Exists>(operation)) return exists->watches;
-  if (const auto* get = std::get_if<GetData>(operation)) return get->watches;
-  if (const auto* list = std::get_if<GetChildren>(operation)) return list->watches;
-  return std::holds_alternative<SetWatches>(*operation);
+  return operation != nullptr && sets_watches(*operation);
 }
 
 }  // namespace
@@ -34,13 +29,13 @@ std::optional<Told> RequestCall::await_resume() {
 }
 
 void Endpoint::add_server(sim::ConnectionId connection, std::optional<sim::Duration> timeout) {
-  if (server_) return;  // of several servers a lock uses the first
   client_.expect_unasked();
-  server_ = connection;
+  servers_.push_back(connection);
   timeout_ = timeout;
 }
 
-RequestCall Endpoint::send(ConnectionNumber on, Content content, std::optional<sim::Duration> patience) {
+RequestCall Endpoint::send(ConnectionNumber on, Content content, std::optional<sim::Duration> patience,
+                           std::size_t server) {
   auto request = client_.world().make<Request>();
   const bool changes = may_change(content);
   // A watch waits at the server, until its client has gone.
@@ -50,11 +45,13 @@ RequestCall Endpoint::send(ConnectionNumber on, Content content, std::optional<s
   request->operation = client_.session().operation;
   std::optional<sim::Duration> timeout = timeout_;
   if (patience) timeout = std::min(*patience, timeout_.value_or(*patience));
-  return {client_, *server_, std::move(request), timeout, changes};
+  return {client_, servers_[server], std::move(request), timeout, changes};
 }
 
 void Endpoint::notified(sim::Message& message, sim::ConnectionId) {
-  if (listener_ != nullptr) listener_->notified(static_cast<const Notification&>(message));
+  if (listener_ == nullptr) return;
+  if (const auto* closed = dynamic_cast<const Closed*>(&message)) return listener_->closed(closed->on);
+  listener_->notified(static_cast<const Notification&>(message));
 }
 
 void Endpoint::ended() {

@@ -1,9 +1,11 @@
 #pragma once
 
-// A client's connection to a ZooKeeper server: `client.to<zookeeper::Endpoint>()`. Locks use its process's `Handle`,
+// A client's connections to ZooKeeper's servers: `client.to<zookeeper::Endpoint>()`. Locks use its process's `Handle`,
 // which listens to it.
 
+#include <cstddef>
 #include <optional>
+#include <vector>
 
 #include "models/client/client.hpp"
 #include "models/zookeeper/server/zookeeper_server.hpp"
@@ -28,6 +30,7 @@ class [[nodiscard]] RequestCall final : public sim::Call<Reply> {
 class Listener {
  public:
   virtual void notified(const Notification& notification) = 0;
+  virtual void closed(ConnectionNumber on) { static_cast<void>(on); }
   /// The client's program has ended.
   virtual void left_by(Client& client) = 0;
 
@@ -43,8 +46,11 @@ class Endpoint final : public models::Endpoint {
 
   /// Requires: it lives as long as the client's process.
   void set_listener(Listener& listener) { listener_ = &listener; }
-  /// Waits no longer than this for the answer, if it says so.
-  RequestCall send(ConnectionNumber on, Content content, std::optional<sim::Duration> patience = std::nullopt);
+  /// One, or those of an ensemble.
+  std::size_t servers() const { return servers_.size(); }
+  /// Waits no longer than `patience` for the answer, if it says so. Requires: `server < servers()`.
+  RequestCall send(ConnectionNumber on, Content content, std::optional<sim::Duration> patience = std::nullopt,
+                   std::size_t server = 0);
 
   void notified(sim::Message& message, sim::ConnectionId connection) override;
   void ended() override;
@@ -53,7 +59,7 @@ class Endpoint final : public models::Endpoint {
  private:
   Client& client_;
   Listener* listener_ = nullptr;
-  std::optional<sim::ConnectionId> server_;
+  std::vector<sim::ConnectionId> servers_;
   std::optional<sim::Duration> timeout_;
 };
 

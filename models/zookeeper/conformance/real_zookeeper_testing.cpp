@@ -23,8 +23,8 @@ constexpr const char* kJava = "/usr/bin/java";
 constexpr const char* kJar = "/usr/share/java/zookeeper.jar";
 
 // ZooDefs.OpCode.
-constexpr std::int32_t kCreate = 1, kDelete = 2, kExists = 3, kGetData = 4, kSetData = 5, kGetChildren = 8, kPing = 11,
-                       kGetChildren2 = 12, kCheck = 13, kMulti = 14, kCreate2 = 15, kSetWatches = 101,
+constexpr std::int32_t kCreate = 1, kDelete = 2, kExists = 3, kGetData = 4, kSetData = 5, kGetChildren = 8, kSync = 9,
+                       kPing = 11, kGetChildren2 = 12, kCheck = 13, kMulti = 14, kCreate2 = 15, kSetWatches = 101,
                        kCloseSession = -11, kError = -1;
 constexpr std::int32_t kNotificationXid = -1, kPingXid = -2, kSetWatchesXid = -8;
 
@@ -100,6 +100,7 @@ void put(std::string& out, const Read& asked) {
   put_text(out, asked.path);
   put_bool(out, asked.watches);
 }
+void put(std::string& out, const Sync& asked) { put_text(out, asked.path); }
 void put(std::string& out, const SetWatches& asked) {
   put_long(out, asked.relative_zxid);
   for (const auto* paths : {&asked.data, &asked.exist, &asked.child}) put_texts(out, *paths);
@@ -114,6 +115,7 @@ std::int32_t type_of(const GetData&) { return kGetData; }
 std::int32_t type_of(const GetChildren& asked) { return asked.asks_for_stat ? kGetChildren2 : kGetChildren; }
 std::int32_t type_of(const Multi&) { return kMulti; }
 std::int32_t type_of(const SetWatches&) { return kSetWatches; }
+std::int32_t type_of(const Sync&) { return kSync; }
 
 void put(std::string& out, const Multi& multi) {
   const auto put_header = [&](std::int32_t type, bool is_done) {
@@ -349,7 +351,7 @@ RealZooKeeper::Outcome RealZooKeeper::carry_out(const Step& step) {
       if (part == kCreate2 || part == kSetData) own.stat = stat_of(bytes);
     }
   } else if (result.error == Error::none) {
-    if (type == kCreate || type == kCreate2) result.path = take_text(bytes);
+    if (type == kCreate || type == kCreate2 || type == kSync) result.path = take_text(bytes);
     if (type == kGetData) result.data = take_text(bytes);
     if (type == kGetChildren || type == kGetChildren2) result.children = take_names(bytes);
     const bool has_stat =

@@ -79,6 +79,8 @@ Answer Engine::execute(SessionId session, WatcherId watcher, const Operation& op
     answer.result = look(*list, watcher);
   } else if (const auto* watches = std::get_if<SetWatches>(&operation)) {
     set_watches(*watches, watcher);
+  } else if (const auto* sync = std::get_if<Sync>(&operation)) {
+    answer.result.path = sync->path;
   } else {
     answer.zxid = ++zxid_;
     if (const auto* multi = std::get_if<Multi>(&operation)) answer.results = execute(*multi, session);

@@ -42,6 +42,19 @@ class Engine {
   /// Of the latest transaction.
   Zxid zxid() const { return zxid_; }
 
+  // --- Of an ensemble. Neither touches a node.
+
+  /// A new leader: its transactions have numbers of their own, from 1.
+  void begin_epoch(std::int64_t epoch) {
+    changes_.clear();
+    zxid_ = epoch << kEpochShift;
+  }
+  /// A transaction that the leader has refused.
+  void skip() {
+    changes_.clear();
+    ++zxid_;
+  }
+
   // --- Sessions. Each of these is a transaction.
 
   /// Requires: it is not 0, and was never open.

@@ -40,16 +40,18 @@ std::string describe(const Multi& multi) {
   return text;
 }
 std::string describe(const SetWatches& asked) {
-  std::string text = fmt::format("SET_WATCHES since {}", asked.relative_zxid);
+  std::string text = "SET_WATCHES since " + describe_zxid(asked.relative_zxid);
   for (const auto* paths : {&asked.data, &asked.exist, &asked.child}) {
     for (const std::string& path : *paths) text += " " + path;
   }
   return text;
 }
 
+std::string describe(const Sync& asked) { return "SYNC " + asked.path; }
+
 std::string describe(const Stat& stat) {
-  std::string text = fmt::format("czxid {} mzxid {} pzxid {} version {} cversion {}", stat.czxid, stat.mzxid,
-                                 stat.pzxid, stat.version, stat.cversion);
+  std::string text = fmt::format("czxid {} mzxid {} pzxid {} version {} cversion {}", describe_zxid(stat.czxid),
+                                 describe_zxid(stat.mzxid), describe_zxid(stat.pzxid), stat.version, stat.cversion);
   if (stat.ephemeral_owner != 0) text += fmt::format(" owner {}", stat.ephemeral_owner);
   if (stat.data_length != 0) text += fmt::format(" length {}", stat.data_length);
   if (stat.num_children != 0) text += fmt::format(" children {}", stat.num_children);
@@ -86,8 +88,8 @@ std::string_view parent_of(std::string_view path) {
 std::string_view name_in_parent(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 std::string_view name_of(const Operation& operation) {
-  static constexpr std::array<std::string_view, 8> kNames{"CREATE",   "DELETE",       "SET_DATA", "EXISTS",
-                                                          "GET_DATA", "GET_CHILDREN", "MULTI",    "SET_WATCHES"};
+  static constexpr std::array<std::string_view, 9> kNames{"CREATE",       "DELETE", "SET_DATA",    "EXISTS", "GET_DATA",
+                                                          "GET_CHILDREN", "MULTI",  "SET_WATCHES", "SYNC"};
   return kNames[operation.index()];
 }
 
@@ -110,9 +112,13 @@ std::string describe(const Result& result) {
 }
 
 std::string describe(const Answer& answer) {
-  std::string text = fmt::format("zxid {}: {}", answer.zxid, describe(answer.result));
+  std::string text = fmt::format("zxid {}: {}", describe_zxid(answer.zxid), describe(answer.result));
   for (const Result& each : answer.results) text += "; " + describe(each);
   return text;
+}
+
+std::string describe_zxid(Zxid zxid) {
+  return zxid >> kEpochShift == 0 ? std::to_string(zxid) : fmt::format("{:#x}", zxid);
 }
 
 std::string describe(const WatchedEvent& event) {

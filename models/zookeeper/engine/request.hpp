@@ -12,8 +12,10 @@
 
 namespace lockstep::models::zookeeper {
 
-/// Numbers the transactions of a server. One that fails has a number as well.
+/// Numbers the transactions of a server. One that fails has a number as well. In an ensemble its high half is the epoch
+/// of the leader, and its low half counts from 1 in each epoch.
 using Zxid = std::int64_t;
+inline constexpr int kEpochShift = 32;
 using SessionId = std::int64_t;  ///< 0: none
 
 /// What is not zero or empty in ZooKeeper's Stat without access lists and clocks.
@@ -80,7 +82,11 @@ struct SetWatches {
   std::vector<std::string> exist = {};  ///< of nodes that were not
   std::vector<std::string> child = {};
 };
-using Operation = std::variant<Create, Delete, SetData, Exists, GetData, GetChildren, Multi, SetWatches>;
+/// Answered when the server has all that its leader had when it was asked.
+struct Sync {
+  std::string path;
+};
+using Operation = std::variant<Create, Delete, SetData, Exists, GetData, GetChildren, Multi, SetWatches, Sync>;
 
 /// KeeperException's codes.
 enum class Error : std::int32_t {
@@ -138,5 +144,7 @@ std::string describe(const Operation& operation);
 std::string describe(const Result& result);
 std::string describe(const Answer& answer);
 std::string describe(const WatchedEvent& event);
+/// "12"; of an epoch "0x100000002".
+std::string describe_zxid(Zxid zxid);
 
 }  // namespace lockstep::models::zookeeper

@@ -18,22 +18,6 @@ std::uint64_t part_of(SessionId session) { return static_cast<std::uint64_t>(ses
 /// Each connection has numbers of its own, so that it does not matter who asks first. 1, 2, … for the first ones.
 constexpr SessionId kConnections = 0x1000;
 
-/// The node that it is about, where a lock may be one.
-const std::string* path_of(const Operation& operation) {
-  if (const auto* create = std::get_if<Create>(&operation)) return &create->path;
-  if (const auto* removal = std::get_if<Delete>(&operation)) return &removal->path;
-  if (const auto* exists = std::get_if<Exists>(&operation)) return &exists->path;
-  const auto* get = std::get_if<GetData>(&operation);
-  return get == nullptr ? nullptr : &get->path;
-}
-
-bool sets_watches(const Operation& operation) {
-  if (const auto* exists = std::get_if<Exists>(&operation)) return exists->watches;
-  if (const auto* get = std::get_if<GetData>(&operation)) return get->watches;
-  if (const auto* list = std::get_if<GetChildren>(&operation)) return list->watches;
-  return std::holds_alternative<SetWatches>(operation);
-}
-
 /// False: it changes nothing in this tree.
 bool may_change(const Operation& operation, const Engine& engine) {
   const auto is_there = [&](const std::string& path) { return engine.stat_of(path).has_value(); };
@@ -53,6 +37,26 @@ std::string_view object_of(std::string_view path) {
   return path.starts_with('/') ? path.substr(1) : path;
 }
 
+const std::string* path_of(const Operation& operation) {
+  if (const auto* create = std::get_if<Create>(&operation)) return &create->path;
+  if (const auto* removal = std::get_if<Delete>(&operation)) return &removal->path;
+  if (const auto* exists = std::get_if<Exists>(&operation)) return &exists->path;
+  const auto* get = std::get_if<GetData>(&operation);
+  return get == nullptr ? nullptr : &get->path;
+}
+
+bool sets_watches(const Operation& operation) {
+  if (const auto* exists = std::get_if<Exists>(&operation)) return exists->watches;
+  if (const auto* get = std::get_if<GetData>(&operation)) return get->watches;
+  if (const auto* list = std::get_if<GetChildren>(&operation)) return list->watches;
+  return std::holds_alternative<SetWatches>(operation);
+}
+
+bool is_write(const Operation& operation) {
+  return std::holds_alternative<Create>(operation) || std::holds_alternative<Delete>(operation) ||
+         std::holds_alternative<SetData>(operation) || std::holds_alternative<Multi>(operation);
+}
+
 std::string_view Request::name() const {
   if (const auto* operation = std::get_if<Operation>(&content)) return name_of(*operation);
   if (std::holds_alternative<Connect>(content)) return "CONNECT";
@@ -62,7 +66,8 @@ std::string_view Request::name() const {
 std::string Request::describe() const {
   if (const auto* operation = std::get_if<Operation>(&content)) return zookeeper::describe(*operation);
   if (const auto* asked = std::get_if<Connect>(&content)) {
-    if (asked->session != 0) return fmt::format("CONNECT session {}", asked->session);
+    const std::string seen = asked->seen == 0 ? "" : ", has seen " + describe_zxid(asked->seen);
+    if (asked->session != 0) return fmt::format("CONNECT session {}{}", asked->session, seen);
     return fmt::format("CONNECT for {}", to_string(asked->timeout));
   }
   return std::string(name());
@@ -84,6 +89,10 @@ std::string Reply::describe() const {
 std::uint64_t Reply::digest() const { return digest_bytes(describe()); }
 
 std::uint64_t Notification::digest() const { return digest_bytes(describe()); }
+
+std::uint64_t Closed::digest() const {
+  return sim::combine64(digest_bytes(describe()), static_cast<std::uint64_t>(on.session) + on.number);
+}
 
 void Server::fill() {
   if (nodes_.empty()) return;

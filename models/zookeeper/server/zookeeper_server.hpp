@@ -26,6 +26,8 @@ std::string_view object_of(std::string_view path);
 struct Connect {
   SessionId session = 0;  ///< 0: a new one
   sim::Duration timeout = {};
+  /// The latest transaction that the client has heard of, if it has several servers: one that is behind refuses it.
+  Zxid seen = 0;
 };
 struct Ping {};
 struct CloseSession {};
@@ -76,6 +78,24 @@ class Notification final : public sim::Message {
   std::string describe() const override { return zookeeper::describe(event); }
   std::uint64_t digest() const override;
 };
+
+/// The server has closed the connection.
+class Closed final : public sim::Message {
+ public:
+  ConnectionNumber on;
+
+  std::string_view name() const override { return "CLOSED"; }
+  std::string describe() const override { return "connection closed"; }
+  std::uint64_t digest() const override;
+};
+
+// What both sorts of servers ask of a request.
+
+/// The node that it is about, where a lock may be one. Null: none.
+const std::string* path_of(const Operation& operation);
+bool sets_watches(const Operation& operation);
+/// Whether a server of an ensemble has to ask its leader.
+bool is_write(const Operation& operation);
 
 struct SessionTimes {
   /// Sessions that are over are looked for so often: one ends up to so much late.

@@ -211,6 +211,7 @@ void read_all_servers(const Node& node, Draft& draft) {
     read_both(node, "[servers]", kServersThatShare, servers, shared, draft.names, draft.scenario.shared_settings);
   }
   add_servers(draft, static_cast<std::size_t>(servers.count));
+  if (const auto found = draft.server_kind.contradiction(draft.scenario.servers)) throw Bad{node.at, found->message};
 }
 
 Value write_all_servers(const Saved& saved) {
@@ -249,8 +250,10 @@ void read_servers(const Node& node, Draft& draft) {
     }
     servers.push_back(std::move(server.server));
   });
-  if (const auto found = draft.server_kind.contradiction(servers))
-    fail(*find(tables[found->server], found->setting), found->message);
+  if (const auto found = draft.server_kind.contradiction(servers)) {
+    if (const Node* setting = find(tables[found->server], found->setting)) fail(*setting, found->message);
+    throw Bad{tables[found->server].at, found->message};
+  }
 }
 
 void check_server_kind(const Node& root, const Draft& draft) {

@@ -1,0 +1,151 @@
+#pragma once
+
+// Several servers of an ensemble, and clients with programs of their own that are connected to all of them.
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/client/client.hpp"
+#include "models/zookeeper/client/zookeeper_endpoint.hpp"
+#include "models/zookeeper/ensemble/ensemble_server.hpp"
+#include "sim/schedules/decisions.hpp"
+#include "sim/schedules/simulation.hpp"
+
+namespace lockstep::models::zookeeper::testing {
+
+class EnsembleBench {
+ public:
+  using Program = std::function<sim::Task<void>(Client&)>;
+
+  /// A seed of 0: whatever may take time takes as little as it can. `drifts`: of the servers' clocks.
+  explicit EnsembleBench(const EnsembleSettings& settings, std::uint64_t seed = 0,
+                         sim::DurationRange latency = sim::DurationRange::exactly(sim::Duration::milliseconds(1)),
+                         const std::vector<std::int64_t>& drifts = {})
+      : latency_(latency),
+        random_(seed),
+        world(seed == 0 ? static_cast<sim::Decisions&>(least_) : random_),
+        simulation(world) {
+    for (std::size_t i = 0; i < settings.servers; ++i) {
+      EnsembleServer& server = servers.emplace_back(static_cast<consensus::NodeId>(i), settings, ledger_);
+      sim::World::ClockSettings clock;
+      if (i < drifts.size()) clock.drift_ppb = drifts[i];
+      world.add(server, "zookeeper" + std::to_string(i + 1), clock);
+    }
+    ledger_.id = servers.front().id();
+    for (EnsembleServer& from : servers) {
+      for (EnsembleServer& to : servers) {
+        if (&from == &to) continue;
+        from.connect(static_cast<consensus::NodeId>(to.id().index), world.connect(from.id(), to.id(), latency_));
+      }
+    }
+  }
+
+  /// `ear`: what servers tell it without being asked.
+  Client& client(Program program, std::function<void(const std::string&)> ear = {}) {
+    Program& kept = programs_.emplace_back(std::move(program));
+    Client& client = clients_.emplace_back([&kept](Client& c) { return kept(c); });
+    world.add(client, std::string(1, static_cast<char>('A' + clients_.size() - 1)), {});
+    for (EnsembleServer& server : servers)
+      client.connect<Endpoint>().add_server(world.connect(client.id(), server.id(), latency_), {});
+    client.to<Endpoint>().set_listener(ears_.emplace_back(*this, client, std::move(ear)));
+    return client;
+  }
+
+  void note(Client& client, const std::string& text) {
+    told.push_back(sim::to_string(world.now().offset()) + " " + client.name() + ": " + text);
+  }
+
+  void cut_off(std::size_t node, sim::Duration from, sim::Duration until) {
+    sim::Partition partition;
+    partition.sides.left.push_back(servers[node].id());
+    for (const EnsembleServer& server : servers) {
+      if (server.id() != servers[node].id()) partition.sides.right.push_back(server.id());
+    }
+    partition.from = sim::Instant::at(from);
+    partition.until = sim::Instant::at(until);
+    world.plan(std::move(partition));
+  }
+  void crash(std::size_t node, sim::Duration at, std::optional<sim::Duration> restart_after = std::nullopt) {
+    sim::PlannedFault crash{.kind = sim::FaultKind::crash, .process = servers[node].id()};
+    if (restart_after) crash.restart_after = sim::DurationRange::exactly(*restart_after);
+    crash.at = at;
+    world.plan(crash);
+  }
+  void pause(std::size_t node, sim::Duration at, sim::Duration length) {
+    sim::PlannedFault pause{.kind = sim::FaultKind::pause, .process = servers[node].id(), .length = length};
+    pause.at = at;
+    world.plan(pause);
+  }
+
+  void run(sim::Duration until) {
+    const sim::DurationRange at_once = sim::DurationRange::exactly(sim::Duration::zero());
+    for (const EnsembleServer& server : servers) world.start(server.id(), at_once);
+    for (const Client& client : clients_) world.start(client.id(), at_once);
+    world.arm_faults();
+    simulation.run(sim::Instant::at(until), 2'000'000);
+  }
+
+  /// Of those who know that they do. Null: nobody.
+  const EnsembleServer* leader() const {
+    for (const EnsembleServer& server : servers) {
+      if (server.leads()) return &server;
+    }
+    return nullptr;
+  }
+
+ private:
+  struct Ear final : Listener {
+    Ear(EnsembleBench& b, Client& c, std::function<void(const std::string&)> h)
+        : bench(b), client(c), hears(std::move(h)) {}
+    void notified(const Notification& notification) override { tell(describe(notification.event)); }
+    void closed(ConnectionNumber) override { tell("closed"); }
+    void left_by(Client&) override {}
+    void tell(const std::string& text) { hears ? hears(text) : bench.note(client, text); }
+    EnsembleBench& bench;
+    Client& client;
+    std::function<void(const std::string&)> hears;
+  };
+
+  sim::DurationRange latency_;
+  sim::DefaultDecisions least_;
+  sim::RandomDecisions random_;
+  Ledger ledger_;
+
+ public:
+  sim::World world;
+  sim::Simulation simulation;
+  std::deque<EnsembleServer> servers;
+  std::vector<std::string> told;
+
+ private:
+  std::deque<Ear> ears_;
+  std::deque<Program> programs_;
+  std::deque<Client> clients_;
+};
+
+// What a program does with one server of several.
+
+inline sim::Task<ConnectionNumber> connect(Client& client, std::size_t server, sim::Duration timeout,
+                                           SessionId session = 0, Zxid seen = 0) {
+  const Connect asked{session, timeout, seen};
+  const std::optional<Told> told = co_await client.to<Endpoint>().send({}, asked, sim::Duration::seconds(2), server);
+  co_return told ? told->on : ConnectionNumber{-1, 0};
+}
+
+inline sim::Task<std::optional<Answer>> ask(Client& client, std::size_t server, ConnectionNumber on,
+                                            Operation operation) {
+  std::optional<Told> told =
+      co_await client.to<Endpoint>().send(on, std::move(operation), sim::Duration::seconds(30), server);
+  if (!told) co_return std::nullopt;
+  co_return std::move(told->answer);
+}
+
+inline std::string said(const std::optional<Answer>& answer) { return answer ? describe(*answer) : "connection lost"; }
+
+}  // namespace lockstep::models::zookeeper::testing
