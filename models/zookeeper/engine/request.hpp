@@ -80,7 +80,15 @@ struct SetWatches {
   std::vector<std::string> exist = {};  ///< of nodes that were not
   std::vector<std::string> child = {};
 };
-using Operation = std::variant<Create, Delete, SetData, Exists, GetData, GetChildren, Multi, SetWatches>;
+/// Watcher.WatcherType.
+enum class WatcherKind : std::int32_t { children = 1, data = 2, any = 3 };
+/// Of the connection that asks. One that has no such watch there is told so; who only checks, if nobody has one.
+struct RemoveWatches {
+  std::string path;
+  WatcherKind kind = WatcherKind::any;
+  bool only_checks = false;  ///< checkWatches: none is removed
+};
+using Operation = std::variant<Create, Delete, SetData, Exists, GetData, GetChildren, Multi, SetWatches, RemoveWatches>;
 
 /// KeeperException's codes.
 enum class Error : std::int32_t {
@@ -92,7 +100,8 @@ enum class Error : std::int32_t {
   no_children_for_ephemerals = -108,
   node_exists = -110,
   not_empty = -111,
-  session_expired = -112
+  session_expired = -112,
+  no_watcher = -121
 };
 /// "NoNode"
 std::string_view to_string(Error error);
