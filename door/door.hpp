@@ -1,26 +1,25 @@
 #pragma once
 
 // Real clients in a simulated world, as bytes: what they send becomes requests to a server, and its replies and
-// messages become bytes again. No sockets here and no clock; those are in poll_loop.hpp. Start here.
+// messages become bytes again. No sockets here and no clock; those are in poll_loop.hpp. Start here; which protocol is
+// spoken is a derived class's business, one for each kind of server (doors.hpp).
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "models/redis/server/node.hpp"
-#include "models/redis/wire/resp.hpp"
 #include "sim/worlds/process.hpp"
 #include "sim/worlds/world.hpp"
 
 namespace lockstep::door {
 
-/// What a stranger may make this program hold.
+/// What a stranger may make this program hold, whatever the protocol.
 struct DoorLimits {
-  models::redis::RespLimits resp = {.arguments = 1024 * 1024, .bulk_bytes = 64 << 20, .request_bytes = 64 << 20};
-  std::size_t unread_bytes = 64 << 20;  ///< of replies that a client does not read: then it is hung up on, as by Redis
+  std::size_t unread_bytes = 64 << 20;     ///< of replies that a client does not read: then it is hung up on
   std::size_t read_ahead_bytes = 1 << 20;  ///< of requests behind one that has no reply yet: then nothing more is read
 };
 
@@ -34,12 +33,12 @@ using VisitId = std::uint32_t;
 /// `start` at the present moment and the world run up to it. Each `start` serves one visit, in the order in which their
 /// bytes came: all that it has asked is answered before anybody else's turn, as by the real server, which reads one
 /// connection after the other.
-class Door final : public sim::Process {
+class Door : public sim::Process {
  public:
-  /// Whether clients may move time by DEBUG STEP; otherwise it moves by itself.
+  /// Whether clients may move time; otherwise it moves by itself.
   enum class Time : std::uint8_t { runs, is_stepped };
 
-  explicit Door(Time time, DoorLimits limits = {}) : limits_(limits), is_stepped_(time == Time::is_stepped) {}
+  explicit Door(DoorLimits limits) : limits_(limits) {}
   ~Door() override;
 
   // --- For whoever has the bytes.
@@ -50,40 +49,65 @@ class Door final : public sim::Process {
   /// The client is gone. Its server hears of it with the next `start`.
   void hang_up(VisitId visit);
   /// What is to be sent, and has not been; the caller takes away what it has sent.
-  std::string& output(VisitId visit) { return visits_[visit].output; }
-  /// Nothing follows after the output: the server has ended the connection, or the client broke the protocol. Of a
-  /// client whose server crashes while it takes a step, only after that: the step is the door's.
-  bool is_over(VisitId visit) const { return visits_[visit].is_over && !visits_[visit].is_stepping; }
+  std::string& output(VisitId visit) { return visits_[visit]->output; }
+  /// Nothing follows after the output: the server has ended the connection, or the client broke the protocol.
+  bool is_over(VisitId visit) const { return visits_[visit]->is_over && !visits_[visit]->must_stay(); }
   /// The client does not read: nothing is worth sending any more.
-  bool is_flooded(VisitId visit) const { return visits_[visit].output.size() > limits_.unread_bytes; }
+  bool is_flooded(VisitId visit) const { return visits_[visit]->output.size() > limits_.unread_bytes; }
   /// To be called after the world has run: a server that crashes resets all its connections, not only those that wait
-  /// for it.
-  void notice_crashes();
+  /// for it, and one whose session ends is closed.
+  void notice_ends();
   /// Whether to read from the client; if not, it must wait for replies first.
   bool wants_input(VisitId visit) const;
   /// Whether `start` has anything to do.
   bool has_work() const { return !ready_.empty() || !released_.empty(); }
   /// Where the steps lead to that clients have taken so far (true time).
-  sim::Instant stepped_to() const { return stepped_to_; }
+  virtual sim::Instant stepped_to() const { return {}; }
+  /// What one client too many is told before it is hung up on.
+  virtual std::string_view refusal() const { return ""; }
 
   // --- For the world.
 
   void start() override;
   void notified(sim::Message& message, sim::ConnectionId connection) override;
 
- private:
-  struct Visit final : sim::ReplyOwner, sim::TimerOwner {
+ protected:
+  /// One connection of a client. Protocols derive theirs.
+  struct Visit : sim::ReplyOwner {
     Visit(Door& d, sim::ConnectionId c) : door(d), connection(c) {}
-    void begin(const DoorLimits& limits, const sim::ProcessState& server);
+    Visit(const Visit&) = delete;
+    Visit& operator=(const Visit&) = delete;
+    virtual ~Visit() = default;
+
+    /// A new client comes on this connection.
+    virtual void begin() = 0;
+    virtual void take(std::string_view bytes) = 0;
+    /// Bytes that came and have not been looked at.
+    virtual std::size_t bytes_ahead() const = 0;
+    /// Carries out what has come, until something has to be waited for.
+    virtual void serve() = 0;
+    virtual bool is_waiting() const { return call.generation != 0; }
+    /// Over or not, it has to be kept.
+    virtual bool must_stay() const { return false; }
+    /// The client has gone, just now.
+    virtual void abandon() {}
+    /// And now its server is to hear of it. The visit is `free` afterwards, or `leaving`, and free with the reply.
+    virtual void leave() = 0;
+    /// An unsolicited message of the server's. It is open.
+    virtual void hear(sim::Message& message) = 0;
+    /// Its server has ended it by itself. It is open.
+    virtual bool has_ended() const { return false; }
+    /// An answer to `call`. Where it leaves the visit is open.
+    virtual void answer(sim::Message& reply) = 0;
+
+    /// Goes on with what came behind what was waited for.
     void go_on();
-    void note_transaction(const models::redis::Reply& reply);
-    void reply_arrived(sim::Message& reply) override;
+    void send(sim::MessagePtr request);
+    void reply_arrived(sim::Message& reply) final;
     void connection_lost() override;
-    void timer_fired() override;
 
     Door& door;
     sim::ConnectionId connection;
-    models::redis::RequestParser parser;
     std::string output;
     enum class State : std::uint8_t { free, open, hung_up, leaving };
     State state = State::free;  ///< hung_up: the client has gone; leaving: and its server is being told
@@ -92,38 +116,26 @@ class Door final : public sim::Process {
     bool is_ready = false;     ///< stands in `ready_`
     bool is_released = false;  ///< stands in `released_`
     sim::CallRef call;         ///< generation 0: no reply is awaited
-    sim::TimerRef step;
-    bool is_stepping = false;  ///< DEBUG STEP has not been answered yet
-    sim::Instant step_end;     ///< where it leads
-    bool in_transaction = false;
-    bool refuses_step = false;  ///< the reply that is awaited is to be replaced by an error
-    std::string_view awaited;   ///< the name of the command whose reply that is, as the table spells it
   };
 
+  virtual std::unique_ptr<Visit> make_visit(sim::ConnectionId connection) = 0;
+  const std::vector<std::unique_ptr<Visit>>& visits() const { return visits_; }
+
+ private:
   /// Somebody outside may come at any time: a world that has nothing else to do must not count as ended.
   struct Presence final : sim::TimerOwner {
     void timer_fired() override {}
   };
 
-  bool is_waiting(const Visit& visit) const { return visit.call.generation != 0 || visit.is_stepping; }
   void make_ready(Visit& visit);
-  void send_next(Visit& visit);
-  void send(Visit& visit, models::redis::Command command);
-  void refuse_step_in_transaction(Visit& visit);
-  void take_step(Visit& visit, const models::redis::Command& command);
-  void step_to(sim::Instant moment);
-  void forget_step(Visit& visit);
-  void give_up_waiting(Visit& visit);
+  void serve(Visit& visit);
   VisitId id_of(const Visit& visit) const { return visit_of_[visit.connection.index]; }
 
   DoorLimits limits_;
-  bool is_stepped_;
-  sim::Instant stepped_to_;
-  sim::Instant sleeps_until_;      ///< the last of the DEBUG SLEEPs
-  std::deque<Visit> visits_;       ///< they must not move: the world refers to them
+  std::vector<std::unique_ptr<Visit>> visits_;
   std::vector<VisitId> visit_of_;  ///< by connection
   std::deque<VisitId> ready_;      ///< those whose bytes have come, first come first
-  std::deque<VisitId> released_;   ///< those whose blocked command has been answered: after the others
+  std::deque<VisitId> released_;   ///< those whose request was answered later: after the others
   const Visit* served_ = nullptr;  ///< whose turn it is
   Presence presence_;
   bool is_present_ = false;

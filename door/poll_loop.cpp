@@ -147,8 +147,8 @@ void PollLoop::accept_from(const Listener& listener) {
     File socket(accept4(listener.socket.number(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (socket.number() < 0) return;
     if (client_count_ == kMostVisits) {
-      constexpr std::string_view kRefusal = "-ERR max number of clients reached\r\n";
-      (void)send(socket.number(), kRefusal.data(), kRefusal.size(), MSG_NOSIGNAL);
+      const std::string_view refusal = door_.refusal();
+      (void)send(socket.number(), refusal.data(), refusal.size(), MSG_NOSIGNAL);
       continue;
     }
     const int yes = 1;
@@ -223,7 +223,7 @@ void PollLoop::advance() {
     world_.start(door_.id(), sim::DurationRange::exactly(moment));
     if (!run_to(moment)) break;
   }
-  door_.notice_crashes();
+  door_.notice_ends();
   // Nobody will ever judge this run.
   world_.history().effects.clear();
   world_.history().interruptions.clear();

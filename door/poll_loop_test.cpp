@@ -11,6 +11,8 @@
 
 #include <array>
 
+#include "door/redis/redis_door.hpp"
+
 namespace lockstep::door::poll_loop_test {
 namespace {
 
@@ -44,7 +46,7 @@ class Place {
   models::redis::ScriptEngine scripts_;
   sim::World world_{decisions_};
   sim::Simulation simulation_{world_};
-  Door door_;
+  RedisDoor door_;
   models::redis::Node node_;
   std::optional<PollLoop> loop_;
 };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "models/redis/kind/redis_servers.hpp"
 #include "scenarios/deployment/deployment.hpp"
 #include "sim/schedules/random.hpp"
 
@@ -46,17 +45,16 @@ void leave_out_clients(Scenario& scenario) {
 }  // namespace
 
 std::variant<std::monostate, Trouble> serve(Scenario scenario, const models::locks::Catalogue& catalogue,
-                                            const ServeOptions& options,
+                                            const DoorKind& kind, const ServeOptions& options,
                                             const std::function<void(const std::vector<OpenPort>&)>& opened,
                                             const std::function<bool()>& is_stopped) {
   leave_out_clients(scenario);
   for (scenarios::ServerSpec& server : scenario.servers) server.clock.offset += options.epoch;
   ServersChance chance(options.seed);
   // Before the world: a process outlives the world that refers to it.
-  Door door(options.elapsed ? Door::Time::runs : Door::Time::is_stepped);
+  const std::unique_ptr<Door> door = kind.make(options.elapsed ? Door::Time::runs : Door::Time::is_stepped);
   scenarios::Deployment deployment(scenario, catalogue, chance);
-  auto& servers = dynamic_cast<models::redis::RedisServers&>(deployment.servers());
-  deployment.world().add(door, "door", {});
+  deployment.world().add(*door, "door", {});
 
   std::vector<Listener> listeners;
   std::vector<OpenPort> ports;
@@ -72,11 +70,11 @@ std::variant<std::monostate, Trouble> serve(Scenario scenario, const models::loc
     listeners.push_back(std::get<Listener>(std::move(listener)));
   }
   deployment.world().arm_faults();
-  servers.tell_of_clients();
+  kind.prepare(deployment.servers());
   deployment.begin_servers();
-  deployment.world().start(door.id(), {});
+  deployment.world().start(door->id(), {});
   opened(ports);
-  PollLoop loop(deployment.world(), deployment.simulation(), door, std::move(listeners), options.elapsed);
+  PollLoop loop(deployment.world(), deployment.simulation(), *door, std::move(listeners), options.elapsed);
   loop.run(is_stopped);
   return std::monostate{};
 }

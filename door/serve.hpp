@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "door/doors.hpp"
 #include "door/poll_loop.hpp"
 #include "models/locks/catalogue.hpp"
 #include "scenarios/story/scenario.hpp"
@@ -31,10 +32,10 @@ struct OpenPort {
 /// Serves until `is_stopped`; `opened` hears of the ports before the first client can come.
 ///
 /// Of the scenario its servers take part, with their clocks and with the faults that befall them at given times. Its
-/// clients do not run, and its latency is left out: real clients bring their own. Requires: its servers are of the kind
-/// `ServerKind::is_redis`. Trouble is about ports alone.
+/// clients do not run, and its latency is left out: real clients bring their own. Requires: `kind` is `door_for` its
+/// servers, and time is stepped only if it can be. Trouble is about ports alone.
 std::variant<std::monostate, Trouble> serve(scenarios::Scenario scenario, const models::locks::Catalogue& catalogue,
-                                            const ServeOptions& options,
+                                            const DoorKind& kind, const ServeOptions& options,
                                             const std::function<void(const std::vector<OpenPort>&)>& opened,
                                             const std::function<bool()>& is_stopped);
 

@@ -85,6 +85,7 @@ const std::vector<Room> kRooms = {
     {"models/etcd/kind",
      {"models", "models/client", "models/servers", "models/etcd/client", "models/etcd/engine", "models/etcd/server"}},
     {"models/zookeeper/engine", {"models"}},
+    {"models/zookeeper/wire", {"models/zookeeper/engine"}},
     {"models/zookeeper/server", {"models", "models/zookeeper/engine"}},
     {"models/zookeeper/ensemble", {"models", "models/consensus", "models/zookeeper/engine", "models/zookeeper/server"}},
     {"models/zookeeper/client", {"models", "models/client", "models/zookeeper/engine", "models/zookeeper/server"}},

@@ -28,9 +28,10 @@ class Serve final : public Call {
   Manual manual() override {
     return {
         .name = "serve",
-        .summary = "let redis-cli and other real clients talk to a scenario's servers",
+        .summary = "let redis-cli, kazoo and other real clients talk to a scenario's servers",
         .example = "serve scenarios/stories/reference/set-nx-px-lua-3x2.toml --port 6400",
-        .head = R"(Serves a scenario's Redis servers to real clients: redis-cli, client libraries, test suites.
+        .head =
+            R"(Serves a scenario's Redis or ZooKeeper servers to real clients: redis-cli, client libraries, test suites.
 
 usage: lockstep serve FILE [OPTIONS]
 
@@ -42,7 +43,7 @@ scenario's clients do not run. Ctrl-C ends it. docs/manual/serve.md has more.
         .options = {whole({"--port", "N", "of the first server; the next ones have N+1, N+2, ...; 0: free ones (0)"},
                           {0, 65535}, port_),
                     flag({"--step", "",
-                          "time stands still until a client sends DEBUG STEP seconds, so that a lease\n"
+                          "time stands still until a client of Redis sends DEBUG STEP seconds, so that a lease\n"
                           "runs out exactly when you say; otherwise it runs with the real clock"},
                          step_)},
         .tail = R"(
@@ -64,12 +65,12 @@ example: redis-cli -p 6400 SET lock me NX PX 30000
   Exit perform(const models::locks::Catalogue& catalogue, Output& output) override;
 
  private:
-  void announce(const std::vector<door::OpenPort>& ports, Output& output) {
+  void announce(const door::DoorKind& kind, const std::vector<door::OpenPort>& ports, Output& output) {
     const auto lines = [&] {
       reports::Lines all;
       for (const door::OpenPort& open : ports)
         all.emplace_back(fmt::format("{} is served at 127.0.0.1:{}", open.server, open.port));
-      all.emplace_back(step_ ? "time stands still: DEBUG STEP seconds moves it; Ctrl-C ends"
+      all.emplace_back(step_ ? fmt::format("time stands still: {} moves it; Ctrl-C ends", kind.step)
                              : "time is real time; Ctrl-C ends");
       return all;
     };
@@ -93,11 +94,15 @@ Exit Serve::perform(const models::locks::Catalogue& catalogue, Output& output) {
     return refuse(output,
                   fmt::format("serve needs one scenario, and there are {}: name a single file", loaded->size()));
   }
-  const models::ServerKind& kind = *loaded->front().servers.front().kind;
-  if (!kind.is_redis()) {
-    return refuse(output,
-                  fmt::format("{} has servers of kind {}, and only Redis servers speak to clients outside so far",
-                              loaded->front().file, kind.name()));
+  const models::ServerKind& servers = *loaded->front().servers.front().kind;
+  const door::DoorKind* kind = door::door_for(servers);
+  if (kind == nullptr) {
+    return refuse(output, fmt::format("{} has servers of kind {}, which do not speak to clients outside; these do: {}",
+                                      loaded->front().file, servers.name(), door::kinds_with_doors()));
+  }
+  if (step_ && !kind->why_no_step.empty()) {
+    return refuse(output, fmt::format("{} has servers of kind {}, so --step cannot be had: {}", loaded->front().file,
+                                      servers.name(), kind->why_no_step));
   }
   door::ServeOptions options;
   options.port = port_;
@@ -112,8 +117,8 @@ Exit Serve::perform(const models::locks::Catalogue& catalogue, Output& output) {
   }
   const Interrupt interrupt;
   const auto result = door::serve(
-      std::move(loaded->front()), catalogue, options,
-      [&](const std::vector<door::OpenPort>& ports) { announce(ports, output); },
+      std::move(loaded->front()), catalogue, *kind, options,
+      [&](const std::vector<door::OpenPort>& ports) { announce(*kind, ports, output); },
       [&] { return interrupt.is_requested(); });
   if (const door::Trouble* trouble = std::get_if<door::Trouble>(&result)) {
     return refuse(output, fmt::format("{}: choose another --port, or 0 for a free one", trouble->message));

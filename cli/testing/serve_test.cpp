@@ -222,6 +222,10 @@ TEST_CASE("serve refuses what it cannot do, with one message and exit 2") {
   CHECK(cli::called({"serve", kOneServer, "--port", "65536"}).err.find("0 to 65535") != std::string::npos);
   CHECK(cli::called({"serve", kOneServer, "--prot", "1"}).err.find("--port") != std::string::npos);
   CHECK(cli::called({"serve", kThreeServers, "--port", "65534"}).exit == 2);
+  const cli::Called stepped = cli::called({"serve", in_tree("door/clients/zookeeper.toml"), "--step"});
+  CHECK(stepped.exit == 2);
+  CHECK(stepped.err.find("--step cannot be had: ZooKeeper's protocol has no request that could move time") !=
+        std::string::npos);
 }
 
 }  // namespace lockstep::serve_test

@@ -296,11 +296,11 @@ TEST_CASE("an ensemble is three servers where nobody says how many, with one sta
   CHECK(property.why == "they beat for ever");
 }
 
-TEST_CASE("a second kind of server: what speaks Redis says that it does") {
+TEST_CASE("a second kind of server: serve says which kinds speak to clients outside") {
   const Called served = called_with_registers({"serve", kHolds});
   INFO(served.out << served.err);
   CHECK(served.exit == 2);
-  CHECK_THAT(served.err, Contains("only Redis servers"));
+  CHECK_THAT(served.err, Contains("these do: redis, zookeeper"));
 }
 
 }  // namespace lockstep::cli::server_kinds_test

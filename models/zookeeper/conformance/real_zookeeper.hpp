@@ -14,6 +14,7 @@
 
 #include "models/zookeeper/conformance/steps.hpp"
 #include "models/zookeeper/engine/request.hpp"
+#include "models/zookeeper/wire/records.hpp"
 
 namespace lockstep::models::zookeeper::conformance {
 
@@ -23,6 +24,8 @@ class RealZooKeeper {
  public:
   /// Nothing: it is not installed, and `why` says so.
   static std::unique_ptr<RealZooKeeper> start(std::string& why, int tick_milliseconds = 2'000);
+  /// One that somebody else has started, at this port of this machine.
+  static std::unique_ptr<RealZooKeeper> at(std::uint16_t port);
   ~RealZooKeeper();
 
   /// What the session is told, and before it what its watches hear. `owners` of ephemeral nodes are our numbers.
@@ -45,6 +48,7 @@ class RealZooKeeper {
   void ask_for(int timeout_milliseconds) { timeout_ = timeout_milliseconds; }
   int negotiated(SessionId session) const { return sessions_.at(session).timeout; }
   std::string version() const { return version_; }
+  std::uint16_t port() const { return port_; }
 
  private:
   struct Session {
@@ -54,11 +58,8 @@ class RealZooKeeper {
     int timeout = 0;
     std::string received = {};
   };
-  /// A reply without its length.
   struct Packet {
-    std::int32_t xid;
-    std::int64_t zxid;
-    std::int32_t error;
+    wire::ReplyHeader header;
     std::string content;
   };
 
@@ -68,9 +69,10 @@ class RealZooKeeper {
   void send(Session& session, std::string_view packet);
   std::optional<std::string> receive(Session& session, int milliseconds);
   Packet receive_reply(Session& session, std::vector<WatchedEvent>& events);
-  Packet ask(Session& session, std::int32_t type, const std::string& content, std::vector<WatchedEvent>& events,
+  Packet ask(Session& session, wire::OpCode type, const std::string& content, std::vector<WatchedEvent>& events,
              std::int32_t xid);
-  Stat stat_of(std::string_view& bytes) const;
+  /// The owner of an ephemeral node, by our number.
+  void name_owner(Result& result) const;
 
   std::string folder_;
   std::string version_;

@@ -75,6 +75,13 @@ Operation random_operation(sim::Random& random, const Engine& engine) {
       if (random.one_in(3)) return random_watches(random, engine);
       break;
     }
+    case 15: {
+      RemoveWatches asked{random_path(random, engine), static_cast<WatcherKind>(random.between(1, 3)),
+                          random.one_in(2)};
+      // ZooKeeper stumbles over a path without a slash, and says so with a code that means nothing else.
+      if (asked.path.front() != '/') asked.path = kTop;
+      return asked;
+    }
     default: break;
   }
   return random_create(random, engine);

@@ -2,15 +2,13 @@
 
 #include <catch2/catch.hpp>
 
-#include <algorithm>
 #include <iostream>
-#include <map>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include <unistd.h>
 
+#include "models/zookeeper/conformance/comparison.hpp"
 #include "models/zookeeper/conformance/real_zookeeper.hpp"
 #include "models/zookeeper/conformance/steps.hpp"
 #include "sim/testing/test_effort.hpp"
@@ -28,98 +26,17 @@ std::unique_ptr<RealZooKeeper> started(int tick_milliseconds = 2'000) {
   return server;
 }
 
-using Heard = std::vector<std::string>;
-
-Heard described(const std::vector<WatchedEvent>& events) {
-  Heard lines;
-  for (const WatchedEvent& event : events) lines.push_back(describe(event));
-  return lines;
-}
-
-/// What each session has still to hear, as the engine says.
-class Expected {
- public:
-  void take(Engine& engine) {
-    for (const Engine::Notice& notice : engine.take_notices()) heard_[notice.watcher].push_back(describe(notice.event));
-  }
-  Heard of(SessionId session) { return std::exchange(heard_[session], {}); }
-  /// Somebody to whom something has been told.
-  std::vector<SessionId> listeners() const {
-    std::vector<SessionId> ids;
-    for (const auto& [id, events] : heard_) {
-      if (!events.empty()) ids.push_back(id);
-    }
-    return ids;
-  }
-
- private:
-  std::map<SessionId, Heard> heard_;
-};
-
-/// The nodes of a session go in no order: events of its end are compared as sets.
-Heard sorted(Heard heard) {
-  std::sort(heard.begin(), heard.end());
-  return heard;
-}
-
 }  // namespace
 
 TEST_CASE(
     "ZooKeeper: a real one and the engine agree on random requests of several sessions, and on what watches hear") {
   const auto server = started();
   if (server == nullptr) return;
-  sim::Random random(1);
-  Engine engine;
-  Expected expected;
-  SessionId last_session = 1;
-  std::size_t errors = 0;
-  std::size_t multis = 0;
-  std::size_t events = 0;
-  const int steps = sim::cases(7'000, 200);
-  for (int i = 0; i < steps; ++i) {
-    Step step;
-    if (i == 0) step = {.kind = Step::Kind::open, .session = 1};
-    if (i == 1) step = {.session = 1, .operation = Create{std::string(kTop)}};
-    if (i > 1) step = random_step(random, engine, last_session);
-    if (step.kind == Step::Kind::open) last_session = step.session;
-    INFO("step " << i << ": " << describe(step));
-    // What it has still to hear would be gone with its connection.
-    if (step.kind == Step::Kind::reconnect) {
-      const Heard before = expected.of(step.session);
-      events += before.size();
-      REQUIRE(described(server->events_of(step.session)) == before);
-    }
-    const Answer answer = carry_out(engine, step);
-    expected.take(engine);
-    const RealZooKeeper::Outcome outcome = server->carry_out(step);
-    REQUIRE(describe(outcome.answer) == describe(answer));
-    const bool is_end = step.kind == Step::Kind::close;
-    const Heard own = expected.of(step.session);
-    events += own.size();
-    if (is_end) {
-      REQUIRE(sorted(described(outcome.events)) == sorted(own));
-    } else {
-      REQUIRE(described(outcome.events) == own);
-    }
-    if (is_end || random.one_in(4)) {
-      for (const SessionId each : expected.listeners()) {
-        const Heard heard = expected.of(each);
-        events += heard.size();
-        INFO("session " << each << " hears");
-        if (is_end) {
-          REQUIRE(sorted(described(server->events_of(each))) == sorted(heard));
-        } else {
-          REQUIRE(described(server->events_of(each)) == heard);
-        }
-      }
-    }
-    errors += answer.result.error != Error::none;
-    multis += std::holds_alternative<Multi>(step.operation) && step.kind == Step::Kind::operation;
-  }
-  CHECK(errors > 0);
-  CHECK(events > 0);
-  std::cout << "ZooKeeper " << server->version() << ": " << steps << " requests of " << last_session << " sessions, "
-            << multis << " of them multis, " << errors << " errors; " << events << " watch events: all alike\n";
+  const Comparison comparison = compare_random_requests(*server, {}, sim::cases(7'000, 200), 1);
+  CHECK(comparison.difference == "");
+  CHECK(comparison.errors > 0);
+  CHECK(comparison.events > 0);
+  std::cout << "ZooKeeper " << server->version() << ": " << describe(comparison) << ": all alike\n";
 }
 
 TEST_CASE("ZooKeeper: a session that nobody is heard of ends with its nodes, up to a tick late") {

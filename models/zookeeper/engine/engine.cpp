@@ -81,6 +81,8 @@ Answer Engine::execute(SessionId session, WatcherId watcher, const Operation& op
     set_watches(*watches, watcher);
   } else if (const auto* sync = std::get_if<Sync>(&operation)) {
     answer.result.path = sync->path;
+  } else if (const auto* unwanted = std::get_if<RemoveWatches>(&operation)) {
+    answer.result = look(*unwanted, watcher);
   } else {
     answer.zxid = ++zxid_;
     if (const auto* multi = std::get_if<Multi>(&operation)) answer.results = execute(*multi, session);
@@ -206,6 +208,21 @@ Result Engine::look(const GetChildren& asked, WatcherId watcher) {
   if (asked.watches) child_watches_[asked.path].insert(watcher);
   Result result{.children = {node->children.begin(), node->children.end()}};
   if (asked.asks_for_stat) result.stat = stat_of(*node);
+  return result;
+}
+
+Result Engine::look(const RemoveWatches& asked, WatcherId watcher) {
+  Result result = failed(Error::no_watcher);
+  const auto look_in = [&](Watches& watches, WatcherKind other) {
+    const auto found = asked.kind == other ? watches.end() : watches.find(asked.path);
+    if (found == watches.end()) return;
+    // ZooKeeper 3.8 checks whether anybody has one there (WatchManager.containsWatcher).
+    if (!asked.only_checks && found->second.erase(watcher) == 0) return;
+    result = {};
+    if (found->second.empty()) watches.erase(found);
+  };
+  look_in(child_watches_, WatcherKind::data);
+  look_in(data_watches_, WatcherKind::children);
   return result;
 }
 

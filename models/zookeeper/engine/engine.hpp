@@ -110,6 +110,7 @@ class Engine {
   Result look(const Exists& asked, WatcherId watcher);
   Result look(const GetData& asked, WatcherId watcher);
   Result look(const GetChildren& asked, WatcherId watcher);
+  Result look(const RemoveWatches& asked, WatcherId watcher);
   std::vector<Result> execute(const Multi& multi, SessionId session);
   void set_watches(const SetWatches& asked, WatcherId watcher);
   void remove(const std::string& path);

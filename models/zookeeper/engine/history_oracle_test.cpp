@@ -92,7 +92,7 @@ class Oracle {
 
   /// What each has heard so far, in its order.
   std::map<SessionId, std::vector<std::string>> heard;
-  std::size_t reads = 0, failures = 0, multis_failed = 0, missed = 0;
+  std::size_t reads = 0, failures = 0, multis_failed = 0, missed = 0, removed = 0;
 
  private:
   std::set<std::string> all_paths() const {
@@ -225,6 +225,7 @@ class Oracle {
       watches_.push_back({session, is_of_children, path, log_.size()});
     };
     if (const auto* asked = std::get_if<SetWatches>(&operation)) return judge_watches(*asked, session);
+    if (const auto* asked = std::get_if<RemoveWatches>(&operation)) return judge_removal(*asked, session, result);
     const auto* exists = std::get_if<Exists>(&operation);
     const auto* get = std::get_if<GetData>(&operation);
     const auto* list = std::get_if<GetChildren>(&operation);
@@ -243,6 +244,18 @@ class Oracle {
     check_stat(result, path, list == nullptr || list->asks_for_stat);
     if (get != nullptr && get->watches) watch(false, path);
     if (list != nullptr && list->watches) watch(true, path);
+  }
+
+  /// Whether there is such a watch that has not been set off: the asker's, or anybody's if it only checks.
+  void judge_removal(const RemoveWatches& asked, SessionId session, const Result& result) {
+    const auto is_meant = [&](const Registered& watch) {
+      const bool is_other = asked.kind == (watch.is_of_children ? WatcherKind::data : WatcherKind::children);
+      return (asked.only_checks || watch.watcher == session) && watch.path == asked.path && !is_other;
+    };
+    const bool is_there = std::any_of(watches_.begin(), watches_.end(), is_meant);
+    CHECK(result == Result{.error = is_there ? Error::none : Error::no_watcher});
+    removed += is_there && !asked.only_checks;
+    if (!asked.only_checks) std::erase_if(watches_, is_meant);
   }
 
   /// What it has missed it hears now: of a node that was there that it is gone or was written since, of one that was
@@ -320,6 +333,7 @@ TEST_CASE("ZooKeeper: every answer, and all that watches hear, follows from a lo
   std::size_t multis_failed = 0;
   std::size_t events = 0;
   std::size_t missed = 0;
+  std::size_t removed = 0;
   for (std::uint64_t seed = 1; seed <= sim::cases<std::uint64_t>(500, 10); ++seed) {
     sim::Random random(seed);
     Engine engine;
@@ -344,6 +358,7 @@ TEST_CASE("ZooKeeper: every answer, and all that watches hear, follows from a lo
     failures += oracle.failures;
     multis_failed += oracle.multis_failed;
     missed += oracle.missed;
+    removed += oracle.removed;
   }
   if (!sim::takes_few_cases) CHECK(requests >= 50'000);
   CHECK(reads > 0);
@@ -351,6 +366,7 @@ TEST_CASE("ZooKeeper: every answer, and all that watches hear, follows from a lo
   CHECK(multis_failed > 0);
   CHECK(events > missed);
   CHECK(missed > 0);
+  CHECK(removed > 0);
 }
 
 TEST_CASE("ZooKeeper: who has no session is told so, and nothing is done") {

@@ -48,6 +48,11 @@ std::string describe(const SetWatches& asked) {
 }
 
 std::string describe(const Sync& asked) { return "SYNC " + asked.path; }
+std::string describe(const RemoveWatches& asked) {
+  static constexpr std::array<std::string_view, 3> kKinds{" children", " data", ""};
+  return fmt::format("{} {}{}", asked.only_checks ? "CHECK_WATCHES" : "REMOVE_WATCHES", asked.path,
+                     kKinds[static_cast<std::size_t>(asked.kind) - 1]);
+}
 
 std::string describe(const Stat& stat) {
   std::string text = fmt::format("czxid {} mzxid {} pzxid {} version {} cversion {}", describe_zxid(stat.czxid),
@@ -76,6 +81,7 @@ std::string_view to_string(Error error) {
     case Error::node_exists: return "NodeExists";
     case Error::not_empty: return "NotEmpty";
     case Error::session_expired: return "SessionExpired";
+    case Error::no_watcher: return "NoWatcher";
   }
   return "";
 }
@@ -88,8 +94,9 @@ std::string_view parent_of(std::string_view path) {
 std::string_view name_in_parent(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 std::string_view name_of(const Operation& operation) {
-  static constexpr std::array<std::string_view, 9> kNames{"CREATE",       "DELETE", "SET_DATA",    "EXISTS", "GET_DATA",
-                                                          "GET_CHILDREN", "MULTI",  "SET_WATCHES", "SYNC"};
+  static constexpr std::array<std::string_view, 10> kNames{"CREATE",         "DELETE",       "SET_DATA", "EXISTS",
+                                                           "GET_DATA",       "GET_CHILDREN", "MULTI",    "SET_WATCHES",
+                                                           "REMOVE_WATCHES", "SYNC"};
   return kNames[operation.index()];
 }
 

@@ -86,7 +86,16 @@ struct SetWatches {
 struct Sync {
   std::string path;
 };
-using Operation = std::variant<Create, Delete, SetData, Exists, GetData, GetChildren, Multi, SetWatches, Sync>;
+/// Watcher.WatcherType.
+enum class WatcherKind : std::int32_t { children = 1, data = 2, any = 3 };
+/// Of the connection that asks. One that has no such watch there is told so; who only checks, if nobody has one.
+struct RemoveWatches {
+  std::string path;
+  WatcherKind kind = WatcherKind::any;
+  bool only_checks = false;  ///< checkWatches: none is removed
+};
+using Operation =
+    std::variant<Create, Delete, SetData, Exists, GetData, GetChildren, Multi, SetWatches, RemoveWatches, Sync>;
 
 /// KeeperException's codes.
 enum class Error : std::int32_t {
@@ -98,7 +107,8 @@ enum class Error : std::int32_t {
   no_children_for_ephemerals = -108,
   node_exists = -110,
   not_empty = -111,
-  session_expired = -112
+  session_expired = -112,
+  no_watcher = -121
 };
 /// "NoNode"
 std::string_view to_string(Error error);

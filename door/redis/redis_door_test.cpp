@@ -1,6 +1,6 @@
 // Bytes in, bytes out, without sockets: what a door makes of real clients.
 
-#include "door/door.hpp"
+#include "door/redis/redis_door.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -8,7 +8,7 @@
 
 #include "sim/schedules/simulation.hpp"
 
-namespace lockstep::door::door_test {
+namespace lockstep::door::redis_door_test {
 namespace {
 
 using namespace sim::literals;
@@ -16,8 +16,9 @@ using namespace sim::literals;
 /// One server and a door to it. Time moves when the test says so.
 class House {
  public:
-  explicit House(Door::Time time = Door::Time::is_stepped, DoorLimits limits = {})
-      : door(time, limits), node(scripts_) {
+  explicit House(Door::Time time = Door::Time::is_stepped, DoorLimits limits = {},
+                 models::redis::RespLimits resp = RedisDoor::kLimits)
+      : door(time, limits, resp), node(scripts_) {
     server = world.add(node, "redis", {});
     world.add(door, "door", {});
   }
@@ -40,7 +41,7 @@ class House {
       world.start(door.id(), sim::DurationRange::exactly(now_));
       simulation.run(sim::Instant::at(now_), 100'000);
     }
-    door.notice_crashes();
+    door.notice_ends();
     if (door.stepped_to().offset() > now_) settle();
   }
   void wait(sim::Duration length) {
@@ -56,7 +57,7 @@ class House {
  public:
   sim::World world{decisions_};
   sim::Simulation simulation{world};
-  Door door;
+  RedisDoor door;
   models::redis::Node node;
   sim::ProcessId server;
 };
@@ -95,10 +96,11 @@ TEST_CASE("what breaks the protocol gets Redis' error and the end of the connect
 
 TEST_CASE("a client can make a door hold no more than its limits") {
   DoorLimits limits;
-  limits.resp.request_bytes = 1000;
   limits.read_ahead_bytes = 100;
   limits.unread_bytes = 500;
-  House house(Door::Time::is_stepped, limits);
+  models::redis::RespLimits resp = RedisDoor::kLimits;
+  resp.request_bytes = 1000;
+  House house(Door::Time::is_stepped, limits, resp);
   const VisitId a = house.enter();
   std::string many = "*1000\r\n";
   for (int i = 0; i < 1000; ++i) many += "$0\r\n\r\n";
@@ -315,4 +317,4 @@ TEST_CASE("DEBUG SLEEP puts the server to sleep: nobody is answered before it wa
   CHECK(stepped.say(stepped.enter(), "SET k v PX 400\r\nDEBUG SLEEP 0.5\r\nGET k\r\n") == "+OK\r\n+OK\r\n$-1\r\n");
 }
 
-}  // namespace lockstep::door::door_test
+}  // namespace lockstep::door::redis_door_test

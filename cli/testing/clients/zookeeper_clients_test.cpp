@@ -1,0 +1,57 @@
+// ZooKeeper's client libraries and their own lock recipes against a served server, where they are installed.
+
+#include <catch2/catch.hpp>
+
+#include <array>
+#include <iostream>
+#include <string>
+
+#include <unistd.h>
+
+#include "cli/testing/clients/client_library_testing.hpp"
+
+namespace lockstep::zookeeper_clients_test {
+namespace {
+
+void check_library(const std::string& command) {
+  const cli::Served served({in_tree("door/clients/zookeeper.toml")});
+  const cli::Ended ended = cli::output_of("timeout 120 " + command + " " + std::to_string(served.ports.at(0)));
+  std::cout << ended.output;
+  INFO(ended.output);
+  CHECK(ended.exit == 0);
+  CHECK(ended.output.ends_with(" agrees\n"));
+}
+
+}  // namespace
+
+TEST_CASE("kazoo locks, waits, counts leases, reads and writes, and loses what a killed or stopped process held") {
+  const char* chosen = std::getenv("LOCKSTEP_PYTHON");
+  const std::string python = chosen != nullptr ? chosen : "/usr/bin/python3";
+  if (cli::output_of(python + " -c 'import kazoo'").exit != 0) {
+    std::cout << "SKIPPED: " << python << " has no module kazoo (Debian: python3-kazoo); no library was tried\n";
+    return;
+  }
+  check_library(python + " " + in_tree("door/clients/kazoo_locks.py"));
+}
+
+TEST_CASE("Curator locks, counts leases, reads and writes; a short cut takes nothing from it, a long one all") {
+  constexpr std::array kJars{"curator-recipes", "curator-framework", "curator-client", "zookeeper", "zookeeper-jute",
+                             "guava",           "slf4j-api",         "slf4j-nop"};
+  std::string jars;
+  for (const char* jar : kJars) {
+    const std::string path = std::string("/usr/share/java/") + jar + ".jar";
+    if (access(path.c_str(), R_OK) != 0) {
+      std::cout << "SKIPPED: there is no " << path << " (Debian: libcurator-recipes-java); no library was tried\n";
+      return;
+    }
+    jars += (jars.empty() ? "" : ":") + path;
+  }
+  if (cli::output_of("javac -version").exit != 0) {
+    std::cout << "SKIPPED: there is no javac (Debian: default-jdk-headless); no library was tried\n";
+    return;
+  }
+  check_library("java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp " + jars + " " +
+                in_tree("door/clients/CuratorLocks.java"));
+}
+
+}  // namespace lockstep::zookeeper_clients_test
