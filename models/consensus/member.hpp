@@ -95,6 +95,10 @@ class MemberOwner {
 struct MemberTimes {
   /// How long no leader is heard before a node stands for election: anew each time, anything within.
   sim::DurationRange election{sim::Duration::milliseconds(1'000), sim::Duration::milliseconds(2'000)};
+  /// Each node takes a slice of this range, so that where nothing is left to chance they do not all stand for election
+  /// at once; where something is, any slice. No: all of it, and the host has given each node another lower end. Then
+  /// the length of the wait is all that is chosen, and a schedule that names it is enough to play a run again.
+  bool slices_election = true;
   sim::Duration heartbeat = sim::Duration::milliseconds(100);
   /// A leader that no quorum has answered for so long gives up, after at most twice that. Nothing: it goes on.
   std::optional<sim::Duration> quorum = sim::Duration::milliseconds(1'000);
@@ -125,17 +129,45 @@ class Member {
     replica_.start(disk_, out_);
     finish();
   }
+  /// Instead of the first `start`: see `Replica::start_elected`.
+  void start_elected(NodeId leader) {
+    replica_.start_elected(leader, out_);
+    finish();
+  }
   /// False: it is no peer's.
   bool receive(sim::Message& message) {
     const auto* peers = dynamic_cast<const PeerMessage<Command>*>(&message);
     if (peers == nullptr) return false;
-    replica_.receive(peers->mail, out_);
-    finish();
+    if (is_stalled_) {
+      unheard_.push_back(peers->mail);
+    } else {
+      replica_.receive(peers->mail, out_);
+      finish();
+    }
     return true;
   }
+  /// It neither hears, nor says, nor counts time, while the rest of the process goes on: its log waits for the disk.
+  /// What comes meanwhile is heard afterwards, in its order. Requires until then: no proposals, no reads.
+  void stall() { is_stalled_ = true; }
+  void resume() {
+    is_stalled_ = false;
+    for (TimerEnd& timer : timers_) {
+      if (std::exchange(timer.is_late, false)) change(timer, TimerChange::set);
+    }
+    for (const Message<Command>& mail : std::exchange(unheard_, {})) {
+      replica_.receive(mail, out_);
+      finish();
+    }
+  }
+  bool is_stalled() const { return is_stalled_; }
   /// The disk stays.
   void crashed() {
-    for (TimerEnd& timer : timers_) timer.ref = {};
+    for (TimerEnd& timer : timers_) {
+      timer.ref = {};
+      timer.is_late = false;
+    }
+    is_stalled_ = false;
+    unheard_.clear();
     applied_ = 0;
     replica_ = Replica<Command>(replica_.self(), settings_);
   }
@@ -165,12 +197,15 @@ class Member {
   struct TimerEnd final : sim::TimerOwner {
     void timer_fired() override {
       ref = {};
+      is_late = member->is_stalled_;
+      if (is_late) return;
       member->replica_.timed_out(which, member->out_);
       member->finish();
     }
     Member* member = nullptr;
     Timer which = Timer::election;
     sim::TimerRef ref;
+    bool is_late = false;  ///< it ran out while the member stalled
   };
 
   /// Does what the replica has put out: save, send, set timers, and tell the owner.
@@ -216,6 +251,7 @@ class Member {
     if (change == TimerChange::keep) return;
     process_.world().cancel_timer(timer.ref);
     timer.ref = {};
+    timer.is_late = false;
     if (change == TimerChange::stop) return;
     switch (timer.which) {
       case Timer::election: set(timer, election_length()); break;
@@ -234,9 +270,9 @@ class Member {
                                     : world.set_background_timer(process_.id(), by_its_clock, timer);
   }
 
-  /// A slice of the range for each node, so that they do not stand for election all at once, for ever, where nothing is
-  /// left to chance; where it is, any slice.
+  /// See `MemberTimes::slices_election`.
   sim::DurationRange election_length() {
+    if (!times_.slices_election) return times_.election;
     const std::size_t nodes = settings_.nodes;
     const std::uint64_t chosen = process_.world().choose(sim::Choice::model, nodes);
     const auto slice = static_cast<std::int64_t>((replica_.self() + chosen) % nodes);
@@ -254,8 +290,10 @@ class Member {
   std::array<TimerEnd, kTimers> timers_;
   Index applied_ = 0;
   bool is_telling_ = false;
-  std::vector<bool> changes_;      ///< elected or deposed, not told yet
-  std::vector<ReadAnswer> reads_;  ///< not told yet
+  bool is_stalled_ = false;
+  std::vector<Message<Command>> unheard_;  ///< what came while it stalled
+  std::vector<bool> changes_;              ///< elected or deposed, not told yet
+  std::vector<ReadAnswer> reads_;          ///< not told yet
   Output<Command> out_;
 };
 
