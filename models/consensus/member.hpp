@@ -100,6 +100,10 @@ struct MemberTimes {
   sim::DurationRange election{sim::Duration::milliseconds(1'000), sim::Duration::milliseconds(2'000)};
   /// The same for a node that knows of no leader. Nothing: `election`.
   std::optional<sim::DurationRange> leaderless{};
+  /// Each node takes a slice of this range, so that where nothing is left to chance they do not all stand for election
+  /// at once; where something is, any slice. No: all of it, and the host has given each node another lower end. Then
+  /// the length of the wait is all that is chosen, and a schedule that names it is enough to play a run again.
+  bool slices_election = true;
   sim::Duration heartbeat = sim::Duration::milliseconds(100);
   /// A leader that no quorum has answered for so long gives up, after at most twice that. Nothing: it goes on.
   std::optional<sim::Duration> quorum = sim::Duration::milliseconds(1'000);
@@ -130,17 +134,45 @@ class Member {
     replica_.start(disk_, out_);
     finish();
   }
+  /// Instead of the first `start`: see `Replica::start_elected`.
+  void start_elected(NodeId leader) {
+    replica_.start_elected(leader, out_);
+    finish();
+  }
   /// False: it is no peer's.
   bool receive(sim::Message& message) {
     const auto* peers = dynamic_cast<const PeerMessage<Command>*>(&message);
     if (peers == nullptr) return false;
-    replica_.receive(peers->mail, out_);
-    finish();
+    if (is_stalled_) {
+      unheard_.push_back(peers->mail);
+    } else {
+      replica_.receive(peers->mail, out_);
+      finish();
+    }
     return true;
   }
+  /// It neither hears, nor says, nor counts time, while the rest of the process goes on: its log waits for the disk.
+  /// What comes meanwhile is heard afterwards, in its order. Requires until then: no proposals, no reads.
+  void stall() { is_stalled_ = true; }
+  void resume() {
+    is_stalled_ = false;
+    for (TimerEnd& timer : timers_) {
+      if (std::exchange(timer.is_late, false)) change(timer, TimerChange::set);
+    }
+    for (const Message<Command>& mail : std::exchange(unheard_, {})) {
+      replica_.receive(mail, out_);
+      finish();
+    }
+  }
+  bool is_stalled() const { return is_stalled_; }
   /// The disk stays.
   void crashed() {
-    for (TimerEnd& timer : timers_) timer.ref = {};
+    for (TimerEnd& timer : timers_) {
+      timer.ref = {};
+      timer.is_late = false;
+    }
+    is_stalled_ = false;
+    unheard_.clear();
     applied_ = 0;
     told_ = {};
     replica_ = Replica<Command>(replica_.self(), settings_);
@@ -187,12 +219,15 @@ class Member {
   struct TimerEnd final : sim::TimerOwner {
     void timer_fired() override {
       ref = {};
+      is_late = member->is_stalled_;
+      if (is_late) return;
       member->replica_.timed_out(which, member->out_);
       member->finish();
     }
     Member* member = nullptr;
     Timer which = Timer::election;
     sim::TimerRef ref;
+    bool is_late = false;  ///< it ran out while the member stalled
   };
 
   /// Does what the replica has put out: save, send, set timers, and tell the owner.
@@ -240,23 +275,26 @@ class Member {
 
   void change(TimerEnd& timer, TimerChange change) {
     if (change == TimerChange::keep) return;
-    if (change == TimerChange::stop) return stop(timer);
+    stop(timer);
+    if (change == TimerChange::stop) return;
     switch (timer.which) {
       case Timer::election:
         set(timer, election_length(replica_.leader() ? times_.election : times_.leaderless.value_or(times_.election)));
         break;
       case Timer::heartbeat: set(timer, sim::DurationRange::exactly(times_.heartbeat)); break;
       case Timer::quorum:
-        stop(timer);
         if (times_.quorum) set(timer, sim::DurationRange::exactly(*times_.quorum));
         break;
     }
   }
 
-  void stop(TimerEnd& timer) { process_.world().cancel_timer(std::exchange(timer.ref, {})); }
+  void stop(TimerEnd& timer) {
+    process_.world().cancel_timer(std::exchange(timer.ref, {}));
+    timer.is_late = false;
+  }
 
+  /// Requires: it is stopped.
   void set(TimerEnd& timer, sim::DurationRange length) {
-    stop(timer);
     sim::World& world = process_.world();
     const sim::Clock& clock = process_.monotonic();
     const sim::DurationRange by_its_clock{clock.true_length(length.lo), clock.true_length(length.hi)};
@@ -264,9 +302,9 @@ class Member {
                                     : world.set_background_timer(process_.id(), by_its_clock, timer);
   }
 
-  /// A slice of the range for each node, so that they do not stand for election all at once, for ever, where nothing is
-  /// left to chance; where it is, any slice.
+  /// See `MemberTimes::slices_election`.
   sim::DurationRange election_length(sim::DurationRange range) {
+    if (!times_.slices_election) return range;
     const std::size_t nodes = settings_.nodes;
     const std::uint64_t chosen = process_.world().choose(sim::Choice::model, nodes);
     const auto slice = static_cast<std::int64_t>((replica_.self() + chosen) % nodes);
@@ -289,8 +327,10 @@ class Member {
   };
   Leadership told_;  ///< of whom the owner knows
   bool is_telling_ = false;
-  std::vector<bool> changes_;      ///< elected or deposed, not told yet
-  std::vector<ReadAnswer> reads_;  ///< not told yet
+  bool is_stalled_ = false;
+  std::vector<Message<Command>> unheard_;  ///< what came while it stalled
+  std::vector<bool> changes_;              ///< elected or deposed, not told yet
+  std::vector<ReadAnswer> reads_;          ///< not told yet
   Output<Command> out_;
 };
 

@@ -97,6 +97,23 @@ class Replica {
     out.timer(Timer::heartbeat) = out.timer(Timer::quorum) = TimerChange::stop;
   }
 
+  /// The first start in a world that has long been going on: all have elected this leader in term 1, and know its no-op
+  /// to be committed. Elections lead there, too (a test compares).
+  void start_elected(NodeId leader, Out& out) {
+    start({.term = 1, .voted_for = leader, .log = {{1, std::nullopt}}}, out);
+    out.saves_state = true;
+    out.saves_log_from = 1;
+    leader_ = leader;
+    if (leader == self_) {
+      role_ = Role::leader;
+      out.elected = true;
+      out.timer(Timer::election) = TimerChange::stop;
+      out.timer(Timer::heartbeat) = out.timer(Timer::quorum) = TimerChange::set;
+      for_each_other([&](NodeId node) { progress_[node] = {.next = 2, .match = 1, .was_heard = true}; });
+    }
+    commit_up_to(1, out);
+  }
+
   void receive(const Mail& message, Out& out) {
     const bool is_of_no_term = message.preliminary && (message.kind == MessageKind::request_vote || message.accepted);
     if (message.term > disk_.term && !is_of_no_term) enter_term(message.term, out);

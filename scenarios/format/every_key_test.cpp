@@ -395,9 +395,20 @@ name = "A"
 [lock]
 algorithm = "etcd-mutex"
 
+[servers]
+election_timeout = "2s"
+heartbeat_interval = "200ms"
+pre_vote = true
+ensure_leadership = false
+
 [[server]]
 min_lease_ttl = "2s"
 lease_check_interval = "500ms"
+disk_stall_at = "1s"
+disk_stall = "3s"
+
+[[server]]
+name = "other"
 
 [[client]]
 name = "A"
@@ -484,7 +495,7 @@ class Walk {
   std::string kind_of(const Node& node, const std::string& heading) const {
     if (heading == "[[client]]") return schema::find(node, "commands") != nullptr ? "with commands" : "users";
     if (heading == "an expectation") return mode_;
-    if (heading == "[[server]]") return server_kind_;
+    if (heading == "[servers]" || heading == "[[server]]") return server_kind_;
     const Node* kind = heading == "[[fault]]" || heading == "[[may]]" ? schema::find(node, "kind") : nullptr;
     return kind == nullptr ? "" : std::get<std::string>(kind->value);
   }

@@ -46,6 +46,30 @@ TEST_CASE("replica: who is elected by a quorum begins with a no-op") {
   CHECK(lab.node(2).leader() == NodeId{0});
 }
 
+TEST_CASE("replica: a world that begins with a leader begins as it would be after an election") {
+  Lab<> lab;
+  lab.elect(0, {1, 2});
+  lab.settle(kAll);
+  for (const NodeId node : kAll) {
+    Replica<testing::Command> begun(node, {});
+    Output<testing::Command> out;
+    begun.start_elected(0, out);
+    const auto& elected = lab.node(node);
+    CHECK(begun.role() == elected.role());
+    CHECK(begun.leader() == elected.leader());
+    CHECK(begun.commit() == elected.commit());
+    CHECK(begun.durable() == elected.durable());
+    CHECK(out.elected == (node == 0));
+    for (const NodeId other : kAll) {
+      CHECK(begun.progress(other).next == elected.progress(other).next);
+      CHECK(begun.progress(other).match == elected.progress(other).match);
+    }
+    Durable<testing::Command> disk;
+    save(out, begun.durable(), disk);
+    CHECK(disk == begun.durable());
+  }
+}
+
 TEST_CASE("replica: what is proposed is committed when a quorum has it, and everybody hears of it at once") {
   Lab<> lab = with_leader();
   CHECK(lab.propose(0, 7) == Position{1, 2});

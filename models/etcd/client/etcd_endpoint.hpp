@@ -2,6 +2,7 @@
 
 // A client's connection to an etcd server: `client.to<etcd::Endpoint>()`.
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,30 +14,36 @@
 
 namespace lockstep::models::etcd {
 
-/// What was told, or nothing: no answer came, and whether it was carried out nobody knows.
+class Endpoint;
+
+/// What was told, or nothing: no answer came, or an error after which nobody knows whether it was carried out.
 class [[nodiscard]] RequestCall final : public sim::Call<Reply> {
  public:
-  RequestCall(Client& client, sim::ConnectionId connection, sim::MessagePtrOf<Request> request,
-              std::optional<sim::Duration> timeout, bool changes)
-      : Call(client, connection, std::move(request), timeout), session_(client.session()), changes_(changes) {}
+  RequestCall(Endpoint& endpoint, std::size_t member, sim::MessagePtrOf<Request> request,
+              std::optional<sim::Duration> timeout, bool changes);
   std::optional<Told> await_resume();
 
  private:
-  Session& session_;
+  Endpoint& endpoint_;
+  std::size_t member_;
   bool changes_;
 };
 
+/// Of several members of a cluster a process uses one for all that it asks, and the next one when that does not answer,
+/// or says that it cannot tell.
 class Endpoint final : public models::Endpoint {
  public:
   /// Requires: `client` outlives it.
   explicit Endpoint(Client& client) : client_(client) {}
   void add_server(sim::ConnectionId connection, std::optional<sim::Duration> timeout) {
-    if (server_) return;  // of several servers a lock uses the first
-    server_ = connection;
+    members_.push_back(connection);
     timeout_ = timeout;
   }
+  /// Which member each life of its process begins with.
+  void begin_with(std::size_t member) { first_ = member; }
 
   RequestCall range(Range range);
+  RequestCall put(Put put);
   RequestCall delete_range(Span span);
   RequestCall txn(Txn txn);
   RequestCall grant(sim::Duration ttl);
@@ -46,12 +53,26 @@ class Endpoint final : public models::Endpoint {
   /// The first events from this revision on. Waits for them as long as the connection lives.
   RequestCall watch(Span span, Revision start_revision);
 
+  /// Whether a read that had this answer is to be sent once more: there was none, and there is another member that was
+  /// not asked. (What changes something is not sent twice, as etcd's client has it.)
+  bool asks_again(const std::optional<Told>& told);
+
  private:
+  friend class RequestCall;
+  /// What all threads of a process share. Gone when it crashes.
+  struct Choice final : ProcessObject {
+    std::optional<std::size_t> member;
+  };
+
   template <class Content>
   RequestCall ask(Content content, std::optional<sim::Duration> timeout, bool changes);
+  std::size_t chosen();
+  void has_failed(std::size_t member);
 
   Client& client_;
-  std::optional<sim::ConnectionId> server_;
+  std::vector<sim::ConnectionId> members_;
+  std::size_t first_ = 0;
+  std::size_t failures_ = 0;  ///< of reads, one after the other
   std::optional<sim::Duration> timeout_;
 };
 

@@ -1,11 +1,14 @@
 #pragma once
 
-// A real etcd of one node, and what it says through its JSON gateway. For tests, where it is installed.
+// A real etcd, of one node or of several, and what it says through its JSON gateway. For tests, where it is installed.
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "models/etcd/conformance/steps.hpp"
@@ -13,12 +16,28 @@
 
 namespace lockstep::models::etcd::conformance {
 
-/// A server of its own, in a folder of its own, on a socket there. It ends with this object.
+/// A server, in a folder of its own or of its cluster, on a socket there. It ends with this object.
 class RealEtcd {
  public:
   /// Nothing: it is not installed, and `why` says so.
   static std::unique_ptr<RealEtcd> start(std::string& why);
+  /// The members of one cluster, that has a leader; heartbeats every 20ms, an election timeout of 200ms. Empty: it is
+  /// not installed.
+  static std::vector<std::unique_ptr<RealEtcd>> start_cluster(std::size_t members, std::string& why);
   ~RealEtcd();
+
+  // --- Of a member of a cluster.
+
+  /// Without a warning, and with its data left. Nothing can be asked of it until it is started again.
+  void kill();
+  /// Requires: it was killed.
+  void start_again();
+  /// Whether it takes itself for the leader.
+  bool leads();
+  /// In whole seconds; below zero: there is no such lease.
+  std::int64_t time_to_live(LeaseId lease);
+  /// The answer, or nothing: an error that says that this member cannot tell now.
+  std::optional<Outcome> try_to_carry_out(const Step& step, std::int64_t ttl_seconds = 3600);
 
   /// Requires: not a compaction while a watch is behind.
   Outcome carry_out(const Step& step, std::int64_t ttl_seconds = 3600);
@@ -47,11 +66,23 @@ class RealEtcd {
   std::string version() const { return version_; }
 
  private:
-  explicit RealEtcd(std::string folder) : folder_(std::move(folder)) {}
+  /// Gone with the last who has it.
+  struct Folder {
+    std::string path;
+    Folder();
+    ~Folder();
+  };
+
+  RealEtcd(std::shared_ptr<const Folder> folder, std::size_t number, std::size_t members)
+      : folder_(std::move(folder)), number_(number), members_(members) {}
+  void start_process();
+  void wait_until_up();
   int connect() const;
   std::string post(std::string_view path, const std::string& body);
 
-  std::string folder_;
+  std::shared_ptr<const Folder> folder_;
+  std::size_t number_;  ///< from 0
+  std::size_t members_;
   std::string version_;
   int pid_ = 0;
   int fd_ = -1;

@@ -75,6 +75,7 @@ Json json_of(const Range& range) {
   json["sort_order"] = kOrders[static_cast<std::size_t>(range.order)];
   json["sort_target"] = kTargets[static_cast<std::size_t>(range.sort_by)];
   json["max_create_revision"] = range.max_create_revision;
+  if (range.serializable) json["serializable"] = true;
   return json;
 }
 
@@ -210,53 +211,124 @@ std::optional<std::string> take_chunk(std::string& received) {
 
 }  // namespace
 
+namespace {
+
+bool is_installed(std::string& why) {
+  if (access(kProgram, X_OK) == 0) return true;
+  why = "no etcd is installed (Debian: etcd-server)";
+  return false;
+}
+
+/// It takes a socket's name for a host with a port, and so without a folder.
+std::string socket_of(const char* what, std::size_t number) { return what + std::to_string(number) + ":1"; }
+
+}  // namespace
+
+RealEtcd::Folder::Folder() : path((std::filesystem::temp_directory_path() / "lockstep-etcd-XXXXXX").string()) {
+  if (mkdtemp(path.data()) == nullptr) throw std::runtime_error("no temporary folder");
+}
+
+RealEtcd::Folder::~Folder() { std::filesystem::remove_all(path); }
+
 std::unique_ptr<RealEtcd> RealEtcd::start(std::string& why) {
-  if (access(kProgram, X_OK) != 0) {
-    why = "no etcd is installed (Debian: etcd-server)";
-    return nullptr;
-  }
-  std::string folder = (std::filesystem::temp_directory_path() / "lockstep-etcd-XXXXXX").string();
-  if (mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no temporary folder");
-  std::unique_ptr<RealEtcd> server(new RealEtcd(folder));
-  server->pid_ = fork();
-  if (server->pid_ == 0) {
-    // It takes a socket's name for a host with a port, and so without a folder.
-    if (chdir(folder.c_str()) != 0) _exit(126);
-    const int log = open("log", O_WRONLY | O_CREAT, 0600);
-    dup2(log, 1);
-    dup2(log, 2);
-    execl(kProgram, kProgram, "--data-dir", "data", "--unsafe-no-fsync", "--listen-client-urls", "unix://client:1",
-          "--advertise-client-urls", "unix://client:1", "--listen-peer-urls", "unix://peer:1",
-          "--initial-advertise-peer-urls", "unix://peer:1", "--initial-cluster", "default=unix://peer:1",
-          static_cast<char*>(nullptr));
-    _exit(127);
-  }
+  if (!is_installed(why)) return nullptr;
+  std::unique_ptr<RealEtcd> server(new RealEtcd(std::make_shared<const Folder>(), 0, 1));
+  server->start_process();
+  server->wait_until_up();
+  return server;
+}
+
+std::vector<std::unique_ptr<RealEtcd>> RealEtcd::start_cluster(std::size_t members, std::string& why) {
+  std::vector<std::unique_ptr<RealEtcd>> cluster;
+  if (!is_installed(why)) return cluster;
+  const auto folder = std::make_shared<const Folder>();
+  for (std::size_t i = 0; i < members; ++i) cluster.emplace_back(new RealEtcd(folder, i, members))->start_process();
+  for (const auto& member : cluster) member->wait_until_up();
+  const auto leads = [](const auto& member) { return member->leads(); };
+  for (int i = 0; i < 1000 && std::none_of(cluster.begin(), cluster.end(), leads); ++i) usleep(10'000);
+  return cluster;
+}
+
+void RealEtcd::start_process() {
+  const std::string client = "unix://" + socket_of("client", number_);
+  const std::string peer = "unix://" + socket_of("peer", number_);
+  std::string all;
+  for (std::size_t i = 0; i < members_; ++i)
+    all += (i == 0 ? "m" : ",m") + std::to_string(i) + "=unix://" + socket_of("peer", i);
+  std::vector<std::string> words{kProgram,
+                                 "--name",
+                                 "m" + std::to_string(number_),
+                                 "--data-dir",
+                                 "data" + std::to_string(number_),
+                                 "--unsafe-no-fsync",
+                                 "--listen-client-urls",
+                                 client,
+                                 "--advertise-client-urls",
+                                 client,
+                                 "--listen-peer-urls",
+                                 peer,
+                                 "--initial-advertise-peer-urls",
+                                 peer,
+                                 "--initial-cluster",
+                                 all};
+  if (members_ > 1) words.insert(words.end(), {"--heartbeat-interval", "20", "--election-timeout", "200"});
+  pid_ = fork();
+  if (pid_ != 0) return;
+  if (chdir(folder_->path.c_str()) != 0) _exit(126);
+  const int log = open(("log" + std::to_string(number_)).c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  dup2(log, 1);
+  dup2(log, 2);
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  execv(kProgram, arguments.data());
+  _exit(127);
+}
+
+void RealEtcd::wait_until_up() {
   for (int i = 0; i < 1000; ++i) {
-    server->fd_ = server->connect();
-    if (server->fd_ >= 0) {
-      write_all(server->fd_, "GET /version HTTP/1.1\r\nHost: etcd\r\n\r\n");
+    fd_ = connect();
+    if (fd_ >= 0) {
+      write_all(fd_, "GET /version HTTP/1.1\r\nHost: etcd\r\n\r\n");
       std::string received;
       while (received.find('}') == std::string::npos) {
-        if (!read_some(server->fd_, 10'000, received)) throw std::runtime_error("etcd did not answer");
+        if (!read_some(fd_, 10'000, received)) throw std::runtime_error("etcd did not answer");
       }
-      server->version_ = Json::parse(received.substr(received.find('{')))["etcdserver"].get<std::string>();
-      return server;
+      version_ = Json::parse(received.substr(received.find('{')))["etcdserver"].get<std::string>();
+      return;
     }
     usleep(10'000);
   }
   throw std::runtime_error("etcd did not come up");
 }
 
-RealEtcd::~RealEtcd() {
-  if (fd_ >= 0) close(fd_);
-  if (pid_ != 0) {
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
-  }
-  std::filesystem::remove_all(folder_);
+void RealEtcd::kill() {
+  close(std::exchange(fd_, -1));
+  ::kill(pid_, SIGKILL);
+  waitpid(std::exchange(pid_, 0), nullptr, 0);
 }
 
-int RealEtcd::connect() const { return sim::connect_to(folder_ + "/client:1"); }
+void RealEtcd::start_again() {
+  std::filesystem::remove(folder_->path + "/" + socket_of("client", number_));
+  std::filesystem::remove(folder_->path + "/" + socket_of("peer", number_));
+  start_process();
+  wait_until_up();
+}
+
+RealEtcd::~RealEtcd() {
+  if (pid_ != 0) kill();
+}
+
+int RealEtcd::connect() const { return sim::connect_to(folder_->path + "/" + socket_of("client", number_)); }
+
+bool RealEtcd::leads() {
+  const Json json = Json::parse(post("maintenance/status", "{}"));
+  return json.contains("leader") && json["leader"] == json["header"]["member_id"];
+}
+
+std::int64_t RealEtcd::time_to_live(LeaseId lease) {
+  return number(Json::parse(post("lease/timetolive", Json{{"ID", lease}}.dump())), "TTL");
+}
 
 std::string RealEtcd::post(std::string_view path, const std::string& body) {
   write_all(fd_, request(path, body));
@@ -279,8 +351,21 @@ std::string RealEtcd::post(std::string_view path, const std::string& body) {
 }
 
 Outcome RealEtcd::carry_out(const Step& step, std::int64_t ttl_seconds) {
+  const std::optional<Outcome> outcome = try_to_carry_out(step, ttl_seconds);
+  if (!outcome) throw std::runtime_error("etcd cannot tell");
+  return *outcome;
+}
+
+std::optional<Outcome> RealEtcd::try_to_carry_out(const Step& step, std::int64_t ttl_seconds) {
   Json json = Json::parse(post(path_of(step), json_of(step, ttl_seconds).dump()));
-  if (json.contains("error")) return {{.error = error_of(json["error"].get<std::string>())}};
+  if (json.contains("error")) {
+    const std::string error = json["error"].get<std::string>();
+    // "etcdserver: request timed out, possibly due to previous leader failure", "etcdserver: leader changed", …
+    for (const std::string_view unavailable : {"request timed out", "leader changed", "no leader"}) {
+      if (error.find(unavailable) != std::string::npos) return std::nullopt;
+    }
+    return Outcome{{.error = error_of(error)}};
+  }
   if (json.contains("result")) json = Json(json["result"]);
   Outcome outcome{{.revision = revision_of(json)}};
   if (step.kind == Step::Kind::operation) outcome.answer.responses.push_back(operation_answer_of(json));

@@ -33,6 +33,7 @@ std::string describe(const Range& range) {
   if (range.limit != 0) text += fmt::format(" limit {}", range.limit);
   if (range.revision != 0) text += fmt::format(" at {}", range.revision);
   if (range.max_create_revision != 0) text += fmt::format(" created up to {}", range.max_create_revision);
+  if (range.serializable) text += " serializable";
   return text;
 }
 
@@ -67,6 +68,8 @@ std::string_view to_string(Error error) {
     case Error::future_revision: return "etcdserver: mvcc: required revision is a future revision";
     case Error::lease_not_found: return "etcdserver: requested lease not found";
     case Error::lease_exists: return "etcdserver: lease already exists";
+    case Error::timed_out: return "etcdserver: request timed out";
+    case Error::leader_changed: return "etcdserver: leader changed";
   }
   return "";
 }

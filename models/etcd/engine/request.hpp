@@ -45,6 +45,7 @@ struct Range {
   Order order = Order::none;         ///< none: by key; then `sort_by` orders what the limit has left
   SortBy sort_by = SortBy::key;      ///< keys of equal rank stay in the order of keys
   Revision max_create_revision = 0;  ///< only keys that were created up to it; 0: all
+  bool serializable = false;         ///< for members of a cluster: as this one has it, perhaps an old state
 };
 struct Put {
   std::string key;
@@ -80,7 +81,10 @@ enum class Error : std::uint8_t {
   compacted,        ///< the revision that is asked for is not kept any more
   future_revision,  ///< or is still to come
   lease_not_found,
-  lease_exists
+  lease_exists,
+  // Of a member of a cluster that cannot say. What was to be written may have been, or may still be.
+  timed_out,
+  leader_changed
 };
 /// "etcdserver: requested lease not found"
 std::string_view to_string(Error error);

@@ -1,19 +1,17 @@
-// etcd as a kind of server: one node of etcd 3.4, as models/etcd/engine has it.
+// etcd as a kind of server: one node of etcd 3.4, as models/etcd/engine has it, or a cluster of several.
 
 #include <array>
 #include <deque>
 #include <string>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "models/client/client.hpp"
 #include "models/etcd/client/etcd_endpoint.hpp"
+#include "models/etcd/kind/etcd_cluster.hpp"
+#include "models/etcd/kind/held.hpp"
 #include "models/etcd/server/etcd_server.hpp"
 #include "models/servers/kinds.hpp"
 #include "models/servers/server_kind.hpp"
-#include "models/value.hpp"
-#include "sim/schedules/random.hpp"
 
 namespace lockstep::models {
 namespace etcd {
@@ -43,29 +41,12 @@ class EtcdServers final : public Servers {
     return true;
   }
 
-  std::uint64_t digest(std::size_t server) const override {
-    auto digest = static_cast<std::uint64_t>(servers_[server].engine().revision());
-    for (const LeaseId lease : servers_[server].engine().leases())
-      digest = sim::combine64(digest, static_cast<std::uint64_t>(lease));
-    return digest;
-  }
+  std::uint64_t digest(std::size_t server) const override { return digest_of(servers_[server].engine()); }
 
-  std::vector<HeldObject> held(std::size_t server) const override {
-    std::vector<HeldObject> objects;
-    for (const KeyValue& kv : servers_[server].engine().present()) {
-      std::string text = kv.value.empty() ? "" : plain_or_quoted(kv.value) + ", ";
-      text += fmt::format("created at revision {}", kv.create_revision);
-      if (kv.lease != 0) text += fmt::format(", lease {}", kv.lease);
-      objects.push_back({kv.key, "key", std::move(text), servers_[server].end_of(kv.lease)});
-    }
-    return objects;
-  }
+  std::vector<HeldObject> held(std::size_t server) const override { return held_by(servers_[server]); }
 
   std::vector<std::string> holdings(std::size_t server) const override {
-    std::vector<std::string> lines;
-    for (const KeyValue& kv : servers_[server].engine().present())
-      lines.push_back(kv.key + (kv.lease == 0 ? "" : ", with a lease"));
-    return lines;
+    return holdings_of(servers_[server].engine());
   }
 
  private:
@@ -88,12 +69,28 @@ class EtcdKind final : public ServerKind {
                     "timeout"},
         SettingSpec{"lease_check_interval", "duration", sim::Duration(), "\"0ms\"",
                     "leases that are over are looked for so often, so that one ends up to so much late; etcd's own is "
-                    "500ms"}};
+                    "500ms"},
+        SettingSpec{"disk_stall_at", "duration", sim::Duration(), "\"0ms\"",
+                    "of a cluster's member: when a write to its disk begins that takes `disk_stall`"},
+        SettingSpec{"disk_stall", "duration", sim::Duration(), "\"0ms\"",
+                    "for so long its Raft waits for the disk, and its lessor and its clients' connections do not"}};
     return specs;
   }
+  std::span<const SettingSpec> shared_settings() const override { return cluster_setting_specs(); }
   bool has_disk(const Settings&) const override { return true; }
+  std::vector<std::string_view> other_messages() const override {
+    return {"REQUESTVOTE", "VOTE",          "APPENDENTRIES", "APPENDED", "PROPOSE",
+            "READINDEX",   "READINDEXRESP", "RENEW",         "RENEWED"};
+  }
+
+  bool are_independent(std::span<const ServerSpec> servers) const override { return servers.size() == 1; }
+  bool keep_one_state(std::span<const ServerSpec>) const override { return true; }
+  std::string_view not_explored(std::span<const ServerSpec> servers, const Settings&) const override {
+    return servers.size() == 1 ? "" : "the members of a cluster hear of each other for ever";
+  }
 
   std::unique_ptr<Servers> make(const ServersSetup& setup) const override {
+    if (setup.servers.size() > 1) return make_etcd_cluster(setup);
     return std::make_unique<EtcdServers>(setup);
   }
 };

@@ -27,7 +27,10 @@ namespace {
 class EtcdMutex final : public LockAlgorithm {
  public:
   EtcdMutex(const Parameters& p, bool asks_again)
-      : ttl_(p.duration("ttl")), asks_again_(asks_again), unlocks_in_time_(p.flag("unlocks_in_time")) {
+      : ttl_(p.duration("ttl")),
+        asks_again_(asks_again),
+        unlocks_in_time_(p.flag("unlocks_in_time")),
+        is_serializable_(p.flag("serializable")) {
     if (const sim::Duration wait = p.duration("wait"); wait > sim::Duration::zero()) wait_ = wait;
   }
 
@@ -113,11 +116,15 @@ class EtcdMutex final : public LockAlgorithm {
   sim::Task<bool> wait_for_others(Client& client, Place place, Patience& patience) const {
     auto& server = client.to<etcd::Endpoint>();
     while (!patience.is_over()) {
-      const std::optional<etcd::Told> last = co_await server.range({.span = etcd::with_prefix(prefix()),
-                                                                    .limit = 1,
-                                                                    .order = etcd::Order::descend,
-                                                                    .sort_by = etcd::SortBy::create,
-                                                                    .max_create_revision = place.revision - 1});
+      std::optional<etcd::Told> last;
+      do {
+        last = co_await server.range({.span = etcd::with_prefix(prefix()),
+                                      .limit = 1,
+                                      .order = etcd::Order::descend,
+                                      .sort_by = etcd::SortBy::create,
+                                      .max_create_revision = place.revision - 1,
+                                      .serializable = is_serializable_});
+      } while (server.asks_again(last));
       if (!last) co_return false;
       const std::vector<etcd::KeyValue>& kvs = last->answer.responses.front().kvs;
       if (kvs.empty()) co_return true;
@@ -159,7 +166,11 @@ class EtcdMutex final : public LockAlgorithm {
   }
 
   sim::Task<bool> is_there(Client& client, Place place) const {
-    const std::optional<etcd::Told> own = co_await client.to<etcd::Endpoint>().range({.span = {key_of(place.lease)}});
+    auto& server = client.to<etcd::Endpoint>();
+    std::optional<etcd::Told> own;
+    do {
+      own = co_await server.range({.span = {key_of(place.lease)}, .serializable = is_serializable_});
+    } while (server.asks_again(own));
     co_return own && !own->answer.responses.front().kvs.empty();
   }
 
@@ -172,6 +183,7 @@ class EtcdMutex final : public LockAlgorithm {
   sim::Duration ttl_;
   bool asks_again_;
   bool unlocks_in_time_;
+  bool is_serializable_;
   std::optional<sim::Duration> wait_;
 };
 
@@ -179,6 +191,8 @@ std::vector<ParameterSpec> parameters() {
   return {renewed_lease_parameter("ttl", 60_s, "time to live of the session's lease, kept alive every third of it"),
           {"wait", 10_s, "how long one attempt waits for those before it; 0ms: for ever"},
           {"unlocks_in_time", true, "the context of Unlock is not over when it is called"},
+          {"serializable", false,
+           "its reads are serializable: a member of a cluster answers them as it knows, perhaps with an old state"},
           attempts_parameter(1),
           retry_parameter({100_ms, 100_ms})};
 }

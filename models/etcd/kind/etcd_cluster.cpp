@@ -1,0 +1,104 @@
+#include "models/etcd/kind/etcd_cluster.hpp"
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "models/client/client.hpp"
+#include "models/etcd/client/etcd_endpoint.hpp"
+#include "models/etcd/cluster/member.hpp"
+#include "models/etcd/kind/held.hpp"
+
+namespace lockstep::models::etcd {
+namespace {
+
+ClusterSettings cluster_settings(const ServersSetup& setup, const ServerSpec& server) {
+  ClusterSettings settings;
+  settings.nodes = setup.servers.size();
+  settings.leases.least = server.settings.get("min_lease_ttl", sim::Duration());
+  settings.leases.check_interval = server.settings.get("lease_check_interval", sim::Duration());
+  settings.election_timeout = setup.shared.get("election_timeout", settings.election_timeout);
+  settings.heartbeat_interval = setup.shared.get("heartbeat_interval", settings.heartbeat_interval);
+  settings.pre_vote = setup.shared.get("pre_vote", false);
+  settings.ensures_leadership = setup.shared.get("ensure_leadership", true);
+  return settings;
+}
+
+class EtcdCluster final : public Servers {
+ public:
+  explicit EtcdCluster(const ServersSetup& setup) : setup_(setup) {
+    for (const ServerSpec& spec : setup.servers) {
+      const DiskStall stall{.at = spec.settings.get("disk_stall_at", sim::Duration()),
+                            .length = spec.settings.get("disk_stall", sim::Duration())};
+      ClusterMember& member = members_.emplace_back(static_cast<consensus::NodeId>(members_.size()),
+                                                    cluster_settings(setup, spec), stall, history_);
+      ids_.push_back(setup.world.add(member, spec.name, clock_settings(spec.clock)));
+    }
+    history_.teller = ids_.front();
+    const sim::DurationRange latency = setup.replication.value_or(setup.latency);
+    for (std::size_t from = 0; from < ids_.size(); ++from) {
+      for (std::size_t to = 0; to < ids_.size(); ++to) {
+        if (from == to) continue;
+        members_[from].connect(static_cast<consensus::NodeId>(to), setup.world.connect(ids_[from], ids_[to], latency));
+      }
+    }
+  }
+
+  void connect(Client& client, const ClientLink& how) override {
+    auto& endpoint = client.connect<Endpoint>();
+    for (std::size_t i = 0; i < ids_.size(); ++i)
+      endpoint.add_server(link(client, ids_[i], setup_.latency_to(i)), how.timeout);
+    const sim::ProcessId process = client.process().id();
+    auto known = std::find(clients_.begin(), clients_.end(), process);
+    if (known == clients_.end()) known = clients_.insert(known, process);
+    endpoint.begin_with(static_cast<std::size_t>(known - clients_.begin()) % ids_.size());
+  }
+
+  void begin_first() override {
+    for (const sim::ProcessId id : ids_) setup_.world.start(id, sim::DurationRange::exactly({}));
+  }
+
+  /// That is for whoever has applied the most to say.
+  bool is_as_at_first() const override {
+    const auto latest = std::max_element(members_.begin(), members_.end(), [](const auto& a, const auto& b) {
+      return a.member().applied() < b.member().applied();
+    });
+    return latest->engine().present().empty() && latest->engine().leases().empty();
+  }
+
+  std::uint64_t digest(std::size_t server) const override { return digest_of(members_[server].engine()); }
+  std::vector<HeldObject> held(std::size_t server) const override { return held_by(members_[server]); }
+  std::vector<std::string> holdings(std::size_t server) const override {
+    return holdings_of(members_[server].engine());
+  }
+
+ private:
+  ServersSetup setup_;
+  ClusterHistory history_;
+  std::deque<ClusterMember> members_;  ///< the world refers to them: they must not move
+  std::vector<sim::ProcessId> clients_;
+};
+
+}  // namespace
+
+std::span<const SettingSpec> cluster_setting_specs() {
+  static const std::array specs{
+      SettingSpec{"election_timeout", "duration", sim::Duration::seconds(1), "\"1s\"",
+                  "of a cluster of etcd: who has heard no leader for so long, and up to as long again, stands for "
+                  "election; a leader that no quorum has answered for so long gives up"},
+      SettingSpec{"heartbeat_interval", "duration", sim::Duration::milliseconds(100), "\"100ms\"",
+                  "of a cluster of etcd: a leader is heard so often"},
+      SettingSpec{"pre_vote", "true or false", false, "false",
+                  "of a cluster of etcd: who comes back from behind a partition asks before it stands for election; "
+                  "etcd's own is false, and true since 3.5"},
+      SettingSpec{"ensure_leadership", "true or false", true, "true",
+                  "of a cluster of etcd: before a leader ends a lease or keeps it alive it asks a quorum whether it "
+                  "still leads, as etcd does since 3.5.13"}};
+  return specs;
+}
+
+std::unique_ptr<Servers> make_etcd_cluster(const ServersSetup& setup) { return std::make_unique<EtcdCluster>(setup); }
+
+}  // namespace lockstep::models::etcd
