@@ -2,12 +2,16 @@
 
 // The explorer's solver of times. Start here for `Bound`, `Constraint` and `DifferenceConstraints`.
 
+#include <algorithm>
+#include <bit>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "sim/time/time.hpp"
@@ -192,11 +196,13 @@ class DifferenceConstraints {
   bool is_infeasible_among(const Constraint& c, const Counts& counts, std::vector<std::uint32_t>* why = nullptr) const {
     if (why != nullptr) why->clear();
     if (!c.bound.is_finite()) return c.bound == Bound::never();
+    const std::int64_t slack_end = potential_[c.to] - potential_[c.from] - c.bound.units();
+    if (slack_end <= 0) return false;
     // To be infeasible any path will do that is short enough; only as an explanation it should be a shortest one.
-    reach(c.to, counts,
-          [&] { return why == nullptr && distance_[c.from] != kFar && distance_[c.from] + c.bound.units() < 0; });
-    if (distance_[c.from] == kFar || distance_[c.from] + c.bound.units() >= 0) return false;
-    for (Variable v = c.from; why != nullptr && v != c.to; v = in_[reached_by_[v]].other)
+    if (why == nullptr) return is_reached(c.to, c.from, slack_end, counts);
+    reach(c.to, counts, slack_end);
+    if (distance_[c.from] == kFar) return false;
+    for (Variable v = c.from; v != c.to; v = in_[reached_by_[v]].other)
       why->push_back(reached_by_[v]);
     return true;
   }
@@ -205,7 +211,7 @@ class DifferenceConstraints {
   /// not less.
   template <class Counts>
   std::optional<Extent> greatest_difference_among(Variable a, Variable b, const Counts& counts) const {
-    reach(a, counts, [] { return false; });
+    reach(a, counts, kFar);
     if (distance_[b] == kFar) return std::nullopt;
     const std::int64_t ns = distance_[b] / Bound::units_per_ns + (distance_[b] % Bound::units_per_ns > 0 ? 1 : 0);
     return Extent{sim::Duration::nanoseconds(ns), true};
@@ -266,23 +272,70 @@ class DifferenceConstraints {
     return holds;
   }
   void grow_constraints();
-  /// The shortest paths from a variable, by Bellman and Ford: for questions about what has failed, which are rare.
-  template <class Counts, class Enough>
-  void reach(Variable from, const Counts& counts, const Enough& is_enough) const {
+  /// Whether there is a path with less slack than `slack_end`, which is more than none, over the constraints for which
+  /// `counts(i)`. As the potentials satisfy every constraint, no slack is negative: Dijkstra's algorithm, and no
+  /// further than that.
+  template <class Counts>
+  bool is_reached(Variable from, Variable goal, std::int64_t slack_end, const Counts& counts) const {
+    if (from == goal) return true;
     distance_.assign(variables_, kFar);
-    reached_by_.assign(variables_, kNone);
     distance_[from] = 0;
-    for (bool changed = true; changed && !is_enough();) {
-      changed = false;
-      for (std::uint32_t i = 0; i < constraints_; ++i) {
-        const Variable u = in_[i].other;
+    nearest_.assign(1, {0, from});
+    while (!nearest_.empty()) {
+      std::pop_heap(nearest_.begin(), nearest_.end(), std::greater<>());
+      const auto [slack, u] = nearest_.back();
+      nearest_.pop_back();
+      if (slack > distance_[u]) continue;
+      for (std::uint32_t i = first_out_[u]; i != kNone; i = out_[i].next) {
         const Variable v = out_[i].other;
-        if (distance_[u] == kFar || distance_[u] + out_[i].units >= distance_[v] || !counts(i)) continue;
-        distance_[v] = distance_[u] + out_[i].units;
-        reached_by_[v] = i;
-        changed = true;
+        const std::int64_t to_there = slack + (potential_[u] + out_[i].units - potential_[v]);
+        if (to_there >= distance_[v] || to_there >= slack_end || !counts(i)) continue;
+        if (v == goal) return true;
+        distance_[v] = to_there;
+        nearest_.emplace_back(to_there, v);
+        std::push_heap(nearest_.begin(), nearest_.end(), std::greater<>());
       }
     }
+    return false;
+  }
+  /// The shortest paths from a variable over the constraints for which `counts(i)`; one with as much slack as
+  /// `slack_end`, or more, is none.
+  ///
+  /// By Bellman and Ford: around and around in the order of the constraints. Left out are those that cannot tell
+  /// anything, since the variable that they start from has come no nearer since; and, as slack only grows along a path,
+  /// all paths that have too much of it already. Neither changes which of several shortest paths is found: every part
+  /// of one that is wanted is wanted.
+  template <class Counts>
+  void reach(Variable from, const Counts& counts, std::int64_t slack_end) const {
+    distance_.assign(variables_, kFar);
+    reached_by_.assign(variables_, kNone);
+    open_.assign((constraints_ + 63) / 64, 0);
+    distance_[from] = 0;
+    open_from(from);
+    for (bool is_over = false; !is_over;) {
+      is_over = true;
+      for (std::uint32_t word = 0; word < open_.size(); ++word) {
+        // What is opened behind the one at hand waits for the next time around.
+        std::uint64_t ahead = ~std::uint64_t{0};
+        while ((open_[word] & ahead) != 0) {
+          is_over = false;
+          const int bit = std::countr_zero(open_[word] & ahead);
+          ahead = ~std::uint64_t{1} << bit;
+          open_[word] &= ~(std::uint64_t{1} << bit);
+          const std::uint32_t i = 64 * word + static_cast<std::uint32_t>(bit);
+          const Variable v = out_[i].other;
+          const std::int64_t distance = distance_[in_[i].other] + out_[i].units;
+          if (distance >= distance_[v] || distance + potential_[from] - potential_[v] >= slack_end) continue;
+          if (!counts(i)) continue;
+          distance_[v] = distance;
+          reached_by_[v] = i;
+          open_from(v);
+        }
+      }
+    }
+  }
+  void open_from(Variable v) const {
+    for (std::uint32_t i = first_out_[v]; i != kNone; i = out_[i].next) open_[i / 64] |= std::uint64_t{1} << (i % 64);
   }
   void grow_variables();
   bool add_repairing(Variable u, Variable v, Bound w);
@@ -310,6 +363,8 @@ class DifferenceConstraints {
   // Of `reach`, by variable: how far it is, and over which constraint it is reached last.
   mutable std::vector<std::int64_t> distance_;
   mutable std::vector<std::uint32_t> reached_by_;
+  mutable std::vector<std::uint64_t> open_;  ///< a bit for each constraint that may lead on
+  mutable std::vector<std::pair<std::int64_t, Variable>> nearest_;  ///< a heap: with how much slack, and where
   // Of one wave; between waves all is 0. By variable; the variables whose change is not 0; a bit for each variable.
   mutable std::vector<std::int64_t> change_;
   mutable std::vector<std::uint32_t> via_;  ///< the constraint that made it move; left as it is

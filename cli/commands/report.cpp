@@ -40,6 +40,8 @@ constexpr std::uint64_t kNoReturnTraces = 2'000;
 /// Of each cell of the matrix.
 constexpr std::uint64_t kMatrixTraces = 1'000;
 constexpr std::uint64_t kMatrixEvents = 60'000;
+/// Those of three clients are shorter: most that end by a bound say nothing.
+constexpr std::uint64_t kMatrixPartsForThree = 2;
 constexpr std::uint64_t kMatrixRuns = 20;
 /// Its searches are that much shorter than those of `matrix`, and so are the concrete runs beside them.
 constexpr scenarios::Effort kMatrixOpinion{.times = 1, .parts = 12};
@@ -132,6 +134,7 @@ class Maker {
     scenarios::MatrixOptions options;
     options.max_traces = kMatrixTraces;
     options.max_events = kMatrixEvents;
+    options.parts_for_three = kMatrixPartsForThree;
     options.runs = kMatrixRuns;
     options.opinion_effort = kMatrixOpinion;
     return options;
@@ -257,7 +260,8 @@ class Maker {
   }
 
   std::string matrix_name() const {
-    return fmt::format("matrix {} {} {} {}", program_, kMatrixTraces, kMatrixEvents, kMatrixRuns);
+    return fmt::format("matrix {} {} {} {} {}", program_, kMatrixTraces, kMatrixEvents, kMatrixPartsForThree,
+                       kMatrixRuns);
   }
 
   const models::locks::Catalogue& catalogue_;

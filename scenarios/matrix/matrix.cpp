@@ -266,8 +266,9 @@ class Row {
   void explore(const MatrixFault& fault, MatrixWorld size, const Answers& answers) {
     const Scenario world = matrix_world(entry_, fault, *answers.front()->question, size);
     CheckOptions how;
-    how.exploration.max_traces = options_.max_traces;
-    how.exploration.max_events = options_.max_events;
+    const std::uint64_t parts = size == MatrixWorld::three ? options_.parts_for_three : 1;
+    how.exploration.max_traces = options_.max_traces / parts;
+    how.exploration.max_events = options_.max_events / parts;
     how.exploration.interrupted = options_.interrupted;
     how.opinion_effort = options_.opinion_effort;
     auto result = check(world, catalogue_, how);

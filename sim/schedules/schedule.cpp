@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <numeric>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -16,12 +18,36 @@ bool is_entry_of(const ScheduledEvent& entry, const EventName& name) {
   return entry.server == name.server && entry.occurrence == name.occurrence_at_server;
 }
 
+/// What is compared with numbers alone; the place makes it an order of all of them.
+auto key_of(const ScheduledEvent& entry) { return std::tuple(entry.process, entry.what, entry.occurrence); }
+
 }  // namespace
 
 Schedule::Schedule(const World& world, std::vector<ScheduledEvent> events) : world_(world), events_(std::move(events)) {
   assert(std::is_sorted(events_.begin(), events_.end(),
                         [](const ScheduledEvent& a, const ScheduledEvent& b) { return a.at < b.at; }));
+  by_key_.resize(events_.size());
+  std::iota(by_key_.begin(), by_key_.end(), 0u);
+  std::sort(by_key_.begin(), by_key_.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::tuple(key_of(events_[a]), a) < std::tuple(key_of(events_[b]), b);
+  });
   restart();
+}
+
+const std::vector<std::uint32_t>& Schedule::entries_of(const EventName& name) {
+  found_.clear();
+  const auto find = [&](std::int64_t occurrence) {
+    const std::tuple key(name.process, name.what, occurrence);
+    const auto comes_before = [&](std::uint32_t place, const auto& wanted) { return key_of(events_[place]) < wanted; };
+    for (auto at = std::lower_bound(by_key_.begin(), by_key_.end(), key, comes_before);
+         at != by_key_.end() && key_of(events_[*at]) == key; ++at) {
+      if (is_entry_of(events_[*at], name)) found_.push_back(*at);
+    }
+  };
+  find(name.occurrence);
+  if (name.occurrence_at_server != name.occurrence) find(name.occurrence_at_server);
+  std::sort(found_.begin(), found_.end());
+  return found_;
 }
 
 void Schedule::restart() {
@@ -45,14 +71,13 @@ bool Schedule::emitted(std::uint32_t slot, Duration floor) {
   floor_[slot] = floor;
   const std::optional<EventName> name = namer_.name(world_.event(slot));
   if (!name) return false;
-  for (std::size_t i = 0; i < events_.size(); ++i) {
-    if (!is_entry_of(events_[i], *name)) continue;
+  for (const std::uint32_t place : entries_of(*name)) {
     if (entry_of_[slot] != kNone) {
-      fail(i, fmt::format("{} is the same event as {}, which stands in the list before; keep one of the two",
-                          describe(i), describe(entry_of_[slot])));
+      fail(place, fmt::format("{} is the same event as {}, which stands in the list before; keep one of the two",
+                              describe(place), describe(entry_of_[slot])));
       return true;
     }
-    entry_of_[slot] = static_cast<std::uint32_t>(i);
+    entry_of_[slot] = place;
   }
   if (entry_of_[slot] == kNone) return false;
   states_[entry_of_[slot]] = State::pending;

@@ -85,12 +85,16 @@ class Schedule {
   Duration latest(std::uint32_t slot) const;
   /// The end of the pause that its process is in, or nothing.
   std::optional<Duration> frozen_until(const Event& event, Duration now) const;
+  /// Those of the list that an event of this name is, by their places. Requires: used before the next call.
+  const std::vector<std::uint32_t>& entries_of(const EventName& name);
   std::string describe(std::size_t entry) const;
   std::string why_absent(std::size_t entry) const;
   void fail(std::size_t entry, std::string reason);
 
   const World& world_;
   std::vector<ScheduledEvent> events_;
+  std::vector<std::uint32_t> by_key_;  ///< places in the list, in the order of what is looked for
+  std::vector<std::uint32_t> found_;
   std::vector<State> states_;
   EventNamer namer_;
   std::vector<std::uint32_t> entry_of_;  ///< by slot

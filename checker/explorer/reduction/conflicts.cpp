@@ -17,7 +17,7 @@ void Conflicts::deny() {
   if (position == kNone || moment_.is_coda() || !rules_.asks_why()) return;
   const Failure& failure = timing_.explain_last(position);
   const Step& step = trace_.present();
-  const Wanted answer = wanted({step.chosen, step.process}, Trace::causes_of(step), step.delay.lo);
+  Wanted answer = wanted({step.chosen, step.process}, Trace::causes_of(step), step.delay.lo);
   for (const std::uint32_t other : failure.conflict) {
     if (is_in_conflict(answer, failure, other)) denied_by_.push_back(other);
   }
@@ -60,17 +60,25 @@ Conflicts::Wanted Conflicts::wanted(const Step& step) {
 
 /// What was wanted is infeasible, and would not be without one of those that do not allow it. So it, and what it needs,
 /// is tried in place of each, unless it cannot come there either.
-void Conflicts::find(const Wanted& wanted, const Failure& failure, std::uint32_t end) {
+void Conflicts::find(Wanted wanted, const Failure& failure, std::uint32_t end) {
   for (const std::uint32_t other : failure.conflict) {
     if (other < end && is_in_conflict(wanted, failure, other)) try_in_place_of(other, *wanted.past, wanted.event);
   }
 }
 
 /// Whether what was wanted might come in place of one of those that do not allow it.
-bool Conflicts::is_in_conflict(const Wanted& wanted, const Failure& failure, std::uint32_t other) const {
+bool Conflicts::is_in_conflict(Wanted& wanted, const Failure& failure, std::uint32_t other) const {
   if (rules_.mutant == SearchMutant::forget_conflicts || has_bit(*wanted.past, other)) return false;
   if (trace_.is_always_before(other, wanted.cause, wanted.least_delay)) return false;
-  return !wanted.is_failed || !timing_.is_infeasible_among(failure.constraint, other, *wanted.past);
+  return !wanted.is_failed || is_possible_at(other, wanted, failure);
+}
+
+bool Conflicts::is_possible_at(std::uint32_t position, Wanted& wanted, const Failure& failure) const {
+  if (position < wanted.possible_before) return true;
+  if (position >= wanted.impossible_from) return false;
+  const bool is_possible = !timing_.is_infeasible_among(failure.constraint, position, *wanted.past);
+  (is_possible ? wanted.possible_before : wanted.impossible_from) = position + (is_possible ? 1 : 0);
+  return is_possible;
 }
 
 void Conflicts::try_in_place_of(std::uint32_t position, const Positions& past, Scheduled event) {

@@ -67,12 +67,17 @@ class Conflicts {
     sim::Duration least_delay;  ///< after its cause
     const Positions* past;      ///< what happens before it, and itself if it has been executed
     bool is_failed;             ///< with the constraint of the failure
+    // What is known already of the places at which it would come: the later, the more comes before it, and the less is
+    // possible.
+    std::uint32_t possible_before = 0;     ///< at each position before this
+    std::uint32_t impossible_from = kNone;  ///< at this and each after it
   };
   Wanted wanted(const sim::Event& event);
   Wanted wanted(Scheduled event, const std::array<std::uint32_t, 3>& causes, sim::Duration least_delay);
   Wanted wanted(const Step& step);
-  void find(const Wanted& wanted, const Failure& failure, std::uint32_t end);
-  bool is_in_conflict(const Wanted& wanted, const Failure& failure, std::uint32_t other) const;
+  void find(Wanted wanted, const Failure& failure, std::uint32_t end);
+  bool is_in_conflict(Wanted& wanted, const Failure& failure, std::uint32_t other) const;
+  bool is_possible_at(std::uint32_t position, Wanted& wanted, const Failure& failure) const;
   void try_in_place_of(std::uint32_t position, const Positions& past, Scheduled event);
 
   const SearchRules& rules_;

@@ -88,9 +88,11 @@ void Timing::note_conflict(std::uint32_t end) {
       "each event adds to what those before it have added");
   std::vector<std::uint32_t>& conflict = failure_.conflict;
   conflict.clear();
+  std::fill(noted_.begin(), noted_.end(), 0);
   const auto add = [&](std::uint32_t owner) {
     if (owner == kNone || owner >= end) return;
-    if (std::find(conflict.begin(), conflict.end(), owner) == conflict.end()) conflict.push_back(owner);
+    if (!has_bit(noted_, owner)) conflict.push_back(owner);
+    set_bit(noted_, owner);
   };
   const auto add_ends = [&](const Constraint& c) {
     add(owner_of_variable_[c.from]);

@@ -143,6 +143,7 @@ class Timing {
 
   Failure failure_;
   std::vector<std::uint32_t> why_;  ///< constraints
+  Positions noted_;                 ///< those of the conflict
   // Which event each of them comes from: its position, `kNone` for what was decided before the first event.
   std::vector<std::uint32_t> owner_of_variable_{kNone};
   std::vector<std::uint32_t> owner_of_constraint_;

@@ -38,7 +38,7 @@ std::vector<std::function<void()>> measuring(const models::locks::Catalogue& cat
                                              std::span<const scenarios::Scenario> stories,
                                              const std::function<bool()>& interrupted, Measured& into) {
   into.how_compared.clients = {1, 2, 4, 8, 16};
-  into.how_compared.length = 10_s;
+  into.how_compared.length = 5_s;
   into.how_compared.interrupted = interrupted;
   for (const std::string_view id : catalogue.ids()) into.how_compared.algorithms.emplace_back(id);
   into.how_traded.interrupted = interrupted;
