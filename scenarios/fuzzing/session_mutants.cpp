@@ -1,7 +1,8 @@
 #include "scenarios/fuzzing/lock_mutants.hpp"
 
 // More are stories, since an exploration does not come to an end where a session is renewed for ever, or cut off:
-// consul-partition (Consul issue 18271) and consul-lost-but-renewed (issue 2371, pull request 4935).
+// consul-partition (Consul issue 18271), consul-lost-but-renewed (issue 2371, pull request 4935), and, since no
+// exploration follows a cluster, etcd-old-leader-revokes (etcd issue 15247).
 
 namespace lockstep::scenarios {
 namespace {

@@ -216,6 +216,29 @@ TEST_CASE("etcd cluster: a lease ends by the leader's clock, whatever the others
   CHECK(bench.told.front() == "910ms B: DELETE k at 3");
 }
 
+TEST_CASE("etcd cluster: the leader's wall clock may jump, and no lease ends of it") {
+  ClusterBench bench({});
+  bench.world().plan({.kind = sim::FaultKind::jump, .process = bench[0].id(), .length = 3600_s, .at = 500_ms});
+  bench.client(1, [](ClusterBench& b, Client& self) -> sim::Task<void> { co_await keep(b, self, 900_ms, 1_s, 0); });
+  bench.client(2, watch_end);
+  bench.run_until(2_s);
+  CHECK(bench.told == Lines{"910ms B: DELETE k at 3"});
+}
+
+TEST_CASE("etcd cluster: a watch goes with its client") {
+  ClusterBench bench({});
+  const sim::ProcessId watcher = bench.client(1, watch_end).id();
+  bench.world().plan({.kind = sim::FaultKind::crash, .process = watcher, .at = 20_ms});
+  bench.client(0, [](ClusterBench& b, Client& self) -> sim::Task<void> {
+    co_await self.sleep(50_ms);
+    co_await put(b, self, "1");
+    co_await put(b, self, "2");
+    b.note(self, std::to_string(b[1].watching()) + " watch");
+  });
+  bench.run_until(100_ms);
+  CHECK(bench.told == Lines{"54ms B: put at 2", "58ms B: put at 3", "58ms B: 0 watch"});
+}
+
 TEST_CASE("etcd cluster: keep-alives of any member go to the leader") {
   ClusterBench bench({});
   // The last one reaches the leader at 832ms, and a quorum 2ms later.
@@ -272,6 +295,21 @@ TEST_CASE("etcd cluster: an old leader that waits for its disk keeps alive a lea
   CHECK(told_behind_a_stall(false, 0) == Lines{"5509ms B: DELETE k at 3"});
   // A turns to etcd2 when etcd1 does not answer; it leads by then, and a quorum has said so of the ninth at 9539ms.
   CHECK(told_behind_a_stall(true, 0) == Lines{"12545ms B: DELETE k at 3"});
+}
+
+TEST_CASE("etcd cluster: who learns that it does not lead any more ends no leases") {
+  ClusterBench::Setup setup;
+  setup.settings.ensures_leadership = false;
+  setup.settings.pre_vote = true;
+  ClusterBench bench(setup);
+  bench.cut_off(0, 450_ms, 5_s);
+  bench.client(1, [](ClusterBench& b, Client& self) -> sim::Task<void> { co_await keep(b, self, 3_s, 1_s, 9); });
+  bench.client(2, watch_end);
+  bench.run_until(20_s);
+  // etcd1 gives up by 2s; its lessor would have counted to 3s and some. etcd3 leads at 1605ms: etcd2 asks it at 1501ms,
+  // when it has not missed the leader yet. A hears nothing of its first keep-alive by 1512ms and turns to etcd3. The
+  // ninth is answered 8 * 1002ms later, and put off 1ms before that: 3s, 2ms to tell a quorum, and 1ms to B.
+  CHECK(bench.told.back() == "12.53s B: DELETE k at 3");
 }
 
 }  // namespace lockstep::models::etcd::cluster_test

@@ -97,7 +97,7 @@ void ClusterMember::asked(const Request& request, sim::ConnectionId connection) 
   const RequestId id = new_id();
   Waiting& waiting = waiting_.try_emplace(id, *this, id, connection, request).first->second;
   waiting.is_read = reads;
-  const sim::Duration patience = clock().true_length(request_timeout(settings_));
+  const sim::Duration patience = monotonic().true_length(request_timeout(settings_));
   waiting.timer =
       world().set_timer(this->id(), sim::DurationRange::exactly(patience), sim::TimerKind::timeout, waiting);
   if (reads) {
@@ -358,8 +358,9 @@ void ClusterMember::demote() {
 void ClusterMember::put_off(Lease& lease, sim::Duration extend) {
   world().cancel_timer(std::exchange(lease.timer, {}));
   const sim::Duration ttl = lease.ttl + extend;
-  lease.end = clock().now() + ttl;
-  const sim::DurationRange length{clock().true_length(ttl), clock().true_length(ttl + settings_.leases.check_interval)};
+  lease.end = monotonic().now() + ttl;
+  const sim::DurationRange length{monotonic().true_length(ttl),
+                                  monotonic().true_length(ttl + settings_.leases.check_interval)};
   lease.timer = world().set_timer(id(), length, sim::TimerKind::deadline, lease);
 }
 
@@ -375,7 +376,7 @@ void ClusterMember::expired(LeaseId id) {
 /// A lease that was put off while a quorum was asked is not over.
 void ClusterMember::revoke_expired(LeaseId id) {
   const auto lease = leases_.find(id);
-  if (!is_primary_ || lease == leases_.end() || !clock().has_reached(lease->second.end)) return;
+  if (!is_primary_ || lease == leases_.end() || !monotonic().has_reached(lease->second.end)) return;
   submit({.id = new_id(), .content = LeaseRevoke{id}, .by = {}, .operation = 0});
 }
 
@@ -404,7 +405,7 @@ void ClusterMember::renew_as_leader(Renewal renewal) {
   const auto lease = leases_.find(renewal.lease);
   if (lease == leases_.end()) {
     renewed(renewal, false);
-  } else if (clock().has_reached(lease->second.end)) {
+  } else if (monotonic().has_reached(lease->second.end)) {
     // It is to be revoked; until then nobody can say.
     lease->second.renewals.push_back(renewal);
   } else {
@@ -434,7 +435,7 @@ void ClusterMember::check(Checked what) {
 std::optional<sim::Instant> ClusterMember::end_of(LeaseId lease) const {
   const auto found = leases_.find(lease);
   if (!is_primary_ || found == leases_.end()) return std::nullopt;
-  return found->second.end;
+  return clock().reading_at(monotonic().true_time_of(found->second.end));
 }
 
 // --- The end of clients, and its own.

@@ -75,6 +75,8 @@ class ClusterMember final : public sim::Process, private consensus::MemberOwner<
   const consensus::Member<Command>& member() const { return member_; }
   /// By its clock, as far as it ends leases.
   std::optional<sim::Instant> end_of(LeaseId lease) const;
+  /// How many watches wait at it.
+  std::size_t watching() const { return watches_.size(); }
   /// Whether it thinks that leases end by its clock.
   bool is_primary_lessor() const { return is_primary_; }
 
@@ -109,7 +111,7 @@ class ClusterMember final : public sim::Process, private consensus::MemberOwner<
     LeaseId id;
     sim::Duration ttl;
     // Of the primary lessor:
-    sim::Instant end;
+    sim::Instant end;  ///< by the monotonic clock, as Go compares times
     sim::TimerRef timer;
     std::vector<Renewal> renewals;  ///< came when it was over, and was to be revoked
   };
