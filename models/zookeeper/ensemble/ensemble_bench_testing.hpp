@@ -22,6 +22,8 @@ namespace lockstep::models::zookeeper::testing {
 class EnsembleBench {
  public:
   using Program = std::function<sim::Task<void>(Client&)>;
+  /// What servers tell a client without being asked, and on which of a session's connections.
+  using Hears = std::function<void(const std::string&, ConnectionNumber)>;
 
   /// A seed of 0: whatever may take time takes as little as it can. `drifts`: of the servers' clocks.
   explicit EnsembleBench(const EnsembleSettings& settings, std::uint64_t seed = 0,
@@ -46,8 +48,8 @@ class EnsembleBench {
     }
   }
 
-  /// `ear`: what servers tell it without being asked.
-  Client& client(Program program, std::function<void(const std::string&)> ear = {}) {
+  /// Without `ear` what it hears is noted.
+  Client& client(Program program, Hears ear = {}) {
     Program& kept = programs_.emplace_back(std::move(program));
     Client& client = clients_.emplace_back([&kept](Client& c) { return kept(c); });
     world.add(client, std::string(1, static_cast<char>('A' + clients_.size() - 1)), {});
@@ -101,15 +103,14 @@ class EnsembleBench {
 
  private:
   struct Ear final : Listener {
-    Ear(EnsembleBench& b, Client& c, std::function<void(const std::string&)> h)
-        : bench(b), client(c), hears(std::move(h)) {}
-    void notified(const Notification& notification) override { tell(describe(notification.event)); }
-    void closed(ConnectionNumber) override { tell("closed"); }
+    Ear(EnsembleBench& b, Client& c, Hears h) : bench(b), client(c), hears(std::move(h)) {}
+    void notified(const Notification& notification) override { tell(describe(notification.event), notification.on); }
+    void closed(ConnectionNumber on) override { tell("closed", on); }
     void left_by(Client&) override {}
-    void tell(const std::string& text) { hears ? hears(text) : bench.note(client, text); }
+    void tell(const std::string& text, ConnectionNumber on) { hears ? hears(text, on) : bench.note(client, text); }
     EnsembleBench& bench;
     Client& client;
-    std::function<void(const std::string&)> hears;
+    Hears hears;
   };
 
   sim::DurationRange latency_;
