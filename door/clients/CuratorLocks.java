@@ -196,6 +196,33 @@ public class CuratorLocks {
     one.readLock().release();
   }
 
+  /** CURATOR-621, as it is up to 5.4: the story curator-downgrade. Both have the lock, one to read, one to write. */
+  static void downgrade(CuratorFramework a, CuratorFramework b) throws Exception {
+    InterProcessReadWriteLock one = new InterProcessReadWriteLock(a, "/locks/downgrade");
+    InterProcessReadWriteLock other = new InterProcessReadWriteLock(b, "/locks/downgrade");
+    expect(one.writeLock().acquire(10, TimeUnit.SECONDS), "a writer");
+    CountDownLatch writes = new CountDownLatch(1);
+    Thread waiter =
+        new Thread(
+            () -> {
+              try {
+                other.writeLock().acquire();
+                writes.countDown();
+                other.writeLock().release();
+              } catch (Exception e) {
+                expect(false, e.toString());
+              }
+            });
+    waiter.start();
+    while (one.writeLock().getParticipantNodes().size() < 2) Thread.sleep(10);
+    expect(one.readLock().acquire(10, TimeUnit.SECONDS), "the writer reads");
+    one.writeLock().release();
+    expect(one.readLock().isOwnedByCurrentThread(), "it is a reader now");
+    expect(writes.await(10, TimeUnit.SECONDS), "the writer that waited comes in beside it");
+    waiter.join();
+    one.readLock().release();
+  }
+
   /** A connection that is cut for a moment: the session, and the lock, live on. */
   static void cutShortly(Cable cable, CuratorFramework a, CuratorFramework b) throws Exception {
     InterProcessMutex mine = new InterProcessMutex(b, "/locks/short");
@@ -258,6 +285,7 @@ public class CuratorLocks {
       mutex(a, b);
       semaphore(a, b);
       readWrite(a, b);
+      downgrade(a, b);
       cutShortly(cable, a, b);
       long took = cutForLong(cable, a, b);
       System.out.println("Curator: what a cut client had is free after " + took + " ms; all else agrees");

@@ -39,6 +39,8 @@ namespace lockstep::models::locks {
   X(zk_ephemeral_create)            \
   X(zk_sequential)                  \
   X(curator_mutex)                  \
+  X(curator_rwlock)                 \
+  X(curator_semaphore_v2)           \
   X(kazoo_lock)                     \
   X(consul_lock)                    \
   X(consul_semaphore)               \

@@ -69,6 +69,9 @@ class Bench {
     return id;
   }
 
+  /// The client takes the lock to read. Requires: it is the latest one.
+  void latest_reads() { clients_[clients_.size() - (entry_->has_background ? 2 : 1)].set_mode(Mode::shared); }
+
   void run() {
     for (const auto& [id, start] : starts_) world_.start(id, sim::DurationRange::exactly(start));
     world_.arm_faults();

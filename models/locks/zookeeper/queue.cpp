@@ -52,6 +52,7 @@ sim::Task<std::optional<Place>> place_of(Client& client, std::string folder, std
     if (!is_in_queue || number_of(child) >= number_of(name)) continue;
     ++place.before;
     if (place.next_before.empty() || number_of(place.next_before) < number_of(child)) place.next_before = child;
+    if (place.first_before.empty() || number_of(child) < number_of(place.first_before)) place.first_before = child;
   }
   co_return place;
 }

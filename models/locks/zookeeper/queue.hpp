@@ -37,7 +37,8 @@ sim::Task<std::optional<std::string>> find(Client& client, std::string folder, s
 struct Place {
   bool is_there = false;  ///< the node itself
   std::size_t before = 0;
-  std::string next_before = {};  ///< the name of the last one before it
+  std::string next_before = {};   ///< the name of the last one before it
+  std::string first_before = {};  ///< of the first one of all
 };
 /// Of the node of this name, among those whose names have `mark` in front of their number. Nothing: the connection was
 /// lost.

@@ -17,6 +17,12 @@ Bench with_session(std::string_view algorithm, sim::Duration wait = 0_ms) {
   return Bench(algorithm, {{"session_timeout", 3_s}, {"wait", wait}});
 }
 
+Settings with_nodes(const std::string& nodes) {
+  Settings settings;
+  settings.set("nodes", nodes);
+  return settings;
+}
+
 const std::vector<std::string> kQueues{"zk-sequential", "curator-mutex", "kazoo-lock"};
 
 }  // namespace
@@ -189,6 +195,75 @@ TEST_CASE(
   // It lives as long as A's session, which nobody closes since its connection was lost.
   if (algorithm == "zk-sequential") CHECK(bench.grants() == Steps{"C 4006ms"});
   if (algorithm != "zk-sequential") CHECK(bench.grants().size() == 3);
+}
+
+// The requests of Curator 5.4.0, as a recording of it at a ZooKeeper 3.8.0 has them (the nodes above are there).
+
+TEST_CASE("curator-semaphore-v2: the mutex, the own lease, a look, and the mutex is given back") {
+  Bench bench("curator-semaphore-v2", {{"session_timeout", 3_s}, {"wait", 300_ms}},
+              with_nodes("/locks/lock/locks /locks/lock/leases"));
+  const auto a = bench.client(0_ms, 1_s);
+  const auto b = bench.client(100_ms, 10_ms);
+  const auto c = bench.client(900_ms, 10_ms);
+  bench.run();
+  CHECK(bench.sent_by(a) ==
+        Steps{"CONNECT", "CREATE", "GET_CHILDREN", "CREATE", "GET_CHILDREN", "DELETE", "DELETE", "CLOSE_SESSION"});
+  CHECK(bench.grants() == Steps{"A 12ms", "C 1018ms"});
+  // Whoever waits in vain deletes its lease, and then the mutex' node.
+  CHECK(bench.sent_by(b) == Steps{"CONNECT", "CREATE", "GET_CHILDREN", "CREATE", "GET_CHILDREN", "GET_CHILDREN",
+                                  "DELETE", "DELETE", "CLOSE_SESSION"});
+  // Whoever waits has the mutex, and looks again when a lease is deleted.
+  CHECK(bench.sent_by(c) == Steps{"CONNECT", "CREATE", "GET_CHILDREN", "CREATE", "GET_CHILDREN", "GET_CHILDREN",
+                                  "DELETE", "DELETE", "CLOSE_SESSION"});
+}
+
+TEST_CASE("curator-semaphore-v2: as many as there are leases hold it, and one more waits") {
+  Bench bench("curator-semaphore-v2", {{"session_timeout", 3_s}, {"wait", 0_ms}, {"leases", std::int64_t{2}}});
+  for (int i = 0; i < 3; ++i) bench.client(sim::Duration::milliseconds(100 * i), 1_s);
+  bench.run();
+  REQUIRE(bench.grants().size() == 3);
+  CHECK(bench.grants()[1].starts_with("B 11"));
+  CHECK(bench.grants()[2].starts_with("C 10"));
+}
+
+TEST_CASE("curator-rwlock: readers share, a writer waits for the one just before it, readers for the first writer") {
+  Bench bench = with_session("curator-rwlock");
+  const auto a = bench.client(0_ms, 1_s);
+  bench.latest_reads();
+  const auto b = bench.client(100_ms, 1_s);
+  bench.latest_reads();
+  const auto c = bench.client(200_ms, 500_ms);
+  const auto d = bench.client(300_ms, 10_ms);
+  bench.latest_reads();
+  bench.run();
+  const Steps alone{"CONNECT", "CREATE", "GET_CHILDREN", "DELETE", "CLOSE_SESSION"};
+  for (const auto reader : {a, b}) {
+    Steps sent = bench.sent_by(reader);
+    std::erase(sent, "PING");
+    CHECK(sent == alone);
+  }
+  const Steps waits{"CONNECT", "CREATE", "GET_CHILDREN", "GET_DATA", "GET_CHILDREN", "DELETE", "CLOSE_SESSION"};
+  for (const auto waiter : {c, d}) {
+    Steps sent = bench.sent_by(waiter);
+    std::erase(sent, "PING");
+    CHECK(sent == waits);
+  }
+  // B gives its node back at 1107ms, and C hears of it at 1108ms; C at 1611ms.
+  CHECK(bench.grants() == Steps{"A 6ms", "B 106ms", "C 1.11s", "D 1614ms"});
+}
+
+TEST_CASE("curator-rwlock: whoever writes may read as well; with the number of its own writing nobody comes between") {
+  for (const bool keeps_number : {false, true}) {
+    INFO(keeps_number);
+    Bench bench("curator-rwlock", {{"session_timeout", 3_s}, {"writes_first", true}, {"keeps_number", keeps_number}});
+    const auto a = bench.client(0_ms, 20_ms);
+    bench.latest_reads();
+    bench.client(3_ms, 10_ms);
+    bench.run();
+    CHECK(bench.sent_by(a) ==
+          Steps{"CONNECT", "CREATE", "GET_CHILDREN", "CREATE", "GET_CHILDREN", "DELETE", "DELETE", "CLOSE_SESSION"});
+    CHECK(bench.grants() == Steps{"A 12ms", keeps_number ? "B 36ms" : "B 14ms"});
+  }
 }
 
 }  // namespace lockstep::models::locks::zookeeper_steps_test

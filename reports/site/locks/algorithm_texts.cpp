@@ -115,7 +115,7 @@ constexpr std::array<Pair, 12> kMeaningsOfConsul{{
     {"the limit that a client takes for agreed; 0: the limit", "客户端以为约定的上限；0：即 limit"},
 }};
 
-constexpr std::array<Pair, 5> kMeaningsOfZooKeeper{{
+constexpr std::array<Pair, 8> kMeaningsOfZooKeeper{{
     {"how long a session lasts of which nothing is heard", "没有任何消息的会话能维持多久"},
     {"how long one attempt waits for the node to be deleted; 0ms: for ever", "一次尝试等待节点被删除多久；0ms：一直等"},
     {"the release deletes the node only in the session that created it; false: in whatever session the client has by "
@@ -123,6 +123,12 @@ constexpr std::array<Pair, 5> kMeaningsOfZooKeeper{{
      "释放只在创建节点的会话里删除节点；false：在客户端当时的任何会话里"},
     {"a client whose predecessor has gone looks at the queue again; false: it takes the lock",
      "前一个节点消失后再次查看队列；false：直接取得锁"},
+    {"whoever wants to read takes the lock to write first, then to read, and gives back the first: a downgrade",
+     "要读的客户端先取得写锁，再取得读锁，然后归还写锁：锁降级"},
+    {"whoever writes reads with the same number, as since Curator 5.5 (CURATOR-621)",
+     "正在写的客户端用同一序号来读，Curator 5.5 起如此（CURATOR-621）"},
+    {"how long one attempt waits for the mutex and for a lease; 0ms: for ever",
+     "一次尝试为互斥锁和名额等待多久；0ms：一直等待"},
     {"names by which a client finds a node again whose creation it did not hear of",
      "使客户端能找回没有收到创建回复的节点的名字"},
 }};
