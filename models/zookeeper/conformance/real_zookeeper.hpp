@@ -1,8 +1,9 @@
 #pragma once
 
-// A real ZooKeeper of one server, and what it says to sessions that speak its protocol. For tests, where it is
+// A real ZooKeeper of one server or of several, and what it says to sessions that speak its protocol. For tests, where it is
 // installed.
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -18,15 +19,24 @@
 
 namespace lockstep::models::zookeeper::conformance {
 
-/// A server of its own, with a folder and a port of its own. It ends with this object. Throws std::runtime_error if it
-/// does not answer as its protocol says.
+/// Servers of its own, with folders and ports of their own. They end with this object. Throws std::runtime_error if they
+/// do not answer as their protocol says.
 class RealZooKeeper {
  public:
   /// Nothing: it is not installed, and `why` says so.
   static std::unique_ptr<RealZooKeeper> start(std::string& why, int tick_milliseconds = 2'000);
   /// One that somebody else has started, at this port of this machine.
   static std::unique_ptr<RealZooKeeper> at(std::uint16_t port);
+  /// An ensemble, when it has a leader and all others follow it.
+  static std::unique_ptr<RealZooKeeper> start_ensemble(std::string& why, std::size_t servers, int tick_milliseconds);
   ~RealZooKeeper();
+
+  /// Where a session connects from now on, of several servers: the first one unless this was called.
+  void turn(SessionId session, std::size_t server) { sessions_[session].server = server; }
+  /// Which of them leads, when all that live are in service.
+  std::size_t leader();
+  /// Its machine has died.
+  void kill(std::size_t server);
 
   /// What the session is told, and before it what its watches hear. `owners` of ephemeral nodes are our numbers.
   struct Outcome {
@@ -42,13 +52,15 @@ class RealZooKeeper {
   std::optional<std::vector<WatchedEvent>> events_until_closed(SessionId session, int milliseconds);
   /// The session's connection is closed, and nobody says so to the server but its machine.
   void hang_up(SessionId session);
-  /// On a new connection. False: the server says that it has expired.
+  /// On a new connection, with the latest transaction that the session has seen: a server that is behind closes it, and
+  /// is asked again. False: the server says that the session has expired.
   bool reconnect(SessionId session);
   /// For sessions that are opened from now on. 0: none was opened yet.
   void ask_for(int timeout_milliseconds) { timeout_ = timeout_milliseconds; }
   int negotiated(SessionId session) const { return sessions_.at(session).timeout; }
   std::string version() const { return version_; }
-  std::uint16_t port() const { return port_; }
+  /// Of the first.
+  std::uint16_t port() const { return servers_.front().port; }
 
  private:
   struct Session {
@@ -56,7 +68,13 @@ class RealZooKeeper {
     std::int64_t real_id = 0;
     std::string password = std::string(16, '\0');
     int timeout = 0;
+    std::size_t server = 0;
+    Zxid seen = 0;
     std::string received = {};
+  };
+  struct Server {
+    std::uint16_t port = 0;
+    int pid = 0;
   };
   struct Packet {
     wire::ReplyHeader header;
@@ -64,8 +82,9 @@ class RealZooKeeper {
   };
 
   explicit RealZooKeeper(std::string folder) : folder_(std::move(folder)) {}
-  /// False: the server closed the connection, or says that the session has expired.
-  bool connect(Session& session);
+  enum class Connected : std::uint8_t { yes, expired, refused };
+  Connected connect(Session& session);
+  void launch(Server& server, const std::string& config, const char* main_class);
   void send(Session& session, std::string_view packet);
   std::optional<std::string> receive(Session& session, int milliseconds);
   Packet receive_reply(Session& session, std::vector<WatchedEvent>& events);
@@ -76,8 +95,7 @@ class RealZooKeeper {
 
   std::string folder_;
   std::string version_;
-  std::uint16_t port_ = 0;
-  int pid_ = 0;
+  std::vector<Server> servers_;
   int timeout_ = 30'000;
   std::int32_t last_xid_ = 0;
   std::map<SessionId, Session> sessions_;

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
@@ -20,6 +21,8 @@ namespace {
 
 constexpr const char* kJava = "/usr/bin/java";
 constexpr const char* kJar = "/usr/share/java/zookeeper.jar";
+/// In milliseconds: a machine that is busy with other things is no server that does not answer.
+constexpr int kPatience = 60'000;
 
 void write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
@@ -52,54 +55,109 @@ std::string answer_to(std::uint16_t port, std::string_view word) {
   return received;
 }
 
-}  // namespace
-
-std::unique_ptr<RealZooKeeper> RealZooKeeper::start(std::string& why, int tick_milliseconds) {
+/// A folder for the servers. Empty: there is no ZooKeeper, and `why` says so.
+std::string prepare(std::string& why) {
   if (access(kJava, X_OK) != 0 || access(kJar, R_OK) != 0) {
     why = "no ZooKeeper is installed (Debian: zookeeper)";
-    return nullptr;
+    return "";
   }
   std::string folder = (std::filesystem::temp_directory_path() / "lockstep-zookeeper-XXXXXX").string();
   if (mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no temporary folder");
-  std::unique_ptr<RealZooKeeper> server(new RealZooKeeper(folder));
-  server->port_ = sim::free_port();
-  std::ofstream(folder + "/zoo.cfg") << "tickTime=" << tick_milliseconds << "\ndataDir=" << folder << "/data\n"
-                                     << "clientPortAddress=127.0.0.1\nclientPort=" << server->port_ << "\n";
-  server->pid_ = fork();
-  if (server->pid_ == 0) {
-    if (chdir(folder.c_str()) != 0) _exit(126);
-    const int log = open("log", O_WRONLY | O_CREAT, 0600);
-    dup2(log, 1);
-    dup2(log, 2);
-    execl(kJava, kJava, "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dzookeeper.forceSync=no",
-          "-Dzookeeper.admin.enableServer=false", "-cp", kJar, "org.apache.zookeeper.server.ZooKeeperServerMain",
-          "zoo.cfg", static_cast<char*>(nullptr));
-    _exit(127);
+  return folder;
+}
+
+std::string config_of(int tick_milliseconds, const std::string& data, std::uint16_t port) {
+  return "tickTime=" + std::to_string(tick_milliseconds) + "\ndataDir=" + data +
+         "\nclientPortAddress=127.0.0.1\nclientPort=" + std::to_string(port) + "\n";
+}
+
+}  // namespace
+
+void RealZooKeeper::launch(Server& server, const std::string& config, const char* main_class) {
+  server.pid = fork();
+  if (server.pid != 0) return;
+  if (chdir(folder_.c_str()) != 0) _exit(126);
+  const int log = open((config + ".log").c_str(), O_WRONLY | O_CREAT, 0600);
+  dup2(log, 1);
+  dup2(log, 2);
+  execl(kJava, kJava, "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dzookeeper.forceSync=no",
+        "-Dzookeeper.admin.enableServer=false", "-cp", kJar, main_class, config.c_str(), static_cast<char*>(nullptr));
+  _exit(127);
+}
+
+std::unique_ptr<RealZooKeeper> RealZooKeeper::start(std::string& why, int tick_milliseconds) {
+  const std::string folder = prepare(why);
+  if (folder.empty()) return nullptr;
+  std::unique_ptr<RealZooKeeper> real(new RealZooKeeper(folder));
+  Server& server = real->servers_.emplace_back();
+  server.port = sim::free_port();
+  std::ofstream(folder + "/zoo.cfg") << config_of(tick_milliseconds, folder + "/data", server.port);
+  real->launch(server, "zoo.cfg", "org.apache.zookeeper.server.ZooKeeperServerMain");
+  real->leader();
+  return real;
+}
+
+std::unique_ptr<RealZooKeeper> RealZooKeeper::start_ensemble(std::string& why, std::size_t servers,
+                                                             int tick_milliseconds) {
+  const std::string folder = prepare(why);
+  if (folder.empty()) return nullptr;
+  std::unique_ptr<RealZooKeeper> real(new RealZooKeeper(folder));
+  std::string all = "initLimit=50\nsyncLimit=10\n";
+  for (std::size_t i = 0; i < servers; ++i) {
+    all += "server." + std::to_string(i + 1) + "=127.0.0.1:" + std::to_string(sim::free_port()) + ":" +
+           std::to_string(sim::free_port()) + "\n";
+    real->servers_.push_back({sim::free_port(), 0});
   }
+  for (std::size_t i = 0; i < servers; ++i) {
+    const std::string name = "server" + std::to_string(i + 1);
+    const std::string data = folder + "/" + name;
+    std::filesystem::create_directory(data);
+    std::ofstream(data + "/myid") << i + 1 << "\n";
+    std::ofstream(data + ".cfg") << config_of(tick_milliseconds, data, real->servers_[i].port) << all;
+    real->launch(real->servers_[i], name + ".cfg", "org.apache.zookeeper.server.quorum.QuorumPeerMain");
+  }
+  real->leader();
+  return real;
+}
+
+std::size_t RealZooKeeper::leader() {
   for (int i = 0; i < 3000; ++i) {
-    const std::string told = answer_to(server->port_, "srvr");
-    if (const std::size_t begin = told.find("version: "); begin != std::string::npos) {
-      server->version_ = told.substr(begin + 9, told.find_first_of("-,", begin) - begin - 9);
-      return server;
+    std::optional<std::size_t> leads;
+    bool are_all_there = true;
+    for (std::size_t each = 0; each < servers_.size(); ++each) {
+      if (servers_[each].pid == 0) continue;
+      const std::string told = answer_to(servers_[each].port, "srvr");
+      const std::size_t begin = told.find("version: ");
+      const bool is_there = begin != std::string::npos && told.find("Mode: ") != std::string::npos;
+      are_all_there = are_all_there && is_there;
+      if (!is_there) break;
+      version_ = told.substr(begin + 9, told.find_first_of("-,", begin) - begin - 9);
+      if (told.find("Mode: follower") == std::string::npos) leads = each;
     }
+    if (are_all_there && leads) return *leads;
     usleep(10'000);
   }
   throw std::runtime_error("ZooKeeper did not come up");
 }
 
 std::unique_ptr<RealZooKeeper> RealZooKeeper::at(std::uint16_t port) {
-  std::unique_ptr<RealZooKeeper> server(new RealZooKeeper(""));
-  server->port_ = port;
-  return server;
+  std::unique_ptr<RealZooKeeper> real(new RealZooKeeper(""));
+  real->servers_.push_back({port, 0});
+  return real;
+}
+
+void RealZooKeeper::kill(std::size_t server) {
+  ::kill(servers_[server].pid, SIGKILL);
+  waitpid(servers_[server].pid, nullptr, 0);
+  servers_[server].pid = 0;
 }
 
 RealZooKeeper::~RealZooKeeper() {
   for (const auto& [id, session] : sessions_) {
     if (session.fd >= 0) close(session.fd);
   }
-  if (pid_ > 0) {
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
+  for (std::size_t i = 0; i < servers_.size(); ++i) {
+    if (servers_[i].pid != 0) kill(i);
   }
   if (!folder_.empty()) std::filesystem::remove_all(folder_);
 }
@@ -124,26 +182,29 @@ std::optional<std::string> RealZooKeeper::receive(Session& session, int millisec
   }
 }
 
-bool RealZooKeeper::connect(Session& session) {
-  session.fd = sim::connect_to_port(port_);
+RealZooKeeper::Connected RealZooKeeper::connect(Session& session) {
+  session.fd = sim::connect_to_port(servers_[session.server].port);
+  if (session.fd < 0) return Connected::refused;
   session.received.clear();
   std::string request;
-  wire::put(request,
-            wire::ConnectRequest{.timeout_ms = timeout_, .session = session.real_id, .password = session.password});
+  wire::put(request, wire::ConnectRequest{.last_zxid_seen = session.seen,
+                                          .timeout_ms = timeout_,
+                                          .session = session.real_id,
+                                          .password = session.password});
   send(session, request);
-  const std::optional<std::string> told = receive(session, 10'000);
-  if (!told) return false;
+  const std::optional<std::string> told = receive(session, kPatience);
+  if (!told) return Connected::refused;
   wire::Reader in(*told);
   const wire::ConnectResponse response = wire::take_connect_response(in);
   session.timeout = response.timeout_ms;
   session.real_id = response.session;
   session.password = response.password;
-  return session.timeout > 0;
+  return session.timeout > 0 ? Connected::yes : Connected::expired;
 }
 
 RealZooKeeper::Packet RealZooKeeper::receive_reply(Session& session, std::vector<WatchedEvent>& events) {
   while (true) {
-    const std::optional<std::string> told = receive(session, 10'000);
+    const std::optional<std::string> told = receive(session, kPatience);
     if (!told) throw std::runtime_error("ZooKeeper did not answer");
     wire::Reader in(*told);
     const wire::ReplyHeader header = wire::take_reply_header(in);
@@ -175,7 +236,7 @@ RealZooKeeper::Outcome RealZooKeeper::carry_out(const Step& step) {
   Session& session = sessions_[step.session];
   switch (step.kind) {
     case Step::Kind::open:
-      if (!connect(session)) throw std::runtime_error("ZooKeeper opens no session");
+      if (connect(session) != Connected::yes) throw std::runtime_error("ZooKeeper opens no session");
       break;
     case Step::Kind::reconnect:
       hang_up(step.session);
@@ -198,6 +259,7 @@ RealZooKeeper::Outcome RealZooKeeper::carry_out(const Step& step) {
   const wire::OpCode type = wire::type_of(step.operation);
   const Packet packet = ask(session, type, content, outcome.events,
                             type == wire::OpCode::set_watches ? wire::kSetWatchesXid : ++last_xid_);
+  session.seen = std::max(session.seen, packet.header.zxid);
   wire::Reader in(packet.content);
   outcome.answer = wire::take_answer(in, type, packet.header);
   if (!in.is_whole() || !in.is_at_end()) throw std::runtime_error("ZooKeeper: more or less than was expected");
@@ -225,8 +287,20 @@ std::optional<std::vector<WatchedEvent>> RealZooKeeper::events_until_closed(Sess
   return events;
 }
 
-void RealZooKeeper::hang_up(SessionId session) { close(std::exchange(sessions_.at(session).fd, -1)); }
+void RealZooKeeper::hang_up(SessionId id) {
+  Session& session = sessions_.at(id);
+  if (session.fd >= 0) close(std::exchange(session.fd, -1));
+}
 
-bool RealZooKeeper::reconnect(SessionId session) { return connect(sessions_.at(session)); }
+bool RealZooKeeper::reconnect(SessionId id) {
+  Session& session = sessions_.at(id);
+  for (int i = 0; i < 500; ++i) {
+    const Connected is_connected = connect(session);
+    if (is_connected != Connected::refused) return is_connected == Connected::yes;
+    if (session.fd >= 0) hang_up(id);
+    usleep(20'000);
+  }
+  throw std::runtime_error("ZooKeeper refuses a session");
+}
 
 }  // namespace lockstep::models::zookeeper::conformance

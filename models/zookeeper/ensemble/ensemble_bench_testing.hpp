@@ -85,6 +85,14 @@ class EnsembleBench {
     world.plan(pause);
   }
 
+  /// Of what a server sends, the message of this name that is the `occurrence`-th, from 1.
+  void lose(std::size_t node, const std::string& name, std::int64_t occurrence) {
+    sim::PlannedFault loss{.kind = sim::FaultKind::lose, .process = servers[node].id()};
+    loss.step = name;
+    loss.occurrence = occurrence;
+    world.plan(loss);
+  }
+
   void run(sim::Duration until) {
     const sim::DurationRange at_once = sim::DurationRange::exactly(sim::Duration::zero());
     for (const EnsembleServer& server : servers) world.start(server.id(), at_once);

@@ -186,7 +186,6 @@ void EnsembleServer::revalidated(std::uint64_t serial, sim::Duration timeout) {
 void EnsembleServer::accept(const Pending& asked, SessionId session, sim::Duration timeout) {
   // No two connections of a session have the same number, on whatever servers.
   const std::uint32_t number = ++numbers_ * static_cast<std::uint32_t>(settings_.servers) + self_;
-  forget_watchers_of(session);
   connections_.insert_or_assign(session, Connection{number, asked.connection});
   touch(session, false);
   reply(asked, {.on = {session, number}, .timeout = timeout});

@@ -77,6 +77,42 @@ TEST_CASE("ZooKeeper ensemble: a follower that lags answers with what it has, un
   CHECK(bench.told == std::vector<std::string>{"1508ms B: old", "1803ms B: synced", "1805ms B: new"});
 }
 
+TEST_CASE("ZooKeeper ensemble: a sync waits for what the leader has only proposed") {
+  EnsembleBench bench(settings());
+  bench.client([](Client& client) -> sim::Task<void> {
+    co_await client.sleep(100_ms);
+    const ConnectionNumber on = co_await connect(client, 0, 20_s);
+    static_cast<void>(co_await create(client, 0, on, CreateMode::persistent));
+    co_await client.sleep(1096_ms);
+    static_cast<void>(co_await ask(client, 0, on, SetData{"/a", "new"}));
+  });
+  bench.client([&bench](Client& client) -> sim::Task<void> {
+    co_await client.sleep(200_ms);
+    const ConnectionNumber on = co_await connect(client, 2, 20_s);
+    co_await client.sleep(998_ms);
+    static_cast<void>(co_await ask(client, 2, on, Sync{"/a"}));
+    bench.note(client, "synced");
+  });
+  bench.run(5_s);
+  // Both ask at 1204ms. The leader proposes at 1205, is asked at 1206, and commits at 1207ms; the follower has its word at
+  // 1207 and the entry at 1208ms.
+  CHECK(bench.told == std::vector<std::string>{"1209ms B: synced"});
+}
+
+TEST_CASE("ZooKeeper ensemble: whose request is lost on its way to the leader is told that its connection is") {
+  EnsembleBench bench(settings());
+  bench.client([&bench](Client& client) -> sim::Task<void> {
+    co_await client.sleep(100_ms);
+    const ConnectionNumber on = co_await connect(client, 1, 20_s);
+    const std::optional<Answer> answer = co_await create(client, 1, on);
+    bench.note(client, said(answer));
+  });
+  bench.lose(1, "REQUEST", 2);
+  bench.run(10_s);
+  // It was asked at 107ms; the first ping of the leader that comes more than four ticks later comes at 4507ms.
+  CHECK(bench.told == std::vector<std::string>{"4508ms A: connection lost", "4508ms A: closed"});
+}
+
 TEST_CASE("ZooKeeper ensemble: a session outlives its server and its leader, and finds its node at another server") {
   EnsembleBench bench(settings());
   bench.client([&bench](Client& client) -> sim::Task<void> {
