@@ -51,7 +51,9 @@ std::string request(std::int32_t xid, const Operation& operation) {
 /// One server and a door to it. Time moves when the test says so.
 class House {
  public:
-  explicit House(DoorLimits limits = {}) : door(limits), node({.tick = 100_ms, .least = 200_ms, .most = {}}, {}) {
+  explicit House(DoorLimits limits = {},
+                 models::zookeeper::SessionTimes times = {.tick = 100_ms, .least = 200_ms, .most = {}})
+      : door(limits), node(times, {}) {
     server = world.add(node, "zookeeper", {});
     world.add(door, "door", {});
   }
@@ -162,6 +164,19 @@ TEST_CASE("a session gets the timeout that it asks for within the server's limit
   CHECK(greeted(house, house.enter(), {.timeout_ms = 5000}).timeout_ms == 5000);
   CHECK(greeted(house, house.enter(), {.timeout_ms = 1}).timeout_ms == 200);
   CHECK(greeted(house, house.enter(), {.timeout_ms = -7}).timeout_ms == 200);
+  // A timeout of none would tell the client that its session has expired.
+  House without_ticks({}, {});
+  CHECK(greeted(without_ticks, without_ticks.enter(), {.timeout_ms = -7}).timeout_ms == 1);
+}
+
+TEST_CASE("a request that ZooKeeper does not know ends the connection, one that is not done here does not") {
+  House house;
+  const VisitId a = house.enter();
+  greeted(house, a);
+  CHECK(Heard(house.say(a, request(1, wire::OpCode::who_am_i))).header().error == -6);
+  CHECK_FALSE(house.door.is_over(a));
+  CHECK(Heard(house.say(a, request(2, static_cast<wire::OpCode>(77)))).header().error == -6);
+  CHECK(house.door.is_over(a));
 }
 
 TEST_CASE("a client of before 3.4 does not say whether it may be read only, and is not told") {
