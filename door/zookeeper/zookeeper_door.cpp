@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "sim/schedules/random.hpp"
 
 namespace lockstep::door {
@@ -106,7 +108,13 @@ void ZooKeeperDoor::ZooKeeperVisit::answer_word(std::string_view word) {
   if (word == "ruok") {
     output += "imok";
   } else if (word == "srvr") {
-    output += "Zookeeper version: 3.8, simulated by Lockstep\n";
+    if (serves()) {
+      const auto* member = ensemble_server();
+      const std::string_view mode = member == nullptr ? "standalone" : member->leads() ? "leader" : "follower";
+      output += fmt::format("Zookeeper version: 3.8, simulated by Lockstep\nMode: {}\n", mode);
+    } else {
+      output += "This ZooKeeper instance is not currently serving requests\n";
+    }
   } else {
     output += std::string(word) + " is not executed because it is not in the whitelist.\n";
   }
@@ -121,14 +129,14 @@ void ZooKeeperDoor::ZooKeeperVisit::greet(std::string_view packet) {
     return;
   }
   is_of_before_34 = !request.may_be_read_only;
-  // It has been at a server that knows more: it is to try another one.
-  if (request.last_zxid_seen > engine().zxid()) {
+  // It has been at a server that knows more, or this one knows no leader: it is to try another one.
+  if (request.last_zxid_seen > engine().zxid() || !serves()) {
     is_over = true;
     return;
   }
   if (request.session != 0 && request.password != password_of(request.session)) return answer_greeting({});
   const auto timeout = sim::Duration::milliseconds(std::max(request.timeout_ms, 1));
-  ask(models::zookeeper::Connect{.session = request.session, .timeout = timeout});
+  ask(models::zookeeper::Connect{.session = request.session, .timeout = timeout, .seen = request.last_zxid_seen});
 }
 
 void ZooKeeperDoor::ZooKeeperVisit::answer_greeting(const models::zookeeper::Told& told) {
@@ -238,6 +246,10 @@ void ZooKeeperDoor::ZooKeeperVisit::answer(sim::Message& message) {
 }
 
 void ZooKeeperDoor::ZooKeeperVisit::hear(sim::Message& message) {
+  if (const auto* closed = dynamic_cast<const models::zookeeper::Closed*>(&message)) {
+    is_over = is_over || closed->on == on;
+    return;
+  }
   const auto* notification = dynamic_cast<const models::zookeeper::Notification*>(&message);
   // Or of somebody who was on this connection before.
   if (notification == nullptr || !(notification->on == on)) return;
@@ -251,9 +263,22 @@ bool ZooKeeperDoor::ZooKeeperVisit::has_ended() const {
   return on.session != 0 && !is_waiting() && !engine().is_open(on.session);
 }
 
+const sim::Process& ZooKeeperDoor::ZooKeeperVisit::server() const {
+  return *door.world().state(door.world().server_of(connection)).process;
+}
+
+const models::zookeeper::EnsembleServer* ZooKeeperDoor::ZooKeeperVisit::ensemble_server() const {
+  return dynamic_cast<const models::zookeeper::EnsembleServer*>(&server());
+}
+
+bool ZooKeeperDoor::ZooKeeperVisit::serves() const {
+  const auto* member = ensemble_server();
+  return member == nullptr || member->serves();
+}
+
 const models::zookeeper::Engine& ZooKeeperDoor::ZooKeeperVisit::engine() const {
-  const sim::Process* server = door.world().state(door.world().server_of(connection)).process;
-  return dynamic_cast<const models::zookeeper::Server&>(*server).engine();
+  if (const auto* member = ensemble_server()) return member->engine();
+  return dynamic_cast<const models::zookeeper::Server&>(server()).engine();
 }
 
 void ZooKeeperDoor::ZooKeeperVisit::put_reply(std::int32_t xid, std::int64_t zxid, std::int32_t error,

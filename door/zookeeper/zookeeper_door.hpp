@@ -1,12 +1,13 @@
 #pragma once
 
-// ZooKeeper's protocol before a simulated ZooKeeper server.
+// ZooKeeper's protocol before a simulated ZooKeeper server, which may be one of an ensemble.
 // Source: ZooKeeper 3.8, NIOServerCnxn.java and ZooKeeperServer.java (packets, sessions), FinalRequestProcessor.java
 //         (answers).
 
 #include <optional>
 
 #include "door/door.hpp"
+#include "models/zookeeper/ensemble/ensemble_server.hpp"
 #include "models/zookeeper/server/zookeeper_server.hpp"
 #include "models/zookeeper/wire/records.hpp"
 
@@ -44,7 +45,12 @@ class ZooKeeperDoor final : public Door {
     void answer_greeting(const models::zookeeper::Told& told);
     void put_reply(std::int32_t xid, std::int64_t zxid, std::int32_t error, std::string_view content);
 
-    /// Of the server that it visits.
+    // Of the server that it visits.
+
+    const sim::Process& server() const;
+    /// Null: it is one by itself.
+    const models::zookeeper::EnsembleServer* ensemble_server() const;
+    bool serves() const;
     const models::zookeeper::Engine& engine() const;
 
     std::string received;

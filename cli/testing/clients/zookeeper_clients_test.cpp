@@ -13,28 +13,29 @@
 namespace lockstep::zookeeper_clients_test {
 namespace {
 
-void check_library(const std::string& command) {
-  const cli::Served served({in_tree("door/clients/zookeeper.toml")});
-  const cli::Ended ended = cli::output_of("timeout 120 " + command + " " + std::to_string(served.ports.at(0)));
+/// `command` gets the ports of all servers.
+void check_library(const std::string& command, const std::string& story) {
+  const cli::Served served({in_tree("door/clients/" + story)});
+  std::string ports;
+  for (const int port : served.ports) ports += (ports.empty() ? "" : ",") + std::to_string(port);
+  const cli::Ended ended = cli::output_of("timeout 120 " + command + " " + ports);
   std::cout << ended.output;
   INFO(ended.output);
   CHECK(ended.exit == 0);
   CHECK(ended.output.ends_with(" agrees\n"));
 }
 
-}  // namespace
-
-TEST_CASE("kazoo locks, waits, counts leases, reads and writes, and loses what a killed or stopped process held") {
+void check_kazoo(const std::string& program, const std::string& story) {
   const char* chosen = std::getenv("LOCKSTEP_PYTHON");
   const std::string python = chosen != nullptr ? chosen : "/usr/bin/python3";
   if (cli::output_of(python + " -c 'import kazoo'").exit != 0) {
     std::cout << "SKIPPED: " << python << " has no module kazoo (Debian: python3-kazoo); no library was tried\n";
     return;
   }
-  check_library(python + " " + in_tree("door/clients/kazoo_locks.py"));
+  check_library(python + " " + in_tree("door/clients/" + program), story);
 }
 
-TEST_CASE("Curator locks, counts leases, reads and writes; a short cut takes nothing from it, a long one all") {
+void check_curator(const std::string& program, const std::string& story) {
   constexpr std::array kJars{"curator-recipes", "curator-framework", "curator-client", "zookeeper", "zookeeper-jute",
                              "guava",           "slf4j-api",         "slf4j-nop"};
   std::string jars;
@@ -50,8 +51,26 @@ TEST_CASE("Curator locks, counts leases, reads and writes; a short cut takes not
     std::cout << "SKIPPED: there is no javac (Debian: default-jdk-headless); no library was tried\n";
     return;
   }
-  check_library("java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp " + jars + " " +
-                in_tree("door/clients/CuratorLocks.java"));
+  check_library("java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp " + jars + " " + in_tree("door/clients/" + program),
+                story);
+}
+
+}  // namespace
+
+TEST_CASE("kazoo locks, waits, counts leases, reads and writes, and loses what a killed or stopped process held") {
+  check_kazoo("kazoo_locks.py", "zookeeper.toml");
+}
+
+TEST_CASE("Curator locks, counts leases, reads and writes; a short cut takes nothing from it, a long one all") {
+  check_curator("CuratorLocks.java", "zookeeper.toml");
+}
+
+TEST_CASE("kazoo's lock outlives the leader of an ensemble") {
+  check_kazoo("kazoo_ensemble.py", "zookeeper_ensemble.toml");
+}
+
+TEST_CASE("Curator's lock outlives the leader of an ensemble") {
+  check_curator("CuratorEnsemble.java", "zookeeper_ensemble.toml");
 }
 
 }  // namespace lockstep::zookeeper_clients_test
