@@ -151,8 +151,9 @@ class Member {
     }
     return true;
   }
-  /// It neither hears, nor says, nor counts time, while the rest of the process goes on: its log waits for the disk.
-  /// What comes meanwhile is heard afterwards, in its order. Requires until then: no proposals, no reads.
+  /// It neither hears nor says anything while the rest of the process goes on: its log waits for the disk. What comes
+  /// meanwhile is heard afterwards, in its order; a timer that runs out meanwhile is set anew, with its whole length.
+  /// Requires until then: no proposals, no reads.
   void stall() { is_stalled_ = true; }
   void resume() {
     is_stalled_ = false;

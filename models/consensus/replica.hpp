@@ -22,7 +22,7 @@
 //     candidate that is up to date. Which of several able nodes leads can differ, never what is lost.
 //   - A server applies at its start all that its log holds, and serves once it has followed a leader; here it applies
 //     what it knows to be committed.
-//   - A leader that is not heard by a quorum for syncLimit ticks gives up: `Timer::quorum`.
+//   - A leader that is not heard by a quorum for syncLimit ticks gives up: its host counts, and says `Member::resign`.
 
 #include <algorithm>
 #include <array>

@@ -228,7 +228,10 @@ sim::Duration Deployment::until_next_probe() const {
   const sim::Duration now = world_.now().offset();
   const sim::Duration from = probing_.often_from.offset();
   if (now < from) return std::min(probing_.poll, from - now);
-  return now < probing_.often_until.offset() ? probing_.often : probing_.poll;
+  const sim::Duration until = probing_.often_until.offset();
+  if (now < until) return probing_.often;
+  // It comes too late, and how late is told to an eighth: who waits for ever does not ask hundreds of times.
+  return std::max(probing_.poll, (now - until) / 8);
 }
 
 sim::Task<void> Deployment::probe_program(Client& client) {

@@ -57,6 +57,8 @@ class Endpoint final : public models::Endpoint {
   /// not asked. (What changes something is not sent twice, as etcd's client has it.)
   bool asks_again(const std::optional<Told>& told);
 
+  void forget() override { failures_ = 0; }
+
  private:
   friend class RequestCall;
   /// What all threads of a process share. Gone when it crashes.

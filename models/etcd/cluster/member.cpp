@@ -67,14 +67,12 @@ void ClusterMember::start() {
   if (!member_.disk().log.empty()) return member_.start();
   // The cluster has been there for long: the first of them leads.
   member_.start_elected(0);
-  notice_leader();
   if (stall_.length > sim::Duration::zero())
     world().set_background_timer(id(), sim::DurationRange::exactly(stall_.at), stall_timer_);
 }
 
 void ClusterMember::receive(sim::Message& message, sim::ConnectionId connection) {
   if (member_.receive(message)) {
-    notice_leader();
     serve_reads();
   } else if (auto* peers = dynamic_cast<MemberMessage*>(&message)) {
     heard(*peers);
@@ -300,11 +298,9 @@ void ClusterMember::serve_reads() {
 }
 
 /// Another one leads, or the same one again: what was asked of the one before may be lost.
-void ClusterMember::notice_leader() {
-  const auto leader = member_.replica().leader();
-  if (leader == leader_) return;
-  leader_ = leader;
-  if (!leader) return;
+void ClusterMember::leader_changed() {
+  if (!member_.replica().believes_to_lead()) demote();
+  if (!member_.replica().leader()) return;
   for (auto each = waiting_.begin(); each != waiting_.end();) {
     const auto& [id, waiting] = *each++;
     if (waiting.is_read && !waiting.index) {
@@ -324,7 +320,6 @@ void ClusterMember::stall_fired() {
   }
   // Of what peers have said and what is to be proposed either can come first; here it is what peers have said.
   member_.resume();
-  notice_leader();
   for (const RequestId id : std::exchange(unasked_, {})) {
     if (checks_.contains(id)) {
       member_.read(id);
@@ -458,7 +453,6 @@ void ClusterMember::crashed(bool) {
   is_primary_ = false;
   waiting_.clear();
   watches_.clear();
-  leader_.reset();
   unsent_.clear();
   unasked_.clear();
   unrenewed_.clear();
@@ -473,7 +467,6 @@ void ClusterMember::reset() {
   waiting_.clear();
   watches_.clear();
   asked_for_.clear();
-  leader_.reset();
   unsent_.clear();
   unasked_.clear();
   unrenewed_.clear();

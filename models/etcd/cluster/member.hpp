@@ -143,11 +143,11 @@ class ClusterMember final : public sim::Process, private consensus::MemberOwner<
   void applied(consensus::Index index, const consensus::Entry<Command>& entry) override;
   void read_answered(const consensus::ReadAnswer& answer) override;
   void deposed() override { demote(); }
+  void leader_changed() override;
   Told execute(const Command& command);
   void tell_history(const Command& command);
   void serve(Waiting& read);
   void serve_reads();
-  void notice_leader();
   void stall_fired();
 
   // --- The lessor.
@@ -178,7 +178,6 @@ class ClusterMember final : public sim::Process, private consensus::MemberOwner<
   std::map<RequestId, Waiting> waiting_;
   std::map<Engine::WatchId, Watcher> watches_;
   std::map<std::uint32_t, Engine::WatchId> asked_for_;  ///< watches so far, by connection
-  std::optional<consensus::NodeId> leader_;             ///< whom it has told its requests about
   std::vector<Command> unsent_;                         ///< nobody leads, or the disk stalls
   std::vector<RequestId> unasked_;                      ///< reads and checks: the disk stalls
   std::vector<Renewal> unrenewed_;                      ///< it leads, and has not been promoted yet

@@ -33,6 +33,16 @@ std::string MemberMessage::describe() const {
   return text;
 }
 
-std::uint64_t MemberMessage::digest() const { return digest_bytes(describe()); }
+std::uint64_t MemberMessage::digest() const {
+  const std::uint64_t text = digest_bytes(describe());
+  if (const auto* proposed = std::get_if<Propose>(&content)) return sim::combine64(text, proposed->command.digest());
+  const RequestId id = std::visit(
+      [](const auto& each) {
+        if constexpr (requires { each.id; }) return each.id;
+        return RequestId{0};
+      },
+      content);
+  return sim::combine64(text, id);
+}
 
 }  // namespace lockstep::models::etcd

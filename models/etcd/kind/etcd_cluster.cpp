@@ -19,8 +19,10 @@ ClusterSettings cluster_settings(const ServersSetup& setup, const ServerSpec& se
   settings.nodes = setup.servers.size();
   settings.leases.least = server.settings.get("min_lease_ttl", sim::Duration());
   settings.leases.check_interval = server.settings.get("lease_check_interval", sim::Duration());
-  settings.election_timeout = setup.shared.get("election_timeout", settings.election_timeout);
-  settings.heartbeat_interval = setup.shared.get("heartbeat_interval", settings.heartbeat_interval);
+  // Of no length at all, time would not go on.
+  const sim::Duration least = sim::Duration::milliseconds(1);
+  settings.election_timeout = std::max(setup.shared.get("election_timeout", settings.election_timeout), least);
+  settings.heartbeat_interval = std::max(setup.shared.get("heartbeat_interval", settings.heartbeat_interval), least);
   settings.pre_vote = setup.shared.get("pre_vote", false);
   settings.ensures_leadership = setup.shared.get("ensure_leadership", true);
   return settings;
@@ -87,9 +89,9 @@ std::span<const SettingSpec> cluster_setting_specs() {
   static const std::array specs{
       SettingSpec{"election_timeout", "duration", sim::Duration::seconds(1), "\"1s\"",
                   "of a cluster of etcd: who has heard no leader for so long, and up to as long again, stands for "
-                  "election; a leader that no quorum has answered for so long gives up"},
+                  "election; a leader that no quorum has answered for so long gives up; 1ms at least"},
       SettingSpec{"heartbeat_interval", "duration", sim::Duration::milliseconds(100), "\"100ms\"",
-                  "of a cluster of etcd: a leader is heard so often"},
+                  "of a cluster of etcd: a leader is heard so often; 1ms at least"},
       SettingSpec{"pre_vote", "true or false", false, "false",
                   "of a cluster of etcd: who comes back from behind a partition asks before it stands for election; "
                   "etcd's own is false, and true since 3.5"},

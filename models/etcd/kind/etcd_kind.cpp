@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "models/client/client.hpp"
+#include "models/consensus/types.hpp"
 #include "models/etcd/client/etcd_endpoint.hpp"
 #include "models/etcd/kind/etcd_cluster.hpp"
 #include "models/etcd/kind/held.hpp"
@@ -85,6 +86,10 @@ class EtcdKind final : public ServerKind {
 
   bool are_independent(std::span<const ServerSpec> servers) const override { return servers.size() == 1; }
   bool keep_one_state(std::span<const ServerSpec>) const override { return true; }
+  std::optional<Contradiction> contradiction(std::span<const ServerSpec> servers) const override {
+    if (servers.size() <= consensus::kNodesMax) return std::nullopt;
+    return Contradiction{consensus::kNodesMax, "name", "a cluster has nine members at most"};
+  }
   std::string_view not_explored(std::span<const ServerSpec> servers, const Settings&) const override {
     return servers.size() == 1 ? "" : "the members of a cluster hear of each other for ever";
   }

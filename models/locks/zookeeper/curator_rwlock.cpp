@@ -95,17 +95,26 @@ class CuratorReadWrite final : public LockAlgorithm {
     if (!keeps_number) co_return co_await zk::create_for_curator(client, folder(), mark, is_protected_);
     constexpr std::size_t kDigits = 10;
     const std::string number = writes.path.substr(writes.path.size() - kDigits);
-    const zookeeper::Create wanted{.path = folder() + "/_c_" + client.unique_token().text() + "-" + mark + number,
+    const std::string guid = "_c_" + client.unique_token().text() + "-";
+    const zookeeper::Create wanted{.path = folder() + "/" + (is_protected_ ? guid : "") + mark + number,
                                    .mode = zookeeper::CreateMode::ephemeral,
                                    .asks_for_stat = true};
-    const std::optional<zookeeper::Answer> answer = co_await zk::handle_of(client).ask(client, wanted);
-    if (!answer || answer->result.error != zookeeper::Error::none) co_return std::nullopt;
-    co_return answer->result.path;
+    for (int tried = 0; tried < zk::kCuratorTries; ++tried) {
+      if (tried > 0) {
+        const std::optional<std::string> found = co_await zk::find(client, folder(), guid);
+        if (!found) continue;
+        if (!found->empty()) co_return *found;
+      }
+      const std::optional<zookeeper::Answer> answer = co_await zk::handle_of(client).ask(client, wanted);
+      if (answer && answer->result.error == zookeeper::Error::none) co_return answer->result.path;
+      if (answer || !is_protected_) co_return std::nullopt;
+    }
+    co_return std::nullopt;
   }
 
   sim::Task<Turn> wait_for_turn(Client& client, std::string own, std::string mark, Patience* patience) const {
     // 3: a writer is let in when it is the first of all; a reader when no writer is before it. A thread that writes
-    // looks as well, and reads whoever is there.
+    // looks as well, and reads whoever is there, even if its node is not.
     if (mark == kWrite)
       return zk::wait_for_turn(client, std::move(own), std::string(kAnybody), zk::Waits::for_next_before, patience);
     if (held_of(client, kWrite).count > 0) return look_only(client, std::move(own));
@@ -115,8 +124,7 @@ class CuratorReadWrite final : public LockAlgorithm {
   sim::Task<Turn> look_only(Client& client, std::string own) const {
     const std::optional<zk::Place> place =
         co_await zk::place_of(client, folder(), std::string(zookeeper::name_in_parent(own)), std::string(kAnybody));
-    if (!place) co_return Turn::never_comes;
-    co_return place->is_there ? Turn::comes : Turn::is_gone;
+    co_return place ? Turn::comes : Turn::never_comes;
   }
 
   /// 4: the last release deletes the node.

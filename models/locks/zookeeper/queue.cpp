@@ -22,8 +22,10 @@ sim::Task<Created> create(Client& client, std::string folder, std::string prefix
   std::optional<zookeeper::Answer> answer = co_await handle.ask(client, wanted);
   if (answer && answer->result.error == zookeeper::Error::no_node) {
     // Whoever comes first makes the nodes above. That somebody else was faster does no harm.
-    for (const std::string& above : {std::string(zookeeper::parent_of(folder)), folder})
-      static_cast<void>(co_await handle.ask(client, zookeeper::Create{.path = above}));
+    for (std::size_t slash = folder.find('/', 1);; slash = folder.find('/', slash + 1)) {
+      static_cast<void>(co_await handle.ask(client, zookeeper::Create{.path = folder.substr(0, slash)}));
+      if (slash == std::string::npos) break;
+    }
     answer = co_await handle.ask(client, wanted);
   }
   if (!answer) co_return Created{};

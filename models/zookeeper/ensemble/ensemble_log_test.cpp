@@ -363,6 +363,8 @@ void play(std::uint64_t seed, Faults faults, Tally& tally) {
   bench.run(200_s);
 
   INFO("seed " << seed);
+  // Faults are over for long.
+  for (const EnsembleServer& server : bench.servers) REQUIRE(server.serves());
   const EnsembleServer* longest = &bench.servers.front();
   for (const EnsembleServer& server : bench.servers) {
     if (server.member().applied() > longest->member().applied()) longest = &server;

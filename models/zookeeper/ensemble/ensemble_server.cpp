@@ -17,7 +17,7 @@ consensus::MemberTimes times_of(const EnsembleSettings& settings) {
   const sim::Duration spread = kFinalizeWait * static_cast<std::int64_t>(settings.servers);
   return {.election = {limit, limit + spread},
           .leaderless = sim::DurationRange{kFinalizeWait, kFinalizeWait + spread},
-          .heartbeat = settings.times.tick / 2,
+          .heartbeat = std::max(settings.times.tick / 2, sim::Duration::microseconds(1)),
           .quorum = std::nullopt};  // counted in ticks here
 }
 
@@ -149,7 +149,9 @@ bool EnsembleServer::answer(SessionId session, Pending& first) {
     reply(taken, *taken.told);
     if (closes) {
       forget_watchers_of(session);
+      const Connection gone = std::move(connections_.at(session));
       connections_.erase(session);
+      for (const Pending& each : gone.queue) reply(each, {.is_lost = true});
     }
     return true;
   }
@@ -173,19 +175,42 @@ bool EnsembleServer::answer(SessionId session, Pending& first) {
   return true;
 }
 
-void EnsembleServer::revalidated(std::uint64_t serial, sim::Duration timeout) {
-  const auto found = connects_.find(serial);
+void EnsembleServer::revalidated(const Packet& told) {
+  const auto found = connects_.find(told.serial);
   if (found == connects_.end()) return;
-  const Pending asked = std::move(found->second);
-  connects_.erase(found);
-  const SessionId session = std::get<Connect>(asked.request.content).session;
-  if (timeout == sim::Duration::zero()) return reply(asked, {});
-  accept(asked, session, timeout);
+  if (told.timeout == sim::Duration::zero()) {
+    reply(found->second, {});
+    connects_.erase(found);
+    return;
+  }
+  // It may not have heard yet that there is such a session.
+  found->second.told = Told{.timeout = told.timeout};
+  found->second.reaches = told.index;
+  accept_revalidated();
+}
+
+void EnsembleServer::accept_revalidated() {
+  for (auto each = connects_.begin(); each != connects_.end();) {
+    const Pending& asked = each->second;
+    if (!asked.reaches || *asked.reaches > member_.applied()) {
+      ++each;
+      continue;
+    }
+    const Pending taken = std::move(each->second);
+    each = connects_.erase(each);
+    const SessionId session = std::get<Connect>(taken.request.content).session;
+    if (engine_.is_open(session)) {
+      accept(taken, session, taken.told->timeout);
+    } else {
+      reply(taken, {});
+    }
+  }
 }
 
 void EnsembleServer::accept(const Pending& asked, SessionId session, sim::Duration timeout) {
   // No two connections of a session have the same number, on whatever servers.
   const std::uint32_t number = ++numbers_ * static_cast<std::uint32_t>(settings_.servers) + self_;
+  hang_up(session);
   connections_.insert_or_assign(session, Connection{number, asked.connection});
   touch(session, false);
   reply(asked, {.on = {session, number}, .timeout = timeout});
@@ -296,7 +321,8 @@ void EnsembleServer::ask_leader(Packet::Kind kind, SessionId session, std::uint6
 
 void EnsembleServer::receive(const Packet& received) {
   // What comes from another reign was said on a connection that is gone.
-  if (!serves_ || received.term != member_.replica().term()) return;
+  if (received.term != member_.replica().term()) return;
+  if (!serves_) return rejoin(received);
   const auto answer = [&](sim::MessagePtrOf<Packet> message) {
     message->serial = received.serial;
     if (received.from == self_) return receive(*message);
@@ -320,9 +346,10 @@ void EnsembleServer::receive(const Packet& received) {
     case Packet::Kind::revalidate: {
       auto told = packet(Packet::Kind::revalidated);
       told->timeout = revalidate(received.sessions.front(), received.from);
+      told->index = member_.replica().durable().log.size();
       return answer(std::move(told));
     }
-    case Packet::Kind::revalidated: return revalidated(received.serial, received.timeout);
+    case Packet::Kind::revalidated: return revalidated(received);
     case Packet::Kind::sync: {
       auto told = packet(Packet::Kind::synced);
       told->sessions = received.sessions;
@@ -330,6 +357,7 @@ void EnsembleServer::receive(const Packet& received) {
       return answer(std::move(told));
     }
     case Packet::Kind::synced: {
+      if (received.sessions.empty()) return;  // it serves already
       const SessionId session = received.sessions.front();
       const auto found = connections_.find(session);
       if (found == connections_.end()) return;
@@ -339,6 +367,25 @@ void EnsembleServer::receive(const Packet& received) {
       return go_on(session);
     }
   }
+}
+
+/// A follower that had given up its leader, and hears it again: it serves when it has what the leader has.
+void EnsembleServer::rejoin(const Packet& received) {
+  const consensus::Replica<Transaction>& replica = member_.replica();
+  const bool knows_reign = member_.applied() > 0 && replica.entry(member_.applied()).term == replica.term();
+  if (!knows_reign || replica.leader() != received.from) return;
+  if (received.kind == Packet::Kind::ping) {
+    send(received.from, packet(Packet::Kind::sync));
+  } else if (received.kind == Packet::Kind::synced && received.sessions.empty()) {
+    rejoins_at_ = received.index;
+    serve_if_rejoined();
+  }
+}
+
+void EnsembleServer::serve_if_rejoined() {
+  if (!rejoins_at_ || *rejoins_at_ > member_.applied()) return;
+  rejoins_at_.reset();
+  serves_ = true;
 }
 
 // --- As the leader.
@@ -421,7 +468,8 @@ void EnsembleServer::ping() {
     message->opens_session = true;
     send(node, std::move(message));
   }
-  const sim::Duration length = monotonic().true_length(settings_.times.tick / 2);
+  const sim::Duration half = std::max(settings_.times.tick / 2, sim::Duration::microseconds(1));
+  const sim::Duration length = monotonic().true_length(half);
   half_tick_.timer = world().set_background_timer(id(), sim::DurationRange::exactly(length), half_tick_);
 }
 
@@ -439,6 +487,8 @@ void EnsembleServer::applied(consensus::Index index, const consensus::Entry<Tran
       if (replica.believes_to_lead()) begin_leading();
     }
   }
+  serve_if_rejoined();
+  accept_revalidated();
   // Who waits for a sync waits for this.
   std::vector<SessionId> sessions;
   for (const auto& [session, connection] : connections_) sessions.push_back(session);
@@ -479,7 +529,7 @@ void EnsembleServer::apply(const Transaction& transaction, bool is_new) {
       return;
     case Transaction::Kind::close_session: {
       // Who closes its session hears of its own nodes before the answer; if it expires its connection is closed first.
-      if (transaction.expires) hang_up(session);
+      if (transaction.expires || !is_own) hang_up(session);
       engine_.close(session);
       timeouts_.erase(session);
       const auto tracked = tracked_.find(session);
@@ -518,6 +568,7 @@ void EnsembleServer::record(const Transaction& transaction) {
 }
 
 void EnsembleServer::stop_serving() {
+  rejoins_at_.reset();
   if (!std::exchange(serves_, false)) return;
   std::vector<SessionId> sessions;
   for (const auto& [session, connection] : connections_) sessions.push_back(session);
@@ -535,6 +586,7 @@ void EnsembleServer::crashed(bool) {
   fill();
   timeouts_.clear();
   serves_ = false;
+  rejoins_at_.reset();
   connections_.clear();
   connects_.clear();
   watchers_.clear();

@@ -78,8 +78,8 @@ class EnsembleServer final : public sim::Process, private consensus::MemberOwner
     sim::ConnectionId connection;
     std::uint64_t serial = 0;                   ///< 0: nobody has to be asked
     sim::Instant asked = {};                    ///< by the monotonic clock
-    std::optional<Told> told{};                 ///< of a write
-    std::optional<consensus::Index> reaches{};  ///< of a sync: what it waits for
+    std::optional<Told> told{};                 ///< of a write, or of a connect: what the leader says
+    std::optional<consensus::Index> reaches{};  ///< of a sync, or of a connect: what it waits for
   };
   /// A session that is connected to this server.
   struct Connection {
@@ -119,7 +119,8 @@ class EnsembleServer final : public sim::Process, private consensus::MemberOwner
   /// Answers what can be answered, in the order in which it was asked.
   void go_on(SessionId session);
   bool answer(SessionId session, Pending& pending);
-  void revalidated(std::uint64_t serial, sim::Duration timeout);
+  void revalidated(const Packet& told);
+  void accept_revalidated();
   void accept(const Pending& pending, SessionId session, sim::Duration timeout);
   void touch(SessionId session, bool by_ping);
   void hang_up(SessionId session);
@@ -133,6 +134,8 @@ class EnsembleServer final : public sim::Process, private consensus::MemberOwner
   void submit(Transaction transaction);
   void ask_leader(Packet::Kind kind, SessionId session, std::uint64_t serial);
   void receive(const Packet& packet);
+  void rejoin(const Packet& received);
+  void serve_if_rejoined();
   sim::MessagePtrOf<Packet> packet(Packet::Kind kind) const;
   void send(NodeId to, sim::MessagePtrOf<Packet> packet);
 
@@ -167,6 +170,7 @@ class EnsembleServer final : public sim::Process, private consensus::MemberOwner
 
   // As long as it serves.
   bool serves_ = false;
+  std::optional<consensus::Index> rejoins_at_;  ///< it will serve when it has applied so much
   std::map<SessionId, Connection> connections_;
   std::map<std::uint64_t, Pending> connects_;  ///< of clients that wait for their session
   std::map<std::uint32_t, Watcher> watchers_;

@@ -268,6 +268,27 @@ TEST_CASE("ZooKeeper ensemble: a server that is behind what a client has seen re
   CHECK(bench.told == std::vector<std::string>{"1.11s A: not connected", "2003ms A: connected"});
 }
 
+TEST_CASE("ZooKeeper ensemble: a follower that had given its leader up serves again when it hears it") {
+  EnsembleBench bench(settings());
+  bench.client([&bench](Client& client) -> sim::Task<void> {
+    co_await client.sleep(100_ms);
+    const ConnectionNumber on = co_await connect(client, 0, 20_s);
+    co_await client.sleep(8_s);
+    static_cast<void>(co_await create(client, 0, on));
+    // It was without its leader for longer than syncLimit.
+    co_await client.sleep(2_s);
+    const ConnectionNumber again = co_await connect(client, 2, 20_s, on.session);
+    bench.note(client, again.session == on.session ? "connected" : "not connected");
+    const std::optional<Answer> answer = co_await ask(client, 2, again, GetData{"/a"});
+    bench.note(client, data_of(answer));
+  });
+  bench.cut_off(2, 1_s, 7_s);
+  bench.run(20_s);
+  CHECK(bench.told.size() == 2);
+  CHECK(bench.told.back().ends_with("A: old"));
+  CHECK(bench.servers[0].member().replica().term() == 1);
+}
+
 TEST_CASE("ZooKeeper ensemble: what a session asks for together is answered in that order") {
   EnsembleBench bench(settings());
   bench.client([&bench](Client& client) -> sim::Task<void> {

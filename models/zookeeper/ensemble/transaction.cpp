@@ -32,9 +32,9 @@ std::string_view Packet::name() const {
 std::string Packet::describe() const {
   std::string text(name());
   if (kind == Kind::request) text += " " + transaction.describe();
-  for (const auto* each : {&sessions, &pinged}) {
-    for (const SessionId session : *each) text += fmt::format(" {}", session);
-  }
+  for (const SessionId session : sessions) text += fmt::format(" {}", session);
+  if (!pinged.empty()) text += ", pinged";
+  for (const SessionId session : pinged) text += fmt::format(" {}", session);
   if (kind == Kind::revalidated) text += timeout == sim::Duration::zero() ? ": expired" : " is there";
   if (kind == Kind::synced) text += fmt::format(" up to {}", index);
   return text;
