@@ -102,7 +102,7 @@ std::unique_ptr<RealZooKeeper> RealZooKeeper::start_ensemble(std::string& why, s
   const std::string folder = prepare(why);
   if (folder.empty()) return nullptr;
   std::unique_ptr<RealZooKeeper> real(new RealZooKeeper(folder));
-  std::string all = "initLimit=50\nsyncLimit=10\n";
+  std::string all = "initLimit=50\nsyncLimit=10\nmaxSessionTimeout=600000\n";
   for (std::size_t i = 0; i < servers; ++i) {
     all += "server." + std::to_string(i + 1) + "=127.0.0.1:" + std::to_string(sim::free_port()) + ":" +
            std::to_string(sim::free_port()) + "\n";
@@ -205,7 +205,11 @@ RealZooKeeper::Connected RealZooKeeper::connect(Session& session) {
 RealZooKeeper::Packet RealZooKeeper::receive_reply(Session& session, std::vector<WatchedEvent>& events) {
   while (true) {
     const std::optional<std::string> told = receive(session, kPatience);
-    if (!told) throw std::runtime_error("ZooKeeper did not answer");
+    if (!told) {
+      char more = 0;
+      const bool is_closed = recv(session.fd, &more, 1, MSG_DONTWAIT) == 0;
+      throw std::runtime_error(is_closed ? "ZooKeeper has closed a connection" : "ZooKeeper did not answer");
+    }
     wire::Reader in(*told);
     const wire::ReplyHeader header = wire::take_reply_header(in);
     if (header.xid != wire::kNotificationXid) return {header, std::string(in.rest())};
