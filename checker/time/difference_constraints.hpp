@@ -202,8 +202,7 @@ class DifferenceConstraints {
     if (why == nullptr) return is_reached(c.to, c.from, slack_end, counts);
     reach(c.to, counts, slack_end);
     if (distance_[c.from] == kFar) return false;
-    for (Variable v = c.from; v != c.to; v = in_[reached_by_[v]].other)
-      why->push_back(reached_by_[v]);
+    for (Variable v = c.from; v != c.to; v = in_[reached_by_[v]].other) why->push_back(reached_by_[v]);
     return true;
   }
 
@@ -363,7 +362,7 @@ class DifferenceConstraints {
   // Of `reach`, by variable: how far it is, and over which constraint it is reached last.
   mutable std::vector<std::int64_t> distance_;
   mutable std::vector<std::uint32_t> reached_by_;
-  mutable std::vector<std::uint64_t> open_;  ///< a bit for each constraint that may lead on
+  mutable std::vector<std::uint64_t> open_;                         ///< a bit for each constraint that may lead on
   mutable std::vector<std::pair<std::int64_t, Variable>> nearest_;  ///< a heap: with how much slack, and where
   // Of one wave; between waves all is 0. By variable; the variables whose change is not 0; a bit for each variable.
   mutable std::vector<std::int64_t> change_;

@@ -69,7 +69,7 @@ class Conflicts {
     bool is_failed;             ///< with the constraint of the failure
     // What is known already of the places at which it would come: the later, the more comes before it, and the less is
     // possible.
-    std::uint32_t possible_before = 0;     ///< at each position before this
+    std::uint32_t possible_before = 0;      ///< at each position before this
     std::uint32_t impossible_from = kNone;  ///< at this and each after it
   };
   Wanted wanted(const sim::Event& event);
