@@ -260,8 +260,8 @@ TEST_CASE("served ZooKeeper: hostile bytes end their connection or get the error
     const Told other = theirs[i].told(kStillMs);
     const std::string expected = described(other.bytes, all[i].has_greeting);
     CHECK(told.is_closed == other.is_closed);
-    // What it had still to say when it closed the connection a real one may drop.
-    CHECK(heard.starts_with(expected));
+    // What was still to be said when the connection was closed may be dropped, if more had come than was read.
+    CHECK((heard.starts_with(expected) || (told.is_closed && expected.starts_with(heard))));
     if (!other.is_closed) CHECK(heard == expected);
   }
   CHECK(closed > 10);

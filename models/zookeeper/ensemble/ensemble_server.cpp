@@ -64,10 +64,6 @@ void EnsembleServer::receive(sim::Message& message, sim::ConnectionId connection
 
 // --- Of clients.
 
-EnsembleServer::Pending EnsembleServer::pending(const Request& request, sim::ConnectionId connection) const {
-  return {.request = request, .connection = connection, .asked = monotonic().now()};
-}
-
 void EnsembleServer::serve(const Request& request, sim::ConnectionId connection) {
   Pending asked = pending(request, connection);
   if (!serves_) return reply(asked, {.is_lost = true});
@@ -382,12 +378,6 @@ void EnsembleServer::rejoin(const Packet& received) {
   }
 }
 
-void EnsembleServer::serve_if_rejoined() {
-  if (!rejoins_at_ || *rejoins_at_ > member_.applied()) return;
-  rejoins_at_.reset();
-  serves_ = true;
-}
-
 // --- As the leader.
 
 void EnsembleServer::begin_leading() {
@@ -603,12 +593,6 @@ void EnsembleServer::reset() {
   serials_ = 0;
   numbers_ = 0;
   has_started_ = false;
-}
-
-std::optional<sim::Instant> EnsembleServer::end_of(SessionId session) const {
-  const auto found = tracked_.find(session);
-  if (found == tracked_.end()) return std::nullopt;
-  return found->second.end;
 }
 
 }  // namespace lockstep::models::zookeeper

@@ -67,7 +67,10 @@ class EnsembleServer final : public sim::Process, private consensus::MemberOwner
   bool leads() const { return serves_ && member_.replica().believes_to_lead(); }
   bool is_as_at_first() const { return engine_.sessions().empty() && engine_.paths() == first_paths_; }
   /// By its clock, if it leads.
-  std::optional<sim::Instant> end_of(SessionId session) const;
+  std::optional<sim::Instant> end_of(SessionId session) const {
+    const auto found = tracked_.find(session);
+    return found == tracked_.end() ? std::nullopt : std::optional(found->second.end);
+  }
 
  private:
   using NodeId = consensus::NodeId;
@@ -128,14 +131,20 @@ class EnsembleServer final : public sim::Process, private consensus::MemberOwner
   void forget_watchers_of(SessionId session);
   void notify();
   void reply(const Pending& pending, Told told);
-  Pending pending(const Request& request, sim::ConnectionId connection) const;
+  Pending pending(const Request& request, sim::ConnectionId connection) const {
+    return {.request = request, .connection = connection, .asked = monotonic().now()};
+  }
 
   // --- To the leader, which may be this one.
   void submit(Transaction transaction);
   void ask_leader(Packet::Kind kind, SessionId session, std::uint64_t serial);
   void receive(const Packet& packet);
   void rejoin(const Packet& received);
-  void serve_if_rejoined();
+  void serve_if_rejoined() {
+    if (!rejoins_at_ || *rejoins_at_ > member_.applied()) return;
+    rejoins_at_.reset();
+    serves_ = true;
+  }
   sim::MessagePtrOf<Packet> packet(Packet::Kind kind) const;
   void send(NodeId to, sim::MessagePtrOf<Packet> packet);
 
