@@ -202,7 +202,8 @@ class DifferenceConstraints {
     if (why == nullptr) return is_reached(c.to, c.from, slack_end, counts);
     reach(c.to, counts, slack_end);
     if (distance_[c.from] == kFar) return false;
-    for (Variable v = c.from; v != c.to; v = in_[reached_by_[v]].other) why->push_back(reached_by_[v]);
+    for (Variable v = c.from; v != c.to; v = in_[reached_by_[v]].other)  // back to front
+      why->push_back(reached_by_[v]);
     return true;
   }
 
