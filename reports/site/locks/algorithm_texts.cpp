@@ -90,7 +90,9 @@ constexpr std::array<Pair, 7> kMeaningsOfSql{{
     {"the release changes the row only if it is its own (since 2025)", "释放时只修改属于自己的行（2025 年起）"},
 }};
 
-constexpr std::array<Pair, 3> kMeaningsOfEtcd{{
+constexpr std::array<Pair, 4> kMeaningsOfEtcd{{
+    {"its reads are serializable: a member of a cluster answers them as it knows, perhaps with an old state",
+     "用可串行化读：集群的成员按自己所知回答，状态可能已旧"},
     {"time to live of the session's lease, kept alive every third of it", "会话租约的存活时间，每三分之一续租一次"},
     {"how long one attempt waits for those before it; 0ms: for ever", "一次尝试等待前面的人多久；0ms：一直等"},
     {"the context of Unlock is not over when it is called", "调用 Unlock 时其上下文尚未结束"},
