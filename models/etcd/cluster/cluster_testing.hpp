@@ -116,7 +116,7 @@ class ClusterBench {
   sim::RandomDecisions random_;
   sim::World world_;
   sim::Simulation simulation_;
-  ClusterHistory history_;
+  consensus::Ledger history_;
   std::deque<ClusterMember> members_;
   std::deque<Program> programs_;
   std::deque<Client> clients_;

@@ -47,7 +47,7 @@ bool all_of(const Request& request, Ask ask) {
 }  // namespace
 
 ClusterMember::ClusterMember(consensus::NodeId self, const ClusterSettings& settings, const DiskStall& stall,
-                             ClusterHistory& history)
+                             consensus::Ledger& history)
     : settings_(settings),
       stall_(stall),
       history_(history),
@@ -218,10 +218,7 @@ void ClusterMember::send(consensus::NodeId to, decltype(MemberMessage::content) 
 void ClusterMember::applied(consensus::Index index, const consensus::Entry<Command>& entry) {
   if (entry.command) {
     Told told = execute(*entry.command);
-    if (index > history_.told) {
-      history_.told = index;
-      tell_history(*entry.command);
-    }
+    if (history_.takes(index)) tell_history(*entry.command);
     if (is_own(entry.command->id)) answer(entry.command->id, std::move(told));
     answer_watches();
   } else if (member_.replica().believes_to_lead() && entry.term == member_.replica().term()) {

@@ -18,6 +18,7 @@
 #include <variant>
 #include <vector>
 
+#include "models/consensus/ledger.hpp"
 #include "models/consensus/member.hpp"
 #include "models/etcd/cluster/messages.hpp"
 #include "models/etcd/engine/engine.hpp"
@@ -47,18 +48,10 @@ struct DiskStall {
   sim::Duration length;
 };
 
-/// For histories, which tell of each change once: under the id of the first member, at the moment at which whoever is
-/// first applies it. That is the leader, in the event in which it learns that a quorum has the entry: from then on all
-/// linearizable reads see it, and before that nobody does. No member's state.
-struct ClusterHistory {
-  sim::ProcessId teller;
-  consensus::Index told = 0;
-};
-
 class ClusterMember final : public sim::Process, private consensus::MemberOwner<Command> {
  public:
   ClusterMember(consensus::NodeId self, const ClusterSettings& settings, const DiskStall& stall,
-                ClusterHistory& history);
+                consensus::Ledger& history);
   ~ClusterMember();
 
   /// Requires: this process is the client of the connection.
@@ -164,7 +157,7 @@ class ClusterMember final : public sim::Process, private consensus::MemberOwner<
 
   ClusterSettings settings_;
   DiskStall stall_;
-  ClusterHistory& history_;
+  consensus::Ledger& history_;
   consensus::Member<Command> member_;
   std::vector<std::optional<sim::ConnectionId>> peers_;
   Stall stall_timer_;

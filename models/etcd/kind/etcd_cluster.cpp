@@ -78,7 +78,7 @@ class EtcdCluster final : public Servers {
 
  private:
   ServersSetup setup_;
-  ClusterHistory history_;
+  consensus::Ledger history_;
   std::deque<ClusterMember> members_;  ///< the world refers to them: they must not move
   std::vector<sim::ProcessId> clients_;
 };

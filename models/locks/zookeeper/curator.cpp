@@ -16,7 +16,7 @@ sim::Task<void> delete_in_background(Client& background, std::string path) {
 }  // namespace
 
 sim::Task<std::optional<std::string>> create_for_curator(Client& client, std::string folder, std::string mark,
-                                                         bool is_protected) {
+                                                         bool is_protected, zookeeper::CreateMode mode) {
   const std::string guid = "_c_" + client.unique_token().text() + "-";
   const std::string prefix = (is_protected ? guid : "") + mark;
   for (int tried = 0; tried < kCuratorTries; ++tried) {
@@ -26,7 +26,7 @@ sim::Task<std::optional<std::string>> create_for_curator(Client& client, std::st
       if (!found) continue;
       if (!found->empty()) co_return *found;
     }
-    const Created created = co_await create(client, folder, prefix);
+    const Created created = co_await create(client, folder, prefix, mode);
     if (created.is_known && created.result.error == zookeeper::Error::none) co_return created.result.path;
     if (created.is_known || !is_protected) co_return std::nullopt;
   }

@@ -29,10 +29,12 @@ class CuratorHolds final : public ProcessObject {
   std::map<std::pair<std::string, std::int64_t>, Held> by_thread;
 };
 
-/// The path of a new ephemeral node below `folder`, whose name ends with `mark` and its number. Nothing: nobody knows
-/// whether there is one. `is_protected`: by a name of its own it finds one of whose creation it did not hear.
-sim::Task<std::optional<std::string>> create_for_curator(Client& client, std::string folder, std::string mark,
-                                                         bool is_protected);
+/// The path of a new ephemeral node below `folder`, whose name ends with `mark` and its number; one that is not
+/// sequential (`mode`) ends with `mark`. Nothing: nobody knows whether there is one. `is_protected`: by a name of its
+/// own it finds one of whose creation it did not hear.
+sim::Task<std::optional<std::string>> create_for_curator(
+    Client& client, std::string folder, std::string mark, bool is_protected,
+    zookeeper::CreateMode mode = zookeeper::CreateMode::ephemeral_sequential);
 
 /// False: nobody knows, and the deletion goes on in the background until it is done.
 sim::Task<bool> delete_guaranteed(Client& client, std::string path);

@@ -95,21 +95,8 @@ class CuratorReadWrite final : public LockAlgorithm {
     if (!keeps_number) co_return co_await zk::create_for_curator(client, folder(), mark, is_protected_);
     constexpr std::size_t kDigits = 10;
     const std::string number = writes.path.substr(writes.path.size() - kDigits);
-    const std::string guid = "_c_" + client.unique_token().text() + "-";
-    const zookeeper::Create wanted{.path = folder() + "/" + (is_protected_ ? guid : "") + mark + number,
-                                   .mode = zookeeper::CreateMode::ephemeral,
-                                   .asks_for_stat = true};
-    for (int tried = 0; tried < zk::kCuratorTries; ++tried) {
-      if (tried > 0) {
-        const std::optional<std::string> found = co_await zk::find(client, folder(), guid);
-        if (!found) continue;
-        if (!found->empty()) co_return *found;
-      }
-      const std::optional<zookeeper::Answer> answer = co_await zk::handle_of(client).ask(client, wanted);
-      if (answer && answer->result.error == zookeeper::Error::none) co_return answer->result.path;
-      if (answer || !is_protected_) co_return std::nullopt;
-    }
-    co_return std::nullopt;
+    co_return co_await zk::create_for_curator(client, folder(), mark + number, is_protected_,
+                                              zookeeper::CreateMode::ephemeral);
   }
 
   sim::Task<Turn> wait_for_turn(Client& client, std::string own, std::string mark, Patience* patience) const {

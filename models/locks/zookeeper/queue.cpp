@@ -15,10 +15,9 @@ std::string_view number_of(std::string_view name) {
 
 std::string folder_of(const Value& key) { return "/locks/" + key.text(); }
 
-sim::Task<Created> create(Client& client, std::string folder, std::string prefix) {
+sim::Task<Created> create(Client& client, std::string folder, std::string prefix, zookeeper::CreateMode mode) {
   zookeeper::Handle& handle = handle_of(client);
-  const zookeeper::Create wanted{
-      .path = folder + "/" + prefix, .mode = zookeeper::CreateMode::ephemeral_sequential, .asks_for_stat = true};
+  const zookeeper::Create wanted{.path = folder + "/" + prefix, .mode = mode, .asks_for_stat = true};
   std::optional<zookeeper::Answer> answer = co_await handle.ask(client, wanted);
   if (answer && answer->result.error == zookeeper::Error::no_node) {
     // Whoever comes first makes the nodes above. That somebody else was faster does no harm.

@@ -27,8 +27,9 @@ struct Created {
   bool is_known = false;  ///< the connection was not lost
   zookeeper::Result result = {};
 };
-/// Creates an ephemeral sequential node of this prefix in the folder, and the folder before that if it is not there.
-sim::Task<Created> create(Client& client, std::string folder, std::string prefix);
+/// Creates a node of this prefix, sequential unless `mode` says else, and the folder before that if it is not there.
+sim::Task<Created> create(Client& client, std::string folder, std::string prefix,
+                          zookeeper::CreateMode mode = zookeeper::CreateMode::ephemeral_sequential);
 
 /// The path of the node in `folder` whose name begins so; empty: there is none. Nothing: the connection was lost.
 sim::Task<std::optional<std::string>> find(Client& client, std::string folder, std::string prefix);

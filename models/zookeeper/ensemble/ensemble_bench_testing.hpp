@@ -39,7 +39,7 @@ class EnsembleBench {
       if (i < drifts.size()) clock.drift_ppb = drifts[i];
       world.add(server, "zookeeper" + std::to_string(i + 1), clock);
     }
-    ledger_.id = servers.front().id();
+    ledger_.teller = servers.front().id();
     for (EnsembleServer& from : servers) {
       for (EnsembleServer& to : servers) {
         if (&from == &to) continue;
@@ -124,7 +124,7 @@ class EnsembleBench {
   sim::DurationRange latency_;
   sim::DefaultDecisions least_;
   sim::RandomDecisions random_;
-  Ledger ledger_;
+  consensus::Ledger ledger_;
 
  public:
   sim::World world;

@@ -23,7 +23,7 @@ consensus::MemberTimes times_of(const EnsembleSettings& settings) {
 
 }  // namespace
 
-EnsembleServer::EnsembleServer(NodeId self, const EnsembleSettings& settings, Ledger& ledger)
+EnsembleServer::EnsembleServer(NodeId self, const EnsembleSettings& settings, consensus::Ledger& ledger)
     : self_(self),
       settings_(settings),
       ledger_(ledger),
@@ -163,8 +163,8 @@ bool EnsembleServer::answer(SessionId session, Pending& first) {
   }
   const Answer answer = engine_.execute(session, watcher, asked);
   if (const std::string* path = path_of(asked)) {
-    world().record_effect(sim::Effect::Kind::read, ledger_.id, object_of(*path), world().client_of(taken.connection),
-                          taken.request.operation);
+    world().record_effect(sim::Effect::Kind::read, ledger_.teller, object_of(*path),
+                          world().client_of(taken.connection), taken.request.operation);
   }
   notify();
   reply(taken, {.answer = answer});
@@ -547,12 +547,12 @@ void EnsembleServer::record(const Transaction& transaction) {
     // What stands there for good is nobody's.
     if (change.owner == 0) continue;
     const bool is_removal = change.kind == Engine::Change::Kind::deleted;
-    world().record_effect(is_removal ? removal : sim::Effect::Kind::write, ledger_.id, object_of(change.path),
+    world().record_effect(is_removal ? removal : sim::Effect::Kind::write, ledger_.teller, object_of(change.path),
                           transaction.by, transaction.operation_id);
   }
   if (!engine_.changes().empty() || transaction.kind != Transaction::Kind::operation) return;
   if (const std::string* path = path_of(transaction.operation)) {
-    world().record_effect(sim::Effect::Kind::read, ledger_.id, object_of(*path), transaction.by,
+    world().record_effect(sim::Effect::Kind::read, ledger_.teller, object_of(*path), transaction.by,
                           transaction.operation_id);
   }
 }
@@ -588,7 +588,7 @@ void EnsembleServer::crashed(bool) {
 void EnsembleServer::reset() {
   crashed(false);
   member_.reset();
-  ledger_.written = 0;
+  ledger_.told = 0;
   opened_.clear();
   serials_ = 0;
   numbers_ = 0;

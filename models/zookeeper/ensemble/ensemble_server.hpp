@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "models/consensus/ledger.hpp"
 #include "models/consensus/member.hpp"
 #include "models/zookeeper/engine/engine.hpp"
 #include "models/zookeeper/ensemble/transaction.hpp"
@@ -31,23 +32,10 @@ struct EnsembleSettings {
   std::vector<std::string> nodes = {};  ///< see `Server`
 };
 
-/// What histories tell of an ensemble: each transaction once, when the first server learns that it is committed, which
-/// is its leader. All of it under the id of the first server.
-struct Ledger {
-  sim::ProcessId id = {};
-  consensus::Index written = 0;
-  /// Whether this one is new to it.
-  bool takes(consensus::Index index) {
-    if (index <= written) return false;
-    written = index;
-    return true;
-  }
-};
-
 class EnsembleServer final : public sim::Process, private consensus::MemberOwner<Transaction> {
  public:
   /// Requires: `ledger` outlives it.
-  EnsembleServer(consensus::NodeId self, const EnsembleSettings& settings, Ledger& ledger);
+  EnsembleServer(consensus::NodeId self, const EnsembleSettings& settings, consensus::Ledger& ledger);
 
   /// Requires: the process is the client of this connection, and the peer its server.
   void connect(consensus::NodeId peer, sim::ConnectionId connection);
@@ -168,7 +156,7 @@ class EnsembleServer final : public sim::Process, private consensus::MemberOwner
 
   NodeId self_;
   EnsembleSettings settings_;
-  Ledger& ledger_;
+  consensus::Ledger& ledger_;
   consensus::Member<Transaction> member_;
   std::vector<std::optional<sim::ConnectionId>> peers_;  ///< itself: none
   std::vector<std::string> first_paths_;

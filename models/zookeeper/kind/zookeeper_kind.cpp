@@ -125,7 +125,7 @@ class Ensemble final : public ServersOf<EnsembleServer> {
       ids_.push_back(
           setup.world.add(servers_.emplace_back(i, settings, ledger_), spec.name, clock_settings(spec.clock)));
     }
-    ledger_.id = ids_.front();
+    ledger_.teller = ids_.front();
     for (consensus::NodeId from = 0; from < count; ++from) {
       for (consensus::NodeId to = 0; to < count; ++to) {
         if (from == to) continue;
@@ -140,7 +140,7 @@ class Ensemble final : public ServersOf<EnsembleServer> {
   }
 
  private:
-  Ledger ledger_;
+  consensus::Ledger ledger_;
 };
 
 class ZooKeeperKind final : public ServerKind {
