@@ -84,13 +84,14 @@ class NoReturnSearch {
     Explorer explorer(settings_);
     ExploredStory story(scenario_, catalogue_, explorer, ExploredStory::Probe::none);
     resources_ = story.deployment().resources();
+    // That it could be avoided until the very end no other trace changes.
     const checker::ExplorerCounts counts = explorer.explore(story, [&](Explorer& at_end) {
       look(at_end);
-      return true;
+      return !is_avoidable_to_the_end();
     });
     result.traces = counts.traces;
     result.is_exact = counts.complete && is_exact_;
-    if (!counts.complete) result.why = "a bound ended the search";
+    if (!counts.complete && !is_avoidable_to_the_end()) result.why = "a bound ended the search";
     conclude(result);
     return result;
   }
@@ -362,6 +363,12 @@ class NoReturnSearch {
 
   // --- The answer.
 
+  bool is_avoidable_to_the_end() const {
+    if (!avoidable_) return false;
+    const std::vector<NoReturnEvent>& run = reference_->events;
+    return run[std::min(*avoidable_, run.size() - 1)].at >= reference_->violated_at;
+  }
+
   void conclude(NoReturn& result) const {
     using Answer = NoReturn::Answer;
     if (!avoidable_) {
@@ -370,8 +377,7 @@ class NoReturnSearch {
       return;
     }
     result.step = std::min(*avoidable_, result.events.size() - 1);
-    const bool is_end = result.events[result.step].at >= result.violated_at;
-    // That it could be avoided until the very end no bound changes.
+    const bool is_end = is_avoidable_to_the_end();
     if (is_end) result.is_exact = true;
     result.answer = is_end ? Answer::at_end : Answer::at_event;
   }

@@ -252,9 +252,10 @@ class Row {
   /// Requires: at least one answer; all are asked of one world.
   std::optional<Diagnostic> answer(const MatrixFault& fault, const Answers& answers) {
     if (!may_not_be_explored(entry_, fault)) {
-      explore(fault, MatrixWorld::two, answers);
+      const std::uint64_t events = explore(fault, MatrixWorld::two, answers);
       // What two clients do not break, three may: a dead holder and two who compete for what it left.
-      if (const Answers proved = with(Ground::proved, answers); !proved.empty())
+      const Answers proved = with(Ground::proved, answers);
+      if (!proved.empty() && events * options_.times_for_three <= bound_of(MatrixWorld::three, options_.max_events))
         explore(fault, MatrixWorld::three, proved);
     }
     Answers kept = answers;
@@ -262,13 +263,16 @@ class Row {
     return run_large(fault, std::move(kept));
   }
 
-  /// Leaves the ground as it is where this world neither proves nor breaks anything.
-  void explore(const MatrixFault& fault, MatrixWorld size, const Answers& answers) {
+  std::uint64_t bound_of(MatrixWorld size, std::uint64_t of_two) const {
+    return size == MatrixWorld::three ? of_two / options_.parts_for_three : of_two;
+  }
+
+  /// Leaves the ground as it is where this world neither proves nor breaks anything. How many events were executed.
+  std::uint64_t explore(const MatrixFault& fault, MatrixWorld size, const Answers& answers) {
     const Scenario world = matrix_world(entry_, fault, *answers.front()->question, size);
     CheckOptions how;
-    const std::uint64_t parts = size == MatrixWorld::three ? options_.parts_for_three : 1;
-    how.exploration.max_traces = options_.max_traces / parts;
-    how.exploration.max_events = options_.max_events / parts;
+    how.exploration.max_traces = bound_of(size, options_.max_traces);
+    how.exploration.max_events = bound_of(size, options_.max_events);
     how.exploration.interrupted = options_.interrupted;
     how.opinion_effort = options_.opinion_effort;
     auto result = check(world, catalogue_, how);
@@ -280,6 +284,8 @@ class Row {
         take(std::get<Exploration>(result), fault, size, world.clients.size(), *answer);
       }
     }
+    const auto* exploration = std::get_if<Exploration>(&result);
+    return exploration == nullptr ? 0 : exploration->counts.events;
   }
 
   void take(const Exploration& exploration, const MatrixFault& fault, MatrixWorld size, std::size_t clients,

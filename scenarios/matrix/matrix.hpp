@@ -33,6 +33,9 @@ struct MatrixOptions {
   std::uint64_t max_traces = 50'000;     ///< of each exploration; then random runs are all there is
   std::uint64_t max_events = 5'000'000;  ///< likewise, of its executions, those that are no traces included
   std::uint64_t parts_for_three = 1;     ///< the bounds of three clients are such a part of these
+  /// What three clients need at least, for each event that two need; where that is more than the bound, their search,
+  /// which would hardly end, is not begun. 0: it always is.
+  std::uint64_t times_for_three = 0;
   std::uint64_t runs = 300;              ///< random ones of each question that the small world did not break
   Effort opinion_effort;                 ///< of each exploration's second opinion
   std::uint64_t seed = 1;

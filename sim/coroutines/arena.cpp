@@ -22,8 +22,19 @@ void* Arena::carve(std::size_t size) {
   return chunks_.back().bytes.get();
 }
 
+void* Arena::allocate_large(std::size_t size_class) {
+  for (LargeBlock** each = &free_large_; *each != nullptr; each = &(*each)->next) {
+    LargeBlock* const block = *each;
+    if (block->size_class != size_class) continue;
+    *each = block->next;
+    return block;
+  }
+  return carve(size_class * kGrain);
+}
+
 void Arena::reset() {
   free_.fill(nullptr);
+  free_large_ = nullptr;
   chunk_ = 0;
   used_ = 0;
 }
