@@ -202,8 +202,10 @@ times = 3
 progress = { within = "2s" }
 )";
 
-/// B pauses while it waits: long enough for its session to end (2006ms), too short for that of one that has the lease
-/// (2998ms).
+/// B pauses while it waits for A's lease: long enough for its session to end, and for it to see that. Its last look
+/// before its first ping arrives at 109ms, and the ping is due at 1102ms: 1102 + P + 1 >= 109 + 3000, from 2006ms on
+/// (after a ping 1998ms would do, but then A is done before the session is). It is too short for a session to end under
+/// a lease that B has: an answer to what arrives at r, a pause, a request, r + 1 + P + 1 >= r + 3000, from 2998ms on.
 constexpr std::string_view kZooKeeperWaiterPauses = R"(
 [network]
 latency = "1ms"
