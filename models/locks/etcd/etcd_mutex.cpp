@@ -1,7 +1,8 @@
 // etcd's mutex: a queue of keys, each with the lease of its client's session; whoever created its key first has the
 // lock, and everybody else waits for the key before it to go.
 // Source: etcd, clientv3/concurrency/mutex.go, v3.5.0; etcd-mutex-pre34 is what stands there before b14c7cd44 (2019),
-//         without step 5 (in Jepsen's analysis of etcd 3.4.3 as well).
+//         without step 5 (in Jepsen's analysis of etcd 3.4.3 as well; 3.4.28 has it so still). `unlocks_when_late`:
+//         v3.3.9, and issue 10111; `ends_with_error`: before b41711276 (2020), pull request 11458.
 // Claims: mutual-exclusion as long as the session lives, own-release, recoverable, fair.
 // Breaks: etcd-session-pause (a pause that outlasts the session), and etcd-mutex-pre34 in
 //         etcd-waiter-without-session (whose session ends while it waits).
@@ -30,6 +31,8 @@ class EtcdMutex final : public LockAlgorithm {
       : ttl_(p.duration("ttl")),
         asks_again_(asks_again),
         unlocks_in_time_(p.flag("unlocks_in_time")),
+        unlocks_when_late_(p.flag("unlocks_when_late")),
+        ends_with_error_(p.flag("ends_with_error")),
         is_serializable_(p.flag("serializable")) {
     if (const sim::Duration wait = p.duration("wait"); wait > sim::Duration::zero()) wait_ = wait;
   }
@@ -40,6 +43,15 @@ class EtcdMutex final : public LockAlgorithm {
     if (!place) co_return std::nullopt;
     // 3: nobody came before; or wait until those have gone.
     bool is_mine = place->is_first || co_await wait_for_others(client, *place, patience);
+    if (is_mine && !place->is_first && unlocks_when_late_ && patience.is_over()) {
+      // Until 3.3.10 it was the context that decided over the key, and the wait over what was said.
+      static_cast<void>(co_await delete_own(client, *place));
+      co_return hold_of(*place);
+    }
+    if (!is_mine && !ends_with_error_ && !patience.is_over()) {
+      // Until #11458 a wait that failed was followed by an Unlock, and by the same question as one that did not.
+      is_mine = !co_await delete_own(client, *place);
+    }
     // 5: is the own key still there? Its session may have ended meanwhile.
     if (is_mine && asks_again_ && !place->is_first) is_mine = co_await is_there(client, *place);
     if (is_mine) co_return hold_of(*place);
@@ -174,15 +186,23 @@ class EtcdMutex final : public LockAlgorithm {
     co_return own && !own->answer.responses.front().kvs.empty();
   }
 
+  /// False: nobody knows.
+  sim::Task<bool> delete_own(Client& client, Place place) const {
+    const std::optional<etcd::Told> deleted = co_await client.to<etcd::Endpoint>().delete_range({key_of(place.lease)});
+    co_return deleted.has_value();
+  }
+
   /// Takes the own key back, and ends the session.
   sim::Task<void> leave(Client& client, Place place) const {
-    static_cast<void>(co_await client.to<etcd::Endpoint>().delete_range({key_of(place.lease)}));
+    static_cast<void>(co_await delete_own(client, place));
     client.shared<EtcdSessions>("").close(client, place.lease);
   }
 
   sim::Duration ttl_;
   bool asks_again_;
   bool unlocks_in_time_;
+  bool unlocks_when_late_;
+  bool ends_with_error_;
   bool is_serializable_;
   std::optional<sim::Duration> wait_;
 };
@@ -191,6 +211,10 @@ std::vector<ParameterSpec> parameters() {
   return {renewed_lease_parameter("ttl", 60_s, "time to live of the session's lease, kept alive every third of it"),
           {"wait", 10_s, "how long one attempt waits for those before it; 0ms: for ever"},
           {"unlocks_in_time", true, "the context of Unlock is not over when it is called"},
+          {"unlocks_when_late", false,
+           "a client whose turn comes as its context ends deletes its key, and has the lock (until 3.3.10, #10111)"},
+          {"ends_with_error", true,
+           "an error ends the wait; false: a client whose key it cannot delete then has the lock (until #11458)"},
           {"serializable", false,
            "its reads are serializable: a member of a cluster answers them as it knows, perhaps with an old state"},
           attempts_parameter(1),

@@ -91,6 +91,35 @@ TEST_CASE("etcd-mutex: a waiter whose session has ended takes the lock only wher
   CHECK(bench.grants() == (is_checked ? Steps{"A 4ms"} : Steps{"A 4ms", "B 6202ms"}));
 }
 
+TEST_CASE("etcd-mutex: until 3.3.10 a turn that came as the context ended was a lock without a key") {
+  for (const bool unlocks : {false, true}) {
+    INFO(unlocks);
+    Bench bench("etcd-mutex", {{"ttl", 3_s}, {"wait", 100_ms}, {"unlocks_when_late", unlocks}});
+    bench.client(0_ms, 100_ms);
+    const auto b = bench.client(7_ms, 200_ms);
+    bench.client(30_ms, 10_ms);
+    bench.run();
+    // B's context ends at 107ms, and the answer that nobody is before it comes at 108ms.
+    CHECK(bench.grants() == (unlocks ? Steps{"A 4ms", "B 110ms", "C 114ms"} : Steps{"A 4ms", "B 110ms"}));
+    const Steps sent = bench.sent_by(b);
+    CHECK(std::count(sent.begin(), sent.end(), "DELETE_RANGE") == (unlocks ? 2 : 1));
+  }
+}
+
+TEST_CASE("etcd-mutex: until #11458 a key that could not be deleted after a failed wait was a lock") {
+  for (const bool ends : {false, true}) {
+    INFO(ends);
+    Bench bench("etcd-mutex", {{"ttl", 3_s}, {"wait", 5_s}, {"ends_with_error", ends}});
+    bench.client(0_ms, 500_ms);
+    const auto b = bench.client(100_ms, 10_ms, 0, 50_ms);
+    bench.world().plan({.kind = sim::FaultKind::lose, .process = b, .step = "RANGE", .occurrence = 1});
+    bench.world().plan({.kind = sim::FaultKind::lose, .process = b, .step = "DELETE_RANGE", .occurrence = 1});
+    bench.run();
+    // RANGE at 104ms, DELETE_RANGE at 154ms, and the own key is there at 206ms.
+    CHECK(bench.grants() == (ends ? Steps{"A 4ms"} : Steps{"A 4ms", "B 206ms"}));
+  }
+}
+
 TEST_CASE("etcd-mutex: a lease of whoever dies ends, and so does its place") {
   Bench bench = with_session("etcd-mutex");
   const auto a = bench.client(0_ms, 1_s);

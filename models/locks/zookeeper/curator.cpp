@@ -46,7 +46,7 @@ sim::Task<Turn> wait_for_turn(Client& client, std::string own, std::string mark,
     // Who is there, in the order of the numbers?
     const std::optional<Place> place =
         co_await place_of(client, folder, std::string(zookeeper::name_in_parent(own)), mark);
-    if (!place) co_return Turn::never_comes;
+    if (!place) co_return Turn::is_unknown;
     if (!place->is_there) co_return Turn::is_gone;
     if (place->before == 0) co_return Turn::comes;
     if (patience == nullptr || patience->is_over()) co_return Turn::never_comes;
@@ -56,7 +56,7 @@ sim::Task<Turn> wait_for_turn(Client& client, std::string own, std::string mark,
         folder + "/" + (waits == Waits::for_next_before ? place->next_before : place->first_before);
     const std::optional<zookeeper::Answer> found =
         co_await handle.ask(client, zookeeper::GetData{.path = before, .watches = true});
-    if (!found) co_return Turn::never_comes;
+    if (!found) co_return Turn::is_unknown;
     if (found->result.error != zookeeper::Error::none) continue;
 
     // Until something happens to it, or to the session.

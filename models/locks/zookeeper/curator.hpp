@@ -39,7 +39,12 @@ sim::Task<std::optional<std::string>> create_for_curator(
 /// False: nobody knows, and the deletion goes on in the background until it is done.
 sim::Task<bool> delete_guaranteed(Client& client, std::string path);
 
-enum class Turn : std::uint8_t { comes, never_comes, is_gone };
+enum class Turn : std::uint8_t {
+  comes,
+  never_comes,
+  is_gone,
+  is_unknown  ///< the connection was lost: a KeeperException, of whoever asked who is there
+};
 /// Whom a node waits for, among those that have `mark` in front of their number.
 enum class Waits : std::uint8_t {
   for_next_before,   ///< for the last one before it

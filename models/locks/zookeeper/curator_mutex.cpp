@@ -1,10 +1,10 @@
 // Curator's InterProcessMutex: the queue, with names by which a client finds a node again whose creation it did not
 // hear of, deletions that go on in the background until they are done, and a count of holds for each thread.
 // Source: Curator 5.4, LockInternals, StandardLockInternalsDriver, InterProcessMutex, CreateBuilderImpl (protected
-//         mode), FailedDeleteManager.
+//         mode), FailedDeleteManager. What the flags switch off: Netflix Curator 1.1.1 (its issue 24) and 1.1.10.
 // Claims: mutual-exclusion as long as the session lives, own-release, recoverable, fair.
 // Breaks: f001-zk-pause with this lock as well; a thread that takes the lock again does not ask whether its session is
-//         still there.
+//         still there. Before 1.1.2 curator-release-fails.
 
 #include <memory>
 #include <utility>
@@ -28,17 +28,17 @@ using zk::Turn;
 class CuratorMutex final : public LockAlgorithm {
  public:
   explicit CuratorMutex(const Parameters& p)
-      : timeout_(p.duration("session_timeout")), is_protected_(p.flag("protection")) {
+      : timeout_(p.duration("session_timeout")),
+        is_protected_(p.flag("protection")),
+        is_guaranteed_(p.flag("guaranteed")),
+        forgets_hold_(p.flag("forgets_hold")),
+        cleans_up_(p.flag("cleans_up")) {
     if (const sim::Duration wait = p.duration("wait"); wait > sim::Duration::zero()) wait_ = wait;
   }
 
   sim::Task<std::optional<Hold>> acquire(Client& client) const override {
     // 1: what the thread has already, it has once more.
-    CuratorHolds::Held& held = held_of(client);
-    if (held.count > 0) {
-      ++held.count;
-      co_return Hold{held.path};
-    }
+    if (std::optional<Hold> hold = take_again(client)) co_return hold;
     Patience patience(client, wait_);
     if (!co_await zk::handle_of(client).open(client, timeout_)) co_return std::nullopt;
     // 2: create a node, and wait until it is the first; a node that has gone with its session is created anew.
@@ -52,18 +52,14 @@ class CuratorMutex final : public LockAlgorithm {
         co_return Hold{*own};
       }
       if (turn == Turn::is_gone) continue;
-      co_await zk::delete_guaranteed(client, *own);
+      co_await leave(client, *own, turn);
       co_return std::nullopt;
     }
     co_return std::nullopt;
   }
 
   sim::Task<std::optional<Hold>> try_acquire(Client& client) const override {
-    CuratorHolds::Held& held = held_of(client);
-    if (held.count > 0) {
-      ++held.count;
-      co_return Hold{held.path};
-    }
+    if (std::optional<Hold> hold = take_again(client)) co_return hold;
     if (!co_await zk::handle_of(client).open(client, timeout_)) co_return std::nullopt;
     const std::optional<std::string> own = co_await create(client);
     if (!own) co_return std::nullopt;
@@ -72,7 +68,7 @@ class CuratorMutex final : public LockAlgorithm {
       held_of(client) = {*own, 1};
       co_return Hold{*own};
     }
-    co_await zk::delete_guaranteed(client, *own);
+    co_await leave(client, *own, turn);
     co_return std::nullopt;
   }
 
@@ -81,8 +77,14 @@ class CuratorMutex final : public LockAlgorithm {
     CuratorHolds::Held& held = held_of(client);
     if (held.count == 0) co_return false;
     if (--held.count > 0) co_return true;
-    const std::string own = std::exchange(held.path, {});
-    co_return co_await zk::delete_guaranteed(client, own);
+    if (forgets_hold_) {
+      const std::string own = std::exchange(held.path, {});
+      co_return co_await remove(client, own);
+    }
+    // In 1.1.1 an error left the hold where it was; also that a node was gone which an unheard attempt had deleted.
+    const bool is_deleted = co_await zk::remove(client, held.path, zk::kCuratorTries) == zookeeper::Error::none;
+    if (is_deleted) held_of(client).path.clear();
+    co_return is_deleted;
   }
 
  private:
@@ -94,12 +96,33 @@ class CuratorMutex final : public LockAlgorithm {
     return client.shared<CuratorHolds>("").by_thread[{key().text(), client.thread_id()}];
   }
 
+  /// What the thread has already. That is asked of what it remembers, not of the count.
+  std::optional<Hold> take_again(Client& client) const {
+    CuratorHolds::Held& held = held_of(client);
+    if (held.path.empty()) return std::nullopt;
+    ++held.count;
+    return Hold{held.path};
+  }
+
+  /// Up to 1.1.10 whoever did not learn who was before it left its node where it was.
+  sim::Task<void> leave(Client& client, std::string own, Turn turn) const {
+    if (turn != Turn::is_unknown || cleans_up_) static_cast<void>(co_await remove(client, std::move(own)));
+  }
+
+  sim::Task<bool> remove(Client& client, std::string path) const {
+    if (is_guaranteed_) co_return co_await zk::delete_guaranteed(client, std::move(path));
+    co_return (co_await zk::remove(client, std::move(path), zk::kCuratorTries)).has_value();
+  }
+
   sim::Task<std::optional<std::string>> create(Client& client) const {
     return zk::create_for_curator(client, folder(), std::string(kMark), is_protected_);
   }
 
   sim::Duration timeout_;
   bool is_protected_;
+  bool is_guaranteed_;
+  bool forgets_hold_;
+  bool cleans_up_;
   std::optional<sim::Duration> wait_;
 };
 
@@ -109,13 +132,17 @@ Entry curator_mutex() {
   return {.id = "curator-mutex",
           .summary = "Curator's InterProcessMutex: protected creation, guaranteed deletion, reentrant by thread",
           .documents = {"lock-summary"},
-          .parameters = {renewed_lease_parameter("session_timeout", 60_s,
-                                                 "how long a session lasts of which nothing is heard"),
-                         {"wait", 10_s, "how long one attempt waits for those before it; 0ms: for ever"},
-                         {"protection", true,
-                          "names by which a client finds a node again whose creation it did not hear of"},
-                         attempts_parameter(1),
-                         retry_parameter({100_ms, 100_ms})},
+          .parameters =
+              {renewed_lease_parameter("session_timeout", 60_s, "how long a session lasts of which nothing is heard"),
+               {"wait", 10_s, "how long one attempt waits for those before it; 0ms: for ever"},
+               {"protection", true, "names by which a client finds a node again whose creation it did not hear of"},
+               {"guaranteed", true, "a deletion that fails goes on in the background (since 1.1.2)"},
+               {"forgets_hold", true,
+                "a thread whose release fails has the lock no longer; false: it takes it again without a "
+                "request (until 1.1.2)"},
+               {"cleans_up", true, "a client that cannot learn who is before it deletes its node (since 1.1.11)"},
+               attempts_parameter(1),
+               retry_parameter({100_ms, 100_ms})},
           .claims = {"mutual-exclusion", "own-release", "recoverable", "reentrancy", "fair"},
           .has_background = true,
           .is_blind_to_names = true,

@@ -1,6 +1,6 @@
 // Curator's InterProcessSemaphoreV2: an ephemeral node for each lease. Under a mutex a client adds its own, and waits
 // until there are no more of them than leases.
-// Source: Curator 5.4, InterProcessSemaphoreV2.
+// Source: Curator 5.4, InterProcessSemaphoreV2; what the flags switch off: CURATOR-315, CURATOR-335, CURATOR-462.
 // Claims: capacity as long as the sessions live, recoverable.
 // Breaks: curator-semaphore-pause (a session ends under a paused holder).
 
@@ -27,7 +27,11 @@ using zk::Turn;
 class CuratorSemaphoreV2 final : public LockAlgorithm {
  public:
   explicit CuratorSemaphoreV2(const Parameters& p)
-      : timeout_(p.duration("session_timeout")), leases_(p.number("leases")), is_protected_(p.flag("protection")) {
+      : timeout_(p.duration("session_timeout")),
+        leases_(p.number("leases")),
+        is_protected_(p.flag("protection")),
+        forgets_gone_(p.flag("forgets_gone")),
+        returns_lease_(p.flag("returns_lease")) {
     if (const sim::Duration wait = p.duration("wait"); wait > sim::Duration::zero()) wait_ = wait;
   }
 
@@ -49,6 +53,7 @@ class CuratorSemaphoreV2 final : public LockAlgorithm {
 
   sim::Task<std::optional<Hold>> take(Client& client, Patience* patience) const {
     if (!co_await zk::handle_of(client).open(client, timeout_)) co_return std::nullopt;
+    std::optional<std::string> first;
     for (int tried = 0; tried < zk::kCuratorTries; ++tried) {
       // 1: the mutex, whose nodes are children of `locks`.
       const std::optional<std::string> lock = co_await take_mutex(client, patience);
@@ -58,12 +63,16 @@ class CuratorSemaphoreV2 final : public LockAlgorithm {
       Turn turn = Turn::never_comes;
       if (lease) turn = co_await wait_for_room(client, *lease, patience);
       // 4: whoever gives up deletes its lease; only then may the next one look.
-      if (lease && turn == Turn::never_comes) co_await zk::delete_guaranteed(client, *lease);
+      const bool fails = turn == Turn::never_comes || turn == Turn::is_unknown;
+      if (lease && fails && (turn != Turn::is_unknown || returns_lease_))
+        co_await zk::delete_guaranteed(client, *lease);
       // 5: and then the mutex is given back.
       co_await zk::delete_guaranteed(client, *lock);
-      if (turn == Turn::comes) co_return Hold{*lease};
+      // Up to 2.10 a lease that had gone was one of those that were handed out: the first, of which alone is heard.
+      if (!first || forgets_gone_) first = lease;
+      if (turn == Turn::comes) co_return Hold{*first};
       // A lease that has gone with its session is created anew.
-      if (turn == Turn::never_comes || (patience != nullptr && patience->is_over())) co_return std::nullopt;
+      if (fails || (patience != nullptr && patience->is_over())) co_return std::nullopt;
     }
     co_return std::nullopt;
   }
@@ -93,7 +102,8 @@ class CuratorSemaphoreV2 final : public LockAlgorithm {
       // 3: no more leases than there may be, the own one among them?
       const std::optional<zookeeper::Answer> listed =
           co_await handle.ask(client, zookeeper::GetChildren{.path = leases(), .watches = true});
-      if (!listed || listed->result.error != zookeeper::Error::none) co_return Turn::never_comes;
+      if (!listed) co_return Turn::is_unknown;
+      if (listed->result.error != zookeeper::Error::none) co_return Turn::never_comes;
       const std::vector<std::string>& all = listed->result.children;
       if (std::find(all.begin(), all.end(), own) == all.end()) co_return Turn::is_gone;
       if (std::cmp_less_equal(all.size(), leases_)) co_return Turn::comes;
@@ -105,28 +115,33 @@ class CuratorSemaphoreV2 final : public LockAlgorithm {
   sim::Duration timeout_;
   std::int64_t leases_;
   bool is_protected_;
+  bool forgets_gone_;
+  bool returns_lease_;
   std::optional<sim::Duration> wait_;
 };
 
 }  // namespace
 
 Entry curator_semaphore_v2() {
-  return {.id = "curator-semaphore-v2",
-          .summary = "Curator's InterProcessSemaphoreV2: a node for each lease, added and counted under a mutex",
-          .documents = {},
-          .parameters = {renewed_lease_parameter("session_timeout", 60_s,
-                                                 "how long a session lasts of which nothing is heard"),
-                         places_parameter("leases", 1, "how many may hold it at once"),
-                         {"wait", 10_s, "how long one attempt waits for the mutex and for a lease; 0ms: for ever"},
-                         {"protection", true,
-                          "names by which a client finds a node again whose creation it did not hear of"},
-                         attempts_parameter(1),
-                         retry_parameter({100_ms, 100_ms})},
-          .claims = {"capacity", "recoverable"},
-          .has_background = true,
-          .is_blind_to_names = true,
-          .server_kind = &zookeeper_kind(),
-          .make = [](const Parameters& p) { return std::make_unique<CuratorSemaphoreV2>(p); }};
+  return {
+      .id = "curator-semaphore-v2",
+      .summary = "Curator's InterProcessSemaphoreV2: a node for each lease, added and counted under a mutex",
+      .documents = {},
+      .parameters =
+          {renewed_lease_parameter("session_timeout", 60_s, "how long a session lasts of which nothing is heard"),
+           places_parameter("leases", 1, "how many may hold it at once"),
+           {"wait", 10_s, "how long one attempt waits for the mutex and for a lease; 0ms: for ever"},
+           {"protection", true, "names by which a client finds a node again whose creation it did not hear of"},
+           {"forgets_gone", true, "a lease that has gone with its session is not handed out (since 2.11, CURATOR-315)"},
+           {"returns_lease", true,
+            "a client that cannot learn how many leases there are gives its own back (CURATOR-335)"},
+           attempts_parameter(1),
+           retry_parameter({100_ms, 100_ms})},
+      .claims = {"capacity", "recoverable"},
+      .has_background = true,
+      .is_blind_to_names = true,
+      .server_kind = &zookeeper_kind(),
+      .make = [](const Parameters& p) { return std::make_unique<CuratorSemaphoreV2>(p); }};
 }
 
 }  // namespace lockstep::models::locks

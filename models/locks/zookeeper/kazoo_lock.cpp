@@ -1,7 +1,9 @@
 // kazoo's Lock: the queue, whose client looks for its own node before it creates another, and watches the one before.
-// Source: kazoo 2.8, kazoo/recipe/lock.py, kazoo/client.py (ensure_path, retry).
+// Source: kazoo 2.8, kazoo/recipe/lock.py, kazoo/client.py (ensure_path, retry); `watches_session`: kazoo 1.3.1, and
+//         pull request 170.
 // Claims: mutual-exclusion as long as the session lives, recoverable, fair.
-// Breaks: f001-zk-pause with this lock as well.
+// Breaks: f001-zk-pause with this lock as well; before 2.0 kazoo-forgotten-watch (a lost connection, and nobody wakes
+//         whoever waits).
 
 #include <memory>
 #include <utility>
@@ -20,7 +22,9 @@ namespace {
 
 class KazooLock final : public LockAlgorithm {
  public:
-  explicit KazooLock(const Parameters& p) : timeout_(p.duration("session_timeout")) {
+  explicit KazooLock(const Parameters& p)
+      : timeout_(p.duration("session_timeout")),
+        kept_(p.flag("watches_session") ? Kept::in_the_session : Kept::on_the_connection) {
     if (const sim::Duration wait = p.duration("wait"); wait > sim::Duration::zero()) wait_ = wait;
   }
 
@@ -40,6 +44,7 @@ class KazooLock final : public LockAlgorithm {
   }
 
  private:
+  using Kept = zookeeper::Watch::Kept;
   enum class Turn : std::uint8_t { comes, never_comes, is_gone, is_unknown };
   /// kazoo tries for ever; a story ends.
   static constexpr int kTries = 3;
@@ -97,13 +102,15 @@ class KazooLock final : public LockAlgorithm {
       if (!found) co_return Turn::is_unknown;
       if (found->result.error != zookeeper::Error::none) continue;
 
-      // 5: until it changes, or the session does.
-      co_await handle.wait_for(client, handle.watch(zookeeper::Watch::Kind::data, before), *patience);
+      // 5: until it changes, or the session does. kazoo's client forgets its watches with a connection; whoever waits
+      // is told, and looks again, which is as good as to keep them.
+      co_await handle.wait_for(client, handle.watch(zookeeper::Watch::Kind::data, before, kept_), *patience);
       if (patience->is_over()) co_return Turn::never_comes;
     }
   }
 
   sim::Duration timeout_;
+  Kept kept_;
   std::optional<sim::Duration> wait_;
 };
 
@@ -116,6 +123,8 @@ Entry kazoo_lock() {
           .parameters = {renewed_lease_parameter("session_timeout", 10_s,
                                                  "how long a session lasts of which nothing is heard"),
                          {"wait", 10_s, "how long one attempt waits for those before it; 0ms: for ever"},
+                         {"watches_session", true,
+                          "a lost connection wakes whoever waits, and it looks again (since 2.0, pull request 170)"},
                          attempts_parameter(1),
                          retry_parameter({100_ms, 100_ms})},
           .claims = {"mutual-exclusion", "recoverable", "fair"},

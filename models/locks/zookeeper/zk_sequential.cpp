@@ -2,7 +2,8 @@
 // Source: lock-summary, section on ZooKeeper (transient sequential nodes); ZooKeeper Recipes and Solutions, "Locks".
 // Claims: mutual-exclusion as long as the session lives, own-release, recoverable, fair.
 // Breaks: f001-zk-pause (a pause that outlasts the session), zk-orphan (the answer to a create is lost, and the node
-//         blocks everybody while the session lives), and without the second look zk-waiter-without-node.
+//         blocks everybody while the session lives), and without the second look zk-waiter-without-node;
+//         `waits_for_gone` is go-zookeeper's lock.go of May 2013, up to f774f13.
 
 #include <memory>
 #include <utility>
@@ -22,7 +23,9 @@ namespace {
 class ZkSequential final : public LockAlgorithm {
  public:
   explicit ZkSequential(const Parameters& p)
-      : timeout_(p.duration("session_timeout")), looks_again_(p.flag("looks_again")) {
+      : timeout_(p.duration("session_timeout")),
+        looks_again_(p.flag("looks_again")),
+        waits_for_gone_(p.flag("waits_for_gone")) {
     if (const sim::Duration wait = p.duration("wait"); wait > sim::Duration::zero()) wait_ = wait;
   }
 
@@ -88,7 +91,7 @@ class ZkSequential final : public LockAlgorithm {
       if (!found) co_return false;
       const bool is_there = found->result.error == zookeeper::Error::none;
       const auto watch = handle.watch(is_there ? zookeeper::Watch::Kind::data : zookeeper::Watch::Kind::exist, before);
-      if (!is_there) continue;
+      if (!is_there && !waits_for_gone_) continue;
 
       // 5: until it is deleted, and then look again.
       if (!co_await handle.wait_for(client, watch, patience)) co_return false;
@@ -102,6 +105,7 @@ class ZkSequential final : public LockAlgorithm {
 
   sim::Duration timeout_;
   bool looks_again_;
+  bool waits_for_gone_;
   std::optional<sim::Duration> wait_;
 };
 
@@ -116,6 +120,8 @@ Entry zk_sequential() {
                          {"wait", 10_s, "how long one attempt waits for those before it; 0ms: for ever"},
                          {"looks_again", true,
                           "a client whose predecessor has gone looks at the queue again; false: it takes the lock"},
+                         {"waits_for_gone", false,
+                          "a client waits for its predecessor also when that has gone before it could be watched"},
                          attempts_parameter(1),
                          retry_parameter({100_ms, 100_ms})},
           .claims = {"mutual-exclusion", "own-release", "recoverable", "fair"},

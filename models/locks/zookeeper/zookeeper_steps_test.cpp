@@ -23,6 +23,14 @@ Settings with_nodes(const std::string& nodes) {
   return settings;
 }
 
+/// By anybody, in the background as well.
+std::ptrdiff_t deletions(Bench& bench) {
+  const auto& records = bench.world().trace().records;
+  return std::count_if(records.begin(), records.end(), [](const sim::TraceRecord& record) {
+    return record.kind == sim::EventKind::message && !record.is_reply && record.text.starts_with("DELETE ");
+  });
+}
+
 const std::vector<std::string> kQueues{"zk-sequential", "curator-mutex", "kazoo-lock"};
 
 }  // namespace
@@ -195,6 +203,49 @@ TEST_CASE(
   // It lives as long as A's session, which nobody closes since its connection was lost.
   if (algorithm == "zk-sequential") CHECK(bench.grants() == Steps{"C 4006ms"});
   if (algorithm != "zk-sequential") CHECK(bench.grants().size() == 3);
+}
+
+// What their predecessors did wrong.
+
+TEST_CASE("curator-mutex: until 1.1.2 a thread whose release failed took the lock again without a request") {
+  for (const bool forgets : {false, true}) {
+    INFO(forgets);
+    Bench bench("curator-mutex", {{"session_timeout", 3_s}, {"forgets_hold", forgets}});
+    const auto a = bench.client(0_ms, 10_ms, 0, 50_ms);
+    bench.world().plan(
+        {.kind = sim::FaultKind::lose, .process = a, .step = "DELETE", .occurrence = 1, .of_reply = true});
+    bench.run();
+    // The second DELETE finds no node, and that was an error.
+    CHECK(deletions(bench) == 2);
+    const sim::Operation& release = bench.world().history().operations.back();
+    CHECK(release.function == "release");
+    CHECK((release.phase == sim::Phase::ok) == forgets);
+  }
+}
+
+TEST_CASE("kazoo-lock: before 2.0 nobody woke a waiter whose connection was lost and made anew") {
+  for (const bool watches : {false, true}) {
+    INFO(watches);
+    Bench bench("kazoo-lock", {{"session_timeout", 3_s}, {"wait", 5_s}, {"watches_session", watches}});
+    bench.client(0_ms, 2500_ms);
+    const auto b = bench.client(100_ms, 10_ms, 0, 50_ms);
+    bench.world().plan({.kind = sim::FaultKind::lose, .process = b, .step = "PING", .occurrence = 1});
+    bench.run();
+    CHECK(bench.grants() == (watches ? Steps{"A 8ms", "B 2512ms"} : Steps{"A 8ms"}));
+  }
+}
+
+TEST_CASE(
+    "zk-sequential: a client whose predecessor goes between its look and its watch waits in vain, or looks again") {
+  for (const bool waits : {false, true}) {
+    INFO(waits);
+    Bench bench("zk-sequential", {{"session_timeout", 3_s}, {"wait", 300_ms}, {"waits_for_gone", waits}});
+    bench.client(0_ms, 20_ms);
+    bench.client(21_ms, 10_ms);
+    bench.run();
+    // A's DELETE arrives at 27ms, B's EXISTS at 28ms.
+    CHECK(bench.grants() == (waits ? Steps{"A 6ms"} : Steps{"A 6ms", "B 31ms"}));
+  }
 }
 
 // The requests of Curator 5.4.0, as a recording of it at a ZooKeeper 3.8.0 has them (the nodes above are there).

@@ -116,6 +116,8 @@ void Handle::suspend(ConnectionNumber on) {
 
 void Handle::become(State state) {
   state_ = state;
+  if (state == State::suspended)
+    std::erase_if(watches_, [](const auto& watch) { return watch->kept_ == Watch::Kept::on_the_connection; });
   if (state != State::suspended && state != State::connecting) wake_all();
 }
 
@@ -194,8 +196,8 @@ sim::Task<void> Handle::close_session(Client& client, ConnectionNumber on) {
 
 // --- Watches.
 
-std::shared_ptr<Watch> Handle::watch(Watch::Kind kind, std::string path) {
-  return watches_.emplace_back(std::make_shared<Watch>(kind, std::move(path)));
+std::shared_ptr<Watch> Handle::watch(Watch::Kind kind, std::string path, Watch::Kept kept) {
+  return watches_.emplace_back(std::make_shared<Watch>(kind, std::move(path), kept));
 }
 
 sim::Task<bool> Handle::wait_for(Client& client, std::shared_ptr<Watch> watch, Patience& patience) {

@@ -33,13 +33,16 @@ enum class State : std::uint8_t {
 class Watch {
  public:
   enum class Kind : std::uint8_t { data, exist, child };
-  Watch(Kind kind, std::string path) : kind_(kind), path_(std::move(path)) {}
+  /// What becomes of it when only the connection is lost: ClientCnxn sets it again, kazoo forgets it.
+  enum class Kept : std::uint8_t { in_the_session, on_the_connection };
+  Watch(Kind kind, std::string path, Kept kept) : kind_(kind), kept_(kept), path_(std::move(path)) {}
   /// What has set it off. Nothing: it has not been, or its session is over.
   const std::optional<EventType>& event() const { return event_; }
 
  private:
   friend class Handle;
   Kind kind_;
+  Kept kept_;
   std::string path_;
   std::optional<EventType> event_;
   Latch is_over_;
@@ -58,9 +61,9 @@ class Handle final : public ProcessObject, public Listener {
   /// The same, but only in this session: if that is over the answer is SessionExpired, and nothing is sent.
   sim::Task<std::optional<Answer>> ask_in(Client& client, SessionId session, Operation operation);
 
-  /// Of a request that was answered just now, and that set it. The library keeps it across connections.
-  std::shared_ptr<Watch> watch(Watch::Kind kind, std::string path);
-  /// Until it is set off. False: the session is over, or the time.
+  /// Of a request that was answered just now, and that set it.
+  std::shared_ptr<Watch> watch(Watch::Kind kind, std::string path, Watch::Kept kept = Watch::Kept::in_the_session);
+  /// Until it is set off. False: the session is over, or the time. One that was forgotten is never set off.
   sim::Task<bool> wait_for(Client& client, std::shared_ptr<Watch> watch, Patience& patience);
 
   State state() const { return state_; }

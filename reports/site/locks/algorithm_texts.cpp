@@ -90,12 +90,16 @@ constexpr std::array<Pair, 7> kMeaningsOfSql{{
     {"the release changes the row only if it is its own (since 2025)", "释放时只修改属于自己的行（2025 年起）"},
 }};
 
-constexpr std::array<Pair, 4> kMeaningsOfEtcd{{
+constexpr std::array<Pair, 6> kMeaningsOfEtcd{{
     {"its reads are serializable: a member of a cluster answers them as it knows, perhaps with an old state",
      "用可串行化读：集群的成员按自己所知回答，状态可能已旧"},
     {"time to live of the session's lease, kept alive every third of it", "会话租约的存活时间，每三分之一续租一次"},
     {"how long one attempt waits for those before it; 0ms: for ever", "一次尝试等待前面的人多久；0ms：一直等"},
     {"the context of Unlock is not over when it is called", "调用 Unlock 时其上下文尚未结束"},
+    {"a client whose turn comes as its context ends deletes its key, and has the lock (until 3.3.10, #10111)",
+     "轮到自己时上下文恰好结束的客户端删除自己的键，却仍算取得锁（3.3.10 之前，#10111）"},
+    {"an error ends the wait; false: a client whose key it cannot delete then has the lock (until #11458)",
+     "出错即结束等待；false：随后未能删除自己的键的客户端算取得锁（#11458 之前）"},
 }};
 
 constexpr std::array<Pair, 12> kMeaningsOfConsul{{
@@ -117,7 +121,7 @@ constexpr std::array<Pair, 12> kMeaningsOfConsul{{
     {"the limit that a client takes for agreed; 0: the limit", "客户端以为约定的上限；0：即 limit"},
 }};
 
-constexpr std::array<Pair, 8> kMeaningsOfZooKeeper{{
+constexpr std::array<Pair, 15> kMeaningsOfZooKeeper{{
     {"how long a session lasts of which nothing is heard", "没有任何消息的会话能维持多久"},
     {"how long one attempt waits for the node to be deleted; 0ms: for ever", "一次尝试等待节点被删除多久；0ms：一直等"},
     {"the release deletes the node only in the session that created it; false: in whatever session the client has by "
@@ -133,6 +137,19 @@ constexpr std::array<Pair, 8> kMeaningsOfZooKeeper{{
      "一次尝试为互斥锁和名额等待多久；0ms：一直等待"},
     {"names by which a client finds a node again whose creation it did not hear of",
      "使客户端能找回没有收到创建回复的节点的名字"},
+    {"a client waits for its predecessor also when that has gone before it could be watched",
+     "前一个节点在能被监视之前已消失时，客户端仍然等待它"},
+    {"a lost connection wakes whoever waits, and it looks again (since 2.0, pull request 170)",
+     "连接丢失会唤醒等待者，由它再次查看（2.0 起，拉取请求 170）"},
+    {"a deletion that fails goes on in the background (since 1.1.2)", "失败的删除在后台继续进行（1.1.2 起）"},
+    {"a thread whose release fails has the lock no longer; false: it takes it again without a request (until 1.1.2)",
+     "释放失败的线程不再持有锁；false：再次取得时不发任何请求（1.1.2 之前）"},
+    {"a client that cannot learn who is before it deletes its node (since 1.1.11)",
+     "无法得知前面有谁的客户端删除自己的节点（1.1.11 起）"},
+    {"a lease that has gone with its session is not handed out (since 2.11, CURATOR-315)",
+     "随会话消失的名额不再发给使用者（2.11 起，CURATOR-315）"},
+    {"a client that cannot learn how many leases there are gives its own back (CURATOR-335)",
+     "无法得知名额数量的客户端归还自己的名额（CURATOR-335）"},
 }};
 
 std::string_view find_meaning(std::span<const Pair> pairs, std::string_view meaning) {
