@@ -366,6 +366,42 @@ TEST_CASE("consul cluster: a leader that is cut off gives up with its lease, and
   for (std::size_t i = 0; i < 3; ++i) CHECK(bench[i].engine().kvs().empty());
 }
 
+TEST_CASE("consul cluster: what a server asked before its crash is not answered to whoever asks it afterwards") {
+  ClusterBench bench({});
+  bench.client(1, [](ClusterBench& b, Client& self) -> sim::Task<void> {
+    b.note(self, text_of(co_await self.to<Endpoint>().query("dc1", {.key = "other", .index = 1})));
+  });
+  bench.crash(1, 100_ms, 100_ms);
+  bench.client(1, [](ClusterBench& b, Client& self) -> sim::Task<void> {
+    co_await self.sleep(300_ms);
+    co_await get(b, self, Consistency::standard, 2);
+  });
+  bench.client(0, [](ClusterBench& b, Client& self) -> sim::Task<void> {
+    co_await self.sleep(400_ms);
+    static_cast<void>(co_await self.to<Endpoint>().write("dc1", {.key = "other", .value = "x"}));
+    co_await put(b, self, "1");
+  });
+  bench.run_until(1_s);
+  // The leader has the write of k at 405ms, and a quorum has it at 407ms.
+  CHECK(bench.told == Lines{"101ms A: no answer", "408ms C: put true", "409ms B: default 1 at 3"});
+}
+
+TEST_CASE("consul cluster: a leader that was restarted gives no session the name of another one") {
+  ClusterBench bench({});
+  bench.client(1, [](ClusterBench&, Client& self) -> sim::Task<void> { co_await acquire(self, 60_s); });
+  // It leads again a second after its start.
+  bench.crash(0, 100_ms, 1_ms);
+  bench.client(1, [](ClusterBench& b, Client& self) -> sim::Task<void> {
+    co_await self.sleep(3_s);
+    const SessionId session = co_await acquire(self, 60_s);
+    const std::optional<Told> told =
+        co_await self.to<Endpoint>().write("dc1", {.key = "k", .how = Write::How::acquire, .session = session});
+    b.note(self, text_of(told) + (b[0].member().replica().believes_to_lead() ? "" : ", of another leader"));
+  });
+  bench.run_until(5_s);
+  CHECK(bench.told == Lines{"3018ms B: false"});
+}
+
 TEST_CASE("consul cluster: who knows a leader hears nothing of an election; who has missed the leader deposes it") {
   ClusterBench bench({});
   bench.cut_off(2, 100_ms, 4_s);
