@@ -402,6 +402,35 @@ TEST_CASE("consul cluster: a leader that was restarted gives no session the name
   CHECK(bench.told == Lines{"3018ms B: false"});
 }
 
+TEST_CASE("consul cluster: a blocking query at a leader that is cut off is sent to the next leader") {
+  ClusterBench bench({});
+  bench.cut_off(0, 80_ms, 10_s);
+  bench.client(
+      1, [](ClusterBench& b, Client& self) -> sim::Task<void> { co_await get(b, self, Consistency::standard, 1); });
+  bench.client(1, [](ClusterBench& b, Client& self) -> sim::Task<void> {
+    co_await self.sleep(3_s);
+    co_await put(b, self, "1");
+  });
+  bench.run_until(6_s);
+  CHECK(bench.told == Lines{"3004ms B: put true", "3004ms A: default 1 at 2"});
+}
+
+TEST_CASE("consul cluster: a client whose server is dead turns to the next one, and asks again what changes nothing") {
+  ClusterBench bench({});
+  bench.crash(0, 100_ms, 60_s);
+  bench.client(0, [](ClusterBench& b, Client& self) -> sim::Task<void> {
+    co_await self.sleep(3_s);
+    auto& server = self.to<Endpoint>();
+    std::optional<Told> told = co_await server.query("dc1", {.key = "k"});
+    const bool asks_again = server.asks_again(told);
+    if (asks_again) told = co_await server.query("dc1", {.key = "k"});
+    b.note(self, text_of(told) + (asks_again ? ", asked again" : ""));
+  });
+  bench.run_until(5_s);
+  // consul2 leads by then.
+  CHECK(bench.told == Lines{"3004ms A: nothing at 1, asked again"});
+}
+
 TEST_CASE("consul cluster: who knows a leader hears nothing of an election; who has missed the leader deposes it") {
   ClusterBench bench({});
   bench.cut_off(2, 100_ms, 4_s);
