@@ -294,6 +294,25 @@ TEST_CASE("consul cluster: a lock-delay outlives the leader that set it, by the 
   CHECK(told == std::vector{sim::Effect::Kind::write, sim::Effect::Kind::expire, sim::Effect::Kind::write});
 }
 
+TEST_CASE(
+    "consul cluster: who asks for the key while the end of its session is on its way to a quorum has it at once") {
+  const sim::Duration when = GENERATE(403_ms, 405_ms);
+  ClusterBench bench({});
+  // Its end is proposed at 403ms, and a quorum has it at 405ms. What comes in between finds no lock-delay yet, and comes
+  // after it in the log.
+  bench.client(0, [](ClusterBench&, Client& self) -> sim::Task<void> { co_await acquire(self, 200_ms, 10_s); });
+  bench.client(0, [when](ClusterBench& b, Client& self) -> sim::Task<void> {
+    auto& server = self.to<Endpoint>();
+    const std::optional<Told> created = co_await server.create("dc1", {.lock_delay = 0_ms});
+    co_await self.sleep(when - b.world().now().offset());
+    const std::optional<Told> told =
+        co_await server.write("dc1", {.key = "k", .how = Write::How::acquire, .session = created->session});
+    b.note(self, text_of(told));
+  });
+  bench.run_until(1_s);
+  CHECK(bench.told == Lines{when == 403_ms ? "407ms B: true" : "407ms B: false"});
+}
+
 TEST_CASE("consul cluster: who has read its log anew begins lock-delays anew") {
   ClusterBench bench({});
   bench.client(0, [](ClusterBench&, Client& self) -> sim::Task<void> { co_await acquire(self, 200_ms, 10_s); });
