@@ -115,6 +115,7 @@ class Bench {
   }
 
   sim::World& world() { return world_; }
+  sim::ProcessId server() const { return servers_->ids().front(); }
 
  private:
   sim::DefaultDecisions decisions_;

@@ -433,6 +433,12 @@ name = "A"
 [lock]
 algorithm = "consul-lock"
 
+[servers]
+heartbeat_timeout = "5s"
+leader_lease_timeout = "2.5s"
+commit_timeout = "20ms"
+rpc_hold_timeout = "2s"
+
 [[server]]
 datacentre = "dc2"
 session_ttl_min = "10s"

@@ -7,11 +7,49 @@
 
 namespace lockstep::models::consul {
 
+namespace {
+
+/// Errors of a server that cannot say: another one may.
+bool is_unavailable(const Told& told) {
+  const Error error = told.answer.error;
+  return told.is_lost || error == Error::leadership_lost || error == Error::no_leader || error == Error::not_leader ||
+         error == Error::refused;
+}
+
+}  // namespace
+
+RequestCall::RequestCall(Endpoint& endpoint, std::size_t server, sim::MessagePtrOf<Request> request,
+                         std::optional<sim::Duration> timeout, bool changes)
+    : Call(endpoint.client_, endpoint.servers_[server].connection, std::move(request), timeout),
+      endpoint_(endpoint),
+      server_(server),
+      changes_(changes) {}
+
 std::optional<Told> RequestCall::await_resume() {
   std::optional<Told> told = Call::await_resume();
-  if (told && told->is_lost) told.reset();
-  if (!told && changes_) session_.missed_reply = true;
+  if (!told || is_unavailable(*told)) endpoint_.has_failed(server_);
+  if (told && (told->is_lost || told->answer.error == Error::leadership_lost)) told.reset();
+  if (!told && changes_) endpoint_.client_.session().missed_reply = true;
   return told;
+}
+
+std::size_t Endpoint::chosen(const std::string& datacentre) {
+  if (is_cluster()) return client_.shared<Choice>("").server.value_or(first_);
+  const auto known = std::find_if(servers_.begin(), servers_.end(),
+                                  [&](const Known& server) { return server.datacentre == datacentre; });
+  return known == servers_.end() ? 0 : static_cast<std::size_t>(known - servers_.begin());
+}
+
+/// Unless a thread has chosen another one meanwhile.
+void Endpoint::has_failed(std::size_t server) {
+  if (is_cluster() && chosen("") == server) client_.shared<Choice>("").server = (server + 1) % servers_.size();
+}
+
+bool Endpoint::asks_again(const std::optional<Told>& told) {
+  failures_ = told ? 0 : failures_ + 1;
+  if (is_cluster() && failures_ < servers_.size()) return !told;
+  failures_ = 0;
+  return false;
 }
 
 template <class Content>
@@ -29,10 +67,7 @@ RequestCall Endpoint::ask(const std::string& datacentre, Content content, bool c
   // A blocking query waits at the server, until its client has gone.
   request->opens_session = is_blocking;
   request->operation = client_.session().operation;
-  const auto known = std::find_if(servers_.begin(), servers_.end(),
-                                  [&](const Known& server) { return server.datacentre == datacentre; });
-  const sim::ConnectionId connection = (known == servers_.end() ? servers_.front() : *known).connection;
-  return {client_, connection, std::move(request), timeout, changes};
+  return {*this, chosen(datacentre), std::move(request), timeout, changes};
 }
 
 RequestCall Endpoint::write(const std::string& datacentre, Write write) {

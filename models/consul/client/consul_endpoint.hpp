@@ -2,9 +2,12 @@
 
 // A client's connections to Consul: `client.to<consul::Endpoint>()`.
 
+#include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "models/client/client.hpp"
@@ -14,21 +17,24 @@
 
 namespace lockstep::models::consul {
 
+class Endpoint;
+
 /// What was told, or nothing: no answer came, and whether it was carried out nobody knows.
 class [[nodiscard]] RequestCall final : public sim::Call<Reply> {
  public:
-  RequestCall(Client& client, sim::ConnectionId connection, sim::MessagePtrOf<Request> request,
-              std::optional<sim::Duration> timeout, bool changes)
-      : Call(client, connection, std::move(request), timeout), session_(client.session()), changes_(changes) {}
+  RequestCall(Endpoint& endpoint, std::size_t server, sim::MessagePtrOf<Request> request,
+              std::optional<sim::Duration> timeout, bool changes);
   std::optional<Told> await_resume();
 
  private:
-  models::Session& session_;
+  Endpoint& endpoint_;
+  std::size_t server_;
   bool changes_;
 };
 
 /// Requests go to the servers of the datacentre that is asked for (?dc=). Where there is none, the first server says
-/// so.
+/// so. Of several servers of a datacentre a process uses one for all that it asks, and the next one when that does not
+/// answer, or says that it cannot.
 class Endpoint final : public models::Endpoint {
  public:
   /// Requires: `client` outlives it.
@@ -37,6 +43,9 @@ class Endpoint final : public models::Endpoint {
     servers_.push_back({connection, std::string(datacentre)});
     timeout_ = timeout;
   }
+
+  /// Which of several servers of a datacentre each life of its process begins with.
+  void begin_with(std::size_t server) { first_ = server; }
 
   RequestCall write(const std::string& datacentre, Write write);
   RequestCall remove(const std::string& datacentre, Delete asked);
@@ -47,7 +56,27 @@ class Endpoint final : public models::Endpoint {
   /// Waits no longer than `patience`, if there is one, for the answer.
   RequestCall renew(const std::string& datacentre, SessionId session, std::optional<sim::Duration> patience = {});
 
+  /// Whether a query or a renewal that had this answer is to be sent once more: there was none, and there is another
+  /// server that was not asked. (An agent does so for its clients; what changes something it does not send twice.)
+  bool asks_again(const std::optional<Told>& told);
+
+  /// What is to be done when its program has come to its end: a session would be renewed for ever.
+  void when_ended(std::function<void()> closes) { closes_.push_back(std::move(closes)); }
+
+  void ended() override {
+    for (const std::function<void()>& close : std::exchange(closes_, {})) close();
+  }
+  void forget() override {
+    failures_ = 0;
+    closes_.clear();
+  }
+
  private:
+  friend class RequestCall;
+  /// What all threads of a process share. Gone when it crashes.
+  struct Choice final : ProcessObject {
+    std::optional<std::size_t> server;
+  };
   struct Known {
     sim::ConnectionId connection;
     std::string datacentre;
@@ -58,9 +87,16 @@ class Endpoint final : public models::Endpoint {
   RequestCall ask(const std::string& datacentre, Content content, bool changes, std::optional<sim::Duration> timeout,
                   bool is_blocking, bool is_repeated);
 
+  std::size_t chosen(const std::string& datacentre);
+  void has_failed(std::size_t server);
+  bool is_cluster() const { return servers_.size() > 1 && servers_[0].datacentre == servers_[1].datacentre; }
+
   Client& client_;
   std::vector<Known> servers_;
+  std::size_t first_ = 0;
+  std::size_t failures_ = 0;  ///< of what may be asked again, one after the other
   std::optional<sim::Duration> timeout_;
+  std::vector<std::function<void()>> closes_;
 };
 
 }  // namespace lockstep::models::consul

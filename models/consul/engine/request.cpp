@@ -17,6 +17,10 @@ std::string_view to_string(Error error) {
     case Error::critical_check: return "Check is in critical state";
     case Error::invalid_ttl: return "Invalid Session TTL";
     case Error::no_path_to_datacenter: return "No path to datacenter";
+    case Error::no_leader: return "No cluster leader";
+    case Error::not_leader: return "node is not the leader";
+    case Error::refused: return "connection refused";
+    case Error::leadership_lost: return "leadership lost while committing log";
   }
   return "";
 }

@@ -101,7 +101,12 @@ enum class Error : std::uint8_t {
   missing_check,
   critical_check,
   invalid_ttl,
-  no_path_to_datacenter
+  no_path_to_datacenter,
+  // Of a cluster. With the first three nothing was done; with the last one nobody knows.
+  no_leader,
+  not_leader,  ///< a consistent query: its server does not lead any more
+  refused,     ///< the leader that its server knows is not there any more
+  leadership_lost
 };
 /// "No path to datacenter"
 std::string_view to_string(Error error);

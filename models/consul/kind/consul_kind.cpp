@@ -1,6 +1,6 @@
-// Consul as a kind of server: each one is all servers of a datacentre, as models/consul/engine has them.
+// Consul as a kind of server: each one is all servers of a datacentre, as models/consul/engine has them; or several of
+// one datacentre are a cluster.
 
-#include <algorithm>
 #include <array>
 #include <deque>
 #include <string>
@@ -9,12 +9,13 @@
 #include <fmt/format.h>
 
 #include "models/client/client.hpp"
+#include "models/consensus/types.hpp"
 #include "models/consul/client/consul_endpoint.hpp"
+#include "models/consul/kind/consul_cluster.hpp"
+#include "models/consul/kind/held.hpp"
 #include "models/consul/server/consul_server.hpp"
 #include "models/servers/kinds.hpp"
 #include "models/servers/server_kind.hpp"
-#include "models/value.hpp"
-#include "sim/schedules/random.hpp"
 
 namespace lockstep::models {
 namespace consul {
@@ -24,6 +25,14 @@ constexpr std::array<std::string_view, 3> kDatacentres{"dc1", "dc2", "dc3"};
 
 std::string datacentre_of(const Settings& settings) {
   return settings.get("datacentre", std::string(kDatacentres.front()));
+}
+
+bool is_cluster(std::span<const ServerSpec> servers) {
+  if (servers.size() < 2) return false;
+  for (const ServerSpec& server : servers) {
+    if (datacentre_of(server.settings) != datacentre_of(servers.front().settings)) return false;
+  }
+  return true;
 }
 
 class ConsulServers final : public Servers {
@@ -44,41 +53,19 @@ class ConsulServers final : public Servers {
     }
   }
 
-  /// A key that was released stays, and whoever comes acquires it as if it were not there. Indices count on, but
-  /// nobody's getting the lock depends on their number.
   bool is_as_at_first() const override {
-    return std::all_of(servers_.begin(), servers_.end(), [](const Server& server) {
-      const Engine& engine = server.engine();
-      return engine.sessions().empty() && !engine.has_lock_delays() &&
-             std::all_of(engine.kvs().begin(), engine.kvs().end(),
-                         [](const auto& entry) { return entry.second.value.empty(); });
-    });
+    for (const Server& server : servers_) {
+      if (!consul::is_as_at_first(server)) return false;
+    }
+    return true;
   }
 
   std::uint64_t digest(std::size_t server) const override {
     return static_cast<std::uint64_t>(servers_[server].engine().last_index());
   }
 
-  std::vector<HeldObject> held(std::size_t server) const override {
-    std::vector<HeldObject> objects;
-    for (const auto& [key, kv] : servers_[server].engine().kvs()) {
-      std::string text = kv.value.empty() ? "" : plain_or_quoted(kv.value) + ", ";
-      text += kv.session == 0 ? "no session" : fmt::format("session {}", kv.session);
-      text += fmt::format(", LockIndex {}", kv.lock_index);
-      objects.push_back({key, "key", std::move(text), servers_[server].end_of(kv.session)});
-    }
-    return objects;
-  }
-
-  std::vector<std::string> holdings(std::size_t server) const override {
-    std::vector<std::string> lines;
-    for (const auto& [key, kv] : servers_[server].engine().kvs()) {
-      std::string line = key + (kv.session == 0 ? ", without a session" : ", acquired by a session");
-      if (servers_[server].engine().is_delayed(key)) line += ", in its lock-delay";
-      lines.push_back(std::move(line));
-    }
-    return lines;
-  }
+  std::vector<HeldObject> held(std::size_t server) const override { return held_by(servers_[server]); }
+  std::vector<std::string> holdings(std::size_t server) const override { return holdings_of(servers_[server]); }
 
  private:
   ServersSetup setup_;
@@ -126,22 +113,41 @@ class ConsulKind final : public ServerKind {
     return specs;
   }
 
+  std::span<const SettingSpec> shared_settings() const override { return cluster_setting_specs(); }
+  std::vector<std::string_view> other_messages() const override {
+    return {"REQUESTVOTE", "VOTE", "APPENDENTRIES", "APPENDED", "CONNECT", "FORWARD", "FORWARDED"};
+  }
+
+  /// All of one datacentre, or each of another one.
   std::optional<Contradiction> contradiction(std::span<const ServerSpec> servers) const override {
+    if (is_cluster(servers)) {
+      if (servers.size() <= consensus::kNodesMax) return std::nullopt;
+      return Contradiction{consensus::kNodesMax, "name", "a cluster has nine servers at most"};
+    }
     for (std::size_t i = 1; i < servers.size(); ++i) {
       for (std::size_t other = 0; other < i; ++other) {
         if (datacentre_of(servers[i].settings) != datacentre_of(servers[other].settings)) continue;
         return Contradiction{i, "datacentre",
-                             fmt::format("\"{}\" and \"{}\" are both of datacentre \"{}\"; one server is all servers "
-                                         "of a datacentre",
+                             fmt::format("\"{}\" and \"{}\" are both of datacentre \"{}\"; where there are several "
+                                         "datacentres, one server is all servers of one",
                                          servers[other].name, servers[i].name, datacentre_of(servers[i].settings))};
       }
     }
     return std::nullopt;
   }
 
+  bool are_independent(std::span<const ServerSpec> servers) const override { return !is_cluster(servers); }
+  bool keep_one_state(std::span<const ServerSpec> servers) const override {
+    return servers.size() == 1 || is_cluster(servers);
+  }
+  std::string_view not_explored(std::span<const ServerSpec> servers, const Settings&) const override {
+    return is_cluster(servers) ? "the servers of a cluster hear of each other for ever" : "";
+  }
+
   bool has_disk(const Settings&) const override { return true; }
 
   std::unique_ptr<Servers> make(const ServersSetup& setup) const override {
+    if (is_cluster(setup.servers)) return make_consul_cluster(setup);
     return std::make_unique<ConsulServers>(setup);
   }
 };

@@ -60,11 +60,17 @@ std::string Request::describe() const {
 }
 std::uint64_t Request::digest() const { return digest_bytes(describe()); }
 
-std::string Reply::describe() const {
-  if (content.is_lost) return "connection reset";
-  if (content.session != 0) return fmt::format("session {}", content.session);
-  return consul::describe(content.answer);
+std::string describe(const Told& told) {
+  if (told.is_lost) return "connection reset";
+  if (told.session != 0) return fmt::format("session {}", told.session);
+  std::string text = describe(told.answer);
+  if (told.contact && told.contact->last > sim::Duration::zero())
+    text += fmt::format("; last contact {}", to_string(told.contact->last));
+  if (told.contact && !told.contact->knows_leader) text += "; no known leader";
+  return text;
 }
+
+std::string Reply::describe() const { return consul::describe(content); }
 std::uint64_t Reply::digest() const { return digest_bytes(describe()); }
 
 bool Server::answers_at_once(const sim::Message& request) const {

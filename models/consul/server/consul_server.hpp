@@ -40,11 +40,19 @@ class Request final : public sim::Message {
   std::uint64_t digest() const override;
 };
 
+/// What a server of a cluster says of itself when it answers a query.
+struct Contact {
+  bool knows_leader = true;  ///< X-Consul-KnownLeader
+  sim::Duration last = {};   ///< X-Consul-LastContact: since when it has not heard the leader, by its clock
+};
+
 struct Told {
   Answer answer = {};
-  SessionId session = 0;  ///< of a create
-  bool is_lost = false;   ///< no answer: its server has died, and the connection is reset
+  SessionId session = 0;                ///< of a create
+  bool is_lost = false;                 ///< no answer: its server has died, and the connection is reset
+  std::optional<Contact> contact = {};  ///< of a cluster's query
 };
+std::string describe(const Told& told);
 
 class Reply final : public sim::Message {
  public:
@@ -78,6 +86,8 @@ class Server final : public sim::Process {
 
   const Engine& engine() const { return engine_; }
   const std::string& datacentre() const { return settings_.datacentre; }
+  bool is_delayed(const std::string& key) const { return engine_.is_delayed(key); }
+  bool has_lock_delays() const { return engine_.has_lock_delays(); }
   /// By its clock. Nothing: there is no such session, or it has no TTL.
   std::optional<sim::Instant> end_of(SessionId session) const;
 

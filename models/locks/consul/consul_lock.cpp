@@ -2,10 +2,14 @@
 // holder watches it in the same way.
 // Source: Consul 1.18, api/lock.go.
 // Claims: mutual-exclusion as long as the session lives, and for the lock-delay after it; own-release, recoverable.
-// Breaks: consul-session-pause (a pause that outlasts twice the TTL), consul-pause-outlasts-lock-delay, and
-//         consul-two-datacentres (each datacentre has a key of its own).
+// Breaks: consul-session-pause (a pause that outlasts twice the TTL), consul-pause-outlasts-lock-delay,
+//         consul-two-datacentres (each datacentre has a key of its own), and consul-stale-read (reads = "stale").
 
+#include <algorithm>
+#include <array>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "models/client/client.hpp"
@@ -24,6 +28,12 @@ namespace {
 /// LockFlagValue: marks a key as a lock's.
 constexpr std::uint64_t kLockFlag = 0x2ddccbc058a50c18;
 
+constexpr std::array<std::string_view, 3> kReads{"default", "consistent", "stale"};
+
+consul::Consistency consistency_of(const std::string& reads) {
+  return static_cast<consul::Consistency>(std::find(kReads.begin(), kReads.end(), reads) - kReads.begin());
+}
+
 class ConsulLock final : public LockAlgorithm {
  public:
   explicit ConsulLock(const Parameters& p)
@@ -34,6 +44,10 @@ class ConsulLock final : public LockAlgorithm {
         unlocks_when_lost_(p.flag("unlocks_when_lost")),
         ends_with_renewal_(p.flag("ends_with_renewal")),
         survives_errors_(p.flag("survives_errors")),
+        keeps_session_(p.flag("keeps_session")),
+        reads_(consistency_of(p.choice("reads"))),
+        monitor_retries_(p.number("monitor_retries")),
+        monitor_retry_time_(p.duration("monitor_retry_time")),
         session_{.ttl = p.duration("ttl"), .lock_delay = p.duration("lock_delay")} {}
 
   sim::Task<std::optional<Hold>> acquire(Client& client) const override {
@@ -46,11 +60,14 @@ class ConsulLock final : public LockAlgorithm {
     // 6: release the key. Unlock does not look at what it is told.
     const consul::SessionId id = hold.token.integer().value_or(0);
     auto& sessions = client.shared<ConsulSessions>("");
-    if (const std::shared_ptr<ConsulSession> session = sessions.find(id)) session->is_given_back = true;
+    if (const std::shared_ptr<ConsulSession> session = sessions.find(id)) {
+      session->is_given_back = true;
+      session->acquire = 0;
+    }
     const std::optional<consul::Told> released =
         co_await client.to<consul::Endpoint>().write(datacentre_, lock_write(consul::Write::How::release, id));
     // 7: end the session.
-    sessions.close(id);
+    if (!keeps_session_) sessions.close(id);
     co_return released && released->answer.error == consul::Error::none;
   }
 
@@ -63,8 +80,13 @@ class ConsulLock final : public LockAlgorithm {
   sim::Task<std::optional<Hold>> take(Client& client, Patience* patience) const {
     // 1: a session.
     auto& sessions = client.shared<ConsulSessions>("");
-    const std::shared_ptr<ConsulSession> session = co_await sessions.open(client, datacentre_, session_);
-    if (!session) co_return std::nullopt;
+    std::shared_ptr<ConsulSession> session = sessions.kept();
+    if (!session) {
+      session = co_await sessions.open(client, datacentre_, session_);
+      if (!session) co_return std::nullopt;
+      if (keeps_session_) sessions.keep(client, session);
+    }
+    session->is_given_back = false;
     session->ends_with_renewal = ends_with_renewal_;
     session->survives_errors = survives_errors_;
     Hold hold{session->id};
@@ -74,7 +96,7 @@ class ConsulLock final : public LockAlgorithm {
       is_held = hold.fencing_token.has_value();
     }
     if (!is_held) {
-      sessions.close(session->id);
+      if (!keeps_session_) sessions.close(session->id);
       co_return std::nullopt;
     }
     // 5: watch the key from now on. Who asks only whether the lock is free leaves it to its session.
@@ -88,8 +110,9 @@ class ConsulLock final : public LockAlgorithm {
     consul::Index index = 0;
     for (bool is_first = true; is_first || (patience != nullptr && !patience->is_over()); is_first = false) {
       // 2: wait until nobody has it.
-      std::optional<consul::Told> told = co_await server.query(
-          datacentre_, {.key = key().text(), .index = index, .wait = waits_.of_query()}, waits_.is_endless());
+      const consul::Query look{.key = key().text(), .index = index, .wait = waits_.of_query(), .consistency = reads_};
+      std::optional<consul::Told> told = co_await server.query(datacentre_, look, waits_.is_endless());
+      while (server.asks_again(told)) told = co_await server.query(datacentre_, look, waits_.is_endless());
       if (!told || told->answer.error != consul::Error::none) co_return false;
       if (is_foreign(told->answer)) co_return false;
       const consul::SessionId holder = session_of(told->answer);
@@ -107,7 +130,9 @@ class ConsulLock final : public LockAlgorithm {
       // 4: somebody was faster; or nobody has it, and a lock-delay is in force. (Until #1008 nobody asked.)
       index = 0;
       if (asks_why_) {
-        told = co_await server.query(datacentre_, {.key = key().text()});
+        const consul::Query why{.key = key().text(), .consistency = reads_};
+        told = co_await server.query(datacentre_, why);
+        while (server.asks_again(told)) told = co_await server.query(datacentre_, why);
         if (!told || told->answer.error != consul::Error::none) co_return false;
         if (session_of(told->answer) != 0) index = told->answer.index;
       }
@@ -137,11 +162,22 @@ class ConsulLock final : public LockAlgorithm {
   /// session would be renewed for ever (#4935).
   sim::Task<void> monitor(Client& background, std::shared_ptr<ConsulSession> session) const {
     auto& server = background.to<consul::Endpoint>();
+    const sim::OperationId hold = session->acquire;
+    std::int64_t retries = monitor_retries_;
     for (consul::Index index = 0; true;) {
-      const std::optional<consul::Told> told = co_await server.query(
-          datacentre_, {.key = key().text(), .index = index, .consistency = consul::Consistency::consistent}, true);
-      if (session->is_given_back) co_return;
-      if (!told || session_of(told->answer) != session->id) break;
+      const consul::Query watch{.key = key().text(), .index = index, .consistency = consul::Consistency::consistent};
+      std::optional<consul::Told> told = co_await server.query(datacentre_, watch, true);
+      while (server.asks_again(told)) told = co_await server.query(datacentre_, watch, true);
+      if (session->is_given_back || session->acquire != hold) co_return;
+      const bool is_answered = told && told->answer.error == consul::Error::none;
+      if (!is_answered && retries > 0) {
+        --retries;
+        index = 0;
+        co_await background.tick(monitor_retry_time_);
+        continue;
+      }
+      if (!is_answered || session_of(told->answer) != session->id) break;
+      retries = monitor_retries_;
       index = told->answer.index;
     }
     session->lose(background);
@@ -157,6 +193,10 @@ class ConsulLock final : public LockAlgorithm {
   bool unlocks_when_lost_;
   bool ends_with_renewal_;
   bool survives_errors_;
+  bool keeps_session_;
+  consul::Consistency reads_;
+  std::int64_t monitor_retries_;
+  sim::Duration monitor_retry_time_;
   consul::Session session_;
 };
 
@@ -176,6 +216,12 @@ Entry consul_lock() {
   parameters.push_back({"survives_errors", true, "a renewal without an answer is tried again (since #912)"});
   parameters.push_back(
       {"ends_with_renewal", false, "a session that could not be renewed for its TTL counts as lost (not in Consul)"});
+  parameters.push_back(
+      {"reads", std::string(kReads.front()), "how it looks who has the lock, before it has it", kReads});
+  parameters.push_back({"keeps_session", false, "one session for all attempts of a process (LockOptions.Session)"});
+  parameters.push_back(
+      {"monitor_retries", std::int64_t{0}, "errors that its watch survives, one after the other; consul lock: 3"});
+  parameters.push_back({"monitor_retry_time", 2_s, "pause of its watch after an error; consul lock: 1s"});
   return {.id = "consul-lock",
           .summary = "Consul's lock: a key that a session acquires, watched by whoever waits and by the holder",
           .documents = {"lock-summary"},

@@ -111,10 +111,10 @@ class ConsulSemaphore final : public LockAlgorithm {
     consul::Index index = 0;
     for (bool is_first = true; is_first || (patience != nullptr && !patience->is_over()); is_first = false) {
       // 3: who is there, and who holds a place?
-      told = co_await server.query(
-          datacentre_,
-          {.what = consul::Query::What::recurse, .key = key().text(), .index = index, .wait = waits_.of_query()},
-          waits_.is_endless());
+      const consul::Query look{
+          .what = consul::Query::What::recurse, .key = key().text(), .index = index, .wait = waits_.of_query()};
+      told = co_await server.query(datacentre_, look, waits_.is_endless());
+      while (server.asks_again(told)) told = co_await server.query(datacentre_, look, waits_.is_endless());
       if (!told || told->answer.error != consul::Error::none) co_return false;
       const consul::KeyValue* lock = lock_of(told->answer);
       if (lock != nullptr && lock->flags != kSemaphoreFlag) co_return false;
@@ -167,6 +167,7 @@ class ConsulSemaphore final : public LockAlgorithm {
     while (true) {
       // 7: take the own session out.
       std::optional<consul::Told> told = co_await server.query(datacentre_, {.key = lock_key()});
+      while (server.asks_again(told)) told = co_await server.query(datacentre_, {.key = lock_key()});
       if (!told || told->answer.error != consul::Error::none) co_return false;
       const consul::KeyValue* lock = told->answer.kvs.empty() ? nullptr : &told->answer.kvs.front();
       Slots slots = slots_of(lock);
@@ -184,12 +185,12 @@ class ConsulSemaphore final : public LockAlgorithm {
   sim::Task<void> monitor(Client& background, std::shared_ptr<ConsulSession> session) const {
     auto& server = background.to<consul::Endpoint>();
     for (consul::Index index = 0; true;) {
-      const std::optional<consul::Told> told = co_await server.query(datacentre_,
-                                                                     {.what = consul::Query::What::recurse,
-                                                                      .key = key().text(),
-                                                                      .index = index,
-                                                                      .consistency = consul::Consistency::consistent},
-                                                                     true);
+      const consul::Query watch{.what = consul::Query::What::recurse,
+                                .key = key().text(),
+                                .index = index,
+                                .consistency = consul::Consistency::consistent};
+      std::optional<consul::Told> told = co_await server.query(datacentre_, watch, true);
+      while (server.asks_again(told)) told = co_await server.query(datacentre_, watch, true);
       if (session->is_given_back) co_return;
       if (!told || told->answer.error != consul::Error::none) break;
       Slots slots = slots_of(lock_of(told->answer));

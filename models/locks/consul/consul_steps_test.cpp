@@ -141,6 +141,35 @@ TEST_CASE("consul-lock: the sequencer is the LockIndex") {
   CHECK(tokens == std::vector<std::int64_t>{1, 2});
 }
 
+TEST_CASE("consul-lock: how it looks is for its user to say, how it watches is not") {
+  Bench bench = with_session("consul-lock", {{"reads", std::string("stale")}});
+  bench.client(0_ms, 50_ms);
+  const auto b = bench.client(10_ms, 10_ms);
+  bench.run();
+  CHECK(count(bench.talk_of(b), "GET lock stale") == 1);
+  CHECK(count(bench.talk_of(b), "GET lock index=3 wait=15s stale") == 1);
+  CHECK(bench.count("GET lock consistent") == 2);
+}
+
+TEST_CASE("consul-lock: its watch survives as many errors in a row as it is told to") {
+  const std::int64_t retries = GENERATE(0, 1);
+  Bench bench = with_session("consul-lock", {{"monitor_retries", retries}, {"monitor_retry_time", 1_s}});
+  bench.client(0_ms, 8_s);
+  for (const sim::Duration at : {1_s, 4_s}) {
+    sim::PlannedFault crash{.kind = sim::FaultKind::crash, .process = bench.server()};
+    crash.restart_after = sim::DurationRange::exactly(5_ms);
+    crash.at = at;
+    bench.world().plan(crash);
+  }
+  bench.run();
+  const auto& operations = bench.world().history().operations;
+  const auto lost = std::count_if(operations.begin(), operations.end(),
+                                  [](const sim::Operation& each) { return each.function == "lost"; });
+  CHECK(lost == (retries == 0 ? 1 : 0));
+  // At first without an index, whenever it begins anew.
+  CHECK(bench.count("GET lock consistent") == (retries == 0 ? 1 : 3));
+}
+
 TEST_CASE("consul-lock: nobody answers for a datacentre that is not there") {
   Bench bench = with_session("consul-lock", {{"datacentre", std::string("dc2")}});
   bench.client(0_ms, 50_ms);

@@ -41,7 +41,13 @@ void ConsulSessions::close(consul::SessionId id) {
   const std::shared_ptr<ConsulSession> session = find(id);
   if (session == nullptr) return;
   std::erase(sessions_, session);
+  if (kept_ == session) kept_.reset();
   session->is_closed.release();
+}
+
+void ConsulSessions::keep(Client& client, std::shared_ptr<ConsulSession> session) {
+  kept_ = std::move(session);
+  client.to<consul::Endpoint>().when_ended([this, id = kept_->id] { close(id); });
 }
 
 /// RenewPeriodic. It alone destroys the session, so what it asks last comes after what it has asked before.
@@ -60,7 +66,8 @@ sim::Task<void> ConsulSessions::renew(Client& background, std::shared_ptr<Consul
     co_await background.step("renew", sim::Moment::before);
     const std::optional<sim::Duration> patience =
         session->ends_with_renewal ? std::optional(session->ttl / 4) : std::nullopt;
-    const std::optional<consul::Told> told = co_await server.renew(session->datacentre, session->id, patience);
+    std::optional<consul::Told> told = co_await server.renew(session->datacentre, session->id, patience);
+    while (server.asks_again(told)) told = co_await server.renew(session->datacentre, session->id, patience);
     if (told && told->answer.error == consul::Error::unknown_session) co_return;
     const bool is_renewed = told && told->answer.error == consul::Error::none;
     if (!is_renewed && !session->survives_errors) co_return;

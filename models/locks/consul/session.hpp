@@ -42,10 +42,16 @@ class ConsulSessions final : public ProcessObject {
   /// Renews it no longer, and destroys it. Nobody waits for the answer.
   void close(consul::SessionId id);
 
+  /// The one that its process keeps for all attempts; null: it has none, or none any more.
+  const std::shared_ptr<ConsulSession>& kept() const { return kept_; }
+  /// Until the client's program ends.
+  void keep(Client& client, std::shared_ptr<ConsulSession> session);
+
  private:
   sim::Task<void> renew(Client& background, std::shared_ptr<ConsulSession> session);
 
   std::vector<std::shared_ptr<ConsulSession>> sessions_;
+  std::shared_ptr<ConsulSession> kept_;
 };
 
 /// How long an attempt goes on, as both recipes have it.

@@ -102,7 +102,7 @@ constexpr std::array<Pair, 6> kMeaningsOfEtcd{{
      "出错即结束等待；false：随后未能删除自己的键的客户端算取得锁（#11458 之前）"},
 }};
 
-constexpr std::array<Pair, 12> kMeaningsOfConsul{{
+constexpr std::array<Pair, 16> kMeaningsOfConsul{{
     {"TTL of the session, renewed every half of it; it ends after twice as long",
      "会话的 TTL，每过一半续期一次；两倍时间后会话结束"},
     {"whose servers are asked (?dc=)", "向哪个数据中心的服务器请求（?dc=）"},
@@ -118,6 +118,11 @@ constexpr std::array<Pair, 12> kMeaningsOfConsul{{
     {"a renewal without an answer is tried again (since #912)", "没有答复的续期会重试（#912 起）"},
     {"a session that could not be renewed for its TTL counts as lost (not in Consul)",
      "在 TTL 之内未能续期的会话视为丢失（Consul 没有）"},
+    {"how it looks who has the lock, before it has it", "取得锁之前，以哪种一致性读取谁持有锁"},
+    {"one session for all attempts of a process (LockOptions.Session)",
+     "进程的所有尝试共用一个会话（LockOptions.Session）"},
+    {"errors that its watch survives, one after the other; consul lock: 3", "监视能经受的接连错误次数；consul lock：3"},
+    {"pause of its watch after an error; consul lock: 1s", "监视出错后的停顿；consul lock：1 秒"},
     {"the limit that a client takes for agreed; 0: the limit", "客户端以为约定的上限；0：即 limit"},
 }};
 
