@@ -42,8 +42,8 @@ constexpr std::uint64_t kMatrixTraces = 1'000;
 constexpr std::uint64_t kMatrixEvents = 60'000;
 /// Those of three clients are shorter: most that end by a bound say nothing.
 constexpr std::uint64_t kMatrixPartsForThree = 2;
-/// Of 439 searches of three clients, those did not end within 30,000 events whose two clients had needed more than
-/// 2,600.
+/// Of 439 searches of three clients none ended within 30,000 events whose two clients had needed more than 2,600, and
+/// none of those found anything.
 constexpr std::uint64_t kMatrixTimesForThree = 10;
 constexpr std::uint64_t kMatrixRuns = 20;
 /// Its searches are that much shorter than those of `matrix`, and so are the concrete runs beside them.

@@ -184,20 +184,40 @@ std::string matrix_table(const Findings& findings, std::string_view from, const 
   return table_of({fmt::format("Matrix: {}", question.name), fmt::format("矩阵：{}", question.name)}, heads, rows);
 }
 
+namespace {
+
+/// Where three clients have other bounds than two.
+Text bounds_of_three(const scenarios::MatrixOptions& bounds) {
+  if (bounds.parts_for_three == 1 && bounds.times_for_three == 0) return {};
+  const std::uint64_t traces = bounds.max_traces / bounds.parts_for_three;
+  const std::uint64_t events = bounds.max_events / bounds.parts_for_three;
+  Text text{fmt::format(" With three clients at most {} traces and {} events.", traces, events),
+            fmt::format("三个客户端时至多 {} 条轨迹、{} 个事件。", traces, events)};
+  if (bounds.times_for_three > 0) {
+    const std::uint64_t most = events / bounds.times_for_three;
+    text.en += fmt::format(" That search is not begun where two clients needed more than {} events.", most);
+    text.zh += fmt::format("若两个客户端已超过 {} 个事件，则不再探索三个客户端。", most);
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string matrix_bounds(const Findings& findings) {
   const scenarios::MatrixOptions& bounds = findings.matrix_bounds;
+  const Text three = bounds_of_three(bounds);
   return fmt::format(
       "<p class=\"faint\">{}</p>\n",
       both(fmt::format("Proved: in every order and with every delay of a small world, of at most {} traces and {} "
                        "events, with at most one fault; {} random runs of a larger world (seed {}) did not break it "
-                       "either. Fuzzed: only these random runs. What follows a ✗ is the margin. ·: has no meaning "
+                       "either.{} Fuzzed: only these random runs. What follows a ✗ is the margin. ·: has no meaning "
                        "there. `lockstep matrix` has larger bounds.",
-                       bounds.max_traces, bounds.max_events, bounds.runs, bounds.seed),
+                       bounds.max_traces, bounds.max_events, bounds.runs, bounds.seed, three.en),
            fmt::format(
                "已证明：在小世界的所有顺序与所有时延下成立（至多 {} 条轨迹、{} 个事件，至多一个故障），较大世界的 {} "
-               "次随机运行（种子 {}）也未破坏。仅随机测试：只有这些随机运行。✗ 后面是界限。·：不适用。"
+               "次随机运行（种子 {}）也未破坏。{}仅随机测试：只有这些随机运行。✗ 后面是界限。·：不适用。"
                "`lockstep matrix` 使用更大的界限。",
-               bounds.max_traces, bounds.max_events, bounds.runs, bounds.seed)));
+               bounds.max_traces, bounds.max_events, bounds.runs, bounds.seed, three.zh)));
 }
 
 std::string claim_cell(const Findings& findings, std::string_view from, std::string_view algorithm,
