@@ -69,8 +69,8 @@ int refuse_global(lua_State* lua) {
   for (const Instead& one : kInstead) {
     if (one.name == name) fail(lua, fmt::format("there is no {}: {}", name, one.use));
   }
-  constexpr std::array<std::string_view, 14> kDeclared{
-      "try_acquire", "call",       "parameters",     "claims",  "summary", "servers",   "mode",
+  constexpr std::array<std::string_view, 15> kDeclared{
+      "try_acquire", "call",       "parameters",     "claims",  "summary", "server",    "servers",    "mode",
       "background",  "subscribes", "blind_to_names", "acquire", "release", "documents", "repaired_by"};
   for (const std::string_view declared : kDeclared) {
     if (declared == name) {
@@ -84,9 +84,9 @@ int refuse_global(lua_State* lua) {
 /// What a script may declare.
 int declare(lua_State* lua) {
   const std::string name = lua_type(lua, 2) == LUA_TSTRING ? lua_tostring(lua, 2) : "";
-  constexpr std::array<std::string_view, 12> kNames{"acquire",    "release",    "try_acquire", "call",
-                                                    "parameters", "claims",     "summary",     "servers",
-                                                    "mode",       "background", "subscribes",  "blind_to_names"};
+  constexpr std::array<std::string_view, 13> kNames{"server",     "acquire",    "release",       "try_acquire", "call",
+                                                    "parameters", "claims",     "summary",       "servers",     "mode",
+                                                    "background", "subscribes", "blind_to_names"};
   const bool is_known = std::find(kNames.begin(), kNames.end(), name) != kNames.end();
   if (Interpreter::of(lua).current != nullptr)
     fail(lua, fmt::format(
@@ -94,10 +94,10 @@ int declare(lua_State* lua) {
                   "long as the process",
                   name, name));
   if (!is_known)
-    fail(lua, fmt::format(
-                  "a script declares acquire, release, try_acquire, call, parameters, claims, summary, servers, mode, "
-                  "background, subscribes and blind_to_names; write `local {}`",
-                  name));
+    fail(lua, fmt::format("a script declares acquire, release, try_acquire, call, parameters, claims, summary, server, "
+                          "servers, mode, "
+                          "background, subscribes and blind_to_names; write `local {}`",
+                          name));
   lua_settop(lua, 3);
   lua_rawset(lua, 1);
   return 0;

@@ -13,6 +13,7 @@
 
 #include "models/scripted/lua_values.hpp"
 #include "models/scripted/run.hpp"
+#include "models/scripted/server_table.hpp"
 
 namespace lockstep::models::scripted {
 
@@ -259,6 +260,32 @@ int print_error(lua_State* lua) {
   return 1;
 }
 
+/// c.redis in a script of another kind.
+int find_server(lua_State* lua) {
+  const std::string name = lua_type(lua, 2) == LUA_TSTRING ? lua_tostring(lua, 2) : "";
+  const std::string_view own = Interpreter::of(lua).program().server->name();
+  for (const ServerLibrary* library : server_libraries()) {
+    if (library->name() == name && name != own)
+      fail(lua,
+           fmt::format("there is no c.{}: this script runs on servers of kind \"{}\", c.{}; `server = \"{}\"` at the "
+                       "top of the script says otherwise",
+                       name, own, own, name));
+  }
+  lua_pushnil(lua);
+  return 1;
+}
+
+/// Of the table of metatables on top of the stack.
+void refuse_other_servers(lua_State* lua) {
+  lua_rawgeti(lua, -1, static_cast<int>(Kind::context));
+  lua_getfield(lua, -1, "__index");
+  lua_newtable(lua);
+  lua_pushcfunction(lua, find_server);
+  lua_setfield(lua, -2, "__index");
+  lua_setmetatable(lua, -2);
+  lua_pop(lua, 2);
+}
+
 }  // namespace
 
 void add_metatable(lua_State* lua, Kind kind, const luaL_Reg* methods) {
@@ -284,6 +311,12 @@ void push_metatables(lua_State* lua) {
   add_metatable(lua, Kind::hold, kHold);
   add_metatable(lua, Kind::watch, kWatch);
   add_waiting(lua);
+  if (const ServerLibrary* server = Interpreter::of(lua).program().server) {
+    constexpr luaL_Reg kNone[] = {{nullptr, nullptr}};
+    add_metatable(lua, Kind::server, server->calls != nullptr ? server->calls : kNone);
+    add_metatable(lua, Kind::object, server->object_calls != nullptr ? server->object_calls : kNone);
+    refuse_other_servers(lua);
+  }
   lua_newtable(lua);
   lua_pushboolean(lua, 0);
   lua_setfield(lua, -2, "__metatable");
@@ -346,8 +379,14 @@ void fill_context(lua_State* lua, Machine& machine, std::size_t number) {
     lua_newtable(lua);
     lua_setfield(lua, -2, "lock");
   }
-  push_servers(lua, machine, number);
-  lua_setfield(lua, -2, "redis");
+  const ServerLibrary& server = *machine.program().server;
+  if (server.push != nullptr) {
+    server.push(lua, machine, number);
+  } else {
+    lua_newtable(lua);
+    push_object(lua, machine.interpreter(), Kind::server, number);
+  }
+  lua_setfield(lua, -2, std::string(server.name()).c_str());
 }
 
 }  // namespace lockstep::models::scripted

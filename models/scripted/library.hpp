@@ -35,9 +35,6 @@ void add_waiting(lua_State* lua);
 void fill_context(lua_State* lua, Machine& machine, std::size_t number);
 /// Whether it is an error that a server replied.
 bool is_error(lua_State* lua, int index);
-/// Pushes the servers of a client: `c.redis`.
-void push_servers(lua_State* lua, Machine& machine, std::size_t context);
-
 inline constexpr Library kLibrary{.install_globals = install_globals,
                                   .push_metatable_of_globals = push_metatable_of_globals,
                                   .push_metatables = push_metatables,

@@ -29,7 +29,7 @@ class Run;
 class Machine;
 
 /// What scripts can have of ours.
-enum class Kind : std::uint8_t { context = 1, hold, watch, patience, channel, latch, error };
+enum class Kind : std::uint8_t { context = 1, hold, watch, patience, channel, latch, error, server, object };
 
 /// What is told of a script's mistakes, over all executions of a world.
 class Log {
@@ -165,7 +165,8 @@ class Machine {
   /// Only those that go on.
   std::vector<std::shared_ptr<Watch>> watches;
   std::size_t watches_made = 0;
-  std::deque<Latch> latches;  ///< the first is for those who only wait for time to pass
+  std::size_t objects_made = 0;  ///< of a server's library (server_library.hpp)
+  std::deque<Latch> latches;     ///< the first is for those who only wait for time to pass
 
   /// Pushes the function of this name that the script has defined, or nil.
   void push_defined(const char* name) const;

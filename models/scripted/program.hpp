@@ -10,11 +10,14 @@
 
 namespace lockstep::models::scripted {
 
+struct ServerLibrary;
+
 /// A script that has been read. Never changes afterwards; lies outside of every world, and worlds refer to it.
 struct Program {
   std::string file;      ///< as messages name it: "my-lock.lua"
   std::string text;      ///< as it was read
   std::string bytecode;  ///< of the text in which comparisons ask (models/redis/script/questions/lua_questions.hpp)
+  const ServerLibrary* server = nullptr;  ///< what `c` has of its servers; null: the main part has not been read
   bool has_background = false;
   bool subscribes = false;
   bool has_try_acquire = false;

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,6 +17,7 @@
 #include "models/scripted/machine.hpp"
 #include "models/scripted/program.hpp"
 #include "models/scripted/scripted_lock.hpp"
+#include "models/scripted/server_table.hpp"
 
 namespace lockstep::models::scripted {
 namespace {
@@ -63,10 +66,12 @@ bool is_name(std::string_view name) {
   });
 }
 
-constexpr std::array<std::pair<std::string_view, ParameterRole>, 7> kRoles{
+constexpr std::array<std::pair<std::string_view, ParameterRole>, 9> kRoles{
     {{"lease", ParameterRole::lease},
      {"renewed_lease", ParameterRole::renewed_lease},
      {"newcomers_lease", ParameterRole::newcomers_lease},
+     {"session_ttl", ParameterRole::session_ttl},
+     {"lock_delay", ParameterRole::lock_delay},
      {"server_patience", ParameterRole::server_patience},
      {"replica_patience", ParameterRole::replica_patience},
      {"longest_delay", ParameterRole::longest_delay},
@@ -95,6 +100,7 @@ class Declarations {
     program_.subscribes = entry.subscribes = flag("subscribes");
     entry.is_blind_to_names = flag("blind_to_names");
     entry.many_nodes = one_of("servers", "one", "several");
+    read_server(entry);
     if (one_of("mode", "exclusive", "shared")) entry.mode = Mode::shared;
     read_claims(entry);
     read_parameters(entry);
@@ -147,6 +153,28 @@ class Declarations {
     if (value && *value != first && *value != second)
       throw Wrong{fmt::format("{}: expected \"{}\" or \"{}\"", name, first, second)};
     return value == second;
+  }
+
+  void read_server(locks::Entry& entry) {
+    const std::span<const ServerLibrary* const> known = server_libraries();
+    const std::optional<std::string> name = text("server");
+    for (const ServerLibrary* library : known) {
+      if (program_.server == nullptr && (!name || library->name() == *name)) program_.server = library;
+    }
+    if (program_.server == nullptr) {
+      std::string all;
+      for (const ServerLibrary* library : known)
+        all += fmt::format("{}\"{}\"", all.empty() ? "" : ", ", library->name());
+      throw Wrong{fmt::format("server: there is no kind of server \"{}\" for scripts: there are {}", *name, all)};
+    }
+    entry.server_kind = &program_.server->kind();
+    if (program_.server->has_background) program_.has_background = entry.has_background = true;
+    if (program_.server == known.front()) return;
+    for (const auto& [flag, is_set] : {std::pair("subscribes", entry.subscribes), {"servers", entry.many_nodes}}) {
+      if (is_set)
+        throw Wrong{fmt::format("{}: only servers of kind \"{}\" have that for scripts; leave it out", flag,
+                                known.front()->name())};
+    }
   }
 
   void read_claims(locks::Entry& entry) {

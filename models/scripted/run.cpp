@@ -222,6 +222,11 @@ sim::Task<void> drive(Client& client, Run& run, int arguments) {
         push_votes(run.lua(), votes, redis::servers_of(client).size());
         break;
       }
+      case Request::Kind::server: {
+        sim::Task<int> work = std::move(request.work);
+        arguments = co_await std::move(work);
+        break;
+      }
       case Request::Kind::protect:
       case Request::Kind::none: co_return;
     }

@@ -24,7 +24,7 @@ namespace lockstep::models::scripted {
 
 /// What a script has begun to wait for. One kind at a time; what does not belong to it means nothing.
 struct Request {
-  enum class Kind : std::uint8_t { none, command, transaction, sleep, subscribe, message, latch, ask, protect };
+  enum class Kind : std::uint8_t { none, command, transaction, sleep, subscribe, message, latch, ask, protect, server };
   Kind kind = Kind::none;
   std::optional<redis::Connection> connection;
   redis::Command command;
@@ -36,7 +36,8 @@ struct Request {
   Value name;
   std::uint64_t servers = 0;
   redis::Gather::Rule rule{};
-  int values = 0;  ///< of `protect`: the function and its arguments, on the stack
+  sim::Task<int> work;  ///< of a server's library: pushes what the script gets, and says how many values that are
+  int values = 0;       ///< of `protect`: the function and its arguments, on the stack
 };
 
 class Run final : public sim::InterpretedText {
@@ -71,6 +72,9 @@ class Run final : public sim::InterpretedText {
   /// Channels that it has joined. Null: it has left.
   std::vector<locks::Subscriptions::Channel*> channels;
   void leave(std::size_t number);
+
+  /// Objects that calls of a server have given, with their numbers (server_library.hpp).
+  std::vector<std::pair<std::size_t, std::shared_ptr<void>>> objects;
 
   /// The lines of the script that it stands in.
   void add_places(std::vector<sim::CodePlace>& places) const override;

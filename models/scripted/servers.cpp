@@ -10,6 +10,8 @@
 #include "models/scripted/library.hpp"
 #include "models/scripted/lua_values.hpp"
 #include "models/scripted/run.hpp"
+#include "models/scripted/server_table.hpp"
+#include "models/servers/kinds.hpp"
 
 namespace lockstep::models::scripted {
 namespace {
@@ -184,8 +186,6 @@ void push_server(lua_State* lua, std::size_t context, std::size_t server, int pa
   lua_setmetatable(lua, -2);
 }
 
-}  // namespace
-
 void push_servers(lua_State* lua, Machine& machine, std::size_t context) {
   const std::size_t count = redis::servers_of(*machine.context_at(context)->client).size();
   push_server(lua, context, 0, 0);
@@ -193,6 +193,13 @@ void push_servers(lua_State* lua, Machine& machine, std::size_t context) {
     push_server(lua, context, i, 0);
     lua_rawseti(lua, -2, static_cast<int>(i) + 1);
   }
+}
+
+}  // namespace
+
+const ServerLibrary& redis_for_scripts() {
+  static constexpr ServerLibrary library{.kind = redis_kind, .push = push_servers};
+  return library;
 }
 
 }  // namespace lockstep::models::scripted

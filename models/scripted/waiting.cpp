@@ -10,6 +10,7 @@
 #include "models/scripted/library.hpp"
 #include "models/scripted/lua_values.hpp"
 #include "models/scripted/run.hpp"
+#include "models/scripted/server_table.hpp"
 
 namespace lockstep::models::scripted {
 namespace {
@@ -62,6 +63,7 @@ void read_limits(lua_State* lua, int index, std::size_t server, PermitLimits& li
   lua_getfield(lua, index, "lease");
   if (!lua_isnil(lua, -1)) {
     ++known;
+    require_first_library(lua, "a wait as long as a lease");
     const std::optional<redis::Reply> left = time_left_at(lua, lua_gettop(lua));
     if (!left) fail(lua, "lease is what is left of another's: what PTTL replied");
     if (limits.patience == nullptr)
@@ -91,6 +93,7 @@ std::size_t server_at(lua_State* lua, int index) {
 
 int subscribe(lua_State* lua) {
   context_of(lua);
+  require_first_library(lua, "c:subscribe");
   Run& run = running(lua);
   if (!running(lua).machine().program().subscribes)
     fail(lua, "c:subscribe needs a connection for messages: write `subscribes = true` at the top of the script");
@@ -188,6 +191,7 @@ IsYes yes_at(lua_State* lua, int index) {
 
 int ask(lua_State* lua) {
   context_of(lua);
+  require_first_library(lua, "c:ask");
   Run& run = running(lua);
   lua_settop(lua, 3);
   Request& request = run.request;

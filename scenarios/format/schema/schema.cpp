@@ -115,10 +115,26 @@ constexpr Key<Draft> kTop[] = {
     {"expect", "table", "none", "what each property is expected to be", both(read_expect, write_expect)},
 };
 
+/// The kind that the script of [lock] says. Null: there is no script, or something is wrong with it.
+const models::ServerKind* server_kind_of_script(const Node& lock, const std::filesystem::path& folder,
+                                                const OwnLock* known) {
+  const Node* script = find(lock, "script");
+  const auto* path = script != nullptr ? std::get_if<std::string>(&script->value) : nullptr;
+  if (path == nullptr) return nullptr;
+  if (known != nullptr && known->entry != nullptr && known->path == *path)
+    return &models::locks::server_kind_of(*known->entry);
+  const auto read = read_own_lock(folder / *path);
+  const auto* own = std::get_if<OwnLock>(&read);
+  return own != nullptr ? &models::locks::server_kind_of(*own->entry) : nullptr;
+}
+
 /// What [lock] runs on, which the servers above it have to know. If there is no such lock, its reader says so.
-const models::ServerKind& server_kind_of(const Node& root, const models::locks::Catalogue& catalogue) {
+const models::ServerKind& server_kind_of(const Node& root, const models::locks::Catalogue& catalogue,
+                                         const std::filesystem::path& folder, const OwnLock* known) {
   const Node* lock = find(root, "lock");
-  const Node* algorithm = lock != nullptr ? find(*lock, "algorithm") : nullptr;
+  if (lock == nullptr || !std::holds_alternative<Table>(lock->value)) return models::standard_server_kind();
+  if (const models::ServerKind* kind = server_kind_of_script(*lock, folder, known)) return *kind;
+  const Node* algorithm = find(*lock, "algorithm");
   const auto* id = algorithm != nullptr ? std::get_if<std::string>(&algorithm->value) : nullptr;
   const models::locks::Entry* entry = id != nullptr ? catalogue.find(*id) : nullptr;
   return entry != nullptr ? models::locks::server_kind_of(*entry) : models::standard_server_kind();
@@ -230,7 +246,7 @@ void check_overrides(const Draft& draft) {
 
 Scenario read_scenario(const Node& root, const models::locks::Catalogue& catalogue, const std::filesystem::path& folder,
                        const OwnLock* known) {
-  Draft draft{catalogue, server_kind_of(root, catalogue), folder, known, {}, {}};
+  Draft draft{catalogue, server_kind_of(root, catalogue, folder, known), folder, known, {}, {}};
   read_table(root, {"a scenario"}, kTop, draft);
   Scenario& scenario = draft.scenario;
   if (scenario.clients.empty()) throw Bad{find(root, "client")->at, "client: expected at least one [[client]]"};

@@ -69,8 +69,10 @@ void check_named_kind(const Node& node, const Draft& draft) {
   for (const ServerKind* kind : draft.catalogue.server_kinds()) known.push_back(kind->name());
   if (!contains(known, said))
     fail(node, "there is no kind of server " + in_quotes(said) + ": " + suggestion(said, known));
-  fail(node, "the algorithm of [lock] runs on servers of kind " + in_quotes(draft.server_kind.name()) + ", not on " +
-                 in_quotes(said));
+  const bool is_script = draft.scenario.lock.own.entry != nullptr;
+  fail(node, "the " + std::string(is_script ? "script" : "algorithm") + " of [lock] runs on servers of kind " +
+                 in_quotes(draft.server_kind.name()) + ", not on " + in_quotes(said) +
+                 (is_script ? "; a script says `server = " + in_quotes(said) + "` at its top if it is for those" : ""));
 }
 
 constexpr Key<ServerDraft> kServer[] = {
