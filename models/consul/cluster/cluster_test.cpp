@@ -545,4 +545,50 @@ TEST_CASE("consul cluster: each query counts by itself how many servers did not 
   bench.run_until(10_ms);
 }
 
+TEST_CASE("consul cluster: a query that comes to a leader before its server hears that this one was dead") {
+  ClusterBench::Setup setup;
+  // By its clock consul2 knows its leader for 1.1s, which is 2.75s.
+  setup.drifts_ppb = {0, -600'000'000};
+  ClusterBench bench(setup);
+  // consul1 leads again at 1152ms, with the vote of consul3. At 1400ms it hears the query, and consul2 hears that it was
+  // dead, and sends the query once more.
+  bench.crash(0, 100_ms, 50_ms);
+  bench.part(0, 1, 90_ms, 1400_ms);
+  bench.client(1, [](ClusterBench& b, Client& self) -> sim::Task<void> {
+    co_await self.sleep(500_ms);
+    const std::optional<Told> told = co_await self.to<Endpoint>().query("dc1", {.key = "k", .index = 1, .wait = 9_s});
+    b.note(self, text_of(told) + ", blocking " + std::to_string(b[0].blocking()));
+  });
+  bench.run_until(20_s);
+  CHECK(bench.told == Lines{"10405ms A: nothing at 1, blocking 0"});
+}
+
+TEST_CASE("consul cluster: a candidate in an earlier term hears of the later one from who knows a leader") {
+  ClusterBench bench({});
+  // consul2 leads in term 3. consul1 comes back in term 1, and does not hear it.
+  bench.crash(0, 100_ms, 2900_ms);
+  bench.part(0, 1, 2_s, 9_s);
+  bench.client(1, [](ClusterBench& b, Client& self) -> sim::Task<void> {
+    co_await self.sleep(4500_ms);
+    for (std::size_t i = 0; i < 2; ++i) b.note(self, "term " + std::to_string(b[i].member().replica().term()));
+  });
+  bench.run_until(4600_ms);
+  // It stands for election at 4s, in term 2.
+  CHECK(bench.told == Lines{"4.5s A: term 3", "4.5s A: term 3"});
+}
+
+TEST_CASE("consul cluster: a query whose leader does not answer has no answer either when its time is over") {
+  ClusterBench::Setup setup;
+  setup.settings.rpc_hold_timeout = 1_s;
+  ClusterBench bench(setup);
+  bench.pause(0, 100_ms, 9_s);
+  bench.client(1, [](ClusterBench& b, Client& self) -> sim::Task<void> {
+    co_await self.sleep(150_ms);
+    co_await get(b, self, Consistency::standard);
+  });
+  bench.run_until(12_s);
+  // consul2 has heard the leader at 51ms, and leads at 2253ms.
+  CHECK(bench.told == Lines{"2254ms A: default no answer"});
+}
+
 }  // namespace lockstep::models::consul::cluster_test
