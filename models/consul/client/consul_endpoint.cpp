@@ -45,11 +45,9 @@ void Endpoint::has_failed(std::size_t server) {
   if (is_cluster() && chosen("") == server) client_.shared<Choice>("").server = (server + 1) % servers_.size();
 }
 
-bool Endpoint::asks_again(const std::optional<Told>& told) {
-  failures_ = told ? 0 : failures_ + 1;
-  if (is_cluster() && failures_ < servers_.size()) return !told;
-  failures_ = 0;
-  return false;
+bool Endpoint::asks_again(const std::optional<Told>& told, std::size_t& failures) const {
+  if (told || !is_cluster()) return false;
+  return ++failures < servers_.size();
 }
 
 template <class Content>

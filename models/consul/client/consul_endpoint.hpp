@@ -58,7 +58,9 @@ class Endpoint final : public models::Endpoint {
 
   /// Whether a query or a renewal that had this answer is to be sent once more: there was none, and there is another
   /// server that was not asked. (An agent does so for its clients; what changes something it does not send twice.)
-  bool asks_again(const std::optional<Told>& told);
+  /// `failures`: of this query so far, at first 0. Each query counts its own: those of a thread and of its background
+  /// tasks come between each other.
+  bool asks_again(const std::optional<Told>& told, std::size_t& failures) const;
 
   /// What is to be done when its program has come to its end: a session would be renewed for ever.
   void when_ended(std::function<void()> closes) { closes_.push_back(std::move(closes)); }
@@ -66,10 +68,7 @@ class Endpoint final : public models::Endpoint {
   void ended() override {
     for (const std::function<void()>& close : std::exchange(closes_, {})) close();
   }
-  void forget() override {
-    failures_ = 0;
-    closes_.clear();
-  }
+  void forget() override { closes_.clear(); }
 
  private:
   friend class RequestCall;
@@ -94,7 +93,6 @@ class Endpoint final : public models::Endpoint {
   Client& client_;
   std::vector<Known> servers_;
   std::size_t first_ = 0;
-  std::size_t failures_ = 0;  ///< of what may be asked again, one after the other
   std::optional<sim::Duration> timeout_;
   std::vector<std::function<void()>> closes_;
 };

@@ -170,9 +170,10 @@ TEST_CASE("consul cluster: an old leader answers default queries until its lease
   });
   bench.run_until(15_s);
   // consul2 has heard the leader at 2ms, stands for election at 1102ms and 2202ms, and has committed at 2206ms. The old
-  // one looks after 2500ms, has heard the others at 3ms, and looks once more 25ms later, which is 10ms to it.
+  // one looks after 2500ms, has heard the others at 3ms, and looks once more 25ms later, which is 10ms to it. Who asked
+  // it to make sure before that is told that its leadership was lost, which is no answer.
   CHECK(bench.told == Lines{"4ms A: put true", "976ms A: default 1 at 2", "2354ms C: put true",
-                            "2427ms D: default 1 at 2", "2526ms B: consistent node is not the leader"});
+                            "2427ms D: default 1 at 2", "2526ms B: consistent no answer"});
 }
 
 TEST_CASE("consul cluster: a new leader answers default queries before it knows what its predecessor has committed") {
@@ -186,8 +187,9 @@ TEST_CASE("consul cluster: a new leader answers default queries before it knows 
     });
   }
   bench.run_until(5_s);
-  // consul1 has told nobody that a quorum has the entry. consul2 leads at 2204ms, and has committed 2ms later.
-  CHECK(bench.told == Lines{"4ms A: put true", "2205ms B: default nothing at 1", "2207ms C: consistent 1 at 2"});
+  // consul1 has told nobody that a quorum has the entry. consul2 leads at 2204ms, looks
+  // after a millisecond what waits for that, and has committed 2ms later.
+  CHECK(bench.told == Lines{"4ms A: put true", "2206ms B: default nothing at 1", "2208ms C: consistent 1 at 2"});
 }
 
 TEST_CASE("consul cluster: a query whose leader dies is asked again, a write is not") {
@@ -212,8 +214,8 @@ TEST_CASE("consul cluster: a query whose leader dies is asked again, a write is 
   bench.run_until(8_s);
   // consul2 hears at 101ms that the connection is gone. The query it sends again, to the same dead; A turns to consul3.
   // consul2 has heard the leader at 100ms, and leads at 2302ms.
-  CHECK(bench.told == Lines{"102ms A: put no answer", "104ms B: default connection refused",
-                            "106ms A: put connection refused", "2305ms C: put true"});
+  CHECK(bench.told == Lines{"102ms A: put no answer", "105ms B: default connection refused",
+                            "106ms A: put connection refused", "2306ms C: put true"});
 }
 
 TEST_CASE("consul cluster: a query that was at the leader when it died waits for the next one") {
@@ -441,7 +443,8 @@ TEST_CASE("consul cluster: a client whose server is dead turns to the next one, 
     co_await self.sleep(3_s);
     auto& server = self.to<Endpoint>();
     std::optional<Told> told = co_await server.query("dc1", {.key = "k"});
-    const bool asks_again = server.asks_again(told);
+    std::size_t failures = 0;
+    const bool asks_again = server.asks_again(told, failures);
     if (asks_again) told = co_await server.query("dc1", {.key = "k"});
     b.note(self, text_of(told) + (asks_again ? ", asked again" : ""));
   });
@@ -469,9 +472,123 @@ TEST_CASE("consul cluster: who was started and has heard nobody does not answer 
     co_await self.sleep(700_ms);
     co_await get(b, self, Consistency::stale);
   });
+  bench.client(2, [](ClusterBench& b, Client& self) -> sim::Task<void> {
+    co_await self.sleep(6403_ms);
+    co_await get(b, self, Consistency::stale);
+  });
   bench.run_until(9_s);
-  // Nobody leads from 5402ms on, since consul3 is in a later term; consul1 is elected a second later.
-  CHECK(bench.told == Lines{"4ms A: put true", "6406ms B: stale 1 at 2"});
+  // Nobody leads from 5402ms on, since consul3 is in a later term; consul1 stands for election a second later. consul3
+  // has voted for it at 6403ms, so that it answers C though it has applied nothing yet. It hears the leader at 6405ms and
+  // sends it what B has asked.
+  CHECK(bench.told == Lines{"4ms A: put true", "6405ms C: stale nothing at 1, no leader", "6409ms B: stale 1 at 2"});
+}
+
+TEST_CASE("consul cluster: of a query that comes to the same leader twice only the latest is answered") {
+  ClusterBench bench({});
+  // consul1 leads, then consul2, then consul1 again; the query comes to consul1 at 2ms and, when that leads
+  // once more, again. There it waits for 9s anew, while the first one still waits, until 9002ms.
+  bench.cut_off(0, 80_ms, 3_s);
+  bench.cut_off(1, 5_s, 3_s);
+  bench.client(2, [](ClusterBench& b, Client& self) -> sim::Task<void> {
+    const std::optional<Told> told = co_await self.to<Endpoint>().query("dc1", {.key = "k", .index = 1, .wait = 9_s});
+    b.note(self, text_of(told));
+  });
+  bench.run_until(30_s);
+  // consul2 leads at 2253ms and is heard at 4954ms. consul1 stands for election a second later and another one, leads at
+  // 6956ms, and consul3 hears of it a millisecond later, waits for another one, and sends the query at 6958ms.
+  CHECK(bench.told == Lines{"15961ms A: nothing at 1"});
+}
+
+TEST_CASE("consul cluster: where no message takes time, who is told by its leader that it is none goes on waiting") {
+  ClusterBench::Setup setup;
+  setup.latency = sim::DurationRange::exactly(0_ms);
+  ClusterBench bench(setup);
+  // It gives up when it goes on at 700ms; the others take it for the leader until a second after they have heard it.
+  bench.pause(0, 100_ms, 600_ms);
+  bench.client(1, [](ClusterBench& b, Client& self) -> sim::Task<void> {
+    co_await self.sleep(800_ms);
+    co_await get(b, self, Consistency::standard);
+  });
+  bench.run_until(6_s);
+  REQUIRE(bench.told.size() == 1);
+  CHECK(bench.told[0].ends_with("A: default nothing at 1"));
+}
+
+TEST_CASE("consul cluster: what a leader knew when it gave up is as new as that") {
+  ClusterBench bench({});
+  bench.cut_off(0, 80_ms, 10_s);
+  bench.client(0, [](ClusterBench& b, Client& self) -> sim::Task<void> {
+    co_await put(b, self, "1");
+    co_await self.sleep(996_ms);
+    const std::optional<Told> told =
+        co_await self.to<Endpoint>().query("dc1", {.key = "k", .consistency = Consistency::stale});
+    b.note(self, "last contact " + sim::to_string(told->contact->last) + " ago, " + text_of(told));
+  });
+  bench.run_until(3_s);
+  // It gives up at 562ms.
+  CHECK(bench.told == Lines{"4ms A: put true", "1002ms A: last contact 439ms ago, 1 at 2, no leader"});
+}
+
+TEST_CASE("consul cluster: each query counts by itself how many servers did not answer it") {
+  ClusterBench bench({});
+  bench.client(0, [](ClusterBench&, Client& self) -> sim::Task<void> {
+    const auto& server = self.to<Endpoint>();
+    std::size_t renewal = 0;
+    std::size_t watch = 0;
+    CHECK(server.asks_again(std::nullopt, renewal));
+    CHECK(server.asks_again(std::nullopt, watch));
+    CHECK(server.asks_again(std::nullopt, renewal));
+    CHECK(!server.asks_again(Told{}, watch));
+    CHECK(!server.asks_again(std::nullopt, renewal));
+    co_return;
+  });
+  bench.run_until(10_ms);
+}
+
+TEST_CASE("consul cluster: a query that comes to a leader before its server hears that this one was dead") {
+  ClusterBench::Setup setup;
+  // By its clock consul2 knows its leader for 1.1s, which is 2.75s.
+  setup.drifts_ppb = {0, -600'000'000};
+  ClusterBench bench(setup);
+  // consul1 leads again at 1152ms, with the vote of consul3. At 1400ms it hears the query, and consul2 hears that it was
+  // dead, and sends the query once more.
+  bench.crash(0, 100_ms, 50_ms);
+  bench.part(0, 1, 90_ms, 1400_ms);
+  bench.client(1, [](ClusterBench& b, Client& self) -> sim::Task<void> {
+    co_await self.sleep(500_ms);
+    const std::optional<Told> told = co_await self.to<Endpoint>().query("dc1", {.key = "k", .index = 1, .wait = 9_s});
+    b.note(self, text_of(told) + ", blocking " + std::to_string(b[0].blocking()));
+  });
+  bench.run_until(20_s);
+  CHECK(bench.told == Lines{"10405ms A: nothing at 1, blocking 0"});
+}
+
+TEST_CASE("consul cluster: a candidate in an earlier term hears of the later one from who knows a leader") {
+  ClusterBench bench({});
+  // consul2 leads in term 3. consul1 comes back in term 1, and does not hear it.
+  bench.crash(0, 100_ms, 2900_ms);
+  bench.part(0, 1, 2_s, 9_s);
+  bench.client(1, [](ClusterBench& b, Client& self) -> sim::Task<void> {
+    co_await self.sleep(4500_ms);
+    for (std::size_t i = 0; i < 2; ++i) b.note(self, "term " + std::to_string(b[i].member().replica().term()));
+  });
+  bench.run_until(4600_ms);
+  // It stands for election at 4s, in term 2.
+  CHECK(bench.told == Lines{"4.5s A: term 3", "4.5s A: term 3"});
+}
+
+TEST_CASE("consul cluster: a query whose leader does not answer has no answer either when its time is over") {
+  ClusterBench::Setup setup;
+  setup.settings.rpc_hold_timeout = 1_s;
+  ClusterBench bench(setup);
+  bench.pause(0, 100_ms, 9_s);
+  bench.client(1, [](ClusterBench& b, Client& self) -> sim::Task<void> {
+    co_await self.sleep(150_ms);
+    co_await get(b, self, Consistency::standard);
+  });
+  bench.run_until(12_s);
+  // consul2 has heard the leader at 51ms, and leads at 2253ms.
+  CHECK(bench.told == Lines{"2254ms A: default no answer"});
 }
 
 }  // namespace lockstep::models::consul::cluster_test

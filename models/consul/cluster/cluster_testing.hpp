@@ -86,6 +86,15 @@ class ClusterBench {
     partition.until = sim::Instant::at(from + length);
     world_.plan(std::move(partition));
   }
+  /// Neither hears the other.
+  void part(std::size_t one, std::size_t other, sim::Duration from, sim::Duration until) {
+    sim::Partition partition;
+    partition.sides.left.push_back(members_[one].id());
+    partition.sides.right.push_back(members_[other].id());
+    partition.from = sim::Instant::at(from);
+    partition.until = sim::Instant::at(until);
+    world_.plan(std::move(partition));
+  }
 
   void run(std::uint64_t events_max = 1'000'000) {
     for (const ClusterMember& member : members_) world_.start(member.id(), sim::DurationRange::exactly({}));

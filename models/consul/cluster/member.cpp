@@ -9,6 +9,8 @@ namespace {
 /// checkLeaderLease looks no more often.
 constexpr sim::Duration kLeastLeaseCheck = sim::Duration::milliseconds(10);
 
+constexpr sim::Duration kLeastPause = sim::Duration::milliseconds(1);
+
 /// A follower hears what is committed with the next message (CommitTimeout), and with each entry.
 consensus::ReplicaSettings replica_settings(const ClusterSettings& settings) {
   consensus::ReplicaSettings replica;
@@ -84,6 +86,7 @@ void ClusterMember::receive(sim::Message& message, sim::ConnectionId connection)
     note_contact(*raft);
     pass_over_commit(*raft);
     member_.receive(message);
+    note_leader_contact(*raft);
   } else if (auto* peers = dynamic_cast<ServerMessage*>(&message)) {
     heard(*peers);
   } else {
@@ -105,10 +108,12 @@ void ClusterMember::asked(const Request& request, sim::ConnectionId connection) 
   dispatch(waiting);
 }
 
-/// Whoever was started and has heard no leader yet has nothing to answer a stale query from.
+/// Whoever was started and has heard nobody yet has nothing to answer a stale query from. It looks but once
+/// (canServeReadRequest): later the leader answers.
 void ClusterMember::dispatch(Waiting& waiting) {
   const auto leader = member_.replica().leader();
-  if (leads() || (is(waiting.command.request, Consistency::stale) && heard_)) {
+  const bool is_first = !std::exchange(waiting.was_looked_at, true);
+  if (leads() || (is_first && is(waiting.command.request, Consistency::stale) && heard_)) {
     waiting.asked = self();
     execute(waiting.command);
   } else if (leader) {
@@ -129,22 +134,30 @@ void ClusterMember::hold(Waiting& waiting) {
   waiting.timer = world().set_timer(id(), sim::DurationRange::exactly(left), sim::TimerKind::timeout, waiting);
 }
 
-/// Each server looks every now and then whether there is a leader (RandomStagger).
+/// Each server looks every now and then whether there is a leader (RandomStagger). Not at once, where time would not go
+/// on: whoever is taken for the leader may say at once that it is none.
 void ClusterMember::send_later(Waiting& waiting) {
   waiting.asked.reset();
   waiting.is_to_be_sent = true;
   world().cancel_timer(std::exchange(waiting.timer, {}));
   const sim::Duration most = monotonic().true_length(settings_.rpc_hold_timeout / kJitterFraction);
-  waiting.timer = world().set_timer(id(), {sim::Duration::zero(), most}, sim::TimerKind::timeout, waiting);
+  waiting.timer = world().set_timer(id(), {kLeastPause, std::max(most, kLeastPause)}, sim::TimerKind::timeout, waiting);
 }
 
 void ClusterMember::Waiting::timer_fired() {
   timer = {};
   if (is_to_be_sent) {
-    member.dispatch(*this);
+    member.send_again(command.id);
   } else {
     member.answer(command.id, {.answer = {.error = Error::no_leader}});
   }
+}
+
+/// By an id of its own: what was sent before may still be there, at the same server, and its answer is nobody's.
+void ClusterMember::send_again(RequestId id) {
+  auto node = waiting_.extract(id);
+  node.key() = node.mapped().command.id = new_id();
+  dispatch(waiting_.insert(std::move(node)).position->second);
 }
 
 /// Its connection is gone, with all that was asked on it.
@@ -158,7 +171,7 @@ void ClusterMember::has_lost(consensus::NodeId peer) {
 void ClusterMember::lost(RequestId id) {
   Waiting& waiting = waiting_.at(id);
   if (!is_read(waiting.command.request)) return answer(id, {.is_lost = true});
-  if (monotonic().has_passed(waiting.held_until)) return answer(id, {.answer = {.error = Error::no_leader}});
+  if (monotonic().has_passed(waiting.held_until)) return answer(id, {.is_lost = true});
   send_later(waiting);
 }
 
@@ -286,7 +299,7 @@ void ClusterMember::run(Command command) {
 /// VerifyLeader.
 void ClusterMember::verify(Command command, bool is_woken) {
   const RequestId id = command.id;
-  verified_.insert_or_assign(id, Verified{std::move(command), is_woken});
+  verified_.insert_or_assign(id, Verified{std::move(command), is_woken, leads()});
   member_.read(id);
 }
 
@@ -376,7 +389,7 @@ void ClusterMember::read_answered(const consensus::ReadAnswer& answer) {
   verified_.erase(found);
   const RequestId id = verified.command.id;
   if (!answer.index) {
-    tell(id, {.error = Error::not_leader});
+    tell(id, {.error = verified.led ? Error::leadership_lost : Error::not_leader});
   } else if (verified.is_woken) {
     tell_query(id, engine_.read(std::get<Query>(verified.command.request.content)));
   } else {
@@ -389,8 +402,10 @@ void ClusterMember::elected() {
   check_lease();
 }
 
-/// Blocking queries go on: this server answers them from what it hears as a follower.
+/// Blocking queries go on: this server answers them from what it hears as a follower. What it knows is as new as that
+/// (runLeader).
 void ClusterMember::deposed() {
+  heard_ = monotonic().now();
   world().cancel_timer(std::exchange(lease_.timer, {}));
   stop_session_timers();
   for (const RequestId id : std::exchange(proposed_, {})) tell(id, {.error = Error::leadership_lost});
@@ -413,8 +428,20 @@ void ClusterMember::leader_changed() {
 
 void ClusterMember::note_contact(const consensus::PeerMessage<Command>& message) {
   if (message.mail.term < member_.replica().term()) return;
-  if (message.mail.kind == consensus::MessageKind::append_entries) heard_ = monotonic().now();
   if (message.mail.kind == consensus::MessageKind::appended) contacts_[message.mail.from] = monotonic().now();
+}
+
+/// setLastContact, as appendEntries and requestVote have it: of a leader whose log goes on from one's own, and of a
+/// candidate that has one's vote. Requires: the message was received.
+void ClusterMember::note_leader_contact(const consensus::PeerMessage<Command>& message) {
+  const consensus::Message<Command>& mail = message.mail;
+  const consensus::Durable<Command>& disk = member_.disk();
+  if (mail.term < disk.term) return;
+  const consensus::Position last = mail.last;
+  const bool goes_on = mail.kind == consensus::MessageKind::append_entries && last.index <= disk.log.size() &&
+                       (last.index == 0 || disk.log[last.index - 1].term == last.term);
+  const bool votes = mail.kind == consensus::MessageKind::request_vote && disk.voted_for == mail.from;
+  if (goes_on || votes) heard_ = monotonic().now();
 }
 
 /// A heartbeat that asks whether the leader leads does not say what is committed.
@@ -424,10 +451,12 @@ void ClusterMember::pass_over_commit(consensus::PeerMessage<Command>& message) {
   if (asks && message.mail.entries.empty()) message.mail.commit = 0;
 }
 
-/// Who knows a leader votes for nobody else, and does not even hear of another term.
+/// Who knows a leader votes for nobody else, and does not even hear of a later term. Whoever is in an earlier term it
+/// tells of its own.
 bool ClusterMember::refuses(const consensus::PeerMessage<Command>& message) const {
   const auto leader = member_.replica().leader();
-  return message.mail.kind == consensus::MessageKind::request_vote && leader && *leader != message.mail.from;
+  return message.mail.kind == consensus::MessageKind::request_vote && leader && *leader != message.mail.from &&
+         message.mail.term >= member_.replica().term();
 }
 
 /// checkLeaderLease.

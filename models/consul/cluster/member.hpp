@@ -11,7 +11,7 @@
 //     (leader_lease_timeout) gives up: until then it may answer a default query though another one leads already. And a
 //     leader that was just elected does not know yet what its predecessor committed last.
 //   - Sessions are created and destroyed through the log. When one is over only the leader knows, by its own clock; a
-//     renewal is no entry. Who becomes the leader gives all sessions their whole time again.
+//     renewal is no entry. Who becomes the leader gives all sessions their whole time again: twice the TTL.
 //   - A lock-delay each server sets by its own clock, when it applies the end of a session, and the leader asks its own
 //     before it writes to the log. So it outlives a leader.
 //   - Without a leader a server keeps requests for rpc_hold_timeout. A query whose leader died on the way is sent once
@@ -36,7 +36,7 @@
 namespace lockstep::models::consul {
 
 /// Consul's own times are these with raft_multiplier = 1; its default is 5, which makes the first two five times as
-/// long.
+/// long. A session ends when it was not renewed for twice its TTL, which no setting changes.
 struct ClusterSettings {
   std::size_t nodes = 3;
   ServerSettings server = {};
@@ -45,7 +45,8 @@ struct ClusterSettings {
   sim::Duration heartbeat_timeout = sim::Duration::seconds(1);
   /// LeaderLeaseTimeout. Not longer than `heartbeat_timeout`.
   sim::Duration leader_lease_timeout = sim::Duration::milliseconds(500);
-  /// CommitTimeout: so often followers hear what is committed, where nothing else is said.
+  /// CommitTimeout: so often followers hear what is committed, where nothing else is said. No more than a tenth of
+  /// `heartbeat_timeout`, as here each heartbeat tells them.
   sim::Duration commit_timeout = sim::Duration::milliseconds(50);
   sim::Duration rpc_hold_timeout = sim::Duration::seconds(7);
 };
@@ -86,6 +87,7 @@ class ClusterMember final : public sim::Process, private consensus::MemberOwner<
     sim::ConnectionId connection;
     std::optional<consensus::NodeId> asked = {};  ///< who executes it; nobody: there is no leader
     sim::Instant held_until;                      ///< by the monotonic clock
+    bool was_looked_at = false;                   ///< it was sent, executed or held at least once
     bool is_to_be_sent = false;                   ///< `timer` runs until it is sent to the leader, else until it fails
     sim::TimerRef timer;
   };
@@ -110,6 +112,7 @@ class ClusterMember final : public sim::Process, private consensus::MemberOwner<
   struct Verified {
     Command command;
     bool is_woken = false;  ///< it has blocked, and there is news
+    bool led = false;       ///< this server, when it began to wait
   };
   struct Lease final : sim::TimerOwner {
     void timer_fired() override { member->check_lease(); }
@@ -126,6 +129,7 @@ class ClusterMember final : public sim::Process, private consensus::MemberOwner<
   void dispatch(Waiting& waiting);
   void hold(Waiting& waiting);
   void send_later(Waiting& waiting);
+  void send_again(RequestId id);
   void has_lost(consensus::NodeId peer);
   void lost(RequestId id);
   void heard(ServerMessage& message);
@@ -155,6 +159,7 @@ class ClusterMember final : public sim::Process, private consensus::MemberOwner<
   void tell_history(const Command& command);
   void tell_history_of_read(const Command& command);
   void note_contact(const consensus::PeerMessage<Command>& message);
+  void note_leader_contact(const consensus::PeerMessage<Command>& message);
   void pass_over_commit(consensus::PeerMessage<Command>& message);
   bool refuses(const consensus::PeerMessage<Command>& message) const;
   void check_lease();
@@ -182,7 +187,7 @@ class ClusterMember final : public sim::Process, private consensus::MemberOwner<
   std::set<RequestId> proposed_;  ///< to be answered when applied
   std::map<RequestId, Verified> verified_;
   std::map<RequestId, Blocking> queries_;
-  std::optional<sim::Instant> heard_;   ///< the leader, by the monotonic clock; nothing: never in this life
+  std::optional<sim::Instant> heard_;   ///< LastContact, by the monotonic clock; nothing: never in this life
   std::uint64_t round_ = 0;             ///< of the last message of a leader: see `pass_over_commit`
   std::vector<sim::Instant> contacts_;  ///< of a leader: when each server has answered it last
   Lease lease_;

@@ -25,7 +25,7 @@ ClusterSettings cluster_settings(const ServersSetup& setup, const ServerSpec& se
   settings.leader_lease_timeout = std::clamp(setup.shared.get("leader_lease_timeout", settings.leader_lease_timeout),
                                              least, settings.heartbeat_timeout);
   settings.commit_timeout = std::max(setup.shared.get("commit_timeout", settings.commit_timeout), least);
-  settings.rpc_hold_timeout = setup.shared.get("rpc_hold_timeout", settings.rpc_hold_timeout);
+  settings.rpc_hold_timeout = std::max(setup.shared.get("rpc_hold_timeout", settings.rpc_hold_timeout), least * 16);
   return settings;
 }
 
@@ -96,9 +96,10 @@ std::span<const SettingSpec> cluster_setting_specs() {
                   "`heartbeat_timeout`; 2.5s with Consul's usual raft_multiplier"},
       SettingSpec{"commit_timeout", "duration", sim::Duration::milliseconds(50), "\"50ms\"",
                   "of a cluster of Consul: a follower hears so late what is committed, if nothing else is written; 1ms "
-                  "at least"},
+                  "at least, and no more than a tenth of `heartbeat_timeout`: what is longer counts as that"},
       SettingSpec{"rpc_hold_timeout", "duration", sim::Duration::seconds(7), "\"7s\"",
-                  "of a cluster of Consul: so long a server keeps requests while there is no leader"}};
+                  "of a cluster of Consul: so long a server keeps requests while there is no leader; 16ms at "
+                  "least"}};
   return specs;
 }
 

@@ -80,12 +80,10 @@ class ConsulLock final : public LockAlgorithm {
   sim::Task<std::optional<Hold>> take(Client& client, Patience* patience) const {
     // 1: a session.
     auto& sessions = client.shared<ConsulSessions>("");
-    std::shared_ptr<ConsulSession> session = sessions.kept();
-    if (!session) {
-      session = co_await sessions.open(client, datacentre_, session_);
-      if (!session) co_return std::nullopt;
-      if (keeps_session_) sessions.keep(client, session);
-    }
+    const std::shared_ptr<ConsulSession> session = keeps_session_
+                                                       ? co_await sessions.keep(client, datacentre_, session_)
+                                                       : co_await sessions.open(client, datacentre_, session_);
+    if (!session) co_return std::nullopt;
     session->is_given_back = false;
     session->ends_with_renewal = ends_with_renewal_;
     session->survives_errors = survives_errors_;
@@ -112,7 +110,8 @@ class ConsulLock final : public LockAlgorithm {
       // 2: wait until nobody has it.
       const consul::Query look{.key = key().text(), .index = index, .wait = waits_.of_query(), .consistency = reads_};
       std::optional<consul::Told> told = co_await server.query(datacentre_, look, waits_.is_endless());
-      while (server.asks_again(told)) told = co_await server.query(datacentre_, look, waits_.is_endless());
+      std::size_t failures = 0;
+      while (server.asks_again(told, failures)) told = co_await server.query(datacentre_, look, waits_.is_endless());
       if (!told || told->answer.error != consul::Error::none) co_return false;
       if (is_foreign(told->answer)) co_return false;
       const consul::SessionId holder = session_of(told->answer);
@@ -132,7 +131,8 @@ class ConsulLock final : public LockAlgorithm {
       if (asks_why_) {
         const consul::Query why{.key = key().text(), .consistency = reads_};
         told = co_await server.query(datacentre_, why);
-        while (server.asks_again(told)) told = co_await server.query(datacentre_, why);
+        failures = 0;
+        while (server.asks_again(told, failures)) told = co_await server.query(datacentre_, why);
         if (!told || told->answer.error != consul::Error::none) co_return false;
         if (session_of(told->answer) != 0) index = told->answer.index;
       }
@@ -167,7 +167,8 @@ class ConsulLock final : public LockAlgorithm {
     for (consul::Index index = 0; true;) {
       const consul::Query watch{.key = key().text(), .index = index, .consistency = consul::Consistency::consistent};
       std::optional<consul::Told> told = co_await server.query(datacentre_, watch, true);
-      while (server.asks_again(told)) told = co_await server.query(datacentre_, watch, true);
+      std::size_t failures = 0;
+      while (server.asks_again(told, failures)) told = co_await server.query(datacentre_, watch, true);
       if (session->is_given_back || session->acquire != hold) co_return;
       const bool is_answered = told && told->answer.error == consul::Error::none;
       if (!is_answered && retries > 0) {

@@ -114,7 +114,8 @@ class ConsulSemaphore final : public LockAlgorithm {
       const consul::Query look{
           .what = consul::Query::What::recurse, .key = key().text(), .index = index, .wait = waits_.of_query()};
       told = co_await server.query(datacentre_, look, waits_.is_endless());
-      while (server.asks_again(told)) told = co_await server.query(datacentre_, look, waits_.is_endless());
+      std::size_t failures = 0;
+      while (server.asks_again(told, failures)) told = co_await server.query(datacentre_, look, waits_.is_endless());
       if (!told || told->answer.error != consul::Error::none) co_return false;
       const consul::KeyValue* lock = lock_of(told->answer);
       if (lock != nullptr && lock->flags != kSemaphoreFlag) co_return false;
@@ -167,7 +168,8 @@ class ConsulSemaphore final : public LockAlgorithm {
     while (true) {
       // 7: take the own session out.
       std::optional<consul::Told> told = co_await server.query(datacentre_, {.key = lock_key()});
-      while (server.asks_again(told)) told = co_await server.query(datacentre_, {.key = lock_key()});
+      std::size_t failures = 0;
+      while (server.asks_again(told, failures)) told = co_await server.query(datacentre_, {.key = lock_key()});
       if (!told || told->answer.error != consul::Error::none) co_return false;
       const consul::KeyValue* lock = told->answer.kvs.empty() ? nullptr : &told->answer.kvs.front();
       Slots slots = slots_of(lock);
@@ -190,7 +192,8 @@ class ConsulSemaphore final : public LockAlgorithm {
                                 .index = index,
                                 .consistency = consul::Consistency::consistent};
       std::optional<consul::Told> told = co_await server.query(datacentre_, watch, true);
-      while (server.asks_again(told)) told = co_await server.query(datacentre_, watch, true);
+      std::size_t failures = 0;
+      while (server.asks_again(told, failures)) told = co_await server.query(datacentre_, watch, true);
       if (session->is_given_back) co_return;
       if (!told || told->answer.error != consul::Error::none) break;
       Slots slots = slots_of(lock_of(told->answer));

@@ -45,13 +45,38 @@ void ConsulSessions::close(consul::SessionId id) {
   session->is_closed.release();
 }
 
-void ConsulSessions::keep(Client& client, std::shared_ptr<ConsulSession> session) {
-  kept_ = std::move(session);
-  client.to<consul::Endpoint>().when_ended([this, id = kept_->id] { close(id); });
+sim::Task<std::shared_ptr<ConsulSession>> ConsulSessions::keep(Client& client, std::string datacentre,
+                                                               consul::Session wanted) {
+  if (std::find(users_.begin(), users_.end(), &client) == users_.end()) {
+    users_.push_back(&client);
+    client.to<consul::Endpoint>().when_ended([this, thread = &client] { leave(*thread); });
+  }
+  while (is_opening_) co_await opened_.acquire(client);
+  if (kept_ == nullptr) {
+    is_opening_ = true;
+    kept_ = co_await open(client, std::move(datacentre), std::move(wanted));
+    is_opening_ = false;
+  }
+  if (opened_.waiting() > 0) opened_.release();
+  co_return kept_;
+}
+
+void ConsulSessions::leave(const Client& thread) {
+  std::erase(users_, &thread);
+  if (users_.empty() && kept_ != nullptr) close(kept_->id);
+}
+
+void ConsulSessions::ended(const std::shared_ptr<ConsulSession>& session) {
+  if (kept_ == session) kept_.reset();
+}
+
+sim::Task<void> ConsulSessions::renew(Client& background, std::shared_ptr<ConsulSession> session) {
+  co_await renew_while_it_lives(background, session);
+  ended(session);
 }
 
 /// RenewPeriodic. It alone destroys the session, so what it asks last comes after what it has asked before.
-sim::Task<void> ConsulSessions::renew(Client& background, std::shared_ptr<ConsulSession> session) {
+sim::Task<void> ConsulSessions::renew_while_it_lives(Client& background, std::shared_ptr<ConsulSession> session) {
   auto& server = background.to<consul::Endpoint>();
   sim::Duration pause = session->ttl / 2;
   sim::Instant renewed = background.monotonic().now();
@@ -67,7 +92,8 @@ sim::Task<void> ConsulSessions::renew(Client& background, std::shared_ptr<Consul
     const std::optional<sim::Duration> patience =
         session->ends_with_renewal ? std::optional(session->ttl / 4) : std::nullopt;
     std::optional<consul::Told> told = co_await server.renew(session->datacentre, session->id, patience);
-    while (server.asks_again(told)) told = co_await server.renew(session->datacentre, session->id, patience);
+    std::size_t failures = 0;
+    while (server.asks_again(told, failures)) told = co_await server.renew(session->datacentre, session->id, patience);
     if (told && told->answer.error == consul::Error::unknown_session) co_return;
     const bool is_renewed = told && told->answer.error == consul::Error::none;
     if (!is_renewed && !session->survives_errors) co_return;

@@ -42,16 +42,24 @@ class ConsulSessions final : public ProcessObject {
   /// Renews it no longer, and destroys it. Nobody waits for the answer.
   void close(consul::SessionId id);
 
-  /// The one that its process keeps for all attempts; null: it has none, or none any more.
-  const std::shared_ptr<ConsulSession>& kept() const { return kept_; }
-  /// Until the client's program ends.
-  void keep(Client& client, std::shared_ptr<ConsulSession> session);
+  /// The one that its process keeps for all attempts of all its threads, until the last thread that has asked for it
+  /// ends. Opened if there is none, or none any more. Nothing: as with `open`.
+  sim::Task<std::shared_ptr<ConsulSession>> keep(Client& client, std::string datacentre, consul::Session wanted);
 
  private:
   sim::Task<void> renew(Client& background, std::shared_ptr<ConsulSession> session);
+  sim::Task<void> renew_while_it_lives(Client& background, std::shared_ptr<ConsulSession> session);
 
   std::vector<std::shared_ptr<ConsulSession>> sessions_;
+  /// It is over: nobody is to use it any more, but nobody was told to destroy it.
+  void ended(const std::shared_ptr<ConsulSession>& session);
+  /// A thread that used the one that is kept has come to its end.
+  void leave(const Client& thread);
+
   std::shared_ptr<ConsulSession> kept_;
+  std::vector<const Client*> users_;  ///< threads of the one that is kept
+  bool is_opening_ = false;           ///< the one that is to be kept
+  Latch opened_;                      ///< one thread after the other looks again
 };
 
 /// How long an attempt goes on, as both recipes have it.
