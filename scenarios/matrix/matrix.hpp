@@ -36,8 +36,8 @@ struct MatrixOptions {
   /// What three clients need at least, for each event that two need; where that is more than the bound, their search,
   /// which would hardly end, is not begun. 0: it always is.
   std::uint64_t times_for_three = 0;
-  std::uint64_t runs = 300;              ///< random ones of each question that the small world did not break
-  Effort opinion_effort;                 ///< of each exploration's second opinion
+  std::uint64_t runs = 300;  ///< random ones of each question that the small world did not break
+  Effort opinion_effort;     ///< of each exploration's second opinion
   std::uint64_t seed = 1;
   unsigned jobs = 1;       ///< threads; the result is the same for any number
   Ranks* ranks = nullptr;  ///< processes that fill in these cells together; each has all of the result
