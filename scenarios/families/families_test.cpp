@@ -278,6 +278,21 @@ TEST_CASE(
   CHECK(compared(digits, family_of(*as_told(digits), catalogue(), parameters.back()), 4).wrong == 0);
 }
 
+TEST_CASE("families: a cluster, whose executions have no end, is run and not taken for symbolic") {
+  for (const char* file :
+       {"consul/consul-stale-read.toml", "etcd/etcd-leader-dies.toml", "zookeeper/zk-leader-dies.toml"}) {
+    INFO(file);
+    const Scenario story = loaded(file);
+    const auto told = as_told(story);
+    REQUIRE(told);
+    REQUIRE_FALSE(family_parameters(story, catalogue()).empty());
+    FamilyOptions options;
+    options.max_pieces = 3;
+    const Family family = family_of(*told, catalogue(), family_parameters(story, catalogue()).front(), options);
+    CHECK_FALSE(family.pieces.empty());
+  }
+}
+
 TEST_CASE("families: what is stopped says so") {
   const Scenario story = loaded(kStories.front());
   FamilyOptions options;

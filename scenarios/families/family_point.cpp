@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "scenarios/deployment/deployment.hpp"
+#include "scenarios/exploring/exploration.hpp"
 #include "scenarios/families/family_story.hpp"
 #include "scenarios/running/runner.hpp"
 
@@ -111,6 +112,11 @@ FamilyPoint FamilyPoints::at(Duration x, Duration y, SameOrder order, bool explo
   point.bounds.assign(simulation.bounds().begin(), simulation.bounds().end());
   break_on_purpose(mutant_, point);
   return point;
+}
+
+std::vector<bool> FamilyPoints::worlds() const {
+  const bool may_be_symbolic = !story_.scenario.sentinels && can_be_explored(story_.scenario, catalogue_);
+  return may_be_symbolic ? std::vector<bool>{false, true} : std::vector<bool>{false};
 }
 
 const FamilyPoints::Ran& FamilyPoints::run_at(Duration x, Duration y) {

@@ -90,10 +90,9 @@ class FamilyPoints {
              sim::Duration y = {});
   /// Of all that was run so far: a measure of the work that is the same on every machine.
   std::uint64_t events() const { return events_; }
-  /// In which ways `at` can be asked: in a world that takes its instants for symbolic sentinels have no end.
-  std::vector<bool> worlds() const {
-    return story_.scenario.sentinels ? std::vector<bool>{false} : std::vector<bool>{false, true};
-  }
+  /// In which ways `at` can be asked: in a world that takes its instants for symbolic, what cannot be explored has no
+  /// end, and sentinels have none.
+  std::vector<bool> worlds() const;
 
  private:
   const FamilyStory& story_;

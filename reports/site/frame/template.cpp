@@ -12,7 +12,8 @@ namespace lockstep::reports::site {
 
 std::string both_markup(std::string_view en, std::string_view zh) {
   if (zh.empty() || en == zh) return std::string(en);
-  return fmt::format("<span lang=\"en\">{}</span><span lang=\"zh-Hans\">{}</span>", en, zh);
+  // The shortest element that HTML has for a phrase of a language: a site has fifty thousand of these pairs.
+  return fmt::format("<i lang=\"en\">{}</i><i lang=\"zh\">{}</i>", en, zh);
 }
 
 std::string both(std::string_view en, std::string_view zh) {

@@ -26,8 +26,8 @@ TEST_CASE("template: rows are in their order, and all but the first are next") {
 TEST_CASE("template: a page says its words in both languages, or in one") {
   const Values none;
   const std::string two = filled("reports/site/locks/market.mustache", none);
-  CHECK(two.find("<p><span lang=\"en\">This report has no market: its stories have none.</span><span "
-                 "lang=\"zh-Hans\">本报告没有市场") != std::string::npos);
+  CHECK(two.find("<p><i lang=\"en\">This report has no market: its stories have none.</i><i lang=\"zh\">"
+                 "本报告没有市场") != std::string::npos);
   const std::string one = filled("reports/site/locks/market.mustache", none, Language::en);
   CHECK(one.find("<p>This report has no market: its stories have none.</p>") != std::string::npos);
   CHECK(one.find("市场") == std::string::npos);

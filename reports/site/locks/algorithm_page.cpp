@@ -110,19 +110,24 @@ std::string lines_of_text(std::string_view text, std::string_view before = "", s
   return html;
 }
 
-/// A cell in full: what was asked, what was found, and the run that breaks it. Browsers open what surrounds the place
+/// What the names of questions and faults mean: once for all cells.
+std::vector<Values> meanings() {
+  std::vector<Values> all;
+  for (const scenarios::MatrixQuestion& question : scenarios::matrix_questions())
+    all.push_back({{"name", question.name}, {"meaning", both(question.meaning, question.meaning_zh)}});
+  for (const scenarios::MatrixFault& fault : scenarios::matrix_faults())
+    all.push_back({{"name", fault.name}, {"meaning", both(fault.meaning, fault.meaning_zh)}});
+  return all;
+}
+
+/// A cell in full: what was found, and the run that breaks it. Browsers open what surrounds the place
 /// that a link leads to.
 Values cell_details(const scenarios::MatrixCell& cell, const scenarios::MatrixAnswer& answer) {
   const CellText text = cell_text(&answer);
-  const auto sentence = [](std::string_view en, std::string_view en_end, std::string_view zh, std::string_view zh_end) {
-    return both(fmt::format("{}{}", en, en_end), fmt::format("{}{}", zh, zh_end));
-  };
   return {{"fault", cell.fault->name},
           {"question", answer.question->name},
           {"look", text.look},
           {"verdict", text.text},
-          {"asked", sentence(answer.question->meaning, ";", answer.question->meaning_zh, "；")},
-          {"when", sentence(cell.fault->meaning, ".", cell.fault->meaning_zh, "。")},
           {"traces", answer.traces},
           {"traces_of_three", answer.traces_of_three},
           {"runs", answer.runs},
@@ -276,6 +281,7 @@ Page algorithm_page(const Findings& findings, const Entry& entry) {
                 {"claims", claims},
                 {"matrix", cells_table(findings, entry, page.path)},
                 {"bounds", matrix_bounds(findings)},
+                {"meanings", meanings()},
                 {"cells", cells_of(findings, entry)},
                 {"has_graphs", !graphs.empty()},
                 {"graphs", graphs},
