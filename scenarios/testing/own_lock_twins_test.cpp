@@ -40,6 +40,18 @@ Scenario with_script(Scenario story, std::string_view script) {
   return story;
 }
 
+/// Scripts have no flags for the mistakes of their twins' predecessors.
+bool has_all_parameters(const Scenario& twin) {
+  const auto has = [&](const auto& given) {
+    return std::any_of(twin.lock.own.entry->parameters.begin(), twin.lock.own.entry->parameters.end(),
+                       [&](const models::locks::ParameterSpec& declared) { return declared.name == given.first; });
+  };
+  return std::all_of(twin.lock.parameters.begin(), twin.lock.parameters.end(), has) &&
+         std::all_of(twin.clients.begin(), twin.clients.end(), [&](const ClientSpec& client) {
+           return std::all_of(client.parameters.begin(), client.parameters.end(), has);
+         });
+}
+
 /// All stories that one of these algorithms plays, with the script of its twin.
 std::vector<std::pair<Scenario, std::string_view>> stories() {
   const std::vector<std::string> folders{in_tree("scenarios")};
@@ -50,7 +62,8 @@ std::vector<std::pair<Scenario, std::string_view>> stories() {
     const auto* story = std::get_if<Scenario>(&loaded);
     if (story == nullptr || story->cost != Cost::fast || story->market) continue;
     for (const auto& [algorithm, script] : kTwins) {
-      if (story->lock.algorithm == algorithm) all.emplace_back(*story, script);
+      if (story->lock.algorithm == algorithm && has_all_parameters(with_script(*story, script)))
+        all.emplace_back(*story, script);
     }
   }
   return all;
