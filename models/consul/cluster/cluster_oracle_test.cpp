@@ -122,19 +122,6 @@ ClusterBench::Setup random_setup(std::uint64_t seed, sim::Random& random) {
   return setup;
 }
 
-void plan_faults(ClusterBench& bench, sim::Random& random) {
-  for (int i = 0; i < 5; ++i) {
-    const auto at = sim::Duration::milliseconds(random.between(500, 14'000));
-    const auto length = sim::Duration::milliseconds(random.between(50, 5'000));
-    const std::size_t server = random.below(bench.size());
-    switch (random.below(3)) {
-      case 0: bench.crash(server, at, length); break;
-      case 1: bench.cut_off(server, at, length); break;
-      default: bench.pause(server, at, length);
-    }
-  }
-}
-
 sim::Task<void> ask(ClusterBench& bench, Client& self, Oracle& oracle, Asked asked) {
   auto& server = self.to<Endpoint>();
   asked.begin = bench.world().now().offset();
@@ -183,7 +170,7 @@ TEST_CASE("consul cluster: writes and consistent queries are those of one order,
         return ask_on(b, self, oracle, seed * 10 + i);
       });
     }
-    plan_faults(bench, random);
+    bench.plan_faults(random);
     bench.run_until(60_s);
     INFO(seed);
     REQUIRE(oracle.contradiction() == "");
@@ -281,7 +268,7 @@ TEST_CASE("consul cluster: no session ends within its TTL after a renewal that w
       bench.client(random.below(bench.size()),
                    [&, key](ClusterBench& b, Client& self) -> sim::Task<void> { return take_on(b, self, key, sent); });
     }
-    plan_faults(bench, random);
+    bench.plan_faults(random);
     bench.run_until(90_s);
     INFO(seed);
     std::map<std::string, sim::Duration> ended;

@@ -108,23 +108,10 @@ ClusterBench::Setup random_setup(std::uint64_t seed, sim::Random& random) {
   for (std::size_t i = 0; i < setup.settings.nodes; ++i)
     setup.drifts_ppb.push_back(random.between(-100'000'000, 100'000'000));
   if (random.one_in(2)) {
-    setup.stall_of_first = {.at = sim::Duration::milliseconds(random.between(100, 6'000)),
-                            .length = sim::Duration::milliseconds(random.between(100, 6'000))};
+    setup.own.stall_of_first = {.at = sim::Duration::milliseconds(random.between(100, 6'000)),
+                                .length = sim::Duration::milliseconds(random.between(100, 6'000))};
   }
   return setup;
-}
-
-void plan_faults(ClusterBench& bench, sim::Random& random) {
-  for (int i = 0; i < 5; ++i) {
-    const auto at = sim::Duration::milliseconds(random.between(500, 14'000));
-    const auto length = sim::Duration::milliseconds(random.between(50, 5'000));
-    const std::size_t member = random.below(bench.size());
-    switch (random.below(3)) {
-      case 0: bench.crash(member, at, length); break;
-      case 1: bench.cut_off(member, at, length); break;
-      default: bench.pause(member, at, length);
-    }
-  }
 }
 
 sim::Task<void> ask(ClusterBench& bench, Client& self, Oracle& oracle, Asked asked) {
@@ -176,7 +163,7 @@ TEST_CASE("etcd cluster: answers of linearizable requests are those of one order
         return ask_on(b, self, oracle, seed * 10 + i);
       });
     }
-    plan_faults(bench, random);
+    bench.plan_faults(random);
     bench.run_until(60_s);
     INFO(seed);
     REQUIRE(oracle.contradiction() == "");
@@ -250,7 +237,7 @@ LeaseCount count_leases(std::uint64_t seeds, bool ensures) {
         return keep_on(b, self, kept, seed * 10 + i);
       });
     }
-    plan_faults(bench, random);
+    bench.plan_faults(random);
     bench.run_until(90_s);
     for (const Kept& each : kept) {
       ++count.leases;

@@ -277,7 +277,7 @@ namespace {
 Lines told_behind_a_stall(bool ensures, std::size_t member) {
   ClusterBench::Setup setup;
   setup.settings.ensures_leadership = ensures;
-  setup.stall_of_first = {.at = 500_ms, .length = 7_s};
+  setup.own.stall_of_first = {.at = 500_ms, .length = 7_s};
   ClusterBench bench(setup);
   bench.client(member, [](ClusterBench& b, Client& self) -> sim::Task<void> { co_await keep(b, self, 3_s, 1_s, 9); });
   bench.client(2, watch_end);

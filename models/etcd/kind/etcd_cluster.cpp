@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "models/client/client.hpp"
+#include "models/consensus/connect_members.hpp"
 #include "models/etcd/client/etcd_endpoint.hpp"
 #include "models/etcd/cluster/member.hpp"
 #include "models/etcd/kind/held.hpp"
+#include "models/servers/client_numbers.hpp"
 
 namespace lockstep::models::etcd {
 namespace {
@@ -39,23 +41,14 @@ class EtcdCluster final : public Servers {
       ids_.push_back(setup.world.add(member, spec.name, clock_settings(spec.clock)));
     }
     history_.teller = ids_.front();
-    const sim::DurationRange latency = setup.replication.value_or(setup.latency);
-    for (std::size_t from = 0; from < ids_.size(); ++from) {
-      for (std::size_t to = 0; to < ids_.size(); ++to) {
-        if (from == to) continue;
-        members_[from].connect(static_cast<consensus::NodeId>(to), setup.world.connect(ids_[from], ids_[to], latency));
-      }
-    }
+    consensus::connect_members(setup.world, members_, setup.replication.value_or(setup.latency));
   }
 
   void connect(Client& client, const ClientLink& how) override {
     auto& endpoint = client.connect<Endpoint>();
     for (std::size_t i = 0; i < ids_.size(); ++i)
       endpoint.add_server(link(client, ids_[i], setup_.latency_to(i)), how.timeout);
-    const sim::ProcessId process = client.process().id();
-    auto known = std::find(clients_.begin(), clients_.end(), process);
-    if (known == clients_.end()) known = clients_.insert(known, process);
-    endpoint.begin_with(static_cast<std::size_t>(known - clients_.begin()) % ids_.size());
+    endpoint.begin_with(numbers_.of(client.process().id()) % ids_.size());
   }
 
   void begin_first() override {
@@ -80,7 +73,7 @@ class EtcdCluster final : public Servers {
   ServersSetup setup_;
   consensus::Ledger history_;
   std::deque<ClusterMember> members_;  ///< the world refers to them: they must not move
-  std::vector<sim::ProcessId> clients_;
+  ClientNumbers numbers_;
 };
 
 }  // namespace

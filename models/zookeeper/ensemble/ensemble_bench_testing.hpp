@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "models/client/client.hpp"
+#include "models/consensus/connect_members.hpp"
 #include "models/zookeeper/client/zookeeper_endpoint.hpp"
 #include "models/zookeeper/ensemble/ensemble_server.hpp"
 #include "sim/schedules/decisions.hpp"
@@ -40,12 +41,7 @@ class EnsembleBench {
       world.add(server, "zookeeper" + std::to_string(i + 1), clock);
     }
     ledger_.teller = servers.front().id();
-    for (EnsembleServer& from : servers) {
-      for (EnsembleServer& to : servers) {
-        if (&from == &to) continue;
-        from.connect(static_cast<consensus::NodeId>(to.id().index), world.connect(from.id(), to.id(), latency_));
-      }
-    }
+    consensus::connect_members(world, servers, latency_);
   }
 
   /// Without `ear` what it hears is noted.

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "models/client/client.hpp"
+#include "models/consensus/connect_members.hpp"
 #include "models/servers/kinds.hpp"
 #include "models/servers/server_kind.hpp"
 #include "models/value.hpp"
@@ -126,13 +127,7 @@ class Ensemble final : public ServersOf<EnsembleServer> {
           setup.world.add(servers_.emplace_back(i, settings, ledger_), spec.name, clock_settings(spec.clock)));
     }
     ledger_.teller = ids_.front();
-    for (consensus::NodeId from = 0; from < count; ++from) {
-      for (consensus::NodeId to = 0; to < count; ++to) {
-        if (from == to) continue;
-        const sim::DurationRange latency = setup.replication.value_or(setup.latency);
-        servers_[from].connect(to, setup.world.connect(ids_[from], ids_[to], latency));
-      }
-    }
+    consensus::connect_members(setup.world, servers_, setup.replication.value_or(setup.latency));
   }
 
   void begin_first() override {
