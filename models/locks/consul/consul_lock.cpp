@@ -109,9 +109,11 @@ class ConsulLock final : public LockAlgorithm {
     for (bool is_first = true; is_first || (patience != nullptr && !patience->is_over()); is_first = false) {
       // 2: wait until nobody has it.
       const consul::Query look{.key = key().text(), .index = index, .wait = waits_.of_query(), .consistency = reads_};
-      std::optional<consul::Told> told = co_await server.query(datacentre_, look, waits_.is_endless());
+      std::optional<consul::Told> told;
       std::size_t failures = 0;
-      while (server.asks_again(told, failures)) told = co_await server.query(datacentre_, look, waits_.is_endless());
+      do {
+        told = co_await server.query(datacentre_, look, waits_.is_endless());
+      } while (server.asks_again(told, failures));
       if (!told || told->answer.error != consul::Error::none) co_return false;
       if (is_foreign(told->answer)) co_return false;
       const consul::SessionId holder = session_of(told->answer);
@@ -130,9 +132,10 @@ class ConsulLock final : public LockAlgorithm {
       index = 0;
       if (asks_why_) {
         const consul::Query why{.key = key().text(), .consistency = reads_};
-        told = co_await server.query(datacentre_, why);
         failures = 0;
-        while (server.asks_again(told, failures)) told = co_await server.query(datacentre_, why);
+        do {
+          told = co_await server.query(datacentre_, why);
+        } while (server.asks_again(told, failures));
         if (!told || told->answer.error != consul::Error::none) co_return false;
         if (session_of(told->answer) != 0) index = told->answer.index;
       }
@@ -166,9 +169,11 @@ class ConsulLock final : public LockAlgorithm {
     std::int64_t retries = monitor_retries_;
     for (consul::Index index = 0; true;) {
       const consul::Query watch{.key = key().text(), .index = index, .consistency = consul::Consistency::consistent};
-      std::optional<consul::Told> told = co_await server.query(datacentre_, watch, true);
+      std::optional<consul::Told> told;
       std::size_t failures = 0;
-      while (server.asks_again(told, failures)) told = co_await server.query(datacentre_, watch, true);
+      do {
+        told = co_await server.query(datacentre_, watch, true);
+      } while (server.asks_again(told, failures));
       if (session->is_given_back || session->acquire != hold) co_return;
       const bool is_answered = told && told->answer.error == consul::Error::none;
       if (!is_answered && retries > 0) {

@@ -113,9 +113,10 @@ class ConsulSemaphore final : public LockAlgorithm {
       // 3: who is there, and who holds a place?
       const consul::Query look{
           .what = consul::Query::What::recurse, .key = key().text(), .index = index, .wait = waits_.of_query()};
-      told = co_await server.query(datacentre_, look, waits_.is_endless());
       std::size_t failures = 0;
-      while (server.asks_again(told, failures)) told = co_await server.query(datacentre_, look, waits_.is_endless());
+      do {
+        told = co_await server.query(datacentre_, look, waits_.is_endless());
+      } while (server.asks_again(told, failures));
       if (!told || told->answer.error != consul::Error::none) co_return false;
       const consul::KeyValue* lock = lock_of(told->answer);
       if (lock != nullptr && lock->flags != kSemaphoreFlag) co_return false;
@@ -167,9 +168,11 @@ class ConsulSemaphore final : public LockAlgorithm {
     auto& server = client.to<consul::Endpoint>();
     while (true) {
       // 7: take the own session out.
-      std::optional<consul::Told> told = co_await server.query(datacentre_, {.key = lock_key()});
+      std::optional<consul::Told> told;
       std::size_t failures = 0;
-      while (server.asks_again(told, failures)) told = co_await server.query(datacentre_, {.key = lock_key()});
+      do {
+        told = co_await server.query(datacentre_, {.key = lock_key()});
+      } while (server.asks_again(told, failures));
       if (!told || told->answer.error != consul::Error::none) co_return false;
       const consul::KeyValue* lock = told->answer.kvs.empty() ? nullptr : &told->answer.kvs.front();
       Slots slots = slots_of(lock);
@@ -191,9 +194,11 @@ class ConsulSemaphore final : public LockAlgorithm {
                                 .key = key().text(),
                                 .index = index,
                                 .consistency = consul::Consistency::consistent};
-      std::optional<consul::Told> told = co_await server.query(datacentre_, watch, true);
+      std::optional<consul::Told> told;
       std::size_t failures = 0;
-      while (server.asks_again(told, failures)) told = co_await server.query(datacentre_, watch, true);
+      do {
+        told = co_await server.query(datacentre_, watch, true);
+      } while (server.asks_again(told, failures));
       if (session->is_given_back) co_return;
       if (!told || told->answer.error != consul::Error::none) break;
       Slots slots = slots_of(lock_of(told->answer));

@@ -91,9 +91,11 @@ sim::Task<void> ConsulSessions::renew_while_it_lives(Client& background, std::sh
     co_await background.step("renew", sim::Moment::before);
     const std::optional<sim::Duration> patience =
         session->ends_with_renewal ? std::optional(session->ttl / 4) : std::nullopt;
-    std::optional<consul::Told> told = co_await server.renew(session->datacentre, session->id, patience);
+    std::optional<consul::Told> told;
     std::size_t failures = 0;
-    while (server.asks_again(told, failures)) told = co_await server.renew(session->datacentre, session->id, patience);
+    do {
+      told = co_await server.renew(session->datacentre, session->id, patience);
+    } while (server.asks_again(told, failures));
     if (told && told->answer.error == consul::Error::unknown_session) co_return;
     const bool is_renewed = told && told->answer.error == consul::Error::none;
     if (!is_renewed && !session->survives_errors) co_return;

@@ -50,12 +50,12 @@ class ConsulSessions final : public ProcessObject {
   sim::Task<void> renew(Client& background, std::shared_ptr<ConsulSession> session);
   sim::Task<void> renew_while_it_lives(Client& background, std::shared_ptr<ConsulSession> session);
 
-  std::vector<std::shared_ptr<ConsulSession>> sessions_;
   /// It is over: nobody is to use it any more, but nobody was told to destroy it.
   void ended(const std::shared_ptr<ConsulSession>& session);
   /// A thread that used the one that is kept has come to its end.
   void leave(const Client& thread);
 
+  std::vector<std::shared_ptr<ConsulSession>> sessions_;
   std::shared_ptr<ConsulSession> kept_;
   std::vector<const Client*> users_;  ///< threads of the one that is kept
   bool is_opening_ = false;           ///< the one that is to be kept
