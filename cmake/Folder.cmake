@@ -90,7 +90,7 @@ function(lockstep_folder folder)
     # The same random cases each time: a red run must be the change's fault. The fuzzers look for new ones.
     # A test that lacks a program to compare with says so at the beginning of a line, and counts as skipped, not as passed.
     # Long ones first, or one core would wait for the other at the end. ctest knows no times of earlier runs in a clean clone.
-    set_tests_properties(${name} PROPERTIES TIMEOUT 600 ENVIRONMENT "RC_PARAMS=seed=20261121"
+    set_tests_properties(${name} PROPERTIES TIMEOUT 1200 ENVIRONMENT "RC_PARAMS=seed=20261121"
       SKIP_REGULAR_EXPRESSION "(^|\n)SKIPPED: " COST ${seconds})
   endforeach()
   if(sources_of_${folder}_tests)

@@ -13,6 +13,7 @@
 #include "scenarios/story/own_lock.hpp"
 #include "scenarios/testing/stories_testing.hpp"
 #include "sim/testing/in_tree.hpp"
+#include "sim/testing/test_effort.hpp"
 
 namespace lockstep::scenarios::own_lock_twins_test {
 namespace {
@@ -122,7 +123,7 @@ TEST_CASE("own lock: a script is explored as its twin in C++ is: verdicts, margi
     if (!can_be_explored(story, catalogue())) continue;
     INFO(story.file << " with " << script);
     ExplorationOptions options;
-    options.max_traces = 500;
+    options.max_traces = sim::cases<std::uint64_t>(500, 40);
     const auto one = explore(story, catalogue(), options);
     const auto other = explore(with_script(story, script), catalogue(), options);
     REQUIRE(std::holds_alternative<Exploration>(one) == std::holds_alternative<Exploration>(other));
@@ -150,7 +151,7 @@ TEST_CASE("own lock: a world with a script that goes back is explored as one tha
     const Scenario story = with_script(std::get<Scenario>(std::move(loaded)), script);
     INFO(file << " with " << script);
     ExplorationOptions options;
-    options.max_traces = 200;
+    options.max_traces = sim::cases<std::uint64_t>(200, 40);
     const auto back = explore(story, catalogue(), options);
     options.goes_back = false;
     const auto again = explore(story, catalogue(), options);

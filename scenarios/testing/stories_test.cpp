@@ -62,7 +62,7 @@ bool is_checked_here(const Scenario& story) {
 Exploration exploration_of(const Scenario& scenario) {
   auto result = check(
       scenario, catalogue(),
-      {.exploration = {.max_traces = sim::cases<std::uint64_t>(0, 1'000)}, .second_opinion = !sim::takes_few_cases});
+      {.exploration = {.max_traces = sim::cases<std::uint64_t>(0, 400)}, .second_opinion = !sim::takes_few_cases});
   if (const auto* problem = std::get_if<Diagnostic>(&result)) FAIL(problem->to_string());
   return std::move(std::get<Exploration>(result));
 }
