@@ -128,6 +128,7 @@ class FamilyMaker {
 
   Family operator()() {
     make_raw();
+    if (options_.only_margins && !may_have_margin()) return std::move(family_);
     for (std::size_t begin = 0, end = 0; begin < raw_.size(); begin = end) {
       Raw whole = raw_[begin];
       for (end = begin + 1; end < raw_.size() && is_continued(raw_[end - 1], raw_[end]) && go_on(whole, raw_[end]);
@@ -140,6 +141,21 @@ class FamilyMaker {
   }
 
  private:
+  /// A margin lies where something is broken here and is not there. What is asked of the pieces later makes a verdict unknown at most.
+  bool may_have_margin() const {
+    const auto breaks = [](const Raw& raw, std::size_t property) {
+      return property < raw.shown.verdicts.size() && raw.shown.verdicts[property].verdict == Verdict::violated;
+    };
+    std::size_t properties = 0;
+    for (const Raw& raw : raw_) properties = std::max(properties, raw.shown.verdicts.size());
+    for (std::size_t i = 0; i < properties; ++i) {
+      const auto broken = static_cast<std::size_t>(
+          std::count_if(raw_.begin(), raw_.end(), [&](const Raw& raw) { return breaks(raw, i); }));
+      if (broken != 0 && broken != raw_.size()) return true;
+    }
+    return false;
+  }
+
   void stop(std::string why) {
     family_.is_complete = false;
     family_.stopped = std::move(why);
@@ -161,6 +177,7 @@ class FamilyMaker {
   /// symbolic, as scripts need it.
   Raw raw_at(Duration value) {
     std::optional<Raw> first;
+    points_.told_at(value);  // a piece may begin here
     for (const bool explores : points_.worlds()) {
       Raw raw;
       raw.from = value;
@@ -205,7 +222,7 @@ class FamilyMaker {
       piece.is_confirmed =
           points_.shows(first.point, first.from, {}, value) && agrees(piece, shown_by(points_.run_at(value)), first);
     }
-    const FamilyPoints::Ran& at_from = points_.run_at(piece.from);
+    const FamilyPoints::Ran& at_from = points_.told_at(piece.from);
     if (const auto* why = std::get_if<Diagnostic>(&at_from)) {
       piece.impossible = why->message;
       piece.verdicts.clear();

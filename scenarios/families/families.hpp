@@ -19,6 +19,8 @@ struct FamilyOptions {
   std::size_t max_pieces = 200;          ///< of one family, before those that show the same are put together
   std::size_t max_regions = 300;         ///< of one plane
   std::uint64_t max_events = 1'000'000;  ///< of all runs that one family or plane takes
+  /// Only families with a margin up to which something is kept are of interest: another one may come without pieces.
+  bool only_margins = false;
   /// Asked now and then: true ends what is being made, as a bound does.
   std::function<bool()> interrupted;
   /// For tests alone.

@@ -78,6 +78,7 @@ FamilyPoint FamilyPoints::at(Duration x, Duration y, SameOrder order, bool explo
   Deployment deployment(valued, catalogue_, decisions);
   sim::World& world = deployment.world();
   world.enable_brief_trace({});
+  world.trace_without_texts();
   sim::LinearSimulation::Settings settings = linear_settings(story_, valued, catalogue_, deployment, x_, y_);
   settings.explores = explores;
   if (mutant_ == FamilyMutant::stiff_pauses) std::fill(settings.faults.begin(), settings.faults.end(), Slope{});
@@ -119,19 +120,21 @@ std::vector<bool> FamilyPoints::worlds() const {
   return may_be_symbolic ? std::vector<bool>{false, true} : std::vector<bool>{false};
 }
 
-const FamilyPoints::Ran& FamilyPoints::run_at(Duration x, Duration y) {
-  std::unique_ptr<Ran>& known = runs_[{x.count_ns(), y.count_ns()}];
-  if (known) return *known;
+const FamilyPoints::Kept& FamilyPoints::kept_run(Duration x, Duration y, bool with_texts) {
+  std::unique_ptr<Kept>& known = runs_[{x.count_ns(), y.count_ns()}];
+  if (known && (known->has_texts || !with_texts)) return *known;
+  const bool is_new = known == nullptr;
   const Scenario valued = scenario(x, y);
-  RunOptions options{.trace = true, .brief = true, .max_events = kMostEvents};
+  RunOptions options{.trace = true, .texts = with_texts, .brief = true, .max_events = kMostEvents};
   FixedDelays decisions(story_);
   if (!story_.beyond.empty() || !story_.property.empty()) {
     options.decisions = &decisions;
     options.tick = Duration::nanoseconds(1);
   }
-  known = std::make_unique<Ran>(run(valued, catalogue_, options));
-  const auto* outcome = std::get_if<Outcome>(known.get());
-  events_ += outcome != nullptr ? outcome->events : kMostEvents;
+  known = std::make_unique<Kept>(Kept{run(valued, catalogue_, options), with_texts});
+  const auto* outcome = std::get_if<Outcome>(&known->ran);
+  // How far a family gets within its bound does not depend on which of its runs are told.
+  if (is_new) events_ += outcome != nullptr ? outcome->events : kMostEvents;
   return *known;
 }
 

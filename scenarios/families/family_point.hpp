@@ -82,9 +82,11 @@ class FamilyPoints {
   Scenario scenario(sim::Duration x, sim::Duration y = {}) const;
   /// `explores`: `LinearSimulation::Settings::explores`.
   FamilyPoint at(sim::Duration x, sim::Duration y, SameOrder order, bool explores);
-  /// A run there, with its trace; or why there is none. Runs are kept.
+  /// A run there, with its trace; or why there is none. Runs are kept. What their messages say is left out.
   using Ran = std::variant<Outcome, Diagnostic>;
-  const Ran& run_at(sim::Duration x, sim::Duration y = {});
+  const Ran& run_at(sim::Duration x, sim::Duration y = {}) { return kept_run(x, y, false).ran; }
+  /// The same with what its messages say. What `run_at` returned for this value is gone then.
+  const Ran& told_at(sim::Duration x) { return kept_run(x, {}, true).ran; }
   /// Whether the run there shows what the point says, moved so far.
   bool shows(const FamilyPoint& point, sim::Duration point_x, sim::Duration point_y, sim::Duration x,
              sim::Duration y = {});
@@ -95,12 +97,18 @@ class FamilyPoints {
   std::vector<bool> worlds() const;
 
  private:
+  struct Kept {
+    Ran ran;
+    bool has_texts;
+  };
+  const Kept& kept_run(sim::Duration x, sim::Duration y, bool with_texts);
+
   const FamilyStory& story_;
   const models::locks::Catalogue& catalogue_;
   const FamilyParameter& x_;
   const FamilyParameter* y_;
   FamilyMutant mutant_;
-  std::map<std::pair<std::int64_t, std::int64_t>, std::unique_ptr<Ran>> runs_;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::unique_ptr<Kept>> runs_;
   std::uint64_t events_ = 0;
 };
 

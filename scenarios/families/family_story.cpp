@@ -236,7 +236,7 @@ bool breaks(const Scenario& story, const models::locks::Catalogue& catalogue, co
 std::optional<FamilyStory> as_witnessed(const Scenario& witness, const Scenario& original, std::string_view property,
                                         const models::locks::Catalogue& catalogue) {
   if (has_drift(witness)) return std::nullopt;
-  const auto result = run(witness, catalogue, {.trace = true});
+  const auto result = run(witness, catalogue, {.trace = true, .places_in_programs = false, .texts = false});
   const auto* outcome = std::get_if<Outcome>(&result);
   if (outcome == nullptr) return std::nullopt;
   const std::map<sim::EventId, Duration> delays = delays_of(*outcome);

@@ -54,6 +54,7 @@ std::variant<Outcome, Diagnostic> run_once(const Scenario& scenario, const model
   Deployment deployment(scenario, catalogue, options.decisions != nullptr ? *options.decisions : own);
   if (options.trace && options.brief) deployment.world().enable_brief_trace(deployment.probe());
   if (options.trace && !options.brief) deployment.world().enable_trace(options.places_in_programs);
+  if (!options.texts) deployment.world().trace_without_texts();
   if (options.tick) deployment.simulation().set_tick(*options.tick);
   Execution execution(scenario, deployment, options.max_events);
   KeyStateRecorder key_states(deployment.world(), deployment.servers());

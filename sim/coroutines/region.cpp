@@ -54,6 +54,19 @@ std::size_t size_of_class(std::size_t size_class) {
   return begin + begin / 8 * ((size_class - kSmallClasses) % 8 + 1);
 }
 
+/// A copy is made of whole lines of this many bytes.
+constexpr std::size_t kLine = 64;
+std::size_t whole_lines(std::size_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
+
+/// As memcpy does, which takes `rep movsb` for such sizes: on the virtual machines that we know (AMD EPYC, glibc 2.36) that is three times as slow,
+/// and to go back was 40 % of a search. Requires: `bytes` are whole lines.
+void copy_lines(std::byte* to, const std::byte* from, std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes; i += kLine) {
+    std::memcpy(to + i, from + i, kLine);
+    asm volatile("" ::: "memory");  // or the compiler sees that it is a memcpy
+  }
+}
+
 }  // namespace
 
 /// What stands at the beginning of a region's memory, and is copied with it.
@@ -203,16 +216,16 @@ void Region::limit(std::size_t bytes) { heap_->limit = static_cast<std::uint32_t
 
 void Region::save(Copy& copy) const {
   if (copy.capacity_ < heap_->used) {
-    copy.capacity_ = heap_->used + heap_->used / 4;
+    copy.capacity_ = whole_lines(heap_->used + heap_->used / 4);
     copy.bytes_ = std::make_unique_for_overwrite<std::byte[]>(copy.capacity_);
   }
   copy.size_ = heap_->used;
-  std::memcpy(copy.bytes_.get(), heap_, copy.size_);
+  copy_lines(copy.bytes_.get(), heap_->at(0), whole_lines(copy.size_));
 }
 
 void Region::restore(const Copy& copy) {
   assert(is_whole_ && active_ != this);
-  std::memcpy(static_cast<void*>(heap_), copy.bytes_.get(), copy.size_);
+  copy_lines(heap_->at(0), copy.bytes_.get(), whole_lines(copy.size_));
 }
 
 }  // namespace lockstep::sim

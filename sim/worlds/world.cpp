@@ -533,7 +533,7 @@ void World::record(const Event& event, bool lost) {
     case EventKind::fault: note.name = name_of(event.fault->kind); return;
     case EventKind::message:
       note.name = event.message->name();
-      note.text = event.bounced ? "connection reset" : event.message->describe();
+      if (traces_texts_) note.text = event.bounced ? "connection reset" : event.message->describe();
       note.is_reply = event.message->is_reply || event.bounced;
       if (event.message->origin != 0) note.code = origins_[event.message->origin - 1];
       return;

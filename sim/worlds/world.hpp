@@ -145,6 +145,8 @@ class World {
     tracing_ = true;
     traced_until_ = last;
   }
+  /// What messages say is not written down: for traces that nobody reads, which ask who, when and the names of steps.
+  void trace_without_texts() { traces_texts_ = false; }
   /// For the trace: the place in the program that is about to send the request. Does nothing without a trace.
   void note_origin(Message& request, const CodeFrame* frame) {
     if (keeps_origins_) [[unlikely]]
@@ -409,6 +411,7 @@ class World {
   bool explored_ = false;
   bool tracing_ = false;
   bool keeps_origins_ = false;
+  bool traces_texts_ = true;
   ProcessId traced_until_;        ///< the trace ends when it acts; invalid: never
   bool guards_messages_ = false;  ///< a message may meet more on its way out than a pause of its sender
   History history_;

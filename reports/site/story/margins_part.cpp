@@ -33,7 +33,7 @@ constexpr std::uint64_t kEventsMax = 150'000;
 constexpr std::size_t kMessagesMax = 1'500;
 
 scenarios::FamilyOptions bounds_of_page() {
-  return {.max_pieces = kPiecesMax, .max_regions = kRegionsMax, .max_events = kEventsMax};
+  return {.max_pieces = kPiecesMax, .max_regions = kRegionsMax, .max_events = kEventsMax, .only_margins = true};
 }
 
 bool is_message(const scenarios::FamilyEvent& event) { return event.kind == sim::EventKind::message; }
