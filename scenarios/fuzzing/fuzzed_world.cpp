@@ -63,8 +63,14 @@ std::vector<std::string> server_names(const Scenario& scenario) {
 void let_clients_give_up(Scenario& scenario) {
   const bool needs_it = std::any_of(scenario.may.begin(), scenario.may.end(),
                                     [](const MaySpec& may) { return silences(may.kind) || cuts_off(may.kind); });
-  if (needs_it && !scenario.network.timeout)
-    scenario.network.timeout = std::max(scenario.network.latency.hi * 4, Duration::milliseconds(5));
+  if (!needs_it || scenario.network.timeout) return;
+  Duration latency = scenario.network.latency.hi;
+  for (const ServerSpec& server : scenario.servers)
+    latency = std::max(latency, server.latency.value_or(DurationRange()).hi);
+  // There and back, twice. Members of a cluster ask the leader, and the leader asks the others: three times as far.
+  const models::ServerKind& kind = *scenario.servers.front().kind;
+  const bool is_cluster = !kind.is_redis() && !kind.are_independent(scenario.servers);
+  scenario.network.timeout = std::max(latency * (is_cluster ? 12 : 4), Duration::milliseconds(5));
 }
 
 /// As often as the table says. Of those who may come back, the second of two is a server that does.

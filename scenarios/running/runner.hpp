@@ -26,7 +26,7 @@ struct RunOptions {
   bool trace = false;
   /// With `trace`: where in its program each request comes from. A quarter of the time of a run that nobody looks at.
   bool places_in_programs = true;
-  /// With `trace`: what each message says. A third of the time of a run.
+  /// With `trace`: what each message says. A seventh of the time of a run of sentinels.
   bool texts = true;
   /// Cheaper, for thousands of runs of which only verdicts and moments are compared. A trace is of the story without
   /// the probe, and without the places in programs. The probe gives up soon after the bound that decides the verdict:
