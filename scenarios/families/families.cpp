@@ -141,7 +141,8 @@ class FamilyMaker {
   }
 
  private:
-  /// A margin lies where something is broken here and is not there. What is asked of the pieces later makes a verdict unknown at most.
+  /// A margin lies where something is broken here and is not there. What is asked of the pieces later makes a verdict
+  /// unknown at most.
   bool may_have_margin() const {
     const auto breaks = [](const Raw& raw, std::size_t property) {
       return property < raw.shown.verdicts.size() && raw.shown.verdicts[property].verdict == Verdict::violated;

@@ -94,8 +94,8 @@ TEST_CASE("a file's world: its [[may]] and nothing else; without any, what its f
 }
 
 TEST_CASE("a file's world without a timeout: whoever gives up has waited for longer than an undisturbed answer takes") {
-  // Of a cluster too, whose followers ask the leader, and whose leader asks the others: with the 5 ms that one server was given, no client ever got
-  // a session by way of a follower, and that the lock cannot be had was a finding.
+  // Of a cluster too, whose followers ask the leader, and whose leader asks the others: with the 5 ms that one server
+  // was given, no client ever got a session by way of a follower, and that the lock cannot be had was a finding.
   std::size_t with_timeout = 0;
   for (const char* file : {"consul/consul-stale-read-fixed.toml", "consul/consul-leader-dies.toml",
                            "etcd/etcd-leader-dies.toml", "zookeeper/zk-follower-lags.toml"}) {
