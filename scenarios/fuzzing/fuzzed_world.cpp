@@ -66,7 +66,7 @@ void let_clients_give_up(Scenario& scenario) {
   if (!needs_it || scenario.network.timeout) return;
   Duration latency = scenario.network.latency.hi;
   for (const ServerSpec& server : scenario.servers)
-    latency = std::max(latency, server.latency.value_or(DurationRange()).hi);
+    latency = std::max(latency, server.latency.value_or(scenario.network.latency).hi);
   // There and back, twice. Members of a cluster ask the leader, and the leader asks the others: three times as far.
   const models::ServerKind& kind = *scenario.servers.front().kind;
   const bool is_cluster = !kind.is_redis() && !kind.are_independent(scenario.servers);
