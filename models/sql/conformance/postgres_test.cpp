@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <iostream>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "models/sql/conformance/real_postgres.hpp"
 #include "models/sql/conformance/stories.hpp"
@@ -23,13 +26,18 @@ std::unique_ptr<RealPostgres> started() {
   return postgres;
 }
 
-std::size_t waiting_for(const Engine& engine, SessionId session, std::size_t sessions) {
-  std::size_t count = 0;
-  for (SessionId other = 1; other <= sessions; ++other) {
-    const std::vector<SessionId> others = engine.waits_for(other);
-    count += static_cast<std::size_t>(std::count(others.begin(), others.end(), session));
+/// Those who wait for it, and those who wait for them.
+std::set<SessionId> waiting_for(const Engine& engine, SessionId session, std::size_t sessions) {
+  std::set<SessionId> found;
+  for (bool is_over = false; !std::exchange(is_over, true);) {
+    for (SessionId other = 1; other <= sessions; ++other) {
+      const std::vector<SessionId> others = engine.waits_for(other);
+      const bool waits = std::any_of(others.begin(), others.end(),
+                                     [&](SessionId each) { return each == session || found.contains(each); });
+      if (waits && found.insert(other).second) is_over = false;
+    }
   }
-  return count;
+  return found;
 }
 
 bool closes_circle(std::string_view told) { return told.starts_with("ERROR: deadlock"); }
@@ -109,10 +117,11 @@ TEST_CASE("sql: PostgreSQL and the engine agree on random interleaved transactio
       const Statement statement = random_statement(random, is_in_transaction);
       ++statements;
       transactions += statement.kind == Statement::Kind::begin;
-      const std::size_t waiting = waiting_for(model.engine, session, sessions);
+      const std::size_t waiting = waiting_for(model.engine, session, sessions).size();
       const std::string told = model.say(session, statement);
-      // Two who are woken at once race: which of them comes first PostgreSQL leaves open.
-      if (waiting > 1 && waiting_for(model.engine, session, sessions) == 0) {
+      // Two who are woken at once race, and so do two in a queue if the row has changed: which of them comes first
+      // PostgreSQL leaves open.
+      if (waiting > 1 && waiting_for(model.engine, session, sessions).empty()) {
         ++races;
         break;
       }

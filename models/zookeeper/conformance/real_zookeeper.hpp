@@ -87,7 +87,9 @@ class RealZooKeeper {
   void launch(Server& server, const std::string& config, const char* main_class);
   void send(Session& session, std::string_view packet);
   std::optional<std::string> receive(Session& session, int milliseconds);
-  Packet receive_reply(Session& session, std::vector<WatchedEvent>& events);
+  /// The next that is no event.
+  std::optional<Packet> receive_reply(Session& session, std::vector<WatchedEvent>& events, int milliseconds);
+  /// What a request is answered with, if need be after pings.
   Packet ask(Session& session, wire::OpCode type, const std::string& content, std::vector<WatchedEvent>& events,
              std::int32_t xid);
   /// The owner of an ephemeral node, by our number.

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <stdexcept>
 #include <utility>
 
@@ -23,6 +24,9 @@ constexpr const char* kJava = "/usr/bin/java";
 constexpr const char* kJar = "/usr/share/java/zookeeper.jar";
 /// In milliseconds: a machine that is busy with other things is no server that does not answer.
 constexpr int kPatience = 60'000;
+/// In milliseconds: a server of 3.6 to 3.8.0 may put a request aside and sleep until the next one comes (ZOOKEEPER-4537).
+/// Clients ping who wait, and that wakes it.
+constexpr int kPing = 2'000;
 
 void write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
@@ -41,6 +45,11 @@ bool read_some(int fd, int milliseconds, std::string& received) {
   if (size <= 0) return false;
   received.append(some, static_cast<std::size_t>(size));
   return true;
+}
+
+bool is_closed(int fd) {
+  char more = 0;
+  return recv(fd, &more, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
 /// What an administrator's word is answered with; empty: nobody listens yet.
@@ -202,29 +211,39 @@ RealZooKeeper::Connected RealZooKeeper::connect(Session& session) {
   return session.timeout > 0 ? Connected::yes : Connected::expired;
 }
 
-RealZooKeeper::Packet RealZooKeeper::receive_reply(Session& session, std::vector<WatchedEvent>& events) {
-  while (true) {
-    const std::optional<std::string> told = receive(session, kPatience);
-    if (!told) {
-      char more = 0;
-      const bool is_closed = recv(session.fd, &more, 1, MSG_DONTWAIT) == 0;
-      throw std::runtime_error(is_closed ? "ZooKeeper has closed a connection" : "ZooKeeper did not answer");
-    }
+std::optional<RealZooKeeper::Packet> RealZooKeeper::receive_reply(Session& session, std::vector<WatchedEvent>& events,
+                                                                  int milliseconds) {
+  while (const std::optional<std::string> told = receive(session, milliseconds)) {
     wire::Reader in(*told);
     const wire::ReplyHeader header = wire::take_reply_header(in);
-    if (header.xid != wire::kNotificationXid) return {header, std::string(in.rest())};
+    if (header.xid != wire::kNotificationXid) return Packet{header, std::string(in.rest())};
     events.push_back(wire::take_event(in));
   }
+  return std::nullopt;
 }
 
 RealZooKeeper::Packet RealZooKeeper::ask(Session& session, wire::OpCode type, const std::string& content,
                                          std::vector<WatchedEvent>& events, std::int32_t xid) {
-  std::string request;
-  wire::put(request, wire::RequestHeader{xid, type});
-  send(session, request + content);
-  Packet packet = receive_reply(session, events);
-  if (packet.header.xid != xid) throw std::runtime_error("ZooKeeper answers another request");
-  return packet;
+  const auto send_request = [&](std::int32_t number, wire::OpCode code, const std::string& words) {
+    std::string request;
+    wire::put(request, wire::RequestHeader{number, code});
+    send(session, request + words);
+  };
+  send_request(xid, type, content);
+  std::optional<Packet> packet = receive_reply(session, events, kPing);
+  int pings = 0;
+  for (; !packet; packet = receive_reply(session, events, kPing)) {
+    if (is_closed(session.fd)) throw std::runtime_error("ZooKeeper has closed a connection");
+    if (pings * kPing >= kPatience) throw std::runtime_error("ZooKeeper did not answer");
+    send_request(wire::kPingXid, wire::OpCode::ping, "");
+    ++pings;
+  }
+  if (packet->header.xid != xid) throw std::runtime_error("ZooKeeper answers another request");
+  if (pings > 0)
+    std::cout << "ZooKeeper answered request " << static_cast<int>(type) << " after " << pings << " pings\n";
+  // Answers come in the order of the requests.
+  while (pings > 0 && receive_reply(session, events, kPatience)) --pings;
+  return *packet;
 }
 
 void RealZooKeeper::name_owner(Result& result) const {
@@ -286,8 +305,7 @@ std::optional<std::vector<WatchedEvent>> RealZooKeeper::events_until_closed(Sess
     if (wire::take_reply_header(in).xid != wire::kNotificationXid) throw std::runtime_error("ZooKeeper: not asked for");
     events.push_back(wire::take_event(in));
   }
-  char more = 0;
-  if (recv(session.fd, &more, 1, MSG_DONTWAIT) != 0) return std::nullopt;
+  if (!is_closed(session.fd)) return std::nullopt;
   return events;
 }
 
