@@ -168,6 +168,7 @@ class Search {
   struct Found {
     BranchOutcome outcome;
     TraceJudge judge;
+    bool is_within_bounds;  ///< it was known what the branches before it have taken
   };
 
   /// Each thread does this, with a world of its own.
@@ -192,8 +193,11 @@ class Search {
         changed_.wait(lock);
         continue;
       }
+      // Until it has been taken in, nothing else is.
+      const bool is_its_turn = branch == stack_.branches().back();
+      const BranchLimits limits = limits_after(is_its_turn ? stack_.counts() : checker::ExplorerCounts(), *branch);
       lock.unlock();
-      std::optional<Found> found = explore_branch(worker, *branch, limits_after({}, *branch));
+      std::optional<Found> found = explore_branch(worker, *branch, limits, is_its_turn);
       lock.lock();
       if (found) {
         ahead_.hand_in(*branch, *std::move(found));
@@ -209,16 +213,16 @@ class Search {
     }
   }
 
-  /// Takes in what has been found, in the order of the stack, as far as it goes and the bounds allow. Nobody knew
-  /// before how much the branches before one would take: one that is too much is explored once more, as far as the
-  /// bounds allow.
+  /// Takes in what has been found, in the order of the stack, as far as it goes and the bounds allow. Whoever began one
+  /// before its turn did not know how much those before it would take: one that is too much is explored once more, as
+  /// far as the bounds allow.
   void take_in(Worker& worker) {
     while (bound_reached(stack_.counts()).empty()) {
       std::optional<Found> found = ahead_.next(stack_);
       if (!found) return;
-      if (are_too_much(stack_.counts(), found->outcome.counts)) {
+      if (!found->is_within_bounds && are_too_much(stack_.counts(), found->outcome.counts)) {
         const Branch& branch = *stack_.branches().back();
-        found = explore_branch(worker, branch, limits_after(stack_.counts(), branch));
+        found = explore_branch(worker, branch, limits_after(stack_.counts(), branch), true);
         if (!found) return;
       }
       if (found->outcome.too_long) {
@@ -248,7 +252,8 @@ class Search {
   }
 
   /// As much of it as the limits allow, and what a new judge says of that; nothing if it was given up.
-  std::optional<Found> explore_branch(Worker& worker, const Branch& branch, BranchLimits limits) const {
+  std::optional<Found> explore_branch(Worker& worker, const Branch& branch, BranchLimits limits,
+                                      bool is_within_bounds) const {
     TraceJudge judge = new_judge(worker);
     const bool is_first = !branch.from && !branch.at_root;
     worker.story.begin_branch(is_first);
@@ -258,7 +263,7 @@ class Search {
       return true;
     });
     if (outcome.given_up) return std::nullopt;
-    return Found{std::move(outcome), std::move(judge)};
+    return Found{std::move(outcome), std::move(judge), is_within_bounds};
   }
 
   Diagnostic too_long() const {

@@ -223,7 +223,9 @@ std::map<sim::EventId, Duration> delays_of(const Outcome& outcome) {
 bool breaks(const Scenario& story, const models::locks::Catalogue& catalogue, const FamilyStory& delays,
             std::string_view property) {
   FixedDelays decisions(delays);
-  const auto result = run(story, catalogue, {.decisions = &decisions, .tick = Duration::nanoseconds(1), .brief = true});
+  const auto is_it = [&](std::string_view name) { return name == property; };
+  const auto result =
+      run(story, catalogue, {.decisions = &decisions, .tick = Duration::nanoseconds(1), .brief = true, .asks = is_it});
   const auto* outcome = std::get_if<Outcome>(&result);
   return outcome != nullptr &&
          std::any_of(outcome->properties.begin(), outcome->properties.end(), [&](const Judgement& judgement) {

@@ -52,7 +52,8 @@ Constraint negated(const Constraint& c) { return {c.to, c.from, checker::Bound::
 
 std::optional<Duration> violation_time(const Scenario& witness, const models::locks::Catalogue& catalogue,
                                        std::string_view property) {
-  const auto result = run(witness, catalogue, {.brief = true});
+  const auto is_it = [&](std::string_view name) { return name == property; };
+  const auto result = run(witness, catalogue, {.brief = true, .asks = is_it});
   const auto* outcome = std::get_if<Outcome>(&result);
   if (outcome == nullptr) return std::nullopt;
   for (const Judgement& judgement : outcome->properties) {

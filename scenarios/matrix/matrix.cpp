@@ -197,7 +197,7 @@ const Judgement& judgement_of(const Outcome& outcome, std::string_view property)
 /// Whether an undisturbed holder gets a fencing token. Nothing: the story cannot be run.
 std::variant<bool, Diagnostic> hands_out_tokens(const Entry& entry, const models::locks::Catalogue& catalogue) {
   Scenario world = matrix_world(entry, matrix_faults()[0], matrix_questions()[0], MatrixWorld::two);
-  const auto result = run(world, catalogue, {.brief = true});
+  const auto result = run(world, catalogue, {.brief = true, .asks = [](std::string_view) { return false; }});
   if (const auto* trouble = std::get_if<Diagnostic>(&result)) return *trouble;
   const std::vector<sim::Operation>& operations = std::get<Outcome>(result).history.operations;
   return std::any_of(operations.begin(), operations.end(),
@@ -311,11 +311,15 @@ class Row {
   std::optional<Diagnostic> run_large(const MatrixFault& fault, Answers answers) {
     if (answers.empty()) return std::nullopt;
     const Scenario world = matrix_world(entry_, fault, *answers.front()->question, MatrixWorld::large);
+    const auto is_open = [&](std::string_view property) {
+      return std::any_of(answers.begin(), answers.end(),
+                         [&](const MatrixAnswer* answer) { return answer->question->property == property; });
+    };
     sim::Random random(options_.seed);
     for (std::uint64_t i = 0; i < options_.runs && !answers.empty(); ++i) {
       if (options_.interrupted && options_.interrupted()) return std::nullopt;
       Scenario story = random_story(world, fault, catalogue_, random);
-      const auto result = run(story, catalogue_, {.brief = true});
+      const auto result = run(story, catalogue_, {.brief = true, .asks = is_open});
       if (const auto* trouble = std::get_if<Diagnostic>(&result)) return *trouble;
       for (MatrixAnswer* answer : answers) {
         ++answer->runs;

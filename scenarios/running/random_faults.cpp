@@ -53,7 +53,9 @@ sim::Activity activity_at(const Outcome& outcome, const sim::TraceRecord& reply)
 
 std::vector<Step> steps_of(const Scenario& undisturbed, const models::locks::Catalogue& catalogue) {
   std::vector<Step> steps;
-  const auto result = run(undisturbed, catalogue, {.trace = true, .places_in_programs = false, .texts = false});
+  const auto nothing = [](std::string_view) { return false; };
+  const auto result =
+      run(undisturbed, catalogue, {.trace = true, .places_in_programs = false, .texts = false, .asks = nothing});
   const auto* outcome = std::get_if<Outcome>(&result);
   if (outcome == nullptr) return steps;
   std::map<std::pair<std::string, std::string>, std::int64_t> seen;

@@ -19,12 +19,15 @@ void expect_an_end(Judgement& judgement) {
   judgement.as_expected = false;
 }
 
-Outcome outcome_of(const Scenario& scenario, const models::locks::Catalogue& catalogue, Deployment& deployment,
-                   Execution& execution) {
+bool asks(const RunOptions& options, std::string_view property) { return !options.asks || options.asks(property); }
+
+Outcome outcome_of(const Scenario& scenario, const models::locks::Catalogue& catalogue, const RunOptions& options,
+                   Deployment& deployment, Execution& execution) {
   const models::locks::Entry* entry = find_entry(scenario.lock, catalogue);
   sim::World& world = deployment.world();
   Outcome outcome;
-  for (checker::Finding& finding : execution.endless() ? execution.endless_findings() : execution.findings()) {
+  const auto is_asked = [&](std::string_view property) { return asks(options, property); };
+  for (checker::Finding& finding : execution.endless() ? execution.endless_findings() : execution.findings(is_asked)) {
     outcome.properties.push_back(judge(std::move(finding), scenario, deployment.names(), entry->claims));
     if (execution.endless()) expect_an_end(outcome.properties.back());
     outcome.as_expected = outcome.as_expected && outcome.properties.back().as_expected;
@@ -61,18 +64,20 @@ std::variant<Outcome, Diagnostic> run_once(const Scenario& scenario, const model
   if (options.key_states) execution.watch([&] { key_states.look(); });
   if (std::optional<Diagnostic> problem = execution.play()) {
     if (!execution.endless()) return std::move(*problem);
-    Outcome outcome = outcome_of(scenario, catalogue, deployment, execution);
+    Outcome outcome = outcome_of(scenario, catalogue, options, deployment, execution);
     outcome.notes.push_back(std::move(problem->message));
     outcome.key_states = key_states.take();
     return outcome;
   }
-  const auto patience =
-      options.brief ? Execution::Patience::just_beyond_the_bound : Execution::Patience::as_good_as_for_ever;
-  if (std::optional<Diagnostic> problem =
-          execution.probe(patience, std::exchange(first, std::nullopt).value_or(sim::Instant())))
-    return std::move(*problem);
-  first = execution.decisive_probe();
-  Outcome outcome = outcome_of(scenario, catalogue, deployment, execution);
+  if (asks(options, "recoverable")) {
+    const auto patience =
+        options.brief ? Execution::Patience::just_beyond_the_bound : Execution::Patience::as_good_as_for_ever;
+    if (std::optional<Diagnostic> problem =
+            execution.probe(patience, std::exchange(first, std::nullopt).value_or(sim::Instant())))
+      return std::move(*problem);
+    first = execution.decisive_probe();
+  }
+  Outcome outcome = outcome_of(scenario, catalogue, options, deployment, execution);
   outcome.key_states = key_states.take();
   return outcome;
 }

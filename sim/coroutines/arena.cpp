@@ -14,7 +14,8 @@ void* Arena::carve(std::size_t size) {
     ++chunk_;
     used_ = 0;
   }
-  const std::size_t chunk_size = std::max(size, kChunk);
+  // With what an allocator notes of a block it is no larger than a chunk.
+  const std::size_t chunk_size = std::max(size, kChunk - kGrain);
   chunks_.push_back({std::make_unique_for_overwrite<std::byte[]>(chunk_size), chunk_size});
   ++system_allocations_;
   reserved_ += chunk_size;

@@ -62,15 +62,23 @@ Conflicts::Wanted Conflicts::wanted(const Step& step) {
 /// is tried in place of each, unless it cannot come there either.
 void Conflicts::find(Wanted wanted, const Failure& failure, std::uint32_t end) {
   for (const std::uint32_t other : failure.conflict) {
-    if (other < end && is_in_conflict(wanted, failure, other)) try_in_place_of(other, *wanted.past, wanted.event);
+    if (other >= end || !may_be_in_conflict(wanted, other)) continue;
+    // Mostly it is tried already: that is asked first, since what the constraints say of it costs more.
+    begin_reversal(other, *wanted.past, wanted.event);
+    if (tree_.needs_no_reversal(other, reversal_)) continue;
+    if (!wanted.is_failed || is_possible_at(other, wanted, failure)) tree_.reverse(other, reversal_);
   }
 }
 
 /// Whether what was wanted might come in place of one of those that do not allow it.
 bool Conflicts::is_in_conflict(Wanted& wanted, const Failure& failure, std::uint32_t other) const {
+  return may_be_in_conflict(wanted, other) && (!wanted.is_failed || is_possible_at(other, wanted, failure));
+}
+
+/// The same, without asking the constraints.
+bool Conflicts::may_be_in_conflict(const Wanted& wanted, std::uint32_t other) const {
   if (rules_.mutant == SearchMutant::forget_conflicts || has_bit(*wanted.past, other)) return false;
-  if (trace_.is_always_before(other, wanted.cause, wanted.least_delay)) return false;
-  return !wanted.is_failed || is_possible_at(other, wanted, failure);
+  return !trace_.is_always_before(other, wanted.cause, wanted.least_delay);
 }
 
 bool Conflicts::is_possible_at(std::uint32_t position, Wanted& wanted, const Failure& failure) const {
@@ -82,6 +90,11 @@ bool Conflicts::is_possible_at(std::uint32_t position, Wanted& wanted, const Fai
 }
 
 void Conflicts::try_in_place_of(std::uint32_t position, const Positions& past, Scheduled event) {
+  begin_reversal(position, past, event);
+  tree_.reverse(position, reversal_);
+}
+
+void Conflicts::begin_reversal(std::uint32_t position, const Positions& past, Scheduled event) {
   part_.clear();
   reversal_.candidates.clear();
   reversal_.then.clear();
@@ -93,7 +106,6 @@ void Conflicts::try_in_place_of(std::uint32_t position, const Positions& past, S
     if (is_initial) reversal_.candidates.push_back({trace_[i].chosen, trace_[i].process});
   }
   if (reversal_.candidates.empty()) reversal_.candidates.push_back(event);
-  tree_.reverse(position, reversal_);
 }
 
 // --- What is done about it.

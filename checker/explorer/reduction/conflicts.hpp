@@ -77,8 +77,10 @@ class Conflicts {
   Wanted wanted(const Step& step);
   void find(Wanted wanted, const Failure& failure, std::uint32_t end);
   bool is_in_conflict(Wanted& wanted, const Failure& failure, std::uint32_t other) const;
+  bool may_be_in_conflict(const Wanted& wanted, std::uint32_t other) const;
   bool is_possible_at(std::uint32_t position, Wanted& wanted, const Failure& failure) const;
   void try_in_place_of(std::uint32_t position, const Positions& past, Scheduled event);
+  void begin_reversal(std::uint32_t position, const Positions& past, Scheduled event);
 
   const SearchRules& rules_;
   const Trace& trace_;
