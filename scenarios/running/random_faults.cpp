@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -78,12 +79,12 @@ std::vector<Step> steps_of(const Scenario& undisturbed, const models::locks::Cat
 class Drawing {
  public:
   Drawing(const Scenario& scenario, const models::locks::Catalogue& catalogue, Random& random)
-      : drawn_(scenario), random_(random) {
+      : drawn_(scenario), catalogue_(catalogue), random_(random) {
     fix_ranges();
     drawn_.may.clear();
     drawn_.pin.clear();
     drawn_.schedule.clear();
-    steps_ = steps_of(drawn_, catalogue);
+    undisturbed_ = drawn_;
     for (const ClientSpec& client : drawn_.clients) latest_ = std::max(latest_, client.acquire_at.hi + client.hold.hi);
     latest_ = latest_ + latest_;
     for (const MaySpec& may : scenario.may) strike(may);
@@ -114,9 +115,15 @@ class Drawing {
     }
   }
 
+  /// A run of its own, so only for whoever asks: half of the draws strike at no step.
+  const std::vector<Step>& steps() {
+    if (!steps_) steps_ = steps_of(undisturbed_, catalogue_);
+    return *steps_;
+  }
+
   Step some_step(bool of_message, const std::vector<std::string>& who) {
     std::vector<const Step*> fitting;
-    for (const Step& step : steps_) {
+    for (const Step& step : steps()) {
       const bool is_of_them = who.empty() || std::find(who.begin(), who.end(), step.client) != who.end();
       if (is_of_them && (step.is_message || !of_message)) fitting.push_back(&step);
     }
@@ -153,7 +160,7 @@ class Drawing {
   Trigger moment_of(sim::Activity activity, const std::string& who) {
     if (activity == sim::Activity::work) return begin_of_work(who);
     std::vector<const Step*> fitting;
-    for (const Step& step : steps_) {
+    for (const Step& step : steps()) {
       if (step.client == who && step.is_message && step.during == activity) fitting.push_back(&step);
     }
     if (fitting.empty()) return some_moment(who);
@@ -230,7 +237,7 @@ class Drawing {
 
   void strike_message(const MaySpec& may) {
     std::vector<const Step*> fitting;
-    for (const Step& step : steps_) {
+    for (const Step& step : steps()) {
       const bool is_of_them =
           may.who.empty() || std::find(may.who.begin(), may.who.end(), step.client) != may.who.end();
       const bool is_meant = (may.message.empty() || step.name == may.message) &&
@@ -262,8 +269,10 @@ class Drawing {
   }
 
   Scenario drawn_;
+  const models::locks::Catalogue& catalogue_;
   Random& random_;
-  std::vector<Step> steps_;
+  Scenario undisturbed_;  ///< what is drawn, without its faults
+  std::optional<std::vector<Step>> steps_;
   std::set<std::tuple<std::string, std::string, std::int64_t>> struck_;
   Duration latest_;
   Duration slack_;  ///< so much later can any message be and still be in time

@@ -34,8 +34,8 @@ struct RunOptions {
   /// the probe, and without the places in programs. The probe gives up soon after the bound that decides the verdict:
   /// the reason does not say whether the lock came back much later.
   bool brief = false;
-  /// Of a property: whether somebody wants to know. Empty: of all. The others are unknown, "not asked"; and where nobody
-  /// wants to know whether the lock can be had again, the run ends with the story, without a probe.
+  /// Of a property: whether somebody wants to know. Empty: of all. The others are unknown, "not asked"; and where
+  /// nobody wants to know whether the lock can be had again, the run ends with the story, without a probe.
   std::function<bool(std::string_view)> asks = nullptr;
   /// Fill `Outcome::key_states`. Costs time: for people only.
   bool key_states = false;

@@ -89,6 +89,28 @@ TEST_CASE(
         "at 44ms a renewal was sent for A, which was done with the lock from 22ms on and never gave it back");
 }
 
+TEST_CASE("every story, asked for some properties, says of these what it says when it is asked for all") {
+  const auto is_asked = [](std::string_view property) { return property != "recoverable" && property != "fair"; };
+  std::size_t violated = 0;
+  std::size_t shorter = 0;
+  const std::vector<Scenario> all = stories();
+  for (const Scenario& story : all) {
+    INFO(story.file);
+    const Outcome whole = outcome_of(story, {.brief = true});
+    const Outcome part = outcome_of(story, {.brief = true, .asks = is_asked});
+    for (const Judgement& judgement : whole.properties) {
+      const checker::Finding& finding = judgement.finding;
+      INFO(finding.property << ": " << finding.why);
+      const bool is_same = verdict_of(part, finding.property) == finding.verdict;
+      CHECK((is_asked(finding.property) ? is_same : verdict_of(part, finding.property) == checker::Verdict::unknown));
+      violated += is_asked(finding.property) && finding.verdict == checker::Verdict::violated;
+    }
+    shorter += part.events < whole.events;
+  }
+  CHECK(violated > 50);
+  CHECK(shorter > all.size() / 2);
+}
+
 TEST_CASE("every story shows what its file expects") {
   for (const Scenario& story : stories()) {
     INFO(story.file);
