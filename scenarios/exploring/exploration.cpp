@@ -67,11 +67,17 @@ std::uint64_t identity_of(const Scenario& scenario, const ExplorationOptions& op
 /// A branch that goes on for so long after a bound was hit is given up; nearly all end before.
 constexpr double kPatienceSeconds = 1;
 
+bool is_asked(const ExplorationOptions& options, std::string_view property) {
+  return !options.asks || options.asks(property);
+}
+
 /// One thread's world.
 struct Worker {
   Worker(const Scenario& scenario, const models::locks::Catalogue& catalogue, const checker::ExplorerOptions& settings,
          const ExplorationOptions& options, bool first_comer_gets_it)
-      : explorer(settings), story(scenario, catalogue, explorer, ExploredStory::Probe::when_all_is_over) {
+      : explorer(settings),
+        story(scenario, catalogue, explorer,
+              is_asked(options, "recoverable") ? ExploredStory::Probe::when_all_is_over : ExploredStory::Probe::none) {
     if (!first_comer_gets_it) story.nobody_gets_it();
     if (options.alter_search) options.alter_search(explorer, finder);
   }
@@ -130,7 +136,9 @@ class Search {
 
  private:
   TraceJudge new_judge(Worker& worker) const {
-    return TraceJudge(worker.story, worker.finder, scenario_.clients.size(), settings_.faults, parameters_);
+    TraceJudge judge(worker.story, worker.finder, scenario_.clients.size(), settings_.faults, parameters_);
+    judge.ask([this](std::string_view property) { return is_asked(options_, property); });
+    return judge;
   }
   double now() const { return options_.stopwatch ? options_.stopwatch() : 0; }
 
@@ -381,6 +389,11 @@ class Search {
     explored.violating_traces = tally.violating_traces;
     if (const std::string_view why = workers_.front()->story.deployment().why_not_explored(tally.name); !why.empty()) {
       explored.why = why;
+      explored.is_judged = false;
+      return explored;
+    }
+    if (!is_asked(options_, tally.name)) {
+      explored.why = "not asked";
       explored.is_judged = false;
       return explored;
     }

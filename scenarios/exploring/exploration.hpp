@@ -41,6 +41,9 @@ struct ExplorationOptions {
   Threads* threads = nullptr;  ///< these, if there are any, and not `jobs` new ones
   /// Look for the threshold of this parameter alone ("pause", "restart_after", …); empty: of all.
   std::string parameter;
+  /// Of a property: whether somebody wants to know. Empty: of all. The others are unknown, "not asked". Asked from any
+  /// thread.
+  std::function<bool(std::string_view)> asks;
   /// Asked now and then, from the thread that explores: true ends the exploration as a bound does.
   std::function<bool()> interrupted;
   /// Told now and then, from the thread that called.

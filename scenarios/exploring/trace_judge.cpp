@@ -77,6 +77,10 @@ TraceJudge::TraceJudge(const ExploredStory& story, checker::ViolationFinder& fin
   }
 }
 
+void TraceJudge::ask(const std::function<bool(std::string_view)>& is_asked) {
+  for (std::size_t i = 0; i < tallies_.size(); ++i) is_judged_[i] = is_judged_[i] && is_asked(tallies_[i].name);
+}
+
 /// What the probe did is no part of the story; whether it got the lock is what `recoverable` asks.
 std::span<const checker::Violation> TraceJudge::ways_of(Explorer& explorer) {
   const sim::History& history = explorer.world().history();

@@ -4,6 +4,7 @@
 // and by which trace it is best shown.
 
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <optional>
 #include <span>
@@ -66,6 +67,9 @@ class TraceJudge {
   /// asked by one at a time.
   TraceJudge(const ExploredStory& story, checker::ViolationFinder& finder, std::size_t clients,
              std::span<const checker::FaultBudget> budgets, std::span<const JudgedParameter> parameters);
+
+  /// Of these properties alone.
+  void ask(const std::function<bool(std::string_view)>& is_asked);
 
   /// Requires: the trace, its world and its constraints stand.
   void look(checker::Explorer& explorer);

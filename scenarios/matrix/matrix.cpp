@@ -274,6 +274,10 @@ class Row {
     how.exploration.max_traces = bound_of(size, options_.max_traces);
     how.exploration.max_events = bound_of(size, options_.max_events);
     how.exploration.interrupted = options_.interrupted;
+    how.exploration.asks = [&](std::string_view property) {
+      return std::any_of(answers.begin(), answers.end(),
+                         [&](const MatrixAnswer* answer) { return answer->question->property == property; });
+    };
     how.opinion_effort = options_.opinion_effort;
     auto result = check(world, catalogue_, how);
     for (MatrixAnswer* answer : answers) {

@@ -383,10 +383,17 @@ std::optional<std::vector<checker::Finding>> RandomRuns::run(const RunDraw& draw
 
 std::optional<std::vector<checker::Finding>> RandomRuns::run(std::uint64_t seed, const std::optional<FaultLimit>& limit,
                                                              bool asks_whether_it_recovers) {
-  auto findings =
-      run({.seed = seed, .typical = typical_, .limit = limit, .asks_whether_it_recovers = asks_whether_it_recovers});
+  auto findings = run({.seed = seed,
+                       .typical = typical_,
+                       .limit = limit,
+                       .asks_whether_it_recovers = asks_whether_it_recovers,
+                       .properties = asked_});
   typical_ = std::max(typical_, faults_.looked());
   return findings;
+}
+
+void RandomRuns::ask(std::string_view property) {
+  asked_.insert(std::upper_bound(asked_.begin(), asked_.end(), property), std::string(property));
 }
 
 Scenario RandomRuns::story() {

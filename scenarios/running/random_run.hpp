@@ -166,9 +166,11 @@ class RandomRuns {
 
   /// One run. The same draw gives the same run. Nothing: it does not end, or its scripts do not.
   std::optional<std::vector<checker::Finding>> run(const RunDraw& draw);
-  /// The same with the boundary strategy; `typical` is the longest run so far.
+  /// The same with the boundary strategy; `typical` is the longest run so far. Of the properties that `ask` named, if it
+  /// named any.
   std::optional<std::vector<checker::Finding>> run(std::uint64_t seed, const std::optional<FaultLimit>& limit,
                                                    bool asks_whether_it_recovers = false);
+  void ask(std::string_view property);
   /// The last run as a story with exact times.
   Scenario story();
   /// Of that story. Requires: it was asked for last.
@@ -201,7 +203,8 @@ class RandomRuns {
   DrawnDecisions decisions_;
   RandomFaults faults_;
   std::optional<Execution> execution_;
-  std::uint64_t typical_ = 0;  ///< events of the longest run so far
+  std::vector<std::string> asked_;  ///< ascending
+  std::uint64_t typical_ = 0;       ///< events of the longest run so far
   RunDraw last_;
 };
 

@@ -56,6 +56,7 @@ class SecondOpinion {
         seed_(seed_of(scenario)) {
     for (const ExploredProperty& property : result_.properties) {
       is_asked_.push_back(is_asked(property));
+      if (is_asked_.back()) runs_.ask(property.name);
       is_recovery_asked_ = is_recovery_asked_ || (property.name == "recoverable" && is_asked_.back());
     }
   }
@@ -85,6 +86,7 @@ class SecondOpinion {
     // kept, there is none.
     if (property.name == "recoverable" && property.verdict == Verdict::violated) return false;
     if (!runs_.deployment().why_not_explored(property.name).empty()) return false;
+    if (options_.asks && !options_.asks(property.name)) return false;
     return property.verdict != Verdict::violated || !property.thresholds.empty();
   }
 
