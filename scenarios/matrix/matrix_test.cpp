@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "scenarios/checking/check.hpp"
+#include "scenarios/exploring/exploration.hpp"
 #include "scenarios/format/loader.hpp"
 #include "scenarios/format/writer.hpp"
 #include "scenarios/running/random_faults.hpp"
@@ -58,6 +59,49 @@ std::string summary(const Matrix& matrix) {
 }
 
 }  // namespace
+
+TEST_CASE("matrix: a search that is asked for one property says of it what one that is asked for all says") {
+  std::size_t violated = 0;
+  std::size_t kept = 0;
+  std::size_t shorter = 0;
+  std::vector<const models::locks::Entry*> entries;
+  for (const models::locks::Entry& entry : catalogue().entries()) {
+    if (has_matrix_row(entry)) entries.push_back(&entry);
+  }
+  for (std::size_t i = 0; i < entries.size(); i += sim::cases<std::size_t>(2, 8)) {
+    for (const MatrixFault& fault : matrix_faults()) {
+      if (fault.name == "partition" || fault.name == "primary-lost") continue;
+      for (const MatrixQuestion& question : matrix_questions().first(2)) {
+        const Scenario world = matrix_world(*entries[i], fault, question, MatrixWorld::two);
+        const auto is_asked = [&](std::string_view property) { return property == question.property; };
+        const auto whole = explore(world, catalogue(), {.max_events = 60'000});
+        const auto part = explore(world, catalogue(), {.max_events = 60'000, .asks = is_asked});
+        INFO(world.id);
+        REQUIRE(whole.index() == part.index());
+        if (std::holds_alternative<Diagnostic>(whole)) continue;
+        const auto& of_all = std::get<Exploration>(whole);
+        const auto& of_one = std::get<Exploration>(part);
+        if (!of_all.counts.complete) continue;
+        CHECK(of_one.counts.complete);
+        const ExploredProperty& a = of_all.property(question.property);
+        const ExploredProperty& b = of_one.property(question.property);
+        CHECK(a.verdict == b.verdict);
+        REQUIRE(a.thresholds.size() == b.thresholds.size());
+        for (std::size_t t = 0; t < a.thresholds.size(); ++t) {
+          CHECK(a.thresholds[t].infimum == b.thresholds[t].infimum);
+          CHECK(a.thresholds[t].is_exact == b.thresholds[t].is_exact);
+        }
+        CHECK_FALSE(of_one.property("recoverable").is_judged);
+        CHECK(of_one.property("recoverable").verdict == checker::Verdict::unknown);
+        (a.verdict == checker::Verdict::violated ? violated : kept) += 1;
+        shorter += of_one.counts.events < of_all.counts.events;
+      }
+    }
+  }
+  CHECK(violated > sim::cases<std::size_t>(20, 5));
+  CHECK(kept > sim::cases<std::size_t>(20, 5));
+  CHECK(shorter > sim::cases<std::size_t>(20, 5));
+}
 
 TEST_CASE("matrix: margins are those that paper says") {
   const Matrix matrix = found({.algorithms = {"set-nx-px-lua"}, .faults = {"none", "pause", "crash"}});
