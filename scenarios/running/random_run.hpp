@@ -166,8 +166,8 @@ class RandomRuns {
 
   /// One run. The same draw gives the same run. Nothing: it does not end, or its scripts do not.
   std::optional<std::vector<checker::Finding>> run(const RunDraw& draw);
-  /// The same with the boundary strategy; `typical` is the longest run so far. Of the properties that `ask` named, if it
-  /// named any.
+  /// The same with the boundary strategy; `typical` is the longest run so far. Of the properties that `ask` named, if
+  /// it named any.
   std::optional<std::vector<checker::Finding>> run(std::uint64_t seed, const std::optional<FaultLimit>& limit,
                                                    bool asks_whether_it_recovers = false);
   void ask(std::string_view property);
