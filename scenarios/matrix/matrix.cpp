@@ -249,6 +249,11 @@ class Row {
     return some;
   }
 
+  static bool is_asked(const Answers& answers, std::string_view property) {
+    return std::any_of(answers.begin(), answers.end(),
+                       [&](const MatrixAnswer* answer) { return answer->question->property == property; });
+  }
+
   /// Requires: at least one answer; all are asked of one world.
   std::optional<Diagnostic> answer(const MatrixFault& fault, const Answers& answers) {
     if (!may_not_be_explored(entry_, fault)) {
@@ -274,10 +279,7 @@ class Row {
     how.exploration.max_traces = bound_of(size, options_.max_traces);
     how.exploration.max_events = bound_of(size, options_.max_events);
     how.exploration.interrupted = options_.interrupted;
-    how.exploration.asks = [&](std::string_view property) {
-      return std::any_of(answers.begin(), answers.end(),
-                         [&](const MatrixAnswer* answer) { return answer->question->property == property; });
-    };
+    how.exploration.asks = [&](std::string_view property) { return is_asked(answers, property); };
     how.opinion_effort = options_.opinion_effort;
     auto result = check(world, catalogue_, how);
     for (MatrixAnswer* answer : answers) {
@@ -315,10 +317,7 @@ class Row {
   std::optional<Diagnostic> run_large(const MatrixFault& fault, Answers answers) {
     if (answers.empty()) return std::nullopt;
     const Scenario world = matrix_world(entry_, fault, *answers.front()->question, MatrixWorld::large);
-    const auto is_open = [&](std::string_view property) {
-      return std::any_of(answers.begin(), answers.end(),
-                         [&](const MatrixAnswer* answer) { return answer->question->property == property; });
-    };
+    const auto is_open = [&](std::string_view property) { return is_asked(answers, property); };
     sim::Random random(options_.seed);
     for (std::uint64_t i = 0; i < options_.runs && !answers.empty(); ++i) {
       if (options_.interrupted && options_.interrupted()) return std::nullopt;
