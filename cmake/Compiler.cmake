@@ -63,6 +63,9 @@ endif()
 # How often each branch of the program is taken, as cmake/profile/train measured it: docs/decisions/how-it-is-built.md says what that
 # is worth. A function that has changed since is compiled without. It fits the compiler that measured it, when it optimises.
 set(LOCKSTEP_PROFILE "USE" CACHE STRING "USE the measured branches where they fit, TRAIN to measure them, or OFF")
+if(NOT LOCKSTEP_PROFILE MATCHES "^(USE|TRAIN|OFF)$")
+  message(FATAL_ERROR "LOCKSTEP_PROFILE is ${LOCKSTEP_PROFILE}, and can be USE, TRAIN or OFF")
+endif()
 if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT LOCKSTEP_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang"
    AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 19 AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 20)
   set(profile cmake/profile/release.profdata)
