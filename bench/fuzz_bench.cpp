@@ -1,6 +1,6 @@
 // How fast a campaign is, and how soon it finds what is known to be there.
 //
-//   fuzz_bench [ALGORITHM...]       worlds, runs and events per second, with all checkers on, on one thread and on two
+//   fuzz_bench [ALGORITHM...]       worlds, runs and events per second, with all checkers on, on one thread, on two, and of two programs side by side
 //   fuzz_bench against PROGRAM [ALGORITHM...]  the same of one thread, in turn with another build's fuzz_bench, by processor time: how many times as fast this one is
 //   fuzz_bench find [SEEDS [FILE...]]  each mutant of docs/evidence/lock-mutants.md and each violating story (those of FILE, files or folders, else of scenarios/):
 //                                   after how many runs it is found, by the portfolio, and by what is left of it without one of its parts
@@ -46,36 +46,74 @@ std::vector<std::string> speed_ids() {
   return {"set-nx-px-lua", "setnx-ts-del-setnx", "redlock-seq", "redisson-lock", "ria-sem-fair"};
 }
 
-void measure_speed(std::vector<std::string> ids) {
-  if (ids.empty()) ids = speed_ids();
-  fmt::print("{:<28} {:>9} {:>9} {:>10} {:>10} {:>9} {:>8}\n", "worlds made up for", "units/s", "runs/s", "events/s",
-             "2 threads", "ratio", "virt h/s");
-  for (const std::string& id : ids) {
-    double rate[2] = {};
-    FuzzStatistics statistics;
-    double seconds = 0;
-    for (const std::size_t jobs : {1U, 2U}) {
-      constexpr int kRounds = 3;
-      for (int round = 0; round < kRounds; ++round) {
-        FuzzOptions options;
-        options.jobs = jobs;
-        options.shrinks = false;
-        Campaign campaign({target_of(*built_in().find(id))}, built_in(), options);
-        const double begin = now();
-        while (now() - begin < 2) campaign.step();
-        const double took = now() - begin;
-        const double events = static_cast<double>(campaign.state().statistics.events) / took;
-        rate[jobs - 1] = std::max(rate[jobs - 1], events);
-        if (jobs == 1) {
-          statistics = campaign.state().statistics;
-          seconds = took;
-        }
-      }
+/// What a campaign does in so many seconds.
+struct Rate {
+  double events = 0;  ///< per second
+  double seconds = 0;
+  FuzzStatistics statistics;
+};
+
+Rate rate_of(const std::string& id, std::size_t jobs, double patience) {
+  FuzzOptions options;
+  options.jobs = jobs;
+  options.shrinks = false;
+  Campaign campaign({target_of(*built_in().find(id))}, built_in(), options);
+  const double begin = now();
+  while (now() - begin < patience) campaign.step();
+  Rate rate;
+  rate.seconds = now() - begin;
+  rate.statistics = campaign.state().statistics;
+  rate.events = static_cast<double>(rate.statistics.events) / rate.seconds;
+  return rate;
+}
+
+/// Two programs of one thread side by side, which share nothing but the machine: no program can do more with two.
+double rate_of_two_programs(const std::string& self, const std::string& id, double patience) {
+  const std::string command = fmt::format("'{}' rate {} {}", self, id, patience);
+  FILE* programs[2] = {popen(command.c_str(), "r"), popen(command.c_str(), "r")};
+  double sum = 0;
+  for (FILE* program : programs) {
+    double rate = 0;
+    if (program == nullptr || std::fscanf(program, "%lf", &rate) != 1) {
+      fmt::print(stderr, "fuzz_bench: {} does not do its work\n", command);
+      std::exit(2);
     }
-    fmt::print("{:<28} {:>9.0f} {:>9.0f} {:>9.2f}M {:>9.2f}M {:>9.2f} {:>8.1f}\n", id,
-               static_cast<double>(statistics.batches) * 64 / seconds, static_cast<double>(statistics.runs) / seconds,
-               rate[0] / 1e6, rate[1] / 1e6, rate[1] / rate[0],
-               static_cast<double>(statistics.virtual_time.count_ns()) / 3.6e12 / seconds);
+    pclose(program);
+    sum += rate;
+  }
+  return sum;
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+/// In turn, since what a machine gives changes from second to second: ratios are those of one turn.
+void measure_speed(const std::string& self, std::vector<std::string> ids) {
+  constexpr int kRounds = 9;
+  constexpr double kPatience = 1;
+  if (ids.empty()) ids = speed_ids();
+  fmt::print("one thread: the best of {} turns. two threads, and two programs of one thread, against it: the median\n",
+             kRounds);
+  fmt::print("{:<28} {:>9} {:>9} {:>8} {:>10} {:>9} {:>12}\n", "worlds made up for", "units/s", "runs/s", "virt h/s",
+             "events/s", "2 threads", "2 programs");
+  for (const std::string& id : ids) {
+    Rate best;
+    std::vector<double> threads;
+    std::vector<double> programs;
+    for (int round = 0; round < kRounds; ++round) {
+      const Rate one = rate_of(id, 1, kPatience);
+      threads.push_back(rate_of(id, 2, kPatience).events / one.events);
+      programs.push_back(rate_of_two_programs(self, id, kPatience) / one.events);
+      if (one.events > best.events) best = one;
+    }
+    const FuzzStatistics& statistics = best.statistics;
+    fmt::print("{:<28} {:>9.0f} {:>9.0f} {:>8.1f} {:>9.2f}M {:>9.2f} {:>12.2f}\n", id,
+               static_cast<double>(statistics.batches) * 64 / best.seconds,
+               static_cast<double>(statistics.runs) / best.seconds,
+               static_cast<double>(statistics.virtual_time.count_ns()) / 3.6e12 / best.seconds, best.events / 1e6,
+               median(threads), median(programs));
     std::fflush(stdout);
   }
 }
@@ -328,6 +366,10 @@ int main(int argc, char** argv) {
     measure_made_up(argc > 2 ? std::atoi(argv[2]) : 2, argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 20'000);
     return 0;
   }
-  measure_speed({argv + 1, argv + argc});
+  if (argc > 3 && std::string_view(argv[1]) == "rate") {
+    fmt::print("{}\n", rate_of(argv[2], 1, std::atof(argv[3])).events);
+    return 0;
+  }
+  measure_speed(argv[0], {argv + 1, argv + argc});
   return 0;
 }

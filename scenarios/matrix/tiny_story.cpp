@@ -105,4 +105,15 @@ Scenario tiny_story(std::uint64_t seed, std::optional<MaySpec::Kind> fault) {
   return scenario;
 }
 
+Scenario with_another_fault(Scenario tiny, std::uint64_t seed, MaySpec::Kind kind) {
+  sim::Random random(sim::combine64(seed, static_cast<std::uint64_t>(kind)));
+  MaySpec may = fault_of(kind, random);
+  may.times = 1;
+  if (DurationRange* length = length_of(may))
+    *length = DurationRange::exactly(length->hi == Duration::zero() ? length->lo : length->hi);
+  if (loses_message(kind) && !tiny.network.timeout) tiny.network.timeout = random_ms(random, 3, 6);
+  tiny.may.push_back(std::move(may));
+  return tiny;
+}
+
 }  // namespace lockstep::scenarios

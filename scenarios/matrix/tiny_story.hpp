@@ -16,4 +16,8 @@ inline constexpr std::uint64_t kFirstLimited = 10'000;
 /// strike; nothing: none may. The same seed gives the same story everywhere.
 Scenario tiny_story(std::uint64_t seed, std::optional<MaySpec::Kind> fault);
 
+/// The same story with a fault of another kind that may strike as well. Its lengths are exact, so that a margin is that
+/// of the first.
+Scenario with_another_fault(Scenario tiny, std::uint64_t seed, MaySpec::Kind kind);
+
 }  // namespace lockstep::scenarios

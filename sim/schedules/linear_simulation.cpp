@@ -144,13 +144,14 @@ void LinearSimulation::emitted(std::uint32_t slot) {
   event.sequence = sequence_++;
   Duration delay = event.delay.lo;
   if (!event.delay.is_exact() && event.pin == Event::kNoPin && settings_.delay) delay = settings_.delay(event);
-  Instant at = tilted(event.base + delay, delay_slope(event));
+  const Instant own = tilted(event.base + delay, delay_slope(event));
+  Instant at = own;
   if (event.channel != Event::kNoChannel) {
     if (event.channel >= channel_floor_.size()) channel_floor_.resize(event.channel + 1);
     channel_floor_[event.channel] = at = later_of(at, channel_floor_[event.channel]);
   }
   if (slot >= of_slot_.size()) of_slot_.resize(slot + 1);
-  of_slot_[slot] = {at, at, event.base, paused_[event.process.index]};
+  of_slot_[slot] = {at, at, own, event.base, paused_[event.process.index]};
   pending_.push_back(slot);
 }
 
@@ -165,7 +166,7 @@ void LinearSimulation::cancelled(std::uint32_t slot) {
 void LinearSimulation::postponed(std::uint32_t slot, Duration) {
   const Event& event = world_.event(slot);
   Pending& known = of_slot_[slot];
-  known.at = sum(known.at, event.base, known.base);
+  known.at = known.own = sum(known.own, event.base, known.base);
   known.base = event.base;
   known.paused_before = paused_[event.process.index];
   if (event.channel != Event::kNoChannel) {
@@ -259,7 +260,7 @@ bool LinearSimulation::put_off(std::uint32_t slot) {
     if (other != slot && (rival.kind == EventKind::fault || rival.process == event.process)) note_first(slot, other);
   }
   event.paused_before = counted;
-  known = {at, arrived, known.base, paused_before};
+  known = {at, arrived, known.own, known.base, paused_before};
   return true;
 }
 

@@ -101,6 +101,7 @@ class LinearSimulation final : public Scheduler {
   struct Pending {
     Instant at;
     Instant arrived;
+    Instant own;  ///< when it would come if nothing were before it on its channel
     Instant base;
     Slope paused_before;
   };

@@ -83,7 +83,9 @@ void Simulation::cancelled(std::uint32_t slot) {
 void Simulation::postponed(std::uint32_t slot, Duration by) {
   Event& event = world_.event(slot);
   remove(heap_position_[slot]);
-  event.at += by;
+  // What had to wait for a message before it has taken longer than it ever could; and it need not wait that long again.
+  const Duration took = event.at - (event.base.offset() - by);
+  event.at = event.base.offset() + std::min(took, event.delay.hi);
   if (schedule_ && schedule_->is_listed(slot)) {
     const bool has_channel = event.channel != Event::kNoChannel;
     schedule_->postponed(slot, has_channel ? latest_arrival(event.channel, event.sequence) : Duration::zero());

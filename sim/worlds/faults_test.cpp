@@ -378,6 +378,32 @@ TEST_CASE("partition: who waited for one to heal may meet the next") {
   CHECK(ticks.arrival(12) == "never");
 }
 
+TEST_CASE("partition: in the middle of a run it holds up what another still keeps from leaving") {
+  Ticks ticks;
+  ticks.cut(5_ms, 10_ms);
+  ticks.test.start();
+  ticks.test.run(8_ms);
+  ticks.cut(10_ms, 20_ms);
+  ticks.test.run();
+  CHECK(ticks.arrival(4) == "4.5ms");
+  CHECK(ticks.arrival(5) == "20.5ms");
+  CHECK(ticks.arrival(8) == "20.5ms");
+}
+
+TEST_CASE("partition: what it holds up once more need not wait anew for a late message before it") {
+  Ticks ticks;
+  const Client& a = ticks.test.clients[0];
+  ticks.test.world.plan(message_fault(a, PlannedFault::Kind::delay, "T", false, 30_ms));
+  ticks.cut(5_ms, 10_ms);
+  ticks.test.start();
+  ticks.test.run(8_ms);
+  ticks.cut(10_ms, 20_ms);
+  ticks.test.run();
+  CHECK(ticks.arrival(0) == "30.5ms");
+  CHECK(ticks.arrival(5) == "30.5ms");
+  CHECK(ticks.arrival(31) == "31.5ms");
+}
+
 TEST_CASE("partition: it cuts only between its sides") {
   ThreeCalls calls;
   Partition partition{{{calls.a().id()}, {calls.a().id()}}, Instant::origin(), std::nullopt};

@@ -4,6 +4,8 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include <catch2/catch.hpp>
 #include <rapidcheck/catch.h>
@@ -33,9 +35,13 @@ struct Witness {
   }
 };
 
+/// Of a world that has one for sure: when it is planned.
+enum class PartitionPlanned { beforehand, in_the_middle };
+
 struct Shape {
   std::uint64_t seed = 0;
   bool has_faults = true;
+  std::optional<PartitionPlanned> partition;  ///< then all latencies are exact
 };
 
 /// A world that follows from its seed alone; what happens in it, from the decisions.
@@ -52,8 +58,9 @@ class RandomWorld {
       for (std::uint64_t s = 0; s < servers; ++s) {
         const Duration lo = Duration::microseconds(static_cast<std::int64_t>(random.below(5)));
         // Narrow ranges make ties, wide ones overtaking.
-        const Duration hi =
+        Duration hi =
             lo + Duration::microseconds(static_cast<std::int64_t>(random.below(random.one_in(2) ? 4 : 3'000)));
+        if (shape.partition) hi = lo;
         latencies_.push_back({lo, hi});
         node->connections.push_back(world.connect(node->id(), nodes_[s]->id(), {lo, hi}));
       }
@@ -61,13 +68,23 @@ class RandomWorld {
     if (shape.has_faults) {
       const std::uint64_t faults = random.below(5);
       for (std::uint64_t i = 0; i < faults; ++i) plan_fault(random);
-      if (random.one_in(3)) plan_partition(random);
+      if (!shape.partition && random.one_in(3)) plan(some_partition(random));
     }
+    if (!shape.partition) return;
+    if (random.one_in(2)) plan(some_partition(random));
+    later_ = some_partition(random);
+    later_->from = Instant::at(std::max(later_->from.offset(), 1_us));
+    later_at_ = Duration::nanoseconds(random.between(0, later_->from.offset().count_ns() - 1));
+    if (*shape.partition == PartitionPlanned::beforehand) plan(*std::exchange(later_, std::nullopt));
   }
 
   void run() {
     for (const auto& node : nodes_) world.start(node->id(), {0_us, 20_us});
     world.arm_faults();
+    if (later_) {
+      simulation.run(Instant::at(later_at_), 20'000);
+      plan(*std::exchange(later_, std::nullopt));
+    }
     end = simulation.run(Instant::at(1_s), 20'000);
     witness.require(end == Simulation::End::quiet, "a small world comes to rest");
     witness.require(world.pending_count() == 0, "and nothing is pending then");
@@ -166,12 +183,15 @@ class RandomWorld {
     has_message_faults_ = has_message_faults_ || of_messages;
     world.plan(fault);
   }
-  void plan_partition(Random& random) {
+  Partition some_partition(Random& random) {
     Partition partition;
     for (const auto& node : nodes_)
       (random.one_in(2) ? partition.sides.left : partition.sides.right).push_back(node->id());
     partition.from = Instant::at(moment(random));
     if (!random.one_in(3)) partition.until = partition.from + moment(random);
+    return partition;
+  }
+  void plan(Partition partition) {
     has_message_faults_ = true;
     world.plan(std::move(partition));
   }
@@ -227,6 +247,8 @@ class RandomWorld {
   }
 
   std::vector<DurationRange> latencies_;
+  std::optional<Partition> later_;  ///< planned at `later_at_`, which is before it begins
+  Duration later_at_;
   bool has_message_faults_ = false;
   std::vector<std::unique_ptr<Node>> nodes_;
 };
@@ -262,6 +284,18 @@ TEST_CASE("random worlds: FIFO, delays, the dead and the frozen, time: the laws 
   CHECK(asked[Choice::delay] > kWorlds * 5);
   CHECK(asked[Choice::order] > kWorlds);
   CHECK(asked[Choice::fault] > 100);
+}
+
+TEST_CASE("random worlds: a partition cuts off the same whether it is planned beforehand or in the middle") {
+  std::uint64_t events = 0;
+  for (std::uint64_t seed = 0; seed < kWorlds; ++seed) {
+    const Run before = run_checked({seed, true, PartitionPlanned::beforehand}, seed + 6);
+    const Run after = run_checked({seed, true, PartitionPlanned::in_the_middle}, seed + 6);
+    CAPTURE(seed);
+    REQUIRE(after.digest == before.digest);
+    events += before.events;
+  }
+  CHECK(events > kWorlds * 20);
 }
 
 TEST_CASE("random worlds: what was recorded replays to the same digest") {

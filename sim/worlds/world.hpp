@@ -118,11 +118,8 @@ class World {
   /// Traces and histories name `part` as the client of this connection, instead of its process.
   void assign(ConnectionId connection, ProcessId part) { connections_[connection.index].part = part; }
   void plan(PlannedFault fault);
-  /// Also in the middle of a run: it applies to what is sent from then on.
-  void plan(Partition partition) {
-    partitions_.push_back(std::move(partition));
-    guards_messages_ = true;
-  }
+  /// Also in the middle of a run, if it begins after the present moment: it applies to all that leaves from then on.
+  void plan(Partition partition);
   /// Ends all partitions.
   void reunite() { partitions_.clear(); }
   /// Lets `process` begin within `delay` after the origin.
@@ -371,9 +368,11 @@ class World {
   void answer_call(Message& message, ProcessId caller, ConnectionId connection, bool bounced);
   bool strike_message(Event& event, ProcessId client, std::string_view step_name);
   bool pass_partitions(Event& message) const;
+  void hold_up_pending();
   void strike(const PlannedFault& fault);
   void pause(const PlannedFault& fault);
   void postpone_frozen(ProcessId process, Instant until);
+  void sort_by_emission(std::vector<std::uint32_t>& slots) const;
   void crash_now(ProcessId process);
   std::vector<ProcessId> with_parts(ProcessId process) const;
   void revive(ProcessId process);

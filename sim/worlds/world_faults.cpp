@@ -83,6 +83,34 @@ bool World::pass_partitions(Event& message) const {
   return true;
 }
 
+void World::plan(Partition partition) {
+  partitions_.push_back(std::move(partition));
+  guards_messages_ = true;
+  // An explorer plans before anything is sent.
+  if (!explored_) hold_up_pending();
+}
+
+/// What a pause or another partition still keeps from leaving leaves into the partition that was planned last.
+void World::hold_up_pending() {
+  std::vector<std::uint32_t> slots;
+  for (std::uint32_t slot = 0; slot < events_.size(); ++slot) {
+    const Event& event = events_[slot];
+    if (event.id == EventId{} || event.kind != EventKind::message || is_at_or_after(now_, event.base)) continue;
+    slots.push_back(slot);
+  }
+  sort_by_emission(slots);
+  for (const std::uint32_t slot : slots) {
+    Event& event = events_[slot];
+    const Instant before = event.base;
+    if (!pass_partitions(event)) {
+      scheduler_->cancelled(slot);
+      release(slot);
+    } else if (!event.base.identical(before)) {
+      scheduler_->postponed(slot, event.base.offset() - before.offset());
+    }
+  }
+}
+
 bool World::is_at(ProcessId process, Activity activity) const {
   if (activity == Activity::anything) return true;
   const auto is_his = [&](const Operation& operation) { return history_.host_of(operation.process) == process; };
@@ -184,6 +212,11 @@ void World::pause(const PlannedFault& fault) {
   }
 }
 
+void World::sort_by_emission(std::vector<std::uint32_t>& slots) const {
+  std::sort(slots.begin(), slots.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return events_[a].sequence < events_[b].sequence; });
+}
+
 /// What a process does after one pause, it does after both.
 void World::postpone_frozen(ProcessId process, Instant until) {
   std::vector<std::uint32_t> slots;
@@ -193,8 +226,7 @@ void World::postpone_frozen(ProcessId process, Instant until) {
     if (event.id == EventId{} || !event.frozen || emitter != process) continue;
     if (!is_at_or_after(now_, event.base) && !is_at_or_after(event.base, until)) slots.push_back(slot);
   }
-  std::sort(slots.begin(), slots.end(),
-            [&](std::uint32_t a, std::uint32_t b) { return events_[a].sequence < events_[b].sequence; });
+  sort_by_emission(slots);
   for (const std::uint32_t slot : slots) {
     Event& event = events_[slot];
     const Duration by = until.offset() - event.base.offset();

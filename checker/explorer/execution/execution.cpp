@@ -166,7 +166,7 @@ bool Execution::is_at_or_after(Instant a, Instant b) {
   // A process that holds its messages back asks whether it is done with that: the end of the pause has not come yet.
   if (is_held_back_ && b.identical(held_back_until_)) return false;
   break_silence();
-  return readings_.is_at_or_after(a, b);
+  return readings_.is_at_or_after(faults_.departure_of(a), faults_.departure_of(b));
 }
 
 Instant Execution::sum(Instant a, Instant plus, Instant minus) {

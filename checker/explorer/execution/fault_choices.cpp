@@ -344,4 +344,12 @@ void FaultChoices::put_off(sim::Event& message) {
   message.base = fault->until;
 }
 
+Instant FaultChoices::departure_of(Instant base) const {
+  if (!rules_.faults.may_delay()) return base;
+  const auto fault = std::find_if(faults_.begin(), faults_.end(), [&](const ExploredFault& f) {
+    return delays_message(f.kind) && f.until.identical(base);
+  });
+  return fault == faults_.end() ? base : fault->from;
+}
+
 }  // namespace lockstep::checker::explorer

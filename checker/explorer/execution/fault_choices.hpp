@@ -79,6 +79,10 @@ class FaultChoices {
   /// Whether some message can be struck at all.
   bool may_strike() const { return rules_.faults.may_lose() || rules_.faults.may_delay(); }
 
+  /// When a message was sent that leaves at `base`: earlier, if a fault delays it. What waits in the network has left
+  /// its sender, and a connection that is lost meanwhile takes it along.
+  sim::Instant departure_of(sim::Instant base) const;
+
   /// For checks: no more faults struck, up to the present event, than are allowed.
   bool are_within_budgets() const;
   /// Whether a pause that begins when an event has been handled may strike only who is at something that its process
