@@ -46,6 +46,14 @@ std::vector<std::string> speed_ids() {
   return {"set-nx-px-lua", "setnx-ts-del-setnx", "redlock-seq", "redisson-lock", "ria-sem-fair"};
 }
 
+/// In made-up worlds for this algorithm; it only plays and judges.
+Campaign campaign_of(const std::string& id, std::size_t jobs) {
+  FuzzOptions options;
+  options.jobs = jobs;
+  options.shrinks = false;
+  return Campaign({target_of(*built_in().find(id))}, built_in(), options);
+}
+
 /// What a campaign does in so many seconds.
 struct Rate {
   double events = 0;  ///< per second
@@ -54,10 +62,7 @@ struct Rate {
 };
 
 Rate rate_of(const std::string& id, std::size_t jobs, double patience) {
-  FuzzOptions options;
-  options.jobs = jobs;
-  options.shrinks = false;
-  Campaign campaign({target_of(*built_in().find(id))}, built_in(), options);
+  Campaign campaign = campaign_of(id, jobs);
   const double begin = now();
   while (now() - begin < patience) campaign.step();
   Rate rate;
@@ -127,9 +132,7 @@ struct Work {
 };
 
 Work work(const std::string& id, int batches) {
-  FuzzOptions options;
-  options.shrinks = false;
-  Campaign campaign({target_of(*built_in().find(id))}, built_in(), options);
+  Campaign campaign = campaign_of(id, 1);
   const std::clock_t begin = std::clock();
   for (int i = 0; i < batches; ++i) campaign.step();
   return {static_cast<double>(campaign.state().statistics.events),
