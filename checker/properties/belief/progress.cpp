@@ -7,35 +7,12 @@
 
 #include "checker/properties/entries.hpp"
 #include "checker/properties/evidence.hpp"
+#include "checker/properties/time_spans.hpp"
 
 namespace lockstep::checker {
 namespace {
 
 using sim::Duration;
-
-/// [from, to).
-struct TimeSpan {
-  Duration from;
-  Duration to;
-  Duration length() const { return to - from; }
-};
-
-/// What is left of a span without the pauses of a process: in which it runs.
-std::vector<TimeSpan> running(const sim::History& history, sim::ProcessId process, TimeSpan whole) {
-  std::vector<TimeSpan> left{whole};
-  for (const sim::Interruption& pause : history.interruptions) {
-    if (!freezes(pause.kind) || pause.process != process) continue;
-    const Duration from = pause.from.offset();
-    const Duration until = pause.until ? pause.until->offset() : Duration::forever();
-    std::vector<TimeSpan> rest;
-    for (const TimeSpan& span : left) {
-      if (span.from < from) rest.push_back({span.from, std::min(span.to, from)});
-      if (until < span.to) rest.push_back({std::max(span.from, until), span.to});
-    }
-    left = std::move(rest);
-  }
-  return left;
-}
 
 class Judge {
  public:
@@ -75,11 +52,7 @@ class Judge {
   }
 
  private:
-  /// What has not happened when the story is over never does.
-  Duration end_of(const std::optional<sim::Instant>& at) const {
-    if (!at || (question_.end && at->offset() > question_.end->offset())) return Duration::forever();
-    return at->offset();
-  }
+  Duration end_of(const std::optional<sim::Instant>& at) const { return end_or_never(at, question_.end); }
 
   /// How many of them begin by this moment.
   static std::size_t begun_by(const std::vector<TimeSpan>& grants, Duration moment) {

@@ -7,6 +7,7 @@
 
 #include "checker/properties/entries.hpp"
 #include "checker/properties/evidence.hpp"
+#include "checker/properties/time_spans.hpp"
 
 namespace lockstep::checker {
 namespace {
@@ -14,19 +15,13 @@ namespace {
 constexpr std::string_view kNoLostWakeup = "no-lost-wakeup";
 using sim::Duration;
 
-struct Span {
-  Duration from;
-  Duration to;
-};
-
-Duration overlap(Span a, Span b) { return std::min(a.to, b.to) - std::max(a.from, b.from); }
-
-/// When whoever waits stops waiting.
-Duration end_of(const sim::History& history, const sim::Operation& wait, Duration end) {
-  if (wait.phase != sim::Phase::invoke) return wait.completed.offset();
+/// When whoever waits stops waiting; nothing: never.
+std::optional<sim::Instant> end_of(const sim::History& history, const sim::Operation& wait) {
+  if (wait.phase != sim::Phase::invoke) return wait.completed;
+  std::optional<sim::Instant> end;
   for (const sim::Interruption& i : history.interruptions) {
     const bool ends = kills(i.kind) && i.process == wait.process && i.step >= wait.invoked_in;
-    if (ends) end = std::min(end, i.from.offset());
+    if (ends && (!end || compare(i.from, *end) < 0)) end = i.from;
   }
   return end;
 }
@@ -50,23 +45,20 @@ Finding no_lost_wakeup(const sim::History& history, const Names& names, const Wa
     const auto taken =
         std::find_if(history.effects.begin() + static_cast<std::ptrdiff_t>(i), history.effects.end(),
                      [&](const sim::Effect& e) { return e.kind == sim::Effect::Kind::write && is_here(e); });
-    const Duration end = question.end.offset();
-    const Span free{freed.at.offset(), taken == history.effects.end() ? end : taken->at.offset()};
+    const Duration free_to =
+        end_or_never(taken == history.effects.end() ? std::nullopt : std::optional(taken->at), question.end);
     for (const sim::Operation& wait : history.operations) {
       if (wait.function != "acquire" || wait.object != question.object) continue;
-      const Span span{wait.invoked.offset(), end_of(history, wait, end)};
-      Duration waited = overlap(free, span);
-      for (const sim::Interruption& pause : history.interruptions) {
-        if (!freezes(pause.kind) || pause.process != wait.process) continue;
-        const Span both{std::max(free.from, span.from), std::min(free.to, span.to)};
-        const Span paused{pause.from.offset(), pause.until ? pause.until->offset() : end};
-        waited = waited - std::max(Duration::zero(), overlap(both, paused));
-      }
+      const TimeSpan both{std::max(freed.at.offset(), wait.invoked.offset()),
+                          std::min(free_to, end_or_never(end_of(history, wait), question.end))};
+      if (both.length() <= Duration::zero()) continue;
+      Duration waited;
+      for (const TimeSpan& span : running(history, wait.process, both)) waited = waited + span.length();
       if (waited <= Duration::zero()) continue;
       ++waits;
       if (!longest || waited > *longest) longest = waited;
       if (waited <= question.within) continue;
-      const sim::Instant at = sim::Instant::at(std::max(free.from, span.from) + question.within);
+      const sim::Instant at = sim::Instant::at(both.from + question.within);
       if (finding.verdict == Verdict::violated && compare(at, *finding.at) >= 0) continue;
       finding.verdict = Verdict::violated;
       finding.by = {wait.process};
@@ -74,7 +66,8 @@ Finding no_lost_wakeup(const sim::History& history, const Names& names, const Wa
       finding.evidence = sorted_evidence({freed.step, wait.invoked_in});
       finding.why =
           fmt::format("{} waited {} for a lock that was free from {} on ({} allowed)", name_of(names, wait.process),
-                      sim::to_string(waited), time_text(freed.at), sim::to_string(question.within));
+                      both.to == Duration::forever() ? "for ever" : sim::to_string(waited), time_text(freed.at),
+                      sim::to_string(question.within));
     }
   }
   if (finding.verdict == Verdict::violated) return finding;

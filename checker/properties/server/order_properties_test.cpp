@@ -531,17 +531,37 @@ TEST_CASE("no-lost-wakeup: who waits for a free lock longer than the bound") {
   CHECK(verdict(9_ms, std::nullopt, true) == Verdict::holds);
 }
 
-TEST_CASE("no-lost-wakeup: a wait that never ended counts until its process crashed, or to the end") {
+TEST_CASE("no-lost-wakeup: pauses that overlap stop the one who waits once") {
+  ForgedHistory h;
+  const auto a = grant(h, A, 10_ms);
+  const auto r = h.operation(A, "release", 20_ms, 22_ms, Phase::ok, a);
+  h.operation(B, "acquire", 5_ms, 60_ms, Phase::fail);
+  h.effect(Did::remove, server, A, r, 21_ms);
+  h.pause(B, 25_ms, 40_ms);
+  h.pause(B, 30_ms, 45_ms);
+  const auto verdict = [&](Duration within) {
+    return no_lost_wakeup(h.history(), forged_names(), {.server = server, .object = "lock", .within = within}).verdict;
+  };
+  CHECK(verdict(18_ms) == Verdict::violated);  // 21 to 25, and 45 to 60
+  CHECK(verdict(19_ms) == Verdict::holds);
+}
+
+TEST_CASE("no-lost-wakeup: a wait that never ends lasts until its process crashes, or for ever") {
   for (const bool crashes : {false, true}) {
-    ForgedHistory h;
-    const auto a = grant(h, A, 10_ms);
-    const auto r = h.operation(A, "release", 20_ms, 22_ms, Phase::ok, a);
-    h.operation(B, "acquire", 5_ms, 0_ms, Phase::invoke);
-    h.effect(Did::remove, server, A, r, 21_ms);
-    if (crashes) h.crash(B, 30_ms);
-    const WakeupQuestion question{.server = server, .object = "lock", .within = 20_ms, .end = sim::Instant::at(100_ms)};
-    CHECK(no_lost_wakeup(h.history(), forged_names(), question).verdict ==
-          (crashes ? Verdict::holds : Verdict::violated));
+    for (const bool is_ended_by_probe : {false, true}) {
+      ForgedHistory h;
+      const auto a = grant(h, A, 10_ms);
+      const auto r = h.operation(A, "release", 20_ms, 22_ms, Phase::ok, a);
+      // After the story, the probe may end it.
+      h.operation(B, "acquire", 5_ms, is_ended_by_probe ? 31_ms : 0_ms, is_ended_by_probe ? Phase::ok : Phase::invoke);
+      h.effect(Did::remove, server, A, r, 21_ms);
+      if (crashes && !is_ended_by_probe) h.crash(B, 30_ms);
+      const WakeupQuestion question{
+          .server = server, .object = "lock", .within = 20_ms, .end = sim::Instant::at(30_ms)};
+      const Finding finding = no_lost_wakeup(h.history(), forged_names(), question);
+      CHECK(finding.verdict == (crashes && !is_ended_by_probe ? Verdict::holds : Verdict::violated));
+      if (finding.verdict == Verdict::violated) CHECK(finding.why.find("waited for ever") != std::string::npos);
+    }
   }
   CHECK(no_lost_wakeup({}, forged_names(), {}).verdict == Verdict::unknown);
 }
