@@ -61,6 +61,8 @@ struct ExploredFault {
       from;  ///< pause, partition: its beginning. crash, jump: when it strikes. delay: when the message would have left
   sim::Instant work_from;  ///< pause within work
   sim::Instant until;  ///< pause, partition: its end. crash: the restart, if `restarts`. delay: when the message leaves
+  std::optional<sim::Instant> cut_short;   ///< pause: its process crashes in it, at this moment; after an event: so
+                                           ///< nothing of what the process sent then leaves
   bool restarts = false;                   ///< crash
   std::optional<std::uint32_t> parameter;  ///< jump and skew by a range: which parameter says by how much
   sim::Duration by;                        ///< jump and skew by an exact amount

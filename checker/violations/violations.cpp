@@ -58,7 +58,7 @@ void ViolationFinder::read(const sim::History& history, std::span<const Explored
     if (!freezes(fault.kind)) continue;
     const bool is_loose = fault.place == ExploredFault::Place::within;
     const auto add = [&](sim::ProcessId process) {
-      Pause& pause = pauses_.emplace_back(Pause{process, fault.from, fault.until, is_loose});
+      Pause& pause = pauses_.emplace_back(Pause{process, fault.from, fault.cut_short.value_or(fault.until), is_loose});
       if (!is_loose) return;
       pause.event = fault.event;
       pause.earliest = fault.work_from;

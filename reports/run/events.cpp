@@ -453,6 +453,10 @@ class Collector {
       if (i.until) add_between(*i.until, i.process, over, Ink::plain);
       return;
     }
+    if (outcome_.history.ends_in_crash(i)) {
+      add(Rank::fault, i.from, i.step, i.process, "is paused until it crashes", Ink::warning);
+      return;
+    }
     add(Rank::fault, i.from, i.step, i.process,
         strikes(i.kind, i.until ? sim::to_string(i.until->offset() - i.from.offset()) : "ever"), Ink::warning);
     if (!i.until) return;

@@ -64,6 +64,7 @@ constexpr Sentence kRows[] = {
     {"crashes", "崩溃"},
     {"comes back", "恢复"},
     {"is paused for ever", "永远停顿"},
+    {"is paused until it crashes", "停顿，直到崩溃"},
     {"is paused for {}", "停顿 {0}"},
     {"runs again", "继续运行"},
     {"its lease is over by its own clock", "按它自己的时钟，租约已到期"},

@@ -233,6 +233,45 @@ TEST_CASE("by hand: a margin of restart_after is that of the key, whatever the s
   }
 }
 
+TEST_CASE("by hand: an answer that is kept back by a pause never comes if its server crashes in it") {
+  const std::string base =
+      "[lock]\nalgorithm = \"set-nx-px-plain-del\"\nttl = \"4ms\"\n[[client]]\nname = \"A\"\nacquire_at = "
+      "[\"1ms\", \"2ms\"]\nattempts = 1\n[[client]]\nname = \"B\"\nacquire_at = \"2ms\"\nattempts = 1\n";
+  const std::string crash = "[[may]]\nkind = \"crash\"\nserver = \"redis\"\nrestart_after = \"2ms\"\n";
+  const auto pause = [](std::string_view length) {
+    return fmt::format("[[may]]\nkind = \"pause\"\nserver = \"redis\"\nlength = {}\n", length);
+  };
+  const auto progress = [](const std::string& text) {
+    const Exploration exploration = explored(text);
+    CHECK(exploration.unconfirmed == 0);
+    CHECK(exploration.disagreements == 0);
+    return exploration.property("progress");
+  };
+  // B's SET is handled at 3, and a pause begins before it is answered. A crash within that pause, however short it is,
+  // leaves B without an answer and, since it had reached its server, without a reset: it waits for ever.
+  for (const std::string& faults : {pause("[\"0ms\", \"2ms\"]") + crash, crash + pause("[\"0ms\", \"2ms\"]")}) {
+    const ExploredProperty& broken = progress(base + faults);
+    INFO(broken.why);
+    REQUIRE(broken.verdict == Verdict::violated);
+    REQUIRE(broken.witness);
+    REQUIRE(broken.thresholds.size() == 1);
+    CHECK(broken.thresholds.front().is_exact);
+    CHECK(broken.thresholds.front().infimum == Extent{0_ms, false});
+  }
+  // A crash at a moment is no crash within it.
+  CHECK(progress(base + pause("\"0ms\"") + crash).verdict == Verdict::holds);
+  // Either alone: what is kept back leaves when the pause is over, and what is answered at once has left.
+  CHECK(progress(base + pause("[\"0ms\", \"2ms\"]")).verdict == Verdict::holds);
+  CHECK(progress(base + crash).verdict == Verdict::holds);
+  // Of a server that nobody waits for without end.
+  CHECK(progress("[network]\ntimeout = \"5ms\"\n" + base + pause("[\"0ms\", \"2ms\"]") + crash).verdict ==
+        Verdict::holds);
+  // The client dies in its own pause: whom it had told, has nothing to wait for.
+  CHECK(progress(base + "[[may]]\nkind = \"pause\"\nclient = \"A\"\nlength = [\"0ms\", \"2ms\"]\n" +
+                 "[[may]]\nkind = \"crash\"\nclient = \"A\"\n")
+            .verdict == Verdict::holds);
+}
+
 TEST_CASE("by hand: whether a lock comes back where servers died") {
   const auto recoverable = [](std::string_view quorum) {
     return explored(

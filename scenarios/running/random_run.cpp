@@ -253,11 +253,7 @@ std::optional<sim::Fate::Answer> RandomFaults::attempt(Planned& planned, std::ui
   }
   const ProcessId victim = some_victim(budget, planned.at_work, event.process, moment);
   if (!victim.is_valid()) return std::nullopt;
-  // What a pause had put off when its process died comes when the pause would have been over, which no schedule can
-  // say.
   const sim::ProcessState& state = world_.state(victim);
-  const bool is_frozen = state.was_paused && state.frozen_until.offset() > world_.now().offset();
-  if (kills(may.kind) && is_frozen) return std::nullopt;
   // Who is paused is not paused once more: a pause begins at the end of the last one at the earliest.
   const bool is_pause = freezes(may.kind);
   if (is_pause && state.was_paused && state.frozen_until.offset() > moment.offset()) return std::nullopt;

@@ -20,8 +20,6 @@ bool is_work(const sim::Event& event) {
   return event.kind == sim::EventKind::timer && event.timer_kind == sim::TimerKind::work;
 }
 
-bool is_pause(What what) { return sim::EventName::is_fault(what) && freezes(sim::EventName::fault_of(what)); }
-
 }  // namespace
 
 RunRecorder::RunRecorder(const Scenario& scenario, Deployment& deployment)
@@ -71,9 +69,10 @@ void RunRecorder::happens(std::uint32_t slot, Instant moment) {
                      .was_alive = world_.state(event.process).alive,
                      .pauses = std::move(with_next_)};
   with_next_.clear();
-  // What the process of an earlier life had set does nothing, whenever it comes.
-  const bool is_of_earlier_life = (event.kind == sim::EventKind::start || event.kind == sim::EventKind::timer) &&
-                                  event.incarnation != world_.state(event.process).incarnation;
+  // What the process of an earlier life had set does nothing, whenever it comes. Not so who crashed before he started:
+  // in a file he could start sooner.
+  const bool is_of_earlier_life =
+      event.kind == sim::EventKind::timer && event.incarnation != world_.state(event.process).incarnation;
   const std::optional<sim::EventName>& name = named_[slot].name;
   if (name && !is_of_earlier_life) schedule_.push_back(entry_of(*name, moment.offset()));
 }
@@ -92,7 +91,6 @@ void RunRecorder::struck(const sim::PlannedFault& fault, Duration length, Instan
   spec.keep = fault.keep;
   spec.restart_after = fault.restart_after;
   if (sim::DurationRange* own = length_of(spec)) *own = sim::DurationRange::exactly(length);
-  if (kills(fault.kind)) pause_until_crash(fault.process, moment.offset());
   add_own_event(sim::EventName::of(fault.kind), fault.process, moment.offset());
 }
 
@@ -157,20 +155,6 @@ void RunRecorder::finish_present() {
     } else {
       add_own_event(sim::EventName::of(faults_[pause].kind), present.process, present.at);
     }
-  }
-}
-
-/// Who dies when his pause ends does not come to what waits for him; in a file that would come first. So he is paused
-/// for a little longer.
-void RunRecorder::pause_until_crash(ProcessId process, Duration crash) {
-  const auto last = std::find_if(schedule_.rbegin(), schedule_.rend(),
-                                 [&](const ScheduleEntry& entry) { return entry.process == names_[process.index]; });
-  if (last == schedule_.rend() || !is_pause(last->what)) return;
-  for (FaultSpec& pause : faults_) {
-    const bool is_it = freezes(pause.kind) && pause.who == names_[process.index] &&
-                       pause.trigger.kind == Trigger::Kind::at && pause.trigger.time == last->time;
-    if (is_it && pause.trigger.time + pause.length.lo == crash)
-      pause.length = sim::DurationRange::exactly(pause.length.lo + Duration::nanoseconds(1));
   }
 }
 
@@ -281,6 +265,8 @@ void RunRecorder::cancelled(std::uint32_t slot) {
   }
   deployment_.simulation().cancelled(slot);
 }
+
+void RunRecorder::crashed(ProcessId process) { deployment_.simulation().crashed(process); }
 
 void RunRecorder::postponed(std::uint32_t slot, Duration by) { deployment_.simulation().postponed(slot, by); }
 

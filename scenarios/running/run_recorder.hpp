@@ -87,6 +87,7 @@ class RunRecorder final : public sim::Scheduler {
   void lost(const sim::Event& message) override;
   void cancelled(std::uint32_t slot) override;
   void postponed(std::uint32_t slot, sim::Duration by) override;
+  void crashed(sim::ProcessId process) override;
   bool is_at_or_after(sim::Instant a, sim::Instant b) override;
   sim::Instant later_of(sim::Instant a, sim::Instant b) override;
 
@@ -108,7 +109,6 @@ class RunRecorder final : public sim::Scheduler {
 
   void strikes_message(FaultSpec::Kind kind, std::uint32_t slot, sim::Duration length);
   void finish_present();
-  void pause_until_crash(sim::ProcessId process, sim::Duration crash);
   void add_own_event(sim::EventName::What what, sim::ProcessId process, sim::Duration at);
   ScheduleEntry entry_of(const sim::EventName& name, sim::Duration at) const;
   std::int64_t count_message(const sim::Event& event);

@@ -72,6 +72,7 @@ class Replayer final : public sim::Scheduler {
     struck_.reset();
   }
   bool loses(sim::Event& message) override {
+    if (is_doomed_) return true;
     for (std::size_t i = 0; i < trace_.faults.size(); ++i) {
       const ExploredFault& fault = trace_.faults[i];
       const bool is_of_message = strikes_message(fault.kind);
@@ -164,7 +165,7 @@ class Replayer final : public sim::Scheduler {
     const sim::Event& event = world_.event(slot);
     position_ = position;
     emissions_ = 0;
-    bounced_ = false;
+    bounced_ = is_doomed_ = false;
     ReplayedEvent& seen = result_.events[position];
     seen.name = names_[planned.id];
     const std::string step = fault_step(world_, event);
@@ -175,6 +176,7 @@ class Replayer final : public sim::Scheduler {
       if (!is_here || pause.event != position) continue;
       process.was_paused = true;
       process.frozen_until = Instant::at(times_.of(pause.until));
+      is_doomed_ = is_doomed_ || pause.cut_short.has_value();
     }
     const sim::ProcessId who = event.process;
     const bool is_start = event.kind == sim::EventKind::start;
@@ -210,6 +212,7 @@ class Replayer final : public sim::Scheduler {
   std::uint32_t position_ = kNone;
   std::uint32_t emissions_ = 0;
   bool bounced_ = false;
+  bool is_doomed_ = false;             ///< what the present event sends never leaves: see `ExploredFault::cut_short`
   std::optional<std::size_t> struck_;  ///< the fault that the message meets that is about to leave
   std::string trouble_;
   Replay result_;

@@ -162,7 +162,8 @@ void tell(Scenario& witness, const Scenario& original, const Outcome& outcome, s
         const bool is_it =
             outcome.lanes[interruption.process.index].name == fault.who &&
             (!freezes(fault.kind) ||
-             (interruption.until && interruption.until->offset() - interruption.from.offset() == fault.length.lo));
+             (interruption.until && interruption.until->offset() - interruption.from.offset() == fault.length.lo) ||
+             outcome.history.ends_in_crash(interruption));
         if (is_it) at = interruption.from.offset();
       }
     }

@@ -176,6 +176,16 @@ void LinearSimulation::postponed(std::uint32_t slot, Duration) {
   known.arrived = known.at;
 }
 
+void LinearSimulation::crashed(ProcessId process) {
+  for (const std::uint32_t slot : pending_) {
+    const Event& event = world_.event(slot);
+    Pending& known = of_slot_[slot];
+    if (event.process != process || event.kind == EventKind::fault) continue;
+    const Instant due = later_of(known.arrived, world_.now());
+    if (!is_at_or_after(due, known.at)) known.at = due;
+  }
+}
+
 Instant LinearSimulation::latest_arrival(std::uint32_t channel, std::uint32_t before_sequence) {
   Instant latest;
   for (const std::vector<std::uint32_t>* slots : {&pending_, &held_}) {

@@ -99,8 +99,7 @@ void Schedule::cancelled(std::uint32_t slot) {
 void Schedule::postponed(std::uint32_t slot, Duration floor) { floor_[slot] = floor; }
 
 void Schedule::note_arrival(ProcessId process, Duration at, Duration arrived) {
-  const ProcessState& state = world_.state(process);
-  if (!state.was_paused || state.frozen_until.offset() != at) return;
+  if (!wakes(process, at)) return;
   Awakening& awakening = awakenings_[process.index];
   if (awakening.at != at) awakening = {at, -Duration::forever()};
   awakening.arrived = std::max(awakening.arrived, arrived);
@@ -141,11 +140,17 @@ bool Schedule::admit(std::uint32_t slot) {
 
 // --- What it asks.
 
+/// Whether a pause of this process is over at this moment: at its end, or since the process crashes.
+bool Schedule::wakes(ProcessId process, Duration at) const {
+  const ProcessState& state = world_.state(process);
+  if (state.was_paused) return state.frozen_until.offset() == at;
+  return state.died_paused && state.crashed_at.offset() == at;
+}
+
 Duration Schedule::arrival_of(std::uint32_t slot) const {
   const Event& event = world_.event(slot);
   const Duration at = time_of(slot);
-  const ProcessState& state = world_.state(event.process);
-  if (event.kind == EventKind::fault || !state.was_paused || state.frozen_until.offset() != at) return at;
+  if (event.kind == EventKind::fault || !wakes(event.process, at)) return at;
   // Of all arrivals that lead to this order the earliest are the best for what comes after.
   const Awakening& awakening = awakenings_[event.process.index];
   return awakening.at == at ? std::max(earliest(slot), awakening.arrived) : earliest(slot);

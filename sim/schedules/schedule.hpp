@@ -85,6 +85,7 @@ class Schedule {
   Duration latest(std::uint32_t slot) const;
   /// The end of the pause that its process is in, or nothing.
   std::optional<Duration> frozen_until(const Event& event, Duration now) const;
+  bool wakes(ProcessId process, Duration at) const;
   /// Those of the list that an event of this name is, by their places. Requires: used before the next call.
   const std::vector<std::uint32_t>& entries_of(const EventName& name);
   std::string describe(std::size_t entry) const;

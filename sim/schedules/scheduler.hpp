@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "sim/time/time.hpp"
+#include "sim/worlds/ids.hpp"
 
 namespace lockstep::sim {
 
@@ -22,6 +23,8 @@ class Scheduler {
   virtual void cancelled(std::uint32_t slot) = 0;
   /// The base of a pending event has moved by this much: the pause that keeps it from leaving has grown.
   virtual void postponed(std::uint32_t slot, Duration by) = 0;
+  /// A process has crashed: what waited for the end of its pause waits no longer.
+  virtual void crashed(ProcessId process) { static_cast<void>(process); }
   /// Does it try all executions? Then it is told of accesses and decides about losses, and no digest is needed.
   virtual bool explores() const { return false; }
   /// The event that is being handled reads, or changes, a part of its process's state. Parts have numbers.

@@ -99,6 +99,25 @@ void Simulation::postponed(std::uint32_t slot, Duration by) {
   push(slot);
 }
 
+/// What has been put off until the end of the pause comes now; or when it arrives, where it was put off before that.
+void Simulation::crashed(ProcessId process) {
+  const Duration now = world_.now().offset();
+  const auto due = [&](const Event& event) { return std::max(event.arrived, now); };
+  std::vector<std::uint32_t> put_off;
+  for (const Key& key : heap_) {
+    const Event& event = world_.event(key.slot);
+    const bool is_listed = schedule_ && schedule_->is_listed(key.slot);
+    if (event.process == process && event.kind != EventKind::fault && event.at > due(event) && !is_listed)
+      put_off.push_back(key.slot);
+  }
+  for (const std::uint32_t slot : put_off) {
+    remove(heap_position_[slot]);
+    Event& event = world_.event(slot);
+    event.at = due(event);
+    push(slot);
+  }
+}
+
 /// When the last of those pending events of a channel arrives that were emitted before the given one.
 Duration Simulation::latest_arrival(std::uint32_t channel, std::uint32_t before_sequence) const {
   Duration latest;

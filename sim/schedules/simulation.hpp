@@ -108,6 +108,7 @@ class Simulation final : public Scheduler {
   void lost(const Event& message) override;
   void cancelled(std::uint32_t slot) override;
   void postponed(std::uint32_t slot, Duration by) override;
+  void crashed(ProcessId process) override;
   bool is_at_or_after(Instant a, Instant b) override;
   Instant later_of(Instant a, Instant b) override;
 

@@ -119,6 +119,15 @@ struct History {
     return process;
   }
 
+  /// Whether a pause is over since its victim crashes, not since it lasted as long as it was to.
+  bool ends_in_crash(const Interruption& pause) const {
+    for (const Interruption& crash : interruptions) {
+      if (kills(crash.kind) && crash.process == pause.process && pause.until && pause.until->identical(crash.from))
+        return true;
+    }
+    return false;
+  }
+
   std::span<const MemberChange> members_of(const Effect& effect) const {
     return std::span(members).subspan(effect.first_member, effect.members);
   }

@@ -103,9 +103,11 @@ struct ProcessState {
   bool describes_accesses = false;  ///< see `Process::describes_accesses`
   bool is_service = false;          ///< see `Process::is_service`
   std::uint32_t incarnation = 0;
-  Instant crashed_at;     ///< true time of its latest crash; means something if `incarnation` is not 0
-  Instant frozen_until;   ///< end of its latest pause
-  Duration paused_total;  ///< length of all its pauses so far, including the one that is going on
+  bool died_paused = false;  ///< its latest crash struck in a pause, or at its end
+  Instant crashed_at;        ///< true time of its latest crash; means something if `incarnation` is not 0
+  Instant frozen_until;      ///< end of its latest pause
+  Step paused_in = 0;        ///< in which its latest pause began; those that overlap are one
+  Duration paused_total;     ///< length of all its pauses so far, including the one that is going on
   const PlannedFault* doom = nullptr;
 };
 

@@ -567,8 +567,10 @@ void World::restart() {
     state.doomed = false;
     state.was_paused = false;
     state.incarnation = 0;
+    state.died_paused = false;
     state.crashed_at = Instant::origin();
     state.frozen_until = Instant::origin();
+    state.paused_in = 0;
     state.paused_total = Duration::zero();
     state.doom = nullptr;
     // It may hold messages, so it comes before the arena.

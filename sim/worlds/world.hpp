@@ -372,8 +372,10 @@ class World {
   void strike(const PlannedFault& fault);
   void pause(const PlannedFault& fault);
   void postpone_frozen(ProcessId process, Instant until);
-  void sort_by_emission(std::vector<std::uint32_t>& slots) const;
+  void leave_later(std::vector<std::uint32_t>& slots, std::optional<Instant> until);
+  bool is_held_back(const Event& event, ProcessId process) const;
   void crash_now(ProcessId process);
+  void end_pause(ProcessId process);
   std::vector<ProcessId> with_parts(ProcessId process) const;
   void revive(ProcessId process);
   void drop_events();

@@ -98,11 +98,19 @@ void World::hold_up_pending() {
     if (event.id == EventId{} || event.kind != EventKind::message || is_at_or_after(now_, event.base)) continue;
     slots.push_back(slot);
   }
-  sort_by_emission(slots);
+  leave_later(slots, std::nullopt);
+}
+
+/// Pending events that have not left yet: not before `until`, if that is said, and not into a partition.
+void World::leave_later(std::vector<std::uint32_t>& slots, std::optional<Instant> until) {
+  // As they were emitted, so that none overtakes another.
+  std::sort(slots.begin(), slots.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return events_[a].sequence < events_[b].sequence; });
   for (const std::uint32_t slot : slots) {
     Event& event = events_[slot];
     const Instant before = event.base;
-    if (!pass_partitions(event)) {
+    if (until) event.base = scheduler_->later_of(event.base, *until);
+    if (event.kind == EventKind::message && !pass_partitions(event)) {
       scheduler_->cancelled(slot);
       release(slot);
     } else if (!event.base.identical(before)) {
@@ -203,6 +211,7 @@ void World::pause(const PlannedFault& fault) {
     const bool is_longer = is_at_or_after(until, victim.frozen_until);
     added = is_longer ? until.offset() - victim.frozen_until.offset() : Duration::zero();
   }
+  if (!overlaps) victim.paused_in = step_;
   victim.frozen_until = victim.was_paused ? scheduler_->later_of(until, victim.frozen_until) : until;
   victim.was_paused = true;
   victim.paused_total += added;
@@ -212,28 +221,25 @@ void World::pause(const PlannedFault& fault) {
   }
 }
 
-void World::sort_by_emission(std::vector<std::uint32_t>& slots) const {
-  std::sort(slots.begin(), slots.end(),
-            [&](std::uint32_t a, std::uint32_t b) { return events_[a].sequence < events_[b].sequence; });
+/// Whether the pause of its emitter that is going on keeps it from leaving. What an earlier one kept has left, however
+/// long a partition holds it up since.
+bool World::is_held_back(const Event& event, ProcessId process) const {
+  if (event.id == EventId{} || !event.frozen) return false;
+  const ProcessId emitter = event.kind == EventKind::message ? event.from : event.process;
+  const ProcessState& paused = state(process);
+  return emitter == process && paused.was_paused && event.cause >= paused.paused_in &&
+         !is_at_or_after(now_, event.base);
 }
 
 /// What a process does after one pause, it does after both.
 void World::postpone_frozen(ProcessId process, Instant until) {
   std::vector<std::uint32_t> slots;
   for (std::uint32_t slot = 0; slot < events_.size(); ++slot) {
-    const Event& event = events_[slot];
-    const ProcessId emitter = event.kind == EventKind::message ? event.from : event.process;
-    if (event.id == EventId{} || !event.frozen || emitter != process) continue;
-    if (!is_at_or_after(now_, event.base) && !is_at_or_after(event.base, until)) slots.push_back(slot);
+    if (!is_held_back(events_[slot], process)) continue;
+    slots.push_back(slot);
+    events_[slot].paused_before = state(process).paused_total;
   }
-  sort_by_emission(slots);
-  for (const std::uint32_t slot : slots) {
-    Event& event = events_[slot];
-    const Duration by = until.offset() - event.base.offset();
-    event.base = until;
-    event.paused_before = state(process).paused_total;
-    scheduler_->postponed(slot, by);
-  }
+  leave_later(slots, until);
 }
 
 void World::crash_now(ProcessId process) {
@@ -241,25 +247,26 @@ void World::crash_now(ProcessId process) {
   const PlannedFault& fault = *victim.doom;
   const std::vector<ProcessId> all = with_parts(process);
   for (const ProcessId who : all) state(who).process->tasks_.clear();
+  // What a pause had kept from leaving never leaves.
+  for (std::uint32_t slot = 0; slot < events_.size(); ++slot) {
+    if (events_[slot].kind != EventKind::message || !is_held_back(events_[slot], process)) continue;
+    scheduler_->cancelled(slot);
+    release(slot);
+  }
   victim.doomed = false;
   victim.alive = false;
+  victim.died_paused = victim.was_paused && is_at_or_after(victim.frozen_until, now_);
   victim.was_paused = false;
   victim.crashed_at = now_;
   ++victim.incarnation;
   for (const ProcessId who : all) {
+    end_pause(who);
     history_.interruptions.push_back({Interruption::Kind::crash, who, now_, step_, std::nullopt});
     state(who).was_paused = false;
     state(who).process->crashed(fault.keep);
   }
-  // What a pause had kept from leaving never leaves.
-  for (std::uint32_t slot = 0; slot < events_.size(); ++slot) {
-    Event& event = events_[slot];
-    if (event.id == EventId{} || event.kind != EventKind::message || event.from != process || !event.frozen) continue;
-    if (is_at_or_after(now_, event.base)) continue;
-    scheduler_->cancelled(slot);
-    release(slot);
-  }
   close_connections(process);
+  scheduler_->crashed(process);
   if (fault.restart_after) {
     const std::uint32_t slot = free_slot();
     Event& event = events_[slot];
@@ -269,6 +276,14 @@ void World::crash_now(ProcessId process) {
     event.base = now_;
     event.delay = *fault.restart_after;
     emit(slot);
+  }
+}
+
+/// Nobody is paused who is dead.
+void World::end_pause(ProcessId process) {
+  for (Interruption& pause : history_.interruptions) {
+    if (!freezes(pause.kind) || pause.process != process || !pause.until) continue;
+    if (!is_at_or_after(now_, *pause.until)) pause.until = now_;
   }
 }
 

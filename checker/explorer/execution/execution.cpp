@@ -77,7 +77,7 @@ void Execution::execute(std::uint32_t position, bool is_replay, sim::Region* reg
   break_silence();
   questions_.end();
   sim::costly_invariant([&] { return faults_.are_within_budgets(); }, "no budget is overspent");
-  sim::invariant(is_replay || !step.is_answered || has_answered_ || rules_.faults.may_lose(),
+  sim::invariant(is_replay || !step.is_answered || has_answered_ || step.is_doomed || rules_.faults.may_lose(),
                  "no answer is kept back that has been promised");
   process.was_paused = false;
   is_held_back_ = false;
@@ -176,6 +176,8 @@ Instant Execution::sum(Instant a, Instant plus, Instant minus) {
 }
 
 bool Execution::loses(sim::Event& message) {
+  // It would leave at the end of the pause, and its process does not live to see that.
+  if (trace_.present().is_doomed && rules_.mutant != SearchMutant::last_words) return true;
   if (!faults_.may_strike()) return false;
   const sim::Region::Outside outside;
   break_silence();
@@ -200,8 +202,8 @@ void Execution::cancelled(std::uint32_t slot) {
   break_silence();
   moment_.remove(slot);
   const sim::Event& event = moment_.event(slot);
-  // A message that a crash keeps from leaving a pause: that it does is a question of time, and has been asked.
-  if (trace_.is_replay() || event.kind != sim::EventKind::timer) return;
+  sim::invariant(event.kind == sim::EventKind::timer, "a message that a crash keeps from leaving is not emitted");
+  if (trace_.is_replay()) return;
   if (event.cause == trace_.position() + 1) return;  // set by the same event: nothing could come in between
   sim::invariant(trace_.position() != kNone, "only events take others back");
   races_.note_cancelled(event);

@@ -202,7 +202,10 @@ std::optional<std::uint32_t> FaultChoices::parameter_of(const sim::Event& event)
 std::optional<std::size_t> FaultChoices::ask_for_pause(sim::ProcessId process, bool of_work, std::size_t first_budget,
                                                        bool is_afterwards) {
   const PossibleFaults& possible = rules_.faults;
-  if (moment_.is_coda() || !(of_work ? possible.may_pause(process) : possible.may_pause_anywhere(process)))
+  // Who is dead cannot be paused; who comes back can, when he is there.
+  const bool is_alive =
+      moment_.world().state(process).alive || (is_afterwards && trace_.present().is(sim::EventKind::start));
+  if (!is_alive || moment_.is_coda() || !(of_work ? possible.may_pause(process) : possible.may_pause_anywhere(process)))
     return std::nullopt;
   const auto is_allowed = [&](std::size_t b) {
     const FaultBudget& pause = budget(b);
@@ -251,6 +254,30 @@ Instant FaultChoices::add_pauses(const Step& step, std::size_t b, FaultPlace pla
   return until;
 }
 
+/// A crash between two pauses that overlap needs no second one.
+void FaultChoices::cut_last_pause(Instant at) {
+  ExploredFault& pause = faults_.back();
+  if (pause.is_further) timing_.at_most(faults_[faults_.size() - 2].until, at);
+  pause.cut_short = at;
+}
+
+/// At the very end of the pause what it kept has left: that crash is one after the pause.
+std::optional<Instant> FaultChoices::ask_for_doom(const Step& step) {
+  const auto is_crash = [&](std::uint32_t slot) {
+    const sim::Event& event = moment_.event(slot);
+    return event.kind == sim::EventKind::fault && event.process == step.process && kills(event.fault->kind);
+  };
+  const auto& pending = moment_.pending();
+  if (timing_.is_infeasible() || std::none_of(pending.begin(), pending.end(), is_crash)) return std::nullopt;
+  if (rules_.mutant == SearchMutant::survive_pauses || questions_.ask(2) == 0) return std::nullopt;
+  const ExploredFault& pause = faults_.back();
+  const Instant doom = timing_.fresh();
+  timing_.at_most(pause.from, doom);
+  timing_.add(Constraint::less_than(doom, pause.until));
+  cut_last_pause(doom);
+  return doom;
+}
+
 void FaultChoices::add_pause(const Step& step, std::size_t b, FaultPlace place, Instant from, Instant until,
                              bool is_further) {
   ExploredFault& pause = faults_.emplace_back();
@@ -276,6 +303,8 @@ bool FaultChoices::are_within_budgets() const {
 }
 
 bool FaultChoices::is_void(std::uint32_t position) const {
+  const auto is_its_crash = [&](const ExploredFault& fault) { return kills(fault.kind) && fault.event == position; };
+  if (trace_[position].is_promised && std::none_of(faults_.begin(), faults_.end(), is_its_crash)) return true;
   if (!rules_.faults.asks_afterwards()) return false;
   return std::any_of(faults_.begin(), faults_.end(), [&](const ExploredFault& fault) {
     const bool is_here = freezes(fault.kind) && fault.place == FaultPlace::after;

@@ -70,6 +70,10 @@ class FaultChoices {
   /// The first begins at `from` and ends at `until`.
   sim::Instant add_pauses(const Step& step, std::size_t budget, ExploredFault::Place place, sim::Instant from,
                           sim::Instant until);
+  /// Whether the process of this event crashes in the pause that was added last, after it: then at this moment.
+  std::optional<sim::Instant> ask_for_doom(const Step& step);
+  /// It crashes in the pause that was added last, not before the one before it is over.
+  void cut_last_pause(sim::Instant at);
   /// Crashes, restarts and jumps are events; what is known of them as faults is noted when they are executed.
   void note_fault(const Step& step, const sim::Event& event);
   /// The parameter by which the clock jumps that this event is the jump of.
@@ -86,7 +90,8 @@ class FaultChoices {
   /// For checks: no more faults struck, up to the present event, than are allowed.
   bool are_within_budgets() const;
   /// Whether a pause that begins when an event has been handled may strike only who is at something that its process
-  /// turns out not to be at. No execution of the story has it.
+  /// turns out not to be at; or one is cut short by a crash that strikes only who is at something else. No execution of
+  /// the story has it.
   bool is_void(std::uint32_t position) const;
 
  private:

@@ -1,5 +1,6 @@
 #include "checker/explorer/execution/placement.hpp"
 
+#include <algorithm>
 #include <optional>
 
 namespace lockstep::checker::explorer {
@@ -12,6 +13,12 @@ bool fixes(const Step& before, const Step& step, const Footprint& known) {
   return step.is_answered && before.footprint.covers(known);
 }
 
+bool is_crash(const sim::Event& event) { return event.kind == sim::EventKind::fault && kills(event.fault->kind); }
+
+bool is_work(const sim::Event& event) {
+  return event.kind == sim::EventKind::timer && event.timer_kind == sim::TimerKind::work;
+}
+
 }  // namespace
 
 using sim::Duration;
@@ -19,7 +26,7 @@ using sim::DurationRange;
 using sim::Instant;
 
 void Placement::place(Step& step, const sim::Event& event) {
-  step.frees_late = step.is_held_back = false;
+  step.frees_late = step.is_held_back = step.is_doomed = step.is_promised = false;
   if (timing_.is_infeasible()) {
     // Time means nothing any more; but instants need a variable.
     step.at = step.arrived = step.process_free = Instant::origin();
@@ -32,8 +39,10 @@ void Placement::place(Step& step, const sim::Event& event) {
     place_described(step, event, earlier, waits);
     return;
   }
-  const bool is_work = event.kind == sim::EventKind::timer && event.timer_kind == sim::TimerKind::work;
-  if (const std::optional<std::size_t> late = faults_.ask_for_pause(event.process, is_work)) {
+  const Step* doomed = is_crash(event) ? doomed_before(step) : nullptr;
+  if (doomed != nullptr) {
+    place_in_pause(step, *doomed);
+  } else if (const std::optional<std::size_t> late = faults_.ask_for_pause(event.process, may_prolong_work(event))) {
     place_late(step, event, *late, waits);
   } else {
     place_on_time(step, event, earlier, waits);
@@ -44,8 +53,20 @@ void Placement::place(Step& step, const sim::Event& event) {
   }
   come_after_all(step, Footprint());
   come_after_alike(step);
+  if (is_crash(event)) return;
   if (const std::optional<std::size_t> budget = faults_.ask_for_pause(event.process, false, 0, true))
     hold_back(step, *budget);
+}
+
+/// Whether a pause that ends with this event is one of its process's work: the event is the end of that, or a crash
+/// that comes before it.
+bool Placement::may_prolong_work(const sim::Event& event) const {
+  const auto is_its_work = [&](std::uint32_t slot) {
+    return is_work(moment_.event(slot)) && moment_.event(slot).process == event.process;
+  };
+  const auto& pending = moment_.pending();
+  return is_work(event) || (rules_.mutant != SearchMutant::no_crash_at_work && is_crash(event) &&
+                            std::any_of(pending.begin(), pending.end(), is_its_work));
 }
 
 /// Of a server that is never paused: in what order it comes to those that it depends on, it will say itself.
@@ -98,7 +119,7 @@ void Placement::place_late(Step& step, const sim::Event& event, std::size_t budg
   step.arrived = timing_.fresh();
   arrive_after(step.arrived, event, trace_.find(step.fifo_before), waits);
   Instant end = timing_.fresh();
-  if (event.kind == sim::EventKind::timer && event.timer_kind == sim::TimerKind::work) {
+  if (is_work(event)) {
     // The pauses are somewhere within the work, which takes that much longer. Whatever else reaches the client
     // meanwhile is taken to come before or after them: a client that works does one thing at a time.
     timing_.at_most(free, step.arrived);
@@ -112,12 +133,42 @@ void Placement::place_late(Step& step, const sim::Event& event, std::size_t budg
   timing_.between(begin, end, length);
   end = faults_.add_pauses(step, budget, FaultPlace::before, begin, end);
   timing_.at_most(step.arrived, end);
+  if (is_crash(event)) {
+    // It does not wait for the end. What has come meanwhile, and so before it, finds its process dead.
+    step.is_promised = true;
+    faults_.cut_last_pause(step.arrived);
+    end = step.arrived;
+    if (rules_.mutant != SearchMutant::crashes_come_first) step.arrived = begin;
+  }
   step.at = step.process_free = end;
   step.frees_late = true;
   step.frozen_from = begin;
 }
 
-/// A pause begins when it has been handled: what its process sends then leaves at the end.
+/// The crash that was promised when the pause began that it strikes in. What has come to its process meanwhile finds it
+/// dead.
+void Placement::place_in_pause(Step& step, const Step& doomed) {
+  step.at = step.process_free = timing_.fresh();
+  // What was handled in between, was so when the pause was over.
+  if (trace_.find(step.process_before) != &doomed && rules_.mutant != SearchMutant::late_dooms)
+    timing_.at_most(free_for(step), step.at);
+  timing_.between(doomed.doom, step.at, DurationRange::exactly(Duration::zero()));
+  step.arrived = doomed.arrived;
+  step.frozen_from = doomed.frozen_from;
+  step.frees_late = step.is_promised = true;
+}
+
+/// The event before it in whose pause its process is to crash; null: none, or that has happened.
+const Step* Placement::doomed_before(const Step& step) const {
+  for (std::uint32_t f = step.process_before; f != kNone; f = trace_[f].process_before) {
+    if (trace_[f].is_doomed) return &trace_[f];
+    if (trace_[f].is_promised) return nullptr;
+  }
+  return nullptr;
+}
+
+/// A pause begins when it has been handled: what its process sends then leaves at the end, or never, if that dies
+/// before.
 void Placement::hold_back(Step& step, std::size_t budget) {
   step.is_held_back = true;
   const Instant end = timing_.fresh();
@@ -125,6 +176,12 @@ void Placement::hold_back(Step& step, std::size_t budget) {
   step.process_free = faults_.add_pauses(step, budget, ExploredFault::Place::after, step.at, end);
   if (!step.frees_late) step.frozen_from = step.at;
   step.frees_late = true;
+  // A crash that was promised before and did not come next cannot come any more: no second one hides that.
+  if (doomed_before(step) != nullptr) return;
+  if (const std::optional<Instant> doom = faults_.ask_for_doom(step)) {
+    step.is_doomed = true;
+    step.doom = *doom;
+  }
 }
 
 // --- What has to come before it.

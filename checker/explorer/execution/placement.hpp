@@ -51,6 +51,9 @@ class Placement {
   void place_described(Step& step, const sim::Event& event, const Step* earlier, bool waits);
   void place_on_time(Step& step, const sim::Event& event, const Step* earlier, bool waits);
   void place_late(Step& step, const sim::Event& event, std::size_t budget, bool waits);
+  void place_in_pause(Step& step, const Step& doomed);
+  const Step* doomed_before(const Step& step) const;
+  bool may_prolong_work(const sim::Event& event) const;
   void hold_back(Step& step, std::size_t budget);
   void come_after_alike(const Step& step);
   bool is_behind(const sim::Event& event, const Step* earlier);

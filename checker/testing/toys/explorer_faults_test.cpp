@@ -7,6 +7,7 @@
 #include <string>
 
 #include "checker/explorer/explorer.hpp"
+#include "checker/testing/toys/toy_runs.hpp"
 #include "checker/testing/toys/toy_world.hpp"
 #include "sim/testing/test_effort.hpp"
 
@@ -141,6 +142,117 @@ TEST_CASE("explorer: faults of several kinds, and pauses of servers, lose no out
   CHECK(compare(kWorlds / 3, kSmall, {pause(Whom::clients), lose(1)}) > kWorlds / 8);
   CHECK(compare(kWorlds / 3, kSmall, {crash(Whom::servers, sim::DurationRange{1_us, 1_us}), pause(Whom::clients)}) >
         kWorlds / 8);
+}
+
+TEST_CASE("explorer: a crash in the middle of a pause loses no outcome to the reduction") {
+  const sim::DurationRange soon{1_us, 1_us};
+  CHECK(compare(kWorlds / 3, kSmall, {crash(Whom::servers, soon), pause(Whom::servers)}) > kWorlds / 8);
+  CHECK(compare(kWorlds / 3, kSmall, {pause(Whom::clients), crash(Whom::clients, soon)}) > kWorlds / 8);
+  CHECK(compare(kWorlds / 3, kSmall, {pause(Whom::servers), crash(Whom::servers, std::nullopt)}) > kWorlds / 8);
+}
+
+TEST_CASE("explorer: a crash in the middle of a pause leaves something unsaid, and only that") {
+  const auto outcomes_of = [](std::uint64_t seed, Mutant mutant) {
+    ExplorerOptions options;
+    options.max_traces = 6'000;
+    const Found found = explored(seed, kSmall, options,
+                                 {crash(Whom::servers, sim::DurationRange{1_us, 1_us}), pause(Whom::servers)}, mutant);
+    return found.counts.complete ? std::optional(found.outcomes) : std::nullopt;
+  };
+  std::size_t unsaid = 0;
+  std::size_t said = 0;
+  std::size_t late = 0;
+  for (std::uint64_t seed = 0; seed < kWorlds / 3; ++seed) {
+    const auto right = outcomes_of(seed, Mutant::none);
+    const auto survives = outcomes_of(seed, Mutant::survive_pauses);
+    if (!right || !survives) continue;
+    CHECK(std::includes(right->begin(), right->end(), survives->begin(), survives->end()));
+    unsaid += *right == *survives ? 0 : 1;
+    said += *right == outcomes_of(seed, Mutant::last_words) ? 0 : 1;
+    late += *right == outcomes_of(seed, Mutant::late_dooms) ? 0 : 1;
+  }
+  WARN("worlds in which it makes a difference that somebody may die in a pause: "
+       << unsaid << "; that he is not heard then: " << said << "; that nothing is handled before: " << late);
+  CHECK(unsaid > 0);
+  CHECK(said > 0);
+  CHECK(late > 0);
+}
+
+/// Somebody may be paused, and may crash, in a world that `explorer_hunt` knows by the same number.
+class PausedCrash {
+ public:
+  PausedCrash(std::uint64_t seed, bool is_at_work) : seed_(seed), size_(is_at_work ? kAtWork : kAnywhere) {
+    Explorer nobody({});
+    const toy::World world(seed, nobody, size_);
+    may_.who = seed % 2 == 0 && !is_at_work ? world.servers() : world.clients();
+    may_.length = {0_us, 5_us};
+    if (seed % 3 != 0) may_.restart_after = {0_us, 2_us};
+    may_.pauses_work_alone = is_at_work;
+  }
+
+  Found explored(Mutant mutant) const {
+    FaultBudget pause{.kind = Kind::pause, .who = may_.who, .range = may_.length, .restart_after = {}, .keep = false};
+    if (may_.pauses_work_alone) pause.during = sim::Activity::work;
+    const FaultBudget crash{
+        .kind = Kind::crash, .who = may_.who, .range = {}, .restart_after = may_.restart_after, .keep = false};
+    ExplorerOptions options;
+    options.faults = {crash, pause};
+    return toy::explored_if_small(seed_, size_, options, mutant);
+  }
+
+  /// Of concrete runs, which share nothing with the explorer but the world.
+  Outcomes drawn(std::uint64_t runs) const { return toy::drawn(seed_, size_, runs, 0, may_); }
+
+ private:
+  static constexpr toy::Size kAnywhere{
+      .servers = 2, .processes = 4, .puts = 4, .steps = 3, .latency_us = 3, .describes = true};
+  static constexpr toy::Size kAtWork{
+      .servers = 2, .processes = 4, .puts = 4, .steps = 4, .latency_us = 3, .describes = true};
+
+  std::uint64_t seed_;
+  toy::Size size_;
+  toy::PausesAndCrashes::May may_;
+};
+
+TEST_CASE("explorer: no concrete run of somebody who crashes in a pause is missed") {
+  for (const bool is_at_work : {false, true}) {
+    std::size_t complete = 0;
+    std::size_t outcomes = 0;
+    for (std::uint64_t seed = 0; seed < kWorlds; ++seed) {
+      const PausedCrash world(seed, is_at_work);
+      const Found found = world.explored(Mutant::none);
+      if (!found.counts.complete) continue;
+      ++complete;
+      const Outcomes drawn = world.drawn(1'000);
+      outcomes += drawn.size();
+      INFO("world " << seed << (is_at_work ? ", at work" : ""));
+      REQUIRE(toy::has_all(found.outcomes, drawn));
+    }
+    CHECK(complete > kWorlds * 9 / 10);
+    CHECK(outcomes > complete * 4);  // they are not all alike
+  }
+}
+
+TEST_CASE("explorer: concrete runs of somebody who crashes in a pause find broken searches out") {
+  const auto is_found = [](Mutant mutant, std::uint64_t seed, bool is_at_work) {
+    const PausedCrash world(seed, is_at_work);
+    const Found right = world.explored(Mutant::none);
+    if (!right.counts.complete) return false;
+    const Outcomes drawn = world.drawn(1'000);
+    CHECK(toy::has_all(right.outcomes, drawn));
+    return !toy::has_all(world.explored(mutant).outcomes, drawn);
+  };
+  CHECK(is_found(Mutant::crashes_come_first, 250, false));
+  CHECK(is_found(Mutant::crashes_come_first, 904, false));
+  CHECK(is_found(Mutant::no_crash_at_work, 568, true));
+  std::size_t survived = 0;
+  std::size_t heard = 0;
+  for (std::uint64_t seed = 0; seed < kWorlds; ++seed) {
+    survived += is_found(Mutant::survive_pauses, seed, false) ? 1 : 0;
+    heard += is_found(Mutant::last_words, seed, false) ? 1 : 0;
+  }
+  CHECK(survived > kWorlds / 40);
+  CHECK(heard > kWorlds / 40);
 }
 
 TEST_CASE("explorer: broken dependences are found out") {

@@ -25,7 +25,17 @@ using checker::toy::Size;
 struct Kind {
   const char* name;
   Size size;
-  enum class Fault { none, pause, work_pause, crash, loss, delay, partition } fault = Fault::none;
+  enum class Fault {
+    none,
+    pause,
+    work_pause,
+    crash,
+    paused_crash,
+    crash_at_work,
+    loss,
+    delay,
+    partition
+  } fault = Fault::none;
 };
 
 const Kind kKinds[] = {
@@ -47,6 +57,12 @@ const Kind kKinds[] = {
     {"crashes",
      {.servers = 2, .processes = 4, .puts = 4, .steps = 3, .latency_us = 3, .describes = true},
      Kind::Fault::crash},
+    {"paused crashes",
+     {.servers = 2, .processes = 4, .puts = 4, .steps = 3, .latency_us = 3, .describes = true},
+     Kind::Fault::paused_crash},
+    {"crashes at work",
+     {.servers = 2, .processes = 4, .puts = 4, .steps = 4, .latency_us = 3, .describes = true},
+     Kind::Fault::crash_at_work},
     {"losses",
      {.servers = 2, .processes = 4, .puts = 4, .steps = 3, .latency_us = 3, .describes = true},
      Kind::Fault::loss},
@@ -58,6 +74,27 @@ const Kind kKinds[] = {
      Kind::Fault::partition},
 };
 
+constexpr sim::DurationRange kLength{sim::Duration::zero(), sim::Duration::microseconds(5)};
+
+/// Of the kinds that concrete runs have, too: who is paused, and who crashes.
+std::optional<checker::toy::PausesAndCrashes::May> pauses_and_crashes(std::uint64_t seed, const Kind& kind) {
+  using Fault = Kind::Fault;
+  const bool has_both = kind.fault == Fault::paused_crash || kind.fault == Fault::crash_at_work;
+  const bool has_crash = has_both || kind.fault == Fault::crash;
+  const bool is_at_work = kind.fault == Fault::work_pause || kind.fault == Fault::crash_at_work;
+  if (!has_crash && kind.fault != Fault::pause && !is_at_work) return std::nullopt;
+  checker::Explorer nobody{ExplorerOptions{}};
+  const checker::toy::World world(seed, nobody, kind.size);
+  checker::toy::PausesAndCrashes::May may;
+  may.who = seed % 2 == 0 && kind.fault == Fault::paused_crash ? world.servers() : world.clients();
+  may.length = kLength;
+  may.pauses_work_alone = is_at_work;
+  may.pauses = kind.fault == Fault::crash ? 0 : has_both && seed % 5 == 0 ? 2 : 1;
+  may.crashes = !has_crash ? 0 : has_both && seed % 7 == 0 ? 2 : 1;
+  if (has_both && seed % 3 != 0) may.restart_after = {sim::Duration::zero(), sim::Duration::microseconds(2)};
+  return may;
+}
+
 /// As `toy::explored_if_small`, with the kind's fault for all whom it may strike.
 Found explored(std::uint64_t seed, const Kind& kind, ExplorerOptions options, checker::SearchMutant mutant) {
   if (kind.fault != Kind::Fault::none) {
@@ -65,14 +102,28 @@ Found explored(std::uint64_t seed, const Kind& kind, ExplorerOptions options, ch
     const checker::toy::World world(seed, nobody, kind.size);
     checker::FaultBudget budget;
     budget.who = world.clients();
-    budget.range = {sim::Duration::zero(), sim::Duration::microseconds(5)};
-    if (kind.fault == Kind::Fault::work_pause) budget.during = sim::Activity::work;
+    budget.range = kLength;
+    if (kind.fault == Kind::Fault::work_pause || kind.fault == Kind::Fault::crash_at_work)
+      budget.during = sim::Activity::work;
     if (kind.fault == Kind::Fault::crash) budget.kind = checker::ExploredFault::Kind::crash;
     if (kind.fault == Kind::Fault::loss) budget.kind = checker::ExploredFault::Kind::lose;
     if (kind.fault == Kind::Fault::delay) budget.kind = checker::ExploredFault::Kind::delay;
     if (kind.fault == Kind::Fault::partition) {
       budget.kind = checker::ExploredFault::Kind::partition;
       budget.sides = checker::toy::sides(world, seed % 2 == 0);
+    }
+    if (const auto may = pauses_and_crashes(seed, kind)) {
+      budget.who = may->who;
+      budget.times = may->pauses + may->crashes;
+      if (may->pauses > 0 && may->crashes > 0) {
+        checker::FaultBudget& crash = options.faults.emplace_back(budget);
+        crash.kind = checker::ExploredFault::Kind::crash;
+        crash.range = {};
+        crash.during = sim::Activity::anything;
+        crash.restart_after = may->restart_after;
+        crash.times = may->crashes;
+        budget.times = may->pauses;
+      }
     }
     options.faults.push_back(budget);
   }
@@ -120,7 +171,9 @@ int main(int count, char** arguments) {
       }
       constexpr std::uint64_t kRuns = 50;
       if (kind.size.tickers > 0) continue;
-      if (!has_all(found.outcomes, checker::toy::drawn(seed, kind.size, kRuns))) {
+      const auto may = pauses_and_crashes(seed, kind);
+      const std::set<std::string> drawn = checker::toy::drawn(seed, kind.size, may ? 20 * kRuns : kRuns, 0, may);
+      if (!has_all(found.outcomes, drawn)) {
         ++sum.lost;
         fmt::print("{} {}: {} outcomes, a concrete run has another\n", kind.name, seed, found.outcomes.size());
       }

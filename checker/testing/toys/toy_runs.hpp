@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "checker/testing/toys/toy_world.hpp"
 #include "sim/schedules/random.hpp"
@@ -42,9 +45,70 @@ inline Found explored_if_small(std::uint64_t seed, const Size& size, ExplorerOpt
   return explored_whole(seed, size, options, mutant);
 }
 
-/// The outcomes of `runs` runs, of which the delays are drawn from a grid of microseconds, as is who is first of those that come at once.
+/// Some pauses and crashes, of whom and when is drawn: between two events, or, of a pause, with one, so that what
+/// that sends is kept back.
+class PausesAndCrashes final : public sim::Fate {
+ public:
+  /// Whom they may strike. `restart_after`: nothing, for good.
+  struct May {
+    std::vector<sim::ProcessId> who;
+    sim::DurationRange length;
+    std::optional<sim::DurationRange> restart_after;
+    bool pauses_work_alone = false;
+    std::uint32_t pauses = 1;  ///< at most
+    std::uint32_t crashes = 1;
+  };
+
+  PausesAndCrashes(World& world, May may) : toy_(world), world_(world.world()), may_(std::move(may)) {}
+
+  void begin(std::uint64_t seed) {
+    random_ = sim::Random(seed);
+    pauses_ = crashes_ = 0;
+  }
+
+  Answer of(std::uint32_t slot, sim::Instant moment) override {
+    constexpr std::uint64_t kSeldom = 5;
+    if (!random_.one_in(kSeldom)) return Answer::happens;
+    const bool is_pause = random_.one_in(2);
+    std::uint32_t& struck = is_pause ? pauses_ : crashes_;
+    sim::PlannedFault fault;
+    fault.process = may_.who[random_.below(may_.who.size())];
+    const sim::ProcessState& state = world_.state(fault.process);
+    if (struck == (is_pause ? may_.pauses : may_.crashes) || !state.alive) return Answer::happens;
+    if (is_pause && may_.pauses_work_alone && !toy_.is_working(fault.process)) return Answer::happens;
+    const std::int64_t now = world_.now().offset().count_ns() / 1'000;
+    const auto at = sim::Duration::microseconds(random_.between(now, moment.offset().count_ns() / 1'000));
+    // Nobody is paused who is paused.
+    if (is_pause && state.was_paused && state.frozen_until.offset() > at) return Answer::happens;
+    ++struck;
+    if (!is_pause) {
+      fault.kind = sim::FaultKind::crash;
+      fault.restart_after = may_.restart_after;
+      world_.strike_now(fault, sim::Instant::at(at));
+      return Answer::look_again;
+    }
+    const std::int64_t most = (may_.length.hi - may_.length.lo).count_ns() / 1'000;
+    fault.length = may_.length.lo + sim::Duration::microseconds(random_.between(0, most));
+    const bool is_with_event =
+        !may_.pauses_work_alone && world_.event(slot).process == fault.process && random_.one_in(2);
+    world_.strike_now(fault, is_with_event ? moment : sim::Instant::at(at));
+    return is_with_event ? Answer::happens : Answer::look_again;
+  }
+
+ private:
+  World& toy_;
+  sim::World& world_;
+  May may_;
+  sim::Random random_{0};
+  std::uint32_t pauses_ = 0;
+  std::uint32_t crashes_ = 0;
+};
+
+/// The outcomes of `runs` runs, of which the delays are drawn from a grid of microseconds, as is who is first of those that come at once;
+/// and what strikes, if `may` says whom.
 /// Throws std::runtime_error if a run does not end.
-inline std::set<std::string> drawn(std::uint64_t seed, const Size& size, std::uint64_t runs, std::uint64_t first = 0) {
+inline std::set<std::string> drawn(std::uint64_t seed, const Size& size, std::uint64_t runs, std::uint64_t first = 0,
+                                   const std::optional<PausesAndCrashes::May>& may = std::nullopt) {
   class Drawn final : public sim::Decisions {
    public:
     std::uint64_t choose(sim::Choice, std::uint64_t options, sim::EventId) override { return random.below(options); }
@@ -53,9 +117,12 @@ inline std::set<std::string> drawn(std::uint64_t seed, const Size& size, std::ui
   Drawn decisions;
   World world(seed, decisions, size);
   sim::Simulation simulation(world.world());
+  std::optional<PausesAndCrashes> fate;
+  if (may) simulation.set_fate(&fate.emplace(world, *may));
   std::set<std::string> outcomes;
   for (std::uint64_t run = first; run < first + runs; ++run) {
     decisions.random = sim::Random(sim::combine64(seed, run));
+    if (fate) fate->begin(sim::combine64(seed, ~run));
     simulation.restart();
     world.begin();
     if (simulation.run(sim::Instant::at(sim::Duration::seconds(1)), 1'000) != sim::Simulation::End::quiet)

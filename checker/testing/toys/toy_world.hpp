@@ -225,14 +225,21 @@ class Client final : public sim::Process {
   std::vector<sim::ConnectionId> connections;
   Says says = Says::everything;
   std::string saw;
+  bool works = false;
 
   void start() override {
     if (!saw.empty()) saw += "again ";
     spawn(run(*this));
   }
-  void crashed(bool) override { saw += "crash "; }
+  void crashed(bool) override {
+    saw += "crash ";
+    works = false;
+  }
   bool hears_unasked() const override { return false; }
-  void reset() override { saw.clear(); }
+  void reset() override {
+    saw.clear();
+    works = false;
+  }
 
  private:
   static sim::Task<void> run(Client& self) {
@@ -265,7 +272,11 @@ class Client final : public sim::Process {
           break;
         }
         case Step::Kind::sleep: co_await sim::Wait(self, step.length, sim::TimerKind::sleep); break;
-        case Step::Kind::work: co_await sim::Wait(self, step.length, sim::TimerKind::work); break;
+        case Step::Kind::work:
+          self.works = true;
+          co_await sim::Wait(self, step.length, sim::TimerKind::work);
+          self.works = false;
+          break;
         case Step::Kind::look: self.saw += self.clock().has_reached(began + step.lease) ? "late " : "early "; break;
       }
     }
@@ -454,6 +465,10 @@ class World final : public Explorable {
     for (const Client& client : clients_) all += client.saw + "| ";
     for (const Server& server : servers_) all += server.log() + "| ";
     return all;
+  }
+  bool is_working(sim::ProcessId process) const {
+    const auto client = std::find(client_ids_.begin(), client_ids_.end(), process);
+    return client != client_ids_.end() && clients_[static_cast<std::size_t>(client - client_ids_.begin())].works;
   }
   const std::vector<sim::ProcessId>& clients() const { return client_ids_; }
   const std::vector<sim::ProcessId>& servers() const { return server_ids_; }

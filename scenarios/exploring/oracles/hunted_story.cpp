@@ -1,7 +1,9 @@
 #include "scenarios/exploring/oracles/hunted_story.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 
 #include "sim/schedules/random.hpp"
 
@@ -115,6 +117,25 @@ MaySpec another_fault(Random& random, const Scenario& scenario, std::int64_t lea
   return may;
 }
 
+/// One process that may be paused, and may crash: before, meanwhile, or after.
+void add_paused_crash(Random& random, Scenario& scenario, std::int64_t lease) {
+  const std::string victim =
+      random.one_in(2) ? some_server(random, scenario) : scenario.clients[random.below(scenario.clients.size())].name;
+  MaySpec pause = some_pause(random, scenario, lease);
+  if (pause.during == sim::Activity::work && !random.one_in(3)) pause.during = sim::Activity::anything;
+  MaySpec crash;
+  crash.kind = MaySpec::Kind::crash;
+  if (!random.one_in(3)) crash.restart_after = DurationRange::exactly(ms(random, 0, lease));
+  const bool is_server = scenario.clients.end() == std::find_if(scenario.clients.begin(), scenario.clients.end(),
+                                                                [&](const ClientSpec& c) { return c.name == victim; });
+  crash.keep = is_server && random.one_in(2);
+  if (is_server) pause.during = sim::Activity::anything;
+  pause.who = crash.who = {victim};
+  pause.times = random.between(1, 2);
+  scenario.may = {pause, crash};
+  if (random.one_in(2)) std::swap(scenario.may.front(), scenario.may.back());
+}
+
 /// Somebody who looks at the clock in a script, and does something with the lock's key then.
 ClientSpec some_operator(Random& random, std::int64_t lease) {
   constexpr std::array kActions{"DEL", "PERSIST"};
@@ -195,6 +216,11 @@ Scenario hunted_story(std::uint64_t seed) {
   if (seed >= kFirstWithMore) {
     if (scenario.may.size() > 1) scenario.may.pop_back();
     scenario.may.push_back(another_fault(random, scenario, lease));
+  }
+  constexpr std::uint64_t kFirstWithPausedCrash = 8'000'000;
+  if (seed >= kFirstWithPausedCrash) {
+    add_paused_crash(random, scenario, lease);
+    return scenario;
   }
   for (const MaySpec& may : scenario.may) {
     // Whoever loses messages, or talks to the dead, must not wait for ever.

@@ -83,11 +83,12 @@ const std::string kAllOfThree =
     "\"crash\"\nserver = \"redis2\"\n";
 
 /// The mutant's judgement of this story is contradicted, and that of the right judge is not.
-void check_found_by_hand(const std::string& text, JudgingMutant judge) {
+void check_found_by_hand(const std::string& text, JudgingMutant judge, SearchMutant search = SearchMutant::none) {
   const Scenario scenario = story_of(text);
-  for (const JudgingMutant each : {JudgingMutant::none, judge}) {
+  for (const bool is_right : {true, false}) {
     ExplorationOptions options;
-    options.alter_search = testing::broken(each);
+    options.alter_search =
+        is_right ? testing::broken(JudgingMutant::none, SearchMutant::none) : testing::broken(judge, search);
     const auto exploration = judged(scenario, options, sim::cases<std::uint64_t>(4, 1));
     REQUIRE(exploration);
     for (const ExploredProperty& property : exploration->properties) {
@@ -96,7 +97,7 @@ void check_found_by_hand(const std::string& text, JudgingMutant judge) {
         UNSCOPED_INFO(threshold.parameter << ' ' << sim::to_string(threshold.infimum.value));
       }
     }
-    if (each == JudgingMutant::none) {
+    if (is_right) {
       CHECK(exploration->disagreements == 0);
     } else if (!sim::takes_few_cases) {
       CHECK(exploration->disagreements > 0);
@@ -131,6 +132,16 @@ TEST_CASE("judging mutants: a pause within work that begins at its end alone is 
 }
 
 TEST_CASE("judging mutants: the wrong owner is found out") { check_found("own_by_all", JudgingMutant::own_by_all); }
+
+TEST_CASE("judging mutants: a search that lets nobody die in a pause is found out") {
+  const std::string unsaid =
+      "[lock]\nalgorithm = \"set-nx-px-plain-del\"\nttl = \"4ms\"\n[[client]]\nname = [\"A\", \"B\"]\n"
+      "acquire_at = [\"0ms\", \"2ms\"]\nattempts = 1\n[[may]]\nkind = \"pause\"\nserver = \"redis\"\n"
+      "length = [\"0ms\", \"20ms\"]\n[[may]]\nkind = \"crash\"\nserver = \"redis\"\nrestart_after = "
+      "\"2ms\"\n";
+  check_found_by_hand(unsaid, JudgingMutant::none, SearchMutant::survive_pauses);
+  check_found_by_hand(unsaid, JudgingMutant::none, SearchMutant::last_words);
+}
 
 TEST_CASE("judging mutants: a pause too few is found out") {
   check_found("one_pause_each", JudgingMutant::none, SearchMutant::one_pause_each);
