@@ -76,13 +76,14 @@ const Kind kKinds[] = {
 
 constexpr sim::DurationRange kLength{sim::Duration::zero(), sim::Duration::microseconds(5)};
 
-/// Of the kinds that concrete runs have, too: who is paused, and who crashes.
+/// Of the kinds that concrete runs have, too: who is paused, and who crashes. Not pauses of the work: what reaches a
+/// client while one prolongs its work is not explored (world 1,001,671).
 std::optional<checker::toy::PausesAndCrashes::May> pauses_and_crashes(std::uint64_t seed, const Kind& kind) {
   using Fault = Kind::Fault;
   const bool has_both = kind.fault == Fault::paused_crash || kind.fault == Fault::crash_at_work;
   const bool has_crash = has_both || kind.fault == Fault::crash;
-  const bool is_at_work = kind.fault == Fault::work_pause || kind.fault == Fault::crash_at_work;
-  if (!has_crash && kind.fault != Fault::pause && !is_at_work) return std::nullopt;
+  const bool is_at_work = kind.fault == Fault::crash_at_work;
+  if (!has_crash && kind.fault != Fault::pause) return std::nullopt;
   checker::Explorer nobody{ExplorerOptions{}};
   const checker::toy::World world(seed, nobody, kind.size);
   checker::toy::PausesAndCrashes::May may;

@@ -205,7 +205,9 @@ TEST_CASE("grid and explorer agree on stories with faults of two kinds") {
   for (std::uint64_t seed = 0; seed < sim::cases<std::uint64_t>(4, 1) * kinds.size(); ++seed)
     stories.push_back(story(seed));
   // These had found something out: somebody who crashes in a pause.
-  for (const std::uint64_t seed : {504U, 588U, 720U, 1470U}) stories.push_back(story(seed));
+  for (const std::uint64_t seed : {504U, 588U, 720U, 1470U}) {
+    if (!sim::takes_few_cases) stories.push_back(story(seed));
+  }
   compare(stories, 20);
 }
 
@@ -216,6 +218,7 @@ TEST_CASE("grid and explorer agree on stories with faults of three kinds") {
     for (std::size_t i = 0; i < kCommon.size(); ++i) {
       for (std::size_t j = i + 1; j < kCommon.size(); ++j) {
         for (std::size_t k = j + 1; k < kCommon.size(); ++k, ++seed) {
+          if (sim::takes_few_cases && seed % 12 != 0) continue;
           const Scenario with_two = with_another_fault(tiny_story(seed, kCommon[i]), seed, kCommon[j]);
           stories.push_back(with_another_fault(with_two, seed + 1, kCommon[k]));
         }
