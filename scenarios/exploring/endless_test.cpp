@@ -78,6 +78,49 @@ TEST_CASE("endless: check tells the same, and that it is not complete") {
   CHECK(std::get<Outcome>(replay).as_expected);
 }
 
+TEST_CASE("endless: while somebody waits for an answer that never comes, watchdogs tick on, in check as in a run") {
+  // B is done with the lock and keeps it. A's answer is held back by a pause that redis does not survive, and A has no
+  // timeout: so B's next tick is part of the story.
+  auto parsed = parse(R"(title  = { en = "t", zh = "t" }
+story  = { en = "s", zh = "s" }
+lesson = { en = "l", zh = "l" }
+source = "us"
+[lock]
+algorithm = "redisson-lock"
+wait = "0ms"
+watchdog_timeout = "54ms"
+[network]
+latency = "2ms"
+[[client]]
+name = "A"
+attempts = 1
+[[client]]
+name = "B"
+attempts = 1
+release = false
+[[may]]
+kind = "pause"
+server = "redis"
+length = "5ms"
+[[may]]
+kind = "crash"
+server = "redis"
+)",
+                      "x.toml", catalogue());
+  REQUIRE(std::holds_alternative<Scenario>(parsed));
+  const auto result = check(std::get<Scenario>(parsed), catalogue());
+  REQUIRE(std::holds_alternative<Exploration>(result));
+  const Exploration& exploration = std::get<Exploration>(result);
+  CHECK(exploration.counts.complete);
+  CHECK(exploration.disagreements == 0);
+  const ExploredProperty& renewal = exploration.property("faithful-renewal");
+  CHECK(renewal.verdict == checker::Verdict::violated);
+  REQUIRE(renewal.witness.has_value());
+  const auto replay = run(*renewal.witness, catalogue());
+  REQUIRE(std::holds_alternative<Outcome>(replay));
+  CHECK(std::get<Outcome>(replay).as_expected);
+}
+
 TEST_CASE("endless: whoever gets the lock again and again makes progress, and the message stays") {
   const Scenario scenario = story("[[client]]\nname = \"A\"\nrounds = 1000000\n");
   const auto result = run(scenario, catalogue());

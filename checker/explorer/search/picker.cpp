@@ -47,8 +47,20 @@ std::optional<std::uint32_t> Picker::earliest(const Place& place) const {
 bool Picker::is_quiet() const {
   if (moment_.world().is_busy()) return false;
   if (moment_.is_coda() || rules_.mutant == SearchMutant::no_late_ticks) return true;
-  return std::none_of(moment_.pending().begin(), moment_.pending().end(),
-                      [&](std::uint32_t slot) { return can_come_first(moment_.event(slot)); });
+  const bool somebody_waits = moment_.world().has_foreground();
+  return std::none_of(moment_.pending().begin(), moment_.pending().end(), [&](std::uint32_t slot) {
+    const sim::Event& tick = moment_.event(slot);
+    return can_come_first(tick) || (somebody_waits && !follows_rest(tick));
+  });
+}
+
+/// Whether the tick before it came when nothing but ticks, and what they cause, went on any more.
+bool Picker::follows_rest(const sim::Event& tick) const {
+  if (timing_.is_infeasible()) return true;
+  std::uint32_t last = trace_.length();
+  while (last > 0 && trace_[last - 1].is_of_tick) --last;
+  const std::uint32_t cause = Trace::cause_of(tick);
+  return cause != kNone && cause >= last;
 }
 
 /// Whether a pending tick may be due before something that has happened. Where time means nothing any more, each
