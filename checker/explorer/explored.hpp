@@ -43,8 +43,8 @@ struct ExploredFault {
   enum class Place : std::uint8_t {
     before,  ///< pause: it began at `from`, before `event` was handled, and `event` waited for its end
     after,   ///< pause: it began when `event` had been handled; what the process sent then left only at the end
-    within,  ///< pause: it lengthened the work whose end is `event`, and which began at `work_from`; `from` is when the
-             ///< work would have ended, or the pause of it before this one
+    within,  ///< pause: it lengthened the work whose end is `event`, at `work_from` or later; `from` is when the work
+             ///< would have ended, or the pause of it before this one
     itself   ///< crash, jump: it is `event`. lose, delay: the message that `event` emitted as its `emission`-th thing.
              ///< skew, partition: of no event
   };
@@ -59,7 +59,7 @@ struct ExploredFault {
   std::size_t side = 0;    ///< partition: which of its budget's
   sim::Instant
       from;  ///< pause, partition: its beginning. crash, jump: when it strikes. delay: when the message would have left
-  sim::Instant work_from;  ///< pause within work
+  sim::Instant work_from;  ///< pause within work: when its process had handled the event before
   sim::Instant until;  ///< pause, partition: its end. crash: the restart, if `restarts`. delay: when the message leaves
   std::optional<sim::Instant> cut_short;   ///< pause: its process crashes in it, at this moment; after an event: so
                                            ///< nothing of what the process sent then leaves

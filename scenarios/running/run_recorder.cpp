@@ -16,10 +16,6 @@ using sim::Instant;
 using sim::ProcessId;
 using What = sim::EventName::What;
 
-bool is_work(const sim::Event& event) {
-  return event.kind == sim::EventKind::timer && event.timer_kind == sim::TimerKind::work;
-}
-
 }  // namespace
 
 RunRecorder::RunRecorder(const Scenario& scenario, Deployment& deployment)
@@ -58,7 +54,7 @@ std::optional<Instant> RunRecorder::at_work_since(ProcessId process) const {
 
 void RunRecorder::happens(std::uint32_t slot, Instant moment) {
   const sim::Event& event = world_.event(slot);
-  if (is_work(event)) std::erase(works_, slot);
+  if (event.is_work()) std::erase(works_, slot);
   // What concerns no process, such as a planned partition, is no step of anybody.
   if (!writes_ || !event.process.is_valid()) return;
   finish_present();
@@ -209,7 +205,7 @@ Scenario RunRecorder::story() {
 void RunRecorder::emitted(std::uint32_t slot) {
   const sim::Event& event = world_.event(slot);
   last_emitted_ = slot;
-  if (is_work(event)) works_.push_back(slot);
+  if (event.is_work()) works_.push_back(slot);
   if (writes_) {
     if (slot >= named_.size()) named_.resize(slot + 1);
     named_[slot] = {};
@@ -254,7 +250,7 @@ void RunRecorder::lost(const sim::Event& message) {
 
 void RunRecorder::cancelled(std::uint32_t slot) {
   const sim::Event& event = world_.event(slot);
-  if (is_work(event)) std::erase(works_, slot);
+  if (event.is_work()) std::erase(works_, slot);
   if (writes_ && slot < named_.size()) {
     // A timer whose time is not exact must not be over before; nor one that is due, and was put off by pauses that
     // adjoin.

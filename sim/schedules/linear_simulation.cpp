@@ -256,7 +256,7 @@ bool LinearSimulation::put_off(std::uint32_t slot) {
   Instant arrived = known.arrived;
   Slope paused_before = known.paused_before;
   Duration counted = event.paused_before;
-  if (event.kind == EventKind::timer && event.timer_kind == TimerKind::work) {
+  if (event.is_work()) {
     at = tilted(at + (process.paused_total - counted), paused_[event.process.index] - paused_before);
     counted = process.paused_total;
     paused_before = paused_[event.process.index];

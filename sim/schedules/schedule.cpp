@@ -157,8 +157,7 @@ Duration Schedule::arrival_of(std::uint32_t slot) const {
 }
 
 Duration Schedule::pauses_in(const Event& event) const {
-  const bool is_work = event.kind == EventKind::timer && event.timer_kind == TimerKind::work;
-  return is_work ? world_.state(event.process).paused_total - event.paused_before : Duration::zero();
+  return event.is_work() ? world_.state(event.process).paused_total - event.paused_before : Duration::zero();
 }
 
 Duration Schedule::earliest(std::uint32_t slot) const {

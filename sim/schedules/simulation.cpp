@@ -297,8 +297,7 @@ void Simulation::take_simultaneous(std::uint32_t first) {
 
 bool Simulation::may_be_put_off(const Event& event) const {
   if (event.kind == EventKind::fault) return false;
-  return world_.state(event.process).was_paused ||
-         (event.kind == EventKind::timer && event.timer_kind == TimerKind::work);
+  return world_.state(event.process).was_paused || event.is_work();
 }
 
 /// Whether the event is due later than that: a frozen process handles nothing; work that a pause interrupted takes that
@@ -307,7 +306,7 @@ bool Simulation::put_off(std::uint32_t slot) {
   Event& event = world_.event(slot);
   const ProcessState& process = world_.state(event.process);
   Duration at = event.at;
-  if (event.kind == EventKind::timer && event.timer_kind == TimerKind::work) {
+  if (event.is_work()) {
     at += process.paused_total - event.paused_before;
     event.paused_before = process.paused_total;
     event.arrived = at;

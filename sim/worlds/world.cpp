@@ -13,12 +13,11 @@ namespace {
 /// The identity of the beginning of every world.
 constexpr EventId kOrigin{0x4c6f636b73746570ULL};
 
-bool is_tick(const Event& event) { return event.kind == EventKind::timer && event.timer_kind == TimerKind::tick; }
-
 /// Whether what this event makes is upkeep too. A deadline that has come is the end of keeping something up.
 bool makes_upkeep(const Event& event) {
   if (event.kind == EventKind::message) return event.upkeep && !event.background;
-  return event.kind == EventKind::timer && (is_tick(event) || (event.upkeep && event.timer_kind == TimerKind::timeout));
+  return event.kind == EventKind::timer &&
+         (event.is_tick() || (event.upkeep && event.timer_kind == TimerKind::timeout));
 }
 
 /// Whether a timer that is set because of a tick is upkeep.
@@ -185,7 +184,7 @@ void World::emit(std::uint32_t slot) {
   Event& event = events_[slot];
   event.id = EventId{combine64(current_.value, ++emitted_by_current_)};
   event.cause = step_;
-  if (is_tick(event)) [[unlikely]]
+  if (event.is_tick()) [[unlikely]]
     ++ticks_;
   make_pending(slot);
 }
@@ -201,7 +200,7 @@ void World::make_pending(std::uint32_t slot) {
 
 void World::release(std::uint32_t slot) {
   Event& event = events_[slot];
-  if (is_tick(event)) [[unlikely]]
+  if (event.is_tick()) [[unlikely]]
     --ticks_;
   event.message.reset();
   retire(slot);

@@ -90,6 +90,11 @@ struct Event {
 
   static constexpr std::uint32_t kNoChannel = 0xffffffff;
   static constexpr std::uint32_t kNoPin = 0xffffffff;
+
+  bool is_tick() const { return kind == EventKind::timer && timer_kind == TimerKind::tick; }
+  /// The end of what a client does while it holds a lock.
+  bool is_work() const { return kind == EventKind::timer && timer_kind == TimerKind::work; }
+  bool is_crash() const { return kind == EventKind::fault && kills(fault->kind); }
 };
 static_assert(sizeof(Event) <= 128, "larger than this, a copy is a call");
 
@@ -295,6 +300,8 @@ class World {
   /// timers that bound the wait for these, and deadlines that a service put off because of one. Sessions are kept alive
   /// for ever, so this is no sign that anything else will happen.
   bool has_only_upkeep() const { return pending_ > 0 && pending_ == upkeep_pending_; }
+  /// Whether a work of this process is pending. Looks at everything: for oracles.
+  bool is_working(ProcessId process) const;
   /// Whether anything is pending but ticks. In an exploration nothing else is background.
   bool is_busy() const { return pending_ != ticks_; }
   Decisions& decisions() { return *decisions_; }

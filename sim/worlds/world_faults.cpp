@@ -119,6 +119,12 @@ void World::leave_later(std::vector<std::uint32_t>& slots, std::optional<Instant
   }
 }
 
+bool World::is_working(ProcessId process) const {
+  return std::any_of(events_.begin(), events_.end(), [&](const Event& event) {
+    return event.id != EventId{} && event.process == process && event.is_work();
+  });
+}
+
 bool World::is_at(ProcessId process, Activity activity) const {
   if (activity == Activity::anything) return true;
   const auto is_his = [&](const Operation& operation) { return history_.host_of(operation.process) == process; };

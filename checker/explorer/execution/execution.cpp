@@ -103,7 +103,7 @@ void Execution::begin(Step& step, const sim::Event& event) {
                      is_earlier(step.alike_before),
                  "an event comes after its cause, and after those before it at its process and on its channel");
   step.delay = arrivals_.delay_of(event);
-  step.is_of_tick = is_tick(event) || (step.cause != kNone && trace_[step.cause].is_of_tick);
+  step.is_of_tick = event.is_tick() || (step.cause != kNone && trace_[step.cause].is_of_tick);
   if (step.is_of_tick) step.due = arrivals_.due(event);
   step.event.kind = event.kind;
   step.event.timer_kind = event.timer_kind;
@@ -120,9 +120,9 @@ void Execution::begin(Step& step, const sim::Event& event) {
   // A reply may say what it does, if it begins with that: see `break_silence`.
   const bool may_say = event.kind == sim::EventKind::message && (step.event.is_reply || process.describes_accesses);
   // What a dead server answers depends on its being dead; and a pause puts all of its requests into one line.
-  if (!may_say || !process.alive || rules_.faults.may_pause_anywhere(event.process)) {
-    step.footprint.add_everything();
-  }
+  const bool may_be_paused = rules_.faults.may_pause_anywhere(event.process) ||
+                             (rules_.faults.may_pause(event.process) && moment_.is_working(event.process));
+  if (!may_say || !process.alive || may_be_paused) step.footprint.add_everything();
 }
 
 // --- What it reads and changes.
@@ -207,9 +207,7 @@ void Execution::cancelled(std::uint32_t slot) {
   if (event.cause == trace_.position() + 1) return;  // set by the same event: nothing could come in between
   sim::invariant(trace_.position() != kNone, "only events take others back");
   races_.note_cancelled(event);
-  // Had it been due before, it would have fired.
-  if (event.is_anchored && rules_.faults.may_pause()) return;
-  timing_.at_most(trace_.present().arrived, event.base + event.delay.hi);
+  placement_.come_before_end(event);
 }
 
 void Execution::held_up(Instant until) {

@@ -38,7 +38,7 @@ class Execution final : public sim::Scheduler {
         questions_(trace, timing, conflicts),
         faults_(rules, trace, moment, timing, questions_),
         readings_(trace, moment, timing, questions_, faults_),
-        placement_(rules, trace, moment, timing, arrivals, conflicts, questions_, faults_) {}
+        placement_(rules, trace, moment, timing, arrivals, conflicts, questions_, faults_, readings_) {}
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;
 

@@ -22,8 +22,11 @@ using sim::Instant;
 void FaultChoices::decide(sim::Region* region, bool is_new) {
   region_ = region;
   begin();
-  if (is_new) faults_.clear();
-  parameters_.clear();
+  if (is_new) {
+    faults_.clear();
+    parameters_.clear();
+  }
+  planned_parameters_ = 0;
   armed_count_ = 0;
   sim::World& world = moment_.world();
   for (std::uint16_t i = 0; i < world.process_count(); ++i) {
@@ -65,14 +68,15 @@ void FaultChoices::choose_victims(std::size_t b, bool is_new) {
     if (is_from_the_start(budget(b).kind)) {
       skew(b, who[first++], is_new);
     } else {
-      plan(b, who[first]);
+      plan(b, who[first], is_new);
     }
   }
 }
 
-std::uint32_t FaultChoices::add_parameter(std::size_t b, sim::ProcessId victim) {
-  parameters_.push_back({b, victim, budget(b).range});
-  return static_cast<std::uint32_t>(parameters_.size() - 1);
+/// The same in each run of a trace, of which later events may have added some.
+std::uint32_t FaultChoices::plan_parameter(std::size_t b, sim::ProcessId victim, bool is_new) {
+  if (is_new) parameters_.push_back({b, victim, budget(b).range});
+  return static_cast<std::uint32_t>(planned_parameters_++);
 }
 
 void FaultChoices::skew(std::size_t b, sim::ProcessId victim, bool is_new) {
@@ -82,7 +86,7 @@ void FaultChoices::skew(std::size_t b, sim::ProcessId victim, bool is_new) {
   if (range.is_exact()) {
     clock.skew(range.lo);
   } else {
-    parameter = add_parameter(b, victim);
+    parameter = plan_parameter(b, victim, is_new);
     clock.set_scale(scale_of_parameter(*parameter));
   }
   if (!is_new) return;
@@ -94,7 +98,7 @@ void FaultChoices::skew(std::size_t b, sim::ProcessId victim, bool is_new) {
   if (!parameter) skew.by = range.lo;
 }
 
-void FaultChoices::plan(std::size_t b, sim::ProcessId victim) {
+void FaultChoices::plan(std::size_t b, sim::ProcessId victim, bool is_new) {
   sim::invariant(armed_count_ < armed_.size(), "no more faults are planned than the budgets allow");
   Armed& armed = armed_[armed_count_++];
   const FaultBudget& allowed = budget(b);
@@ -107,7 +111,7 @@ void FaultChoices::plan(std::size_t b, sim::ProcessId victim) {
   armed.fault.during = allowed.during;
   armed.fault.length = allowed.range.is_exact() ? allowed.range.lo : Duration::zero();
   armed.parameter.reset();
-  if (moves_clock(allowed.kind) && !allowed.range.is_exact()) armed.parameter = add_parameter(b, victim);
+  if (moves_clock(allowed.kind) && !allowed.range.is_exact()) armed.parameter = plan_parameter(b, victim, is_new);
 }
 
 void FaultChoices::arm() {
@@ -228,13 +232,13 @@ std::optional<std::size_t> FaultChoices::ask_for_pause(sim::ProcessId process, b
 ///
 /// Before an event, the next pause may begin at the very end of the one before: what is due then has not been handled
 /// yet. After an event, it begins before that: at the end the process sends what it kept back. (A pause that begins
-/// later does so at the next event.) Work is not under way in any of them, so the next begins just where the one before
-/// ends.
-Instant FaultChoices::add_pauses(const Step& step, std::size_t b, FaultPlace place, Instant from, Instant until) {
+/// later does so at the next event.) Within work the next begins just where the one before ends: the work goes on in
+/// none of them.
+Instant FaultChoices::add_pauses(const Step& step, std::size_t b, FaultPlace place, Instant from, Instant until,
+                                 bool of_work) {
   add_pause(step, b, place, from, until, false);
   while (!timing_.is_infeasible() && rules_.mutant != SearchMutant::one_pause_each) {
-    const std::optional<std::size_t> next =
-        ask_for_pause(step.process, place == FaultPlace::within, b, place == FaultPlace::after);
+    const std::optional<std::size_t> next = ask_for_pause(step.process, of_work, b, place == FaultPlace::after);
     if (!next) break;
     sim::invariant(*next >= b, "the budgets of pauses at one place ascend");
     b = *next;
@@ -265,7 +269,7 @@ void FaultChoices::cut_last_pause(Instant at) {
 std::optional<Instant> FaultChoices::ask_for_doom(const Step& step) {
   const auto is_crash = [&](std::uint32_t slot) {
     const sim::Event& event = moment_.event(slot);
-    return event.kind == sim::EventKind::fault && event.process == step.process && kills(event.fault->kind);
+    return event.process == step.process && event.is_crash();
   };
   const auto& pending = moment_.pending();
   if (timing_.is_infeasible() || std::none_of(pending.begin(), pending.end(), is_crash)) return std::nullopt;
@@ -289,7 +293,8 @@ void FaultChoices::add_pause(const Step& step, std::size_t b, FaultPlace place, 
   pause.from = from;
   pause.until = until;
   pause.is_further = is_further;
-  if (place == FaultPlace::within) pause.work_from = step.event.base;
+  const Step* before = trace_.find(step.process_before);
+  if (place == FaultPlace::within) pause.work_from = before != nullptr ? before->process_free : step.event.base;
 }
 
 bool FaultChoices::are_within_budgets() const {

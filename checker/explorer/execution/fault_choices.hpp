@@ -43,8 +43,14 @@ class FaultChoices {
   /// elsewhere.
   bool has_idle_partition() const;
 
-  void note(StepMark& mark) const { mark.faults = faults_.size(); }
-  void undo(const StepMark& mark) { faults_.resize(mark.faults); }
+  void note(StepMark& mark) const {
+    mark.faults = faults_.size();
+    mark.parameters = parameters_.size();
+  }
+  void undo(const StepMark& mark) {
+    faults_.resize(mark.faults);
+    parameters_.resize(mark.parameters);
+  }
   void clear() { faults_.clear(); }
 
   // --- Before the first event.
@@ -61,15 +67,20 @@ class FaultChoices {
   /// The present event has emitted something. It is counted as the world does: with what is lost.
   void count_emission() { ++emissions_; }
 
-  /// The budget of a pause that strikes now; nothing: none does. `of_work`: it is the end of its work that would be
-  /// late. Budgets before `first_budget` are not asked. `is_afterwards`: it begins when the present event has been
+  /// The budget of a pause that strikes now; nothing: none does. `of_work`: its process works meanwhile. Budgets
+  /// before `first_budget` are not asked. `is_afterwards`: it begins when the present event has been
   /// handled, and only then it is known what its process is at: `is_void`.
   std::optional<std::size_t> ask_for_pause(sim::ProcessId process, bool of_work, std::size_t first_budget = 0,
                                            bool is_afterwards = false);
   /// A pause of this budget, and more that follow at the same place, one after the other; returns the end of the last.
-  /// The first begins at `from` and ends at `until`.
+  /// The first begins at `from` and ends at `until`. `of_work`: as in `ask_for_pause`.
   sim::Instant add_pauses(const Step& step, std::size_t budget, ExploredFault::Place place, sim::Instant from,
-                          sim::Instant until);
+                          sim::Instant until, bool of_work = false);
+  /// Another parameter of the trace: how long a pause takes.
+  std::uint32_t add_length(const ExploredFault& pause, sim::DurationRange range) {
+    parameters_.push_back({pause.budget, pause.process, range});
+    return static_cast<std::uint32_t>(parameters_.size() - 1);
+  }
   /// Whether the process of this event crashes in the pause that was added last, after it: then at this moment.
   std::optional<sim::Instant> ask_for_doom(const Step& step);
   /// It crashes in the pause that was added last, not before the one before it is over.
@@ -107,8 +118,8 @@ class FaultChoices {
   void choose_victims(std::size_t budget, bool is_new);
   void separate(std::size_t budget, std::size_t side, std::size_t number, bool is_new);
   void skew(std::size_t budget, sim::ProcessId victim, bool is_new);
-  void plan(std::size_t budget, sim::ProcessId victim);
-  std::uint32_t add_parameter(std::size_t budget, sim::ProcessId victim);
+  void plan(std::size_t budget, sim::ProcessId victim, bool is_new);
+  std::uint32_t plan_parameter(std::size_t budget, sim::ProcessId victim, bool is_new);
   void add_pause(const Step& step, std::size_t budget, ExploredFault::Place place, sim::Instant from,
                  sim::Instant until, bool is_further);
   std::vector<std::size_t> message_faults(const sim::Event& message) const;
@@ -122,8 +133,9 @@ class FaultChoices {
   sim::Region* region_ = nullptr;
 
   std::vector<ExploredFault> faults_;
-  std::vector<ExploredParameter> parameters_;
-  std::vector<Armed> armed_;  ///< room for all that the budgets allow: events point at them
+  std::vector<ExploredParameter> parameters_;  ///< first those that are decided before the first event
+  std::size_t planned_parameters_ = 0;         ///< of those, so far
+  std::vector<Armed> armed_;                   ///< room for all that the budgets allow: events point at them
   std::size_t armed_count_ = 0;
   std::uint32_t emissions_ = 0;
 };

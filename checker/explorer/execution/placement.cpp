@@ -13,12 +13,6 @@ bool fixes(const Step& before, const Step& step, const Footprint& known) {
   return step.is_answered && before.footprint.covers(known);
 }
 
-bool is_crash(const sim::Event& event) { return event.kind == sim::EventKind::fault && kills(event.fault->kind); }
-
-bool is_work(const sim::Event& event) {
-  return event.kind == sim::EventKind::timer && event.timer_kind == sim::TimerKind::work;
-}
-
 }  // namespace
 
 using sim::Duration;
@@ -32,18 +26,19 @@ void Placement::place(Step& step, const sim::Event& event) {
     step.at = step.arrived = step.process_free = Instant::origin();
     return;
   }
-  const Timing::Certain certain(timing_);
+  // How long work takes, pauses say that have come before.
+  const Timing::Certain certain(timing_, !event.is_work() || !rules_.faults.may_pause(event.process));
   const Step* earlier = trace_.find(step.fifo_before);
   const bool waits = is_behind(event, earlier);
   if (!step.footprint.is_everything()) {
     place_described(step, event, earlier, waits);
     return;
   }
-  const Step* doomed = is_crash(event) ? doomed_before(step) : nullptr;
+  const Step* doomed = event.is_crash() ? doomed_before(step) : nullptr;
   if (doomed != nullptr) {
     place_in_pause(step, *doomed);
-  } else if (const std::optional<std::size_t> late = faults_.ask_for_pause(event.process, may_prolong_work(event))) {
-    place_late(step, event, *late, waits);
+  } else if (const std::optional<std::size_t> late = faults_.ask_for_pause(event.process, is_at_work(event))) {
+    event.is_work() ? place_late_work(step, event, *late) : place_late(step, event, *late, waits);
   } else {
     place_on_time(step, event, earlier, waits);
   }
@@ -53,20 +48,17 @@ void Placement::place(Step& step, const sim::Event& event) {
   }
   come_after_all(step, Footprint());
   come_after_alike(step);
-  if (is_crash(event)) return;
+  if (event.is_crash()) return;
   if (const std::optional<std::size_t> budget = faults_.ask_for_pause(event.process, false, 0, true))
     hold_back(step, *budget);
 }
 
-/// Whether a pause that ends with this event is one of its process's work: the event is the end of that, or a crash
-/// that comes before it.
-bool Placement::may_prolong_work(const sim::Event& event) const {
-  const auto is_its_work = [&](std::uint32_t slot) {
-    return is_work(moment_.event(slot)) && moment_.event(slot).process == event.process;
-  };
-  const auto& pending = moment_.pending();
-  return is_work(event) || (rules_.mutant != SearchMutant::no_crash_at_work && is_crash(event) &&
-                            std::any_of(pending.begin(), pending.end(), is_its_work));
+/// Whether its process works when the event comes, or until then.
+bool Placement::is_at_work(const sim::Event& event) const {
+  if (event.is_work()) return true;
+  if (event.is_crash() && rules_.mutant == SearchMutant::no_crash_at_work) return false;
+  if (!event.is_crash() && rules_.mutant == SearchMutant::works_undisturbed) return false;
+  return rules_.faults.may_pause(event.process) && moment_.is_working(event.process);
 }
 
 /// Of a server that is never paused: in what order it comes to those that it depends on, it will say itself.
@@ -84,6 +76,12 @@ void Placement::place_described(Step& step, const sim::Event& event, const Step*
 void Placement::place_on_time(Step& step, const sim::Event& event, const Step* earlier, bool waits) {
   const Step* before = trace_.find(step.process_before);
   const Instant free = free_for(step);
+  if (event.is_work() && rules_.faults.may_pause(event.process)) {
+    // Pauses have made it longer, so it cannot end in one.
+    step.at = step.arrived = step.process_free = end_of_work(event);
+    timing_.at_most(free, step.at);
+    return;
+  }
   step.at = step.arrived = timing_.fresh();
   const auto waited = [&] {
     // It arrived while its process was frozen, and is handled at the end of that.
@@ -111,29 +109,39 @@ void Placement::place_on_time(Step& step, const sim::Event& event, const Step* e
   step.process_free = step.at;
 }
 
-/// It is handled only at the end of a pause that began before, or of several.
-void Placement::place_late(Step& step, const sim::Event& event, std::size_t budget, bool waits) {
+/// One pause or several since the event before, within work, which takes that much longer.
+void Placement::place_late_work(Step& step, const sim::Event& work, std::size_t budget) {
   using FaultPlace = ExploredFault::Place;
-  const DurationRange length = rules_.faults.budgets()[budget].range;
+  step.arrived = end_of_work(work);
+  timing_.at_most(free_for(step), step.arrived);
+  const Instant end = timing_.fresh();
+  timing_.between(step.arrived, end, rules_.faults.budgets()[budget].range);
+  step.at = step.process_free = faults_.add_pauses(step, budget, FaultPlace::within, step.arrived, end, true);
+}
+
+/// It is handled only at the end of a pause that began before, or of several. If its process works, they may also be
+/// over when it arrives: the work takes that much longer all the same.
+void Placement::place_late(Step& step, const sim::Event& event, std::size_t budget, bool waits) {
+  const bool of_work = is_at_work(event);
   const Instant free = free_for(step);
   step.arrived = timing_.fresh();
   arrive_after(step.arrived, event, trace_.find(step.fifo_before), waits);
   Instant end = timing_.fresh();
-  if (is_work(event)) {
-    // The pauses are somewhere within the work, which takes that much longer. Whatever else reaches the client
-    // meanwhile is taken to come before or after them: a client that works does one thing at a time.
-    timing_.at_most(free, step.arrived);
-    timing_.between(step.arrived, end, length);
-    step.at = step.process_free = faults_.add_pauses(step, budget, FaultPlace::within, step.arrived, end);
-    return;
-  }
   const Instant begin = timing_.fresh();
   timing_.at_most(free, begin);
   timing_.at_most(begin, step.arrived);
-  timing_.between(begin, end, length);
-  end = faults_.add_pauses(step, budget, FaultPlace::before, begin, end);
+  timing_.between(begin, end, rules_.faults.budgets()[budget].range);
+  end = faults_.add_pauses(step, budget, ExploredFault::Place::before, begin, end, of_work);
+  if (of_work && !event.is_crash()) {
+    const auto waited = [&] { return timing_.add(Constraint::at_most(step.arrived, end)); };
+    const auto did_not_wait = [&] { return timing_.add(Constraint::less_than(end, step.arrived)); };
+    if (!questions_.decide(waited, did_not_wait)) {
+      step.at = step.process_free = step.arrived;
+      return;
+    }
+  }
   timing_.at_most(step.arrived, end);
-  if (is_crash(event)) {
+  if (event.is_crash()) {
     // It does not wait for the end. What has come meanwhile, and so before it, finds its process dead.
     step.is_promised = true;
     faults_.cut_last_pause(step.arrived);
@@ -143,6 +151,43 @@ void Placement::place_late(Step& step, const sim::Event& event, std::size_t budg
   step.at = step.process_free = end;
   step.frees_late = true;
   step.frozen_from = begin;
+}
+
+/// When work would end without the pauses since the event before: it takes its own length, and that of all pauses
+/// before. These are sums, so the constraints have their ranges alone, and `readings_` what holds exactly.
+Instant Placement::end_of_work(const sim::Event& work) {
+  Instant end = timing_.fresh();
+  arrive_within(end, work);
+  const std::span<const ExploredFault> faults = faults_.faults();
+  const std::uint32_t since = Trace::cause_of(work);
+  const auto is_meanwhile = [&](const ExploredFault& fault) {
+    return freezes(fault.kind) && fault.process == work.process && fault.event < trace_.position() &&
+           (since == kNone || fault.event > since);
+  };
+  for (std::size_t i = 0; i < faults.size() && !timing_.is_infeasible(); ++i) {
+    if (!is_meanwhile(faults[i]) || faults[i].is_further) continue;
+    std::size_t last = i;
+    while (last + 1 < faults.size() && faults[last + 1].is_further) ++last;
+    end = prolonged(end, faults.subspan(i, last + 1 - i));
+  }
+  return end;
+}
+
+/// `pauses`: at one place, each of which begins before the one before it is over.
+Instant Placement::prolonged(Instant end, std::span<const ExploredFault> pauses) {
+  const std::span<const FaultBudget> budgets = rules_.faults.budgets();
+  DurationRange length = budgets[pauses.front().budget].range;
+  for (const ExploredFault& further : pauses.subspan(1)) length.hi += budgets[further.budget].range.hi;
+  const Instant later = timing_.fresh();
+  timing_.between(end, later, length);
+  if (length.is_exact()) return later;
+  const auto add_equal = [&, parameter = faults_.add_length(pauses.front(), length)](Instant from, Instant to) {
+    readings_.add_exactly({Constraint::at_most(to, from), parameter, ParametricBound::none});
+    readings_.add_exactly({Constraint::at_most(from, to), ParametricBound::none, parameter});
+  };
+  add_equal(pauses.front().from, pauses.back().until);
+  add_equal(end, later);
+  return later;
 }
 
 /// The crash that was promised when the pause began that it strikes in. What has come to its process meanwhile finds it
@@ -239,6 +284,20 @@ void Placement::come_after_last(const sim::Event& event) {
     if (!trace_[f].footprint.is_everything()) continue;
     timing_.at_most(trace_[f].arrived, *end);
     return;
+  }
+}
+
+void Placement::come_before_end(const sim::Event& timer) {
+  const PossibleFaults& faults = rules_.faults;
+  if (timer.is_anchored && faults.may_pause()) return;
+  // Work that a pause prolongs comes at the end of that, and what is due meanwhile before it.
+  const Step& step = trace_.present();
+  const bool is_work = step.is(sim::EventKind::timer) && step.event.timer_kind == sim::TimerKind::work;
+  const Instant moment = is_work && rules_.mutant != SearchMutant::works_undisturbed ? step.at : step.arrived;
+  if (!timer.is_work() || !faults.may_pause(timer.process)) {
+    timing_.at_most(moment, timer.base + timer.delay.hi);
+  } else if (!timing_.is_infeasible()) {
+    timing_.at_most(moment, end_of_work(timer));
   }
 }
 

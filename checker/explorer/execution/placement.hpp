@@ -8,6 +8,7 @@
 
 #include "checker/explorer/execution/fault_choices.hpp"
 #include "checker/explorer/execution/questions.hpp"
+#include "checker/explorer/execution/readings.hpp"
 #include "checker/explorer/footprint.hpp"
 #include "checker/explorer/reduction/arrivals.hpp"
 #include "checker/explorer/reduction/conflicts.hpp"
@@ -23,7 +24,7 @@ namespace lockstep::checker::explorer {
 class Placement {
  public:
   Placement(const SearchRules& rules, Trace& trace, const Moment& moment, Timing& timing, const Arrivals& arrivals,
-            Conflicts& conflicts, Questions& questions, FaultChoices& faults)
+            Conflicts& conflicts, Questions& questions, FaultChoices& faults, Readings& readings)
       : rules_(rules),
         trace_(trace),
         moment_(moment),
@@ -31,7 +32,8 @@ class Placement {
         arrivals_(arrivals),
         conflicts_(conflicts),
         questions_(questions),
-        faults_(faults) {}
+        faults_(faults),
+        readings_(readings) {}
 
   /// It arrives within its delay, after what was sent before it on its channel, and is handled when its process is
   /// free, which a pause may put off. What has to hold whatever happens before it.
@@ -46,6 +48,8 @@ class Placement {
   void come_before_pending(const Step& step);
   /// What the process of this event, which has just been emitted, has handled already, it has handled before it.
   void come_after_last(const sim::Event& event);
+  /// The present event takes back this timer: had that been due before, it would have fired.
+  void come_before_end(const sim::Event& timer);
 
  private:
   void place_described(Step& step, const sim::Event& event, const Step* earlier, bool waits);
@@ -53,7 +57,10 @@ class Placement {
   void place_late(Step& step, const sim::Event& event, std::size_t budget, bool waits);
   void place_in_pause(Step& step, const Step& doomed);
   const Step* doomed_before(const Step& step) const;
-  bool may_prolong_work(const sim::Event& event) const;
+  bool is_at_work(const sim::Event& event) const;
+  void place_late_work(Step& step, const sim::Event& work, std::size_t budget);
+  sim::Instant end_of_work(const sim::Event& work);
+  sim::Instant prolonged(sim::Instant end, std::span<const ExploredFault> pauses);
   void hold_back(Step& step, std::size_t budget);
   void come_after_alike(const Step& step);
   bool is_behind(const sim::Event& event, const Step* earlier);
@@ -73,6 +80,7 @@ class Placement {
   Conflicts& conflicts_;
   Questions& questions_;
   FaultChoices& faults_;
+  Readings& readings_;
 };
 
 }  // namespace lockstep::checker::explorer

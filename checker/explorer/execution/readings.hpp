@@ -46,6 +46,8 @@ class Readings {
   // --- While an event is executed.
 
   void begin() { next_sum_ = 0; }
+  /// What holds exactly, where the constraints have only what follows from it for the whole range.
+  void add_exactly(const ParametricBound& bound) { parametric_.push_back(bound); }
   bool is_at_or_after(sim::Instant a, sim::Instant b);
   /// `a + (plus - minus)`: see `sim::Scheduler::sum`.
   sim::Instant sum(sim::Instant a, sim::Instant plus, sim::Instant minus);

@@ -30,11 +30,11 @@ Duration Arrivals::due(const sim::Event& event) const {
 std::optional<Instant> Arrivals::latest(const sim::Event& event) const {
   if (moment_.is_coda() || !rules_.asks_why()) return std::nullopt;
   if (event.is_anchored || event.delay.hi >= Duration::forever() || event.kind == sim::EventKind::fault ||
-      is_tick(event))
+      event.is_tick())
     return std::nullopt;
   // Who is frozen does not handle what has arrived; and what a pause holds back, a crash keeps from leaving.
   const PossibleFaults& faults = rules_.faults;
-  if (faults.may_pause_anywhere(event.process)) return std::nullopt;
+  if (faults.may_pause(event.process)) return std::nullopt;
   // Behind one that is delayed it waits for that.
   const bool is_message = event.kind == sim::EventKind::message;
   if (is_message && faults.may_delay()) return std::nullopt;
@@ -44,7 +44,7 @@ std::optional<Instant> Arrivals::latest(const sim::Event& event) const {
 
 std::optional<Instant> Arrivals::latest_answer(const sim::Event& event) const {
   const PossibleFaults& faults = rules_.faults;
-  if (faults.may_lose() || faults.may_be_late() || faults.may_pause_anywhere(event.from) || !is_answered_at_once(event))
+  if (faults.may_lose() || faults.may_be_late() || faults.may_pause(event.from) || !is_answered_at_once(event))
     return std::nullopt;
   const std::optional<Instant> handled = latest(event);
   if (!handled) return std::nullopt;

@@ -16,10 +16,6 @@
 
 namespace lockstep::checker::explorer {
 
-inline bool is_tick(const sim::Event& event) {
-  return event.kind == sim::EventKind::timer && event.timer_kind == sim::TimerKind::tick;
-}
-
 inline bool is_request(const sim::Event& event) {
   return event.kind == sim::EventKind::message && !event.bounced && !event.message->is_reply && !event.message->is_fin;
 }

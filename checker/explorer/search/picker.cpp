@@ -34,7 +34,7 @@ std::optional<std::uint32_t> Picker::earliest(const Place& place) const {
   for (const std::uint32_t slot : moment_.pending()) {
     const sim::Event& event = moment_.event(slot);
     // The coda is no part of the story; the ticks of the story have come to their end.
-    if (moment_.is_coda() && is_tick(event)) continue;
+    if (moment_.is_coda() && event.is_tick()) continue;
     if ((!place.sleep.empty() && is_asleep(place.sleep, event.id)) || !arrivals_.is_enabled(slot)) continue;
     const Duration time = arrivals_.due(event);
     if (best && time >= best_time) continue;
@@ -81,10 +81,10 @@ bool Picker::can_come_first(const sim::Event& tick) const {
 }
 
 bool Picker::comes_after_all_sleepers(const Place& place, const sim::Event& tick) const {
-  if (place.sleep.empty() || !is_tick(tick)) return false;
+  if (place.sleep.empty() || !tick.is_tick()) return false;
   for (const std::uint32_t slot : moment_.pending()) {
     const sim::Event& event = moment_.event(slot);
-    if (is_tick(event)) continue;
+    if (event.is_tick()) continue;
     const bool waits_for_sleeper = !arrivals_.is_enabled(slot);
     if (waits_for_sleeper) continue;
     if (!is_asleep(place.sleep, event.id)) return false;

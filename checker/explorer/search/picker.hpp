@@ -26,8 +26,8 @@ class Picker {
   std::optional<std::uint32_t> next(const Place& place);
   /// Whether all is over: nothing is pending, or nothing but ticks that come after the story. Ticks repeat for ever;
   /// all that could still follow, follows after the story, if none of them can be due before an event that happened and
-  /// is not itself of a tick. While somebody waits for an answer, that is no rest, as in a run (`sim::Simulation::run`):
-  /// each of those who tick does so once more.
+  /// is not itself of a tick. While somebody waits for an answer, that is no rest, as in a run
+  /// (`sim::Simulation::run`): each of those who tick does so once more.
   bool is_quiet() const;
   /// Whether nothing but ticks goes on, and the next one comes later than all that is asleep: what follows has been
   /// explored where that was executed, and would go on here for ever.

@@ -57,6 +57,11 @@ class Moment {
     if (!slot) sim::end_with_divergence();
     return *slot;
   }
+  /// Whether a work of this process is among it.
+  bool is_working(sim::ProcessId process) const {
+    return std::any_of(state_.pending.begin(), state_.pending.end(),
+                       [&](std::uint32_t slot) { return event(slot).process == process && event(slot).is_work(); });
+  }
   void add(std::uint32_t slot) { state_.pending.push_back(slot); }
   void remove(std::uint32_t slot) {
     const auto found = std::find(state_.pending.begin(), state_.pending.end(), slot);

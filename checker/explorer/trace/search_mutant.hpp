@@ -31,6 +31,7 @@ enum class SearchMutant : std::uint8_t {
   late_dooms,          ///< a crash in a pause comes after what was handled when that was over
   crashes_come_first,  ///< what comes in a pause comes after the crash that ends it
   no_crash_at_work,    ///< a crash in paused work comes before that would have been over without the pause
+  works_undisturbed,   ///< nothing comes while a pause prolongs work
 };
 
 }  // namespace lockstep::checker

@@ -30,6 +30,7 @@ struct StepMark {
   DifferenceConstraints::Mark constraints{};
   std::size_t raised = 0;
   std::size_t faults = 0;
+  std::size_t parameters = 0;
   std::size_t parametric = 0;
   std::uint32_t widened = 0;
 };

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,112 +23,53 @@ using checker::ExplorerOptions;
 using checker::toy::Found;
 using checker::toy::has_all;
 using checker::toy::Size;
+using checker::toy::Struck;
 
 struct Kind {
   const char* name;
   Size size;
-  enum class Fault {
-    none,
-    pause,
-    work_pause,
-    crash,
-    paused_crash,
-    crash_at_work,
-    loss,
-    delay,
-    partition
-  } fault = Fault::none;
+  std::optional<Struck> struck;
+  std::optional<checker::ExploredFault::Kind> fault;
 };
+
+Kind struck(const char* name, Struck how) { return {name, checker::toy::StruckWorld::size_of(how), how, {}}; }
+
+/// Of each client, some message or its connection.
+Kind met(const char* name, checker::ExploredFault::Kind fault) {
+  return {name, {.servers = 2, .processes = 4, .puts = 4, .steps = 3, .latency_us = 3, .describes = true}, {}, fault};
+}
 
 const Kind kKinds[] = {
-    {"large", checker::toy::kLarge},
-    {"small", checker::toy::kSmall},
-    {"two servers", checker::toy::kTwoServers},
-    {"gathers", checker::toy::kGathers},
-    {"gathers of two", checker::toy::kGathersOfTwo},
-    {"gathers of three", checker::toy::kGathersOfThree},
-    {"silent", checker::toy::kSilent},
-    {"ticks", checker::toy::kTicks},
-    {"alike", {.servers = 2, .processes = 5, .puts = 5, .steps = 3, .latency_us = 4, .alike = true}},
-    {"pauses",
-     {.servers = 2, .processes = 4, .puts = 4, .steps = 4, .latency_us = 4, .describes = true},
-     Kind::Fault::pause},
-    {"work pauses",
-     {.servers = 2, .processes = 5, .puts = 6, .steps = 5, .latency_us = 4, .describes = true},
-     Kind::Fault::work_pause},
-    {"crashes",
-     {.servers = 2, .processes = 4, .puts = 4, .steps = 3, .latency_us = 3, .describes = true},
-     Kind::Fault::crash},
-    {"paused crashes",
-     {.servers = 2, .processes = 4, .puts = 4, .steps = 3, .latency_us = 3, .describes = true},
-     Kind::Fault::paused_crash},
-    {"crashes at work",
-     {.servers = 2, .processes = 4, .puts = 4, .steps = 4, .latency_us = 3, .describes = true},
-     Kind::Fault::crash_at_work},
-    {"losses",
-     {.servers = 2, .processes = 4, .puts = 4, .steps = 3, .latency_us = 3, .describes = true},
-     Kind::Fault::loss},
-    {"delays",
-     {.servers = 2, .processes = 4, .puts = 4, .steps = 3, .latency_us = 3, .describes = true},
-     Kind::Fault::delay},
-    {"partitions",
-     {.servers = 2, .processes = 4, .puts = 4, .steps = 3, .latency_us = 3, .describes = true},
-     Kind::Fault::partition},
+    {"large", checker::toy::kLarge, {}, {}},
+    {"small", checker::toy::kSmall, {}, {}},
+    {"two servers", checker::toy::kTwoServers, {}, {}},
+    {"gathers", checker::toy::kGathers, {}, {}},
+    {"gathers of two", checker::toy::kGathersOfTwo, {}, {}},
+    {"gathers of three", checker::toy::kGathersOfThree, {}, {}},
+    {"silent", checker::toy::kSilent, {}, {}},
+    {"ticks", checker::toy::kTicks, {}, {}},
+    {"alike", {.servers = 2, .processes = 5, .puts = 5, .steps = 3, .latency_us = 4, .alike = true}, {}, {}},
+    struck("pauses", Struck::paused),
+    struck("work pauses", Struck::paused_at_work),
+    struck("crashes", Struck::crashed),
+    struck("paused crashes", Struck::crashed_in_pause),
+    struck("crashes at work", Struck::crashed_at_work),
+    met("losses", checker::ExploredFault::Kind::lose),
+    met("delays", checker::ExploredFault::Kind::delay),
+    met("partitions", checker::ExploredFault::Kind::partition),
 };
-
-constexpr sim::DurationRange kLength{sim::Duration::zero(), sim::Duration::microseconds(5)};
-
-/// Of the kinds that concrete runs have, too: who is paused, and who crashes. Not pauses of the work: what reaches a
-/// client while one prolongs its work is not explored (world 1,001,671).
-std::optional<checker::toy::PausesAndCrashes::May> pauses_and_crashes(std::uint64_t seed, const Kind& kind) {
-  using Fault = Kind::Fault;
-  const bool has_both = kind.fault == Fault::paused_crash || kind.fault == Fault::crash_at_work;
-  const bool has_crash = has_both || kind.fault == Fault::crash;
-  const bool is_at_work = kind.fault == Fault::crash_at_work;
-  if (!has_crash && kind.fault != Fault::pause) return std::nullopt;
-  checker::Explorer nobody{ExplorerOptions{}};
-  const checker::toy::World world(seed, nobody, kind.size);
-  checker::toy::PausesAndCrashes::May may;
-  may.who = seed % 2 == 0 && kind.fault == Fault::paused_crash ? world.servers() : world.clients();
-  may.length = kLength;
-  may.pauses_work_alone = is_at_work;
-  may.pauses = kind.fault == Fault::crash ? 0 : has_both && seed % 5 == 0 ? 2 : 1;
-  may.crashes = !has_crash ? 0 : has_both && seed % 7 == 0 ? 2 : 1;
-  if (has_both && seed % 3 != 0) may.restart_after = {sim::Duration::zero(), sim::Duration::microseconds(2)};
-  return may;
-}
 
 /// As `toy::explored_if_small`, with the kind's fault for all whom it may strike.
 Found explored(std::uint64_t seed, const Kind& kind, ExplorerOptions options, checker::SearchMutant mutant) {
-  if (kind.fault != Kind::Fault::none) {
+  if (kind.struck) return checker::toy::StruckWorld(*kind.struck, seed).explored(mutant, options);
+  if (kind.fault) {
     checker::Explorer nobody{ExplorerOptions{}};
     const checker::toy::World world(seed, nobody, kind.size);
-    checker::FaultBudget budget;
+    checker::FaultBudget& budget = options.faults.emplace_back();
+    budget.kind = *kind.fault;
     budget.who = world.clients();
-    budget.range = kLength;
-    if (kind.fault == Kind::Fault::work_pause || kind.fault == Kind::Fault::crash_at_work)
-      budget.during = sim::Activity::work;
-    if (kind.fault == Kind::Fault::crash) budget.kind = checker::ExploredFault::Kind::crash;
-    if (kind.fault == Kind::Fault::loss) budget.kind = checker::ExploredFault::Kind::lose;
-    if (kind.fault == Kind::Fault::delay) budget.kind = checker::ExploredFault::Kind::delay;
-    if (kind.fault == Kind::Fault::partition) {
-      budget.kind = checker::ExploredFault::Kind::partition;
-      budget.sides = checker::toy::sides(world, seed % 2 == 0);
-    }
-    if (const auto may = pauses_and_crashes(seed, kind)) {
-      budget.who = may->who;
-      budget.times = may->pauses + may->crashes;
-      if (may->pauses > 0 && may->crashes > 0) {
-        checker::FaultBudget& crash = options.faults.emplace_back(budget);
-        crash.kind = checker::ExploredFault::Kind::crash;
-        crash.range = {};
-        crash.during = sim::Activity::anything;
-        crash.restart_after = may->restart_after;
-        crash.times = may->crashes;
-        budget.times = may->pauses;
-      }
-    }
-    options.faults.push_back(budget);
+    budget.range = {sim::Duration::zero(), sim::Duration::microseconds(5)};
+    if (cuts_off(budget.kind)) budget.sides = checker::toy::sides(world, seed % 2 == 0);
   }
   return checker::toy::explored_if_small(seed, kind.size, options, mutant);
 }
@@ -172,8 +115,8 @@ int main(int count, char** arguments) {
       }
       constexpr std::uint64_t kRuns = 50;
       if (kind.size.tickers > 0) continue;
-      const auto may = pauses_and_crashes(seed, kind);
-      const std::set<std::string> drawn = checker::toy::drawn(seed, kind.size, may ? 20 * kRuns : kRuns, 0, may);
+      const std::set<std::string> drawn = kind.struck ? checker::toy::StruckWorld(*kind.struck, seed).drawn(20 * kRuns)
+                                                      : checker::toy::drawn(seed, kind.size, kRuns);
       if (!has_all(found.outcomes, drawn)) {
         ++sum.lost;
         fmt::print("{} {}: {} outcomes, a concrete run has another\n", kind.name, seed, found.outcomes.size());

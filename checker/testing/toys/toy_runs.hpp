@@ -133,6 +133,72 @@ inline std::set<std::string> drawn(std::uint64_t seed, const Size& size, std::ui
   return outcomes;
 }
 
+/// Whom pauses and crashes strike in a toy world.
+enum class Struck : std::uint8_t { paused, paused_at_work, crashed, crashed_in_pause, crashed_at_work };
+
+/// The toy world of this number, in which that may happen: once each, or twice; to clients, or to servers.
+class StruckWorld {
+ public:
+  StruckWorld(Struck struck, std::uint64_t seed) : seed_(seed), size_(size_of(struck)) {
+    Explorer nobody(ExplorerOptions{});
+    const World world(seed, nobody, size_);
+    const bool has_both = struck == Struck::crashed_in_pause || struck == Struck::crashed_at_work;
+    const bool has_crash = has_both || struck == Struck::crashed;
+    const bool has_pause = struck != Struck::crashed;
+    may_.who = seed % 2 == 0 && struck == Struck::crashed_in_pause ? world.servers() : world.clients();
+    may_.length = {sim::Duration::zero(), sim::Duration::microseconds(5)};
+    may_.pauses_work_alone = struck == Struck::paused_at_work || struck == Struck::crashed_at_work;
+    may_.pauses = !has_pause ? 0 : struck != Struck::paused && seed % 5 == 0 ? 2 : 1;
+    may_.crashes = !has_crash ? 0 : has_both && seed % 7 == 0 ? 2 : 1;
+    if (has_both && seed % 3 != 0) may_.restart_after = {sim::Duration::zero(), sim::Duration::microseconds(2)};
+  }
+
+  static constexpr Size size_of(Struck struck) {
+    Size size{.servers = 2, .processes = 4, .puts = 4, .steps = 4, .latency_us = 4, .describes = true};
+    if (struck == Struck::paused_at_work) {
+      size.processes = size.steps = 5;
+      size.puts = 6;
+    } else if (struck != Struck::paused) {
+      size.latency_us = 3;
+      if (struck != Struck::crashed_at_work) size.steps = 3;
+    }
+    return size;
+  }
+
+  std::vector<FaultBudget> budgets() const {
+    std::vector<FaultBudget> budgets;
+    if (may_.crashes > 0) {
+      FaultBudget& crash = budgets.emplace_back();
+      crash.kind = ExploredFault::Kind::crash;
+      crash.who = may_.who;
+      crash.restart_after = may_.restart_after;
+      crash.times = may_.crashes;
+    }
+    if (may_.pauses > 0) {
+      FaultBudget& pause = budgets.emplace_back();
+      pause.kind = ExploredFault::Kind::pause;
+      pause.who = may_.who;
+      pause.range = may_.length;
+      if (may_.pauses_work_alone) pause.during = sim::Activity::work;
+      pause.times = may_.pauses;
+    }
+    return budgets;
+  }
+
+  /// A world with more than 3,000 traces is left incomplete.
+  Found explored(SearchMutant mutant = SearchMutant::none, ExplorerOptions options = {}) const {
+    options.faults = budgets();
+    return explored_if_small(seed_, size_, options, mutant);
+  }
+  /// Of concrete runs, which share nothing with the explorer but the world.
+  std::set<std::string> drawn(std::uint64_t runs) const { return toy::drawn(seed_, size_, runs, 0, may_); }
+
+ private:
+  std::uint64_t seed_;
+  Size size_;
+  PausesAndCrashes::May may_;
+};
+
 inline bool has_all(const std::set<std::string>& outcomes, const std::set<std::string>& of) {
   return std::includes(outcomes.begin(), outcomes.end(), of.begin(), of.end());
 }

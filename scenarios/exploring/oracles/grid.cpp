@@ -146,15 +146,46 @@ class FaultsOnGrid final : public sim::Fate {
       return static_cast<std::uint64_t>(victims) * moments_until(moment).count() *
              Ticks(*may.restart_after, tick_).count();
     }
-    if (!budget.allows(event.process) || !world_.state(event.process).alive) return 0;
-    if (may.during == sim::Activity::work && freezes(may.kind)) {
-      const bool is_work = event.kind == sim::EventKind::timer && event.timer_kind == sim::TimerKind::work;
-      return is_work ? Ticks(may.length, tick_).count() : 0;
+    if (is_of_work(may)) {
+      std::uint64_t ways = 0;
+      for (const sim::ProcessId victim : budget.who) {
+        if (const auto moments = moments_at_work(victim, moment)) ways += moments->count();
+      }
+      return ways * Ticks(may.length, tick_).count();
     }
+    if (!budget.allows(event.process) || !world_.state(event.process).alive) return 0;
     if (freezes(may.kind)) return 2 * Ticks(may.length, tick_).count();
     if (!allowed_.is_at_it(budget, event.process)) return 0;
     if (moves_clock(may.kind)) return Ticks(may.length, tick_).count();
     return 1;
+  }
+
+  static bool is_of_work(const MaySpec& may) { return may.during == sim::Activity::work && freezes(may.kind); }
+
+  /// When a pause can begin, so that the work under way takes longer: at any moment since the event before, but not
+  /// before another is over. Nothing: at none.
+  std::optional<Ticks> moments_at_work(sim::ProcessId victim, sim::Instant moment) const {
+    const sim::ProcessState& state = world_.state(victim);
+    const Duration now = world_.now().offset();
+    const Duration from = state.was_paused ? std::max(now, state.frozen_until.offset()) : now;
+    if (!world_.is_working(victim) || from > moment.offset()) return std::nullopt;
+    return Ticks({from, moment.offset()}, tick_);
+  }
+
+  Answer pause_work(Budget& budget, std::uint64_t way, sim::Instant moment) {
+    const Ticks lengths(budget.may->length, tick_);
+    const Duration length = lengths[way % lengths.count()];
+    way /= lengths.count();
+    for (const sim::ProcessId victim : budget.who) {
+      const std::optional<Ticks> moments = moments_at_work(victim, moment);
+      if (!moments) continue;
+      if (way < moments->count()) {
+        strike(budget, victim, length, sim::Instant::at((*moments)[way]));
+        break;
+      }
+      way -= moments->count();
+    }
+    return Answer::look_again;
   }
 
   bool can_crash(const Budget& budget, sim::ProcessId victim) const {
@@ -214,12 +245,12 @@ class FaultsOnGrid final : public sim::Fate {
       AllowedFaults::spend(budget);
       return Answer::lost;
     }
+    if (is_of_work(may)) return pause_work(budget, way, moment);
     if (freezes(may.kind)) {
-      const bool of_work = may.during == sim::Activity::work;
-      const bool is_before = of_work || way % 2 == 0;
-      if (is_before && !of_work && !allowed_.is_at_it(budget, process)) is_void_ = true;
+      const bool is_before = way % 2 == 0;
+      if (is_before && !allowed_.is_at_it(budget, process)) is_void_ = true;
       if (!is_before) afterwards_ = {&budget, process};
-      strike(budget, process, Ticks(may.length, tick_)[of_work ? way : way / 2], moment);
+      strike(budget, process, Ticks(may.length, tick_)[way / 2], moment);
       return is_before ? Answer::look_again : Answer::happens;
     }
     strike(budget, process, moves_clock(may.kind) ? Ticks(may.length, tick_)[way] : Duration::zero(), moment);

@@ -19,6 +19,7 @@ using testing::catalogue;
 
 using checker::Verdict;
 using sim::Duration;
+using sim::DurationRange;
 using namespace sim::literals;
 using Kind = MaySpec::Kind;
 
@@ -167,6 +168,16 @@ void compare(Kind kind, std::uint64_t first = 0, std::uint64_t count = kStories)
   compare(stories, 4);
 }
 
+/// Pauses strike a client that works, once or twice, and may begin at any moment of that.
+Scenario worked_story(std::uint64_t seed) {
+  Scenario story = tiny_story(seed, Kind::pause);
+  MaySpec& may = story.may.front();
+  if (may.who.front() == "redis") may.who = {"A"};
+  may.during = sim::Activity::work;
+  if (seed % 3 == 0) may.times = 2;
+  return story;
+}
+
 constexpr std::array kCommon{Kind::pause,     Kind::crash, Kind::lose, Kind::delay,
                              Kind::partition, Kind::jump,  Kind::skew};
 
@@ -188,6 +199,12 @@ TEST_CASE("grid and explorer agree on stories with faults of every other kind of
   for (const Kind kind : sim::kFaultKinds) {
     if (std::find(kCommon.begin(), kCommon.end(), kind) == kCommon.end()) compare(kind);
   }
+}
+
+TEST_CASE("grid and explorer agree on stories with pauses of work") {
+  std::vector<Scenario> stories;
+  for (std::uint64_t seed = 0; seed < kStories; ++seed) stories.push_back(worked_story(seed));
+  compare(stories, 4);
 }
 
 TEST_CASE("grid and explorer agree on stories with faults of two kinds") {
