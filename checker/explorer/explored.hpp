@@ -68,7 +68,8 @@ struct ExploredFault {
   sim::Duration by;                        ///< jump and skew by an exact amount
 };
 
-/// One parameter of the present trace: a skew or a jump by a length that is not known.
+/// One parameter of the present trace: a skew or a jump by a length that is not known, or how long a pause takes that
+/// prolongs work and is over before that.
 struct ExploredParameter {
   std::size_t budget = 0;
   sim::ProcessId process;

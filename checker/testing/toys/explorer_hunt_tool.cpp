@@ -23,54 +23,49 @@ using checker::ExplorerOptions;
 using checker::toy::Found;
 using checker::toy::has_all;
 using checker::toy::Size;
-using checker::toy::Struck;
+using checker::toy::Strikes;
 
 struct Kind {
   const char* name;
   Size size;
-  std::optional<Struck> struck;
-  std::optional<checker::ExploredFault::Kind> fault;
+  std::optional<Strikes> strikes;
 };
 
-Kind struck(const char* name, Struck how) { return {name, checker::toy::StruckWorld::size_of(how), how, {}}; }
-
-/// Of each client, some message or its connection.
-Kind met(const char* name, checker::ExploredFault::Kind fault) {
-  return {name, {.servers = 2, .processes = 4, .puts = 4, .steps = 3, .latency_us = 3, .describes = true}, {}, fault};
+Kind struck(const char* name, const Strikes& strikes) {
+  return {name, checker::toy::StruckWorld::size_of(strikes), strikes};
 }
 
 const Kind kKinds[] = {
-    {"large", checker::toy::kLarge, {}, {}},
-    {"small", checker::toy::kSmall, {}, {}},
-    {"two servers", checker::toy::kTwoServers, {}, {}},
-    {"gathers", checker::toy::kGathers, {}, {}},
-    {"gathers of two", checker::toy::kGathersOfTwo, {}, {}},
-    {"gathers of three", checker::toy::kGathersOfThree, {}, {}},
-    {"silent", checker::toy::kSilent, {}, {}},
-    {"ticks", checker::toy::kTicks, {}, {}},
-    {"alike", {.servers = 2, .processes = 5, .puts = 5, .steps = 3, .latency_us = 4, .alike = true}, {}, {}},
-    struck("pauses", Struck::paused),
-    struck("work pauses", Struck::paused_at_work),
-    struck("crashes", Struck::crashed),
-    struck("paused crashes", Struck::crashed_in_pause),
-    struck("crashes at work", Struck::crashed_at_work),
-    met("losses", checker::ExploredFault::Kind::lose),
-    met("delays", checker::ExploredFault::Kind::delay),
-    met("partitions", checker::ExploredFault::Kind::partition),
+    {"large", checker::toy::kLarge, {}},
+    {"small", checker::toy::kSmall, {}},
+    {"two servers", checker::toy::kTwoServers, {}},
+    {"gathers", checker::toy::kGathers, {}},
+    {"gathers of two", checker::toy::kGathersOfTwo, {}},
+    {"gathers of three", checker::toy::kGathersOfThree, {}},
+    {"silent", checker::toy::kSilent, {}},
+    {"ticks", checker::toy::kTicks, {}},
+    {"alike", {.servers = 2, .processes = 5, .puts = 5, .steps = 3, .latency_us = 4, .alike = true}, {}},
+    struck("pauses", {.pauses = 1}),
+    struck("work pauses", {.pauses = 1, .at_work = true}),
+    struck("crashes", {.crashes = 1}),
+    struck("paused crashes", {.pauses = 1, .crashes = 1}),
+    struck("crashes at work", {.pauses = 1, .crashes = 1, .at_work = true}),
+    struck("losses", {.losses = 1}),
+    struck("delays", {.delays = 1}),
+    struck("partitions", {.partitions = 1}),
+    struck("pauses, losses", {.pauses = 1, .losses = 1}),
+    struck("pauses, delays", {.pauses = 1, .delays = 1}),
+    struck("pauses, cut off", {.pauses = 1, .partitions = 1}),
+    struck("crashes, losses", {.crashes = 1, .losses = 1}),
+    struck("crashes, delays", {.crashes = 1, .delays = 1}),
+    struck("crashes, cut off", {.crashes = 1, .partitions = 1}),
+    struck("losses, delays", {.losses = 1, .delays = 1}),
+    struck("delays, cut off", {.delays = 1, .partitions = 1}),
 };
 
-/// As `toy::explored_if_small`, with the kind's fault for all whom it may strike.
-Found explored(std::uint64_t seed, const Kind& kind, ExplorerOptions options, checker::SearchMutant mutant) {
-  if (kind.struck) return checker::toy::StruckWorld(*kind.struck, seed).explored(mutant, options);
-  if (kind.fault) {
-    checker::Explorer nobody{ExplorerOptions{}};
-    const checker::toy::World world(seed, nobody, kind.size);
-    checker::FaultBudget& budget = options.faults.emplace_back();
-    budget.kind = *kind.fault;
-    budget.who = world.clients();
-    budget.range = {sim::Duration::zero(), sim::Duration::microseconds(5)};
-    if (cuts_off(budget.kind)) budget.sides = checker::toy::sides(world, seed % 2 == 0);
-  }
+/// What may strike strikes all whom it may.
+Found explored(std::uint64_t seed, const Kind& kind, const ExplorerOptions& options, checker::SearchMutant mutant) {
+  if (kind.strikes) return checker::toy::StruckWorld(*kind.strikes, seed).explored(mutant, options);
   return checker::toy::explored_if_small(seed, kind.size, options, mutant);
 }
 
@@ -115,8 +110,9 @@ int main(int count, char** arguments) {
       }
       constexpr std::uint64_t kRuns = 50;
       if (kind.size.tickers > 0) continue;
-      const std::set<std::string> drawn = kind.struck ? checker::toy::StruckWorld(*kind.struck, seed).drawn(20 * kRuns)
-                                                      : checker::toy::drawn(seed, kind.size, kRuns);
+      const std::set<std::string> drawn = kind.strikes
+                                              ? checker::toy::StruckWorld(*kind.strikes, seed).drawn(20 * kRuns)
+                                              : checker::toy::drawn(seed, kind.size, kRuns);
       if (!has_all(found.outcomes, drawn)) {
         ++sum.lost;
         fmt::print("{} {}: {} outcomes, a concrete run has another\n", kind.name, seed, found.outcomes.size());
