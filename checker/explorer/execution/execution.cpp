@@ -77,7 +77,7 @@ void Execution::execute(std::uint32_t position, bool is_replay, sim::Region* reg
   break_silence();
   questions_.end();
   sim::costly_invariant([&] { return faults_.are_within_budgets(); }, "no budget is overspent");
-  sim::invariant(is_replay || !step.is_answered || has_answered_ || step.is_doomed || rules_.faults.may_lose(),
+  sim::invariant(is_replay || !step.is_answered || has_answered_ || step.doom || rules_.faults.may_lose(),
                  "no answer is kept back that has been promised");
   process.was_paused = false;
   is_held_back_ = false;
@@ -177,7 +177,7 @@ Instant Execution::sum(Instant a, Instant plus, Instant minus) {
 
 bool Execution::loses(sim::Event& message) {
   // It would leave at the end of the pause, and its process does not live to see that.
-  if (trace_.present().is_doomed && rules_.mutant != SearchMutant::last_words) return true;
+  if (trace_.present().doom && rules_.mutant != SearchMutant::last_words) return true;
   if (!faults_.may_strike()) return false;
   const sim::Region::Outside outside;
   break_silence();

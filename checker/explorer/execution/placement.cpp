@@ -20,7 +20,8 @@ using sim::DurationRange;
 using sim::Instant;
 
 void Placement::place(Step& step, const sim::Event& event) {
-  step.frees_late = step.is_held_back = step.is_doomed = step.is_promised = false;
+  step.frees_late = step.is_held_back = step.is_promised = false;
+  step.doom.reset();
   if (timing_.is_infeasible()) {
     // Time means nothing any more; but instants need a variable.
     step.at = step.arrived = step.process_free = Instant::origin();
@@ -197,7 +198,7 @@ void Placement::place_in_pause(Step& step, const Step& doomed) {
   // What was handled in between, was so when the pause was over.
   if (trace_.find(step.process_before) != &doomed && rules_.mutant != SearchMutant::late_dooms)
     timing_.at_most(free_for(step), step.at);
-  timing_.between(doomed.doom, step.at, DurationRange::exactly(Duration::zero()));
+  timing_.between(*doomed.doom, step.at, DurationRange::exactly(Duration::zero()));
   step.arrived = doomed.arrived;
   step.frozen_from = doomed.frozen_from;
   step.frees_late = step.is_promised = true;
@@ -206,7 +207,7 @@ void Placement::place_in_pause(Step& step, const Step& doomed) {
 /// The event before it in whose pause its process is to crash; null: none, or that has happened.
 const Step* Placement::doomed_before(const Step& step) const {
   for (std::uint32_t f = step.process_before; f != kNone; f = trace_[f].process_before) {
-    if (trace_[f].is_doomed) return &trace_[f];
+    if (trace_[f].doom) return &trace_[f];
     if (trace_[f].is_promised) return nullptr;
   }
   return nullptr;
@@ -223,10 +224,7 @@ void Placement::hold_back(Step& step, std::size_t budget) {
   step.frees_late = true;
   // A crash that was promised before and did not come next cannot come any more: no second one hides that.
   if (doomed_before(step) != nullptr) return;
-  if (const std::optional<Instant> doom = faults_.ask_for_doom(step)) {
-    step.is_doomed = true;
-    step.doom = *doom;
-  }
+  step.doom = faults_.ask_for_doom(step);
 }
 
 // --- What has to come before it.

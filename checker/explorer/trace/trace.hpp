@@ -64,15 +64,14 @@ struct Step {
   std::uint64_t question = 0;  ///< to which it is one of the answers that are only counted; 0: it is no such answer
 
   // When.
-  sim::Instant at;            ///< when it was handled
-  sim::Instant arrived;       ///< when it could have been handled, had its process not been frozen
-  sim::Instant process_free;  ///< when its process can handle the next event
-  bool is_held_back = false;  ///< a pause began when it had been handled
-  bool is_doomed = false;     ///< if `is_held_back`: its process crashes in that pause, at `doom`
-  sim::Instant doom;
-  bool is_promised = false;  ///< a crash that cuts a pause short
-  sim::Instant frozen_from;  ///< if `frees_late`: when that pause began
-  bool frees_late = false;   ///< `process_free` is the end of a pause, in which other events may have arrived
+  sim::Instant at;                   ///< when it was handled
+  sim::Instant arrived;              ///< when it could have been handled, had its process not been frozen
+  sim::Instant process_free;         ///< when its process can handle the next event
+  bool is_held_back = false;         ///< a pause began when it had been handled
+  std::optional<sim::Instant> doom;  ///< if `is_held_back`: its process crashes in that pause, at this moment
+  bool is_promised = false;          ///< a crash that cuts a pause short
+  sim::Instant frozen_from;          ///< if `frees_late`: when that pause began
+  bool frees_late = false;           ///< `process_free` is the end of a pause, in which other events may have arrived
 
   Positions past;            ///< what happens before it, and itself
   Positions past_by_causes;  ///< after the first infeasible event alone: likewise, but in between by causes only
