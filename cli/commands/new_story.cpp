@@ -67,6 +67,8 @@ example: lockstep new --lock my-lock
 
 Exit NewStory::perform(const models::locks::Catalogue& catalogue, Output& output) {
   fs::path file = files.front();
+  // Who asks for a lock may name either of the two files.
+  if (lock_ && file.extension() == ".lua") file.replace_extension(".toml");
   if (file.extension() != ".toml") file += ".toml";
   std::error_code error;
   if (fs::exists(fs::symlink_status(file, error)))

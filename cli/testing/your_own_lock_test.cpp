@@ -73,6 +73,13 @@ TEST_CASE("your own lock: new --lock writes a lock that can be run, checked, com
   CHECK(second.exit == 2);
   CHECK(second.err.find("mine.lua is there already") != std::string::npos);
   CHECK(call({"new", "--lock", "--algorithm", "setnx-del", name}).exit == 2);
+  // Either of the two files may be named.
+  for (const std::string other : {"other.lua", "third.toml"}) {
+    CHECK(call({"new", "--lock", (folder / other).string()}).exit == 0);
+    const fs::path stem = folder / fs::path(other).stem();
+    CHECK(fs::exists(stem.string() + ".lua"));
+    CHECK(fs::exists(stem.string() + ".toml"));
+  }
   CHECK(call({"matrix", (folder / "none.lua").string()}).err.find("no such file") != std::string::npos);
   fs::remove_all(folder);
 }
