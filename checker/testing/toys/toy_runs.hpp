@@ -222,10 +222,10 @@ class StruckWorld {
       budget.kind = kind;
       budget.times = times;
       budget.who = who;
-      if (kind != Kind::crash) budget.range = may_.length;
-      if (kind == Kind::crash) budget.restart_after = may_.restart_after;
-      if (kind == Kind::pause && may_.pauses_work_alone) budget.during = sim::Activity::work;
-      if (kind == Kind::partition) budget.sides = may_.sides;
+      if (lasts(kind)) budget.range = may_.length;
+      if (may_come_back(kind)) budget.restart_after = may_.restart_after;
+      if (freezes(kind) && may_.pauses_work_alone) budget.during = sim::Activity::work;
+      if (cuts_off(kind)) budget.sides = may_.sides;
     };
     add(Kind::crash, may_.crashes, may_.who);
     add(Kind::pause, may_.pauses, may_.who);
