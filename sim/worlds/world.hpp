@@ -240,6 +240,10 @@ class World {
   bool is_explored() const { return explored_; }
   /// Tells an explorer that the length of a wait which just ended is known only as a range.
   void note_approximation() { scheduler_->approximated(); }
+  /// Whether two readings print as the same number of units. A symbolic one has no digits, but the same moment prints
+  /// alike; and of two that are less than a unit apart an explorer tries both. That they print alike rests on more than
+  /// it knows then (where the unit begins), so a replay has to show what follows.
+  bool prints_alike(Instant a, Instant b, Duration unit);
   /// Tells an explorer that what happens now depends on digits, which a symbolic instant does not have: this execution
   /// proves nothing. `why` outlives the world.
   void give_up(const char* why) {

@@ -119,6 +119,16 @@ void World::leave_later(std::vector<std::uint32_t>& slots, std::optional<Instant
   }
 }
 
+bool World::prints_alike(Instant a, Instant b, Duration unit) {
+  const bool is_first_later = is_at_or_after(a, b);
+  if (is_first_later && is_at_or_after(b, a)) return true;
+  if (!explored_) return false;
+  const bool is_apart = is_first_later ? is_at_or_after(a, b + unit) : is_at_or_after(b, a + unit);
+  if (is_apart || choose(Choice::model, 2) == 0) return false;
+  note_approximation();
+  return true;
+}
+
 bool World::is_working(ProcessId process) const {
   return std::any_of(events_.begin(), events_.end(), [&](const Event& event) {
     return event.id != EventId{} && event.process == process && event.is_work();

@@ -9,8 +9,7 @@ bool Call::equal(const Value& a, const Value& b) const {
   const Timestamp* left = a.timestamp();
   const Timestamp* right = b.timestamp();
   if (left == nullptr || right == nullptr || left->instant.anchor() == right->instant.anchor()) return a == b;
-  return left->unit == right->unit && world().is_at_or_after(left->instant, right->instant) &&
-         world().is_at_or_after(right->instant, left->instant);
+  return left->unit == right->unit && world().prints_alike(left->instant, right->instant, left->unit);
 }
 
 }  // namespace lockstep::models::redis

@@ -117,7 +117,7 @@ bool are_equal(lua_State* lua, const LuaSymbol& a, const LuaSymbol& b) {
   }
   const Instant x = a.time.instant, y = b.time.instant;
   if (a.time.unit != b.time.unit) return false;
-  return ask_world(lua, [&](sim::World& world) { return world.is_at_or_after(x, y) && world.is_at_or_after(y, x); });
+  return ask_world(lua, [&](sim::World& world) { return world.prints_alike(x, y, a.time.unit); });
 }
 
 /// Two symbols by `<`.
