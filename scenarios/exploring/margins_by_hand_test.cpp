@@ -332,6 +332,46 @@ TEST_CASE("by hand: pauses while somebody acquires or releases") {
   CHECK(property.thresholds.front().is_exact);
 }
 
+TEST_CASE(
+    "by hand: a second pause may begin just when the first ends, and what came in the first waits for its end, too") {
+  // A's key is set at 1ms at the earliest, and lives until 24ms. B's SET reaches the server by 7ms, so only pauses that
+  // follow each other without a gap keep it waiting until then: they begin when A's SET is done, else A would have its
+  // answer at 2ms and be done at 23ms. Together they take 23ms or more, so the longer one takes 11.5ms or more; and
+  // 11.5ms twice is enough, if what came in the first waits for the end of the second.
+  const std::string text =
+      "[lock]\nalgorithm = \"set-nx-px-get-del\"\nttl = \"23ms\"\n[network]\nlatency = \"1ms\"\n[[client]]\nname = "
+      "\"A\"\nhold = \"21ms\"\nattempts = 1\n[[client]]\nname = \"B\"\nacquire_at = [\"0ms\", \"6ms\"]\nhold = "
+      "\"12ms\"\nattempts = 1\n[[may]]\nkind = \"pause\"\nserver = \"redis\"\nlength = [\"0ms\", \"12ms\"]\ntimes = "
+      "2\n";
+  CHECK(margin(text) == Extent{11'500_us, true});
+  ExplorationOptions options;
+  options.alter_search = testing::broken(checker::JudgingMutant::none, checker::SearchMutant::pauses_part);
+  const auto broken = explore(story_of(text), catalogue(), options);
+  const ExploredProperty& exclusion = std::get<Exploration>(broken).property("mutual-exclusion");
+  REQUIRE(exclusion.thresholds.size() == 1);
+  CHECK(exclusion.thresholds.front().infimum == Extent{11'500_us, false});
+}
+
+TEST_CASE("by hand: two times within one millisecond are the same text") {
+  // Both store when they began plus 7ms, as whole milliseconds. B, whom the pause keeps for 3ms, reads A's time 7ms after
+  // it began, and takes the lock over if that is later: if it began later than A. A's release, 12ms after it began, finds
+  // B's time, and takes it for its own if it is the same millisecond. So it removes B's lock if B began later than A, by
+  // less than a millisecond.
+  const auto releases = [](std::string_view begin) {
+    const Exploration exploration = explored(
+        "[lock]\nalgorithm = \"getset-java\"\nttl = \"6ms\"\n[network]\nlatency = \"1ms\"\n[resource]\nkind = "
+        "\"counter\"\nlatency = \"1ms\"\n[[client]]\nname = \"A\"\nhold = \"5ms\"\nattempts = 1\n[[client]]\nname = "
+        "\"B\"\nhold = \"4ms\"\nattempts = 1\nacquire_at = " +
+        std::string(begin) + "\n[[may]]\nkind = \"pause\"\nclient = \"B\"\nlength = \"3ms\"\n");
+    CHECK(exploration.unconfirmed == 0);
+    return exploration.property("own-release").verdict;
+  };
+  CHECK(releases("[\"0ms\", \"3ms\"]") == Verdict::violated);
+  CHECK(releases("\"900us\"") == Verdict::violated);
+  CHECK(releases("\"0ms\"") == Verdict::holds);
+  CHECK(releases("\"1ms\"") == Verdict::holds);
+}
+
 TEST_CASE("by hand: a lock without a lease against crashes and losses while somebody acquires, works or releases") {
   const std::string base =
       "[lock]\nalgorithm = \"setnx-del\"\n[network]\nlatency = \"1ms\"\ntimeout = \"10ms\"\n[[client]]\nname = "

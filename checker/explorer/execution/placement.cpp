@@ -130,7 +130,20 @@ void Placement::place_late(Step& step, const sim::Event& event, std::size_t budg
   Instant end = timing_.fresh();
   const Instant begin = timing_.fresh();
   timing_.at_most(free, begin);
-  timing_.at_most(begin, step.arrived);
+  const Step* before = trace_.find(step.process_before);
+  const auto came_meanwhile = [&] { return timing_.add(Constraint::at_most(begin, step.arrived)); };
+  const auto came_in_last = [&] {
+    timing_.add(Constraint::less_than(step.arrived, begin));
+    timing_.at_most(begin, free);
+    timing_.at_most(before->frozen_from, step.arrived);
+    timing_.at_most(before->arrived, step.arrived);
+    return !timing_.is_infeasible();
+  };
+  // What came in a pause may wait for the next one, too, if that begins just when the first ends.
+  const bool may_wait_longer =
+      before != nullptr && before->frees_late && !event.is_crash() && rules_.mutant != SearchMutant::pauses_part;
+  const bool waits_longer = may_wait_longer && !questions_.decide(came_meanwhile, came_in_last);
+  if (!may_wait_longer) came_meanwhile();
   timing_.between(begin, end, rules_.faults.budgets()[budget].range);
   end = faults_.add_pauses(step, budget, ExploredFault::Place::before, begin, end, of_work);
   if (of_work && !event.is_crash()) {
@@ -151,7 +164,7 @@ void Placement::place_late(Step& step, const sim::Event& event, std::size_t budg
   }
   step.at = step.process_free = end;
   step.frees_late = true;
-  step.frozen_from = begin;
+  step.frozen_from = waits_longer ? before->frozen_from : begin;
 }
 
 /// When work would end without the pauses since the event before: it takes its own length, and that of all pauses

@@ -32,6 +32,7 @@ enum class SearchMutant : std::uint8_t {
   crashes_come_first,  ///< what comes in a pause comes after the crash that ends it
   no_crash_at_work,    ///< a crash in paused work comes before that would have been over without the pause
   works_undisturbed,   ///< nothing comes while a pause prolongs work
+  pauses_part,         ///< nothing waits from one pause to the next
 };
 
 }  // namespace lockstep::checker
