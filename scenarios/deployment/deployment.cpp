@@ -78,6 +78,8 @@ Deployment::Deployment(const Scenario& scenario, const models::locks::Catalogue&
     servers_->expect_exploration();
     return;
   }
+  missing_process_ = look_for_missing_process();
+  if (missing_process_) return;
   plan_faults();
   plan_pins();
   plan_schedule();

@@ -112,8 +112,11 @@ class Deployment {
   sim::ProcessId probe() const { return probe_; }
   std::vector<sim::ProcessId> resources() const;
   std::vector<Lane> lanes() const;
-  /// Invalid if there is none of this name.
+  /// Requires: there is one of this name.
   sim::ProcessId process_named(const std::string& name) const;
+  /// A name in the story's faults, pins or schedule that no process has. A story of the loader has none; an edited one
+  /// may have. Then nothing is planned, and `Execution::play` refuses it.
+  const std::optional<std::string>& missing_process() const { return missing_process_; }
   sim::Sides sides_named(const std::vector<std::string>& left, const std::vector<std::string>& right) const;
   std::vector<std::string> names() const;
   /// What the servers and the resource hold now, a line each, for people: "redis: lock = A-1, with a lease". Says
@@ -161,6 +164,8 @@ class Deployment {
   std::optional<sim::Duration> least_deadlock() const;
   sim::Duration default_progress() const;
   void count_attempts();
+  std::optional<sim::ProcessId> find_process(const std::string& name) const;
+  std::optional<std::string> look_for_missing_process() const;
   void plan_faults();
   void plan_partition(const FaultSpec& spec);
   sim::PlannedFault planned(const FaultSpec& spec) const;
@@ -189,6 +194,7 @@ class Deployment {
   std::deque<models::Client> parts_;  ///< threads and background tasks of clients: they must not move
   std::vector<sim::ProcessId> part_ids_;
   std::vector<const FaultSpec*> planned_faults_;  ///< by order of planning
+  std::optional<std::string> missing_process_;
   sim::ProcessId probe_;
   Probing probing_;
   std::optional<sim::Duration> probes_for_;

@@ -1,11 +1,14 @@
 // What a story plans for its world beforehand: faults, pins, the schedule.
 
+#include <algorithm>
 #include <cassert>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "scenarios/deployment/deployment.hpp"
 #include "scenarios/story/step_name.hpp"
+#include "sim/invariant.hpp"
 
 namespace lockstep::scenarios {
 
@@ -21,12 +24,35 @@ std::string step_named(const Trigger& trigger) {
 
 }  // namespace
 
-sim::ProcessId Deployment::process_named(const std::string& name) const {
+std::optional<sim::ProcessId> Deployment::find_process(const std::string& name) const {
   for (std::size_t i = 0; i < world_.process_count(); ++i) {
     const sim::ProcessId id{static_cast<std::uint16_t>(i)};
     if (world_.name(id) == name) return id;
   }
-  return {};
+  return std::nullopt;
+}
+
+sim::ProcessId Deployment::process_named(const std::string& name) const {
+  const std::optional<sim::ProcessId> id = find_process(name);
+  sim::invariant(id.has_value(), "a name that is looked up is that of a process");
+  return *id;
+}
+
+std::optional<std::string> Deployment::look_for_missing_process() const {
+  std::vector<std::string> named;
+  for (const FaultSpec& fault : scenario_.faults) {
+    for (const std::vector<std::string>& side : fault.between) named.insert(named.end(), side.begin(), side.end());
+    if (!cuts_off(fault.kind)) named.push_back(fault.who);
+  }
+  const auto add_both = [&](const std::string& process, const std::string& server) {
+    named.push_back(process);
+    if (!server.empty()) named.push_back(server);
+  };
+  for (const PinEntry& entry : scenario_.pin) add_both(entry.client, entry.server);
+  for (const ScheduleEntry& entry : scenario_.schedule) add_both(entry.process, entry.server);
+  const auto missing =
+      std::find_if(named.begin(), named.end(), [&](const std::string& name) { return !find_process(name); });
+  return missing == named.end() ? std::nullopt : std::optional(*missing);
 }
 
 sim::Sides Deployment::sides_named(const std::vector<std::string>& left, const std::vector<std::string>& right) const {

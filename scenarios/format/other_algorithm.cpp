@@ -23,26 +23,6 @@ void keep_declared(LockParameters& parameters, const models::locks::Entry& entry
   });
 }
 
-/// Whoever mentions the one mentions the other.
-void rename(Scenario& story, const std::string& from, const std::string& to) {
-  const auto say = [&](std::string& name) {
-    if (name == from) name = to;
-  };
-  const auto say_all = [&](std::vector<std::string>& names) { std::for_each(names.begin(), names.end(), say); };
-  for (ServerSpec& server : story.servers) say(server.name);
-  for (ClientSpec& client : story.clients) say(client.server);
-  for (FaultSpec& fault : story.faults) {
-    say(fault.who);
-    for (std::vector<std::string>& side : fault.between) say_all(side);
-  }
-  for (MaySpec& may : story.may) {
-    say_all(may.who);
-    for (std::vector<std::string>& side : may.between) say_all(side);
-  }
-  for (PinEntry& entry : story.pin) say(entry.server);
-  for (ScheduleEntry& entry : story.schedule) say(entry.server);
-}
-
 /// Servers of another kind: as many, with nothing that only the first kind knows.
 void replace_servers(Scenario& story, const models::ServerKind& kind) {
   const models::ServerKind& before = *story.servers.front().kind;
@@ -51,7 +31,7 @@ void replace_servers(Scenario& story, const models::ServerKind& kind) {
     story.servers[i].kind = &kind;
     story.servers[i].settings = {};
     const std::string standard = server_name(before, i, story.servers.size());
-    if (story.servers[i].name == standard) rename(story, standard, server_name(kind, i, story.servers.size()));
+    if (story.servers[i].name == standard) rename_server(story, standard, server_name(kind, i, story.servers.size()));
   }
   story.shared_settings = {};
   story.sentinels.reset();
@@ -80,7 +60,9 @@ Scenario replace_algorithm(const Scenario& story, const models::locks::Entry& en
   const std::size_t servers = usual_servers(entry);
   if (servers > 1 && other.servers.size() == 1) {
     for (std::size_t i = 1; i < servers; ++i) other.servers.push_back(other.servers.front());
-    for (std::size_t i = 0; i < servers; ++i) other.servers[i].name = server_name(server_kind_of(entry), i, servers);
+    const models::ServerKind& kind = server_kind_of(entry);
+    rename_server(other, other.servers.front().name, server_name(kind, 0, servers));
+    for (std::size_t i = 0; i < servers; ++i) other.servers[i].name = server_name(kind, i, servers);
   }
   for (ClientSpec& client : other.clients) {
     keep_declared(client.parameters, entry, true);

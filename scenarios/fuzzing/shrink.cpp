@@ -25,7 +25,7 @@ using sim::Duration;
 using sim::DurationRange;
 using What = sim::EventName::What;
 
-constexpr std::uint64_t kEventsMax = 400'000;  // of one run with its probe: what is smaller does not take longer
+constexpr std::uint64_t kShrunkEventsMax = 400'000;  // of one run with its probe: what is smaller does not take longer
 
 /// Whether a process is this client, or a part of it ("A/1").
 bool is_part_of(std::string_view process, std::string_view client) {
@@ -44,6 +44,10 @@ bool has_empty_side(const FaultSpec& fault) {
 
 /// Without this client or server, and without what the story says of it.
 void forget_process(Scenario& story, std::string_view name) {
+  std::erase_if(story.pin, [&](const PinEntry& entry) { return entry.client == name || entry.server == name; });
+  for (ClientSpec& client : story.clients) {
+    if (client.server == name) client.server.clear();
+  }
   std::erase_if(story.schedule,
                 [&](const ScheduleEntry& entry) { return is_part_of(entry.process, name) || entry.server == name; });
   const std::string of_it = std::string(name) + ".";
@@ -112,7 +116,7 @@ void forget_last_server(Scenario& story) {
   forget_process(story, name);
   ServerSpec& first = story.servers.front();
   if (story.servers.size() == 1 && first.name == server_name(*first.kind, 0, 2))
-    first.name = server_name(*first.kind, 0, 1);
+    rename_server(story, first.name, server_name(*first.kind, 0, 1));
 }
 
 void forget_resource(Scenario& story) {
@@ -306,7 +310,7 @@ class Shrinking {
     if (is_over()) return false;
     ++tried_;
     // A verdict is all that is asked, so the probe may end as soon as it is decided.
-    const auto result = run(story, catalogue_, {.brief = true, .max_events = kEventsMax});
+    const auto result = run(story, catalogue_, {.brief = true, .max_events = kShrunkEventsMax});
     const auto* outcome = std::get_if<Outcome>(&result);
     // Each event is looked for in the whole schedule.
     events_ += story.schedule.size() * story.schedule.size() / 16 + (outcome == nullptr ? 0 : outcome->events);
@@ -323,7 +327,7 @@ class Shrinking {
     const auto is_violated = [&](const LooseStory& smaller) {
       if (is_over()) return false;
       ++tried_;
-      LooseRun run = play_loosely(smaller, catalogue_, property_, kEventsMax);
+      LooseRun run = play_loosely(smaller, catalogue_, property_, kShrunkEventsMax);
       events_ += run.events;
       if (run.violates) exact = std::move(run.exact);
       return run.violates;

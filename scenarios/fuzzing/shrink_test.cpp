@@ -52,7 +52,8 @@ struct Found {
 std::optional<Found> some_violation(const Scenario& world, std::string_view property) {
   RandomRuns runs(world, catalogue());
   for (std::uint64_t seed = 1; seed < 2'000; ++seed) {
-    const auto findings = runs.run({.seed = seed, .fault_seed = seed * 7, .typical = 200});
+    const auto findings = runs.run(
+        {.seed = seed, .fault_seed = seed * 7, .typical = 200, .asks_whether_it_recovers = property == "recoverable"});
     if (!findings) continue;
     for (const checker::Finding& finding : *findings) {
       if (finding.property == property && finding.verdict == checker::Verdict::violated) {
@@ -138,6 +139,71 @@ TEST_CASE("shrink: a bound ends it early, and then it says that it may not be th
   if (const auto* trouble = std::get_if<Unconfirmed>(&result)) FAIL(trouble->reason);
   CHECK_FALSE(std::get<Shrunk>(result).is_minimal);
   CHECK(std::get<Shrunk>(result).tried < 30);
+}
+
+TEST_CASE("shrink: when one server of two is left and has another name, its faults have that name, too") {
+  const Scenario world = parsed(R"(
+[lock]
+algorithm = "redisson-multilock"
+lease = "30ms"
+wait = "0ms"
+[servers]
+count = 2
+[network]
+latency = "1ms"
+timeout = "20ms"
+[[client]]
+name = "A"
+acquire_at = "30ms"
+hold = "10ms"
+[[may]]
+kind = "crash"
+server = "redis1"
+)");
+  const std::optional<Found> found = some_violation(world, "recoverable");
+  REQUIRE(found);
+  auto result = shrink(found->story, found->delays, world, catalogue(), "recoverable");
+  if (const auto* trouble = std::get_if<Unconfirmed>(&result)) FAIL(trouble->reason << "\n" << trouble->text);
+  const Shrunk& shrunk = std::get<Shrunk>(result);
+  INFO(shrunk.text);
+  CHECK(shrunk.story.servers.size() == 1);
+  REQUIRE(shrunk.story.faults.size() == 1);
+  CHECK(shrunk.story.faults.front().who == shrunk.story.servers.front().name);
+}
+
+TEST_CASE("an edited story that names nobody is refused, wherever it does") {
+  const Scenario story = parsed(R"(
+[lock]
+algorithm = "set-nx-px-lua"
+[network]
+timeout = "20ms"
+[[client]]
+name = ["A", "B"]
+[[fault]]
+kind = "pause"
+client = "A"
+at = "1ms"
+length = "1ms"
+[[fault]]
+kind = "partition"
+between = [["A"], ["redis"]]
+from = "1ms"
+length = "1ms"
+)");
+  const auto is_refused = [&](auto edit) {
+    Scenario edited = story;
+    edit(edited);
+    const auto result = run(edited, catalogue());
+    const auto* problem = std::get_if<Diagnostic>(&result);
+    return problem != nullptr && problem->message == "nobody is called \"gone\"";
+  };
+  CHECK_FALSE(is_refused([](Scenario&) {}));
+  CHECK(is_refused([](Scenario& s) { s.faults[0].who = "gone"; }));
+  CHECK(is_refused([](Scenario& s) { s.faults[1].between[1] = {"gone"}; }));
+  CHECK(is_refused([](Scenario& s) { s.pin.push_back({.client = "gone", .command = "SET"}); }));
+  CHECK(is_refused([](Scenario& s) { s.pin.push_back({.client = "A", .command = "SET", .server = "gone"}); }));
+  CHECK(is_refused([](Scenario& s) { s.schedule.push_back({.process = "gone"}); }));
+  CHECK(is_refused([](Scenario& s) { s.schedule.push_back({.process = "A", .step = "SET", .server = "gone"}); }));
 }
 
 }  // namespace lockstep::scenarios::shrink_test

@@ -61,6 +61,9 @@ Diagnostic trouble(const Scenario& scenario, Position at, std::string message) {
 }  // namespace
 
 std::optional<Diagnostic> Execution::play() {
+  if (const std::optional<std::string>& name = deployment_.missing_process()) {
+    return Diagnostic{.file = scenario_.file, .at = {}, .message = fmt::format("nobody is called \"{}\"", *name)};
+  }
   deployment_.begin();
   std::optional<Diagnostic> problem = execute();
   rest_ = deployment_.world().step();

@@ -30,4 +30,23 @@ std::vector<std::string> thread_names(const ClientSpec& client) {
   return names;
 }
 
+void rename_server(Scenario& story, std::string from, std::string_view to) {
+  const auto say = [&](std::string& name) {
+    if (name == from) name = to;
+  };
+  const auto say_all = [&](std::vector<std::string>& names) { std::for_each(names.begin(), names.end(), say); };
+  for (ServerSpec& server : story.servers) say(server.name);
+  for (ClientSpec& client : story.clients) say(client.server);
+  for (FaultSpec& fault : story.faults) {
+    say(fault.who);
+    for (std::vector<std::string>& side : fault.between) say_all(side);
+  }
+  for (MaySpec& may : story.may) {
+    say_all(may.who);
+    for (std::vector<std::string>& side : may.between) say_all(side);
+  }
+  for (PinEntry& entry : story.pin) say(entry.server);
+  for (ScheduleEntry& entry : story.schedule) say(entry.server);
+}
+
 }  // namespace lockstep::scenarios

@@ -298,4 +298,7 @@ struct Scenario {
 /// the lock's own.
 std::vector<std::string> lock_keys(const Scenario& scenario);
 
+/// The server `from` is called `to`, in each place where the story names it.
+void rename_server(Scenario& story, std::string from, std::string_view to);
+
 }  // namespace lockstep::scenarios
