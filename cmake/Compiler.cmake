@@ -23,6 +23,7 @@ endforeach()
 
 option(LOCKSTEP_WERROR "Warnings are errors" OFF)
 option(LOCKSTEP_COMPILE_TOGETHER "Several sources of a library at a time: half the time from clean, longer after a small change" OFF)
+option(LOCKSTEP_OPTIMISE_ALL "Optimise everything: cold rooms of the program and tests as well" OFF)
 option(LOCKSTEP_SANITIZE "Address and undefined-behaviour sanitizers; the first finding ends the program" OFF)
 
 add_compile_options(
@@ -48,6 +49,14 @@ if(DEFINED ENV{LOCKSTEP_COLOR_DIAGNOSTICS})
   add_compile_options(-fdiagnostics-color=always)
 endif()
 
+# Whether there are programs without optimisation beside the others: what the first call runs, and what must print the same bytes.
+set(LOCKSTEP_PLAIN OFF)
+if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT LOCKSTEP_SANITIZE)
+  set(LOCKSTEP_PLAIN ON)
+endif()
+# Libraries of ours are not linked to each other: an archive does not wait for those that it uses.
+set(CMAKE_OPTIMIZE_DEPENDENCIES ON)
+
 set(LOCKSTEP_FUZZ OFF)
 if(LOCKSTEP_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
@@ -58,34 +67,6 @@ if(LOCKSTEP_SANITIZE)
 endif()
 if(CMAKE_BUILD_TYPE STREQUAL "Debug")
   add_compile_definitions(_GLIBCXX_ASSERTIONS)
-endif()
-
-# How often each branch of the program is taken, as cmake/profile/train measured it: docs/decisions/how-it-is-built.md says what that
-# is worth. A function that has changed since is compiled without. It fits the compiler that measured it, when it optimises.
-set(LOCKSTEP_PROFILE "USE" CACHE STRING "USE the measured branches where they fit, TRAIN to measure them, or OFF")
-if(NOT LOCKSTEP_PROFILE MATCHES "^(USE|TRAIN|OFF)$")
-  message(FATAL_ERROR "LOCKSTEP_PROFILE is ${LOCKSTEP_PROFILE}, and can be USE, TRAIN or OFF")
-endif()
-if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT LOCKSTEP_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang"
-   AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 19 AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 20)
-  set(profile cmake/profile/release.profdata)
-  # Functions of anonymous namespaces are told apart by their file's name, without the folder it is built in.
-  set(names "SHELL:-mllvm -static-func-full-module-prefix=false")
-  if(LOCKSTEP_PROFILE STREQUAL "TRAIN")
-    add_compile_options(-fprofile-generate -fprofile-update=atomic ${names})
-    add_link_options(-fprofile-generate)
-  elseif(LOCKSTEP_PROFILE STREQUAL "USE" AND EXISTS ${PROJECT_SOURCE_DIR}/${profile})
-    # The macro is there to change the command when the file does: so everything is compiled again. The relative path is for ccache.
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${profile})
-    file(SHA256 ${PROJECT_SOURCE_DIR}/${profile} hash)
-    string(SUBSTRING ${hash} 0 16 hash)
-    set(to_profile ${PROJECT_SOURCE_DIR})
-    if(CMAKE_GENERATOR STREQUAL "Ninja")
-      set(to_profile ${from_build})
-    endif()
-    add_compile_options(-fprofile-use=${to_profile}/${profile} -DLOCKSTEP_PROFILE_HASH=${hash} ${names}
-      -Wno-profile-instr-out-of-date -Wno-profile-instr-unprofiled -Wno-backend-plugin)
-  endif()
 endif()
 
 find_program(LOCKSTEP_LLD NAMES ld.lld-19)

@@ -83,16 +83,16 @@ if(LOCKSTEP_TESTS AND NOT LOCKSTEP_SANITIZE)
       COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DEXAMPLE=${PROJECT_SOURCE_DIR}/examples/${example}
               -DCOMPILER=${CMAKE_CXX_COMPILER} -DBUILD_TYPE=${type} -DCCACHE=${LOCKSTEP_CCACHE}
               -P ${PROJECT_SOURCE_DIR}/cmake/${test}_test.cmake)
-    set_tests_properties(${test} PROPERTIES TIMEOUT 300)
+    set_tests_properties(${test} PROPERTIES TIMEOUT 300 LABELS package)
   endforeach()
 endif()
 if(LOCKSTEP_TESTS AND NOT LOCKSTEP_SANITIZE)
   add_test(NAME package_debian
     COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DROOT=${PROJECT_SOURCE_DIR} -DCPACK=${CMAKE_CPACK_COMMAND}
             -P ${PROJECT_SOURCE_DIR}/cmake/package_debian_test.cmake)
-  set_tests_properties(package_debian PROPERTIES TIMEOUT 300 SKIP_REGULAR_EXPRESSION "(^|\n)SKIPPED: ")
+  set_tests_properties(package_debian PROPERTIES TIMEOUT 300 LABELS package SKIP_REGULAR_EXPRESSION "(^|\n)SKIPPED: ")
   add_test(NAME package_headers
     COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DROOT=${PROJECT_SOURCE_DIR} -DCOMPILER=${CMAKE_CXX_COMPILER}
             -DCCACHE=${LOCKSTEP_CCACHE} -P ${PROJECT_SOURCE_DIR}/cmake/package_headers_test.cmake)
-  set_tests_properties(package_headers PROPERTIES TIMEOUT 300)
+  set_tests_properties(package_headers PROPERTIES TIMEOUT 300 LABELS package)
 endif()

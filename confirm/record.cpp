@@ -9,11 +9,12 @@
 #include <nlohmann/json.hpp>
 
 #include "confirm/report.hpp"
+#include "reports/json/json.hpp"
 
 namespace lockstep::confirm {
 namespace {
 
-using nlohmann::ordered_json;
+using reports::Json;
 
 /// What would end a cell of a table of Markdown.
 std::string in_cell(std::string text) {
@@ -34,15 +35,15 @@ std::string key_of(const std::string& file, const std::string& folder) {
 }
 
 std::string text_of(const Record& record) {
-  ordered_json stories = ordered_json::object();
+  Json stories = Json::object();
   for (const auto& [file, entry] : record) {
     stories[file] = {{"standing", entry.standing},   {"digest", fmt::format("{:016x}", entry.digest)},
                      {"redis", entry.redis},         {"date", entry.date},
                      {"algorithm", entry.algorithm}, {"observed", entry.observed},
                      {"pace", entry.pace},           {"notes", entry.notes}};
   }
-  const ordered_json document{{"lockstep", 1}, {"stories", stories}};
-  return document.dump(1, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+  const Json document{{"lockstep", 1}, {"stories", stories}};
+  return document.dump(1) + '\n';
 }
 
 std::variant<Record, std::string> read_record(std::string_view text) {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "reports/json/json.hpp"
 #include "reports/run/verdicts.hpp"
 #include "reports/text/table.hpp"
 #include "reports/text/text.hpp"
@@ -13,8 +13,8 @@ namespace lockstep::confirm {
 namespace {
 
 using checker::Verdict;
-using nlohmann::ordered_json;
 using reports::Ink;
+using reports::Json;
 using reports::Line;
 using reports::Lines;
 using reports::printable;
@@ -46,21 +46,21 @@ std::string violations_of(const Confirmation& confirmation) {
   return text;
 }
 
-ordered_json json_of(const Confirmation& c) {
-  ordered_json story{{"file", c.file},
-                     {"id", c.id},
-                     {"algorithm", c.algorithm},
-                     {"standing", to_string(c.standing)},
-                     {"reason", c.reason.empty() ? ordered_json() : ordered_json(c.reason)},
-                     {"redis", c.version},
-                     {"digest", fmt::format("{:016x}", c.digest)},
-                     {"slower", fmt::format("{}/{}", c.scale.numerator, c.scale.denominator)},
-                     {"length", sim::to_string(c.length)},
-                     {"margin", c.margin ? ordered_json(sim::to_string(*c.margin)) : ordered_json()},
-                     {"lateness", sim::to_string(c.lateness)},
-                     {"differences", c.differences},
-                     {"notes", c.notes}};
-  story["properties"] = ordered_json::array();
+Json json_of(const Confirmation& c) {
+  Json story{{"file", c.file},
+             {"id", c.id},
+             {"algorithm", c.algorithm},
+             {"standing", to_string(c.standing)},
+             {"reason", Json::if_any(c.reason)},
+             {"redis", c.version},
+             {"digest", fmt::format("{:016x}", c.digest)},
+             {"slower", fmt::format("{}/{}", c.scale.numerator, c.scale.denominator)},
+             {"length", sim::to_string(c.length)},
+             {"margin", c.margin ? Json(sim::to_string(*c.margin)) : Json()},
+             {"lateness", sim::to_string(c.lateness)},
+             {"differences", c.differences},
+             {"notes", c.notes}};
+  story["properties"] = Json::array();
   for (const Compared& property : c.properties) {
     story["properties"].push_back({{"property", property.property},
                                    {"model", to_string(property.model)},
@@ -69,7 +69,7 @@ ordered_json json_of(const Confirmation& c) {
                                    {"why", property.why},
                                    {"same", property.is_same}});
   }
-  story["exchanges"] = ordered_json::array();
+  story["exchanges"] = Json::array();
   for (const Exchange& exchange : c.exchanges) {
     story["exchanges"].push_back({{"at", sim::to_string(exchange.at)},
                                   {"client", exchange.client},
@@ -197,15 +197,15 @@ std::vector<reports::JUnitCase> junit_cases(std::span<const scenarios::Scenario>
 }
 
 std::string json(std::span<const Confirmation> confirmations) {
-  ordered_json document{{"lockstep", 1}, {"command", "confirm"}};
-  document["results"] = ordered_json::array();
+  Json document{{"lockstep", 1}, {"command", "confirm"}};
+  document["results"] = Json::array();
   std::size_t confirmed = 0;
   for (const Confirmation& c : confirmations) {
     document["results"].push_back(json_of(c));
     confirmed += c.standing == Standing::confirmed ? 1 : 0;
   }
   document["summary"] = {{"stories", confirmations.size()}, {"confirmed", confirmed}};
-  return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+  return document.dump(2) + '\n';
 }
 
 }  // namespace lockstep::confirm

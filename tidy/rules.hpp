@@ -3,7 +3,7 @@
 // What the repository demands of itself, beyond what a compiler checks. Start here.
 //
 // A rule looks at one file, or at all of them, and returns findings; "tidy/rules_test.cpp" shows for each rule
-// a text that breaks it and one that does not, and "tidy/tidy_test.cpp" applies all of them to the tree.
+// a text that breaks it and one that does not, and "tidy/tidy_test.cpp" applies all of them to what git tracks.
 // Where a rule can be wrong, a comment on the same line or the line above says why it does not apply:
 //
 //   // tidy: lookup only     an unordered container that nothing iterates over, a hash that decides nothing

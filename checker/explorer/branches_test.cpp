@@ -21,7 +21,7 @@ namespace {
 using Outcomes = std::set<std::string>;
 using toy::Found;
 
-constexpr std::uint64_t kWorlds = sim::cases<std::uint64_t>(8'000, 800);
+const std::uint64_t kWorlds = sim::cases<std::uint64_t>(8'000, 800);
 
 constexpr toy::Size kFaulty{.servers = 2, .processes = 4, .puts = 4, .steps = 3, .latency_us = 2, .describes = true};
 constexpr toy::Size kLarge{.servers = 1, .processes = 6, .puts = 8, .steps = 6, .latency_us = 8, .describes = true};

@@ -7,14 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "checker/histories/characters.hpp"
+
 namespace lockstep::checker::history_formats {
 namespace {
 
 constexpr std::int64_t kPlainMax =
     21;  ///< digits before the point, or zeros behind it, beyond which there is an exponent
 constexpr std::size_t kExponentDigitsMax = 9;
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::string_view take_digits(std::string_view& text) {
   std::size_t size = 0;

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstring>
 
+#include "checker/histories/characters.hpp"
+
 namespace lockstep::checker::history_formats {
 namespace {
 
@@ -19,28 +21,7 @@ constexpr std::array<Class, 256> classes() {
 constexpr std::array<Class, 256> kClasses = classes();
 
 Class class_of(char c) { return kClasses[static_cast<unsigned char>(c)]; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 char closer_of(char opener) { return opener == '(' ? ')' : opener == '[' ? ']' : '}'; }
-
-std::string shown(const char* at, const char* end) {
-  if (at == end) return "the end of the text";
-  std::size_t size = 1;
-  while (at + size < end && (static_cast<unsigned char>(at[size]) & 0xC0U) == 0x80) ++size;
-  return fmt::format("\"{}\"", std::string_view(at, size));
-}
-
-void append_utf8(std::string& out, std::uint32_t code) {
-  if (code < 0x80) {
-    out += static_cast<char>(code);
-  } else if (code < 0x800) {
-    out += static_cast<char>(0xC0U | (code >> 6U));
-    out += static_cast<char>(0x80U | (code & 0x3FU));
-  } else {
-    out += static_cast<char>(0xE0U | (code >> 12U));
-    out += static_cast<char>(0x80U | ((code >> 6U) & 0x3FU));
-    out += static_cast<char>(0x80U | (code & 0x3FU));
-  }
-}
 
 }  // namespace
 

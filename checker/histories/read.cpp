@@ -14,14 +14,14 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kFormats{"auto", "edn", "json", "log"};
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ','; }
+bool is_between_values(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ','; }
 
 /// By the first thing that is no blank and no comment. JSON and EDN maps differ in their first key.
 Format detect(std::string_view text, Format otherwise) {
   std::size_t i = 0;
   bool in_brackets = false;
   for (;;) {
-    while (i < text.size() && is_blank(text[i])) ++i;
+    while (i < text.size() && is_between_values(text[i])) ++i;
     if (i == text.size()) return in_brackets ? Format::edn : Format::automatic;
     const char c = text[i];
     if (c == ';' || c == '#' || c == '(') return Format::edn;
@@ -32,7 +32,7 @@ Format detect(std::string_view text, Format otherwise) {
     }
     if (c == '{') {
       ++i;
-      while (i < text.size() && is_blank(text[i])) ++i;
+      while (i < text.size() && is_between_values(text[i])) ++i;
       return i < text.size() && (text[i] == '"' || text[i] == '\'') ? Format::json : Format::edn;
     }
     return in_brackets ? Format::edn : otherwise;

@@ -2,14 +2,20 @@
 
 // Any history: finds out which format it is in, and reads it.
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "checker/histories/event.hpp"
-#include "checker/histories/format.hpp"
 #include "checker/histories/window.hpp"
 
 namespace lockstep::checker::history_formats {
+
+enum class Format : std::uint8_t { automatic, edn, json, log };
+
+/// Their names on the command line, in the order of the enumerators: "auto", "edn", "json", "log".
+std::span<const std::string_view> format_names();
 
 struct ReadResult {
   Format format = Format::automatic;  ///< in which it was read

@@ -11,8 +11,8 @@
 namespace lockstep::checker::linearizability_test {
 namespace {
 
-constexpr std::uint64_t histories_per_model = sim::cases<std::uint64_t>(7'800, 300);
-constexpr std::uint64_t long_histories_per_model = sim::cases<std::uint64_t>(250, 20);
+const std::uint64_t histories_per_model = sim::cases<std::uint64_t>(7'800, 300);
+const std::uint64_t long_histories_per_model = sim::cases<std::uint64_t>(250, 20);
 
 std::string show(const OperationHistory& h, const Model& model) {
   std::string text;
@@ -142,7 +142,7 @@ TEST_CASE("linearizability: near-linear paths, search and brute force agree on r
     CHECK((tally.searched < histories_per_model / 2 || model->near_linear_path() == NearLinearPath::none));
   }
   CHECK(all == 13 * histories_per_model);
-  CHECK(all > sim::cases(100'000, 1'000));
+  CHECK(all > sim::cases<std::uint64_t>(100'000, 1'000));
 }
 
 TEST_CASE("linearizability: on long histories the near-linear path and the search agree, and each order is proved") {

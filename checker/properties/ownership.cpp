@@ -8,7 +8,7 @@
 namespace lockstep::checker {
 namespace {
 
-constexpr std::size_t no_belief = static_cast<std::size_t>(-1);
+constexpr std::size_t kNoBelief = static_cast<std::size_t>(-1);
 
 }  // namespace
 
@@ -21,7 +21,7 @@ std::vector<Belief> collect_beliefs(const sim::History& history) {
 
 void collect_beliefs(const sim::History& history, std::vector<Belief>& beliefs, std::vector<std::size_t>& belief_of) {
   beliefs.clear();
-  belief_of.assign(history.operations.size() + 1, no_belief);
+  belief_of.assign(history.operations.size() + 1, kNoBelief);
 
   for (const sim::Operation& operation : history.operations) {
     if (!is_successful(operation, "acquire")) continue;
@@ -47,7 +47,7 @@ void collect_beliefs(const sim::History& history, std::vector<Belief>& beliefs, 
   }
 
   for (const sim::Operation& operation : history.operations) {
-    if (operation.of == 0 || operation.of >= belief_of.size() || belief_of[operation.of] == no_belief) continue;
+    if (operation.of == 0 || operation.of >= belief_of.size() || belief_of[operation.of] == kNoBelief) continue;
     Belief& belief = beliefs[belief_of[operation.of]];
     const Ending ending{operation.invoked, operation.invoked_in};
     if (operation.function == "release" && !belief.released) belief.released = ending;

@@ -7,7 +7,7 @@
 namespace lockstep::checker {
 namespace {
 
-constexpr std::uint32_t kNone = ParametricBound::none;
+constexpr std::uint32_t kNoBound = ParametricBound::none;
 
 std::int64_t floor_of(const Fraction& f) {
   const Fraction::Integer quotient = f.numerator() / f.denominator();
@@ -28,7 +28,7 @@ ParameterSpace::ParameterSpace(const DifferenceConstraints& base, std::span<cons
     static_assert(Bound::units_per_ns == 1 << 12);
     edges_.push_back({c.from, c.to, ns, ns * Bound::units_per_ns - units, plus, minus});
   };
-  for (std::uint32_t i = 0; i < base.constraints(); ++i) add(base.constraint(i), kNone, kNone);
+  for (std::uint32_t i = 0; i < base.constraints(); ++i) add(base.constraint(i), kNoBound, kNoBound);
   for (const ParametricBound& b : bounds) {
     is_never_ = is_never_ || b.base.bound == Bound::never();
     if (b.base.bound.is_finite()) add(b.base, b.plus, b.minus);
@@ -61,8 +61,8 @@ std::optional<HalfSpace> ParameterSpace::violated_at(const std::vector<Fraction>
   const Integer e = scaled.back();
   const auto weight_of = [&](const Edge& edge) {
     Integer weight = edge.ns * denominator;
-    if (edge.plus != kNone) weight += scaled[edge.plus];
-    if (edge.minus != kNone) weight -= scaled[edge.minus];
+    if (edge.plus != kNoBound) weight += scaled[edge.plus];
+    if (edge.minus != kNoBound) weight -= scaled[edge.minus];
     return weight * shares - (edge.strict != 0 ? e : 0);
   };
   const std::vector<std::uint32_t>& cycle = negative_cycle_.find(variables_, edges_, weight_of);
@@ -73,8 +73,8 @@ std::optional<HalfSpace> ParameterSpace::violated_at(const std::vector<Fraction>
     const Edge& edge = edges_[i];
     half_space.constant += edge.ns;
     half_space.is_strict = half_space.is_strict || edge.strict != 0;
-    if (edge.plus != kNone) ++half_space.coefficients[edge.plus];
-    if (edge.minus != kNone) --half_space.coefficients[edge.minus];
+    if (edge.plus != kNoBound) ++half_space.coefficients[edge.plus];
+    if (edge.minus != kNoBound) --half_space.coefficients[edge.minus];
   }
   return half_space;
 }

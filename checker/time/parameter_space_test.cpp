@@ -105,8 +105,8 @@ TEST_CASE("parameter space: the least value of a linear function is that of a sc
     CHECK(small->value * Fraction(12) == Fraction(*scanned));
     fractions += small->value.is_whole() ? 0 : 1;
   }
-  CHECK(feasible > sim::cases(150, 30));
-  if (!sim::takes_few_cases) CHECK(fractions > 1);
+  CHECK(feasible > sim::cases<std::uint64_t>(150, 30));
+  if (!sim::takes_few_cases()) CHECK(fractions > 1);
 }
 
 TEST_CASE("parameter space: with strict bounds it knows what is feasible, and whether the least value is attained") {
@@ -134,8 +134,8 @@ TEST_CASE("parameter space: with strict bounds it knows what is feasible, and wh
     if (least && !least->attained) ++open;
     if (const auto values = space.small_values()) CHECK(fixed_parameters(drawn.base, drawn.bounds, *values));
   }
-  CHECK(feasible > sim::cases(300, 60));
-  CHECK(open > sim::cases(50, 5));
+  CHECK(feasible > sim::cases<std::uint64_t>(300, 60));
+  CHECK(open > sim::cases<std::uint64_t>(50, 5));
 }
 
 TEST_CASE("parameter space: one parameter is an interval as parametric.hpp finds it") {

@@ -30,20 +30,22 @@ struct Probe {
 };
 
 /// The value of a sum at a probe: a fraction's numerator, then infinitesimals: that of d, and that of strict bounds.
-struct Value {
+struct CornerValue {
   __int128 at = 0;
   std::int64_t inside = 0;
   std::int64_t strict = 0;
 
-  bool operator<(const Value& o) const {
+  bool operator<(const CornerValue& o) const {
     if (at != o.at) return at < o.at;
     return inside != o.inside ? inside < o.inside : strict > o.strict;
   }
 };
 
-Value operator+(const Value& a, const Value& b) { return {a.at + b.at, a.inside + b.inside, a.strict + b.strict}; }
+CornerValue operator+(const CornerValue& a, const CornerValue& b) {
+  return {a.at + b.at, a.inside + b.inside, a.strict + b.strict};
+}
 
-Value value_of(const Sum& sum, const Probe& probe) {
+CornerValue value_of(const Sum& sum, const Probe& probe) {
   return {static_cast<__int128>(sum.ns) * probe.denominator + static_cast<__int128>(sum.slope) * probe.numerator,
           probe.is_open ? sum.slope : 0, sum.strict};
 }
@@ -82,7 +84,7 @@ class Newton {
 
   std::size_t variables_;
   std::vector<Edge> edges_;
-  NegativeCycle<Value> cycles_;
+  NegativeCycle<CornerValue> cycles_;
 };
 
 std::int64_t ceil_ns(std::int64_t units) { return (units + Bound::units_per_ns - 1) >> 12; }

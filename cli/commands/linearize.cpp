@@ -22,7 +22,7 @@
 namespace lockstep::cli {
 namespace {
 
-namespace formats = checker::history_formats;
+namespace histories = checker::history_formats;
 using reports::JudgedHistory;
 using Clock = std::chrono::steady_clock;  // tidy: progress only
 
@@ -52,7 +52,7 @@ class InputFile {
   int error_;
 };
 
-std::string message_of(const std::string& file, const formats::Trouble& trouble) {
+std::string message_of(const std::string& file, const histories::Trouble& trouble) {
   std::string message = trouble.message;
   if (!trouble.given.empty()) {
     const std::vector<std::string_view> valid(trouble.valid.begin(), trouble.valid.end());
@@ -70,14 +70,15 @@ struct OwnModel {
   std::optional<std::int64_t> permits;
 };
 
-OwnModel own_model(std::string_view beginning, formats::Format format) {
+OwnModel own_model(std::string_view beginning, histories::Format format) {
   OwnModel own;
-  formats::read_history(formats::text_source(beginning), format, [&](const formats::Event& event) {
+  histories::read_history(histories::text_source(beginning), format, [&](const histories::Event& event) {
     if (!event.model.is_word() || checker::find_model(event.model.text) == nullptr)
-      return std::optional<formats::Complaint>();
+      return std::optional<histories::Complaint>();
     own.name = event.model.text;
-    if (event.permits.is(formats::Value::Kind::integer) && event.permits.number > 0) own.permits = event.permits.number;
-    return std::optional(formats::Complaint{});
+    if (event.permits.is(histories::Value::Kind::integer) && event.permits.number > 0)
+      own.permits = event.permits.number;
+    return std::optional(histories::Complaint{});
   });
   return own;
 }
@@ -103,9 +104,9 @@ std::optional<std::uint64_t> bytes(const std::string& text) {
 /// How histories are read.
 struct Reading {
   const checker::Model* model = nullptr;  ///< null: the one that the file names
-  formats::Format format = formats::Format::automatic;
+  histories::Format format = histories::Format::automatic;
   std::optional<std::int64_t> permits;  ///< nothing: as many as the file says, or one
-  formats::RecorderOptions recorder;
+  histories::RecorderOptions recorder;
   bool check_failed = false;
 };
 
@@ -124,16 +125,16 @@ class Reader {
     const std::string& file = std::get<std::string>(found);
     const InputFile input(file);
     if (input.descriptor() < 0) return fail(file, input.trouble());
-    HistorySource source(formats::file_source(input.descriptor()));
+    HistorySource source(histories::file_source(input.descriptor()));
     if (!take_model(file, source)) return std::nullopt;
 
     JudgedHistory judged{.file = file};
-    formats::Recorder recorder(*model_, how_.recorder);
-    judged.reading = formats::read_history([&](std::span<char> space) { return source.read(space); }, how_.format,
-                                           [&](const formats::Event& event) { return recorder.take(event); },
-                                           std::size_t{1} << 20U, formats::format_of_name(file));
+    histories::Recorder recorder(*model_, how_.recorder);
+    judged.reading = histories::read_history([&](std::span<char> space) { return source.read(space); }, how_.format,
+                                             [&](const histories::Event& event) { return recorder.take(event); },
+                                             std::size_t{1} << 20U, histories::format_of_name(file));
     if (!source.trouble().empty()) return fail(file, source.trouble());
-    std::optional<formats::Trouble> trouble = judged.reading.trouble;
+    std::optional<histories::Trouble> trouble = judged.reading.trouble;
     if (!trouble) trouble = recorder.trouble();
     if (trouble) {
       err_ << message_of(file, *trouble) << '\n';
@@ -235,8 +236,8 @@ effect at any later time, or never; one that failed did not.
       .options = {one_of({"--model", "MODEL", "what the histories are of; without it what they say themselves"},
                          names_of_models(), [this](std::size_t i) { how_.model = checker::models()[i]; }),
                   one_of({"--format", "auto|edn|json|log", "what the files are; auto: by their beginning"},
-                         {formats::format_names().begin(), formats::format_names().end()},
-                         [this](std::size_t i) { how_.format = static_cast<formats::Format>(i); }),
+                         {histories::format_names().begin(), histories::format_names().end()},
+                         [this](std::size_t i) { how_.format = static_cast<histories::Format>(i); }),
                   whole({"--permits", "N", "permits of the semaphore (what the history says, or 1)"},
                         {.max = 1'000'000'000}, how_.permits),
                   text({"--initial", "V", "what a register holds at first (nil)"}, initial_),

@@ -12,7 +12,6 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
 #include <sstream>
@@ -22,6 +21,7 @@
 
 #include "cli/formats/format.hpp"
 #include "cli/interrupt.hpp"
+#include "reports/json/json.hpp"
 #include "reports/play/bench.hpp"
 #include "scenarios/format/new_story.hpp"
 #include "scenarios/story/diagnostic.hpp"
@@ -151,7 +151,7 @@ example: lockstep play scenarios/stories/redis-lock-java/f000-2-both-delete-expi
     const auto lines = [&] {
       return reports::Lines{reports::Line(address), reports::Line("open it in a browser on this machine; Ctrl-C ends")};
     };
-    const auto json = [&] { return nlohmann::ordered_json{{"address", address}, {"port", port}}.dump(2) + '\n'; };
+    const auto json = [&] { return reports::Json{{"address", address}, {"port", port}}.dump(2) + '\n'; };
     report(*this, {.lines = lines, .json = json}, output);
     output.out.flush();
   }

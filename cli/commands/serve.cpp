@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "cli/commands/load_all.hpp"
@@ -10,6 +9,7 @@
 #include "cli/interrupt.hpp"
 #include "door/serve.hpp"
 #include "models/servers/server_kind.hpp"
+#include "reports/json/json.hpp"
 
 namespace lockstep::cli {
 namespace {
@@ -75,9 +75,9 @@ example: redis-cli -p 6400 SET lock me NX PX 30000
       return all;
     };
     const auto json = [&] {
-      auto servers = nlohmann::ordered_json::array();
+      reports::Json servers = reports::Json::array();
       for (const door::OpenPort& open : ports) servers.push_back({{"name", open.server}, {"port", open.port}});
-      return nlohmann::ordered_json{{"host", "127.0.0.1"}, {"servers", servers}}.dump(2) + '\n';
+      return reports::Json{{"host", "127.0.0.1"}, {"servers", servers}}.dump(2) + '\n';
     };
     report(*this, {.lines = lines, .json = json}, output);
     output.out.flush();

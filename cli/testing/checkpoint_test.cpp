@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int kKills = sim::cases<int>(20, 5);
+const int kKills = sim::cases<int>(20, 5);
 
 std::string content_of(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);

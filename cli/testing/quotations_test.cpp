@@ -191,12 +191,11 @@ class Folder {
 };
 
 std::vector<fs::path> documents() {
-  std::vector<fs::path> paths{in_tree("README.md")};
-  if (fs::exists(in_tree("CONTRIBUTING.md"))) paths.emplace_back(in_tree("CONTRIBUTING.md"));
-  for (const auto& entry : fs::recursive_directory_iterator(in_tree("docs"))) {
-    if (entry.path().extension() == ".md") paths.push_back(entry.path());
+  std::vector<fs::path> paths;
+  for (const std::string& page : tracked_files(in_tree(""), "*.md")) {
+    const bool is_ours = page == "README.md" || page == "CONTRIBUTING.md" || page.starts_with("docs/");
+    if (is_ours) paths.emplace_back(in_tree(page));
   }
-  std::sort(paths.begin(), paths.end());
   return paths;
 }
 
@@ -223,7 +222,12 @@ void play(const Page& page) {
 
 TEST_CASE("quotations: documents show what the program says") {
   std::size_t played = 0, not_run = 0;
-  for (const fs::path& path : documents()) {
+  const std::vector<fs::path> pages = documents();
+  if (pages.empty()) {
+    std::cout << "SKIPPED: no checkout of git, which says what the documents are\n";
+    return;
+  }
+  for (const fs::path& path : pages) {
     const Page page = page_of(text_of(path));
     INFO(path.string());
     CAPTURE(page.unmarked);

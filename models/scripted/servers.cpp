@@ -18,7 +18,7 @@ namespace {
 
 // Upvalues of every function here: the context, the server, the patience in milliseconds or nil; and of a command its
 // name.
-constexpr int kContext = 1, kServer = 2, kPatience = 3, kName = 4;
+constexpr int kContextArgument = 1, kServer = 2, kPatienceArgument = 3, kName = 4;
 
 /// Removes the server that stands in front of a colon.
 void drop_self(lua_State* lua) {
@@ -33,14 +33,14 @@ Run& prepared(lua_State* lua) {
   if (Interpreter::of(lua).current == nullptr)
     fail(lua, "this is for acquire and release; the main part of a script only declares");
   Run& run = *Interpreter::of(lua).current;
-  const auto context = static_cast<std::size_t>(lua_tonumber(lua, lua_upvalueindex(kContext)));
+  const auto context = static_cast<std::size_t>(lua_tonumber(lua, lua_upvalueindex(kContextArgument)));
   if (run.machine().context_at(context)->client != &run.client())
     fail(lua, "this c belongs to another thread: use the one that the function was called with");
   const auto server = static_cast<std::size_t>(lua_tonumber(lua, lua_upvalueindex(kServer)));
   run.request.connection = redis::servers_of(run.client())[server];
-  if (!lua_isnil(lua, lua_upvalueindex(kPatience)))
+  if (!lua_isnil(lua, lua_upvalueindex(kPatienceArgument)))
     run.request.connection =
-        run.request.connection->with_timeout(length_at(lua, lua_upvalueindex(kPatience), "within"));
+        run.request.connection->with_timeout(length_at(lua, lua_upvalueindex(kPatienceArgument), "within"));
   return run;
 }
 
@@ -126,7 +126,7 @@ int within(lua_State* lua) {
   lua_rawget(lua, lua_upvalueindex(kName));
   if (!lua_isnil(lua, -1)) return 1;
   lua_pop(lua, 1);
-  push_server(lua, static_cast<std::size_t>(lua_tonumber(lua, lua_upvalueindex(kContext))),
+  push_server(lua, static_cast<std::size_t>(lua_tonumber(lua, lua_upvalueindex(kContextArgument))),
               static_cast<std::size_t>(lua_tonumber(lua, lua_upvalueindex(kServer))), 2);
   lua_pushvalue(lua, 2);
   lua_pushvalue(lua, -2);
@@ -142,7 +142,7 @@ int find_command(lua_State* lua) {
   }
   const std::string name = lua_tostring(lua, 2);
   lua_pushvalue(lua, 2);
-  for (int i = kContext; i <= kPatience; ++i) lua_pushvalue(lua, lua_upvalueindex(i));
+  for (int i = kContextArgument; i <= kPatienceArgument; ++i) lua_pushvalue(lua, lua_upvalueindex(i));
   if (name == "call") {
     lua_pushcclosure(lua, call, 3);
   } else if (name == "eval") {

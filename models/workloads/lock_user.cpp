@@ -24,14 +24,6 @@ sim::OperationId invoke(Client& client, std::string_view function, std::string_v
   return id;
 }
 
-/// An attempt during which a reply was missing may have taken the lock without anybody knowing.
-void complete(Client& client, sim::OperationId id, bool succeeded) {
-  const sim::Phase negative = client.session().missed_reply ? sim::Phase::info : sim::Phase::fail;
-  client.world().complete(id, succeeded ? sim::Phase::ok : negative);
-  client.session().operation = 0;
-  client.session().missed_reply = false;
-}
-
 sim::Task<std::optional<Grant>> attempt(Client& client, const UsedLock& lock) {
   co_await client.step("acquire", sim::Moment::before);
   const sim::OperationId id = invoke(client, "acquire", lock.name, 0);
@@ -201,6 +193,13 @@ sim::Task<void> round(Client& client, const LockUser& settings, std::size_t firs
 }
 
 }  // namespace
+
+void complete(Client& client, sim::OperationId id, bool succeeded) {
+  const sim::Phase negative = client.session().missed_reply ? sim::Phase::info : sim::Phase::fail;
+  client.world().complete(id, succeeded ? sim::Phase::ok : negative);
+  client.session().operation = 0;
+  client.session().missed_reply = false;
+}
 
 sim::Task<void> run(Client& client, const LockUser& settings) {
   if (settings.after.hi > sim::Duration::zero()) co_await client.sleep(settings.after);

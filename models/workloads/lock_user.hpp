@@ -54,4 +54,8 @@ struct LockUser {
 /// Requires: `settings` and the locks in it outlive the world.
 sim::Task<void> run(Client& client, const LockUser& settings);
 
+/// The client's operation is over, and the next one begins with nothing missed. One during which a reply was missing
+/// may have succeeded without anybody knowing: it has not failed, its outcome is unknown.
+void complete(Client& client, sim::OperationId id, bool succeeded);
+
 }  // namespace lockstep::models::workloads

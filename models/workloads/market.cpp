@@ -8,6 +8,7 @@
 #include "models/redis/client/endpoint.hpp"
 #include "models/redis/wire/command.hpp"
 #include "models/redis/wire/reply.hpp"
+#include "models/workloads/lock_user.hpp"
 
 namespace lockstep::models::workloads {
 namespace {
@@ -137,13 +138,6 @@ sim::OperationId invoke(Client& client, std::string_view function, const std::st
   client.session().operation = id;
   client.session().missed_reply = false;
   return id;
-}
-
-void complete(Client& client, sim::OperationId id, bool succeeded) {
-  const sim::Phase negative = client.session().missed_reply ? sim::Phase::info : sim::Phase::fail;
-  client.world().complete(id, succeeded ? sim::Phase::ok : negative);
-  client.session().operation = 0;
-  client.session().missed_reply = false;
 }
 
 /// One of those that are listed, another for each client and round; empty if nothing is.

@@ -4,14 +4,12 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "reports/json/json.hpp"
 #include "reports/text/text.hpp"
 
 namespace lockstep::reports {
 namespace {
 
-using nlohmann::ordered_json;
 using scenarios::CampaignState;
 using scenarios::FuzzFinding;
 using scenarios::FuzzMystery;
@@ -85,7 +83,7 @@ Lines fuzz_report(const CampaignState& state, const FuzzReportOptions& options) 
 }
 
 std::string fuzz_json(const CampaignState& state, const FuzzReportOptions& options) {
-  ordered_json document;
+  Json document;
   document["lockstep"] = 1;
   document["command"] = "fuzz";
   const scenarios::FuzzStatistics& s = state.statistics;
@@ -96,9 +94,9 @@ std::string fuzz_json(const CampaignState& state, const FuzzReportOptions& optio
   document["virtual_time"] = sim::to_string(s.virtual_time);
   document["features"] = s.features;
   document["spent_ms"] = state.spent_ms;
-  document["findings"] = ordered_json::array();
+  document["findings"] = Json::array();
   for (const FuzzFinding& finding : state.findings) {
-    ordered_json one;
+    Json one;
     one["name"] = finding.name;
     one["file"] = file_of(finding, options);
     one["title"] = finding.title;
@@ -113,11 +111,11 @@ std::string fuzz_json(const CampaignState& state, const FuzzReportOptions& optio
     one["is_minimal"] = finding.is_minimal;
     document["findings"].push_back(std::move(one));
   }
-  document["unconfirmed"] = ordered_json::array();
+  document["unconfirmed"] = Json::array();
   for (const FuzzMystery& mystery : state.mysteries)
     document["unconfirmed"].push_back(
         {{"property", mystery.property}, {"reason", mystery.reason}, {"story", mystery.text}});
-  return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return document.dump(2) + "\n";
 }
 
 std::string fuzz_progress(const CampaignState& state, std::size_t width) {

@@ -4,23 +4,22 @@
 
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "reports/json/json.hpp"
 #include "scenarios/format/writer.hpp"
 
 namespace lockstep::reports {
 namespace {
 
-using nlohmann::ordered_json;
 using scenarios::Family;
 using scenarios::FamilyEvent;
 using scenarios::FamilyPiece;
 using scenarios::FamilyPlane;
 using scenarios::LinearTime;
 
-ordered_json form_json(const LinearTime& time) { return {time.at_zero.count_ns(), time.slope}; }
-ordered_json form_json(const std::optional<LinearTime>& time) { return time ? form_json(*time) : ordered_json(); }
+Json form_json(const LinearTime& time) { return Json::array({time.at_zero.count_ns(), time.slope}); }
+Json form_json(const std::optional<LinearTime>& time) { return time ? form_json(*time) : Json(); }
 
 std::string_view name_of_kind(sim::EventKind kind) {
   switch (kind) {
@@ -44,11 +43,9 @@ std::string_view name_of_role(scenarios::Lane::Role role) {
   return "?";
 }
 
-ordered_json process_json(sim::ProcessId process) {
-  return process.is_valid() ? ordered_json(process.index) : ordered_json();
-}
+Json process_json(sim::ProcessId process) { return process.is_valid() ? Json(process.index) : Json(); }
 
-ordered_json parameter_json(const scenarios::FamilyParameter& parameter) {
+Json parameter_json(const scenarios::FamilyParameter& parameter) {
   return {{"kind", kind_of(parameter)},
           {"who", parameter.who},
           {"name", scenarios::name_of(parameter)},
@@ -57,8 +54,8 @@ ordered_json parameter_json(const scenarios::FamilyParameter& parameter) {
           {"greatest_ns", parameter.range.hi.count_ns()}};
 }
 
-ordered_json verdicts_json(const std::vector<scenarios::FamilyVerdict>& verdicts) {
-  ordered_json json = ordered_json::object();
+Json verdicts_json(const std::vector<scenarios::FamilyVerdict>& verdicts) {
+  Json json = Json::object();
   for (const scenarios::FamilyVerdict& verdict : verdicts) json[verdict.property] = checker::to_string(verdict.verdict);
   return json;
 }
@@ -81,21 +78,21 @@ class EventTable {
     }
     return known->second;
   }
-  ordered_json take() { return std::move(json_); }
+  Json take() { return std::move(json_); }
 
  private:
   std::map<std::tuple<sim::EventId, sim::EventKind, std::string, std::string, bool>, std::size_t> numbers_;
-  ordered_json json_ = ordered_json::array();
+  Json json_ = Json::array();
 };
 
-ordered_json piece_json(const FamilyPiece& piece, EventTable& table) {
-  ordered_json json;
+Json piece_json(const FamilyPiece& piece, EventTable& table) {
+  Json json;
   json["from_ns"] = piece.from.count_ns();
   json["to_ns"] = piece.to.count_ns();
   json["confirmed"] = piece.is_confirmed;
-  json["impossible"] = piece.impossible.empty() ? ordered_json() : ordered_json(piece.impossible);
+  json["impossible"] = Json::if_any(piece.impossible);
   json["verdicts"] = verdicts_json(piece.verdicts);
-  json["holds"] = json["overlaps"] = json["events"] = ordered_json::array();
+  for (const char* list : {"events", "overlaps", "holds"}) json[list] = Json::array();
   for (const scenarios::FamilyHold& hold : piece.holds) {
     json["holds"].push_back({{"process", hold.process.index},
                              {"object", hold.object},
@@ -109,32 +106,27 @@ ordered_json piece_json(const FamilyPiece& piece, EventTable& table) {
                                 {"to", form_json(overlap.to)}});
   }
   for (const FamilyEvent& event : piece.events) {
-    json["events"].push_back({table.number(event), event.sent.at_zero.count_ns(), event.sent.slope,
-                              event.at.at_zero.count_ns(), event.at.slope});
+    json["events"].push_back(Json::array({table.number(event), event.sent.at_zero.count_ns(), event.sent.slope,
+                                          event.at.at_zero.count_ns(), event.at.slope}));
   }
   return json;
 }
 
-ordered_json source_json(const std::string& property) {
-  return property.empty() ? ordered_json() : ordered_json(property);
-}
-
-ordered_json family_json(const Family& family) {
-  ordered_json json;
-  json["witness_of"] = source_json(family.property);
+Json family_json(const Family& family) {
+  Json json;
+  json["witness_of"] = Json::if_any(family.property);
   json["parameter"] = parameter_json(family.parameter);
   json["complete"] = family.is_complete;
-  json["stopped"] = family.is_complete ? ordered_json() : ordered_json(family.stopped);
-  json["margins"] = ordered_json::array();
+  json["stopped"] = family.is_complete ? Json() : Json(family.stopped);
+  json["margins"] = Json::array();
   for (const scenarios::FamilyMargin& margin : family.margins) {
-    json["margins"].push_back(
-        {{"property", margin.property},
-         {"upward", margin.is_upward},
-         {"broken_from_ns", margin.broken_from.count_ns()},
-         {"kept_up_to_ns", margin.kept_up_to ? ordered_json(margin.kept_up_to->count_ns()) : ordered_json()}});
+    json["margins"].push_back({{"property", margin.property},
+                               {"upward", margin.is_upward},
+                               {"broken_from_ns", margin.broken_from.count_ns()},
+                               {"kept_up_to_ns", margin.kept_up_to ? Json(margin.kept_up_to->count_ns()) : Json()}});
   }
   EventTable table;
-  ordered_json pieces = ordered_json::array();
+  Json pieces = Json::array();
   for (const FamilyPiece& piece : family.pieces) pieces.push_back(piece_json(piece, table));
   json["events"] = table.take();
   json["pieces"] = std::move(pieces);
@@ -142,31 +134,32 @@ ordered_json family_json(const Family& family) {
 }
 
 /// A whole number, or a fraction as a text: "1000000/3".
-ordered_json fraction_json(const checker::Fraction& fraction) {
+Json fraction_json(const checker::Fraction& fraction) {
   if (fraction.is_whole()) return static_cast<std::int64_t>(fraction.numerator());
   return fmt::format("{}/{}", static_cast<std::int64_t>(fraction.numerator()),
                      static_cast<std::int64_t>(fraction.denominator()));
 }
 
-ordered_json plane_json(const FamilyPlane& plane) {
-  ordered_json json;
-  json["witness_of"] = source_json(plane.property);
+Json plane_json(const FamilyPlane& plane) {
+  Json json;
+  json["witness_of"] = Json::if_any(plane.property);
   json["x"] = parameter_json(plane.x);
   json["y"] = parameter_json(plane.y);
   json["complete"] = plane.is_complete;
-  json["stopped"] = plane.is_complete ? ordered_json() : ordered_json(plane.stopped);
-  json["regions"] = ordered_json::array();
+  json["stopped"] = plane.is_complete ? Json() : Json(plane.stopped);
+  json["regions"] = Json::array();
   for (const scenarios::FamilyRegion& region : plane.regions) {
-    ordered_json& one = json["regions"].emplace_back();
-    one["corners_ns"] = ordered_json::array();
+    Json one;
+    one["corners_ns"] = Json::array();
     for (const auto& corner : region.corners)
-      one["corners_ns"].push_back({fraction_json(corner.x), fraction_json(corner.y)});
+      one["corners_ns"].push_back(Json::array({fraction_json(corner.x), fraction_json(corner.y)}));
     one["x_ns"] = region.x.count_ns();
     one["y_ns"] = region.y.count_ns();
     one["order"] = fmt::format("{:016x}", region.digest);
     one["confirmed"] = region.is_confirmed;
-    one["impossible"] = region.impossible.empty() ? ordered_json() : ordered_json(region.impossible);
+    one["impossible"] = Json::if_any(region.impossible);
     one["verdicts"] = verdicts_json(region.verdicts);
+    json["regions"].push_back(std::move(one));
   }
   return json;
 }
@@ -182,19 +175,19 @@ std::string_view name_of_answer(scenarios::NoReturn::Answer answer) {
   return "?";
 }
 
-ordered_json point_json(const scenarios::NoReturn& point, const std::filesystem::path& folder) {
+Json point_json(const scenarios::NoReturn& point, const std::filesystem::path& folder) {
   const bool has_step =
       point.answer == scenarios::NoReturn::Answer::at_event || point.answer == scenarios::NoReturn::Answer::at_end;
-  ordered_json json;
+  Json json;
   json["property"] = point.property;
   json["answer"] = name_of_answer(point.answer);
-  json["step"] = has_step ? ordered_json(point.step) : ordered_json();
-  json["at_ns"] = has_step ? ordered_json(point.events[point.step].at.count_ns()) : ordered_json();
+  json["step"] = has_step ? Json(point.step) : Json();
+  json["at_ns"] = has_step ? Json(point.events[point.step].at.count_ns()) : Json();
   json["violated_at_ns"] = point.violated_at.count_ns();
   json["exact"] = point.is_exact;
-  json["why"] = point.why.empty() ? ordered_json() : ordered_json(point.why);
+  json["why"] = Json::if_any(point.why);
   json["traces"] = point.traces;
-  json["events"] = ordered_json::array();
+  json["events"] = Json::array();
   for (const scenarios::NoReturnEvent& event : point.events) {
     json["events"].push_back({{"id", fmt::format("{:016x}", event.id.value)},
                               {"kind", name_of_kind(event.kind)},
@@ -211,16 +204,16 @@ ordered_json point_json(const scenarios::NoReturn& point, const std::filesystem:
 
 std::string margins_json(const scenarios::Scenario& scenario, const scenarios::Exploration& exploration,
                          const scenarios::StoryFamilies& families, std::span<const scenarios::NoReturn> points) {
-  ordered_json json;
+  Json json;
   json["lockstep"] = 1;
   json["command"] = "check";
   json["document"] = "margins";
   json["file"] = scenario.file;
   json["id"] = scenario.id;
-  json["lanes"] = ordered_json::array();
+  json["lanes"] = Json::array();
   for (const scenarios::Lane& lane : families.lanes)
     json["lanes"].push_back({{"name", lane.name}, {"role", name_of_role(lane.role)}});
-  json["check"] = ordered_json::array();
+  json["check"] = Json::array();
   for (const scenarios::ExploredProperty& property : exploration.properties) {
     for (const scenarios::Threshold& threshold : property.thresholds) {
       json["check"].push_back({{"property", property.name},
@@ -230,14 +223,14 @@ std::string margins_json(const scenarios::Scenario& scenario, const scenarios::E
                                {"exact", threshold.is_exact}});
     }
   }
-  json["families"] = ordered_json::array();
+  json["families"] = Json::array();
   for (const Family& family : families.families) json["families"].push_back(family_json(family));
-  json["planes"] = ordered_json::array();
+  json["planes"] = Json::array();
   for (const FamilyPlane& plane : families.planes) json["planes"].push_back(plane_json(plane));
-  json["no_return"] = ordered_json::array();
+  json["no_return"] = Json::array();
   const std::filesystem::path folder = std::filesystem::path(scenario.file).parent_path();
   for (const scenarios::NoReturn& point : points) json["no_return"].push_back(point_json(point, folder));
-  return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return json.dump() + "\n";
 }
 
 }  // namespace lockstep::reports

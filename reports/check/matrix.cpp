@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "reports/json/json.hpp"
 #include "reports/text/table.hpp"
 #include "reports/text/text.hpp"
 #include "scenarios/format/writer.hpp"
@@ -11,7 +10,6 @@
 namespace lockstep::reports {
 namespace {
 
-using nlohmann::ordered_json;
 using scenarios::MatrixAnswer;
 using scenarios::MatrixCell;
 using Ground = MatrixAnswer::Ground;
@@ -54,10 +52,6 @@ std::vector<const scenarios::MatrixFault*> columns_of(const scenarios::Matrix& m
     columns.push_back(cell.fault);
   }
   return columns;
-}
-
-void add_wrapped(Lines& lines, std::string_view text, std::size_t width, Ink ink) {
-  for (const std::string& part : wrap(text, width)) lines.emplace_back(part, ink);
 }
 
 std::size_t longest_word(std::string_view text) {
@@ -133,7 +127,7 @@ std::string bounds_text(const scenarios::MatrixOptions& bounds, bool zh) {
       bounds.max_traces, bounds.max_events, bounds.runs, bounds.seed);
 }
 
-std::string_view name_of(Ground ground) {
+std::string_view ground_name(Ground ground) {
   switch (ground) {
     case Ground::proved: return "proved";
     case Ground::fuzzed: return "fuzzed";
@@ -143,23 +137,23 @@ std::string_view name_of(Ground ground) {
   return "inapplicable";
 }
 
-ordered_json json_of(const MatrixAnswer& answer) {
-  ordered_json json;
+Json json_of(const MatrixAnswer& answer) {
+  Json json;
   json["question"] = answer.question->name;
   json["property"] = answer.question->property;
-  json["ground"] = name_of(answer.ground);
+  json["ground"] = ground_name(answer.ground);
   json["clients"] = answer.clients;
   json["traces"] = answer.traces;
   json["traces_of_three"] = answer.traces_of_three;
   json["runs"] = answer.runs;
-  json["thresholds"] = ordered_json::array();
+  json["thresholds"] = Json::array();
   for (const scenarios::Threshold& threshold : answer.thresholds) {
     json["thresholds"].push_back({{"parameter", threshold.parameter},
                                   {"infimum", sim::to_string(threshold.infimum.value)},
                                   {"attained", threshold.infimum.attained}});
   }
   json["why"] = answer.why;
-  json["witness"] = answer.witness ? ordered_json(scenarios::to_toml(*answer.witness, ".")) : ordered_json();
+  json["witness"] = answer.witness ? Json(scenarios::to_toml(*answer.witness, ".")) : Json();
   return json;
 }
 
@@ -189,7 +183,7 @@ Lines matrix(const scenarios::Matrix& matrix, const scenarios::MatrixOptions& bo
 }
 
 std::string matrix_json(const scenarios::Matrix& matrix, const scenarios::MatrixOptions& bounds) {
-  ordered_json json;
+  Json json;
   json["lockstep"] = 1;
   json["command"] = "matrix";
   json["complete"] = matrix.is_complete;
@@ -198,25 +192,25 @@ std::string matrix_json(const scenarios::Matrix& matrix, const scenarios::Matrix
                     {"runs", bounds.runs},
                     {"seed", bounds.seed},
                     {"text", {{"en", bounds_text(bounds, false)}, {"zh", bounds_text(bounds, true)}}}};
-  json["faults"] = ordered_json::array();
+  json["faults"] = Json::array();
   for (const scenarios::MatrixFault& fault : scenarios::matrix_faults())
     json["faults"].push_back({{"name", fault.name}, {"meaning", {{"en", fault.meaning}, {"zh", fault.meaning_zh}}}});
-  json["questions"] = ordered_json::array();
+  json["questions"] = Json::array();
   for (const scenarios::MatrixQuestion& question : scenarios::matrix_questions()) {
     json["questions"].push_back({{"name", question.name},
                                  {"property", question.property},
                                  {"meaning", {{"en", question.meaning}, {"zh", question.meaning_zh}}}});
   }
-  json["cells"] = ordered_json::array();
+  json["cells"] = Json::array();
   for (const MatrixCell& cell : matrix.cells) {
-    ordered_json one;
+    Json one;
     one["algorithm"] = cell.algorithm;
     one["fault"] = cell.fault->name;
-    one["answers"] = ordered_json::array();
+    one["answers"] = Json::array();
     for (const MatrixAnswer& answer : cell.answers) one["answers"].push_back(json_of(answer));
     json["cells"].push_back(std::move(one));
   }
-  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return json.dump(2) + "\n";
 }
 
 }  // namespace lockstep::reports

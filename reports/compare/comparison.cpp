@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "reports/json/json.hpp"
 #include "reports/text/figures.hpp"
 #include "reports/text/table.hpp"
 #include "reports/text/text.hpp"
@@ -11,13 +10,8 @@
 namespace lockstep::reports {
 namespace {
 
-using nlohmann::ordered_json;
 using scenarios::ComparedRun;
 using sim::Duration;
-
-void add_wrapped(Lines& lines, std::string_view text, std::size_t width, Ink ink) {
-  for (const std::string& part : wrap(text, width)) lines.emplace_back(part, ink);
-}
 
 Table table_of(const ComparedStory& story, bool zh) {
   Table table(zh ? std::vector<Column>{{"算法", 12},
@@ -59,9 +53,9 @@ Table table_of(const ComparedStory& story, bool zh) {
   return table;
 }
 
-ordered_json json_of(std::optional<Duration> d) { return d ? ordered_json(sim::to_string(*d)) : ordered_json(); }
+Json json_of(std::optional<Duration> d) { return d ? Json(sim::to_string(*d)) : Json(); }
 
-ordered_json json_of(const ComparedRun& run) {
+Json json_of(const ComparedRun& run) {
   const scenarios::LockCost& cost = run.cost;
   return {{"algorithm", run.algorithm},
           {"clients", run.clients},
@@ -111,21 +105,21 @@ Lines comparison(std::span<const ComparedStory> stories, const scenarios::Compar
 }
 
 std::string compare_json(std::span<const ComparedStory> stories, const scenarios::CompareOptions& how) {
-  ordered_json json;
+  Json json;
   json["lockstep"] = 1;
   json["command"] = "compare";
   json["length"] = sim::to_string(how.length);
   json["seed"] = how.seed;
-  json["results"] = ordered_json::array();
+  json["results"] = Json::array();
   for (const ComparedStory& story : stories) {
-    ordered_json one;
+    Json one;
     one["file"] = story.scenario.file;
     one["id"] = story.scenario.id;
-    one["runs"] = ordered_json::array();
+    one["runs"] = Json::array();
     for (const ComparedRun& run : story.runs) one["runs"].push_back(json_of(run));
     json["results"].push_back(std::move(one));
   }
-  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return json.dump(2) + "\n";
 }
 
 }  // namespace lockstep::reports

@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "reports/json/json.hpp"
 #include "reports/text/figures.hpp"
 #include "reports/text/table.hpp"
 #include "reports/text/text.hpp"
@@ -12,7 +11,6 @@ namespace lockstep::reports {
 namespace {
 
 using models::workloads::Guard;
-using nlohmann::ordered_json;
 using scenarios::MarketRun;
 using sim::Duration;
 
@@ -31,7 +29,7 @@ std::string_view verdict(const MarketRun& run, bool zh) {
   return run.is_sound ? "never" : "yes";
 }
 
-ordered_json json_of(std::optional<Duration> d) { return d ? ordered_json(sim::to_string(*d)) : ordered_json(); }
+Json json_if_any(std::optional<Duration> d) { return d ? Json(sim::to_string(*d)) : Json(); }
 
 }  // namespace
 
@@ -93,18 +91,18 @@ Lines market_comparison(std::span<const ComparedMarket> markets, const scenarios
 }
 
 std::string market_json(std::span<const ComparedMarket> markets, const scenarios::MarketOptions& how) {
-  ordered_json json;
+  Json json;
   json["lockstep"] = 1;
   json["command"] = "compare";
   json["length"] = sim::to_string(how.length);
   json["seed"] = how.seed;
-  json["results"] = ordered_json::array();
+  json["results"] = Json::array();
   for (const ComparedMarket& market : markets) {
-    ordered_json one;
+    Json one;
     one["file"] = market.scenario.file;
     one["id"] = market.scenario.id;
     one["guard"] = guard_name(market.scenario.market->guard);
-    one["runs"] = ordered_json::array();
+    one["runs"] = Json::array();
     for (const MarketRun& run : market.runs) {
       one["runs"].push_back({{"sellers", run.sellers},
                              {"buyers", run.buyers},
@@ -112,13 +110,13 @@ std::string market_json(std::span<const ComparedMarket> markets, const scenarios
                              {"bought", run.bought},
                              {"retries", run.retries},
                              {"messages", run.messages},
-                             {"waiting_median", json_of(run.waiting_median)},
-                             {"waiting_p99", json_of(run.waiting_p99)},
+                             {"waiting_median", json_if_any(run.waiting_median)},
+                             {"waiting_p99", json_if_any(run.waiting_p99)},
                              {"oversold", !run.is_sound}});
     }
     json["results"].push_back(std::move(one));
   }
-  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return json.dump(2) + "\n";
 }
 
 }  // namespace lockstep::reports

@@ -5,20 +5,19 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "reports/export/causality.hpp"
+#include "reports/json/json.hpp"
 #include "reports/picture/diagram.hpp"
 #include "reports/text/text.hpp"
 
 namespace lockstep::reports {
 namespace {
 
-using nlohmann::ordered_json;
 using picture::DiagramBar;
 using sim::Duration;
 using sim::ProcessId;
@@ -29,7 +28,7 @@ constexpr Duration kSliceLongest = Duration::microseconds(100);
 constexpr std::int64_t kFirstBarThread = 100'000;
 
 /// Whole microseconds as integers, so that a viewer cannot round them.
-ordered_json microseconds(Duration d) {
+Json microseconds(Duration d) {
   if (d.count_ns() % 1000 == 0) return d.count_ns() / 1000;
   return static_cast<double>(d.count_ns()) / 1000;  // tidy: not deciding
 }
@@ -56,19 +55,19 @@ class ChromeTracer {
     add_flows();
     add_bars();
     add_violations();
-    ordered_json document;
+    Json document;
     document["displayTimeUnit"] = "ms";
     document["otherData"] = {{"story", printable(story_.scenario.id)},
                              {"title", printable(story_.scenario.title.en)},
                              {"clock", "virtual time"}};
     document["traceEvents"] = std::move(events_);
-    return document.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+    return document.dump(1) + "\n";
   }
 
  private:
   static std::int64_t number_of(ProcessId process) { return process.index + 1; }
 
-  void add_metadata(const char* what, ProcessId process, std::int64_t thread, ordered_json arguments) {
+  void add_metadata(const char* what, ProcessId process, std::int64_t thread, Json arguments) {
     events_.push_back(
         {{"name", what}, {"ph", "M"}, {"pid", number_of(process)}, {"tid", thread}, {"args", std::move(arguments)}});
   }
@@ -103,7 +102,7 @@ class ChromeTracer {
   void add_slices() {
     for (const Slice& slice : slices()) {
       name_process(slice.process);
-      ordered_json texts = ordered_json::array();
+      Json texts = Json::array();
       std::string name;
       for (const std::size_t i : slice.events) {
         texts.push_back(causality_.events[i].text);
@@ -127,13 +126,13 @@ class ChromeTracer {
       ++id;
       for (const bool is_start : {true, false}) {
         const CausalEvent& event = causality_.events[is_start ? edge.from : edge.to];
-        ordered_json flow{{"name", edge.name},
-                          {"cat", "message"},
-                          {"ph", is_start ? "s" : "f"},
-                          {"id", id},
-                          {"ts", microseconds(event.at.offset())},
-                          {"pid", number_of(event.process)},
-                          {"tid", number_of(event.process)}};
+        Json flow{{"name", edge.name},
+                  {"cat", "message"},
+                  {"ph", is_start ? "s" : "f"},
+                  {"id", id},
+                  {"ts", microseconds(event.at.offset())},
+                  {"pid", number_of(event.process)},
+                  {"tid", number_of(event.process)}};
         // Without it an arrow ends at the next slice that begins, and not at the one that is there.
         if (!is_start) flow["bp"] = "e";
         events_.push_back(std::move(flow));
@@ -245,7 +244,7 @@ class ChromeTracer {
   Duration end_;
   std::map<ProcessId, bool> named_;
   std::vector<BarThread> threads_;
-  ordered_json events_ = ordered_json::array();
+  Json events_ = Json::array();
 };
 
 }  // namespace

@@ -2,11 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <boost/graph/adjacency_list.hpp>
-#include <boost/graph/graphml.hpp>
-#include <boost/graph/graphviz.hpp>
-#include <cstdint>
-#include <sstream>
 #include <string_view>
 
 #include "checker/graphs/dot.hpp"
@@ -17,23 +12,6 @@ namespace lockstep::reports {
 namespace {
 
 constexpr std::size_t kLabelColumnsMax = 60;
-constexpr std::string_view kMessage = "message";
-
-struct Node {
-  std::string process;
-  std::int64_t time_ns = 0;
-  std::int64_t step = 0;
-  std::string kind;
-  std::string text;
-  bool evidence = false;
-};
-struct Arc {
-  std::string relation;
-  std::string message;
-};
-/// Edges are kept in the order in which they were added.
-using EventGraph =
-    boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS, Node, Arc, boost::no_property, boost::vecS>;
 
 std::string_view name_of_kind(CausalEvent::Kind kind) {
   switch (kind) {
@@ -45,72 +23,92 @@ std::string_view name_of_kind(CausalEvent::Kind kind) {
   return "step";
 }
 
-EventGraph event_graph_of(const Story& story) {
-  const Causality causality = causality_of(story);
-  EventGraph graph;
-  for (const CausalEvent& event : causality.events) {
-    boost::add_vertex(Node{.process = printable(name_of(story.outcome, event.process)),
-                           .time_ns = event.at.offset().count_ns(),
-                           .step = event.step,
-                           .kind = std::string(name_of_kind(event.kind)),
-                           .text = event.text,
-                           .evidence = event.is_evidence},
-                      graph);
-  }
-  for (const CausalEdge& edge : causality.edges)
-    boost::add_edge(edge.from, edge.to, Arc{std::string(edge.is_message ? kMessage : "program-order"), edge.name},
-                    graph);
-  return graph;
+std::string process_of(const Story& story, const CausalEvent& event) {
+  return printable(name_of(story.outcome, event.process));
 }
 
-std::string attributes_of(const Node& node) {
-  const std::string time = time_text(sim::Instant::at(sim::Duration::nanoseconds(node.time_ns)));
-  const std::string label = fmt::format("{} {}\n{}", node.process, time, clip(node.text, kLabelColumnsMax));
-  std::string attributes =
-      fmt::format("label={}, group={}", checker::dot_quoted(label), checker::dot_quoted(node.process));
-  if (node.kind == "fault") attributes += ", style=dashed";
-  if (node.evidence) attributes += ", style=filled, fillcolor=\"#f6b8b0\"";
+std::string attributes_of(const Story& story, const CausalEvent& event) {
+  const std::string process = process_of(story, event);
+  const std::string label = fmt::format("{} {}\n{}", process, time_text(event.at), clip(event.text, kLabelColumnsMax));
+  std::string attributes = fmt::format("label={}, group={}", checker::dot_quoted(label), checker::dot_quoted(process));
+  if (event.kind == CausalEvent::Kind::fault) attributes += ", style=dashed";
+  if (event.is_evidence) attributes += ", style=filled, fillcolor=\"#f6b8b0\"";
   return attributes;
 }
 
-std::string attributes_of(const Arc& arc) {
-  if (arc.relation != kMessage) return "color=\"#808080\", arrowhead=none, weight=100";
-  return fmt::format("label={}", checker::dot_quoted(clip(arc.message, kLabelColumnsMax)));
+std::string attributes_of(const CausalEdge& edge) {
+  if (!edge.is_message) return "color=\"#808080\", arrowhead=none, weight=100";
+  return fmt::format("label={}", checker::dot_quoted(clip(edge.name, kLabelColumnsMax)));
+}
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '&': out += "&amp;"; break;
+      case '"': out += "&quot;"; break;
+      case '\'': out += "&apos;"; break;
+      default: out += c;
+    }
+  }
+  return out;
+}
+
+constexpr std::string_view kGraphmlBegin =
+    R"(<?xml version="1.0" encoding="UTF-8"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns")"
+    R"( xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance")"
+    R"( xsi:schemaLocation="http://graphml.graphdrawing.org/xmlns)"
+    R"( http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd">
+  <key id="key0" for="node" attr.name="evidence" attr.type="boolean" />
+  <key id="key1" for="node" attr.name="kind" attr.type="string" />
+  <key id="key2" for="edge" attr.name="message" attr.type="string" />
+  <key id="key3" for="node" attr.name="process" attr.type="string" />
+  <key id="key4" for="edge" attr.name="relation" attr.type="string" />
+  <key id="key5" for="node" attr.name="step" attr.type="long" />
+  <key id="key6" for="node" attr.name="text" attr.type="string" />
+  <key id="key7" for="node" attr.name="time_ns" attr.type="long" />
+  <key id="key8" for="graph" attr.name="title" attr.type="string" />
+  <graph id="G" edgedefault="directed" parse.nodeids="canonical" parse.edgeids="canonical" parse.order="nodesfirst">
+)";
+
+std::string data(int key, std::string_view text) {
+  return fmt::format("      <data key=\"key{}\">{}</data>\n", key, escaped(text));
 }
 
 }  // namespace
 
 std::string happens_before_dot(const Story& story) {
-  const EventGraph graph = event_graph_of(story);
-  std::ostringstream out;
-  boost::write_graphviz(
-      out, graph,
-      [&](std::ostream& to, EventGraph::vertex_descriptor v) { to << " [" << attributes_of(graph[v]) << ']'; },
-      [&](std::ostream& to, const EventGraph::edge_descriptor& e) { to << " [" << attributes_of(graph[e]) << ']'; },
-      [&](std::ostream& to) {
-        to << "graph [labelloc=t, labeljust=l, fontname=\"sans-serif\", label="
-           << checker::dot_quoted(clip(story.scenario.title.en, 2 * kLabelColumnsMax)) << "];\n"
-           << "node [shape=box, fontname=\"sans-serif\", fontsize=10];\n"
-           << "edge [fontname=\"sans-serif\", fontsize=9];\n";
-      });
-  return out.str();
+  const Causality causality = causality_of(story);
+  std::string out = fmt::format(
+      "digraph G {{\ngraph [labelloc=t, labeljust=l, fontname=\"sans-serif\", label={}];\n"
+      "node [shape=box, fontname=\"sans-serif\", fontsize=10];\nedge [fontname=\"sans-serif\", fontsize=9];\n",
+      checker::dot_quoted(clip(story.scenario.title.en, 2 * kLabelColumnsMax)));
+  for (std::size_t i = 0; i < causality.events.size(); ++i)
+    out += fmt::format("{} [{}];\n", i, attributes_of(story, causality.events[i]));
+  for (const CausalEdge& edge : causality.edges)
+    out += fmt::format("{}->{}  [{}];\n", edge.from, edge.to, attributes_of(edge));
+  return out + "}\n";
 }
 
 std::string happens_before_graphml(const Story& story) {
-  EventGraph graph = event_graph_of(story);
-  boost::dynamic_properties properties;
-  properties.property("title", boost::make_constant_property<EventGraph*>(printable(story.scenario.title.en)));
-  properties.property("process", boost::get(&Node::process, graph));
-  properties.property("time_ns", boost::get(&Node::time_ns, graph));
-  properties.property("step", boost::get(&Node::step, graph));
-  properties.property("kind", boost::get(&Node::kind, graph));
-  properties.property("text", boost::get(&Node::text, graph));
-  properties.property("evidence", boost::get(&Node::evidence, graph));
-  properties.property("relation", boost::get(&Arc::relation, graph));
-  properties.property("message", boost::get(&Arc::message, graph));
-  std::ostringstream out;
-  boost::write_graphml(out, graph, properties, true);
-  return out.str();
+  const Causality causality = causality_of(story);
+  std::string out(kGraphmlBegin);
+  out += fmt::format("   <data key=\"key8\">{}</data>\n", escaped(printable(story.scenario.title.en)));
+  for (std::size_t i = 0; i < causality.events.size(); ++i) {
+    const CausalEvent& event = causality.events[i];
+    out += fmt::format("    <node id=\"n{}\">\n", i) + data(0, event.is_evidence ? "1" : "0") +
+           data(1, name_of_kind(event.kind)) + data(3, process_of(story, event)) + data(5, std::to_string(event.step)) +
+           data(6, event.text) + data(7, std::to_string(event.at.offset().count_ns())) + "    </node>\n";
+  }
+  for (std::size_t i = 0; i < causality.edges.size(); ++i) {
+    const CausalEdge& edge = causality.edges[i];
+    out += fmt::format("    <edge id=\"e{}\" source=\"n{}\" target=\"n{}\">\n", i, edge.from, edge.to) +
+           data(2, edge.name) + data(4, edge.is_message ? "message" : "program-order") + "    </edge>\n";
+  }
+  return out + "  </graph>\n</graphml>\n";
 }
 
 }  // namespace lockstep::reports

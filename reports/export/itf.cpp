@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "reports/export/causality.hpp"
+#include "reports/json/json.hpp"
 #include "reports/run/events.hpp"
 #include "reports/run/lane_state.hpp"
 #include "reports/text/local_time.hpp"
@@ -17,33 +17,23 @@
 namespace lockstep::reports {
 namespace {
 
-using nlohmann::ordered_json;
 using scenarios::Lane;
 using sim::ProcessId;
 
-ordered_json itf_integer(std::int64_t n) { return {{"#bigint", std::to_string(n)}}; }
+Json itf_integer(std::int64_t n) { return {{"#bigint", std::to_string(n)}}; }
 
 /// A function, as pairs of argument and value. Arguments are written as they are: made printable, two of them could
 /// become one.
 class ItfMap {
  public:
-  void add(const std::string& key, ordered_json value) {
-    ordered_json pair = ordered_json::array();
-    pair.push_back(key);
-    pair.push_back(std::move(value));
-    pairs_.push_back(std::move(pair));
-  }
-  ordered_json written() const { return {{"#map", pairs_}}; }
+  void add(const std::string& key, Json value) { pairs_.push_back(Json::array({key, std::move(value)})); }
+  Json written() const { return {{"#map", pairs_}}; }
 
  private:
-  ordered_json pairs_ = ordered_json::array();
+  Json pairs_ = Json::array();
 };
 
-ordered_json itf_set(const std::vector<std::string>& names) {
-  ordered_json members = ordered_json::array();
-  for (const std::string& name : names) members.push_back(name);
-  return {{"#set", members}};
-}
+Json itf_set(const std::vector<std::string>& names) { return {{"#set", names}}; }
 
 class ItfTracer {
  public:
@@ -67,15 +57,15 @@ class ItfTracer {
         text += (text.empty() ? "" : "; ") + causality.events[i].text;
       add_state(first.step, first.at, name(first.process), text);
     }
-    ordered_json document;
+    Json document;
     document["#meta"] = meta();
-    document["vars"] = {"step", "time_ns", "process", "event", "believes", "keys", "status", "clock_ns"};
+    document["vars"] = Json::array({"step", "time_ns", "process", "event", "believes", "keys", "status", "clock_ns"});
     document["states"] = std::move(json_);
-    return document.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+    return document.dump(1) + "\n";
   }
 
  private:
-  ordered_json meta() const {
+  Json meta() const {
     return {{"format", "ITF"},
             {"format-description", "https://apalache-mc.org/docs/adr/015adr-trace.html"},
             {"source", printable(story_.scenario.file)},
@@ -96,7 +86,7 @@ class ItfTracer {
   void add_state(sim::Step step, sim::Instant at, const std::string& process, const std::string& event) {
     const Moment moment{at, step};
     take_key_states(step);
-    ordered_json state;
+    Json state;
     state["#meta"] = {{"index", json_.size()}};
     state["step"] = itf_integer(step);
     state["time_ns"] = itf_integer(at.offset().count_ns());
@@ -120,7 +110,7 @@ class ItfTracer {
     return states_.is_paused(process, moment) ? "paused" : "runs";
   }
 
-  ordered_json believes(Moment moment) const {
+  Json believes(Moment moment) const {
     ItfMap believes;
     for (const std::string& lock : locks_) {
       std::set<ProcessId> holders;
@@ -148,7 +138,7 @@ class ItfTracer {
     }
   }
 
-  ordered_json keys() const {
+  Json keys() const {
     ItfMap servers;
     for (const ProcessId lane : lanes_) {
       if (outcome_.lanes[lane.index].role != Lane::Role::server) continue;
@@ -161,7 +151,7 @@ class ItfTracer {
     return servers.written();
   }
 
-  static ordered_json json_of_key(const scenarios::KeyState& state) {
+  static Json json_of_key(const scenarios::KeyState& state) {
     return {{"type", state.type},
             {"text", printable(state.text)},
             {"has_expiry", state.expires.has_value()},
@@ -176,7 +166,7 @@ class ItfTracer {
   std::vector<ProcessId> lanes_;
   std::size_t next_ = 0;
   std::map<ProcessId, std::map<std::string, const scenarios::KeyState*>> held_;
-  ordered_json json_ = ordered_json::array();
+  Json json_ = Json::array();
 };
 
 }  // namespace

@@ -28,13 +28,10 @@ inline Story run_for_exports(const std::filesystem::path& path) {
 inline const std::vector<Story>& stories_for_exports() {
   static const std::vector<Story> all = [] {
     constexpr std::uint64_t kEventsMax = 3'000;
-    const std::vector<std::string> where{in_tree("scenarios")};
-    const auto found = scenarios::find_scenarios(where);
     std::vector<Story> stories;
     std::size_t so_far = 0;
-    for (const std::filesystem::path& path : std::get<std::vector<std::filesystem::path>>(found)) {
-      if (path.string().find("/corpus/") != std::string::npos) continue;
-      if (sim::takes_few_cases && so_far++ % 8 != 0) continue;
+    for (const std::filesystem::path path : repository_stories()) {
+      if (sim::takes_few_cases() && so_far++ % 8 != 0) continue;
       Story story = run_for_exports(path);
       if (story.outcome.events <= kEventsMax) stories.push_back(std::move(story));
     }

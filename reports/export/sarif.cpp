@@ -3,17 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
 #include "checker/properties/properties.hpp"
+#include "reports/json/json.hpp"
 #include "reports/text/text.hpp"
 
 namespace lockstep::reports {
 namespace {
-
-using nlohmann::ordered_json;
 
 /// A path as a URI reference (RFC 3986): relative paths stay relative, and to what, SARIF leaves open.
 std::string uri_of(std::string_view path) {
@@ -30,8 +28,8 @@ std::string uri_of(std::string_view path) {
   return uri;
 }
 
-ordered_json location_of(const std::string& file, scenarios::Position at) {
-  ordered_json physical;
+Json location_of(const std::string& file, scenarios::Position at) {
+  Json physical;
   physical["artifactLocation"] = {{"uri", uri_of(file)}};
   // SARIF counts from 1, and has no region where nothing is known.
   if (at.line > 0) {
@@ -41,10 +39,10 @@ ordered_json location_of(const std::string& file, scenarios::Position at) {
   return {{"physicalLocation", std::move(physical)}};
 }
 
-ordered_json message_of(std::string_view text) { return {{"text", printable(text)}}; }
+Json message_of(std::string_view text) { return {{"text", printable(text)}}; }
 
-ordered_json sarif_rules() {
-  ordered_json rules = ordered_json::array();
+Json sarif_rules() {
+  Json rules = Json::array();
   for (const checker::Property& property : checker::properties()) {
     rules.push_back({{"id", property.name},
                      {"shortDescription", message_of(property.meaning)},
@@ -61,17 +59,17 @@ std::size_t rule_index(std::string_view property) {
       all.begin());
 }
 
-ordered_json sarif_result(const Story& story, const scenarios::Judgement& judgement) {
+Json sarif_result(const Story& story, const scenarios::Judgement& judgement) {
   const checker::Finding& finding = judgement.finding;
   std::string text = fmt::format("{}: {}", finding.property, surprise_text(story.outcome, judgement));
   if (!finding.why.empty()) text += ". " + finding.why;
   const scenarios::Position at = judgement.expected ? judgement.expected->position : story.scenario.lock.algorithm_at;
-  ordered_json result;
+  Json result;
   result["ruleId"] = finding.property;
   result["ruleIndex"] = rule_index(finding.property);
   result["level"] = "error";
   result["message"] = message_of(text);
-  result["locations"] = ordered_json::array({location_of(story.scenario.file, at)});
+  result["locations"] = Json::array({location_of(story.scenario.file, at)});
   result["properties"] = {{"story", printable(story.scenario.id)},
                           {"algorithm", printable(story.scenario.lock.algorithm)},
                           {"by", printable(joined(blamed(story.outcome, finding)))},
@@ -79,10 +77,10 @@ ordered_json sarif_result(const Story& story, const scenarios::Judgement& judgem
   return result;
 }
 
-void add_notification(ordered_json& notifications, const scenarios::Diagnostic& diagnostic) {
+void add_notification(Json& notifications, const scenarios::Diagnostic& diagnostic) {
   notifications.push_back({{"level", "error"},
                            {"message", message_of(diagnostic.message)},
-                           {"locations", ordered_json::array({location_of(diagnostic.file, diagnostic.at)})}});
+                           {"locations", Json::array({location_of(diagnostic.file, diagnostic.at)})}});
   for (const scenarios::Diagnostic& other : diagnostic.others) add_notification(notifications, other);
 }
 
@@ -90,28 +88,28 @@ void add_notification(ordered_json& notifications, const scenarios::Diagnostic& 
 
 std::string sarif_log(std::span<const Story> stories, std::span<const scenarios::Diagnostic> not_run,
                       std::string_view version) {
-  ordered_json results = ordered_json::array();
+  Json results = Json::array();
   for (const Story& story : stories) {
     for (const scenarios::Judgement& judgement : story.outcome.properties) {
       if (!judgement.as_expected) results.push_back(sarif_result(story, judgement));
     }
   }
-  ordered_json invocation{{"executionSuccessful", not_run.empty()}};
+  Json invocation{{"executionSuccessful", not_run.empty()}};
   if (!not_run.empty()) {
-    invocation["toolExecutionNotifications"] = ordered_json::array();
+    invocation["toolExecutionNotifications"] = Json::array();
     for (const scenarios::Diagnostic& diagnostic : not_run)
       add_notification(invocation["toolExecutionNotifications"], diagnostic);
   }
-  ordered_json run;
+  Json run;
   run["tool"] = {{"driver", {{"name", "lockstep"}, {"version", version}, {"rules", sarif_rules()}}}};
-  run["invocations"] = ordered_json::array({std::move(invocation)});
+  run["invocations"] = Json::array({std::move(invocation)});
   run["columnKind"] = "unicodeCodePoints";
   run["results"] = std::move(results);
-  ordered_json document;
+  Json document;
   document["$schema"] = "https://json.schemastore.org/sarif-2.1.0.json";
   document["version"] = "2.1.0";
-  document["runs"] = ordered_json::array({std::move(run)});
-  return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  document["runs"] = Json::array({std::move(run)});
+  return document.dump(2) + "\n";
 }
 
 }  // namespace lockstep::reports

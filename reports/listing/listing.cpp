@@ -26,7 +26,7 @@ std::string names_of(std::span<const std::string_view> names) {
   return joined(std::vector<std::string>(names.begin(), names.end()));
 }
 
-void add_wrapped(Lines& lines, std::string_view text, const ListingOptions& options, std::size_t indent, Ink ink) {
+void add_indented(Lines& lines, std::string_view text, const ListingOptions& options, std::size_t indent, Ink ink) {
   for (const std::string& part : wrap(text, options.width - indent)) {
     lines.emplace_back(Line().fill_to(indent).append(part, ink));
   }
@@ -51,11 +51,11 @@ Lines describe_algorithms(std::span<const models::locks::Entry> entries, const L
   for (const models::locks::Entry& entry : entries) {
     if (!lines.empty()) lines.emplace_back();
     lines.emplace_back(entry.id, Ink::strong);
-    add_wrapped(lines, entry.summary, options, 2, Ink::plain);
+    add_indented(lines, entry.summary, options, 2, Ink::plain);
     std::string facts = "described in " + names_of(entry.documents);
     facts += entry.claims.empty() ? "; claims nothing" : "; claims " + names_of(entry.claims);
     if (!entry.repaired_by.empty()) facts += fmt::format("; repaired by {}", entry.repaired_by);
-    add_wrapped(lines, facts, options, 2, Ink::faint);
+    add_indented(lines, facts, options, 2, Ink::faint);
     std::size_t widest = 0;
     for (const auto& parameter : entry.parameters) {
       widest = std::max(widest, fmt::format("{} = {}", parameter.name, value_text(parameter.fallback)).size());
@@ -124,7 +124,7 @@ Lines list_failures(std::span<const scenarios::Scenario> scenarios, const Confir
     lines.push_back(std::move(head));
     std::string meaning(zh ? failure.meaning_zh : failure.meaning);
     if (!failure.told) meaning += zh ? "（文中没有，由推断得出）" : " (no document says so; it was deduced)";
-    add_wrapped(lines, meaning, options, 9, Ink::plain);
+    add_indented(lines, meaning, options, 9, Ink::plain);
     // One file a line and never broken, so that it can be copied.
     const std::vector<std::string> files = files_that_reproduce(failure.id, scenarios);
     bool is_confirmed = false;
@@ -140,7 +140,7 @@ Lines list_failures(std::span<const scenarios::Scenario> scenarios, const Confir
     }
     shown_in_reality += is_confirmed ? 1 : 0;
     if (files.empty())
-      add_wrapped(lines, zh ? "尚无场景重现" : "no scenario reproduces it yet", options, 9, Ink::warning);
+      add_indented(lines, zh ? "尚无场景重现" : "no scenario reproduces it yet", options, 9, Ink::warning);
     reproduced += files.empty() ? 0 : 1;
   }
   lines.emplace_back();

@@ -4,13 +4,13 @@
 #include <cassert>
 #include <charconv>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "checker/properties/properties.hpp"
 #include "models/locks/lock.hpp"
+#include "reports/json/json.hpp"
 #include "scenarios/format/schema/schema.hpp"
 #include "scenarios/story/failures.hpp"
 
@@ -19,7 +19,6 @@ namespace {
 
 using models::locks::Entry;
 using models::locks::ParameterSpec;
-using nlohmann::ordered_json;
 using scenarios::schema::KeyRow;
 using scenarios::schema::Kinds;
 using scenarios::schema::kRequired;
@@ -31,22 +30,20 @@ constexpr std::string_view kSignedDuration = "^-?[0-9]+(\\.[0-9]+)?(ns|us|ms|s|m
 constexpr std::string_view kName = "^[A-Za-z][A-Za-z0-9_-]{0,30}(/[A-Za-z0-9]+)?$";
 constexpr std::string_view kStep = "^[A-Za-z][A-Za-z0-9_ .-]*(#[1-9][0-9]*)?$";
 
-ordered_json text(std::string_view pattern) { return {{"type", "string"}, {"pattern", pattern}}; }
-ordered_json some_text() { return text("\\S"); }
-ordered_json array_of(ordered_json items, std::size_t least = 1) {
+Json text(std::string_view pattern) { return {{"type", "string"}, {"pattern", pattern}}; }
+Json some_text() { return text("\\S"); }
+Json array_of(Json items, std::size_t least = 1) {
   return {{"type", "array"}, {"items", std::move(items)}, {"minItems", least}};
 }
-ordered_json either(ordered_json one, ordered_json other) {
-  return {{"anyOf", ordered_json::array({std::move(one), std::move(other)})}};
-}
-ordered_json range(std::string_view pattern) {
-  ordered_json two = array_of(text(pattern), 2);
+Json either(Json one, Json other) { return {{"anyOf", Json::array({std::move(one), std::move(other)})}}; }
+Json range(std::string_view pattern) {
+  Json two = array_of(text(pattern), 2);
   two["maxItems"] = 2;
   return either(text(pattern), std::move(two));
 }
-ordered_json reference(std::string_view definition) { return {{"$ref", fmt::format("#/definitions/{}", definition)}}; }
+Json reference(std::string_view definition) { return {{"$ref", fmt::format("#/definitions/{}", definition)}}; }
 /// A table of no other keys than those.
-ordered_json table_of(ordered_json properties) {
+Json table_of(Json properties) {
   return {{"type", "object"}, {"properties", std::move(properties)}, {"additionalProperties", false}};
 }
 
@@ -60,11 +57,11 @@ std::vector<std::string> quoted_in(std::string_view text) {
   return words;
 }
 
-ordered_json choice(std::string_view type) { return {{"enum", quoted_in(type)}}; }
+Json choice(std::string_view type) { return {{"enum", quoted_in(type)}}; }
 
 /// "whole number, 1 to 64", "whole number, 1 or more".
-ordered_json whole_number(std::string_view type) {
-  ordered_json schema{{"type", "integer"}};
+Json whole_number(std::string_view type) {
+  Json schema{{"type", "integer"}};
   std::vector<std::int64_t> bounds;
   for (std::size_t at = type.find_first_of("-0123456789"); at != type.npos;
        at = type.find_first_of("-0123456789", at)) {
@@ -80,8 +77,8 @@ ordered_json whole_number(std::string_view type) {
 }
 
 /// "table: pause, jump = duration".
-ordered_json thresholds(std::string_view type) {
-  ordered_json properties = ordered_json::object();
+Json thresholds(std::string_view type) {
+  Json properties = Json::object();
   // Words between commas and "or".
   std::string_view list = type.substr(type.find(':') + 1, type.find('=') - type.find(':') - 1);
   while (!list.empty()) {
@@ -89,43 +86,43 @@ ordered_json thresholds(std::string_view type) {
     if (begin == list.npos) break;
     const std::size_t end = std::min(list.find_first_of(" ,", begin), list.size());
     const std::string_view word = list.substr(begin, end - begin);
-    if (word != "or") properties[std::string(word)] = text(kSignedDuration);
+    if (word != "or") properties[word] = text(kSignedDuration);
     list.remove_prefix(end);
   }
-  ordered_json schema = table_of(std::move(properties));
+  Json schema = table_of(std::move(properties));
   schema["minProperties"] = 1;
   return schema;
 }
 
-ordered_json call_names() {
-  ordered_json names = ordered_json::array();
+Json call_names() {
+  Json names = Json::array();
   for (const auto& [name, call] : models::locks::call_names) names.push_back(name);
   return {{"enum", names}};
 }
 
-ordered_json failure_ids() {
-  ordered_json ids = ordered_json::array();
+Json failure_ids() {
+  Json ids = Json::array();
   for (const scenarios::Failure& failure : scenarios::failures()) ids.push_back(failure.id);
-  ordered_json schema = array_of({{"enum", std::move(ids)}}, 0);
+  Json schema = array_of({{"enum", std::move(ids)}}, 0);
   schema["uniqueItems"] = true;
   return schema;
 }
 
-ordered_json two_sides() {
-  ordered_json sides = array_of(array_of(text(kName)), 2);
+Json two_sides() {
+  Json sides = array_of(array_of(text(kName)), 2);
   sides["maxItems"] = 2;
   return sides;
 }
 
 /// The schema of a type as the reference prints it; null: of a table, or of a type that is not known.
-ordered_json schema_of(std::string_view type) {
+Json schema_of(std::string_view type) {
   if (type.starts_with('"')) return choice(type);
   if (type.starts_with("whole number, or array of tables"))
     return either({{"type", "integer"}, {"minimum", 1}, {"maximum", 64}}, array_of(reference("threads")));
   if (type.starts_with("whole number")) return whole_number(type);
   if (type.starts_with("table: ")) return thresholds(type);
   if (type.starts_with("text such as")) return some_text();
-  const std::map<std::string_view, ordered_json> known{
+  const std::map<std::string_view, Json> known{
       {"string", some_text()},
       {"string, or table: en, zh", either(some_text(), reference("text"))},
       {"array of ids", failure_ids()},
@@ -150,7 +147,7 @@ ordered_json schema_of(std::string_view type) {
       {"array of TIME EVENT", array_of(text("^ *(never|[0-9.]+[a-z]+) +\\S"), 0)},
   };
   const auto found = known.find(type);
-  return found == known.end() ? ordered_json() : found->second;
+  return found == known.end() ? Json() : found->second;
 }
 
 std::string definition_of(std::string_view heading) {
@@ -169,24 +166,24 @@ std::string description(const KeyRow& key) {
 }
 
 /// Beside "$ref" draft 07 ignores everything.
-ordered_json with_description(ordered_json schema, std::string text) {
-  if (schema.contains("$ref")) schema = {{"allOf", ordered_json::array({std::move(schema)})}};
+Json with_description(Json schema, Json text) {
+  if (schema.contains("$ref")) schema = {{"allOf", Json::array({std::move(schema)})}};
   schema["description"] = std::move(text);
   return schema;
 }
 
-ordered_json schema_of(const KeyRow& key, std::span<const TableRow> tables) {
+Json schema_of(const KeyRow& key, std::span<const TableRow> tables) {
   const auto table = std::find_if(tables.begin(), tables.end(),
                                   [&](const TableRow& one) { return definition_of(one.heading) == key.name; });
   if (key.type == "table") return reference(table == tables.end() ? key.name : definition_of(table->heading));
   if (key.type == "array of tables")
     return array_of(reference(definition_of(table->heading)), key.fallback == kRequired);
-  ordered_json schema = schema_of(key.type);
-  return schema.is_null() ? ordered_json::object() : schema;
+  Json schema = schema_of(key.type);
+  return schema.is_null() ? Json::object() : schema;
 }
 
-ordered_json names_of(const TableRow& table, Kinds kind, bool only_required) {
-  ordered_json names = ordered_json::array();
+Json names_of(const TableRow& table, Kinds kind, bool only_required) {
+  Json names = Json::array();
   for (const KeyRow& key : table.keys) {
     if ((key.kinds & kind) != 0 && (!only_required || key.fallback == kRequired)) names.push_back(key.name);
   }
@@ -194,19 +191,19 @@ ordered_json names_of(const TableRow& table, Kinds kind, bool only_required) {
 }
 
 /// Of which keys just one is needed.
-ordered_json just_one(std::initializer_list<std::string_view> names) {
-  ordered_json one_of = ordered_json::array();
-  for (const std::string_view name : names) one_of.push_back({{"required", ordered_json::array({name})}});
+Json just_one(std::initializer_list<std::string_view> names) {
+  Json one_of = Json::array();
+  for (const std::string_view name : names) one_of.push_back({{"required", Json::array({name})}});
   return {{"oneOf", std::move(one_of)}};
 }
 
 /// What the rows of [[fault]] do not say: whom, and when.
-void add_together(std::string_view heading, std::string_view kind, ordered_json& then) {
+void add_together(std::string_view heading, std::string_view kind, Json& then) {
   const auto fault = heading == "[[fault]]" ? sim::kind_named(kind) : std::nullopt;
   if (!fault || cuts_off(*fault)) return;
   const bool of_anybody = entry_of(*fault).whose == sim::Whose::anybody;
   if (strikes_process(*fault)) {
-    then["allOf"] = ordered_json::array();
+    then["allOf"] = Json::array();
     if (of_anybody) then["allOf"].push_back(just_one({"client", "server"}));
     then["allOf"].push_back(just_one({"at", "before", "sent", "after"}));
   }
@@ -214,32 +211,31 @@ void add_together(std::string_view heading, std::string_view kind, ordered_json&
 }
 
 /// A table with the keys of all kinds, and for each kind the condition that only its own are there.
-ordered_json schema_of(const TableRow& table, std::span<const TableRow> tables) {
-  ordered_json properties = ordered_json::object();
+Json schema_of(const TableRow& table, std::span<const TableRow> tables) {
+  Json properties = Json::object();
   for (const KeyRow& key : table.keys)
-    properties[std::string(key.name)] = with_description(schema_of(key, tables), description(key));
-  ordered_json schema = table_of(std::move(properties));
+    properties[key.name] = with_description(schema_of(key, tables), description(key));
+  Json schema = table_of(std::move(properties));
   const auto kind =
       std::find_if(table.keys.begin(), table.keys.end(), [](const KeyRow& key) { return key.name == "kind"; });
   if (table.heading == "[[client]]") {
     // Who sends commands is no user of the lock.
-    schema["if"] = {{"required", {"commands"}}};
+    schema["if"] = {{"required", Json::array({"commands"})}};
     schema["then"] = {{"propertyNames", {{"enum", names_of(table, 2, false)}}}};
     schema["else"] = {{"propertyNames", {{"enum", names_of(table, 1, false)}}}};
   } else if (kind != table.keys.end() && !table.kinds.empty()) {
-    schema["allOf"] = ordered_json::array();
+    schema["allOf"] = Json::array();
     for (std::size_t i = 0; i < table.kinds.size(); ++i) {
       const auto own = static_cast<Kinds>(1u << i);
-      ordered_json then{{"propertyNames", {{"enum", names_of(table, own, false)}}},
-                        {"required", names_of(table, own, true)}};
+      Json then{{"propertyNames", {{"enum", names_of(table, own, false)}}}, {"required", names_of(table, own, true)}};
       add_together(table.heading, table.kinds[i], then);
-      ordered_json is_it{{"properties", {{"kind", {{"const", table.kinds[i]}}}}}};
+      Json is_it{{"properties", {{"kind", {{"const", table.kinds[i]}}}}}};
       // Of a kind that need not be said a schema knows nothing.
-      if (kind->fallback != kRequired) is_it["required"] = {"kind"};
+      if (kind->fallback != kRequired) is_it["required"] = Json::array({"kind"});
       schema["allOf"].push_back({{"if", std::move(is_it)}, {"then", std::move(then)}});
     }
   }
-  schema["required"] = ordered_json::array();
+  schema["required"] = Json::array();
   for (const KeyRow& key : table.keys) {
     if (key.fallback == kRequired && key.kinds == scenarios::schema::kEveryKind) schema["required"].push_back(key.name);
   }
@@ -247,22 +243,21 @@ ordered_json schema_of(const TableRow& table, std::span<const TableRow> tables) 
 }
 
 /// [expect.run] or [expect.check]: the keys are the properties.
-ordered_json expectations(const TableRow& table, std::span<const TableRow> tables, Kinds mode) {
-  ordered_json properties = ordered_json::object();
-  ordered_json told = ordered_json::object();
+Json expectations(const TableRow& table, std::span<const TableRow> tables, Kinds mode) {
+  Json properties = Json::object();
+  Json told = Json::object();
   for (const KeyRow& key : table.keys) {
-    if ((key.kinds & mode) != 0)
-      told[std::string(key.name)] = with_description(schema_of(key, tables), description(key));
+    if ((key.kinds & mode) != 0) told[key.name] = with_description(schema_of(key, tables), description(key));
   }
-  ordered_json tells_more = table_of(std::move(told));
+  Json tells_more = table_of(std::move(told));
   tells_more["oneOf"] = just_one({"holds", "violated", "violated_by"})["oneOf"];
   for (const std::string_view late : {"at", "from", "up_to", "frontier"}) {
     if (!tells_more["properties"].contains(late)) continue;
-    tells_more["dependencies"][std::string(late)] = {{"not", {{"required", {"holds"}}}}};
+    tells_more["dependencies"][late] = {{"not", {{"required", Json::array({"holds"})}}}};
   }
   for (const checker::Property& property : checker::properties()) {
-    ordered_json expected = either({{"enum", {"holds", "violated", "unknown"}}}, tells_more);
-    properties[std::string(property.name)] = with_description(std::move(expected), std::string(property.meaning));
+    Json expected = either({{"enum", Json::array({"holds", "violated", "unknown"})}}, tells_more);
+    properties[property.name] = with_description(std::move(expected), property.meaning);
   }
   if (mode == 2)
     properties["traces"] = {{"type", "integer"}, {"minimum", 1}, {"description", "how many traces are explored"}};
@@ -274,13 +269,13 @@ ordered_json expectations(const TableRow& table, std::span<const TableRow> table
 struct ParameterSchema {
   const ParameterSpec& spec;
 
-  ordered_json operator()(sim::Duration) const { return text(kDuration); }
-  ordered_json operator()(sim::DurationRange) const { return range(kDuration); }
-  ordered_json operator()(std::int64_t) const { return {{"type", "integer"}, {"minimum", spec.min}}; }
-  ordered_json operator()(bool) const { return {{"type", "boolean"}}; }
-  ordered_json operator()(const std::string&) const {
+  Json operator()(sim::Duration) const { return text(kDuration); }
+  Json operator()(sim::DurationRange) const { return range(kDuration); }
+  Json operator()(std::int64_t) const { return {{"type", "integer"}, {"minimum", spec.min}}; }
+  Json operator()(bool) const { return {{"type", "boolean"}}; }
+  Json operator()(const std::string&) const {
     if (spec.choices.empty()) return {{"type", "string"}};
-    return {{"enum", std::vector<std::string>(spec.choices.begin(), spec.choices.end())}};
+    return {{"enum", std::vector<std::string_view>(spec.choices.begin(), spec.choices.end())}};
   }
 };
 
@@ -289,12 +284,12 @@ bool is_own(const ParameterSpec& spec) {
 }
 
 /// For completion, whichever algorithm it is: every parameter of any.
-ordered_json parameters_of_all(const models::locks::Catalogue& catalogue, bool only_own) {
-  ordered_json all = ordered_json::object();
+Json parameters_of_all(const models::locks::Catalogue& catalogue, bool only_own) {
+  Json all = Json::object();
   for (const Entry& entry : catalogue.entries()) {
     for (const ParameterSpec& spec : entry.parameters) {
       if (only_own && !is_own(spec)) continue;
-      ordered_json& said = all[std::string(spec.name)];
+      Json& said = all[spec.name];
       if (said.is_null()) said = {{"description", spec.meaning}};
     }
   }
@@ -302,49 +297,50 @@ ordered_json parameters_of_all(const models::locks::Catalogue& catalogue, bool o
 }
 
 /// Which parameters there are, and of what kind, depends on [lock]'s algorithm, for [lock] and for clients alike.
-void add_algorithms(const models::locks::Catalogue& catalogue, ordered_json& schema) {
-  ordered_json& definitions = schema["definitions"];
-  ordered_json& lock = definitions["lock"];
+void add_algorithms(const models::locks::Catalogue& catalogue, Json& schema) {
+  Json& definitions = schema["definitions"];
+  Json& lock = definitions["lock"];
   lock["properties"]["algorithm"] = {{"enum", catalogue.ids()}, {"description", "the id of a lock algorithm"}};
   // One of them; a script declares what parameters it has, and a schema cannot look.
-  lock["oneOf"] = {{{"required", {"algorithm"}}}, {{"required", {"script"}}}};
-  std::vector<std::string> common;
-  for (const auto& [name, ignored] : lock["properties"].items()) common.push_back(name);
+  lock["oneOf"] = just_one({"algorithm", "script"})["oneOf"];
+  const std::vector<std::string> common = lock["properties"].names();
   lock["properties"].update(parameters_of_all(catalogue, false));
   definitions["own-lock"] = table_of(parameters_of_all(catalogue, true));
   for (const char* open : {"lock", "own-lock"}) definitions[open].erase("additionalProperties");
   for (const Entry& entry : catalogue.entries()) {
-    ordered_json parameters = ordered_json::object(), own = ordered_json::array();
-    ordered_json names = common;
+    Json parameters = Json::object(), own = Json::array();
+    Json names = common;
     for (const ParameterSpec& spec : entry.parameters) {
-      parameters[std::string(spec.name)] =
-          with_description(std::visit(ParameterSchema{spec}, spec.fallback), std::string(spec.meaning));
+      parameters[spec.name] = with_description(std::visit(ParameterSchema{spec}, spec.fallback), spec.meaning);
       names.push_back(spec.name);
       if (is_own(spec)) own.push_back(spec.name);
     }
     const std::string id = fmt::format("parameters-of-{}", entry.id);
     definitions[id] = {{"properties", std::move(parameters)}};
-    const auto only = [&](const ordered_json& which) {
-      ordered_json both = ordered_json::array({reference(id)});
+    const auto only = [&](const Json& which) {
+      Json both = Json::array({reference(id)});
       both.push_back({{"propertyNames", {{"enum", which}}}});
-      return ordered_json{{"allOf", std::move(both)}};
+      return Json{{"allOf", std::move(both)}};
     };
-    ordered_json of_clients{{"items", {{"properties", {{"lock", only(own)}}}}}};
+    Json of_clients{{"items", {{"properties", {{"lock", only(own)}}}}}};
     schema["allOf"].push_back(
         {{"if",
           {{"properties",
-            {{"lock", {{"properties", {{"algorithm", {{"const", entry.id}}}}}, {"required", {"algorithm"}}}}}}}},
+            {{"lock",
+              {{"properties", {{"algorithm", {{"const", entry.id}}}}}, {"required", Json::array({"algorithm"})}}}}}}},
          {"then", {{"properties", {{"lock", only(names)}, {"client", std::move(of_clients)}}}}}});
   }
 }
 
 /// A lost message needs [network] with a timeout.
-void add_losses(ordered_json& schema) {
+void add_losses(Json& schema) {
   for (const char* table : {"fault", "may"}) {
-    const ordered_json lost{{"properties", {{"kind", {{"const", "lose"}}}}}, {"required", {"kind"}}};
+    const Json lost{{"properties", {{"kind", {{"const", "lose"}}}}}, {"required", Json::array({"kind"})}};
     schema["allOf"].push_back(
-        {{"if", {{"properties", {{table, {{"contains", lost}}}}}, {"required", {table}}}},
-         {"then", {{"required", {"network"}}, {"properties", {{"network", {{"required", {"timeout"}}}}}}}}});
+        {{"if", {{"properties", {{table, {{"contains", lost}}}}}, {"required", Json::array({table})}}},
+         {"then",
+          {{"required", Json::array({"network"})},
+           {"properties", {{"network", {{"required", Json::array({"timeout"})}}}}}}}});
   }
 }
 
@@ -357,19 +353,19 @@ bool knows_type(std::string_view type) {
 std::string scenario_schema(const models::locks::Catalogue& catalogue) {
   const std::vector<TableRow> tables = scenarios::schema::tables();
   const auto top = std::find_if(tables.begin(), tables.end(), [](const TableRow& one) { return one.heading.empty(); });
-  ordered_json schema;
+  Json schema;
   schema["$schema"] = "http://json-schema.org/draft-07/schema#";
   schema["title"] = "Lockstep scenario";
   schema["description"] = "A story about a distributed lock, for lockstep run and check.";
   schema.update(schema_of(*top, tables));
-  schema["definitions"] = ordered_json::object();
-  schema["allOf"] = ordered_json::array();
+  schema["definitions"] = Json::object();
+  schema["allOf"] = Json::array();
   for (const TableRow& table : tables) {
     if (!table.heading.empty()) schema["definitions"][definition_of(table.heading)] = schema_of(table, tables);
   }
   // A client's "lock" is another table than [lock].
-  ordered_json& client = schema["definitions"]["client"]["properties"]["lock"];
-  client = with_description(reference("own-lock"), client["description"].get<std::string>());
+  Json& client = schema["definitions"]["client"]["properties"]["lock"];
+  client = with_description(reference("own-lock"), client["description"]);
   const auto expectation =
       std::find_if(tables.begin(), tables.end(), [](const TableRow& one) { return one.heading == "an expectation"; });
   schema["definitions"]["run"] = expectations(*expectation, tables, 1);

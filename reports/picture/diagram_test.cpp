@@ -32,10 +32,8 @@ Story told(scenarios::Scenario scenario) {
 }
 
 std::vector<std::filesystem::path> files() {
-  auto found = scenarios::find_scenarios(std::vector<std::string>{in_tree("scenarios")});
-  auto files = std::get<std::vector<std::filesystem::path>>(found);
-  std::erase_if(files, [](const auto& file) { return file.string().find("/corpus/") != std::string::npos; });
-  return files;
+  const std::vector<std::string> stories = repository_stories();
+  return {stories.begin(), stories.end()};
 }
 
 Story loaded(const std::string& file) {

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "reports/json/json.hpp"
 #include "reports/play/request.hpp"
 
 namespace lockstep::reports::play {
@@ -29,8 +29,8 @@ bool is_token(std::string_view given, std::string_view token) {
 }  // namespace
 
 Response refused(int status, std::string_view en, std::string_view zh) {
-  const nlohmann::ordered_json body = {{"problem", {{"en", en}, {"zh", zh}}}};
-  return {.status = status, .body = body.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)};
+  const Json body = {{"problem", {{"en", en}, {"zh", zh}}}};
+  return {.status = status, .body = body.dump()};
 }
 
 std::optional<Response> refusal(const Request& request, const Door& door) {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "reports/json/json.hpp"
 #include "reports/picture/diagram.hpp"
 #include "reports/play/edits.hpp"
 #include "reports/play/faults_here.hpp"
@@ -22,21 +23,16 @@
 namespace lockstep::reports::play {
 namespace {
 
-using nlohmann::ordered_json;
 using scenarios::Diagnostic;
 using scenarios::Scenario;
 
-Response answer_with(const ordered_json& json) {
-  return {.body = json.dump(-1, ' ', false, ordered_json::error_handler_t::replace)};
-}
+Response answer_with(const Json& json) { return {.body = json.dump()}; }
 
-ordered_json in_both(const scenarios::Text& text) {
-  return {{"en", text.en}, {"zh", text.zh.empty() ? text.en : text.zh}};
-}
+Json in_both(const scenarios::Text& text) { return {{"en", text.en}, {"zh", text.zh.empty() ? text.en : text.zh}}; }
 
 /// The loader's messages are English.
-ordered_json problems_of(const Diagnostic& problem) {
-  auto list = ordered_json::array();
+Json problems_of(const Diagnostic& problem) {
+  Json list = Json::array();
   const auto add = [&](const Diagnostic& one) {
     list.push_back({{"line", one.at.line}, {"column", one.at.column}, {"message", one.message}});
   };
@@ -48,7 +44,7 @@ ordered_json problems_of(const Diagnostic& problem) {
 /// What a page says; nothing if it is no object of the members that are asked for.
 class Said {
  public:
-  explicit Said(std::string_view body) : json_(ordered_json::parse(body, nullptr, false)) {}
+  explicit Said(std::string_view body) : json_(nlohmann::json::parse(body.begin(), body.end(), nullptr, false)) {}
   std::optional<std::string> text(const char* name) const {
     if (!json_.is_object() || !json_.contains(name) || !json_[name].is_string()) return std::nullopt;
     return json_[name].get<std::string>();
@@ -66,7 +62,7 @@ class Said {
   }
 
  private:
-  ordered_json json_;
+  nlohmann::json json_;
 };
 
 Response not_understood() {
@@ -74,8 +70,8 @@ Response not_understood() {
                  "这不是页面会提出的请求，或者故事超过 1 MB");
 }
 
-ordered_json form_json(const std::vector<Field>& form) {
-  auto list = ordered_json::array();
+Json form_json(const std::vector<Field>& form) {
+  Json list = Json::array();
   for (const Field& field : form)
     list.push_back({{"id", field.id},
                     {"label", in_both(field.label)},
@@ -86,8 +82,8 @@ ordered_json form_json(const std::vector<Field>& form) {
   return list;
 }
 
-ordered_json witnesses_json(const ExploredStory* explored) {
-  auto list = ordered_json::array();
+Json witnesses_json(const ExploredStory* explored) {
+  Json list = Json::array();
   if (explored == nullptr) return list;
   for (const scenarios::ExploredProperty& property : explored->exploration.properties) {
     if (property.witness) list.push_back(property.name);
@@ -95,7 +91,7 @@ ordered_json witnesses_json(const ExploredStory* explored) {
   return list;
 }
 
-std::string_view name_of(BackgroundCheck::Phase phase) {
+std::string_view phase_name(BackgroundCheck::Phase phase) {
   switch (phase) {
     case BackgroundCheck::Phase::idle: return "idle";
     case BackgroundCheck::Phase::running: return "running";
@@ -180,7 +176,7 @@ Response Bench::faults(std::string_view body) {
   const auto ran = run_of(*text, setup_.file, catalogue_, kEventsMax);
   if (const auto* problem = std::get_if<Diagnostic>(&ran)) return answer_with(problems_of(*problem));
   const Story& story = std::get<Story>(ran);
-  auto list = ordered_json::array();
+  Json list = Json::array();
   for (const FaultHere& here : faults_here(story, picture::diagram_of(story), *row, sim::Duration::milliseconds(100)))
     list.push_back({{"id", here.id}, {"label", in_both(here.label)}});
   return answer_with({{"faults", list}});
@@ -251,7 +247,7 @@ Response Bench::start_check(std::string_view body) {
 
 Response Bench::check_state(std::string_view) {
   const BackgroundCheck::State state = check_.state();
-  ordered_json json = {{"phase", name_of(state.phase)}, {"traces", state.traces}, {"seconds", state.seconds}};
+  Json json = {{"phase", phase_name(state.phase)}, {"traces", state.traces}, {"seconds", state.seconds}};
   if (state.estimated_traces) json["estimated"] = *state.estimated_traces;
   if (!state.problem.empty()) json["problem"] = state.problem;
   return answer_with(json);

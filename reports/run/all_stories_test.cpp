@@ -18,14 +18,11 @@ namespace {
 const std::vector<Story>& all_stories() {
   static const std::vector<Story> all = [] {
     const models::locks::Catalogue catalogue = models::locks::Catalogue::built_in();
-    const std::vector<std::string> where{in_tree("scenarios")};
     std::vector<Story> stories;
     std::size_t found_so_far = 0;
-    const auto found = scenarios::find_scenarios(where);
-    for (const std::filesystem::path& path : std::get<std::vector<std::filesystem::path>>(found)) {
-      if (path.string().find("/corpus/") != std::string::npos) continue;
+    for (const std::filesystem::path path : repository_stories()) {
       // With sanitizers one of eight.
-      if (sim::takes_few_cases && found_so_far++ % 8 != 0) continue;
+      if (sim::takes_few_cases() && found_so_far++ % 8 != 0) continue;
       Story story{std::get<scenarios::Scenario>(scenarios::load(path, catalogue)), {}};
       story.outcome = std::get<scenarios::Outcome>(scenarios::run(story.scenario, catalogue, {.trace = true}));
       stories.push_back(std::move(story));
@@ -62,8 +59,8 @@ TEST_CASE("all stories: an alarm is raised where a lock's rule is broken, and no
     CHECK(has_alarm == (is_violated(story, "mutual-exclusion") || is_violated(story, "capacity")));
     ++(has_alarm ? alarms : calm);
   }
-  CHECK(alarms > (sim::takes_few_cases ? 2 : 50));
-  CHECK(calm > (sim::takes_few_cases ? 2 : 50));
+  CHECK(alarms > (sim::takes_few_cases() ? 2 : 50));
+  CHECK(calm > (sim::takes_few_cases() ? 2 : 50));
 }
 
 TEST_CASE("all stories: no line runs over, and whatever is cut leaves no quote open, in terminals narrow and wide") {

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <deque>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <vector>
 
 #include "checker/properties/evidence.hpp"
 #include "checker/properties/ownership.hpp"
+#include "reports/json/json.hpp"
 #include "reports/run/verdicts.hpp"
 #include "sim/utf8.hpp"
 
@@ -291,7 +291,7 @@ std::string edn_line(const Written& event, std::size_t index) {
 
 std::string json_line(const Written& event, std::size_t index) {
   const bool is_nemesis = event.process.empty();
-  nlohmann::ordered_json line;
+  Json line;
   line["index"] = index;
   line["time"] = event.at.count_ns();
   line["process"] = is_nemesis ? "nemesis" : event.process;
@@ -303,10 +303,10 @@ std::string json_line(const Written& event, std::size_t index) {
   if (is_nemesis) {
     line["value"] = event.text;
   } else {
-    line["value"] = event.value ? nlohmann::ordered_json(*event.value) : nlohmann::ordered_json();
+    line["value"] = event.value;
     if (!event.text.empty()) line["error"] = event.text;
   }
-  return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return line.dump() + "\n";
 }
 
 }  // namespace

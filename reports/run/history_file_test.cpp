@@ -28,10 +28,8 @@ struct Run {
 /// Every story of the repository, run once.
 std::vector<Run> all_runs() {
   const models::locks::Catalogue catalogue = models::locks::Catalogue::built_in();
-  const std::vector<std::string> where{in_tree("scenarios")};
-  const auto found = scenarios::find_scenarios(where);
   std::vector<Run> runs;
-  for (const std::filesystem::path& path : std::get<std::vector<std::filesystem::path>>(found)) {
+  for (const std::filesystem::path path : repository_stories()) {
     const auto scenario = std::get<scenarios::Scenario>(scenarios::load(path, catalogue));
     if (scenario.market) continue;  // its operations are not those of a lock
     runs.push_back({path.string(), std::get<scenarios::Outcome>(scenarios::run(scenario, catalogue, {}))});

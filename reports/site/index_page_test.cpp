@@ -37,10 +37,8 @@ struct Shelf {
 };
 
 std::set<std::string> names_of_all_stories() {
-  const std::vector<std::string> where{in_tree("scenarios")};
-  const auto found = scenarios::find_scenarios(where);
   std::set<std::string> names;
-  for (const auto& path : std::get<std::vector<std::filesystem::path>>(found)) names.insert(path.stem().string());
+  for (const std::filesystem::path path : repository_stories()) names.insert(path.stem().string());
   return names;
 }
 

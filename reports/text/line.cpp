@@ -83,6 +83,10 @@ std::string to_string(const Lines& lines, bool colour) {
   return text;
 }
 
+void add_wrapped(Lines& lines, std::string_view text, std::size_t width, Ink ink) {
+  for (const std::string& part : wrap(text, width)) lines.emplace_back(part, ink);
+}
+
 void add_prose(Lines& lines, std::string_view text, std::size_t width, std::size_t indent, Ink ink) {
   for (const std::string& part : wrap(text, std::min(width, kProseMax) - indent)) {
     lines.emplace_back(Line().fill_to(indent).append(part, ink));

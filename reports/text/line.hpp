@@ -49,6 +49,9 @@ class Line {
 
 using Lines = std::vector<Line>;
 
+/// Broken at blanks into lines of at most `width` columns.
+void add_wrapped(Lines& lines, std::string_view text, std::size_t width, Ink ink);
+
 /// More columns than this make prose hard to read.
 inline constexpr std::size_t kProseMax = 100;
 /// Prose in lines of at most `width` columns, and of kProseMax, each after `indent` blanks.

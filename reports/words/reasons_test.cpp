@@ -31,9 +31,8 @@ std::vector<std::string> figures(const std::string& text) {
 
 TEST_CASE("reasons: each that a run of the repository's stories gives is known in Chinese") {
   const models::locks::Catalogue catalogue = models::locks::Catalogue::built_in();
-  const auto files = scenarios::find_scenarios(std::vector<std::string>{in_tree("scenarios")});
   std::size_t known = 0;
-  for (const std::filesystem::path& file : std::get<std::vector<std::filesystem::path>>(files)) {
+  for (const std::filesystem::path file : repository_stories()) {
     auto loaded = scenarios::load(file, catalogue);
     if (!std::holds_alternative<scenarios::Scenario>(loaded)) continue;
     const auto outcome = scenarios::run(std::get<scenarios::Scenario>(loaded), catalogue);

@@ -48,7 +48,7 @@ Scenario market_of(const Scenario& file, std::size_t sellers, std::size_t buyers
 }
 
 /// The value below which `share` percent lie: the nearest rank.
-std::optional<Duration> percentile(std::vector<Duration>& values, std::size_t share) {
+std::optional<Duration> percentile_if_any(std::vector<Duration>& values, std::size_t share) {
   if (values.empty()) return std::nullopt;
   const std::size_t rank = std::max<std::size_t>((values.size() * share + 99) / 100, 1);
   std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(rank - 1), values.end());
@@ -69,8 +69,8 @@ void read_history(const sim::History& history, const checker::Names& names, Mark
     waits.push_back(operation.completed.offset() - first->offset());
     first.reset();
   }
-  run.waiting_median = percentile(waits, 50);
-  run.waiting_p99 = percentile(waits, 99);
+  run.waiting_median = percentile_if_any(waits, 50);
+  run.waiting_p99 = percentile_if_any(waits, 99);
   run.is_sound = checker::no_oversell(history, names).verdict != checker::Verdict::violated;
 }
 

@@ -26,8 +26,8 @@ using checker::Verdict;
 using Kind = MaySpec::Kind;
 using namespace sim::literals;
 
-constexpr std::uint64_t kStories = sim::cases<std::uint64_t>(30, 4);
-constexpr std::uint64_t kTracesMax = sim::cases<std::uint64_t>(2'000, 700);
+const std::uint64_t kStories = sim::cases<std::uint64_t>(30, 4);
+const std::uint64_t kTracesMax = sim::cases<std::uint64_t>(2'000, 700);
 constexpr Kind kKinds[] = {Kind::pause, Kind::crash, Kind::lose, Kind::jump, Kind::skew};
 
 Exploration explored(const Scenario& scenario, const ExplorationOptions& options = {}) {

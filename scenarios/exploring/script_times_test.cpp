@@ -25,7 +25,7 @@ using sim::Duration;
 using sim::DurationRange;
 using namespace sim::literals;
 
-constexpr std::uint64_t kStories = sim::cases<std::uint64_t>(300, 12);
+const std::uint64_t kStories = sim::cases<std::uint64_t>(300, 12);
 
 Exploration explored(const Scenario& scenario) {
   auto result = explore(scenario, catalogue());

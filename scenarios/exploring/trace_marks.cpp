@@ -41,12 +41,12 @@ constexpr auto kMarks = [] {
   return marks;
 }();
 
-constexpr std::size_t gave_up = [] {
+constexpr std::size_t kGaveUp = [] {
   std::size_t i = taken_over + 1;
   while (kMarks[i].of != FaultMark::Of::nobody) ++i;
   return i;
 }();
-constexpr std::size_t got = TraceMarks::kCount - 1;
+constexpr std::size_t kGot = TraceMarks::kCount - 1;
 
 constexpr auto kNames = [] {
   std::array<std::pair<std::string_view, std::string_view>, TraceMarks::kCount> names{};
@@ -118,10 +118,11 @@ void TraceMarks::look(const checker::Explorer& explorer, const sim::History& sto
       std::any_of(story.operations.begin(), story.operations.end(), [](const sim::Operation& operation) {
         return operation.function == "acquire" && operation.phase == sim::Phase::fail;
       });
-  is_reached[got] = std::any_of(story.operations.begin(), story.operations.end(), [&](const sim::Operation& operation) {
-    const bool is_client = story.host_of(operation.process).index < clients_;
-    return is_client && operation.function == "acquire" && operation.phase == sim::Phase::ok;
-  });
+  is_reached[kGot] =
+      std::any_of(story.operations.begin(), story.operations.end(), [&](const sim::Operation& operation) {
+        const bool is_client = story.host_of(operation.process).index < clients_;
+        return is_client && operation.function == "acquire" && operation.phase == sim::Phase::ok;
+      });
   const RanOut leases = leases_that_ran_out(story, clients_);
   is_reached[ran_out] = leases.has_run_out;
   is_reached[taken_over] = leases.is_taken_over;
@@ -131,9 +132,9 @@ void TraceMarks::look(const checker::Explorer& explorer, const sim::History& sto
       is_reached[i] = is_reached[i] || is_of(kMarks[i].of, story, fault);
     }
   }
-  for (std::uint32_t i = 0; i < explorer.story_length() && !is_reached[gave_up]; ++i) {
+  for (std::uint32_t i = 0; i < explorer.story_length() && !is_reached[kGaveUp]; ++i) {
     const ExploredEvent& event = explorer.event_at(i);
-    is_reached[gave_up] = event.kind == sim::EventKind::timer &&
+    is_reached[kGaveUp] = event.kind == sim::EventKind::timer &&
                           (event.timer_kind == sim::TimerKind::timeout || event.timer_kind == sim::TimerKind::deadline);
   }
   for (std::size_t i = 0; i < kCount; ++i) counts_[i] += is_reached[i] ? 1 : 0;
@@ -150,7 +151,7 @@ bool TraceMarks::is_of(FaultMark::Of of, const sim::History& story, const Explor
   return false;
 }
 
-bool TraceMarks::somebody_got_the_lock() const { return counts_[got] > 0; }
+bool TraceMarks::somebody_got_the_lock() const { return counts_[kGot] > 0; }
 
 void TraceMarks::merge(const TraceMarks& other) {
   for (std::size_t i = 0; i < kCount; ++i) counts_[i] += other.counts_[i];
@@ -170,8 +171,8 @@ std::vector<Mark> TraceMarks::marks(std::span<const checker::FaultBudget> budget
   for (std::size_t i = 0; i < kCount; ++i) {
     const NamedMark& mark = kMarks[i];
     const bool is_of_fault = mark.of != FaultMark::Of::nobody;
-    const bool is_rare = i == gave_up || mark.of == FaultMark::Of::no_holder;
-    const bool is_possible = i == got      ? !somebody_got_the_lock()
+    const bool is_rare = i == kGaveUp || mark.of == FaultMark::Of::no_holder;
+    const bool is_possible = i == kGot     ? !somebody_got_the_lock()
                              : is_rare     ? counts_[i] > 0
                              : is_of_fault ? may_strike(mark)
                                            : true;

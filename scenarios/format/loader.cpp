@@ -22,19 +22,6 @@ namespace fs = std::filesystem;
 
 Diagnostic about_file(const fs::path& file, const std::string& message) { return {file.string(), {}, message}; }
 
-/// For a file that does not exist: one beside it that does.
-std::string neighbour(const fs::path& file) {
-  std::set<std::string> names;  // a directory's own order is the file system's
-  std::error_code error;
-  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (it->path().extension() == ".toml") names.insert(it->path().filename().string());
-  }
-  const std::vector<std::string_view> valid(names.begin(), names.end());
-  const std::string hint = suggestion(file.filename().string(), valid);
-  return hint.starts_with("did you mean") ? "; " + hint : "";
-}
-
 /// Nothing if it exists, and can be looked at.
 std::optional<Diagnostic> missing(const fs::path& file, fs::file_status& status) {
   std::error_code error;
@@ -43,7 +30,7 @@ std::optional<Diagnostic> missing(const fs::path& file, fs::file_status& status)
     const bool is_link = fs::symlink_status(file, error).type() == fs::file_type::symlink;
     if (is_link)
       return about_file(file, "a link to a file that does not exist: " + fs::read_symlink(file, error).string());
-    return about_file(file, "no such file" + neighbour(file));
+    return about_file(file, "no such file" + suggestion_beside(file, ".toml"));
   }
   if (error) return about_file(file, "cannot be read: " + error.message());
   return std::nullopt;

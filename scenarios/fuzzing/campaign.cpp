@@ -25,7 +25,7 @@ constexpr std::size_t kCorpusMax = 512;
 /// Runs that break the same property of the same target with the same kinds of faults mostly do so for the same reason.
 constexpr std::uint32_t kShrinksOfKind = 2;
 /// When all is over, the probe takes longer than the run itself.
-constexpr std::uint64_t kRecoveryEvery = 4;
+constexpr std::uint64_t kAsksRecoveryEvery = 4;
 
 void add_sorted(std::vector<std::string>& names, std::string_view name) {
   const auto at = std::lower_bound(names.begin(), names.end(), name);
@@ -120,7 +120,7 @@ class Campaign::Player {
   void play_run() {
     RunDraw draw = next();
     if (draw.typical == 0) draw.typical = typical_;
-    draw.asks_whether_it_recovers = asks_recovery_ && runs_ % kRecoveryEvery == 0;
+    draw.asks_whether_it_recovers = asks_recovery_ && runs_ % kAsksRecoveryEvery == 0;
     draw.properties = target_.properties;
     run(draw);
     typical_ = std::max(typical_, world_.runs.looked());

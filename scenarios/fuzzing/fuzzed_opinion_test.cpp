@@ -48,7 +48,7 @@ std::optional<FuzzedOpinion::Disagreement> first_disagreement(JudgingMutant muta
 
 TEST_CASE(
     "fuzzed opinion: what a search proves of hunted stories no campaign breaks, and most of what it breaks is broken") {
-  constexpr std::uint64_t kStories = sim::cases<std::uint64_t>(40, 16);
+  const std::uint64_t kStories = sim::cases<std::uint64_t>(40, 16);
   std::size_t complete = 0;
   std::size_t broken_too = 0;
   std::size_t not_broken = 0;
@@ -68,7 +68,7 @@ TEST_CASE(
 }
 
 TEST_CASE("fuzzed opinion: searches that are broken on purpose are contradicted, with a file that shows it") {
-  if (sim::takes_few_cases) return;
+  if (sim::takes_few_cases()) return;
   for (const JudgingMutant mutant : {JudgingMutant::own_by_all, JudgingMutant::deadlines_in_pauses}) {
     const auto found = first_disagreement(mutant, 60);
     INFO(static_cast<int>(mutant));

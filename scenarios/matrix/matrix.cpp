@@ -52,7 +52,7 @@ bool may_not_be_explored(const Entry& entry, const MatrixFault& fault) {
   return fault.name == "partition" || has_primary(entry, fault);
 }
 
-void set_parameters(const Entry& entry, Duration lease, Scenario& scenario) {
+void set_matrix_parameters(const Entry& entry, Duration lease, Scenario& scenario) {
   if (const auto* spec = models::locks::find_lease(entry.parameters))
     scenario.lock.parameters.emplace(spec->name, lease);
   for (const models::locks::ParameterSpec& spec : entry.parameters) {
@@ -111,7 +111,7 @@ void add_processes(const Entry& entry, const MatrixQuestion& question, MatrixWor
   scenario.resource = resource_of(entry, question);
 }
 
-MaySpec may_of(MaySpec::Kind kind, DurationRange length = {}) {
+MaySpec allowed(MaySpec::Kind kind, DurationRange length = {}) {
   MaySpec may;
   may.kind = kind;
   may.length = length;
@@ -124,19 +124,19 @@ void allow(const MatrixFault& fault, Scenario& scenario) {
   if (name == "overrun") {
     for (ClientSpec& client : scenario.clients) client.hold.hi = kLease * 3;
   } else if (name == "crash") {
-    may(may_of(MaySpec::Kind::crash));
+    may(allowed(MaySpec::Kind::crash));
   } else if (name == "pause") {
-    may(may_of(MaySpec::Kind::pause, {0_ms, 10_s}));
+    may(allowed(MaySpec::Kind::pause, {0_ms, 10_s}));
   } else if (name == "client-skew") {
-    may(may_of(MaySpec::Kind::skew, {-5_s, 5_s}));
+    may(allowed(MaySpec::Kind::skew, {-5_s, 5_s}));
   } else if (name == "server-jump") {
-    may(may_of(MaySpec::Kind::jump, {-5_s, 5_s}));
+    may(allowed(MaySpec::Kind::jump, {-5_s, 5_s}));
   } else if (name == "lost-message") {
     scenario.network.timeout = kPatience;
-    may(may_of(MaySpec::Kind::lose));
+    may(allowed(MaySpec::Kind::lose));
   } else if (name == "node-restart") {
     scenario.network.timeout = kPatience;
-    MaySpec crash = may_of(MaySpec::Kind::crash);
+    MaySpec crash = allowed(MaySpec::Kind::crash);
     for (const ServerSpec& server : scenario.servers) crash.who.push_back(server.name);
     crash.restart_after = DurationRange{0_ms, 1_s};
     may(std::move(crash));
@@ -144,7 +144,7 @@ void allow(const MatrixFault& fault, Scenario& scenario) {
     scenario.network.timeout = kPatience;
   } else if (name == "primary-lost") {
     if (!scenario.network.timeout) scenario.network.timeout = kPatience;
-    MaySpec crash = may_of(MaySpec::Kind::crash);
+    MaySpec crash = allowed(MaySpec::Kind::crash);
     for (const ServerSpec& server : scenario.servers) {
       if (models::redis::replica_of(server.settings).empty()) crash.who.push_back(server.name);
     }
@@ -377,7 +377,7 @@ Scenario matrix_world(const Entry& entry, const MatrixFault& fault, const Matrix
   scenario.lock.algorithm = entry.id;
   scenario.lock.own = own_lock_of(entry);
   scenario.network.latency = kLatency;
-  set_parameters(entry, has_primary(entry, fault) ? kLeaseOverFailover : kLease, scenario);
+  set_matrix_parameters(entry, has_primary(entry, fault) ? kLeaseOverFailover : kLease, scenario);
   add_processes(entry, question, world, scenario);
   if (has_primary(entry, fault)) add_replica(scenario);
   allow(fault, scenario);

@@ -24,7 +24,7 @@ using testing::catalogue;
 using namespace sim::literals;
 using Ground = MatrixAnswer::Ground;
 
-constexpr std::uint64_t kRuns = sim::cases<std::uint64_t>(300, 60);
+const std::uint64_t kRuns = sim::cases<std::uint64_t>(300, 60);
 
 Matrix found(MatrixOptions options) {
   options.runs = std::min(options.runs, kRuns);

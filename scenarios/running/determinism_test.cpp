@@ -28,7 +28,7 @@ Result result_of(const Scenario& scenario, const models::locks::Catalogue& catal
 
 // Builds without optimisation or with sanitizers would take minutes: there a tenth will do, and `world_digests` compares
 // the builds.
-constexpr std::uint64_t kWorlds = sim::cases<std::uint64_t>(10'000, 500);
+const std::uint64_t kWorlds = sim::cases<std::uint64_t>(10'000, 500);
 
 TEST_CASE("10,000 random worlds replay from their recorded decisions to the same digest") {
   const models::locks::Catalogue catalogue = models::locks::Catalogue::built_in();

@@ -24,7 +24,7 @@ using sim::Duration;
 using sim::DurationRange;
 using namespace sim::literals;
 
-constexpr std::uint64_t kStories = sim::cases<std::uint64_t>(150, 10);
+const std::uint64_t kStories = sim::cases<std::uint64_t>(150, 10);
 
 Scenario story(const std::string& lock, const std::string& clients, const std::string& more = "") {
   auto scenario = parse(R"(

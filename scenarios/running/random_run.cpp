@@ -12,7 +12,7 @@ using sim::Instant;
 using sim::ProcessId;
 using sim::Random;
 
-constexpr std::uint64_t kEventsMax = 20'000;  // of one run
+constexpr std::uint64_t kRandomEventsMax = 20'000;  // of one run
 constexpr Duration kGrain = Duration::microseconds(1);
 
 constexpr std::uint64_t kWide = 5'000;  // grains: no latency any more
@@ -359,7 +359,7 @@ bool RandomRuns::play(const RunDraw& draw, bool writes) {
   Random own(draw.fault_seed.value_or(0));
   decisions_.begin(draw, random);
   faults_.begin(draw.fault_seed ? own : random, draw.limit, draw.typical);
-  execution_.emplace(scenario_, deployment_, kEventsMax);
+  execution_.emplace(scenario_, deployment_, kRandomEventsMax);
   const bool has_ended = !execution_->play();
   simulation.set_fate(nullptr);
   decisions_.calm_down();

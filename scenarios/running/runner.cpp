@@ -109,13 +109,13 @@ std::variant<Outcome, Diagnostic> run(const Scenario& scenario, const models::lo
   if (!options.seed || options.decisions != nullptr) return run_decided(scenario, catalogue, options);
   const Scenario timeless = without_times(scenario);
   // Delays with which a pinned order cannot be kept are drawn anew: what is left are those with which it can.
-  constexpr std::uint64_t kDraws = 200;
+  constexpr std::uint64_t kDrawsMax = 200;
   RunOptions drawn = options;
   for (std::uint64_t draw = 0;; ++draw) {
     drawn.seed = *options.seed + draw * 0x9E3779B97F4A7C15U;
     auto result = run_decided(timeless, catalogue, drawn);
     const auto* trouble = std::get_if<Diagnostic>(&result);
-    if (trouble == nullptr || trouble->kind != Diagnostic::Kind::out_of_order || draw == kDraws) return result;
+    if (trouble == nullptr || trouble->kind != Diagnostic::Kind::out_of_order || draw == kDrawsMax) return result;
   }
 }
 

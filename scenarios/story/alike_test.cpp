@@ -26,7 +26,7 @@ using Groups = std::vector<std::vector<std::size_t>>;
 using Kind = MaySpec::Kind;
 using namespace sim::literals;
 
-constexpr std::uint64_t kStories = sim::cases<std::uint64_t>(4, 1);  // of each algorithm
+const std::uint64_t kStories = sim::cases<std::uint64_t>(4, 1);  // of each algorithm
 
 Scenario story(const std::string& lock, const std::string& rest) {
   const std::string text =

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <memory>
 #include <optional>
-#include <set>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -26,24 +25,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A script beside it that is there.
-std::string neighbour(const fs::path& file) {
-  std::set<std::string> names;  // a directory's own order is the file system's
-  std::error_code error;
-  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (it->path().extension() == ".lua" && names.size() < 1000) names.insert(it->path().filename().string());
-  }
-  const std::vector<std::string_view> valid(names.begin(), names.end());
-  const std::string hint = suggestion(file.filename().string(), valid);
-  return hint.starts_with("did you mean") ? "; " + hint : "";
-}
-
 /// The text, or what is wrong.
 std::optional<std::string> read_text(const fs::path& file, std::string& text) {
   std::error_code error;
   const fs::file_status status = fs::status(file, error);
-  if (status.type() == fs::file_type::not_found) return "no such file" + neighbour(file);
+  if (status.type() == fs::file_type::not_found) return "no such file" + suggestion_beside(file, ".lua");
   if (error) return "cannot be read: " + error.message();
   if (status.type() == fs::file_type::directory) return "a directory; expected a Lua script";
   // Nothing that could keep the reader waiting.

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
+#include <system_error>
 #include <vector>
 
 #include "sim/utf8.hpp"
@@ -101,6 +103,19 @@ std::string one_line(std::string_view text) {
     text.remove_prefix(c.bytes.size());
   }
   return out;
+}
+
+std::string suggestion_beside(const std::filesystem::path& file, std::string_view ending) {
+  constexpr std::size_t kNamesMax = 1000;
+  std::set<std::string> names;  // a directory's own order is the file system's
+  std::error_code error;
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+  for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (it->path().extension() == ending && names.size() < kNamesMax) names.insert(it->path().filename().string());
+  }
+  const std::vector<std::string_view> valid(names.begin(), names.end());
+  const std::string hint = suggestion(file.filename().string(), valid);
+  return hint.starts_with("did you mean") ? "; " + hint : "";
 }
 
 std::string in_quotes(std::string_view text) {

@@ -2,6 +2,7 @@
 
 // The nearest valid name, for messages about a name that is not one.
 
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +17,10 @@ std::optional<std::string_view> nearest(std::string_view given, std::span<const 
 /// How a message about `given` ends: `did you mean "ttl"?` where one name is near enough to be a slip of the keyboard;
 /// otherwise all that is valid; of a long list the nearest if it is near, or some of them.
 std::string suggestion(std::string_view given, std::span<const std::string_view> valid);
+
+/// For a file that is not there: "; did you mean "a.toml"?" where one with this ending beside it is near enough; else
+/// nothing.
+std::string suggestion_beside(const std::filesystem::path& file, std::string_view ending);
 
 /// The text in quotes, on one line: cut after 40 characters, what does not print as \n or \x1b.
 std::string in_quotes(std::string_view text);

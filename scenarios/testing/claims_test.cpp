@@ -21,11 +21,8 @@ namespace lockstep::scenarios::claims_test {
 namespace {
 
 std::map<std::string, Scenario> stories_by_id() {
-  const std::vector<std::string> where{in_tree("scenarios/stories")};
-  const auto found = find_scenarios(where);
-  REQUIRE(std::holds_alternative<std::vector<std::filesystem::path>>(found));
   std::map<std::string, Scenario> stories;
-  for (const std::filesystem::path& file : std::get<std::vector<std::filesystem::path>>(found)) {
+  for (const std::filesystem::path file : repository_stories()) {
     auto loaded = load(file, testing::catalogue());
     if (const auto* problem = std::get_if<Diagnostic>(&loaded)) FAIL(problem->to_string());
     Scenario& story = std::get<Scenario>(loaded);

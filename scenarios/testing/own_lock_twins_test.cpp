@@ -55,10 +55,8 @@ bool has_all_parameters(const Scenario& twin) {
 
 /// All stories that one of these algorithms plays, with the script of its twin.
 std::vector<std::pair<Scenario, std::string_view>> stories() {
-  const std::vector<std::string> folders{in_tree("scenarios")};
-  const auto files = find_scenarios(folders);
   std::vector<std::pair<Scenario, std::string_view>> all;
-  for (const auto& file : std::get<std::vector<std::filesystem::path>>(files)) {
+  for (const std::filesystem::path file : repository_stories()) {
     auto loaded = load(file, catalogue());
     const auto* story = std::get_if<Scenario>(&loaded);
     if (story == nullptr || story->cost != Cost::fast || story->market) continue;

@@ -25,13 +25,8 @@ namespace {
 using testing::catalogue;
 
 std::vector<Scenario> stories() {
-  const std::vector<std::string> where{in_tree("scenarios")};
-  const auto found = find_scenarios(where);
-  REQUIRE(std::holds_alternative<std::vector<std::filesystem::path>>(found));
   std::vector<Scenario> stories;
-  for (const std::filesystem::path& file : std::get<std::vector<std::filesystem::path>>(found)) {
-    // Seeds of a fuzzer are inputs, not stories.
-    if (file.string().find("/corpus/") != std::string::npos) continue;
+  for (const std::filesystem::path file : repository_stories()) {
     auto loaded = load(file, catalogue());
     if (const auto* problem = std::get_if<Diagnostic>(&loaded)) FAIL(problem->to_string());
     stories.push_back(std::move(std::get<Scenario>(loaded)));
@@ -56,13 +51,13 @@ checker::Verdict verdict_of(const Outcome& outcome, std::string_view property) {
 /// The slow ones are checked by `lockstep check --all`.
 bool is_checked_here(const Scenario& story) {
   const bool is_reference = story.file.find("/reference/") != std::string::npos;
-  return story.cost == Cost::fast && !(sim::takes_few_cases && is_reference);
+  return story.cost == Cost::fast && !(sim::takes_few_cases() && is_reference);
 }
 
 Exploration exploration_of(const Scenario& scenario) {
   auto result = check(
       scenario, catalogue(),
-      {.exploration = {.max_traces = sim::cases<std::uint64_t>(0, 400)}, .second_opinion = !sim::takes_few_cases});
+      {.exploration = {.max_traces = sim::cases<std::uint64_t>(0, 400)}, .second_opinion = !sim::takes_few_cases()});
   if (const auto* problem = std::get_if<Diagnostic>(&result)) FAIL(problem->to_string());
   return std::move(std::get<Exploration>(result));
 }
@@ -209,7 +204,7 @@ TEST_CASE("every story is found by check as its file expects, and each expectati
     if (!can_be_explored(story, catalogue()) || !is_checked_here(story)) continue;
     ++checked;
     const Exploration exploration = exploration_of(story);
-    CHECK((exploration.counts.complete || sim::takes_few_cases));
+    CHECK((exploration.counts.complete || sim::takes_few_cases()));
     if (!exploration.counts.complete) continue;  // with sanitizers not all of it
     CHECK(exploration.unconfirmed == 0);
     for (const ExploredProperty& property : exploration.properties) {

@@ -265,7 +265,7 @@ class Builder {
   std::map<std::pair<sim::ProcessId, What>, std::int64_t> struck_;
 };
 
-const Judgement* judgement_of(const Outcome& outcome, std::string_view property) {
+const Judgement* find_judgement(const Outcome& outcome, std::string_view property) {
   for (const Judgement& judgement : outcome.properties) {
     if (judgement.finding.property == property) return &judgement;
   }
@@ -275,7 +275,7 @@ const Judgement* judgement_of(const Outcome& outcome, std::string_view property)
 /// Whether the run shows the violation; else why not.
 std::optional<std::string> objection(const Outcome& outcome, std::string_view property, std::vector<std::string> wanted,
                                      std::vector<std::string>& by) {
-  const Judgement* judgement = judgement_of(outcome, property);
+  const Judgement* judgement = find_judgement(outcome, property);
   if (judgement == nullptr || judgement->finding.verdict != checker::Verdict::violated) {
     return fmt::format("run says that {} {}: {}", property,
                        judgement == nullptr ? "is not judged" : checker::to_string(judgement->finding.verdict),
@@ -317,7 +317,7 @@ std::variant<Witness, Unconfirmed> confirm(Scenario candidate, const Scenario& o
   if (auto reason = objection(std::get<Outcome>(first), property, by, witness.by)) {
     return Unconfirmed{*std::move(reason), witness.text};
   }
-  const checker::Finding& finding = judgement_of(std::get<Outcome>(first), property)->finding;
+  const checker::Finding& finding = find_judgement(std::get<Outcome>(first), property)->finding;
   witness.why = finding.why;
   witness.waits = finding.waits;
   Expectation& expectation = story.expect_run.emplace_back();

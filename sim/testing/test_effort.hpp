@@ -1,21 +1,34 @@
 #pragma once
 
-// How many random cases a test takes. With sanitizers, and without optimisation, it takes few: there it looks for undefined behaviour, or for what the
-// optimisation changes, at ten times the price; wrong verdicts are looked for where it is fast.
+// How many random cases a test takes: few, or with LOCKSTEP_CASES=all in the environment all of them. Few protect a user in minutes; all of them are
+// what grows with patience (`./lockstep test --all`, .ci/deep). It is asked when a test runs, so both are the same program.
+
+#include <cstdlib>
+#include <string_view>
 
 namespace lockstep::sim {
 
-/// cmake/Folder.cmake says so, for a whole program.
-#ifdef LOCKSTEP_FEW_CASES
-inline constexpr bool takes_few_cases = true;
+/// Programs with sanitizers are slow to begin, and need memory that says nothing of ours.
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool is_sanitized = true;
+#elif defined(__has_feature)
+inline constexpr bool is_sanitized = __has_feature(address_sanitizer);
 #else
-inline constexpr bool takes_few_cases = false;
+inline constexpr bool is_sanitized = false;
 #endif
+
+inline bool takes_few_cases() {
+  static const bool few = [] {
+    const char* chosen = std::getenv("LOCKSTEP_CASES");
+    return chosen == nullptr || std::string_view(chosen) != "all";
+  }();
+  return few;
+}
 
 /// `all` of them, or `few`.
 template <typename Number>
-constexpr Number cases(Number all, Number few) {
-  return takes_few_cases ? few : all;
+Number cases(Number all, Number few) {
+  return takes_few_cases() ? few : all;
 }
 
 }  // namespace lockstep::sim

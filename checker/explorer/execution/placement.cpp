@@ -112,12 +112,11 @@ void Placement::place_on_time(Step& step, const sim::Event& event, const Step* e
 
 /// One pause or several since the event before, within work, which takes that much longer.
 void Placement::place_late_work(Step& step, const sim::Event& work, std::size_t budget) {
-  using FaultPlace = ExploredFault::Place;
   step.arrived = end_of_work(work);
   timing_.at_most(free_for(step), step.arrived);
   const Instant end = timing_.fresh();
   timing_.between(step.arrived, end, rules_.faults.budgets()[budget].range);
-  step.at = step.process_free = faults_.add_pauses(step, budget, FaultPlace::within, step.arrived, end, true);
+  step.at = step.process_free = faults_.add_pauses(step, budget, ExploredFault::Place::within, step.arrived, end, true);
 }
 
 /// It is handled only at the end of a pause that began before, or of several. If its process works, they may also be

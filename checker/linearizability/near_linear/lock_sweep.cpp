@@ -15,17 +15,17 @@ namespace lockstep::checker {
 namespace {
 
 using Position = std::uint32_t;
-constexpr Position none = 0xffffffff;
-constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+constexpr Position kNobody = 0xffffffff;
+constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
-struct Point {
+struct SweepPoint {
   std::int64_t time;
   Position operation;
 };
 
 bool is_acquire(const HistoryOperation& o) { return o.function % 2 == 0; }
 
-bool is_earlier(const Point& a, const Point& b) {
+bool is_earlier(const SweepPoint& a, const SweepPoint& b) {
   return a.time != b.time ? a.time < b.time : a.operation < b.operation;
 }
 
@@ -47,7 +47,7 @@ class Sweep {
     specification_->initial(state_.data());
     order_.reserve(positions_.size());
     std::size_t next_acquire = 0;
-    for (const Point& release : releases_) {
+    for (const SweepPoint& release : releases_) {
       for (; next_acquire < acquires_.size() && acquires_[next_acquire].time < release.time; ++next_acquire) {
         if (!place(acquires_[next_acquire])) return failed();
       }
@@ -56,7 +56,7 @@ class Sweep {
     for (; next_acquire < acquires_.size(); ++next_acquire) {
       if (!place(acquires_[next_acquire])) return failed();
     }
-    if (culprit_ != none) return failed();
+    if (culprit_ != kNobody) return failed();
     return {.verdict = Verdict::holds, .order = std::move(order_)};
   }
 
@@ -77,7 +77,7 @@ class Sweep {
     }
 
     std::vector<std::int64_t> idle_since(processes_.processes(), nil);
-    rigid_until_.assign(processes_.processes(), never);
+    rigid_until_.assign(processes_.processes(), kNever);
     std::size_t acquires = 0;
     bool has_unknown = false;
     for (const Position i : by_invocation) {
@@ -106,8 +106,8 @@ class Sweep {
 
   /// Which operations of unknown outcome took effect?
   void guess(std::span<const Position> by_invocation) {
-    guessed_before_.assign(operations_.size(), none);
-    std::vector<Position> next(processes_.processes(), none);  // certain operation
+    guessed_before_.assign(operations_.size(), kNobody);
+    std::vector<Position> next(processes_.processes(), kNobody);  // certain operation
     for (auto i = by_invocation.rbegin(); i != by_invocation.rend(); ++i) {
       const HistoryOperation& o = operation(*i);
       if (o.phase == sim::Phase::fail) continue;
@@ -115,8 +115,8 @@ class Sweep {
       if (o.is_certain()) {
         after = *i;
       } else if (!is_acquire(o)) {
-        if (after == none || is_acquire(operation(after))) releases_.push_back({o.invoked, *i});
-      } else if (after != none && !is_acquire(operation(after)) && operation(after).function == o.function + 1) {
+        if (after == kNobody || is_acquire(operation(after))) releases_.push_back({o.invoked, *i});
+      } else if (after != kNobody && !is_acquire(operation(after)) && operation(after).function == o.function + 1) {
         guessed_before_[after] = *i;
       }
     }
@@ -134,10 +134,10 @@ class Sweep {
   }
 
   /// False: the sweep is over.
-  bool place(const Point& point) {
+  bool place(const SweepPoint& point) {
     // A release that had nothing to release makes the history wrong only when it returns, and until then another
     // operation may do so as well.
-    if (culprit_ != none && point.time > at_) return false;
+    if (culprit_ != kNobody && point.time > at_) return false;
     const Position i = point.operation;
     const HistoryOperation& o = operation(i);
     if (step(i)) {
@@ -148,10 +148,10 @@ class Sweep {
       too_early_.push_back(point);
       return true;
     }
-    if (!is_acquire(o) && !guessed_before_.empty() && guessed_before_[i] != none && step(guessed_before_[i])) {
+    if (!is_acquire(o) && !guessed_before_.empty() && guessed_before_[i] != kNobody && step(guessed_before_[i])) {
       if (step(i)) return true;
     }
-    if (culprit_ == none || o.returned < at_) {
+    if (culprit_ == kNobody || o.returned < at_) {
       culprit_ = i;
       at_ = o.returned;
       placed_ = order_.size();
@@ -161,10 +161,10 @@ class Sweep {
 
   /// A hold may be over when its acquire returns: then its release, of unknown outcome, had its turn before. If no such
   /// acquire comes, it did not happen.
-  void release_at_once(const Point& acquire) {
+  void release_at_once(const SweepPoint& acquire) {
     const HistoryOperation& a = operation(acquire.operation);
-    std::erase_if(too_early_, [&](const Point& release) { return release.time < acquire.time; });
-    const auto is_his = [&](const Point& release) {
+    std::erase_if(too_early_, [&](const SweepPoint& release) { return release.time < acquire.time; });
+    const auto is_his = [&](const SweepPoint& release) {
       const HistoryOperation& r = operation(release.operation);
       return r.process == a.process && r.function == a.function + 1;
     };
@@ -312,7 +312,7 @@ class Sweep {
       if (o.process != process || o.phase == sim::Phase::fail) continue;
       if (o.function == function && o.is_certain() && o.returned < before) counted.own.push_back(i);
       if (o.function == opposite && o.invoked <= at_) {
-        counted.others.emplace_back(o.is_certain() ? o.returned : never, permits(o));
+        counted.others.emplace_back(o.is_certain() ? o.returned : kNever, permits(o));
       }
     }
     std::sort(counted.own.begin(), counted.own.end(), [this](Position a, Position b) {
@@ -364,19 +364,19 @@ class Sweep {
 
   /// Nobody else held it: the token was not new or not that of the hold, or it was held too often.
   bool blame_token(LockSweepResult& result, const HistoryOperation& x) {
-    Position before = none;  // the last acquire that showed so great a token
-    for (std::size_t i = placed_; i > 0 && before == none && shape_.has_tokens; --i) {
+    Position before = kNobody;  // the last acquire that showed so great a token
+    for (std::size_t i = placed_; i > 0 && before == kNobody && shape_.has_tokens; --i) {
       const HistoryOperation& o = operation(result.order[i - 1]);
       if (is_acquire(o) && o.out_known && o.out != nil && o.out >= x.out) before = result.order[i - 1];
     }
     if (!is_rigid(x.process)) return false;
     result.conflict = {culprit_};
     result.is_minimal = true;
-    if (before != none) {
+    if (before != kNobody) {
       if (!is_rigid(operation(before).process)) return false;
       result.conflict.push_back(before);
     }
-    if (!shape_.is_counted) return before != none;
+    if (!shape_.is_counted) return before != kNobody;
     // Whether x begins a hold or goes on with one depends on all that its process did.
     for_each_before(result, x.process, [&](Position i) {
       result.conflict.push_back(i);
@@ -415,12 +415,12 @@ class Sweep {
   std::vector<std::uint64_t> state_;
   std::vector<std::uint64_t> before_;
   std::vector<std::int64_t> rigid_until_;  ///< by process: its first operation of unknown outcome, or that overlaps
-  std::vector<Point> acquires_;
-  std::vector<Point> releases_;
+  std::vector<SweepPoint> acquires_;
+  std::vector<SweepPoint> releases_;
   std::vector<Position> guessed_before_;  ///< by release: an acquire of unknown outcome that it proves
-  std::vector<Point> too_early_;          ///< releases of unknown outcome that found nothing to release so far
+  std::vector<SweepPoint> too_early_;     ///< releases of unknown outcome that found nothing to release so far
   std::vector<Position> order_;
-  Position culprit_ = none;
+  Position culprit_ = kNobody;
   std::int64_t at_ = 0;
   std::size_t placed_ = 0;  ///< how much of the order was there when the culprit's turn came
 };

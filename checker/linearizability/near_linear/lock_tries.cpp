@@ -20,8 +20,8 @@ constexpr std::int64_t forever = std::numeric_limits<std::int64_t>::max();
 /// How far ahead an acquire is looked for that could come early.
 constexpr std::size_t kAheadMax = 256;
 
-bool is_acquire(const HistoryOperation& o) { return o.function % 2 == 0; }
-bool is_try(const HistoryOperation& o) { return o.phase == sim::Phase::fail && is_acquire(o); }
+bool tries_to_acquire(const HistoryOperation& o) { return o.function % 2 == 0; }
+bool is_try(const HistoryOperation& o) { return o.phase == sim::Phase::fail && tries_to_acquire(o); }
 std::int64_t deadline(const HistoryOperation& o) { return o.is_unknown() ? forever : o.returned; }
 
 class Tries {
@@ -59,7 +59,7 @@ class Tries {
       if (!advance(now)) break;
       admit(now);
       if (is_placed_[i] != 0) continue;
-      if (!is_acquire(operations_[i])) {
+      if (!tries_to_acquire(operations_[i])) {
         pend(i);
       } else if (!place_acquire(i)) {
         is_possible_ = false;
@@ -78,7 +78,7 @@ class Tries {
   std::int64_t nominal(std::size_t place) const {
     for (; place < base_.size(); ++place) {
       const HistoryOperation& o = operations_[base_[place]];
-      if (!is_acquire(o)) return o.invoked;
+      if (!tries_to_acquire(o)) return o.invoked;
       if (o.is_certain()) return o.returned;
     }
     return until_;
@@ -194,7 +194,7 @@ class Tries {
     std::int64_t held = peak;
     bool is_wanted = false;
     ahead([&](Position i) {
-      const bool takes = is_acquire(operations_[i]);
+      const bool takes = tries_to_acquire(operations_[i]);
       held += takes ? permits(operations_[i]) : -permits(operations_[i]);
       peak = std::max(peak, held);
       is_wanted = is_wanted || takes;
@@ -206,7 +206,7 @@ class Tries {
     }
     for (auto at = positions_.rbegin(); at != positions_.rend(); ++at) {
       const HistoryOperation& o = operations_[*at];
-      if (!is_acquire(o) || !o.is_unknown() || is_placed_[*at] != 0 || o.invoked > now) continue;
+      if (!tries_to_acquire(o) || !o.is_unknown() || is_placed_[*at] != 0 || o.invoked > now) continue;
       if (std::find(base_.begin() + static_cast<std::ptrdiff_t>(next_), base_.end(), *at) != base_.end()) continue;
       if (shape_.has_permits && permits(o) > options_.permits - peak) continue;
       if (!step(*at)) continue;
@@ -234,7 +234,7 @@ class Tries {
     bool is_first = true;
     ahead([&](Position i) {
       const HistoryOperation& o = operations_[i];
-      if (!is_acquire(o)) return true;
+      if (!tries_to_acquire(o)) return true;
       const bool shares = shape_.has_readers && o.function == 0;
       if (wants_writer && shares) return false;
       if (!is_first && !shares) return false;
@@ -268,7 +268,7 @@ class Tries {
     std::vector<Position> early;
     ahead([&](Position i) {
       const HistoryOperation& o = operations_[i];
-      if (!is_acquire(o)) {
+      if (!tries_to_acquire(o)) {
         held -= permits(o);
         return true;
       }
@@ -324,7 +324,7 @@ class Tries {
   bool has_open_acquire(std::int64_t moment) const {
     return std::any_of(positions_.begin(), positions_.end(), [&](Position i) {
       const HistoryOperation& o = operations_[i];
-      return is_acquire(o) && o.phase != sim::Phase::fail && o.invoked <= moment && is_placed_[i] == 0;
+      return tries_to_acquire(o) && o.phase != sim::Phase::fail && o.invoked <= moment && is_placed_[i] == 0;
     });
   }
 
@@ -337,7 +337,7 @@ class Tries {
       const HistoryOperation& o = operations_[i];
       if (o.phase == sim::Phase::fail || o.invoked > x.returned) continue;
       // From the invocation of an acquire to behind the return of a release.
-      const bool takes = is_acquire(o);
+      const bool takes = tries_to_acquire(o);
       if (takes ? o.invoked <= x.invoked : o.returned < x.invoked) {
         held += takes ? permits(o) : -permits(o);
       } else if (takes || o.returned < x.returned) {
@@ -391,8 +391,8 @@ class Tries {
       const Position i = result.order[k - 1];
       const HistoryOperation& o = operations_[i];
       if (is_try(o)) continue;
-      const bool is_last = is_acquire(o) && (is_own ? o.process == owner : o.process != owner);
-      if (is_last || (!is_own && o.process == owner && !is_acquire(o))) result.conflict.push_back(i);
+      const bool is_last = tries_to_acquire(o) && (is_own ? o.process == owner : o.process != owner);
+      if (is_last || (!is_own && o.process == owner && !tries_to_acquire(o))) result.conflict.push_back(i);
       if (is_last) return;
     }
   }

@@ -11,8 +11,8 @@
 namespace lockstep::checker::lock_tries_test {
 namespace {
 
-constexpr std::uint64_t histories_per_model = sim::cases<std::uint64_t>(6'000, 200);
-constexpr std::uint64_t long_histories_per_model = sim::cases<std::uint64_t>(150, 10);
+const std::uint64_t histories_per_model = sim::cases<std::uint64_t>(6'000, 200);
+const std::uint64_t long_histories_per_model = sim::cases<std::uint64_t>(150, 10);
 constexpr std::string_view kLocks[] = {
     "mutex",           "owner-mutex", "reentrant-mutex", "fenced-mutex", "reentrant-fenced-mutex",
     "read-write-lock", "semaphore"};

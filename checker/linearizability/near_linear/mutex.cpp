@@ -96,10 +96,10 @@ class Available {
   std::array<std::size_t, 2> unknown_{};
 };
 
-/// Tries that failed, by invocation.
-class Tries {
+/// MutexTries that failed, by invocation.
+class MutexTries {
  public:
-  explicit Tries(std::span<const MutexOperation> operations) {
+  explicit MutexTries(std::span<const MutexOperation> operations) {
     for (Position i = 0; i < operations.size(); ++i) {
       if (is_try(operations[i]) && kind_of(operations[i]) == kAcquire) {
         by_invocation_.emplace_back(operations[i].invoked.count_ns(), i);
@@ -107,7 +107,7 @@ class Tries {
     }
     sort_nearly_sorted(by_invocation_);
   }
-  Tries() = default;
+  MutexTries() = default;
 
   /// The lock is held at this moment: whatever is invoked by now has its place.
   template <class Put>
@@ -185,8 +185,8 @@ sim::Duration MutexOperation::deadline() const {
 }
 
 MutexResult alternate(std::span<const MutexOperation> operations, bool check_failed) {
-  Tries tries;
-  if (check_failed) tries = Tries(operations);
+  MutexTries tries;
+  if (check_failed) tries = MutexTries(operations);
   std::vector<Timed> by_deadline;
   by_deadline.reserve(operations.size());
   std::vector<Count> counts(operations.size());

@@ -8,7 +8,7 @@ namespace lockstep::checker {
 namespace {
 
 using Position = std::uint32_t;
-constexpr std::int64_t forever = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t endless = std::numeric_limits<std::int64_t>::max();
 
 /// An operation, sorted into its cluster: the write first, then the reads by invocation.
 struct Member {
@@ -51,8 +51,8 @@ std::optional<std::vector<std::uint32_t>> order_by_zones(const OperationHistory&
     const HistoryOperation& first = history.operations[members[begin].operation];
     if (is_initial != members[begin].is_read) return std::nullopt;  // written again, or never
     if (!is_initial && end - begin == 1 && !first.is_certain()) continue;
-    Cluster cluster{.from = -forever, .to = forever, .begin = begin, .end = end};
-    if (is_initial) cluster.to = -forever;  // it was there before everything
+    Cluster cluster{.from = -endless, .to = endless, .begin = begin, .end = end};
+    if (is_initial) cluster.to = -endless;  // it was there before everything
     for (std::size_t m = begin; m < end; ++m) {
       const HistoryOperation& o = history.operations[members[m].operation];
       if (m != begin && !members[m].is_read) return std::nullopt;

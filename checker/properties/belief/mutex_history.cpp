@@ -10,8 +10,8 @@ namespace lockstep::checker {
 
 namespace {
 
-constexpr std::uint16_t acquires = 0;
-constexpr std::uint16_t releases = 1;
+constexpr std::uint16_t kAcquires = 0;
+constexpr std::uint16_t kReleases = 1;
 
 }  // namespace
 
@@ -34,7 +34,7 @@ MutexHistory mutex_history(const sim::History& history, std::string_view object,
     operations.push_back({.invoked = operation.invoked.offset().count_ns(),
                           .returned = (ended ? operation.completed : operation.invoked).offset().count_ns(),
                           .process = operation.process.index,
-                          .function = takes ? acquires : releases,
+                          .function = takes ? kAcquires : kReleases,
                           .phase = operation.phase});
     result.ids.push_back(operation.id);
   }
@@ -75,7 +75,7 @@ MutexHistory mutex_history(const sim::History& history, std::string_view object,
       operations.push_back({.invoked = given_up->count_ns(),
                             .returned = given_up->count_ns(),
                             .process = belief.process.index,
-                            .function = releases,
+                            .function = kReleases,
                             .phase = sim::Phase::info});
       result.ids.push_back(belief.acquire);
     }

@@ -171,7 +171,7 @@ TEST_CASE("progress: nobody who waits, nobody who tries") {
 }
 
 TEST_CASE("progress: as a sweep over all nanoseconds has it") {
-  constexpr std::uint64_t histories = sim::cases<std::uint64_t>(20'000, 4'000);
+  const std::uint64_t histories = sim::cases<std::uint64_t>(20'000, 4'000);
   std::size_t violated = 0, held = 0;
   for (std::uint64_t seed = 0; seed < histories; ++seed) {
     const std::uint64_t locks = 1 + seed % 2;

@@ -17,18 +17,18 @@ namespace lockstep::checker {
 namespace {
 
 /// Vertices are the processes that occur, ascending, so that the order of vertices is that of processes.
-using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, sim::ProcessId>;
-using Vertex = boost::graph_traits<Graph>::vertex_descriptor;
+using WaitGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, sim::ProcessId>;
+using WaitVertex = boost::graph_traits<WaitGraph>::vertex_descriptor;
 
-Graph graph_of(const std::vector<WaitFor>& edges) {
+WaitGraph graph_of(const std::vector<WaitFor>& edges) {
   std::set<sim::ProcessId> processes;
   std::set<std::pair<sim::ProcessId, sim::ProcessId>> pairs;
   for (const WaitFor& wait : edges) {
     processes.insert({wait.waiter, wait.holder});
     pairs.insert({wait.waiter, wait.holder});
   }
-  Graph graph;
-  std::map<sim::ProcessId, Vertex> vertex_of;
+  WaitGraph graph;
+  std::map<sim::ProcessId, WaitVertex> vertex_of;
   for (const sim::ProcessId process : processes) vertex_of[process] = boost::add_vertex(process, graph);
   for (const auto& [waiter, holder] : pairs) boost::add_edge(vertex_of[waiter], vertex_of[holder], graph);
   return graph;
@@ -41,14 +41,14 @@ struct Collector {
   std::size_t cycles_max;
 
   template <class Path>
-  void cycle(const Path& path, const Graph& graph) {
+  void cycle(const Path& path, const WaitGraph& graph) {
     if (found.cycles.size() == cycles_max) {
       found.all = false;
       // A visitor has no other way to end the search.
       throw EnoughCycles();
     }
     WaitCycle& cycle = found.cycles.emplace_back();
-    for (const Vertex vertex : path) cycle.push_back(graph[vertex]);
+    for (const WaitVertex vertex : path) cycle.push_back(graph[vertex]);
   }
 };
 
@@ -60,9 +60,9 @@ class Parts {
     boost::strong_components(graph_,
                              boost::make_iterator_property_map(part_.begin(), boost::get(boost::vertex_index, graph_)));
   }
-  const Graph& graph() const { return graph_; }
-  Vertex vertex_of(sim::ProcessId process) const {
-    Vertex vertex = 0;
+  const WaitGraph& graph() const { return graph_; }
+  WaitVertex vertex_of(sim::ProcessId process) const {
+    WaitVertex vertex = 0;
     while (graph_[vertex] != process) ++vertex;
     return vertex;
   }
@@ -71,7 +71,7 @@ class Parts {
   }
 
  private:
-  Graph graph_;
+  WaitGraph graph_;
   std::vector<std::size_t> part_;
 };
 
@@ -189,7 +189,7 @@ std::vector<WaitFor> edges_of(const Waits& waits, const std::vector<Wait>& some)
 
 WaitCycles wait_for_cycles(const std::vector<WaitFor>& edges, std::size_t cycles_max) {
   WaitCycles found;
-  const Graph graph = graph_of(edges);
+  const WaitGraph graph = graph_of(edges);
   try {
     boost::hawick_circuits(graph, Collector{found, cycles_max});
   } catch (const EnoughCycles&) {
@@ -212,14 +212,14 @@ std::string sentence_of(const WaitFor& wait, const Names& names) {
 
 std::string wait_for_dot(const std::vector<WaitFor>& edges, const Names& names) {
   const Parts parts(edges);
-  const Graph& graph = parts.graph();
+  const WaitGraph& graph = parts.graph();
   std::set<sim::ProcessId> stuck;
   for (const WaitFor& wait : edges) {
     if (parts.is_in_circle(wait)) stuck.insert({wait.waiter, wait.holder});
   }
   std::string dot =
       "digraph wait_for {\n  node [shape=box, fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\"];\n";
-  for (const Vertex vertex : boost::make_iterator_range(boost::vertices(graph))) {
+  for (const WaitVertex vertex : boost::make_iterator_range(boost::vertices(graph))) {
     dot += fmt::format("  {} [label={}{}];\n", vertex, dot_quoted(name_of(names, graph[vertex])),
                        stuck.contains(graph[vertex]) ? ", color=red, fontcolor=red" : "");
   }

@@ -15,7 +15,7 @@
 namespace lockstep::checker {
 namespace {
 
-constexpr std::string_view property = "faithful-renewal";
+constexpr std::string_view kFaithfulRenewal = "faithful-renewal";
 
 struct RanOut {
   const sim::Effect* expiry = nullptr;
@@ -60,9 +60,10 @@ Finding faithful_renewal(const sim::History& history, const Names& names, std::s
   const RanOut ran_out = first_that_ran_out(history, intervals);
   const Breach* zombie = nullptr;
   for (const Breach& breach : breaches) {
-    if (breach.property == property && (zombie == nullptr || compare(breach.at, zombie->at) < 0)) zombie = &breach;
+    if (breach.property == kFaithfulRenewal && (zombie == nullptr || compare(breach.at, zombie->at) < 0))
+      zombie = &breach;
   }
-  Finding finding{.property = property, .view = View::server, .verdict = Verdict::violated};
+  Finding finding{.property = kFaithfulRenewal, .view = View::server, .verdict = Verdict::violated};
   if (ran_out.expiry != nullptr && (zombie == nullptr || compare(ran_out.expiry->at, zombie->at) <= 0)) {
     finding.by = {ran_out.hold->process};
     finding.at = ran_out.expiry->at;

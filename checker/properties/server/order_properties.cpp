@@ -23,7 +23,7 @@ using sim::Effect;
 using sim::Operation;
 using sim::OperationId;
 /// One server's object.
-using Object = std::pair<sim::ProcessId, std::string_view>;
+using ServersObject = std::pair<sim::ProcessId, std::string_view>;
 
 /// What one operation did at one object.
 struct Deed {
@@ -122,10 +122,10 @@ class Order {
   void follow(const Effect& effect) {
     const Operation* operation = find(effect.operation);
     if (operation != nullptr) visit(effect);
-    const Object here{effect.server, effect.object};
+    const ServersObject here{effect.server, effect.object};
     if (!kept_.empty() && (effect.kind == Effect::Kind::read || effect.kind == Effect::Kind::remove)) {
       std::erase_if(kept_, [&](const auto& kept) {
-        return kept.first == effect.operation && Object{kept.second.server, kept.second.object} == here;
+        return kept.first == effect.operation && ServersObject{kept.second.server, kept.second.object} == here;
       });
     }
     if (effect.kind == Effect::Kind::read || effect.kind == Effect::Kind::reject) return;
@@ -386,7 +386,7 @@ class Order {
   std::pmr::monotonic_buffer_resource memory_{room_.data(), room_.size()};
   std::vector<PlaceChange> changes_;
   std::pmr::map<Place, OwnedPlace> places_{&memory_};
-  std::pmr::map<std::pair<OperationId, Object>, Deed> deeds_{&memory_};
+  std::pmr::map<std::pair<OperationId, ServersObject>, Deed> deeds_{&memory_};
   std::pmr::map<OperationId, std::pmr::set<Place>> granted_{
       &memory_};                                     ///< by hold: places that were certainly its own at some time
   std::pmr::set<OperationId> unknowable_{&memory_};  ///< holds that were among several at a nameless place

@@ -20,7 +20,7 @@ using Outcomes = std::set<std::string>;
 using Kind = ExploredFault::Kind;
 using namespace sim::literals;
 
-constexpr std::uint64_t kWorlds = sim::cases<std::uint64_t>(400, 40);
+const std::uint64_t kWorlds = sim::cases<std::uint64_t>(400, 40);
 
 constexpr toy::Size kSize{.servers = 2, .processes = 5, .puts = 3, .steps = 3, .latency_us = 2, .alike = true};
 constexpr toy::Size kSmall{.servers = 1, .processes = 3, .puts = 2, .steps = 2, .latency_us = 2, .alike = true};

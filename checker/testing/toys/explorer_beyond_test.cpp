@@ -17,7 +17,7 @@ using Mutant = SearchMutant;
 using toy::Found;
 using toy::has_all;
 
-constexpr std::uint64_t kWorlds = sim::cases<std::uint64_t>(8'000, 300);
+const std::uint64_t kWorlds = sim::cases<std::uint64_t>(8'000, 300);
 
 }  // namespace
 

@@ -161,7 +161,7 @@ Variety variety(std::uint64_t seed) {
   return v;
 }
 
-constexpr std::uint64_t kWorlds = sim::cases<std::uint64_t>(4'000, 300);
+const std::uint64_t kWorlds = sim::cases<std::uint64_t>(4'000, 300);
 
 /// Whether it finds the same going back and running again.
 template <class Explored>

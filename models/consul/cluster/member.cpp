@@ -33,7 +33,7 @@ consensus::MemberTimes member_times(const ClusterSettings& settings, consensus::
   return times;
 }
 
-bool is_blocking(const Request& request) {
+bool is_blocking_query(const Request& request) {
   const auto* query = std::get_if<Query>(&request.content);
   return query != nullptr && query->index > 0;
 }
@@ -48,7 +48,7 @@ bool is(const Request& request, Consistency consistency) {
   return query != nullptr && query->consistency == consistency;
 }
 
-sim::DurationRange wait_of(const Query& query) {
+sim::DurationRange member_wait_of(const Query& query) {
   const sim::Duration wait = query.wait <= sim::Duration::zero() ? kStandardWait : std::min(query.wait, kLongestWait);
   return {wait, wait + wait / kJitterFraction};
 }
@@ -103,7 +103,7 @@ void ClusterMember::asked(const Request& request, sim::ConnectionId connection) 
   if (!request.datacentre.empty() && request.datacentre != settings_.server.datacentre)
     return answer(id, {.answer = {.error = Error::no_path_to_datacenter}});
   sim::Duration patience = settings_.rpc_hold_timeout;
-  if (is_blocking(request)) patience += wait_of(std::get<Query>(request.content)).lo;
+  if (is_blocking_query(request)) patience += member_wait_of(std::get<Query>(request.content)).lo;
   waiting.held_until = monotonic().now() + patience;
   dispatch(waiting);
 }
@@ -289,7 +289,7 @@ void ClusterMember::run(Command command) {
   if (std::optional<Answer> answer = engine_.ask(static_cast<Engine::QueryId>(id), asked))
     return tell_query(id, std::move(*answer));
   const bool is_repeated = command.request.is_repeated;
-  const sim::DurationRange wait = wait_of(asked);
+  const sim::DurationRange wait = member_wait_of(asked);
   Blocking& blocking = queries_.try_emplace(id, *this, std::move(command)).first->second;
   if (is_repeated) return;
   blocking.timer = world().set_timer(this->id(), {monotonic().true_length(wait.lo), monotonic().true_length(wait.hi)},

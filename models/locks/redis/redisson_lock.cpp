@@ -56,7 +56,7 @@ class RedissonLock final : public LockAlgorithm {
   sim::Duration wait_;
 };
 
-std::vector<ParameterSpec> parameters() {
+std::vector<ParameterSpec> redisson_lock_parameters() {
   std::vector<ParameterSpec> all = rlock_parameters();
   all.push_back({"wait", 10_s, "how long one attempt waits for a message; 0ms: not at all, ten years: for ever"});
   all.push_back(attempts_parameter(1));
@@ -74,7 +74,7 @@ Entry redisson_lock() {
   return {.id = "redisson-lock",
           .summary = "Redisson's lock: reentrant hash, watchdog, waiters woken by a message",
           .documents = {"lock-summary", "redisson-source", "redisson-reentrant"},
-          .parameters = parameters(),
+          .parameters = redisson_lock_parameters(),
           .claims = {"mutual-exclusion", "own-release", "recoverable", "reentrancy", "truthful-reports",
                      "faithful-renewal", "no-lost-wakeup"},
           .has_background = true,
@@ -88,7 +88,7 @@ Entry redisson_fenced() {
   return {.id = "redisson-fenced",
           .summary = "Redisson's lock that draws a fencing token with each acquire, also when it is taken again",
           .documents = {"redisson-source"},
-          .parameters = parameters(),
+          .parameters = redisson_lock_parameters(),
           .claims = {"own-release", "recoverable", "reentrancy", "truthful-reports", "fencing"},
           .has_background = true,
           .subscribes = true,

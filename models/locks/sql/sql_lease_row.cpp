@@ -21,7 +21,7 @@ using sql::Condition;
 using sql::Result;
 using sql::Term;
 
-constexpr std::array<std::string_view, 2> kClocks{"application", "database"};
+constexpr std::array<std::string_view, 2> kClocksOfRow{"application", "database"};
 
 class SqlLeaseRow final : public LockAlgorithm {
  public:
@@ -87,7 +87,7 @@ Entry sql_lease_row() {
           .parameters = {lease_parameter("lease", 10_s,
                                          "lockAtMostFor: how long the row is locked if nobody gives it back"),
                          {"clock", std::string("application"),
-                          "whose clock tells the time: the client's, or now() of the database", kClocks},
+                          "whose clock tells the time: the client's, or now() of the database", kClocksOfRow},
                          {"compares_owner", true, "the release changes the row only if it is its own (since 2025)"},
                          attempts_parameter(1),
                          retry_parameter({100_ms, 100_ms})},

@@ -15,9 +15,6 @@
 namespace lockstep::models::redis {
 namespace {
 
-/// Of what it did not understand.
-constexpr std::size_t kShownBytes = 128;
-
 std::string lower_case(std::string text) {
   for (char& c : text) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');

@@ -13,10 +13,10 @@ namespace {
 
 enum class Aggregate : std::uint8_t { sum, least, most };
 
-enum class Operation : std::uint8_t { unite, intersect, subtract };
+enum class SortedSetOperation : std::uint8_t { unite, intersect, subtract };
 
 struct Query {
-  Operation operation = Operation::unite;
+  SortedSetOperation operation = SortedSetOperation::unite;
   std::size_t first = 1;     ///< which argument tells how many keys there are
   bool stores = false;       ///< the argument before that is where to
   bool counts = false;       ///< ZINTERCARD
@@ -30,7 +30,7 @@ struct Query {
 /// The arguments behind the keys, or the error.
 std::optional<Reply> read_options(const Call& call, Query& query) {
   query.weights.assign(query.keys, 1);
-  const bool has_weights = query.operation != Operation::subtract && !query.counts;
+  const bool has_weights = query.operation != SortedSetOperation::subtract && !query.counts;
   for (std::size_t i = query.first + 1 + query.keys; i < call.size(); ++i) {
     const std::size_t left = call.size() - i;
     if (has_weights && left > query.keys && call.arguments[i].is_word("WEIGHTS")) {
@@ -108,7 +108,7 @@ SortedSet difference(Call& call, const Query& query, std::size_t first_key) {
 
 /// Nothing where an exploration has no name for a score.
 std::optional<SortedSet> combination(Call& call, const Query& query, std::size_t first_key) {
-  const bool only_common = query.operation == Operation::intersect;
+  const bool only_common = query.operation == SortedSetOperation::intersect;
   // Redis begins with the smallest: of floating-point sums the order can matter.
   std::vector<std::size_t> sources;
   const auto size_at = [&](std::size_t i) {
@@ -169,8 +169,9 @@ Reply combine(Call& call, Query query) {
   }
   if (const auto error = read_options(call, query)) return *error;
 
-  std::optional<SortedSet> result =
-      query.operation == Operation::subtract ? difference(call, query, first_key) : combination(call, query, first_key);
+  std::optional<SortedSet> result = query.operation == SortedSetOperation::subtract
+                                        ? difference(call, query, first_key)
+                                        : combination(call, query, first_key);
   if (!result) {
     return call.database.give_up("a sum of scores needs the digits of a time, which an exploration does not have");
   }
@@ -193,14 +194,16 @@ Reply combine(Call& call, Query query) {
 
 Reply zunionstore_command(Call& call) { return combine(call, {.first = 2, .stores = true}); }
 Reply zinterstore_command(Call& call) {
-  return combine(call, {.operation = Operation::intersect, .first = 2, .stores = true});
+  return combine(call, {.operation = SortedSetOperation::intersect, .first = 2, .stores = true});
 }
 Reply zdiffstore_command(Call& call) {
-  return combine(call, {.operation = Operation::subtract, .first = 2, .stores = true});
+  return combine(call, {.operation = SortedSetOperation::subtract, .first = 2, .stores = true});
 }
 Reply zunion_command(Call& call) { return combine(call, {}); }
-Reply zinter_command(Call& call) { return combine(call, {.operation = Operation::intersect}); }
-Reply zdiff_command(Call& call) { return combine(call, {.operation = Operation::subtract}); }
-Reply zintercard_command(Call& call) { return combine(call, {.operation = Operation::intersect, .counts = true}); }
+Reply zinter_command(Call& call) { return combine(call, {.operation = SortedSetOperation::intersect}); }
+Reply zdiff_command(Call& call) { return combine(call, {.operation = SortedSetOperation::subtract}); }
+Reply zintercard_command(Call& call) {
+  return combine(call, {.operation = SortedSetOperation::intersect, .counts = true});
+}
 
 }  // namespace lockstep::models::redis

@@ -12,7 +12,7 @@
 namespace lockstep::models::redis::conformance_test {
 namespace {
 
-constexpr std::size_t kCommands = sim::cases<std::size_t>(30'000, 4'000);
+const std::size_t kCommands = sim::cases<std::size_t>(30'000, 4'000);
 
 /// LOCKSTEP_RANDOM_COMMANDS and LOCKSTEP_RANDOM_SEED ask for a longer conversation, or for another one.
 std::size_t number_from(const char* name, std::size_t otherwise) {

@@ -23,7 +23,7 @@
 namespace lockstep::models::redis::replication_conformance_test {
 namespace {
 
-constexpr int kRounds = sim::cases<int>(60, 15);
+const int kRounds = sim::cases<int>(60, 15);
 
 Command parsed(std::string_view line) { return std::get<Command>(parse_command_line(line)); }
 

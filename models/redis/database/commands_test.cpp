@@ -1,5 +1,6 @@
 // What a real redis-server 7.0.15 replied to whole conversations, byte by byte.
 
+#include "models/redis/database/commands.hpp"
 #include "models/redis/conformance/test_server.hpp"
 
 namespace lockstep::models::redis::commands_test {

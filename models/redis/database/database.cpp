@@ -11,9 +11,6 @@
 namespace lockstep::models::redis {
 namespace {
 
-/// Redis shows about 128 bytes of what it did not understand.
-constexpr std::size_t kShownBytes = 128;
-
 Reply unknown_command(const Command& command) {
   std::string shown;
   for (std::size_t i = 1; i < command.size() && shown.size() < kShownBytes; ++i) {

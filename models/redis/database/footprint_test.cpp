@@ -15,7 +15,7 @@ namespace {
 using sim::Duration;
 using Kind = sim::Effect::Kind;
 
-constexpr int kCommands = sim::cases<int>(40'000, 4'000);
+const int kCommands = sim::cases<int>(40'000, 4'000);
 
 struct Content {
   std::uint64_t object = 0;

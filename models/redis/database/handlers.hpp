@@ -57,6 +57,8 @@ Reply not_an_integer();
 Reply syntax_error();
 Reply not_positive();
 Reply wrong_number_of_arguments(const Call& call);
+/// Redis shows about so many bytes of what it did not understand.
+inline constexpr std::size_t kShownBytes = 128;
 /// As C prints it, which is how Redis puts it into errors: up to the first zero byte, and at most so many.
 std::string up_to_zero(const Value& argument, std::size_t most = std::string::npos);
 Reply unknown_subcommand_or_arity(const Call& call, std::string_view container);

@@ -150,8 +150,8 @@ void RedisServers::expect_exploration() {
 void RedisServers::begin_first() {
   // Sentinels that look at the same moment would all stand for election at the same moment.
   for (std::size_t i = 0; i < sentinel_ids_.size(); ++i) {
-    constexpr sim::Duration kApart = sim::Duration::milliseconds(17), kLongest = sim::Duration::milliseconds(300);
-    setup_.world.start(sentinel_ids_[i], {kApart * static_cast<std::int64_t>(i), kLongest});
+    constexpr sim::Duration kApart = sim::Duration::milliseconds(17), kSpread = sim::Duration::milliseconds(300);
+    setup_.world.start(sentinel_ids_[i], {kApart * static_cast<std::int64_t>(i), kSpread});
   }
 }
 

@@ -8,17 +8,15 @@
 namespace lockstep::models::redis {
 namespace {
 
-using AppendOnly = PersistenceSettings::AppendOnly;
-
 constexpr std::array<std::string_view, 4> kAppendOnly{"off", "always", "everysec", "no"};
 constexpr std::int64_t kServersMax = 64;
 constexpr std::int64_t kChangesMax = 1'000'000'000;
 constexpr std::int64_t kPriorityMax = 1'000'000;
 
-AppendOnly append_only_of(std::string_view choice) {
+PersistenceSettings::AppendOnly append_only_of(std::string_view choice) {
   std::size_t i = 0;
   while (kAppendOnly[i] != choice) ++i;
-  return static_cast<AppendOnly>(i);
+  return static_cast<PersistenceSettings::AppendOnly>(i);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ const char kStringMetatable = 0;   // in the registry: a read-only view of the m
 const char kPrintedObjects = 0;    // in the registry: object -> its number
 const char kGlobalsMetatable = 0;  // in the registry: what getmetatable(_G) shows
 
-void push_own(lua_State* lua, int table, const char& key) {
+void push_of_table(lua_State* lua, int table, const char& key) {
   lua_pushlightuserdata(lua, const_cast<char*>(&key));
   lua_rawget(lua, table < 0 && table > LUA_REGISTRYINDEX ? table - 1 : table);
 }
@@ -79,9 +79,9 @@ int rawset(lua_State* lua) {
 int getmetatable(lua_State* lua) {
   luaL_checkany(lua, 1);
   if (lua_type(lua, 1) == LUA_TSTRING) {
-    push_own(lua, LUA_REGISTRYINDEX, kStringMetatable);
+    push_of_table(lua, LUA_REGISTRYINDEX, kStringMetatable);
   } else if (lua_rawequal(lua, 1, LUA_GLOBALSINDEX)) {
-    push_own(lua, LUA_REGISTRYINDEX, kGlobalsMetatable);
+    push_of_table(lua, LUA_REGISTRYINDEX, kGlobalsMetatable);
   } else if (is_read_only(lua, 1) || !lua_getmetatable(lua, 1)) {
     lua_pushnil(lua);
   } else {
@@ -109,7 +109,7 @@ void push_printed(lua_State* lua, int object) {
     lua_pushstring(lua, luaL_typename(lua, object));
     return;
   }
-  push_own(lua, LUA_REGISTRYINDEX, kPrintedObjects);
+  push_of_table(lua, LUA_REGISTRYINDEX, kPrintedObjects);
   lua_pushvalue(lua, object);
   lua_rawget(lua, -2);
   if (lua_isnil(lua, -1)) {
@@ -392,7 +392,7 @@ void open_library(lua_State* lua, const char* name, lua_CFunction open) {
 }
 
 /// Replaces a function in the table on top by one that has the old one as its upvalue.
-void wrap(lua_State* lua, const char* name, lua_CFunction function) {
+void wrap_function(lua_State* lua, const char* name, lua_CFunction function) {
   lua_getfield(lua, -1, name);
   lua_pushcclosure(lua, function, 1);
   lua_setfield(lua, -2, name);
@@ -451,7 +451,7 @@ void open_plain_libraries(lua_State* lua) {
   lua_setfield(lua, -2, "pairs");
 
   lua_getfield(lua, -1, LUA_TABLIBNAME);
-  wrap(lua, "sort", table_sort);
+  wrap_function(lua, "sort", table_sort);
   constexpr luaL_Reg kTable[] = {{"insert", table_insert}, {"foreach", table_foreach}, {nullptr, nullptr}};
   luaL_register(lua, nullptr, kTable);
   lua_pop(lua, 1);

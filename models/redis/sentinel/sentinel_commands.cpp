@@ -17,34 +17,34 @@ namespace {
 using namespace std::string_view_literals;
 
 /// Sorted. A subcommand with its container.
-constexpr std::array kCommands{"INFO"sv,
-                               "PING"sv,
-                               "PSUBSCRIBE"sv,
-                               "PUBLISH"sv,
-                               "PUNSUBSCRIBE"sv,
-                               "ROLE"sv,
-                               "SENTINEL CKQUORUM"sv,
-                               "SENTINEL FAILOVER"sv,
-                               "SENTINEL GET-MASTER-ADDR-BY-NAME"sv,
-                               "SENTINEL IS-MASTER-DOWN-BY-ADDR"sv,
-                               "SENTINEL MASTER"sv,
-                               "SENTINEL MASTERS"sv,
-                               "SENTINEL MYID"sv,
-                               "SENTINEL REPLICAS"sv,
-                               "SENTINEL SENTINELS"sv,
-                               "SENTINEL SLAVES"sv,
-                               "SUBSCRIBE"sv,
-                               "UNSUBSCRIBE"sv};
+constexpr std::array kSentinelCommands{"INFO"sv,
+                                       "PING"sv,
+                                       "PSUBSCRIBE"sv,
+                                       "PUBLISH"sv,
+                                       "PUNSUBSCRIBE"sv,
+                                       "ROLE"sv,
+                                       "SENTINEL CKQUORUM"sv,
+                                       "SENTINEL FAILOVER"sv,
+                                       "SENTINEL GET-MASTER-ADDR-BY-NAME"sv,
+                                       "SENTINEL IS-MASTER-DOWN-BY-ADDR"sv,
+                                       "SENTINEL MASTER"sv,
+                                       "SENTINEL MASTERS"sv,
+                                       "SENTINEL MYID"sv,
+                                       "SENTINEL REPLICAS"sv,
+                                       "SENTINEL SENTINELS"sv,
+                                       "SENTINEL SLAVES"sv,
+                                       "SUBSCRIBE"sv,
+                                       "UNSUBSCRIBE"sv};
 
 /// Null: it has no such command.
 const std::string_view* find_command_of_sentinel(const Command& command) {
   const bool has_subcommand = command.size() > 1 && command[0].is_word("SENTINEL");
   constexpr std::string_view kContainer = "SENTINEL ";
-  const auto found = std::find_if(kCommands.begin(), kCommands.end(), [&](std::string_view name) {
+  const auto found = std::find_if(kSentinelCommands.begin(), kSentinelCommands.end(), [&](std::string_view name) {
     if (!has_subcommand) return command[0].is_word(name);
     return name.starts_with(kContainer) && command[1].is_word(name.substr(kContainer.size()));
   });
-  return found != kCommands.end() ? &*found : nullptr;
+  return found != kSentinelCommands.end() ? &*found : nullptr;
 }
 
 /// How many words each takes, with its name; 0: any number.
@@ -89,7 +89,7 @@ SentinelRequest::SentinelRequest(Command c) : command(std::move(c)) {
   name_ = found != nullptr ? *found : "UNKNOWN"sv;
 }
 
-std::span<const std::string_view> sentinel_commands() { return kCommands; }
+std::span<const std::string_view> sentinel_commands() { return kSentinelCommands; }
 
 void Sentinel::receive(sim::Message& message, sim::ConnectionId connection) {
   const auto& request = static_cast<SentinelRequest&>(message);

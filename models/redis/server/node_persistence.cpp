@@ -4,20 +4,18 @@
 
 namespace lockstep::models::redis {
 
-using AppendOnly = PersistenceSettings::AppendOnly;
-
 namespace {
 
 /// Among the keys that an exploration hears of: what survives a crash is a prefix of what was written, so that has an
 /// order.
 constexpr std::uint64_t kDisk = 0x6469736b21212121;
 
-std::string name_of(AppendOnly policy) {
+std::string name_of(PersistenceSettings::AppendOnly policy) {
   switch (policy) {
-    case AppendOnly::always: return "always";
-    case AppendOnly::no: return "no";
-    case AppendOnly::off:
-    case AppendOnly::everysec: break;
+    case PersistenceSettings::AppendOnly::always: return "always";
+    case PersistenceSettings::AppendOnly::no: return "no";
+    case PersistenceSettings::AppendOnly::off:
+    case PersistenceSettings::AppendOnly::everysec: break;
   }
   return "everysec";
 }
@@ -27,7 +25,7 @@ std::string name_of(AppendOnly policy) {
 void Node::set_persistence(PersistenceSettings settings) {
   is_persistent_ = !settings.keeps_nothing();
   Configuration file = database_.configuration();
-  file.set("appendonly", settings.append_only == AppendOnly::off ? "no" : "yes");
+  file.set("appendonly", settings.append_only == PersistenceSettings::AppendOnly::off ? "no" : "yes");
   file.set("appendfsync", name_of(settings.append_only));
   std::string points;
   for (const PersistenceSettings::SavePoint& point : settings.save) {
@@ -58,10 +56,10 @@ void Node::note_on_disk() {
 
 void Node::restart_from_disk() {
   persistence_.look_at_save_points(world(), database_.keys(), database_.replication());
-  const AppendOnly policy = persistence_.settings().append_only;
-  const bool has_history =
-      policy == AppendOnly::off && persistence_.snapshot() != nullptr && !persistence_.history().empty();
-  if (policy == AppendOnly::always) {
+  const PersistenceSettings::AppendOnly policy = persistence_.settings().append_only;
+  const bool has_history = policy == PersistenceSettings::AppendOnly::off && persistence_.snapshot() != nullptr &&
+                           !persistence_.history().empty();
+  if (policy == PersistenceSettings::AppendOnly::always) {
     database_.restart_with_keys();
   } else {
     database_.restart_empty();
@@ -73,7 +71,7 @@ void Node::restart_from_disk() {
     for (const Effect& effect : persistence_.surviving_effects(world())) {
       database_.apply(0, effect, clock());
     }
-  } else if (policy == AppendOnly::off && persistence_.snapshot() != nullptr) {
+  } else if (policy == PersistenceSettings::AppendOnly::off && persistence_.snapshot() != nullptr) {
     database_.load(*persistence_.snapshot());
   }
   if (has_history) {

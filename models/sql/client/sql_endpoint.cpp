@@ -6,7 +6,7 @@
 
 namespace lockstep::models::sql {
 
-using Kind = Statement::Kind;
+using StatementKind = Statement::Kind;
 
 std::optional<Result> StatementCall::await_resume() {
   std::optional<Result> result = Call::await_resume();
@@ -15,35 +15,41 @@ std::optional<Result> StatementCall::await_resume() {
   return result;
 }
 
-StatementCall Endpoint::begin(Isolation isolation) { return execute({.kind = Kind::begin, .isolation = isolation}); }
-StatementCall Endpoint::commit() { return execute({.kind = Kind::commit}); }
-StatementCall Endpoint::rollback() { return execute({.kind = Kind::rollback}); }
+StatementCall Endpoint::begin(Isolation isolation) {
+  return execute({.kind = StatementKind::begin, .isolation = isolation});
+}
+StatementCall Endpoint::commit() { return execute({.kind = StatementKind::commit}); }
+StatementCall Endpoint::rollback() { return execute({.kind = StatementKind::rollback}); }
 StatementCall Endpoint::select(std::string table, std::vector<Condition> where, Locking locking) {
-  return execute({.kind = Kind::select, .table = std::move(table), .where = std::move(where), .locking = locking});
+  return execute(
+      {.kind = StatementKind::select, .table = std::move(table), .where = std::move(where), .locking = locking});
 }
 StatementCall Endpoint::insert(std::string table, std::vector<Term> row) {
-  return execute({.kind = Kind::insert, .table = std::move(table), .row = std::move(row)});
+  return execute({.kind = StatementKind::insert, .table = std::move(table), .row = std::move(row)});
 }
 StatementCall Endpoint::update(std::string table, std::vector<Assignment> set, std::vector<Condition> where) {
-  return execute({.kind = Kind::update, .table = std::move(table), .where = std::move(where), .set = std::move(set)});
+  return execute(
+      {.kind = StatementKind::update, .table = std::move(table), .where = std::move(where), .set = std::move(set)});
 }
 StatementCall Endpoint::remove(std::string table, std::vector<Condition> where) {
-  return execute({.kind = Kind::remove, .table = std::move(table), .where = std::move(where)});
+  return execute({.kind = StatementKind::remove, .table = std::move(table), .where = std::move(where)});
 }
 StatementCall Endpoint::lock_advisory(Value key) {
-  return execute({.kind = Kind::lock_advisory, .key = std::move(key)});
+  return execute({.kind = StatementKind::lock_advisory, .key = std::move(key)});
 }
-StatementCall Endpoint::try_advisory(Value key) { return execute({.kind = Kind::try_advisory, .key = std::move(key)}); }
+StatementCall Endpoint::try_advisory(Value key) {
+  return execute({.kind = StatementKind::try_advisory, .key = std::move(key)});
+}
 StatementCall Endpoint::unlock_advisory(Value key) {
-  return execute({.kind = Kind::unlock_advisory, .key = std::move(key)});
+  return execute({.kind = StatementKind::unlock_advisory, .key = std::move(key)});
 }
-StatementCall Endpoint::now() { return execute({.kind = Kind::now}); }
+StatementCall Endpoint::now() { return execute({.kind = StatementKind::now}); }
 
 StatementCall Endpoint::execute(Statement statement) {
   auto request = client_.world().make<Request>();
   // What an autocommitted statement leaves behind is data; of the others something is kept until the connection goes.
-  request->opens_session =
-      statement.kind == Kind::begin || statement.kind == Kind::lock_advisory || statement.kind == Kind::try_advisory;
+  request->opens_session = statement.kind == StatementKind::begin || statement.kind == StatementKind::lock_advisory ||
+                           statement.kind == StatementKind::try_advisory;
   request->statement = std::move(statement);
   request->connects = !std::exchange(is_connected_, true);
   request->operation = client_.session().operation;

@@ -103,7 +103,7 @@ TEST_CASE("sql: PostgreSQL and the engine agree on random interleaved transactio
   std::size_t deadlocks = 0;
   std::size_t worlds = 0;
   std::size_t races = 0;
-  for (std::uint64_t seed = 1; transactions < (sim::takes_few_cases ? 50u : 2'000u); ++seed) {
+  for (std::uint64_t seed = 1; transactions < (sim::takes_few_cases() ? 50u : 2'000u); ++seed) {
     sim::Random random(seed);
     real.begin_again();
     TestEngine model;

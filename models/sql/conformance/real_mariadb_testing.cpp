@@ -22,7 +22,7 @@
 namespace lockstep::models::sql::conformance {
 namespace {
 
-using Kind = Statement::Kind;
+using StatementKind = Statement::Kind;
 
 /// In milliseconds: a machine that is busy with other things is no server that does not answer.
 constexpr int kPatience = 60'000;
@@ -65,30 +65,31 @@ std::string error_text(std::uint64_t code, const std::string& message) {
   }
 }
 
-bool is_advisory(Kind kind) {
-  return kind == Kind::lock_advisory || kind == Kind::try_advisory || kind == Kind::unlock_advisory;
+bool is_advisory(StatementKind kind) {
+  return kind == StatementKind::lock_advisory || kind == StatementKind::try_advisory ||
+         kind == StatementKind::unlock_advisory;
 }
 
 /// As MariaDB reads it; in sequence, of which the second is what is asked.
 std::vector<std::string> to_mariadb(const Statement& statement) {
   const std::string lock = "'" + statement.key.text() + "'";
   switch (statement.kind) {
-    case Kind::begin: {
+    case StatementKind::begin: {
       const bool is_committed = statement.isolation == Isolation::read_committed;
       return {std::string("SET SESSION TRANSACTION ISOLATION LEVEL ") +
                   (is_committed ? "READ COMMITTED" : "REPEATABLE READ"),
               "BEGIN", "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ"};
     }
-    case Kind::lock_advisory: return {"SELECT GET_LOCK(" + lock + ", 1000)"};
-    case Kind::try_advisory: return {"SELECT GET_LOCK(" + lock + ", 0)"};
-    case Kind::unlock_advisory: return {"SELECT RELEASE_LOCK(" + lock + ")"};
+    case StatementKind::lock_advisory: return {"SELECT GET_LOCK(" + lock + ", 1000)"};
+    case StatementKind::try_advisory: return {"SELECT GET_LOCK(" + lock + ", 0)"};
+    case StatementKind::unlock_advisory: return {"SELECT RELEASE_LOCK(" + lock + ")"};
     default: return {to_sql(statement)};
   }
 }
 
 /// In the engine's words.
 std::string in_our_words(const std::string& answer, const Statement& statement) {
-  if (statement.kind == Kind::rollback && answer == "0") return "ROLLBACK";
+  if (statement.kind == StatementKind::rollback && answer == "0") return "ROLLBACK";
   if (!is_advisory(statement.kind) || answer.starts_with("ERROR")) return answer;
   return answer == "1: 1" ? "1" : "0";
 }

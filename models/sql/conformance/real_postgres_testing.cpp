@@ -22,7 +22,7 @@ namespace lockstep::models::sql::conformance {
 namespace {
 
 /// In milliseconds: a machine that is busy with other things is no server that does not answer.
-constexpr int kPatience = 60'000;
+constexpr int kPostgresPatience = 60'000;
 constexpr std::string_view kPrograms = "/usr/lib/postgresql/15/bin/";
 
 /// Starts one of PostgreSQL's programs; as its own user where we are root, which it refuses to be.
@@ -130,7 +130,7 @@ std::unique_ptr<RealPostgres> RealPostgres::start(std::string& why) {
   if (status != 0) throw std::runtime_error("initdb failed");
   server->pid_ = launch("postgres", {"-D", folder + "/data", "-k", folder, "-h", "", "-F", "-c", "deadlock_timeout=1h",
                                      "-c", "autovacuum=off", "-c", "jit=off"});
-  for (int i = 0; i < kPatience / 10; ++i) {
+  for (int i = 0; i < kPostgresPatience / 10; ++i) {
     const int fd = sim::connect_to(folder + "/.s.PGSQL.5432");
     if (fd >= 0) {
       close(fd);
@@ -160,7 +160,7 @@ RealPostgres::Connection::Connection(const std::string& path) : fd_(sim::connect
   for (const std::string_view word : {"user", "lockstep", "database", "postgres"}) (content += word) += '\0';
   content += '\0';
   write_all(fd_, number(static_cast<std::uint32_t>(content.size() + 4)) + content);
-  if (!answer_within(kPatience)) throw std::runtime_error("PostgreSQL did not answer");
+  if (!answer_within(kPostgresPatience)) throw std::runtime_error("PostgreSQL did not answer");
 }
 
 RealPostgres::Connection::~Connection() { close(fd_); }
@@ -202,7 +202,7 @@ std::optional<std::string> RealPostgres::Connection::answer_within(int milliseco
 
 std::string RealPostgres::Connection::ask(const std::string& query) {
   send(query);
-  const auto answer = answer_within(kPatience);
+  const auto answer = answer_within(kPostgresPatience);
   if (!answer || answer->starts_with("ERROR")) throw std::runtime_error(query + ": " + answer.value_or("no answer"));
   return *answer;
 }
@@ -283,7 +283,7 @@ std::string RealSessions::say(SessionId id, const Statement& statement, bool is_
   own.send(to_sql(statement));
   std::string text;
   for (int i = 0; text.empty(); ++i) {
-    if (const auto answer = own.answer_within(is_expected_to_end_circle ? kPatience : 2)) {
+    if (const auto answer = own.answer_within(is_expected_to_end_circle ? kPostgresPatience : 2)) {
       text = *answer;
     } else if (const std::string blockers = blockers_of(id); !blockers.empty()) {
       waiting_[id] = true;
@@ -294,7 +294,7 @@ std::string RealSessions::say(SessionId id, const Statement& statement, bool is_
   if (is_expected_to_end_circle) {
     // Refused where the deadlock has ended a transaction, whose end takes the setting back as well.
     own.send("RESET deadlock_timeout");
-    static_cast<void>(own.answer_within(kPatience));
+    static_cast<void>(own.answer_within(kPostgresPatience));
   }
   // Who is not blocked any more answers soon; and with each answer somebody else may go on.
   std::map<SessionId, std::string> answers;

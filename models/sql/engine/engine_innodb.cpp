@@ -13,9 +13,6 @@
 namespace lockstep::models::sql {
 namespace {
 
-using Mode = RecordLock::Mode;
-using Span = RecordLock::Span;
-
 /// In the order of an index: numbers by value, everything else by its bytes.
 bool comes_before(const Value& a, const Value& b) {
   if (const auto left = a.integer(), right = b.integer(); left && right) return *left < *right;
@@ -62,28 +59,33 @@ Engine::Step Engine::change_record(SessionId id, Session& session, const sim::Wo
   Slot* slot = record_with(*pending.table, wanted_key(pending));
   if (slot == nullptr) {
     // There is nothing to lock but the gap in which it would be.
-    if (locks_gaps) behind(*pending.table, wanted_key(pending)).add(transaction.id, Mode::exclusive, Span::gap);
+    if (locks_gaps)
+      behind(*pending.table, wanted_key(pending))
+          .add(transaction.id, RecordLock::Mode::exclusive, RecordLock::Span::gap);
     return Step::done;
   }
   const bool is_deleted = slot->versions.back().deleted;
   // Who locks no gaps passes over it.
   if (is_deleted && slot->versions.back().committed != 0 && !locks_gaps) return Step::done;
-  if (!slot->locks.holds(transaction.id, Mode::exclusive, Span::record)) {
-    const bool is_blocked = slot->locks.is_blocked(transaction.id, Mode::exclusive, Span::record);
+  if (!slot->locks.holds(transaction.id, RecordLock::Mode::exclusive, RecordLock::Span::record)) {
+    const bool is_blocked =
+        slot->locks.is_blocked(transaction.id, RecordLock::Mode::exclusive, RecordLock::Span::record);
     if (is_blocked && pending.statement.locking == Locking::nowait) return fail(session, Error::lock_not_available);
     if (is_blocked && pending.statement.locking == Locking::skip_locked) {
       // It looks on, and does not find it in the gap behind it.
-      if (locks_gaps) behind(*pending.table, wanted_key(pending)).add(transaction.id, Mode::exclusive, Span::gap);
+      if (locks_gaps)
+        behind(*pending.table, wanted_key(pending))
+            .add(transaction.id, RecordLock::Mode::exclusive, RecordLock::Span::gap);
       return Step::done;
     }
-    if (!slot->locks.request(transaction.id, Mode::exclusive, Span::record))
+    if (!slot->locks.request(transaction.id, RecordLock::Mode::exclusive, RecordLock::Span::record))
       return wait(session, {.records = &slot->locks});
     pending.has_locked = true;
   }
   if (is_deleted || !matches(slot->versions.back().row, pending, transaction, world)) {
     // READ COMMITTED keeps no lock that it has taken for nothing, unless it has waited for it.
     if (!locks_gaps && pending.has_locked) {
-      slot->locks.drop(transaction.id, Mode::exclusive, Span::record);
+      slot->locks.drop(transaction.id, RecordLock::Mode::exclusive, RecordLock::Span::record);
       grant(slot->locks);
     }
     return Step::done;
@@ -108,20 +110,21 @@ Engine::Step Engine::insert_record(Session& session) {
   const Value key = version.row[table.spec.keys.front()];
   Slot* slot = record_with(table, key);
   if (slot != nullptr) {
-    if (!slot->locks.request(transaction.id, Mode::shared, Span::record))
+    if (!slot->locks.request(transaction.id, RecordLock::Mode::shared, RecordLock::Span::record))
       return wait(session, {.records = &slot->locks});
     if (!slot->versions.back().deleted) return fail(session, Error::unique_violation);
-    if (!slot->locks.request(transaction.id, Mode::exclusive, Span::record))
+    if (!slot->locks.request(transaction.id, RecordLock::Mode::exclusive, RecordLock::Span::record))
       return wait(session, {.records = &slot->locks});
   } else {
     RecordLocks& next = behind(table, key);
-    if (!next.request(transaction.id, Mode::exclusive, Span::insertion)) return wait(session, {.records = &next});
+    if (!next.request(transaction.id, RecordLock::Mode::exclusive, RecordLock::Span::insertion))
+      return wait(session, {.records = &next});
     slot = table.slots.emplace_back(std::make_unique<Slot>()).get();
     slot->indexed = table.spec.keys.size();
-    slot->locks.add(transaction.id, Mode::exclusive, Span::record);
+    slot->locks.add(transaction.id, RecordLock::Mode::exclusive, RecordLock::Span::record);
     // It parts a gap in two; who had locked that has both.
     for (const RecordLock& lock : next.all()) {
-      if (lock.span == Span::gap) slot->locks.add(lock.owner, lock.mode, Span::gap);
+      if (lock.span == RecordLock::Span::gap) slot->locks.add(lock.owner, lock.mode, RecordLock::Span::gap);
     }
   }
   slot->versions.push_back(std::move(version));
@@ -136,8 +139,9 @@ void Engine::remove_record(Table& table, Slot& slot) {
   for (const RecordLock& lock : slot.locks.all()) {
     const Session& session = sessions_.at(session_of(lock.owner));
     const bool locks_gaps = session.transaction->isolation == Isolation::repeatable_read;
-    const bool inherits = lock.span != Span::insertion && (locks_gaps || lock.mode == Mode::shared);
-    if (inherits) next.add(lock.owner, lock.mode, Span::gap);
+    const bool inherits =
+        lock.span != RecordLock::Span::insertion && (locks_gaps || lock.mode == RecordLock::Mode::shared);
+    if (inherits) next.add(lock.owner, lock.mode, RecordLock::Span::gap);
     if (!lock.is_granted) wake(session_of(lock.owner));
   }
   std::erase_if(table.slots, [&](const auto& each) { return each.get() == &slot; });

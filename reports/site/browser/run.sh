@@ -1,6 +1,7 @@
 #!/bin/sh
 # The pages of a report in a real browser, and their scripts through a type checker: run.sh PROGRAM [SCREENSHOTS]
 #
+# With LOCKSTEP_PAGES=few the report has the pages of a dozen stories, else those of all.
 # Works in build/browser. Needs node, npm with a registry that answers, and Debian's chromium; without them it says so and exits with 77.
 set -u
 here=$(CDPATH='' cd -P -- "$(dirname "$0")" && pwd -P)
@@ -33,7 +34,13 @@ rounds = 600
 END
 cd "$root" || exit 1
 begin=$(date +%s)
-"$program" report "$work/site" || exit 1
+stories=scenarios
+if [ "${LOCKSTEP_PAGES:-all}" = few ]; then
+  stories='scenarios/stories/redis-lock-java/f000-2-both-delete-expired.toml scenarios/stories/redisson-source/f003-2-pause-outlives-lease.toml'
+  stories="$stories $(find scenarios/stories -name f000-5-pause-and-skew.toml) $(find scenarios/stories/own-lock scenarios/stories/etcd scenarios/stories/market -name '*.toml' 2>/dev/null | sort | head -n 9)"
+fi
+# shellcheck disable=SC2086 # a list of paths without blanks
+"$program" report "$work/site" --stories $stories || exit 1
 echo "the report took $(($(date +%s) - begin)) s with $(nproc) processors, of which others may have used some: $(cut -d ' ' -f 1 /proc/loadavg)"
 "$program" report --single "$work/long.html" --stories "$work/long.toml" || exit 1
 cd "$work" || exit 1

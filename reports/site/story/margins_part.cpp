@@ -7,8 +7,8 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "reports/json/json.hpp"
 #include "reports/site/frame/page.hpp"
 #include "reports/site/frame/template.hpp"
 #include "reports/text/text.hpp"
@@ -19,7 +19,6 @@
 namespace lockstep::reports::site {
 namespace {
 
-using nlohmann::ordered_json;
 using scenarios::FamilyPiece;
 using scenarios::FamilyPlane;
 using scenarios::FamilyRegion;
@@ -204,12 +203,12 @@ Values plane_values(const FamilyPlane& plane, std::size_t number, const ToldFron
           {"what_it_shows", what_it_shows}};
 }
 
-void add(ordered_json& row, const scenarios::LinearTime& time) {
+void add(Json& row, const scenarios::LinearTime& time) {
   row.push_back(time.at_zero.count_ns());
   row.push_back(time.slope);
 }
 
-void add(ordered_json& row, const scenarios::PlaneTime& time) {
+void add(Json& row, const scenarios::PlaneTime& time) {
   row.push_back(time.at_zero.count_ns());
   row.push_back(time.slope_x);
   row.push_back(time.slope_y);
@@ -218,7 +217,7 @@ void add(ordered_json& row, const scenarios::PlaneTime& time) {
 /// What many pieces or regions have in common stands there once.
 class RowsTold {
  public:
-  void add(const ordered_json& row) {
+  void add(const Json& row) {
     const auto [known, is_new] = numbers_.emplace(row.dump(), rows_.size());
     if (is_new) rows_.push_back(row);
     present_.push_back(known->second);
@@ -234,12 +233,12 @@ class RowsTold {
     present_.clear();
     return text;
   }
-  const ordered_json& rows() const { return rows_; }
+  const Json& rows() const { return rows_; }
 
  private:
   std::map<std::string, std::size_t> numbers_;
   std::vector<std::size_t> present_;
-  ordered_json rows_ = ordered_json::array();
+  Json rows_ = Json::array();
 };
 
 /// Messages, beliefs and overlaps of runs that are alike.
@@ -248,25 +247,25 @@ class RunsTold {
   explicit RunsTold(const std::vector<scenarios::Lane>& lanes) : lanes_(lanes) {}
 
   template <class Messages, class Holds, class Overlaps>
-  void add(ordered_json& run, const Messages& messages, const Holds& holds, const Overlaps& overlaps,
+  void add(Json& run, const Messages& messages, const Holds& holds, const Overlaps& overlaps,
            const std::vector<scenarios::FamilyVerdict>& verdicts, const std::string& impossible) {
     for (const auto& message : messages) {
       if (!is_message(message)) continue;
       used_.insert({message.from.index, message.process.index});
-      ordered_json row = {message.from.index, message.process.index, name_number(printable(message.name)),
-                          (message.is_reply ? 1 : 0) + (message.lost ? 2 : 0)};
+      Json row = Json::array({message.from.index, message.process.index, name_number(printable(message.name)),
+                              (message.is_reply ? 1 : 0) + (message.lost ? 2 : 0)});
       site::add(row, message.sent);
       site::add(row, message.at);
       messages_.add(row);
     }
     for (const auto& hold : holds) {
-      ordered_json row = {hold.process.index};
+      Json row = Json::array({hold.process.index});
       site::add(row, hold.from);
       if (hold.to) site::add(row, *hold.to);
       holds_.add(row);
     }
     for (const auto& overlap : overlaps) {
-      ordered_json row = {overlap.first.index, overlap.second.index};
+      Json row = Json::array({overlap.first.index, overlap.second.index});
       site::add(row, overlap.from);
       if (overlap.to) site::add(row, *overlap.to);
       overlaps_.add(row);
@@ -282,11 +281,11 @@ class RunsTold {
     if (!impossible.empty()) run["impossible"] = impossible;
   }
 
-  void finish(ordered_json& json) const {
-    json["lanes"] = ordered_json::array();
+  void finish(Json& json) const {
+    json["lanes"] = Json::array();
     for (const std::size_t lane : used_)
       json["lanes"].push_back(
-          {lane, lane < lanes_.size() ? printable(lanes_[lane].name) : fmt::format("process {}", lane)});
+          Json::array({lane, lane < lanes_.size() ? printable(lanes_[lane].name) : fmt::format("process {}", lane)}));
     json["names"] = names_;
     json["messages"] = messages_.rows();
     json["holds"] = holds_.rows();
@@ -307,17 +306,17 @@ class RunsTold {
   RowsTold messages_, holds_, overlaps_;
 };
 
-ordered_json parameter_json(const scenarios::FamilyParameter& parameter) {
+Json parameter_json(const scenarios::FamilyParameter& parameter) {
   return {{"name", printable(name_of(parameter))}, {"nameZh", parameter_zh(parameter)}};
 }
 
-ordered_json json_of(const scenarios::Family& family, const std::vector<scenarios::Lane>& lanes) {
-  ordered_json json = parameter_json(family.parameter);
+Json json_of(const scenarios::Family& family, const std::vector<scenarios::Lane>& lanes) {
+  Json json = parameter_json(family.parameter);
   RunsTold runs(lanes);
   for (const scenarios::FamilyMargin& margin : family.margins)
-    json["margins"].push_back({std::string(margin.property), margin.broken_from.count_ns()});
+    json["margins"].push_back(Json::array({margin.property, margin.broken_from.count_ns()}));
   for (const FamilyPiece& piece : family.pieces) {
-    ordered_json run = {{"from", piece.from.count_ns()}, {"to", piece.to.count_ns()}};
+    Json run = {{"from", piece.from.count_ns()}, {"to", piece.to.count_ns()}};
     runs.add(run, piece.events, piece.holds, piece.overlaps, piece.verdicts, piece.impossible);
     json["pieces"].push_back(std::move(run));
   }
@@ -330,16 +329,15 @@ double nearest_double(const checker::Fraction& value) {
   return static_cast<double>(value.numerator()) / static_cast<double>(value.denominator());
 }
 
-ordered_json json_of(const FamilyPlane& plane, const std::vector<scenarios::Lane>& lanes,
-                     const ToldFrontier& frontier) {
-  ordered_json json;
+Json json_of(const FamilyPlane& plane, const std::vector<scenarios::Lane>& lanes, const ToldFrontier& frontier) {
+  Json json;
   if (!frontier.text.empty()) {
     json["property"] = property_of(plane);
-    json["command"] = {printable(frontier.file), kind_of(plane.x), kind_of(plane.y)};
+    json["command"] = Json::array({printable(frontier.file), kind_of(plane.x), kind_of(plane.y)});
     for (const checker::FrontierPolygon& polygon : frontier.polygons) {
-      ordered_json bounds = ordered_json::array();
+      Json bounds = Json::array();
       for (const checker::FrontierBound& bound : polygon.bounds)
-        bounds.push_back({bound.x, bound.y, bound.more_than, bound.attained ? 1 : 0});
+        bounds.push_back(Json::array({bound.x, bound.y, bound.more_than, bound.attained ? 1 : 0}));
       json["frontier"].push_back(std::move(bounds));
     }
   }
@@ -350,7 +348,7 @@ ordered_json json_of(const FamilyPlane& plane, const std::vector<scenarios::Lane
   }
   RunsTold runs(lanes);
   for (const FamilyRegion& region : plane.regions) {
-    ordered_json run = {{"at", {region.x.count_ns(), region.y.count_ns()}}};
+    Json run = {{"at", Json::array({region.x.count_ns(), region.y.count_ns()})}};
     for (const FamilyRegion::Corner& corner : region.corners) {
       for (const checker::Fraction* value : {&corner.x, &corner.y}) {
         if (value->denominator() == 1)
@@ -446,13 +444,12 @@ std::string margins_part(const ToldMargins& margins) {
   return filled("reports/site/story/margins.mustache", {{"families", families}, {"planes", planes}});
 }
 
-std::string data_for_sliders(const ToldMargins& margins) {
-  if (margins.families.empty() && margins.planes.empty()) return "";
-  ordered_json data;
+Json data_for_sliders(const ToldMargins& margins) {
+  Json data;
   for (const scenarios::Family& family : margins.families) data["families"].push_back(json_of(family, margins.lanes));
   for (const FamilyPlane& plane : margins.planes)
     data["planes"].push_back(json_of(plane, margins.lanes, margins.frontier));
-  return data.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  return data;
 }
 
 }  // namespace lockstep::reports::site

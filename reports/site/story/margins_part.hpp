@@ -9,6 +9,7 @@
 #include "checker/time/frontier.hpp"
 #include "models/locks/catalogue.hpp"
 #include "reports/check/explored.hpp"
+#include "reports/json/json.hpp"
 #include "scenarios/families/families.hpp"
 
 namespace lockstep::reports::site {
@@ -34,7 +35,7 @@ ToldMargins margins_to_tell(const scenarios::Scenario& scenario, const models::l
 
 /// HTML; empty if there is nothing to show.
 std::string margins_part(const ToldMargins& margins);
-/// JSON for the sliders: one for each that `margins_part` has made room for, in the same order.
-std::string data_for_sliders(const ToldMargins& margins);
+/// For the sliders: one for each that `margins_part` has made room for, in the same order; null if there is none.
+Json data_for_sliders(const ToldMargins& margins);
 
 }  // namespace lockstep::reports::site

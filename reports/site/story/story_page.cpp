@@ -76,7 +76,7 @@ Page story_page(const StoryToTell& told) {
   Page page{.path = told.path, .title = scenario.title, .above = told.above, .is_single = told.is_single};
   page.scripts = {"reports/site/story/stepper.js"};
   page.styles = {"reports/picture/diagram.css", "reports/site/story/story.css"};
-  page.data = data_for_steps(diagram, steps, told.margins != nullptr ? data_for_sliders(*told.margins) : "");
+  page.data = data_for_steps(diagram, steps, told.margins != nullptr ? data_for_sliders(*told.margins) : Json());
   if (told.margins != nullptr && (!told.margins->families.empty() || !told.margins->planes.empty()))
     page.scripts.emplace_back("reports/site/story/margins.js");
   if (told.margins != nullptr && !told.margins->planes.empty()) page.scripts.emplace_back("reports/site/story/map.js");

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "checker/properties/properties.hpp"
+#include "reports/json/json.hpp"
 #include "reports/picture/shape.hpp"
 #include "reports/text/text.hpp"
 #include "reports/words/reasons.hpp"
@@ -14,7 +14,6 @@ namespace lockstep::reports::site {
 namespace {
 
 using checker::Verdict;
-using nlohmann::ordered_json;
 using picture::Diagram;
 using picture::escaped_markup;
 
@@ -230,29 +229,29 @@ Values all_executions(const ExploredStory& explored, const std::string& version)
           {"marks", marks}};
 }
 
-std::string data_for_steps(const Diagram& diagram, const std::vector<StepOfRun>& steps, const std::string& sliders) {
-  ordered_json data;
+std::string data_for_steps(const Diagram& diagram, const std::vector<StepOfRun>& steps, const Json& sliders) {
+  Json data;
   std::vector<std::string> servers;
   for (const picture::DiagramLane& lane : diagram.lanes) {
     if (lane.role == scenarios::Lane::Role::server) servers.push_back(lane.name);
   }
   // What else there is to know of a step stands in the table.
-  data["changes"] = ordered_json::object();
+  data["changes"] = Json::object();
   for (const StepOfRun& step : steps) {
-    ordered_json changes;
+    Json changes;
     for (const KeyChange& change : step.changes) {
       const auto server = std::find(servers.begin(), servers.end(), change.server);
-      ordered_json one = {server - servers.begin(), change.key};
+      Json one = Json::array({server - servers.begin(), change.key});
       if (change.after) one.push_back(change.after->text);
       if (change.after && !change.after->until.empty()) one.push_back(change.after->until);
       changes.push_back(std::move(one));
     }
-    if (!changes.empty()) data["changes"][fmt::format("{}", step.row + 1)] = std::move(changes);
+    if (!changes.is_null()) data["changes"][fmt::format("{}", step.row + 1)] = std::move(changes);
   }
   data["servers"] = servers;
   data["clocked"] = std::any_of(steps.begin(), steps.end(), [](const StepOfRun& step) { return !step.clocks.empty(); });
-  if (!sliders.empty()) data["sliders"] = ordered_json::parse(sliders);
-  return data.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  if (!sliders.is_null()) data["sliders"] = sliders;
+  return data.dump();
 }
 
 }  // namespace lockstep::reports::site

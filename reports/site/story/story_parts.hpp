@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "reports/json/json.hpp"
 #include "reports/site/findings/told_story.hpp"
 #include "reports/site/frame/template.hpp"
 #include "reports/site/story/code_part.hpp"
@@ -31,8 +32,7 @@ std::vector<Values> questions(const StoryToTell& told, const picture::Diagram& d
                               const std::vector<StepOfRun>& steps);
 
 /// JSON for the script that steps through.
-/// `sliders`: JSON of `data_for_sliders`, or empty.
-std::string data_for_steps(const picture::Diagram& diagram, const std::vector<StepOfRun>& steps,
-                           const std::string& sliders);
+/// `sliders`: those of `data_for_sliders`, or null.
+std::string data_for_steps(const picture::Diagram& diagram, const std::vector<StepOfRun>& steps, const Json& sliders);
 
 }  // namespace lockstep::reports::site

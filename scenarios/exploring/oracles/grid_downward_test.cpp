@@ -21,7 +21,7 @@ using sim::DurationRange;
 using namespace sim::literals;
 using Kind = MaySpec::Kind;
 
-constexpr std::uint64_t kSeeds = sim::cases<std::uint64_t>(3'000, 40);
+const std::uint64_t kSeeds = sim::cases<std::uint64_t>(3'000, 40);
 
 Exploration explored(const Scenario& scenario) {
   auto result = explore(scenario, catalogue());

@@ -23,7 +23,7 @@ using sim::DurationRange;
 using namespace sim::literals;
 using Kind = MaySpec::Kind;
 
-constexpr std::uint64_t kStories = sim::cases<std::uint64_t>(100, 6);
+const std::uint64_t kStories = sim::cases<std::uint64_t>(100, 6);
 
 bool is_on_grid(Duration d) { return d == Duration::milliseconds(d.floor_ms()); }
 
@@ -223,7 +223,7 @@ TEST_CASE("grid and explorer agree on stories with faults of two kinds") {
     stories.push_back(story(seed));
   // These had found something out: somebody who crashes in a pause.
   for (const std::uint64_t seed : {504U, 588U, 720U, 1470U}) {
-    if (!sim::takes_few_cases) stories.push_back(story(seed));
+    if (!sim::takes_few_cases()) stories.push_back(story(seed));
   }
   compare(stories, 20);
 }
@@ -235,7 +235,8 @@ TEST_CASE("grid and explorer agree on stories with faults of three kinds") {
     for (std::size_t i = 0; i < kCommon.size(); ++i) {
       for (std::size_t j = i + 1; j < kCommon.size(); ++j) {
         for (std::size_t k = j + 1; k < kCommon.size(); ++k, ++seed) {
-          if (sim::takes_few_cases && seed % 12 != 0) continue;
+          // The twelfth alone takes a minute.
+          if (sim::takes_few_cases() && seed % 3 != 1) continue;
           const Scenario with_two = with_another_fault(tiny_story(seed, kCommon[i]), seed, kCommon[j]);
           stories.push_back(with_another_fault(with_two, seed + 1, kCommon[k]));
         }

@@ -78,7 +78,7 @@ Scenario random_tiny(std::uint64_t seed) {
   return scenario;
 }
 
-constexpr std::uint64_t kStories = sim::cases<std::uint64_t>(200, 12);
+const std::uint64_t kStories = sim::cases<std::uint64_t>(200, 12);
 
 }  // namespace
 

@@ -90,7 +90,7 @@ Duration longest_pause(const Scenario& scenario) {
 constexpr std::uint64_t kEffort =
     20;  // what is to be found here is rare on purpose: it takes the end of several ranges at once
 
-constexpr std::uint64_t kStories = sim::cases<std::uint64_t>(200, 15);
+const std::uint64_t kStories = sim::cases<std::uint64_t>(200, 15);
 
 }  // namespace
 

@@ -13,14 +13,17 @@ using sim::FaultKind;
 
 constexpr std::int64_t kTimesMax = 1'000;
 
-constexpr auto kKinds = sim::named_fault_kinds();
-constexpr FixedText kKindNames = listed_kinds(kKinds);
+constexpr auto kAllowedKinds = sim::named_fault_kinds();
+constexpr FixedText kAllowedKindNames = listed_kinds(kAllowedKinds);
 
-constexpr Kinds kOfAMessage = bits_where(kKinds, sim::strikes_message);
-constexpr Kinds kOfClients = bits_where(kKinds, [](FaultKind k) { return sim::may_name(k, sim::Whose::clients); });
-constexpr Kinds kOfServers = bits_where(kKinds, [](FaultKind k) { return sim::may_name(k, sim::Whose::servers); });
-constexpr Kinds kComingBack = bits_where(kKinds, sim::may_come_back);
-constexpr Kinds kLimited = bits_where(kKinds, [](FaultKind k) { return sim::entry_of(k).limited != sim::Limited::no; });
+constexpr Kinds kAllowedOfAMessage = bits_where(kAllowedKinds, sim::strikes_message);
+constexpr Kinds kAllowedOfClients =
+    bits_where(kAllowedKinds, [](FaultKind k) { return sim::may_name(k, sim::Whose::clients); });
+constexpr Kinds kAllowedOfServers =
+    bits_where(kAllowedKinds, [](FaultKind k) { return sim::may_name(k, sim::Whose::servers); });
+constexpr Kinds kAllowedComingBack = bits_where(kAllowedKinds, sim::may_come_back);
+constexpr Kinds kLimited =
+    bits_where(kAllowedKinds, [](FaultKind k) { return sim::entry_of(k).limited != sim::Limited::no; });
 
 /// "any client; jump: any server".
 constexpr FixedText kUnlessNamed = [] {
@@ -42,7 +45,7 @@ constexpr std::array<std::pair<std::string_view, sim::Activity>, 5> kDuring{{{"a
                                                                              {"release", sim::Activity::release},
                                                                              {"renewal", sim::Activity::renewal}}};
 
-constexpr std::array<std::pair<std::string_view, FaultSpec::Direction>, 2> kDirections{
+constexpr std::array<std::pair<std::string_view, FaultSpec::Direction>, 2> kAllowedDirections{
     {{"request", FaultSpec::Direction::request}, {"reply", FaultSpec::Direction::reply}}};
 
 struct MayTable : MaySpec {
@@ -82,28 +85,30 @@ Value write_whom(const MayTable& may) {
 }
 
 constexpr Key<MayDraft> kMay[] = {
-    {"kind", kKindNames, kRequired, "what might happen", choice<&MaySpec::kind, kKinds>},
+    {"kind", kAllowedKindNames, kRequired, "what might happen", choice<&MaySpec::kind, kAllowedKinds>},
     {"client", "name, or array of names", kUnlessNamed, "whom it might strike",
-     both([](const Node& value, MayDraft& d) { read_who(value, d, Who::client); }, write_whom<true>), kOfClients},
+     both([](const Node& value, MayDraft& d) { read_who(value, d, Who::client); }, write_whom<true>),
+     kAllowedOfClients},
     {"server", "name, or array of names", "none", "whom it might strike, if no client",
-     both([](const Node& value, MayDraft& d) { read_who(value, d, Who::service); }, write_whom<false>), kOfServers},
+     both([](const Node& value, MayDraft& d) { read_who(value, d, Who::service); }, write_whom<false>),
+     kAllowedOfServers},
     {"length", "duration or range", kRequired, "how long it may be; delay: on top of the latency",
-     field<&MaySpec::length, range_of>, bits_where(kKinds, sim::lasts)},
+     field<&MaySpec::length, range_of>, bits_where(kAllowedKinds, sim::lasts)},
     {"during", "\"anything\", \"work\", \"acquire\", \"release\" or \"renewal\"", "\"anything\"",
      "only while a client is at that; lose, delay: only messages of that", choice<&MaySpec::during, kDuring>, kLimited},
     {"message", "step that is sent", "any", "only such requests of a client, and the replies to them",
-     field<&MaySpec::message, message_of>, kOfAMessage},
+     field<&MaySpec::message, message_of>, kAllowedOfAMessage},
     {"direction", "\"request\" or \"reply\"", "either", "only the requests, or only the replies to them",
-     choice<&MaySpec::direction, kDirections>, kOfAMessage},
+     choice<&MaySpec::direction, kAllowedDirections>, kAllowedOfAMessage},
     {"between", "two arrays of names", "whom it strikes, and all others",
      "who may be cut off from whom; \"resource\" is the resource", field<&MaySpec::between, sides_of>,
-     bits_where(kKinds, sim::cuts_off), "server"},
+     bits_where(kAllowedKinds, sim::cuts_off), "server"},
     {"by", "duration or range, may be negative", kRequired, "how far the clock may jump, or be off from the start",
-     field<&MaySpec::length, signed_range_of>, bits_where(kKinds, sim::moves_clock)},
+     field<&MaySpec::length, signed_range_of>, bits_where(kAllowedKinds, sim::moves_clock)},
     {"restart_after", "duration or range", "never", "how long after the crash it comes back",
-     field<&MaySpec::restart_after, range_of>, kComingBack},
+     field<&MaySpec::restart_after, range_of>, kAllowedComingBack},
     {"keep", "true or false", "false", "whether a crashed server still has its keys when it comes back",
-     field<&MaySpec::keep, flag_of>, kComingBack},
+     field<&MaySpec::keep, flag_of>, kAllowedComingBack},
     {"times", "whole number, 1 to 1000", "1", "at most this often in one execution",
      field<&MaySpec::times, whole<1, kTimesMax>>},
 };
@@ -116,9 +121,9 @@ void read_may(const Node& node, Draft& draft) {
     may.may.at = table.at;
     const Node* kind = find(table, "kind");
     if (kind == nullptr) throw Bad{table.at, "a [[may]] needs \"kind\": what might happen"};
-    may.may.kind = choice_of(*kind, kKinds);
+    may.may.kind = choice_of(*kind, kAllowedKinds);
     const std::string name = "kind = " + in_quotes(std::get<std::string>(kind->value));
-    read_table(table, {"a [[may]]", bit_of(may.may.kind, kKinds), name}, kMay, may);
+    read_table(table, {"a [[may]]", bit_of(may.may.kind, kAllowedKinds), name}, kMay, may);
     const bool has_during = may.may.during != sim::Activity::anything;
     const auto key = [&](std::string_view k) { return find(table, k); };
     if (key("keep") != nullptr && (may.who == nullptr || may.who->key != "server")) {
@@ -144,11 +149,11 @@ Value write_may(const Saved& saved) {
   Value written{.is_array = true};
   for (const MaySpec& may : saved.scenario.may) {
     const bool of_client = !may.who.empty() && is_client(saved.scenario, may.who.front());
-    written.tables.push_back(write_table(kMay, {may, of_client}, {}, bit_of(may.kind, kKinds)));
+    written.tables.push_back(write_table(kMay, {may, of_client}, {}, bit_of(may.kind, kAllowedKinds)));
   }
   return written;
 }
 
-void list_may(std::vector<TableRow>& tables) { tables.push_back({"[[may]]", rows_of(kMay), names_of(kKinds)}); }
+void list_may(std::vector<TableRow>& tables) { tables.push_back({"[[may]]", rows_of(kMay), names_of(kAllowedKinds)}); }
 
 }  // namespace lockstep::scenarios::schema

@@ -16,7 +16,7 @@ namespace {
 using What = sim::EventName::What;
 
 /// Faults that may strike at a given time are events of their victims.
-constexpr auto kOfAProcess = [] {
+constexpr auto kHappensToAProcess = [] {
   constexpr std::array own{What::start, What::work, What::sleep, What::deadline, What::tick};
   constexpr auto kinds = sim::named_kinds(
       [](sim::FaultKind kind) { return sim::strikes_process(kind) && sim::entry_of(kind).can_be_planned; });
@@ -25,7 +25,7 @@ constexpr auto kOfAProcess = [] {
   for (std::size_t i = 0; i < kinds.size(); ++i) whats[own.size() + i] = sim::EventName::of(kinds[i].second);
   return whats;
 }();
-constexpr std::array<What, 3> kOfARequest{What::reply, What::timeout, What::reset};
+constexpr std::array<What, 3> kHappensToARequest{What::reply, What::timeout, What::reset};
 
 /// The parts of an entry, and where in it they begin.
 struct Word {
@@ -84,14 +84,14 @@ void read_request(const Node& node, std::span<const Word> words, ScheduleEntry& 
     }
     draft.names.mention(Who::process, entry.server, node, inside + sign + 1);
   }
-  if (words.size() > 1) entry.what = what_of(node, words[1], words[1].text, kOfARequest);
+  if (words.size() > 1) entry.what = what_of(node, words[1], words[1].text, kHappensToARequest);
 }
 
 /// "A work#2".
 void read_own(const Node& node, std::span<const Word> words, ScheduleEntry& entry, Draft& draft) {
   const auto [text, inside] = words[1];
   const std::size_t hash = text.find('#');
-  entry.what = what_of(node, words[1], text.substr(0, hash), kOfAProcess);
+  entry.what = what_of(node, words[1], text.substr(0, hash), kHappensToAProcess);
   if (hash != std::string_view::npos) entry.occurrence = occurrence_of(node, text.substr(hash + 1), inside + hash + 1);
   entry.process = words[0].text;
   draft.names.mention(Who::process, entry.process, node, words[0].inside);

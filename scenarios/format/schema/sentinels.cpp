@@ -9,7 +9,7 @@ namespace lockstep::scenarios::schema {
 namespace {
 
 constexpr std::int64_t kSentinelsMax = 16;
-constexpr std::int64_t kRoundsMax = 1'000'000;
+constexpr std::int64_t kSentinelRoundsMax = 1'000'000;
 
 SentinelsSpec& sentinels_of(Draft& draft) {
   if (!draft.scenario.sentinels) draft.scenario.sentinels.emplace();
@@ -63,7 +63,7 @@ constexpr Key<SentinelsDraft> kSentinels[] = {
      field<&SentinelsSpec::parallel_syncs, whole<1, 64>>},
     {"rounds", "whole number, 1 to 1000000", "for ever",
      "how often each looks at the others before it stops; `check` needs it, to come to an end",
-     field<&SentinelsSpec::rounds, whole<1, kRoundsMax>>},
+     field<&SentinelsSpec::rounds, whole<1, kSentinelRoundsMax>>},
 };
 
 struct SentinelDraft {

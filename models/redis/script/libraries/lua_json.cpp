@@ -19,9 +19,9 @@
 namespace lockstep::models::redis {
 namespace {
 
-constexpr int kDeepest = 1000;
+constexpr int kDeepestJson = 1000;
 
-std::string_view string_at(lua_State* lua, int index) {
+std::string_view json_string_at(lua_State* lua, int index) {
   std::size_t length = 0;
   const char* bytes = lua_tolstring(lua, index, &length);
   return {bytes, length};
@@ -35,7 +35,7 @@ class Writer {
 
   void write_value(int depth) {
     switch (lua_type(lua_, -1)) {
-      case LUA_TSTRING: return write_string(string_at(lua_, -1));
+      case LUA_TSTRING: return write_string(json_string_at(lua_, -1));
       case LUA_TNUMBER: return write_number(-1);
       case LUA_TBOOLEAN: return append(lua_toboolean(lua_, -1) != 0 ? "true" : "false");
       case LUA_TNIL: return append("null");
@@ -96,7 +96,7 @@ class Writer {
   }
 
   void write_table(int depth) {
-    if (depth > kDeepest || lua_checkstack(lua_, 4) == 0) {
+    if (depth > kDeepestJson || lua_checkstack(lua_, 4) == 0) {
       luaL_error(lua_, "Cannot serialise, excessive nesting (%d)", depth);
     }
     const lua_Number length = array_length();
@@ -122,7 +122,7 @@ class Writer {
         write_number(-2);
         append("\"");
       } else if (lua_type(lua_, -2) == LUA_TSTRING) {
-        write_string(string_at(lua_, -2));
+        write_string(json_string_at(lua_, -2));
       } else {
         refuse(-2, "table key must be a number or string");
       }
@@ -262,10 +262,10 @@ class Reader {
         text_ += *at_++;
         continue;
       }
-      constexpr std::string_view kLetters = "\"\\/bfnrt", kMeanings = "\"\\/\b\f\n\r\t";
+      constexpr std::string_view kEscapes = "\"\\/bfnrt", kMeanings = "\"\\/\b\f\n\r\t";
       if (at_[1] == 'u') {
         if (!take_code_point()) return fail("invalid unicode escape code");
-      } else if (const std::size_t which = at_[1] == '\0' ? std::string_view::npos : kLetters.find(at_[1]);
+      } else if (const std::size_t which = at_[1] == '\0' ? std::string_view::npos : kEscapes.find(at_[1]);
                  which != std::string_view::npos) {
         text_ += kMeanings[which];
         at_ += 2;
@@ -340,7 +340,7 @@ class Reader {
   }
 
   void descend() {
-    if (++depth_ <= kDeepest && lua_checkstack(lua_, 4) != 0) return;
+    if (++depth_ <= kDeepestJson && lua_checkstack(lua_, 4) != 0) return;
     luaL_error(lua_, "Found too many nested data structures (%d) at character %d", depth_,
                static_cast<int>(at_ - begin_));
   }
@@ -398,7 +398,7 @@ int decode(lua_State* lua) {
   luaL_argcheck(lua, lua_gettop(lua) == 1, 1, "expected 1 argument");
   if (is_symbolic(lua, 1)) explain_misuse(lua, "cjson.decode of userdata");
   luaL_checkstring(lua, 1);
-  const std::string_view text = string_at(lua, 1);
+  const std::string_view text = json_string_at(lua, 1);
   if (text.size() >= 2 && (text[0] == '\0' || text[1] == '\0')) {
     return luaL_error(lua, "JSON parser does not support UTF-16 or UTF-32");
   }

@@ -18,7 +18,7 @@ namespace lockstep::models::redis {
 namespace {
 
 /// What is nested deeper is packed as nil.
-constexpr int kDeepest = 16;
+constexpr int kDeepestPack = 16;
 
 // --- Packing. Values stand on top of the stack.
 
@@ -35,7 +35,7 @@ class Packer {
       case LUA_TNUMBER: return pack_number(lua_tonumber(lua_, -1));
       case LUA_TBOOLEAN: return byte(lua_toboolean(lua_, -1) != 0 ? 0xc3 : 0xc2);
       case LUA_TTABLE:
-        if (depth < kDeepest) return pack_table(depth);
+        if (depth < kDeepestPack) return pack_table(depth);
         break;
       default: break;
     }

@@ -14,7 +14,7 @@ namespace {
 constexpr char kEscape = '%';
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 /// Items of a pattern that match by recursion: optional ones, captures, repetitions. Each may recurse once.
-constexpr int kDeepest = 200;
+constexpr int kDeepestPattern = 200;
 
 // The classes of the C locale; another locale must not change what a script does.
 bool is_lower(unsigned char c) { return c >= 'a' && c <= 'z'; }
@@ -94,7 +94,7 @@ class Matcher {
   };
   struct Depth {
     Depth(Matcher& m) : matcher(m) {
-      if (++matcher.depth_ > kDeepest) luaL_error(matcher.lua_, "pattern too complex");
+      if (++matcher.depth_ > kDeepestPattern) luaL_error(matcher.lua_, "pattern too complex");
     }
     ~Depth() { --matcher.depth_; }
     Matcher& matcher;

@@ -17,7 +17,7 @@
 namespace lockstep::models::redis::lua_questions_test {
 namespace {
 
-constexpr std::uint64_t kScripts = sim::cases<std::uint64_t>(20'000, 1'000);
+const std::uint64_t kScripts = sim::cases<std::uint64_t>(20'000, 1'000);
 
 /// Says that it explores, and is never asked anything: all values are plain.
 class Explores final : public sim::Scheduler {

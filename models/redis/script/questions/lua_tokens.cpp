@@ -8,7 +8,7 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+bool is_lua_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 class Tokenizer {
  public:
@@ -50,7 +50,7 @@ class Tokenizer {
   /// Comments are blanks.
   bool skip_blanks() {
     for (;;) {
-      if (next_ < script_.size() && is_blank(script_[next_])) {
+      if (next_ < script_.size() && is_lua_blank(script_[next_])) {
         ++next_;
       } else if (at(next_) == '-' && at(next_ + 1) == '-') {
         next_ += 2;

@@ -238,10 +238,10 @@ hold = "10ms"
 )";
 
 const std::string kCurator = "session_timeout = \"9s\"\nwait = \"3s\"\n";
-const std::string kLease = "session_timeout = \"3s\"\nwait = \"6s\"\n";
+const std::string kSessionOfThreeSeconds = "session_timeout = \"3s\"\nwait = \"6s\"\n";
 const std::string kKazoo = "session_timeout = \"3s\"\nwait = \"7s\"\n";
 const std::string kDowngrades = "session_timeout = \"3s\"\nwait = \"1s\"\nwrites_first = true\n";
-const std::string kPatience = "ttl = \"3s\"\nwait = \"100ms\"\n";
+const std::string kTtlOfThreeSeconds = "ttl = \"3s\"\nwait = \"100ms\"\n";
 const std::string kWaitsLong = "ttl = \"3s\"\nwait = \"5s\"\n";
 
 /// A loses one such message, gives up, and comes again 8s later; its session lives. B comes after 1s.
@@ -324,10 +324,10 @@ std::vector<LockMutant> mutants_of_zookeeper() {
        "CURATOR-315, until 2.11 and 3.2",
        "curator-semaphore-v2",
        {},
-       kLease + "forgets_gone = false\n",
+       kSessionOfThreeSeconds + "forgets_gone = false\n",
        kZooKeeperWaiterPauses,
        "truthful-reports",
-       kLease},
+       kSessionOfThreeSeconds},
       {"curator semaphore: whoever cannot learn how many leases there are leaves its own behind",
        "CURATOR-335; CURATOR-462, until 4.0.2",
        "curator-semaphore-v2",
@@ -380,10 +380,10 @@ std::vector<LockMutant> mutants_of_sessions() {
        "etcd issue 10111, until 3.3.10",
        "etcd-mutex",
        {},
-       kPatience + "unlocks_when_late = true\n",
+       kTtlOfThreeSeconds + "unlocks_when_late = true\n",
        kEtcdLateTurn,
        "mutual-exclusion",
-       kPatience},
+       kTtlOfThreeSeconds},
       {"etcd: a key that could not be deleted after a failed wait is a lock",
        "etcd pull request 11458, before 3.5",
        "etcd-mutex",
