@@ -39,11 +39,12 @@ function pagesBelow(path) {
 const pages = pagesBelow(folder).sort();
 const nameOf = (path) => relative(folder, path);
 const urlOf = (path, hash = "") => pathToFileURL(path).href + hash;
-// Of a kind of page one each, and those that are unlike others.
+// Of each kind of page a few, or one (LOCKSTEP_PAGES=few), and those that are unlike others.
+const samplesOfKind = process.env.LOCKSTEP_PAGES === "few" ? 1 : 4;
 const kindOf = (path) => nameOf(path).split("/").slice(0, -1).join("/") || nameOf(path);
 const samples = pages.filter((path, i) => {
   const same = pages.filter((other) => kindOf(other) === kindOf(path));
-  return same.indexOf(path) % Math.ceil(same.length / 4) === 0 || /pause-outlives-lease\.html$/.test(path);
+  return same.indexOf(path) % Math.ceil(same.length / samplesOfKind) === 0 || /pause-outlives-lease\.html$/.test(path);
 });
 
 const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
