@@ -139,7 +139,7 @@ sometimes something else. Without FILE: worlds of 2 to 64 clients and 1 to 9 ser
                        Option::Takes::each, algorithms_),
                   seconds({"--max-seconds", "S", "end after S seconds (60, unless --runs says something)"},
                           options_.max_seconds),
-                  whole({"--runs", "N", "end after N runs: then the same call finds the same, whatever --jobs is"}, {},
+                  whole({"--runs", "N", "end with the batch of run N (of 2,048 or so): the same call, the same"}, {},
                         options_.max_runs),
                   folder({"--found", "DIR", "where findings and the campaign's state go (found)"}, found_),
                   flag({"--resume", "", "go on with the campaign that is in --found, also if it was killed"}, resume_),

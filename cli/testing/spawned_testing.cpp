@@ -65,6 +65,7 @@ Spawned spawned(std::vector<std::string> arguments, const SpawnOptions& options)
       const rlimit limit{options.address_space, options.address_space};
       setrlimit(RLIMIT_AS, &limit);
     }
+    if (!options.folder.empty() && chdir(options.folder.c_str()) != 0) _exit(127);
     std::vector<char*> words;
     for (std::string& argument : arguments) words.push_back(argument.data());
     words.push_back(nullptr);

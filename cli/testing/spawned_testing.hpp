@@ -19,6 +19,7 @@ struct SpawnOptions {
   std::uint64_t address_space = 0;  ///< bytes; 0: no limit
   int interrupt_after_ms = -1;      ///< Ctrl-C then
   int patience_ms = 30'000;         ///< then it hangs
+  std::string folder;               ///< where it runs; empty: here
   std::string out;                  ///< a file that standard output goes to instead, such as /dev/full
 };
 

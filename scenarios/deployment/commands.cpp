@@ -7,6 +7,7 @@
 #include "models/redis/client/endpoint.hpp"
 #include "models/redis/script/sha1.hpp"
 #include "scenarios/deployment/deployment.hpp"
+#include "sim/invariant.hpp"
 
 namespace lockstep::scenarios {
 
@@ -14,7 +15,9 @@ sim::Task<void> Deployment::command_program(models::Client& client, const Client
   const auto named = std::find_if(scenario_.servers.begin(), scenario_.servers.end(),
                                   [&](const ServerSpec& server) { return server.name == spec.server; });
   const auto number = spec.server.empty() ? 0 : static_cast<std::size_t>(named - scenario_.servers.begin());
-  models::redis::Connection server = models::redis::servers_of(client)[number];
+  const auto servers = models::redis::servers_of(client);
+  sim::invariant(number < servers.size(), "commands are for a server of the story");
+  models::redis::Connection server = servers[number];
   for (const ClientSpec::Line& line : spec.commands) {
     co_await server.call(line.command);
     if (trouble_) continue;

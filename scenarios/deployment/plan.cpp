@@ -39,20 +39,24 @@ sim::ProcessId Deployment::process_named(const std::string& name) const {
 }
 
 std::optional<std::string> Deployment::look_for_missing_process() const {
-  std::vector<std::string> named;
-  for (const FaultSpec& fault : scenario_.faults) {
-    for (const std::vector<std::string>& side : fault.between) named.insert(named.end(), side.begin(), side.end());
-    if (!cuts_off(fault.kind)) named.push_back(fault.who);
-  }
-  const auto add_both = [&](const std::string& process, const std::string& server) {
-    named.push_back(process);
-    if (!server.empty()) named.push_back(server);
+  const std::string* missing = nullptr;
+  const auto look = [&](const std::string& name) {
+    if (missing == nullptr && !find_process(name)) missing = &name;
   };
-  for (const PinEntry& entry : scenario_.pin) add_both(entry.client, entry.server);
-  for (const ScheduleEntry& entry : scenario_.schedule) add_both(entry.process, entry.server);
-  const auto missing =
-      std::find_if(named.begin(), named.end(), [&](const std::string& name) { return !find_process(name); });
-  return missing == named.end() ? std::nullopt : std::optional(*missing);
+  const auto look_for_both = [&](const std::string& process, const std::string& server) {
+    look(process);
+    if (!server.empty()) look(server);
+  };
+  for (const FaultSpec& fault : scenario_.faults) {
+    for (const std::vector<std::string>& side : fault.between) std::for_each(side.begin(), side.end(), look);
+    if (!cuts_off(fault.kind)) look(fault.who);
+  }
+  for (const PinEntry& entry : scenario_.pin) look_for_both(entry.client, entry.server);
+  for (const ScheduleEntry& entry : scenario_.schedule) look_for_both(entry.process, entry.server);
+  for (const ClientSpec& client : scenario_.clients) {
+    if (!client.commands.empty() && !client.server.empty()) look(client.server);
+  }
+  return missing == nullptr ? std::nullopt : std::optional(*missing);
 }
 
 sim::Sides Deployment::sides_named(const std::vector<std::string>& left, const std::vector<std::string>& right) const {

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "scenarios/format/schema/schema.hpp"
+#include "scenarios/format/writer.hpp"
 #include "scenarios/story/suggestion.hpp"
 
 namespace lockstep::scenarios {
@@ -142,6 +143,14 @@ std::variant<Scenario, Diagnostic> parse(std::string_view text, std::string file
   } catch (const schema::Bad& bad) {
     return all_of(text, bad, file_name);
   }
+}
+
+std::optional<Diagnostic> refusal_of(const Scenario& edited, const models::locks::Catalogue& catalogue) {
+  Scenario story = edited;
+  story.schedule.clear();
+  auto read = parse(to_toml(story), edited.file, catalogue, &edited.lock.own);
+  auto* refusal = std::get_if<Diagnostic>(&read);
+  return refusal == nullptr ? std::nullopt : std::optional(std::move(*refusal));
 }
 
 std::variant<std::vector<fs::path>, Diagnostic> find_scenarios(std::span<const std::string> files_or_directories) {

@@ -5,6 +5,7 @@
 // Whatever a file holds, reading it gives a scenario or one message; nothing is thrown.
 
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,6 +25,10 @@ std::variant<Scenario, Diagnostic> load(const std::filesystem::path& file, const
 /// `known`: a script that need not be read again if the text names it; null: none is.
 std::variant<Scenario, Diagnostic> parse(std::string_view text, std::string file_name,
                                          const models::locks::Catalogue& catalogue, const OwnLock* known = nullptr);
+
+/// What `parse` says against a story that a program has edited, as the file that says just it; nothing: it is a story.
+/// Not of its schedule, which names what happens in it.
+std::optional<Diagnostic> refusal_of(const Scenario& edited, const models::locks::Catalogue& catalogue);
 
 /// The scenario files that a command line names: files as they are, and of directories every *.toml below, sorted
 /// bytewise. Each file once, where it is first named, however it is spelled. Links to directories are not followed.

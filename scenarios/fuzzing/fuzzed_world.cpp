@@ -21,10 +21,7 @@ using models::locks::ParameterSpec;
 using sim::Duration;
 using sim::DurationRange;
 using sim::Random;
-
-Duration between_ms(Random& random, std::int64_t lo, std::int64_t hi) {
-  return Duration::milliseconds(random.between(lo, hi));
-}
+using sim::random_ms;
 
 DurationRange up_to(Duration longest) { return {Duration::zero(), longest}; }
 
@@ -132,7 +129,7 @@ ClockSpec some_clock(Random& random, Duration lease) {
   ClockSpec clock;
   if (random.one_in(3)) clock.offset = Duration::milliseconds(random.between(-lease.floor_ms(), lease.floor_ms()));
   if (random.one_in(4)) clock.drift_ppm = random.between(-10'000, 10'000);
-  if (random.one_in(4)) clock.uptime = between_ms(random, 0, 1000);
+  if (random.one_in(4)) clock.uptime = random_ms(random, 0, 1000);
   return clock;
 }
 
@@ -161,7 +158,7 @@ void replicate(Random& random, Scenario& scenario) {
   SentinelsSpec& sentinels = scenario.sentinels.emplace();
   sentinels.primary = "redis1";
   sentinels.quorum = 2;
-  sentinels.down_after = between_ms(random, 100, 500);
+  sentinels.down_after = random_ms(random, 100, 500);
   sentinels.failover_timeout = Duration::seconds(3);
   for (const char* name : {"sentinel1", "sentinel2", "sentinel3"}) sentinels.each.push_back({name, {}, {}});
   for (ClientSpec& client : scenario.clients) {
@@ -169,15 +166,6 @@ void replicate(Random& random, Scenario& scenario) {
     client.attempts = 5;
   }
   if (!scenario.network.timeout) scenario.network.timeout = scenario.network.latency.hi * 10;
-}
-
-void set_parameters(const Entry& entry, Duration lease, Scenario& scenario) {
-  if (const auto* spec = models::locks::find_lease(entry.parameters))
-    scenario.lock.parameters.emplace(spec->name, lease);
-  for (const ParameterSpec& spec : entry.parameters) {
-    if (spec.role == ParameterRole::server_patience)
-      scenario.lock.parameters.emplace(spec.name, std::max(scenario.network.latency.hi * 3, Duration::milliseconds(1)));
-  }
 }
 
 void add_clients(Random& random, const Entry& entry, Duration lease, Scenario& scenario) {
@@ -194,9 +182,9 @@ void add_clients(Random& random, const Entry& entry, Duration lease, Scenario& s
     client.hold.hi =
         random.one_in(3) ? client.hold.lo + Duration::milliseconds(random.between(1, whole)) : client.hold.lo;
     client.rounds = random.one_in(2) ? 1 : random.between(2, 4);
-    client.between = {Duration::zero(), between_ms(random, 1, 20)};
+    client.between = {Duration::zero(), random_ms(random, 1, 20)};
     client.attempts = random.one_in(2) ? 1 : random.between(2, 5);
-    client.retry = {between_ms(random, 1, 10), between_ms(random, 10, 50)};
+    client.retry = {random_ms(random, 1, 10), random_ms(random, 10, 50)};
     if (can_reenter && random.one_in(3)) client.reenter = 1;
     if (random.one_in(10)) client.release = false;
     if (random.one_in(4)) client.clock = some_clock(random, lease);
@@ -240,11 +228,11 @@ Scenario generated_world(const Entry& entry, std::uint64_t seed) {
   world.lock.own = own_lock_of(entry);
   // EXPIRE knows whole seconds alone.
   const Duration lease =
-      random.one_in(2) || entry.id == "setnx-expire-two-step" ? Duration::seconds(1) : between_ms(random, 30, 300);
+      random.one_in(2) || entry.id == "setnx-expire-two-step" ? Duration::seconds(1) : random_ms(random, 30, 300);
   world.network.latency.lo = Duration::milliseconds(1);
-  world.network.latency.hi = random.one_in(4) ? world.network.latency.lo : between_ms(random, 2, 20);
+  world.network.latency.hi = random.one_in(4) ? world.network.latency.lo : random_ms(random, 2, 20);
   if (random.one_in(2)) world.network.timeout = world.network.latency.hi * random.between(3, 10);
-  set_parameters(entry, lease, world);
+  set_lease_and_patience(entry, lease, std::max(world.network.latency.hi * 3, Duration::milliseconds(1)), world.lock);
   constexpr std::array<std::uint64_t, 6> kServers{3, 3, 3, 5, 5, 7};
   const std::uint64_t servers = !entry.many_nodes  ? usual_servers(entry)
                                 : random.one_in(5) ? 1 + random.below(9)
@@ -254,7 +242,7 @@ Scenario generated_world(const Entry& entry, std::uint64_t seed) {
     server.kind = &server_kind_of(entry);
     server.name = server_name(*server.kind, i, servers);
     if (random.one_in(4)) server.clock = some_clock(random, lease);
-    if (random.one_in(6)) server.latency = {Duration::milliseconds(1), between_ms(random, 2, 30)};
+    if (random.one_in(6)) server.latency = {Duration::milliseconds(1), random_ms(random, 2, 30)};
   }
   add_clients(random, entry, lease, world);
   if (random.one_in(4)) world.resource = ResourceSpec{.fenced = random.one_in(2), .latency = std::nullopt};

@@ -14,6 +14,7 @@
 #include <rapidcheck/shrinkable/Operations.h>
 
 #include "models/servers/server_kind.hpp"
+#include "scenarios/format/loader.hpp"
 #include "scenarios/format/writer.hpp"
 #include "scenarios/fuzzing/loose_replay.hpp"
 #include "scenarios/running/runner.hpp"
@@ -306,6 +307,9 @@ class Shrinking {
 
   bool is_over() const { return tried_ >= max_tries_ || events_ >= max_events_; }
 
+  /// An edit may leave out what others need: what no file could say is no story.
+  bool violates_edited(const Scenario& story) { return !refusal_of(story, catalogue_) && violates(story); }
+
   bool violates(const Scenario& story) {
     if (is_over()) return false;
     ++tried_;
@@ -343,7 +347,10 @@ class Shrinking {
     std::size_t before = 0;
     do {
       before = story.delays.size();
-      story = rc::shrinkable::findLocalMin(rc::shrinkable::shrinkRecur(story, shrinks), is_violated).first;
+      const auto is_edited_violated = [&](const LooseStory& smaller) {
+        return !refusal_of(smaller.story, catalogue_) && is_violated(smaller);
+      };
+      story = rc::shrinkable::findLocalMin(rc::shrinkable::shrinkRecur(story, shrinks), is_edited_violated).first;
       story.delays = without_needless(
           std::move(story.delays),
           [&](const std::vector<NamedDelay>& delays) { return is_violated({story.story, delays}); }, is_over);
@@ -352,7 +359,7 @@ class Shrinking {
   }
 
   Scenario smallest(Scenario story) {
-    const auto is_violated = [this](const Scenario& smaller) { return violates(smaller); };
+    const auto is_violated = [this](const Scenario& smaller) { return violates_edited(smaller); };
     const auto shrinks = [](const Scenario& larger) {
       Edits edits = without_parts(larger);
       Edits details = Details(larger).take();
@@ -380,10 +387,10 @@ class Shrinking {
     max_tries_ = tried_ + story.faults.size() + story.clients.size();
     max_events_ = UINT64_MAX;
     for (std::size_t i = 0; i < story.faults.size(); ++i) {
-      if (violates(without_fault(story, i))) return false;
+      if (violates_edited(without_fault(story, i))) return false;
     }
     for (std::size_t i = 0; i < story.clients.size() && story.clients.size() > 1; ++i) {
-      if (violates(without_client(story, i))) return false;
+      if (violates_edited(without_client(story, i))) return false;
     }
     return true;
   }
@@ -523,7 +530,7 @@ std::variant<Shrunk, Unconfirmed> shrink(const Scenario& found, const std::vecto
   // Where a schedule cannot say all of what happened, less of it may.
   for (const Edit& change : is_shown ? Edits() : without_parts(found)) {
     smallest = change(found);
-    is_shown = shrinking.violates(smallest);
+    is_shown = shrinking.violates_edited(smallest);
     if (is_shown) break;
   }
   if (!is_shown) {

@@ -11,6 +11,7 @@
 #include "scenarios/running/random_run.hpp"
 #include "scenarios/running/runner.hpp"
 #include "scenarios/testing/stories_testing.hpp"
+#include "sim/testing/in_tree.hpp"
 
 namespace lockstep::scenarios::shrink_test {
 namespace {
@@ -204,6 +205,55 @@ length = "1ms"
   CHECK(is_refused([](Scenario& s) { s.pin.push_back({.client = "A", .command = "SET", .server = "gone"}); }));
   CHECK(is_refused([](Scenario& s) { s.schedule.push_back({.process = "gone"}); }));
   CHECK(is_refused([](Scenario& s) { s.schedule.push_back({.process = "A", .step = "SET", .server = "gone"}); }));
+}
+
+TEST_CASE("an edited story is refused when no file could say it, and no story of the repository is") {
+  for (const std::string& file : repository_stories()) {
+    auto loaded = load(file, catalogue());
+    if (const auto* problem = std::get_if<Diagnostic>(&loaded)) FAIL(problem->to_string());
+    if (const auto refusal = refusal_of(std::get<Scenario>(loaded), catalogue())) FAIL(refusal->to_string());
+  }
+  const Scenario story = parsed(R"(
+[lock]
+algorithm = "redlock-seq"
+[servers]
+count = 3
+[network]
+timeout = "20ms"
+[resource]
+kind = "counter"
+[[client]]
+name = ["A", "B"]
+[[fault]]
+kind = "pause"
+client = "A"
+before = "SET"
+length = "1ms"
+[[fault]]
+kind = "partition"
+between = [["A"], ["resource"]]
+from = "1ms"
+length = "1ms"
+[[may]]
+kind = "crash"
+server = "redis2"
+)");
+  const auto refusal_after = [&](auto edit) {
+    Scenario edited = story;
+    edit(edited);
+    const auto refusal = refusal_of(edited, catalogue());
+    return refusal ? refusal->message : "";
+  };
+  using Catch::Matchers::Contains;
+  CHECK(refusal_after([](Scenario&) {}).empty());
+  CHECK_THAT(refusal_after([](Scenario& s) { s.clients[1].name = "A"; }), Contains("A"));
+  CHECK_FALSE(refusal_after([](Scenario& s) { s.clients.clear(); }).empty());
+  CHECK_THAT(refusal_after([](Scenario& s) { s.clients.erase(s.clients.begin()); }), Contains("A"));
+  CHECK_THAT(refusal_after([](Scenario& s) { s.servers.pop_back(), s.servers.pop_back(); }), Contains("redis2"));
+  CHECK_THAT(refusal_after([](Scenario& s) { s.resource.reset(); }), Contains("resource"));
+  CHECK_THAT(refusal_after([](Scenario& s) { s.lock.algorithm = "gone"; }), Contains("gone"));
+  CHECK_THAT(refusal_after([](Scenario& s) { s.faults[0].trigger.step = "GONE"; }), Contains("GONE"));
+  CHECK_THAT(refusal_after([](Scenario& s) { s.may[0].who = {"gone"}; }), Contains("gone"));
 }
 
 }  // namespace lockstep::scenarios::shrink_test

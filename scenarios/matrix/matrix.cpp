@@ -52,15 +52,6 @@ bool may_not_be_explored(const Entry& entry, const MatrixFault& fault) {
   return fault.name == "partition" || has_primary(entry, fault);
 }
 
-void set_matrix_parameters(const Entry& entry, Duration lease, Scenario& scenario) {
-  if (const auto* spec = models::locks::find_lease(entry.parameters))
-    scenario.lock.parameters.emplace(spec->name, lease);
-  for (const models::locks::ParameterSpec& spec : entry.parameters) {
-    if (spec.role == models::locks::ParameterRole::server_patience)
-      scenario.lock.parameters.emplace(spec.name, kPatience);
-  }
-}
-
 /// What the lock protects in the world of a question.
 std::optional<ResourceSpec> resource_of(const Entry& entry, const MatrixQuestion& question) {
   if (question.property != "no-lost-update") return std::nullopt;
@@ -377,7 +368,7 @@ Scenario matrix_world(const Entry& entry, const MatrixFault& fault, const Matrix
   scenario.lock.algorithm = entry.id;
   scenario.lock.own = own_lock_of(entry);
   scenario.network.latency = kLatency;
-  set_matrix_parameters(entry, has_primary(entry, fault) ? kLeaseOverFailover : kLease, scenario);
+  set_lease_and_patience(entry, has_primary(entry, fault) ? kLeaseOverFailover : kLease, kPatience, scenario.lock);
   add_processes(entry, question, world, scenario);
   if (has_primary(entry, fault)) add_replica(scenario);
   allow(fault, scenario);

@@ -10,11 +10,8 @@ namespace {
 
 using sim::Duration;
 using sim::DurationRange;
+using sim::random_ms;
 using namespace sim::literals;
-
-Duration random_ms(sim::Random& random, std::int64_t lo, std::int64_t hi) {
-  return Duration::milliseconds(random.between(lo, hi));
-}
 
 MaySpec fault_of(MaySpec::Kind kind, sim::Random& random) {
   MaySpec may;

@@ -97,6 +97,14 @@ const models::locks::Entry* find_entry(const LockSpec& lock, const models::locks
   return catalogue.find(lock.algorithm);
 }
 
+void set_lease_and_patience(const models::locks::Entry& entry, sim::Duration lease, sim::Duration patience,
+                            LockSpec& lock) {
+  if (const auto* spec = models::locks::find_lease(entry.parameters)) lock.parameters.emplace(spec->name, lease);
+  for (const models::locks::ParameterSpec& spec : entry.parameters) {
+    if (spec.role == models::locks::ParameterRole::server_patience) lock.parameters.emplace(spec.name, patience);
+  }
+}
+
 std::string add_script(std::string& name, models::locks::Catalogue& catalogue) {
   if (!name.ends_with(".lua")) return "";
   auto read = read_own_lock(name);

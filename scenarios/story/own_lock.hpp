@@ -24,6 +24,11 @@ std::string script_from(const OwnLock& lock, const std::filesystem::path& folder
 /// The algorithm of a story: its own script, or of the catalogue. Null: there is none.
 const models::locks::Entry* find_entry(const LockSpec& lock, const models::locks::Catalogue& catalogue);
 
+/// For stories that are made for an algorithm: how long its lease is, and how long a server lets a client wait,
+/// wherever it has a parameter for that and the story says nothing.
+void set_lease_and_patience(const models::locks::Entry& entry, sim::Duration lease, sim::Duration patience,
+                            LockSpec& lock);
+
 /// Adds the script that `name` is the file of, for commands that take algorithms by name, and makes `name` its id. What
 /// is wrong, or nothing. Does nothing if `name` does not end in ".lua".
 std::string add_script(std::string& name, models::locks::Catalogue& catalogue);

@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "sim/time/time.hpp"
+
 namespace lockstep::sim {
 
 /// Spreads 64 bits over 64 bits (Steele, Lea, Flood 2014, "Fast splittable pseudorandom number generators").
@@ -50,5 +52,10 @@ class Random {
  private:
   std::uint64_t state_;
 };
+
+/// Whole milliseconds, uniform in [lo, hi]. Requires: lo <= hi.
+constexpr Duration random_ms(Random& random, std::int64_t lo, std::int64_t hi) {
+  return Duration::milliseconds(random.between(lo, hi));
+}
 
 }  // namespace lockstep::sim

@@ -33,11 +33,6 @@ consensus::MemberTimes member_times(const ClusterSettings& settings, consensus::
   return times;
 }
 
-bool is_blocking_query(const Request& request) {
-  const auto* query = std::get_if<Query>(&request.content);
-  return query != nullptr && query->index > 0;
-}
-
 /// What may be sent once more. A renewal passes for one: its request is that of a query.
 bool is_read(const Request& request) {
   return std::holds_alternative<Query>(request.content) || std::holds_alternative<SessionRenew>(request.content);
@@ -46,11 +41,6 @@ bool is_read(const Request& request) {
 bool is(const Request& request, Consistency consistency) {
   const auto* query = std::get_if<Query>(&request.content);
   return query != nullptr && query->consistency == consistency;
-}
-
-sim::DurationRange member_wait_of(const Query& query) {
-  const sim::Duration wait = query.wait <= sim::Duration::zero() ? kStandardWait : std::min(query.wait, kLongestWait);
-  return {wait, wait + wait / kJitterFraction};
 }
 
 }  // namespace
@@ -103,7 +93,7 @@ void ClusterMember::asked(const Request& request, sim::ConnectionId connection) 
   if (!request.datacentre.empty() && request.datacentre != settings_.server.datacentre)
     return answer(id, {.answer = {.error = Error::no_path_to_datacenter}});
   sim::Duration patience = settings_.rpc_hold_timeout;
-  if (is_blocking_query(request)) patience += member_wait_of(std::get<Query>(request.content)).lo;
+  if (is_blocking(request)) patience += wait_of(std::get<Query>(request.content)).lo;
   waiting.held_until = monotonic().now() + patience;
   dispatch(waiting);
 }
@@ -289,7 +279,7 @@ void ClusterMember::run(Command command) {
   if (std::optional<Answer> answer = engine_.ask(static_cast<Engine::QueryId>(id), asked))
     return tell_query(id, std::move(*answer));
   const bool is_repeated = command.request.is_repeated;
-  const sim::DurationRange wait = member_wait_of(asked);
+  const sim::DurationRange wait = wait_of(asked);
   Blocking& blocking = queries_.try_emplace(id, *this, std::move(command)).first->second;
   if (is_repeated) return;
   blocking.timer = world().set_timer(this->id(), {monotonic().true_length(wait.lo), monotonic().true_length(wait.hi)},

@@ -1,10 +1,16 @@
 #include "models/consul/engine/request.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 
 namespace lockstep::models::consul {
+
+sim::DurationRange wait_of(const Query& query) {
+  const sim::Duration wait = query.wait <= sim::Duration::zero() ? kStandardWait : std::min(query.wait, kLongestWait);
+  return {wait, wait + wait / kJitterFraction};
+}
 
 std::string_view to_string(Error error) {
   switch (error) {

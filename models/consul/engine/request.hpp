@@ -87,6 +87,8 @@ inline constexpr sim::Duration kStandardWait = sim::Duration::seconds(300);
 inline constexpr sim::Duration kLongestWait = sim::Duration::seconds(600);
 /// A blocking query waits up to a sixteenth longer, so that those which began together do not end together.
 inline constexpr std::int64_t kJitterFraction = 16;
+/// How long a blocking query waits, with that jitter.
+sim::DurationRange wait_of(const Query& query);
 inline constexpr sim::Duration kLongestLockDelay = sim::Duration::seconds(60);
 inline constexpr sim::Duration kLongestTtl = sim::Duration::seconds(24 * 3600);
 /// The server ends a session when it has not been renewed for twice its TTL.

@@ -18,16 +18,6 @@ std::uint64_t part_of(SessionId session) { return static_cast<std::uint64_t>(ses
 /// Each connection has numbers of its own, so that it does not matter who asks first. 1, 2, … for the first ones.
 constexpr SessionId kConnections = 0x1000;
 
-bool is_blocking(const Request& request) {
-  const auto* query = std::get_if<Query>(&request.content);
-  return query != nullptr && query->index > 0;
-}
-
-sim::DurationRange wait_of(const Query& query) {
-  const sim::Duration wait = query.wait <= sim::Duration::zero() ? kStandardWait : std::min(query.wait, kLongestWait);
-  return {wait, wait + wait / kJitterFraction};
-}
-
 struct NameOf {
   std::string_view operator()(const Write& write) const { return name_of(write); }
   std::string_view operator()(const Delete& asked) const { return name_of(asked); }
@@ -72,6 +62,11 @@ std::string describe(const Told& told) {
 
 std::string Reply::describe() const { return consul::describe(content); }
 std::uint64_t Reply::digest() const { return digest_bytes(describe()); }
+
+bool is_blocking(const Request& request) {
+  const auto* query = std::get_if<Query>(&request.content);
+  return query != nullptr && query->index > 0;
+}
 
 bool Server::answers_at_once(const sim::Message& request) const {
   return !is_blocking(static_cast<const Request&>(request));

@@ -39,6 +39,8 @@ class Request final : public sim::Message {
   std::string describe() const override;
   std::uint64_t digest() const override;
 };
+/// Whether its answer may wait for a change.
+bool is_blocking(const Request& request);
 
 /// What a server of a cluster says of itself when it answers a query.
 struct Contact {

@@ -204,12 +204,6 @@ std::string error_text(std::string_view text) {
 
 bool is_one_string(lua_State* lua) { return lua_gettop(lua) == 1 && lua_type(lua, 1) == LUA_TSTRING; }
 
-std::string_view string_at(lua_State* lua, int index) {
-  std::size_t length = 0;
-  const char* bytes = lua_tolstring(lua, index, &length);
-  return {bytes, length};
-}
-
 int error_reply(lua_State* lua) {
   if (is_symbolic(lua, 1)) explain_misuse(lua, "redis.error_reply of userdata");
   if (!is_one_string(lua)) {

@@ -6,8 +6,6 @@
 namespace lockstep::models::zookeeper {
 namespace {
 
-constexpr SessionId kEnsembleConnections = 0x1000;  // as `Server` numbers sessions
-
 /// Between two servers that stand for election. Of ZooKeeper's election: how long it waits for a better vote
 /// (FastLeaderElection.finalizeWait).
 constexpr sim::Duration kFinalizeWait = sim::Duration::milliseconds(200);
@@ -109,7 +107,7 @@ void EnsembleServer::open_or_find(const Connect& asked, const Request& request, 
   }
   sim::Duration timeout = std::max(asked.timeout, settings_.times.least);
   if (settings_.times.most > sim::Duration::zero()) timeout = std::min(timeout, settings_.times.most);
-  const SessionId id = connection.index + 1 + kEnsembleConnections * opened_[connection.index]++;
+  const SessionId id = session_id(connection, opened_[connection.index]++);
   connects_.emplace(serial, std::move(waiting));
   submit({.kind = Transaction::Kind::open_session,
           .session = id,

@@ -180,7 +180,7 @@ class EnsembleServer final : public sim::Process, private consensus::MemberOwner
   std::vector<std::uint64_t> heard_;  ///< in which half tick a follower answered last
 
   // What a crash leaves as it is, so that no number comes twice.
-  std::map<std::uint32_t, SessionId> opened_;  ///< sessions so far, by connection
+  std::map<std::uint32_t, std::int64_t> opened_;  ///< sessions so far, by connection
   std::uint64_t serials_ = 0;
   std::uint32_t numbers_ = 0;
   bool has_started_ = false;

@@ -15,9 +15,6 @@ namespace {
 constexpr std::uint64_t kTree = 0;
 std::uint64_t part_of(SessionId session) { return static_cast<std::uint64_t>(session); }
 
-/// Each connection has numbers of its own, so that it does not matter who asks first. 1, 2, … for the first ones.
-constexpr SessionId kConnections = 0x1000;
-
 /// False: it changes nothing in this tree.
 bool may_change(const Operation& operation, const Engine& engine) {
   const auto is_there = [&](const std::string& path) { return engine.stat_of(path).has_value(); };
@@ -30,6 +27,11 @@ bool may_change(const Operation& operation, const Engine& engine) {
 }
 
 }  // namespace
+
+SessionId session_id(sim::ConnectionId connection, std::int64_t opened_before) {
+  constexpr SessionId kConnections = 0x1000;
+  return connection.index + 1 + kConnections * opened_before;
+}
 
 std::string_view object_of(std::string_view path) {
   constexpr std::string_view kLocks = "/locks/";
@@ -131,7 +133,7 @@ void Server::receive(sim::Message& message, sim::ConnectionId connection) {
 
 void Server::connect(const Connect& asked, const Request& request, sim::ConnectionId connection) {
   if (asked.session == 0) {
-    const SessionId id = connection.index + 1 + kConnections * opened_[connection.index]++;
+    const SessionId id = session_id(connection, opened_[connection.index]++);
     world().access(part_of(id), true);
     sim::Duration timeout = std::max(asked.timeout, times_.least);
     if (times_.most > sim::Duration::zero()) timeout = std::min(timeout, times_.most);

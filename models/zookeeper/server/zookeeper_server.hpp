@@ -40,6 +40,10 @@ struct ConnectionNumber {
   bool operator==(const ConnectionNumber&) const = default;
 };
 
+/// Of the session that the connection opens after so many others. Each connection has numbers of its own, so that it
+/// does not matter who asks first. 1, 2, … for the first ones.
+SessionId session_id(sim::ConnectionId connection, std::int64_t opened_before);
+
 class Request final : public sim::Message {
  public:
   ConnectionNumber on;  ///< of whatever is no `Connect`
@@ -164,7 +168,7 @@ class Server final : public sim::Process {
   Engine engine_;
   std::map<SessionId, Session> sessions_;
   std::map<std::uint32_t, Watcher> watchers_;
-  std::map<std::uint32_t, SessionId> opened_;  ///< sessions so far, by connection
+  std::map<std::uint32_t, std::int64_t> opened_;  ///< sessions so far, by connection
 };
 
 }  // namespace lockstep::models::zookeeper

@@ -13,13 +13,10 @@ namespace {
 using sim::Duration;
 using sim::DurationRange;
 using sim::Random;
+using sim::random_ms;
 using namespace sim::literals;
 
-Duration hunted_ms(Random& random, std::int64_t lo, std::int64_t hi) {
-  return Duration::milliseconds(random.between(lo, hi));
-}
-
-DurationRange from_zero(Random& random, std::int64_t hi) { return {0_ms, hunted_ms(random, 1, hi)}; }
+DurationRange from_zero(Random& random, std::int64_t hi) { return {0_ms, random_ms(random, 1, hi)}; }
 
 /// Nothing, A, or B: whom a fault may strike.
 std::vector<std::string> somebody(Random& random, const Scenario& scenario) {
@@ -33,18 +30,18 @@ std::string some_server(Random& random, const Scenario& scenario) {
 
 /// To one side, to the other, or to both; sometimes by one length.
 DurationRange offset(Random& random, std::int64_t most) {
-  const Duration by = hunted_ms(random, 1, most);
+  const Duration by = random_ms(random, 1, most);
   switch (random.below(4)) {
     case 0: return DurationRange::exactly(random.one_in(2) ? by : -by);
     case 1: return {-by, 0_ms};
     case 2: return {0_ms, by};
-    default: return {-by, hunted_ms(random, 1, most)};
+    default: return {-by, random_ms(random, 1, most)};
   }
 }
 
 MaySpec some_pause(Random& random, const Scenario& scenario, std::int64_t lease) {
   MaySpec may;
-  may.length = random.one_in(5) ? DurationRange::exactly(hunted_ms(random, 1, lease)) : from_zero(random, 2 * lease);
+  may.length = random.one_in(5) ? DurationRange::exactly(random_ms(random, 1, lease)) : from_zero(random, 2 * lease);
   may.times = random.between(1, 3);
   if (random.one_in(2)) may.during = sim::Activity::work;
   may.who = somebody(random, scenario);
@@ -72,7 +69,7 @@ MaySpec some_fault(Random& random, const Scenario& scenario, std::int64_t lease)
       may.kind = MaySpec::Kind::crash;
       may.who = {random.one_in(3) ? scenario.clients.front().name : some_server(random, scenario)};
       may.restart_after =
-          random.one_in(2) ? DurationRange::exactly(hunted_ms(random, 0, lease)) : from_zero(random, lease);
+          random.one_in(2) ? DurationRange::exactly(random_ms(random, 0, lease)) : from_zero(random, lease);
       may.keep = random.one_in(2) && may.who.front() != scenario.clients.front().name;
       break;
     }
@@ -93,7 +90,7 @@ MaySpec some_fault(Random& random, const Scenario& scenario, std::int64_t lease)
 MaySpec another_fault(Random& random, const Scenario& scenario, std::int64_t lease) {
   constexpr std::array kActivities{sim::Activity::acquire, sim::Activity::release, sim::Activity::renewal};
   MaySpec may;
-  may.length = random.one_in(5) ? DurationRange::exactly(hunted_ms(random, 1, lease)) : from_zero(random, 2 * lease);
+  may.length = random.one_in(5) ? DurationRange::exactly(random_ms(random, 1, lease)) : from_zero(random, 2 * lease);
   may.who = somebody(random, scenario);
   const sim::Activity activity = kActivities[random.below(kActivities.size())];
   switch (random.below(6)) {
@@ -128,7 +125,7 @@ void add_paused_crash(Random& random, Scenario& scenario, std::int64_t lease) {
   if (pause.during == sim::Activity::work && !random.one_in(3)) pause.during = sim::Activity::anything;
   MaySpec crash;
   crash.kind = MaySpec::Kind::crash;
-  if (!random.one_in(3)) crash.restart_after = DurationRange::exactly(hunted_ms(random, 0, lease));
+  if (!random.one_in(3)) crash.restart_after = DurationRange::exactly(random_ms(random, 0, lease));
   const bool is_server = scenario.clients.end() == std::find_if(scenario.clients.begin(), scenario.clients.end(),
                                                                 [&](const ClientSpec& c) { return c.name == victim; });
   crash.keep = is_server && random.one_in(2);
@@ -144,7 +141,7 @@ ClientSpec some_operator(Random& random, std::int64_t lease) {
   constexpr std::array kActions{"DEL", "PERSIST"};
   ClientSpec client;
   client.name = "op";
-  client.acquire_at = {0_ms, hunted_ms(random, 1, 2 * lease)};
+  client.acquire_at = {0_ms, random_ms(random, 1, 2 * lease)};
   const std::string script = "local t = redis.call('TIME') if t[2] + 0 < " +
                              std::to_string(1000 * random.between(1, 2 * lease)) + " then return redis.call('" +
                              kActions[random.below(kActions.size())] + "', KEYS[1]) end return 0";
@@ -170,9 +167,9 @@ void choose_lock(Random& random, std::int64_t lease, Scenario& scenario) {
   }
   parameters.emplace("ttl", Duration::milliseconds(lease));
   if (algorithm != "redlock-seq") return;
-  if (random.one_in(3)) parameters.emplace("drift_extra", hunted_ms(random, 0, 2));
+  if (random.one_in(3)) parameters.emplace("drift_extra", random_ms(random, 0, 2));
   if (random.one_in(3)) parameters.emplace("clock", std::string("wall"));
-  if (random.one_in(2)) parameters.emplace("node_timeout", hunted_ms(random, 3, 10));
+  if (random.one_in(2)) parameters.emplace("node_timeout", random_ms(random, 3, 10));
 }
 
 }  // namespace
@@ -187,7 +184,7 @@ Scenario hunted_story(std::uint64_t seed) {
   choose_lock(random, lease, scenario);
   scenario.network.latency = DurationRange::exactly(1_ms);
   if (random.one_in(3)) scenario.network.latency.hi = 2_ms;
-  if (random.one_in(2)) scenario.network.timeout = hunted_ms(random, 4, 8);
+  if (random.one_in(2)) scenario.network.timeout = random_ms(random, 4, 8);
   const bool is_redlock = scenario.lock.algorithm == "redlock-seq";
   if (is_redlock) {
     for (const char* name : {"redis1", "redis2", "redis3"})
@@ -202,13 +199,13 @@ Scenario hunted_story(std::uint64_t seed) {
     client.name = std::string(1, static_cast<char>('A' + i));
     if (i > 0)
       client.acquire_at =
-          random.one_in(3) ? DurationRange::exactly(hunted_ms(random, 0, 2 * lease)) : from_zero(random, 6 * lease);
+          random.one_in(3) ? DurationRange::exactly(random_ms(random, 0, 2 * lease)) : from_zero(random, 6 * lease);
     // Around the lease, and far from it.
     const std::int64_t hold = random.one_in(2) ? random.between(lease - 5, lease + 3) : random.between(0, lease);
     client.hold = DurationRange::exactly(Duration::milliseconds(hold));
-    if (random.one_in(6)) client.hold.hi += hunted_ms(random, 1, 5);
+    if (random.one_in(6)) client.hold.hi += random_ms(random, 1, 5);
     client.attempts = random.one_in(5) ? 2 : 1;
-    client.retry = DurationRange::exactly(hunted_ms(random, 2, lease));
+    client.retry = DurationRange::exactly(random_ms(random, 2, lease));
     if (random.one_in(10)) client.release = false;
   }
   if (!is_redlock && random.one_in(8)) scenario.clients.push_back(some_operator(random, lease));

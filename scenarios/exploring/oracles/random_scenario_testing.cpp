@@ -15,24 +15,21 @@ using models::locks::ParameterRole;
 using sim::Duration;
 using sim::DurationRange;
 using sim::Random;
+using sim::random_ms;
 
 constexpr std::array<std::string_view, 8> kSteps{"SETNX", "SET", "GET", "GETSET", "DEL", "EVAL", "acquire", "release"};
 constexpr std::size_t kCommands = 6;  ///< of them are messages
 
-Duration some_ms(Random& random, std::int64_t lo, std::int64_t hi) {
-  return Duration::milliseconds(random.between(lo, hi));
-}
-
 DurationRange range(Random& random, std::int64_t lo, std::int64_t hi) {
-  const Duration from = some_ms(random, lo, hi);
-  return {from, random.one_in(3) ? from : from + some_ms(random, 0, hi - lo)};
+  const Duration from = random_ms(random, lo, hi);
+  return {from, random.one_in(3) ? from : from + random_ms(random, 0, hi - lo)};
 }
 
 ClockSpec clock(Random& random) {
   ClockSpec clock;
-  if (random.one_in(3)) clock.offset = some_ms(random, -200, 200);
+  if (random.one_in(3)) clock.offset = random_ms(random, -200, 200);
   if (random.one_in(4)) clock.drift_ppm = random.between(-50'000, 50'000);
-  if (random.one_in(4)) clock.uptime = some_ms(random, 0, 200);
+  if (random.one_in(4)) clock.uptime = random_ms(random, 0, 200);
   return clock;
 }
 
@@ -45,13 +42,13 @@ void choose_lock(Random& random, const models::locks::Catalogue& catalogue, Scen
     const bool is_lease = spec.role == ParameterRole::lease || spec.role == ParameterRole::newcomers_lease;
     if (is_lease && &spec == models::locks::find_lease(entry.parameters))
       parameters.emplace(spec.name,
-                         entry.id == "setnx-expire-two-step" ? Duration::seconds(1) : some_ms(random, 20, 200));
+                         entry.id == "setnx-expire-two-step" ? Duration::seconds(1) : random_ms(random, 20, 200));
     if (spec.name == "attempts") parameters.emplace("attempts", random.between(1, 4));
     if (spec.name == "retry") parameters.emplace("retry", range(random, 1, 20));
-    if (spec.name == "acquire_timeout") parameters.emplace("acquire_timeout", some_ms(random, 0, 50));
+    if (spec.name == "acquire_timeout") parameters.emplace("acquire_timeout", random_ms(random, 0, 50));
     if (spec.role == ParameterRole::places) parameters.emplace(spec.name, random.between(1, 2));
     if (spec.name == "poll") parameters.emplace("poll", range(random, 1, 20));
-    if (spec.role == ParameterRole::server_patience) parameters.emplace(spec.name, some_ms(random, 5, 50));
+    if (spec.role == ParameterRole::server_patience) parameters.emplace(spec.name, random_ms(random, 5, 50));
     if (std::holds_alternative<bool>(spec.fallback) && random.one_in(3)) {
       parameters.emplace(spec.name, !std::get<bool>(spec.fallback));
     }
@@ -114,15 +111,15 @@ FaultSpec random_fault(Random& random, const Scenario& scenario) {
   const bool of_messages = strikes_message(fault.kind);
   const bool of_server = !of_messages && random.one_in(3);
   fault.who = of_server ? server : client;
-  fault.length = DurationRange::exactly(some_ms(random, 1, 300));
-  fault.by = DurationRange::exactly(some_ms(random, -200, 200));
-  if (random.one_in(2)) fault.restart_after = DurationRange::exactly(some_ms(random, 1, 100));
+  fault.length = DurationRange::exactly(random_ms(random, 1, 300));
+  fault.by = DurationRange::exactly(random_ms(random, -200, 200));
+  if (random.one_in(2)) fault.restart_after = DurationRange::exactly(random_ms(random, 1, 100));
   fault.keep = random.one_in(2);
   fault.direction = random.one_in(2) ? FaultSpec::Direction::request : FaultSpec::Direction::reply;
   fault.between = {{client}, {server}};
   if (of_server || cuts_off(fault.kind) || (!of_messages && random.one_in(2))) {
     fault.trigger.kind = Trigger::Kind::at;
-    fault.trigger.time = some_ms(random, 0, 300);
+    fault.trigger.time = random_ms(random, 0, 300);
   } else {
     constexpr std::array kMoments{Trigger::Kind::before, Trigger::Kind::sent, Trigger::Kind::after};
     fault.trigger.kind = kMoments[random.below(kMoments.size())];
@@ -141,7 +138,7 @@ Scenario random_scenario(std::uint64_t seed, const models::locks::Catalogue& cat
   scenario.file = scenario.id = fmt::format("random-{}", seed);
   choose_lock(random, catalogue, scenario);
   scenario.network.latency = range(random, 1, 10);
-  scenario.network.timeout = some_ms(random, 20, 100);
+  scenario.network.timeout = random_ms(random, 20, 100);
   if (random.one_in(2)) {
     scenario.resource = ResourceSpec{.kind = random.one_in(2) ? ResourceSpec::Kind::counter : ResourceSpec::Kind::reg,
                                      .fenced = random.one_in(2),

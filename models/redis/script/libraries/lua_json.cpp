@@ -21,12 +21,6 @@ namespace {
 
 constexpr int kDeepestJson = 1000;
 
-std::string_view json_string_at(lua_State* lua, int index) {
-  std::size_t length = 0;
-  const char* bytes = lua_tolstring(lua, index, &length);
-  return {bytes, length};
-}
-
 // --- Writing. Values stand on top of the stack.
 
 class Writer {
@@ -35,7 +29,7 @@ class Writer {
 
   void write_value(int depth) {
     switch (lua_type(lua_, -1)) {
-      case LUA_TSTRING: return write_string(json_string_at(lua_, -1));
+      case LUA_TSTRING: return write_string(string_at(lua_, -1));
       case LUA_TNUMBER: return write_number(-1);
       case LUA_TBOOLEAN: return append(lua_toboolean(lua_, -1) != 0 ? "true" : "false");
       case LUA_TNIL: return append("null");
@@ -122,7 +116,7 @@ class Writer {
         write_number(-2);
         append("\"");
       } else if (lua_type(lua_, -2) == LUA_TSTRING) {
-        write_string(json_string_at(lua_, -2));
+        write_string(string_at(lua_, -2));
       } else {
         refuse(-2, "table key must be a number or string");
       }
@@ -398,7 +392,7 @@ int decode(lua_State* lua) {
   luaL_argcheck(lua, lua_gettop(lua) == 1, 1, "expected 1 argument");
   if (is_symbolic(lua, 1)) explain_misuse(lua, "cjson.decode of userdata");
   luaL_checkstring(lua, 1);
-  const std::string_view text = json_string_at(lua, 1);
+  const std::string_view text = string_at(lua, 1);
   if (text.size() >= 2 && (text[0] == '\0' || text[1] == '\0')) {
     return luaL_error(lua, "JSON parser does not support UTF-16 or UTF-32");
   }

@@ -22,6 +22,12 @@ bool is_reference(lua_State* lua, int index) {
 
 }  // namespace
 
+std::string_view string_at(lua_State* lua, int index) {
+  std::size_t length = 0;
+  const char* bytes = lua_tolstring(lua, index, &length);
+  return {bytes, length};
+}
+
 bool look_through(lua_State* lua, int index) {
   if (!lua_istable(lua, index) || !lua_getmetatable(lua, index)) return false;
   lua_pushlightuserdata(lua, const_cast<char*>(&kUnderlying));

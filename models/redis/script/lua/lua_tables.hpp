@@ -1,11 +1,15 @@
 #pragma once
 
-// Tables of a script: views that it cannot change, and the order of their keys.
+// Values of a script: its strings, views of tables that it cannot change, and the order of their keys.
+
+#include <string_view>
 
 #include <lua.hpp>
 
 namespace lockstep::models::redis {
 
+/// The bytes of the string, or number, at `index`: as long as it is there.
+std::string_view string_at(lua_State* lua, int index);
 /// If the value at `index` is a read-only view, replaces it by what it shows.
 bool look_through(lua_State* lua, int index);
 bool is_read_only(lua_State* lua, int index);

@@ -33,6 +33,9 @@ constexpr std::array<Priority, 15> kBinary{{{"or", 1, 1},
                                             {"^", 10, 9}}};
 constexpr int kUnary = 8;
 constexpr int kComparison = 3;
+/// Blocks and expressions in each other, as Lua's own compiler counts them: it has no more (LUAI_MAXCCALLS). What is
+/// deeper is no Lua, and must not be read by functions that call themselves.
+constexpr int kDeepest = 200;
 
 /// Reads a script that Lua has compiled before, so it looks only for where expressions begin and end.
 class Rewriter {
@@ -50,7 +53,8 @@ class Rewriter {
     std::size_t copied = 0;
     for (const auto& [position, text] : inserted_) {
       out += script_.substr(copied, position - copied);
-      out += text.closing + text.opening;
+      out += text.closing;
+      for (auto opening = text.openings.rbegin(); opening != text.openings.rend(); ++opening) out += *opening;
       copied = position;
     }
     return out + std::string(script_.substr(copied));
@@ -63,10 +67,23 @@ class Rewriter {
     bool is_number = false;    ///< that is written there
     bool is_constant = false;  ///< likewise: another value
   };
-  /// What is put in at one place: what ends there comes before what begins there.
+  /// What is put in at one place: what ends there comes before what begins there. Of several things that begin at one
+  /// place the one that is found last is the outermost.
   struct Inserted {
     std::string closing;
-    std::string opening;
+    std::vector<std::string> openings;
+  };
+  class Level {
+   public:
+    explicit Level(Rewriter& rewriter) : rewriter_(rewriter) {
+      if (++rewriter_.depth_ > kDeepest) rewriter_.fail();
+    }
+    ~Level() { --rewriter_.depth_; }
+    Level(const Level&) = delete;
+    Level& operator=(const Level&) = delete;
+
+   private:
+    Rewriter& rewriter_;
   };
 
   // --- Tokens.
@@ -95,18 +112,19 @@ class Rewriter {
     next_ = tokens_.size() - 1;
   }
 
-  // --- What is put in. Of several things that begin at one place the one that is found last is the outermost.
+  // --- What is put in.
 
+  void open(const Expression& e, std::string_view tag) {
+    inserted_[e.begin].openings.push_back(" " + std::string(kQuestion) + "('" + std::string(tag) + "',");
+  }
   void pass(const Expression& e, std::string_view tag) {
-    Inserted& before = inserted_[e.begin];
-    before.opening = " " + std::string(kQuestion) + "('" + std::string(tag) + "'," + before.opening;
+    open(e, tag);
     inserted_[e.end].closing += ")";
   }
   /// What is left of the sign is complete when Lua has read the sign, and has that line in errors: so the comma comes
   /// just before it.
   void pass_left(const Expression& e, std::size_t sign) {
-    Inserted& before = inserted_[e.begin];
-    before.opening = " " + std::string(kQuestion) + "('l'," + before.opening;
+    open(e, "l");
     inserted_[sign].closing += ",0)";
   }
   void compare(const Expression& a, const LuaToken& sign, const Expression& b) {
@@ -123,6 +141,7 @@ class Rewriter {
   // --- Expressions.
 
   Expression expression(int limit = 0) {
+    const Level level(*this);
     Expression e;
     e.begin = token().begin;
     if (is("not") || is("-") || is("#")) {
@@ -232,6 +251,7 @@ class Rewriter {
   // --- Statements.
 
   void block() {
+    const Level level(*this);
     while (!failed_ && !at_end() && !is("end") && !is("else") && !is("elseif") && !is("until")) {
       statement();
       skip(";");
@@ -307,6 +327,7 @@ class Rewriter {
   std::vector<LuaToken> tokens_;
   std::size_t next_ = 0;
   int functions_;  ///< around what is read
+  int depth_ = 0;  ///< blocks and expressions around it
   bool failed_ = false;
   std::map<std::size_t, Inserted> inserted_;
 };

@@ -4,8 +4,11 @@
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <lua.hpp>
 
+#include <algorithm>
 #include <array>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -177,7 +180,64 @@ class Program {
   sim::Random random_;
 };
 
+/// `times` things in each other, of each kind that Lua reads by functions that call themselves.
+std::vector<std::string> nested(std::size_t times) {
+  const auto repeated = [&](std::string_view text) {
+    std::string all;
+    for (std::size_t i = 0; i < times; ++i) all += text;
+    return all;
+  };
+  const std::string ends = repeated(" end");
+  return {"return " + repeated("not ") + "a",
+          "return " + repeated("- ") + "a",
+          "return " + repeated("(") + "a" + repeated(")"),
+          "return " + repeated("{") + repeated("}"),
+          "return " + repeated("{a=") + "a" + repeated("}"),
+          "return " + repeated("a[") + "a" + repeated("]"),
+          "return " + repeated("a(") + repeated(")"),
+          "return a" + repeated("^a"),
+          "return a" + repeated("..a"),
+          "return " + repeated("function() return ") + "a" + ends,
+          repeated("do ") + ends,
+          repeated("while a do ") + ends,
+          repeated("if a then ") + ends,
+          repeated("for i = 1, 2 do ") + ends,
+          repeated("repeat ") + repeated(" until a"),
+          repeated("function a() ") + ends};
+}
+
+bool compiles(const std::string& script) {
+  const std::unique_ptr<lua_State, decltype(&lua_close)> lua(luaL_newstate(), lua_close);
+  return luaL_loadbuffer(lua.get(), script.data(), script.size(), "script") == 0;
+}
+
 }  // namespace
+
+TEST_CASE("what Lua compiles is read, however deep, and any number of levels does no harm") {
+  std::size_t deepest = 0;
+  for (std::size_t times = 90; times < 210; ++times) {
+    const std::vector<std::string> scripts = nested(times);
+    for (const std::string& script : scripts) {
+      if (!compiles(script)) continue;
+      INFO(script);
+      CHECK(with_questions(script).has_value());
+      deepest = std::max(deepest, times);
+    }
+  }
+  CHECK(deepest > 190);
+  for (const std::string& script : nested(sim::cases<std::size_t>(1'000'000, 100'000))) {
+    INFO(script.substr(0, 30));
+    CHECK(with_questions(script).has_value() == compiles(script));
+  }
+}
+
+TEST_CASE("many comparisons that begin at one place are read in time that grows as they do") {
+  std::string script = "return a";
+  for (int i = 0; i < 200'000; ++i) script += "<a";
+  const std::optional<std::string> asking = with_questions(script);
+  REQUIRE(asking.has_value());
+  CHECK(asking->size() > 200'000 * kQuestion.size());
+}
 
 TEST_CASE("both sides of a comparison pass through a function, and nothing else is changed") {
   CHECK(with_questions("return a < b") == "return  lockstep_question('l',a ,0)<  lockstep_question('<',b)");
